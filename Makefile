@@ -1,0 +1,41 @@
+# Needs Python 3.11 or later with pip and venv; everything else is installed into .venv.
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: install demo lint test test-all bench clean
+
+install: .venv/.installed
+
+.venv/.installed: pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "Bellcrank needs Python 3.11 or later; try: make PYTHON=python3.11 $(MAKECMDGOALS)"; exit 1; }
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --editable '.[test]'
+	@touch $@
+
+demo: install
+	$(BIN)/python examples/demo.py
+
+lint: install
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy src
+	$(BIN)/lint-imports
+
+test: lint
+	$(BIN)/python -m pytest -n 2 -q
+
+# the long tests (marker `campaign`) too
+test-all: lint
+	$(BIN)/python -m pytest -n 2 -q -m "campaign or not campaign"
+
+.venv/.bench: .venv/.installed
+	$(BIN)/python -m pip install --quiet --editable '.[bench]'
+	@touch $@
+
+bench: .venv/.bench
+	$(BIN)/python benchmarks/run.py
+
+clean:
+	rm -rf .venv build dist src/*.egg-info .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	find src tests examples benchmarks -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true

@@ -1,0 +1,84 @@
+"""Stanford arm: five revolute joints and one slide, the classic test of formulations.
+
+Sayers (1990), section 9.6 and Appendix E. Bodies are called A to F from base to hand; C slides along b2. The mass of B
+is 6 kg by assumption, the printed value being illegible. Look at the operation count (240 additions and 353
+multiplications in the source) and, controlled, at the joints going to their targets.
+"""
+
+import bellcrank as bc
+
+
+def model(controlled=False):
+    """Six degrees of freedom, SI units. `controlled` adds the six actuators with gravity compensation."""
+    s = bc.System("Stanford arm", units="mks")
+    n = s.inertial
+    a = s.add_body("a", rotate=2, mass="ma", inertia=("a1", "a2", "a3"))
+    b = s.add_body("b", parent=a, rotate=1, mass="mb", cm=("l1", 0, 0), inertia=("b1", "b2", "b3"))
+    c = s.add_body("c", parent=b, translate=2, mass="mc", joint_at=("l1", 0, 0), inertia=("c1", "c2", "c3"))
+    d = s.add_body("d", parent=c, rotate=2, mass="md", cm=(0, "l5", 0), inertia=("d1", "d2", "d3"))
+    e = s.add_body(
+        "e", parent=d, rotate=1, mass="me", joint_at=(0, "l2", 0), cm=(0, "l6", 0), inertia=("e1", "e2", "e3")
+    )
+    f = s.add_body("f", parent=e, rotate=2, mass="mf", cm=(0, "l3", 0), inertia=("f1", "f2", "f3"))
+    s.add_gravity(direction=-n[2])
+    s.set_defaults(ma=9, mb=6, mc=4, md=1, me=0.6, mf=0.5, l1=0.1, l2=0.6, l3=0.2, l5=0.7, l6=0.06)
+    s.set_defaults(a2=0.02, b1=0.06, b2=0.01, b3=0.05, c1=0.4, c2=0.01, c3=0.4)
+    s.set_defaults(d1=0.0005, d2=0.001, d3=0.001, e1=0.0005, e2=0.0002, e3=0.0005, f1=0.001, f2=0.002, f3=0.003)
+    s.add_outputs("coordinates")
+    s.set_run(t_end=10, step=0.002, output_every=25, initial={"q(b)": 1.5707963267948966})
+    if controlled:
+        add_controller(s, a, b, c, d, e, f)
+    return s
+
+
+def add_controller(s, a, b, c, d, e, f):
+    """Proportional and damping feedback in every joint; gravity is balanced in joints b, c, d and e."""
+    s.add_moment(
+        "tau1", magnitude="-k1*(q(a) - arot) - k2*u(a)", direction=s.inertial[2], on=a, label="torque applied to A"
+    )
+    s.add_moment(
+        "tau2",
+        magnitude="""-(k3*(q(b) - brot) + k4*u(b) + g*(((mc + md)*q(c) + md*l5)*sin(q(b))
+                     + (me*l6 + mf*l3)*(cos(q(e))*sin(q(b)) + cos(q(d))*sin(q(e))*cos(q(b)))
+                     + (me + mf)*(q(c) + l2)*sin(q(b))))""",
+        direction=a[1],
+        on=b,
+        against=a,
+        label="torque applied to B",
+    )
+    s.add_moment(
+        "tau3",
+        magnitude="-(k5*(q(d) - drot) + k6*u(d) - g*(me*l6 + mf*l3)*sin(q(b))*sin(q(d))*sin(q(e)))",
+        direction=d[2],
+        on=d,
+        against=c,
+        label="torque applied to D",
+    )
+    s.add_moment(
+        "tau4",
+        magnitude="""-(k7*(q(e) - erot) + k8*u(e)
+                     + g*(me*l6 + mf*l3)*(cos(q(b))*sin(q(e)) + sin(q(b))*cos(q(d))*cos(q(e))))""",
+        direction=e[1],
+        on=e,
+        against=d,
+        label="torque applied to E",
+    )
+    s.add_moment(
+        "tau5", magnitude="-(k9*(q(f) - frot) + k10*u(f))", direction=f[2], on=f, against=e, label="torque applied to F"
+    )
+    s.add_force(
+        "sigma",
+        magnitude="-(k11*(q(c) - cdisp) + k12*u(c) - g*(mc + md + me + mf)*cos(q(b)))",
+        direction=c[2],
+        at=c.origin,
+        against=b.origin,
+        label="force applied to C",
+    )
+    s.set_defaults(arot=1.0472, brot=1.0472, cdisp=0.1, drot=1.0472, erot=1.0472, frot=1.0472)
+    s.set_defaults(k1=3, k2=5, k3=1, k4=3, k5=0.3, k6=0.6, k7=0.3, k8=0.6, k9=0.25, k10=0.25, k11=30, k12=41)
+    s.set_labels(arot="target rotation of A", brot="target rotation of B", cdisp="target displacement of C")
+    s.set_labels(drot="target rotation of D", erot="target rotation of E", frot="target rotation of F")
+
+
+if __name__ == "__main__":
+    print(model().equations().summary())

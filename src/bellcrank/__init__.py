@@ -1,0 +1,23 @@
+"""Bellcrank: describe a vehicle or mechanism, get its equations of motion as a small, fast simulation program."""
+
+from bellcrank.api.equations import Equations
+from bellcrank.api.loading import load_model
+from bellcrank.api.simulation import Simulation
+from bellcrank.api.system import System
+from bellcrank.errors import BellcrankError, BuildError, ExpressionError, InternalError, ModelError, ModelWarning, RunError
+from bellcrank.expr.table import table
+from bellcrank.model.formula import (
+    acos, angle, asin, atan, atan2, cos, cross, direction, dot, dxdt, exp, fm, log, magnitude, nominal, norm, partial, pos,
+    project, rot, sign, sin, sqrt, tan, vel, where,
+)  # fmt: skip
+from bellcrank.run.inputs import chirp, ramp, sampled, sine, step
+from bellcrank.run.result import Run
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "BellcrankError", "BuildError", "Equations", "ExpressionError", "InternalError", "ModelError", "ModelWarning", "Run",
+    "RunError", "Simulation", "System", "acos", "angle", "asin", "atan", "atan2", "chirp", "cos", "cross", "direction", "dot",
+    "dxdt", "exp", "fm", "load_model", "log", "magnitude", "nominal", "norm", "partial", "pos", "project", "ramp", "rot",
+    "sampled", "sign", "sin", "sine", "sqrt", "step", "table", "tan", "vel", "where",
+]  # fmt: skip

@@ -1,0 +1,154 @@
+"""Equations of motion, derived: what they are, what they cost, and the way to a program."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from bellcrank.dynamics.derive import reduced_system
+from bellcrank.emit.python import python_source
+from bellcrank.errors import ModelError, ModelWarning, did_you_mean
+from bellcrank.expr import ZERO, Expr, Symbol, latex, small_threshold
+from bellcrank.kinematics.analysis import Analysis
+from bellcrank.kinematics.constraints import Removed
+from bellcrank.kinematics.dimensions import Quantities
+from bellcrank.program.program import Program
+
+
+class Equations:
+    """Equations of motion of a system.
+
+    `coordinates` and `speeds` list the states in order; `mass_matrix` and `forces` are M and f of M u' = f in those
+    speeds; `constraints` the removed speeds with what replaces them; `notes` what was ignored.
+    """
+
+    def __init__(
+        self, analysis: Analysis, quantities: Quantities, program: Program, how: str, seconds: Mapping[str, float], solve: str
+    ) -> None:
+        self.analysis = analysis
+        self.quantities = quantities
+        self.program = program
+        self.how = how
+        self.seconds = dict(seconds)
+        self.solve = solve
+
+    @property
+    def name(self) -> str:
+        return self.analysis.mechanism.name
+
+    @property
+    def coordinates(self) -> list[Symbol]:
+        return list(self.program.coordinates)
+
+    @property
+    def speeds(self) -> list[Symbol]:
+        return list(self.program.speeds)
+
+    @property
+    def independent_speeds(self) -> list[Symbol]:
+        return list(self.program.speeds)
+
+    @property
+    def parameters(self) -> list[str]:
+        """Names of the parameters the equations and outputs use."""
+        return [p.name for p in self.program.parameters]
+
+    @property
+    def inputs(self) -> list[str]:
+        return [s.name for s in self.program.inputs]
+
+    @property
+    def outputs(self) -> list[str]:
+        return list(self.program.output_names)
+
+    @property
+    def constraints(self) -> list[Removed]:
+        return list(self.analysis.removed)
+
+    @property
+    def notes(self) -> list[str]:
+        return list(self.analysis.notes)
+
+    @cached_property
+    def _user_system(self) -> tuple[list[list[Expr]], list[Expr]]:
+        with small_threshold(self.analysis.mechanism.threshold):
+            system, _ = reduced_system(self.analysis, shift_back=True)
+        index = system.index
+        matrix = [[system.M.get((max(i, j), min(i, j)), ZERO) for j in index] for i in index]
+        return matrix, [system.f[i] for i in index]
+
+    @property
+    def mass_matrix(self) -> list[list[Expr]]:
+        """M of M u' = f."""
+        return self._user_system[0]
+
+    @property
+    def forces(self) -> list[Expr]:
+        """f of M u' = f."""
+        return self._user_system[1]
+
+    def operation_count(self) -> dict[str, Any]:
+        """Operations of one evaluation of all rates: add, multiply, divide, function, total; `classic` by the published rule."""
+        return self.program.count.as_dict()
+
+    def summary(self) -> str:
+        """A few lines: freedoms, operations, how derived, seconds."""
+        c = self.program.count
+        q, u = len(self.coordinates), len(self.speeds)
+        lines = [
+            f"{self.name}: {len(self.analysis.mechanism.bodies)} bodies, {q} coordinates, {u} independent speeds",
+            f"operations: {c.add} add, {c.multiply} multiply, {c.divide} divide, {c.function} functions (total {c.total});"
+            f" classic {c.add} / {c.muldiv_classic} and {c.calls_classic} calls",
+            f"derived by {self.how} in {sum(self.seconds.values()):.3f} s",
+        ]
+        lines += [f"passes: {', '.join(f'{name} {n}' for name, n in self.program.stages)}"] if self.program.stages else []
+        return "\n".join([*lines, *(f"note: {n}" for n in self.notes)])
+
+    def __repr__(self) -> str:
+        return self.summary()
+
+    def latex(self) -> str:
+        """Rates of all states in LaTeX, intermediate results named."""
+        from bellcrank.program.program import Assign
+
+        names: dict[Expr, str] = {}
+        lines = []
+        for s in [*self.program.constants.statements, *self.program.derivatives.statements]:
+            if isinstance(s, Assign):
+                lines.append(f"{latex(s.target)} &= {latex(s.value, names)}")
+        states = [*self.coordinates, *self.speeds]
+        for state, rate in zip(states, self.program.derivatives.results, strict=True):
+            lines.append(f"\\frac{{d}}{{dt}} {latex(state)} &= {latex(rate, names)}")
+        return "\\begin{aligned}\n" + " \\\\\n".join(lines) + "\n\\end{aligned}"
+
+    def write(self, language: str, directory: str | Path) -> Path:
+        """Writes the program's source; returns its path."""
+        if language != "python":
+            raise ModelError(f"language {language!r} is not known; it is 'python'", self.name)
+        folder = Path(directory)
+        folder.mkdir(parents=True, exist_ok=True)
+        path = folder / "model.py"
+        path.write_text(python_source(self.program, self.quantities.label), encoding="utf-8")
+        return path
+
+    def compile(self, backend: str = "python", external: Mapping[str, Any] | None = None) -> Any:
+        """A simulation, ready to run. `external` replaces external routines by name."""
+        from bellcrank.api.simulation import Simulation
+
+        self._warn_of_unknown_values()
+        return Simulation(self, backend, dict(external or {}))
+
+    def _warn_of_unknown_values(self) -> None:
+        used = {n.lower() for n in self.analysis.parameters}
+        d = self.analysis.mechanism.description
+        for key, record in d.parameters.items():
+            if key not in used and record.value is not None and key != "g":
+                known = sorted(self.analysis.parameters.values())
+                warnings.warn(
+                    f"a value is given for '{record.name}', but the model does not use it.{did_you_mean(record.name, known)}",
+                    ModelWarning,
+                    stacklevel=3,
+                )

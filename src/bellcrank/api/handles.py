@@ -1,0 +1,66 @@
+"""What add_body, add_point and the like return: handles that name things in formulas."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from bellcrank.expr import Expr, Symbol
+from bellcrank.expr.text import Syntax
+from bellcrank.model.formula import Formula
+
+
+class States:
+    """Coordinates or speeds of a body, counted from 1."""
+
+    def __init__(self, symbols: list[Symbol], what: str) -> None:
+        self._symbols = symbols
+        self._what = what
+
+    def __getitem__(self, index: int) -> Expr:
+        if not isinstance(index, int) or not 1 <= index <= len(self._symbols):
+            raise IndexError(f"{self._what}[{index!r}]: the index goes from 1 to {len(self._symbols)}")
+        return self._symbols[index - 1]
+
+    def __len__(self) -> int:
+        return len(self._symbols)
+
+    def __iter__(self) -> Iterator[Expr]:
+        return iter(self._symbols)
+
+    def __repr__(self) -> str:
+        return repr(self._symbols)
+
+
+@dataclass(frozen=True)
+class PointHandle:
+    """A point by name; `b.origin`, `b.joint` and `b.cm` exist for every body."""
+
+    name: str
+
+
+class BodyHandle:
+    """A body by name. `b[1]`, `b[2]`, `b[3]` are its unit vectors; `b.q[i]`, `b.u[i]` its coordinates and speeds."""
+
+    def __init__(self, name: str, q: list[Symbol], u: list[Symbol]) -> None:
+        self.name = name
+        self.q = States(q, f"{name}.q")
+        self.u = States(u, f"{name}.u")
+        self.origin = PointHandle(f"{name}.origin")
+        self.joint = PointHandle(f"{name}.joint")
+        self.cm = PointHandle(f"{name}.cm")
+
+    def __getitem__(self, axis: int) -> Formula:
+        if axis not in (1, 2, 3):
+            raise IndexError(f"body '{self.name}' has unit vectors 1, 2 and 3, not {axis!r}")
+        return Formula(Syntax("unit", (self.name, axis)))
+
+    def __repr__(self) -> str:
+        return f"Body({self.name})"
+
+
+@dataclass(frozen=True)
+class ForceHandle:
+    """A force or moment by name, for fm()."""
+
+    name: str

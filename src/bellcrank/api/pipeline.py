@@ -1,0 +1,120 @@
+"""The whole path on one page: description -> mechanism -> analysis -> derivation -> program.
+
+Each step is timed, so that one can see where a derivation spends its time.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from bellcrank.api.equations import Equations
+from bellcrank.dynamics.derive import Derivation, derivations, reduced_system, require_freedom
+from bellcrank.errors import ModelError
+from bellcrank.expr import ZERO, Expr, Symbol, small_threshold, substitute
+from bellcrank.kinematics.analysis import Analysis, analyse
+from bellcrank.kinematics.dimensions import infer
+from bellcrank.model.check import freeze
+from bellcrank.model.records import Description
+from bellcrank.program.count import count
+from bellcrank.program.optimise import optimise
+from bellcrank.program.program import Parts, Program, build_program
+
+SOLVE = ("auto", "explicit", "implicit", "order-n")
+OPTIMISE = ("none", "default", "thorough")
+
+
+class Clock:
+    """Seconds spent per stage."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        start = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start
+
+
+def derive_equations(description: Description, solve: str, small: bool, level: str) -> Equations:
+    """Equations of motion of a description."""
+    if solve not in SOLVE:
+        raise ModelError(f"solve={solve!r} is not known; it is one of {', '.join(SOLVE)}", description.name)
+    if level not in OPTIMISE:
+        raise ModelError(f"optimise={level!r} is not known; it is one of {', '.join(OPTIMISE)}", description.name)
+    clock = Clock()
+    with small_threshold(description.small_threshold):
+        with clock.stage("analyse"):
+            mechanism, checker = freeze(description, small)
+            analysis = analyse(mechanism, checker)
+            require_freedom(analysis)
+        with clock.stage("units"):
+            quantities, problems = infer(analysis)
+            if problems:
+                raise ModelError(problems, description.name)
+        with clock.stage("derive"):
+            try:
+                program, how = _program(analysis, solve, level)
+            except ModelError as error:
+                raise ModelError(error.problems, description.name) from None
+    return Equations(analysis, quantities, program, how, dict(clock.seconds), solve)
+
+
+def _program(analysis: Analysis, solve: str, level: str) -> tuple[Program, str]:
+    coordinates = list(analysis.mechanism.coordinates)
+    q_rates = [analysis.kinematics.rates[q] for q in coordinates]
+    if solve == "implicit":
+        return _implicit(analysis, q_rates), "implicit: mass matrix solved numerically"
+    ways = list(derivations(analysis, solve))
+    counted = sorted(((count(_roots(analysis, q_rates, w)).total, i) for i, w in enumerate(ways)))
+    best: tuple[int, list[Expr], Derivation, list[tuple[str, int]]] | None = None
+    tried = 0
+    for raw, i in counted:
+        if best is not None and (raw > 1.15 * counted[0][0] or tried >= 4):
+            break
+        tried += 1
+        roots = _roots(analysis, q_rates, ways[i])
+        stages = [("formulation", raw)]
+        if level != "none":
+            roots = optimise(roots, thorough=level == "thorough")
+            stages.append(("extraction", count(roots).total))
+        if best is None or stages[-1][1] < best[0]:
+            best = (stages[-1][1], roots, ways[i], stages)
+    assert best is not None
+    _, roots, way, stages = best
+    return _build(analysis, roots, stages=stages), way.how
+
+
+def _roots(analysis: Analysis, q_rates: list[Expr], way: Derivation) -> list[Expr]:
+    index = {u: i for i, u in enumerate(analysis.mechanism.speeds)}
+    return [*q_rates, *(way.udot[index[u]] for u in analysis.independent_speeds)]
+
+
+def _build(analysis: Analysis, rates: list[Expr], **more: object) -> Program:
+    """The program with its outputs; accelerations in outputs are the rates just derived."""
+    independent = analysis.independent_speeds
+    accelerations: dict[Expr, Expr] = {}
+    for u, rate in zip(independent, rates[len(analysis.mechanism.coordinates) :], strict=True):
+        accelerations[analysis.kinematics.rate_of(u)] = rate
+    outputs = [(o.name, substitute(o.value, accelerations)) for o in analysis.outputs]
+    d = analysis.mechanism.description
+    names = sorted(analysis.parameters.values(), key=str.lower)
+    orders = analysis.mechanism.orders
+    parameters = [Symbol(n, "parameter", orders.get(n.lower(), 0)) for n in names]
+    inputs = [Symbol(v.name, "variable", orders.get(v.name.lower(), 0)) for v in d.variables]
+    return build_program(
+        Parts(d.name, parameters, analysis.mechanism.coordinates, independent, rates, outputs, inputs, **more)  # type: ignore[arg-type]
+    )
+
+
+def _implicit(analysis: Analysis, q_rates: list[Expr]) -> Program:
+    system, _ = reduced_system(analysis, shift_back=True)
+    index = system.index
+    unknowns = [Symbol(f"x{n + 1}", "intermediate") for n in range(len(index))]
+    matrix = [[system.M.get((max(i, j), min(i, j)), ZERO) for j in index] for i in index]
+    right = [system.f[i] for i in index]
+    return _build(analysis, [*q_rates, *unknowns], solve=(matrix, right), unknowns=unknowns)

@@ -1,0 +1,338 @@
+"""System: the description of a machine, the only thing that grows by calls."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from bellcrank.api.handles import BodyHandle, ForceHandle, PointHandle
+from bellcrank.errors import ModelError
+from bellcrank.expr import Expr, Symbol
+from bellcrank.model.check import Checker, Draft
+from bellcrank.model.formula import Formula, to_syntax
+from bellcrank.model.records import (
+    BodyRecord,
+    ConstraintRecord,
+    Description,
+    External,
+    ForceRecord,
+    OutputRecord,
+    ParameterRecord,
+    PointRecord,
+    VariableRecord,
+)
+from bellcrank.model.scope import Scope
+from bellcrank.units import unit_system
+
+
+class System:
+    """A machine described by bodies, joints, forces, constraints and outputs.
+
+    `units` names the unit system of all values given and shown (mks, in-lb, ft-lb, mm-tonne); `axes` the convention
+    for the vertical: "SAE" (axis 3 down), "ISO 8855" (axis 3 up) or None (gravity along +[n3] unless given).
+    Problems of the description are collected and told together by `equations`.
+    """
+
+    def __init__(self, name: str, units: str = "mks", axes: str | None = None) -> None:
+        self.description = Description(str(name), unit_system(units).name, axes)
+        self.inertial = BodyHandle("n", [], [])
+        if axes is not None and axes.lower().split()[0] not in ("sae", "iso"):
+            self.description.problems.append(f"axes={axes!r} is not known; it is 'SAE', 'ISO 8855' or None.")
+
+    @property
+    def name(self) -> str:
+        return self.description.name
+
+    # ---- bodies and points
+
+    def add_body(
+        self,
+        name: str,
+        parent: BodyHandle | str | None = None,
+        *,
+        label: str | None = None,
+        mass: Any = None,
+        inertia: Any = None,
+        translate: Any = (),
+        rotate: Any = (),
+        rotation_axis: Any = None,
+        reference_axis: Any = None,
+        joint_at: Any = (0, 0, 0),
+        cm: Any = (0, 0, 0),
+        coordinates_of: BodyHandle | str | None = None,
+        small_angles: Any = False,
+        small_translations: Any = False,
+    ) -> BodyHandle:
+        """Adds a body carried by `parent` (default: the ground) through 0 to 3 translations, then 0, 1 or 3 rotations.
+
+        `translate`: directions in the parent; `rotate`: axes of the new body, or "euler-parameters"; an axis is 1, 2, 3
+        or three components. `joint_at` is measured in the parent, `cm` in the body. Mass and inertia default to
+        parameters named after the body.
+        """
+        record = BodyRecord(
+            name, parent, label, mass, inertia, translate, rotate, rotation_axis, reference_axis, joint_at, cm,
+            coordinates_of, small_angles, small_translations,
+        )  # fmt: skip
+        self.description.bodies.append(record)
+        q, u = _symbols_of(record)
+        return BodyHandle(name, q, u)
+
+    def add_point_mass(self, name: str, parent: BodyHandle | str | None = None, **options: Any) -> BodyHandle:
+        """Adds a body without rotation and without inertia; `translate` defaults to all three axes."""
+        options.setdefault("translate", (1, 2, 3))
+        return self.add_body(name, parent, inertia=0, **options)
+
+    def add_point(
+        self,
+        name: str,
+        body: BodyHandle | str | None = None,
+        at: Any = (0, 0, 0),
+        coordinates_of: BodyHandle | str | None = None,
+        label: str | None = None,
+    ) -> PointHandle:
+        """Adds a point fixed in a body (default: the ground)."""
+        self.description.points.append(PointRecord(name, body, at, coordinates_of, label))
+        return PointHandle(name)
+
+    # ---- forces
+
+    def add_force(
+        self,
+        name: str,
+        *,
+        magnitude: Any,
+        direction: Any,
+        at: Any,
+        against: Any = None,
+        label: str | None = None,
+        dummies: tuple[str, str, str] = ("x", "x0", "v"),
+    ) -> ForceHandle:
+        """A force on the body of point `at`, the opposite one on the body of `against`, both through the point `at`.
+
+        In the magnitude, x = direction . (at - against), x0 its nominal value, v = direction . (their relative velocity).
+        """
+        self.description.forces.append(ForceRecord("force", name, magnitude, direction, at, against, label, dummies))
+        return ForceHandle(name)
+
+    def add_strut(
+        self,
+        name: str,
+        *,
+        magnitude: Any,
+        between: tuple[Any, Any],
+        label: str | None = None,
+        dummies: tuple[str, str, str] = ("x", "x0", "v"),
+    ) -> ForceHandle:
+        """A force along the line between two points; positive pushes them apart. x is their distance, v its rate."""
+        if not isinstance(between, Sequence) or isinstance(between, str) or len(between) != 2:
+            self.description.problems.append(f"strut '{name}': between={between!r} must be two points.")
+            between = ("o", "o")
+        first, second = between
+        self.description.forces.append(ForceRecord("strut", name, magnitude, None, first, second, label, dummies))
+        return ForceHandle(name)
+
+    def add_moment(
+        self, name: str, *, magnitude: Any, direction: Any, on: Any, against: Any = None, label: str | None = None
+    ) -> ForceHandle:
+        """A moment on a body, the opposite one on `against` (default: the ground)."""
+        self.description.forces.append(ForceRecord("moment", name, magnitude, direction, on, against, label))
+        return ForceHandle(name)
+
+    def add_gravity(self, direction: Any = None, g: Any = "g") -> None:
+        """Uniform gravity along `direction` (default: down, by the axes convention). The parameter g has the standard value."""
+        self.description.gravity = (direction, g)
+        if isinstance(g, str) and g.isidentifier() and self._parameter(g).value is None:
+            self._parameter(g).value = unit_system(self.description.units).gees
+            self._parameter(g).units = self._parameter(g).units or f"{unit_system(self.description.units).length}/s2"
+            self._parameter(g).label = self._parameter(g).label or "acceleration of gravity"
+
+    # ---- constraints
+
+    def add_constraint(self, expression: Any, eliminate: Any = None, label: str | None = None) -> None:
+        """Demands that the expression be zero. It must be linear in the speeds; `eliminate` names the speed to remove."""
+        self.description.constraints.append(ConstraintRecord(expression, eliminate, label))
+
+    # ---- parameters, variables, definitions
+
+    def _parameter(self, name: str) -> ParameterRecord:
+        return self.description.parameters.setdefault(name.lower(), ParameterRecord(name))
+
+    def add_parameter(
+        self, name: str, value: float | None = None, units: str | None = None, label: str | None = None
+    ) -> Expr:
+        """Declares a parameter (default value in user units)."""
+        record = self._parameter(name)
+        if record.name != name:
+            self.description.problems.append(f"parameter '{name}': the name differs from '{record.name}' by case alone.")
+        record.value = record.value if value is None else value
+        record.units = units or record.units
+        record.label = label or record.label
+        return Symbol(name, "parameter")
+
+    def parameter(self, name: str) -> Expr:
+        """The parameter of that name as an expression."""
+        return Symbol(self._parameter(name).name, "parameter")
+
+    def set_defaults(self, values: Mapping[str, float] | None = None, **more: float) -> None:
+        """Default values of parameters, in user units."""
+        for name, value in {**(values or {}), **more}.items():
+            self._parameter(name).value = value
+
+    def set_units(self, values: Mapping[str, str] | None = None, **more: str) -> None:
+        """Units of parameters: dimension words ("F/L") or real units ("N/mm")."""
+        for name, text in {**(values or {}), **more}.items():
+            self._parameter(name).units = text
+
+    def set_labels(self, values: Mapping[str, str] | None = None, **more: str) -> None:
+        """What parameters mean, in words."""
+        for name, text in {**(values or {}), **more}.items():
+            self._parameter(name).label = text
+
+    def expr(self, text: str) -> Expr | Formula:
+        """The expression that a text stands for; with vectors or velocities in it, a formula that is read later."""
+        scope = Scope(self.description)
+        for record in self.description.bodies:
+            scope.by_body[record.name.lower()] = _symbols_of(record)
+        syntax = to_syntax(text)
+        if _needs_machine(syntax):
+            return Formula(syntax)
+        return scope.scalar(syntax)
+
+    def define(self, name: str, expression: Any) -> None:
+        """Names a scalar for later text."""
+        from bellcrank.expr.table import Table
+
+        if isinstance(expression, Table):
+            self.description.tables[name] = expression.named(name)
+        else:
+            self.description.definitions[name] = expression
+
+    def add_variable(self, name: str, units: str | None = None, label: str | None = None) -> Expr:
+        """Declares an input that is given at run time."""
+        self.description.variables.append(VariableRecord(name, units, label))
+        return Symbol(name, "variable")
+
+    def add_external(
+        self,
+        name: str,
+        *,
+        arguments: Sequence[Any] = (),
+        returns: Sequence[str] | str | int | None = None,
+        memory: int | None = None,
+        when: str = "derivatives",
+        python: Callable[..., Any] | None = None,
+        c: str | None = None,
+        fortran: str | None = None,
+    ) -> None:
+        """Declares an external routine.
+
+        Without `returns` it is a function in formulas, called with as many arguments as named here. With `returns`, these names are
+        variables that the routine sets, and `arguments` are the expressions it is called with. With `memory`, the routine gets an
+        array of that length as last argument, which keeps its values between steps.
+        """
+        if when not in ("derivatives", "update", "output", "init"):
+            self.description.problems.append(
+                f"external '{name}': when={when!r} is not known; it is 'derivatives', 'update', 'output' or 'init'."
+            )
+        names = (returns,) if isinstance(returns, str) else () if returns is None or isinstance(returns, int) else tuple(returns)
+        self.description.externals.append(
+            External(name, tuple(arguments), names, memory, when, python, c, fortran)
+        )
+
+    # ---- outputs, smallness, run
+
+    def add_output(
+        self,
+        expression: Any,
+        name: str,
+        label: str | None = None,
+        units: str | None = None,
+        body: Any = None,
+        generic: str | None = None,
+    ) -> None:
+        """Adds an output channel. Accelerations may occur."""
+        self.description.outputs.append(OutputRecord(expression, name, label, units, body, generic))
+
+    def add_outputs(self, *groups: str) -> None:
+        """Adds groups of channels: coordinates, speeds, forces, moments, energy, momentum, residuals."""
+        self.description.output_groups.extend(groups)
+
+    def small(self, *what: Any) -> None:
+        """Declares coordinates, speeds, variables or parameters small, of first order."""
+        self.description.small.extend(what)
+
+    def large(self, *what: Any) -> None:
+        """Declares parameters large: of order -1, so that large times small is not small."""
+        self.description.large.extend(what)
+
+    @property
+    def small_threshold(self) -> int:
+        """A term is dropped when its order is at least the leading order plus this (default 2)."""
+        return self.description.small_threshold
+
+    @small_threshold.setter
+    def small_threshold(self, value: int) -> None:
+        if not isinstance(value, int) or value < 1:
+            raise ModelError(f"small_threshold={value!r} must be a whole number of at least 1", self.name)
+        self.description.small_threshold = value
+
+    def set_run(
+        self,
+        *,
+        t_end: float | None = None,
+        step: float | None = None,
+        method: str | None = None,
+        output_every: int | None = None,
+        initial: Mapping[Any, float] | None = None,
+        inputs: Mapping[str, Any] | None = None,
+    ) -> None:
+        """What a run uses unless told otherwise. Times in s, initial values and inputs in user units."""
+        run = self.description.run
+        for key, value in {"t_end": t_end, "step": step, "method": method, "output_every": output_every}.items():
+            if value is not None:
+                setattr(run, key, value)
+        run.initial.update(initial or {})
+        run.inputs.update(inputs or {})
+
+    # ---- results
+
+    def equations(
+        self, solve: str = "auto", constraints: str = "auto", small: bool = True, optimise: str = "default"
+    ) -> Any:
+        """Derives the equations of motion.
+
+        `solve`: auto (fewest operations), explicit (symbolic factorisation), implicit (mass matrix solved numerically) or order-n.
+        `small=False` derives the same description without small orders. `optimise`: "none", "default" or "thorough".
+        """
+        from bellcrank.api.pipeline import derive_equations
+
+        if constraints not in ("auto", "multipliers"):
+            raise ModelError(f"constraints={constraints!r} is not known; it is 'auto'", self.name)
+        if constraints == "multipliers":
+            raise ModelError("constraints='multipliers' is not available yet", self.name)
+        return derive_equations(self.description, solve, small, optimise)
+
+    def __repr__(self) -> str:
+        d = self.description
+        return f"System({d.name!r}: {len(d.bodies)} bodies, {len(d.forces)} forces, {len(d.constraints)} constraints)"
+
+
+def _symbols_of(record: BodyRecord) -> tuple[list[Symbol], list[Symbol]]:
+    """Coordinates and speeds of a body as its joint stands in the record."""
+    checker = Checker(Description("", bodies=[record]))
+    checker.index[str(record.name).lower()] = 0
+    checker.drafts.append(Draft(record, -1))
+    checker._states()
+    return checker.scope.by_body[str(record.name).lower()]
+
+
+_MACHINE = {"dot", "cross", "angle", "direction", "dir", "magnitude", "mag", "norm", "project", "dplane", "pos", "vel", "rot",
+            "dxdt", "nominal", "partial", "fm", "qp", "up"}  # fmt: skip
+
+
+def _needs_machine(syntax: Any) -> bool:
+    from bellcrank.expr.text import postorder_syntax
+
+    return any(
+        n.op == "unit" or (n.op == "call" and n.args[0].lower() in _MACHINE) for n in postorder_syntax(syntax)
+    )

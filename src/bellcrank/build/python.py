@@ -1,0 +1,37 @@
+"""The Python program of a model, loaded and ready to be called."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from types import ModuleType
+from typing import Any
+
+from bellcrank.emit.python import python_source
+from bellcrank.program.program import Program
+
+
+class PythonModel:
+    """derivatives and outputs of a program over plain floats."""
+
+    name = "python"
+
+    def __init__(self, program: Program, routines: Sequence[Callable[..., Any]]) -> None:
+        self.source = python_source(program)
+        module = ModuleType("bellcrank_model")
+        # The source holds numbers, operators and names made by the printer only: no text of a user reaches it.
+        exec(compile(self.source, f"<{program.name}>", "exec"), module.__dict__)
+        self._module: Any = module
+        self.routines = tuple(routines)
+
+    def constants(self, p: Sequence[float]) -> list[float]:
+        return self._module.constants(p)  # type: ignore[no-any-return]
+
+    def derivatives(
+        self, t: float, q: Sequence[float], u: Sequence[float], p: Sequence[float], c: Sequence[float], w: Sequence[float]
+    ) -> tuple[list[float], list[float]]:
+        return self._module.derivatives(t, q, u, p, c, w, self.routines)  # type: ignore[no-any-return]
+
+    def outputs(
+        self, t: float, q: Sequence[float], u: Sequence[float], p: Sequence[float], c: Sequence[float], w: Sequence[float]
+    ) -> list[float]:
+        return self._module.outputs(t, q, u, p, c, w, self.routines)  # type: ignore[no-any-return]

@@ -1,0 +1,281 @@
+"""Derivation: from analysed kinematics to accelerations.
+
+In:  an `Analysis`. Out: `Derivation`s: u' as expressions over held intermediate results, by composite bodies with
+a symbolic factorisation or by articulated bodies; and, on request, the mass matrix and forces for the user's own speeds.
+Several ways are derived where it is not known beforehand which needs the fewest operations; `program` counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from bellcrank.dynamics.articulated import articulated
+from bellcrank.dynamics.composite import Matrix, composite
+from bellcrank.dynamics.factor import best_orders, pattern, solve
+from bellcrank.dynamics.forces import Loads, assemble, link_components
+from bellcrank.dynamics.motion import Motion, bias_motion, down
+from bellcrank.dynamics.regroup import regroup
+from bellcrank.dynamics.tree import Link, Tree, build_tree, shift_reference
+from bellcrank.errors import ModelError
+from bellcrank.expr import ZERO, Expr, Symbol, add, derivative, mul, neg, partial, sub
+from bellcrank.kinematics.analysis import Analysis
+from bellcrank.kinematics.work import Work, is_zero
+from bellcrank.vector.basis import NULL, Vec3
+
+
+@dataclass(frozen=True)
+class Derivation:
+    """One way to the accelerations: u' by speed index (independent speeds), with a line saying how."""
+
+    udot: dict[int, Expr]
+    how: str
+
+
+@dataclass
+class System:
+    """M y = rhs in internal unknowns, and what turns y into u'."""
+
+    tree: Tree
+    motion: Motion
+    loads: Loads
+    work: Work
+    gravity: dict[int, Vec3] = field(default_factory=dict)  # of free links, link axes
+
+
+def prepare(analysis: Analysis, reference: dict[int, Vec3] | None, spin: bool) -> System:
+    """Tree, regrouped inertias, bias motion and loads. `reference` shifts the origins of free links."""
+    work = analysis.kinematics.work.copy()
+    tree = build_tree(analysis.mechanism, work, analysis.kinematics.speed)
+    ground = analysis.kinematics.frames[-1]
+    tree.gravity = ground.coordinates(analysis.gravity)
+    for index, r in (reference or {}).items():
+        shift_reference(tree, index, r, work)
+    regroup(tree, work, spin=spin)
+    motion = bias_motion(tree, work)
+    loads = assemble(analysis, tree, work)
+    system = System(tree, motion, loads, work)
+    if analysis.gravity:
+        for link in tree.links:
+            if not link.takes_translation:
+                system.gravity[link.index] = link_components(analysis, tree, link.index, analysis.gravity, work)
+    return system
+
+
+def user_reference(analysis: Analysis) -> dict[int, Vec3]:
+    """Origins of free links at the points whose velocities are the speeds."""
+    tree = build_tree(analysis.mechanism, analysis.kinematics.work.copy())
+    return {link.index: link.speed_point for link in tree.links if not link.takes_translation}
+
+
+def reference_choices(analysis: Analysis) -> list[dict[int, Vec3]]:
+    """Promising origins of free links: each coordinate that brings most joints onto a coordinate plane."""
+    work = analysis.kinematics.work.copy()
+    tree = build_tree(analysis.mechanism, work)
+    choices: list[dict[int, Vec3]] = [{}]
+    for link in tree.links:
+        if link.takes_translation:
+            continue
+        joints = [c.p for c in tree.children(link.index) if c.takes_translation]
+        per_axis: list[list[Expr]] = []
+        for axis in range(3):
+            values: dict[Expr, int] = {ZERO: 0}
+            for p in joints:
+                values[p[axis]] = values.get(p[axis], 0) + 1
+            most = max(values.values())
+            per_axis.append([v for v, n in values.items() if n == most])
+        # where counts tie, each value is tried on its own, the others at their first
+        base = [options[0] for options in per_axis]
+        points = [tuple(base)]
+        for axis, options in enumerate(per_axis):
+            for value in options[1:]:
+                points.append((*base[:axis], value, *base[axis + 1 :]))
+        choices = [{**c, link.index: p} for c in choices for p in points][:8]  # type: ignore[dict-item]
+    return choices
+
+
+def derivations(analysis: Analysis, solve_by: str) -> Iterator[Derivation]:
+    """The ways worth counting. `solve_by` is explicit, order-n or auto."""
+    names = freedom_names(analysis)
+    if analysis.removed:
+        yield from _reduced(analysis, names)
+        return
+    for reference in reference_choices(analysis):
+        system = prepare(analysis, reference, spin=True)
+        if solve_by in ("auto", "explicit"):
+            yield from _by_composites(system, names)
+        if solve_by in ("auto", "order-n"):
+            system = prepare(analysis, reference, spin=True)
+            yield _by_articulation(system, names)
+
+
+def freedom_names(analysis: Analysis) -> dict[int, str]:
+    names = {}
+    for i, u in enumerate(analysis.mechanism.speeds):
+        body = next(b for b in analysis.mechanism.bodies if u in b.speeds)
+        kind = "rotation" if u in body.u_r else "translation"
+        names[i] = f"the {kind} {u.name} of body '{body.name}'"
+    return names
+
+
+def _by_composites(system: System, names: dict[int, str]) -> Iterator[Derivation]:
+    built = composite(system.tree, system.motion, system.loads, system.work)
+    count = len(names)
+    for order in best_orders(pattern(built.M, count), keep=2):
+        work = system.work.copy()
+        y = solve(built.M, built.rhs, order, names, work)
+        yield Derivation(accelerations(system, y, work, absolute_spin=True), f"composite bodies, order {tuple(i + 1 for i in order)}")
+
+
+def _by_articulation(system: System, names: dict[int, str]) -> Derivation:
+    y = articulated(system.tree, system.motion, system.loads, system.work, names)
+    return Derivation(accelerations(system, y, system.work, absolute_spin=False), "articulated bodies")
+
+
+def accelerations(system: System, y: dict[int, Expr], work: Work, absolute_spin: bool) -> dict[int, Expr]:
+    """u' from the internal unknowns: shift, spin and base point undone."""
+    tree, motion = system.tree, system.motion
+    udot: dict[int, Expr] = {}
+    extra: dict[int, Vec3] = {}
+
+    def alpha(index: int) -> Vec3:
+        """Angular acceleration of a link beyond the bias."""
+        if index < 0:
+            return NULL
+        if index not in extra:
+            link = tree.links[index]
+            here = list(down(work, link, alpha(link.parent)) if link.takes_rotation else NULL)
+            for f in link.freedoms:
+                if f.rotational:
+                    here = [add(here[c], mul(y[f.index], f.axis[c])) for c in range(3)]
+            extra[index] = work.hold3(here)
+        return extra[index]
+
+    for link in tree.links:
+        for f in link.freedoms:
+            if f.rotational or link.takes_translation:
+                value = add(y[f.index], motion.delta[f.index])
+                if link.spin and absolute_spin:
+                    carried = work.dot(down(work, link, alpha(link.parent)), f.axis)
+                    value = sub(value, carried)
+                udot[f.index] = work.hold(value)
+        if not link.takes_translation:
+            _free_point(link, system, y, alpha, udot, work)
+    return udot
+
+
+def _free_point(link: Link, system: System, y: dict[int, Expr], alpha: object, udot: dict[int, Expr], work: Work) -> None:
+    """Accelerations of a free link's own speeds: v' = a + g + alpha x r - w x (v - w x r)."""
+    w = system.motion.w[link.index]
+    r = tuple(sub(a, b) for a, b in zip(link.speed_point, link.reference, strict=True))
+    r = work.hold3(r)
+    slides = [f for f in link.freedoms if not f.rotational]
+    a, v = [ZERO] * 3, [ZERO] * 3
+    for f in slides:
+        for c in range(3):
+            a[c] = add(a[c], mul(y[f.index], f.axis[c]))
+            v[c] = add(v[c], mul(f.speed, f.axis[c]))
+    total = list(a)
+    if link.index in system.gravity:
+        total = [add(x, g) for x, g in zip(total, system.gravity[link.index], strict=True)]
+    at_reference = tuple(v)
+    if not is_zero(r):
+        here = [add(x, b) for x, b in zip(alpha(link.index), system.motion.alpha[link.index], strict=True)]  # type: ignore[operator]
+        turned = work.cross((here[0], here[1], here[2]), r)
+        total = [add(x, b) for x, b in zip(total, turned, strict=True)]
+        at_reference = work.hold3(sub(x, b) for x, b in zip(v, work.cross(w, r), strict=True))
+    convective = work.cross(w, at_reference)  # type: ignore[arg-type]
+    for f in slides:
+        terms = [mul(f.axis[c], sub(total[c], convective[c])) for c in range(3)]
+        udot[f.index] = work.hold(add(*terms))
+
+
+# ------------------------------------------------------------------------------------ constrained systems, user's speeds
+
+@dataclass
+class Reduced:
+    """M u' = f for the independent speeds, by speed index; dependent accelerations follow from `dependent`."""
+
+    M: Matrix
+    f: dict[int, Expr]
+    work: Work
+    index: list[int]
+
+
+def reduced_system(analysis: Analysis, shift_back: bool) -> tuple[Reduced, dict[int, Expr]]:
+    """Equations in the user's speeds, constraints included: T^T M T y = T^T (rhs - M k), u' = y + delta.
+
+    Returns the system in y and delta; with `shift_back`, in u' itself (delta = 0).
+    """
+    system = prepare(analysis, user_reference(analysis), spin=False)
+    work, tree, motion = system.work, system.tree, system.motion
+    built = composite(tree, motion, system.loads, work)
+    speeds = list(analysis.mechanism.speeds)
+    zero = {i: ZERO for i in range(len(speeds))}
+    delta = accelerations(system, zero, work, absolute_spin=False)
+    removed = {r.speed: r for r in analysis.removed}
+    free = [i for i, u in enumerate(speeds) if u not in removed]
+    slope: dict[int, dict[int, Expr]] = {}
+    shift: dict[int, Expr] = {}
+    for s, u in enumerate(speeds):
+        if u not in removed:
+            continue
+        value = removed[u].value
+        slope[s] = {r: work.hold(partial(value, speeds[r])) for r in free}
+        slope[s] = {r: a for r, a in slope[s].items() if a is not ZERO}
+        drift = derivative(value, lambda x: _without_acceleration(analysis, x))
+        carried = add(*(mul(a, delta[r]) for r, a in slope[s].items()))
+        shift[s] = work.hold(add(drift, carried, neg(delta[s])))
+    M, rhs = _project(built.M, built.rhs, free, slope, shift, work)
+    if shift_back:
+        rhs = {i: work.hold(add(rhs[i], *(mul(M.get((max(i, j), min(i, j)), ZERO), delta[j]) for j in free))) for i in free}
+        delta = {i: ZERO for i in free}
+    return Reduced(M, rhs, work, free), {i: delta[i] for i in free}
+
+
+def _without_acceleration(analysis: Analysis, s: Symbol) -> Expr:
+    return ZERO if s.kind == "speed" else analysis.kinematics.rate_of(s)
+
+
+def _project(
+    M: Matrix, rhs: dict[int, Expr], free: list[int], slope: dict[int, dict[int, Expr]], shift: dict[int, Expr], work: Work
+) -> tuple[Matrix, dict[int, Expr]]:
+    """T^T M T and T^T (rhs - M k) with y_s = sum A_sr y_r + k_s for the removed speeds s."""
+
+    def entry(i: int, j: int) -> Expr:
+        return M.get((max(i, j), min(i, j)), ZERO)
+
+    everything = [*free, *slope]
+    corrected = {
+        i: work.hold(sub(rhs[i], add(*(mul(entry(i, s), k) for s, k in shift.items())))) for i in everything
+    }
+    MT: dict[tuple[int, int], Expr] = {}
+    for i in everything:
+        for r in free:
+            MT[i, r] = work.hold(add(entry(i, r), *(mul(entry(i, s), a[r]) for s, a in slope.items() if r in a)))
+    out: Matrix = {}
+    f: dict[int, Expr] = {}
+    for i in free:
+        f[i] = work.hold(add(corrected[i], *(mul(a[i], corrected[s]) for s, a in slope.items() if i in a)))
+        for j in free:
+            if j <= i:
+                value = work.hold(add(MT[i, j], *(mul(a[i], MT[s, j]) for s, a in slope.items() if i in a)))
+                if value is not ZERO:
+                    out[i, j] = value
+    return out, f
+
+
+def _reduced(analysis: Analysis, names: dict[int, str]) -> Iterator[Derivation]:
+    system, delta = reduced_system(analysis, shift_back=False)
+    place = {i: n for n, i in enumerate(system.index)}
+    grid = pattern({(place[i], place[j]): v for (i, j), v in system.M.items()}, len(place))
+    for order in best_orders(grid, keep=2):
+        work = system.work.copy()
+        y = solve(system.M, system.f, [system.index[n] for n in order], names, work)
+        udot = {i: work.hold(add(y[i], delta[i])) for i in system.index}
+        yield Derivation(udot, f"composite bodies reduced by {len(analysis.removed)} constraints")
+
+
+def require_freedom(analysis: Analysis) -> None:
+    if not analysis.mechanism.speeds:
+        raise ModelError("the model has no freedom: give a body translate= or rotate=", analysis.mechanism.name)

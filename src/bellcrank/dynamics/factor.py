@@ -1,0 +1,119 @@
+"""Symmetric factorisation M = L D L^T in symbols, ordered against fill, and the solution of M y = rhs.
+
+The order is found on the pattern of zeros, constants and variables by local search; pivots of a positive definite
+matrix are positive in every order, so no division can become 0/0 for a valid model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bellcrank.kinematics.work import Work
+from bellcrank.errors import ModelError
+from bellcrank.expr import ZERO, Expr, add, div, mul, neg, sub
+
+Matrix = dict[tuple[int, int], Expr]
+NOTHING, CONSTANT, VARIABLE = 0, 1, 2
+
+
+def solve(M: Matrix, rhs: dict[int, Expr], order: Sequence[int], names: dict[int, str], work: Work) -> dict[int, Expr]:
+    """y of M y = rhs, eliminating in the given order."""
+    A = {(i, j): M.get((max(i, j), min(i, j)), ZERO) for i in order for j in order}
+    z = dict(rhs)
+    rows: dict[int, list[tuple[int, Expr]]] = {}
+    for step, j in enumerate(order):
+        pivot = A[j, j]
+        if pivot is ZERO or pivot.fingerprint == 0:
+            raise ModelError(
+                f"the mass matrix is singular: {names[j]} moves nothing that has mass or inertia. "
+                "Give the body (or one it carries) mass or inertia that this freedom moves, or remove the freedom."
+            )
+        later = [i for i in order[step + 1 :] if A[i, j] is not ZERO]
+        ratio = {i: work.hold(div(A[i, j], pivot)) for i in later}
+        for a, i in enumerate(later):
+            for k in later[: a + 1]:
+                value = work.hold(sub(A[i, k], mul(ratio[i], A[k, j])))
+                A[i, k] = A[k, i] = value
+            z[i] = work.hold(sub(z[i], mul(ratio[i], z[j])))
+        rows[j] = [(i, ratio[i]) for i in later]
+    y: dict[int, Expr] = {}
+    for j in reversed(order):
+        own = div(z[j], A[j, j])
+        y[j] = work.hold(add(own, *(neg(mul(r, y[i])) for i, r in rows[j])))
+    return y
+
+
+def pattern(M: Matrix, count: int) -> list[list[int]]:
+    grid = [[NOTHING] * count for _ in range(count)]
+    for (i, j), value in M.items():
+        grid[i][j] = grid[j][i] = CONSTANT if value.constant else VARIABLE
+    return grid
+
+
+def cost(grid: list[list[int]], order: Sequence[int]) -> int:
+    """Estimated operations of elimination and substitution in this order."""
+    A = [row[:] for row in grid]
+    total = 0
+    count = len(order)
+    for step in range(count):
+        j = order[step]
+        row_j = A[j]
+        pivot = row_j[j]
+        later = [i for i in order[step + 1 :] if row_j[i]]
+        total += 1  # division of the right-hand side
+        for a, i in enumerate(later):
+            a_ij = row_j[i]
+            variable = a_ij == VARIABLE or pivot == VARIABLE
+            total += 4 + variable  # ratio; its use in forward and back substitution
+            row_i = A[i]
+            for k in later[: a + 1]:
+                product = VARIABLE if variable or row_j[k] == VARIABLE else CONSTANT
+                old = row_i[k]
+                if product == VARIABLE:
+                    total += 1 + (old != NOTHING)
+                    row_i[k] = A[k][i] = VARIABLE
+                elif old == NOTHING:
+                    row_i[k] = A[k][i] = CONSTANT
+    return total
+
+
+def best_orders(grid: list[list[int]], keep: int = 3) -> list[tuple[int, ...]]:
+    """The cheapest elimination orders found by local search, best first."""
+    count = len(grid)
+    seen: dict[tuple[int, ...], int] = {}
+
+    def rate(order: tuple[int, ...]) -> int:
+        if order not in seen:
+            seen[order] = cost(grid, order)
+        return seen[order]
+
+    by_zeros = tuple(sorted(range(count), key=lambda i: (-grid[i].count(NOTHING), i)))
+    starts = [tuple(reversed(range(count))), tuple(range(count)), by_zeros, _minimum_degree(grid)]
+    if count > 24:  # long chains: the search would cost more than it saves
+        return sorted(set(starts), key=rate)[:keep]
+    for start in starts:
+        here = start
+        while True:
+            moves = []
+            for i in range(count):
+                rest = here[:i] + here[i + 1 :]
+                moves.extend(rest[:k] + (here[i],) + rest[k:] for k in range(count) if k != i)
+            best = min(moves, key=rate, default=here)
+            if rate(best) >= rate(here):
+                break
+            here = best
+    return sorted(seen, key=lambda order: (seen[order], order))[:keep]
+
+
+def _minimum_degree(grid: list[list[int]]) -> tuple[int, ...]:
+    neighbours = [{j for j, x in enumerate(row) if x and j != i} for i, row in enumerate(grid)]
+    left = set(range(len(grid)))
+    order = []
+    while left:
+        j = min(left, key=lambda i: (len(neighbours[i]), i))
+        order.append(j)
+        left.remove(j)
+        for i in neighbours[j]:
+            neighbours[i] |= neighbours[j]
+            neighbours[i] -= {i, j}
+    return tuple(order)

@@ -1,0 +1,125 @@
+"""Applied forces as the recursions want them: along joints where that is simple, as wrenches on links otherwise.
+
+In:  an `Analysis` (magnitude, direction vector, point, bodies of every load) and a `Tree`. Out: `Loads`.
+A force between two bodies does work only on the joints between them; when its effect on each is a constant, or there is
+one joint only, it is booked there. Every other force becomes a force and a moment on the links it touches.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from bellcrank.dynamics.motion import down
+from bellcrank.dynamics.tree import Freedom, Tree
+from bellcrank.expr import ZERO, Expr, add, mul, neg
+from bellcrank.kinematics.analysis import Analysis, Load
+from bellcrank.kinematics.motion import Point
+from bellcrank.kinematics.work import Work
+from bellcrank.vector.basis import NULL, Vec3, Vector, cross, dot
+
+
+@dataclass
+class Loads:
+    """tau: by speed index, along relative freedoms; wrench: by link, force and moment about its origin, link axes."""
+
+    tau: dict[int, Expr] = field(default_factory=dict)
+    wrench: dict[int, tuple[Vec3, Vec3]] = field(default_factory=dict)
+
+
+def assemble(analysis: Analysis, tree: Tree, work: Work) -> Loads:
+    """All applied loads of a model."""
+    loads = Loads()
+    for load in analysis.loads:
+        if load.magnitude is ZERO:
+            continue
+        along = _joint_effects(analysis, tree, load)
+        if along is not None:
+            for freedom, effect in along:
+                total = add(loads.tau.get(freedom.index, ZERO), mul(load.magnitude, effect))
+                loads.tau[freedom.index] = work.hold(total)
+        else:
+            _add_wrench(analysis, tree, loads, load, load.body, load.point, 1, work)
+            _add_wrench(analysis, tree, loads, load, load.against, load.reaction or load.point, -1, work)
+    return loads
+
+
+def _joint_effects(analysis: Analysis, tree: Tree, load: Load) -> list[tuple[Freedom, Expr]] | None:
+    """Work of a unit load per unit speed of the joints between its bodies; None where a wrench is the better form."""
+    one, other = tree.path(tree.poses[load.body].link), tree.path(tree.poses[load.against].link)
+    common = set(one) & set(other)
+    between = [(i, 1) for i in one if i not in common] + [(i, -1) for i in other if i not in common]
+    if not all(tree.links[i].takes_rotation and tree.links[i].takes_translation for i, _ in between):
+        return None
+    effects = []
+    axes = joint_axes(analysis)
+    for i, sign in between:
+        for freedom in tree.links[i].freedoms:
+            axis, origin, rotational = axes[freedom.symbol.name]
+            effect = _effect(analysis, load, axis, origin, rotational)
+            effects.append((freedom, effect if sign > 0 else neg(effect)))
+    effects = [(f, e) for f, e in effects if e is not ZERO and e.fingerprint != 0]
+    if all(e.constant for _, e in effects) or len(between) == 1:
+        return effects
+    return None
+
+
+def _effect(analysis: Analysis, load: Load, axis: Vector, origin: Vector, rotational: bool) -> Expr:
+    if load.kind == "moment":
+        return dot(load.direction, axis) if rotational else ZERO
+    if not rotational:
+        return dot(load.direction, axis)
+    assert load.point is not None
+    arm = analysis.kinematics.position(load.point) - origin
+    return dot(load.direction, cross(axis, arm))
+
+
+def joint_axes(analysis: Analysis) -> dict[str, tuple[Vector, Vector, bool]]:
+    """Axis, a point on it, and whether it is rotational, for every relative speed."""
+    k = analysis.kinematics
+    axes: dict[str, tuple[Vector, Vector, bool]] = {}
+    for b in analysis.mechanism.bodies:
+        if not b.free_translation:
+            for slide, u in zip(b.slides, b.u_t, strict=True):
+                axes[u.name] = (k.frames[b.parent].vector(slide), k.origin[b.index], False)
+        if b.axes and not b.free_rotation:
+            axes[b.u_r[0].name] = (k.frames[b.index].vector(b.axes[0]), k.origin[b.index], True)
+    return axes
+
+
+def link_components(analysis: Analysis, tree: Tree, link: int, v: Vector, work: Work) -> Vec3:
+    """Components of a vector along a link's axes."""
+    k = analysis.kinematics
+    if link < 0:
+        return work.hold3(k.frames[-1].coordinates(v))
+    here = tree.links[link]
+    for body, pose in tree.poses.items():
+        if pose.link == link and not (here.axis is not None and not here.turns):
+            return work.apply(pose.R, work.hold3(k.frames[body].coordinates(v)))
+    # a link without a body of its own, or a rotor whose frame does not turn with it
+    return down(work, here, link_components(analysis, tree, here.parent, v, work))
+
+
+def _add_wrench(
+    analysis: Analysis, tree: Tree, loads: Loads, load: Load, body: int, point: Point | None, sign: int, work: Work
+) -> None:
+    pose = tree.poses[body]
+    if pose.link < 0:
+        return
+    unit = link_components(analysis, tree, pose.link, load.direction, work)
+    size = load.magnitude if sign > 0 else neg(load.magnitude)
+    acting = work.hold3(mul(size, c) for c in unit)
+    force, moment = loads.wrench.get(pose.link, (NULL, NULL))
+    if load.kind == "moment":
+        moment = work.add(moment, acting)
+    else:
+        assert point is not None
+        link = tree.links[pose.link]
+        if point.body == body and (link.axis is None or link.turns):
+            arm = work.add(pose.p, work.apply(pose.R, point.at))
+        else:
+            k = analysis.kinematics
+            offset = k.position(point) - k.origin[body]
+            arm = work.add(pose.p, link_components(analysis, tree, pose.link, offset, work))
+        force = work.add(force, acting)
+        moment = work.add(moment, work.cross(arm, acting))
+    loads.wrench[pose.link] = (force, moment)

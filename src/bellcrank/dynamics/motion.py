@@ -1,0 +1,167 @@
+"""Bias motion of every link: what moves when all unknown accelerations are zero, and the inertia forces of that motion.
+
+Angular velocity w, bias angular acceleration alpha, W = [alpha]x + w w^T - (w.w) 1, bias acceleration a of the origin,
+all in link axes; gravity enters as an upward acceleration of the ground. Unknowns are shifted by `delta` so that the bias
+acceleration along each joint's own freedom is zero (u' = y + delta).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from bellcrank.dynamics.tree import Link, Tree
+from bellcrank.kinematics.work import Work, is_zero
+from bellcrank.expr import ONE, TWO, ZERO, Expr, add, mul, neg, sub
+from bellcrank.vector.basis import NULL, Mat3, Vec3
+
+
+@dataclass
+class Motion:
+    """Per link: w, alpha, a, W, position p of the origin in the parent's frame; per speed: delta."""
+
+    w: list[Vec3] = field(default_factory=list)
+    alpha: list[Vec3] = field(default_factory=list)
+    a: list[Vec3] = field(default_factory=list)
+    W: list[Mat3] = field(default_factory=list)
+    p: list[Vec3] = field(default_factory=list)
+    delta: dict[int, Expr] = field(default_factory=dict)
+
+
+def down(work: Work, link: Link, v: Vec3) -> Vec3:
+    """A vector of the parent's frame in the link's."""
+    if is_zero(v):
+        return v
+    v = work.apply_transposed(link.C, v)
+    if link.matrix is not None:
+        return work.apply_transposed(link.matrix, v)
+    for k, c, s in link.turns:
+        v = work.turn(k, c, neg(s), v)
+    return v
+
+
+def up(work: Work, link: Link, v: Vec3) -> Vec3:
+    """A vector of the link's frame in the parent's."""
+    if is_zero(v):
+        return v
+    if link.matrix is not None:
+        v = work.apply(link.matrix, v)
+    for k, c, s in reversed(link.turns):
+        v = work.turn(k, c, s, v)
+    return work.apply(link.C, v)
+
+
+def offset(work: Work, link: Link) -> Vec3:
+    """Origin of the link in the parent's frame."""
+    if link.slide is None:
+        return link.p
+    assert link.q is not None
+    return work.hold3(add(link.p[i], mul(link.q, link.slide[i])) for i in range(3))
+
+
+def bias_motion(tree: Tree, work: Work, shift: bool = True) -> Motion:
+    """The motion of all links for zero unknowns."""
+    motion = Motion()
+    rest = tuple(neg(g) for g in tree.gravity)
+    for link in tree.links:
+        motion.p.append(offset(work, link))
+        at_ground = link.parent < 0
+        w_up: Vec3 = NULL if at_ground else motion.w[link.parent]
+        alpha_up: Vec3 = NULL if at_ground else motion.alpha[link.parent]
+        _rotate(link, motion, work, w_up, alpha_up, shift)
+        if not link.takes_translation:
+            motion.a.append(NULL)
+        else:
+            a_up: Vec3 = rest if at_ground else motion.a[link.parent]  # type: ignore[assignment]
+            W_up: Mat3 = (NULL, NULL, NULL) if at_ground else motion.W[link.parent]
+            _translate(link, motion, work, a_up, W_up, w_up, shift)
+        motion.W.append(_turning(work, motion.w[-1], motion.alpha[-1]))
+    return motion
+
+
+def _rotate(link: Link, motion: Motion, work: Work, w_up: Vec3, alpha_up: Vec3, shift: bool) -> None:
+    if not link.takes_rotation:
+        w = [ZERO, ZERO, ZERO]
+        for f in link.freedoms:
+            if f.rotational:
+                motion.delta[f.index] = ZERO
+                w[f.axis.index(ONE)] = f.speed
+        motion.w.append((w[0], w[1], w[2]))
+        motion.alpha.append(NULL)
+        return
+    w_here, alpha_here = down(work, link, w_up), down(work, link, alpha_up)
+    if link.axis is not None:
+        k = link.axis
+        i, j = (k + 1) % 3, (k + 2) % 3
+        (f,) = (f for f in link.freedoms if f.rotational)
+        u = f.speed
+        alpha = list(alpha_here)
+        alpha[i] = work.hold(add(alpha_here[i], mul(w_here[j], u)))
+        alpha[j] = work.hold(sub(alpha_here[j], mul(w_here[i], u)))
+        motion.delta[f.index] = ZERO
+        if shift:
+            motion.delta[f.index] = neg(alpha_here[k])
+            alpha[k] = ZERO
+        w = list(w_here)
+        w[k] = work.hold(add(w_here[k], u))
+        w_here, alpha_here = (w[0], w[1], w[2]), (alpha[0], alpha[1], alpha[2])
+    motion.w.append(w_here)
+    motion.alpha.append(alpha_here)
+
+
+def _translate(link: Link, motion: Motion, work: Work, a_up: Vec3, W_up: Mat3, w_up: Vec3, shift: bool) -> None:
+    p = motion.p[-1]
+    a = work.hold3(add(a_up[i], *(mul(W_up[i][j], p[j]) for j in range(3))) for i in range(3))
+    if link.slide is not None:
+        (f,) = link.freedoms
+        d, u = link.slide, f.speed
+        coriolis = (
+            sub(mul(w_up[1], d[2]), mul(w_up[2], d[1])),
+            sub(mul(w_up[2], d[0]), mul(w_up[0], d[2])),
+            sub(mul(w_up[0], d[1]), mul(w_up[1], d[0])),
+        )
+        a = work.hold3(add(a[i], mul(TWO, u, coriolis[i])) for i in range(3))
+        motion.delta[f.index] = ZERO
+        if shift:
+            along = work.dot(a, d)
+            motion.delta[f.index] = neg(along)
+            a = work.hold3(sub(a[i], mul(along, d[i])) for i in range(3))
+    motion.a.append(down(work, link, a))
+
+
+def _turning(work: Work, w: Vec3, alpha: Vec3) -> Mat3:
+    """W = [alpha]x + w w^T - (w.w) 1; its diagonal as minus the two squares."""
+    xx, yy, zz = (work.hold(mul(c, c)) for c in w)
+    xy, yz, zx = work.hold(mul(w[0], w[1])), work.hold(mul(w[1], w[2])), work.hold(mul(w[2], w[0]))
+    return (
+        (neg(work.hold(add(yy, zz))), work.hold(sub(xy, alpha[2])), work.hold(add(zx, alpha[1]))),
+        (work.hold(add(xy, alpha[2])), neg(work.hold(add(xx, zz))), work.hold(sub(yz, alpha[0]))),
+        (work.hold(sub(zx, alpha[1])), work.hold(add(yz, alpha[0])), neg(work.hold(add(xx, yy)))),
+    )
+
+
+def inertia_force(link: Link, motion: Motion, work: Work) -> tuple[Vec3, Vec3]:
+    """Force and moment about the origin that the bias motion asks for: f = m a + W h, n = h x a + n(J, W)."""
+    i = link.index
+    a, W, h, J, w = motion.a[i], motion.W[i], link.h, link.J, motion.w[i]
+    f = work.hold3(add(mul(link.m, a[r]), *(mul(W[r][c], h[c]) for c in range(3))) for r in range(3))
+    n = []
+    for x in range(3):
+        y, z = (x + 1) % 3, (x + 2) % 3
+        terms = [
+            mul(h[y], a[z]),
+            neg(mul(h[z], a[y])),
+            mul(W[z][y], J[y][y]),
+            neg(mul(W[y][z], J[z][z])),
+            mul(W[z][x], J[x][y]),
+            neg(mul(W[y][x], J[x][z])),
+            mul(sub(mul(w[z], w[z]), mul(w[y], w[y])), J[y][z]),
+        ]
+        n.append(add(*terms))
+    if link.spin:
+        k = link.axis
+        assert k is not None
+        x, y = (k + 1) % 3, (k + 2) % 3
+        momentum = work.hold(mul(link.spin_inertia, w[k]))
+        n[x] = add(n[x], mul(w[y], momentum))
+        n[y] = sub(n[y], mul(w[x], momentum))
+    return f, work.hold3(n)

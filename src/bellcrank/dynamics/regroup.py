@@ -1,0 +1,88 @@
+"""Inertial parameters that act only in combination are moved to the parent link (minimal inertial parameters).
+
+What lies on a revolute axis does not notice the rotation: m, h_k and J_kk go to the parent; second moments of a sliding
+link are those of its parent. What stays has m = 0, h_k = 0, J_kk = 0. Kinetic energy is unchanged. A balanced leaf (wheel,
+rotor, last wrist link) is marked `spin`: its own rotation is taken as absolute, which decouples its row.
+Khalil & Dombre, Modeling, Identification and Control of Robots (2002), ch. 9.
+"""
+
+from __future__ import annotations
+
+from bellcrank.dynamics.tree import Link, Tree, include, outer3, shifted
+from bellcrank.kinematics.work import Work, is_zero, unit
+from bellcrank.expr import ZERO, Number, add, mul, neg, sub
+from bellcrank.vector.basis import NULL, Mat3, Vec3, matmul, transpose
+
+ZEROS: Mat3 = (NULL, NULL, NULL)
+
+
+def regroup(tree: Tree, work: Work, spin: bool = True) -> None:
+    """Moves inertia from the leaves towards the root."""
+    for link in reversed(tree.links):
+        if link.slide is not None:
+            _move_slide(tree, link, work)
+        elif link.axis is not None:
+            _move_revolute(tree, link, work, spin)
+        elif link.takes_translation:  # ball joint: the mass sits at the joint
+            _give(tree, link, link.m, NULL, ZEROS, work)
+            link.m = ZERO
+
+
+def _move_slide(tree: Tree, link: Link, work: Work) -> None:
+    if link.parent >= 0:
+        include(tree.links[link.parent], ZERO, NULL, link.J, work)
+    link.J = ZEROS
+
+
+def _move_revolute(tree: Tree, link: Link, work: Work, spin: bool) -> None:
+    k = link.axis
+    assert k is not None
+    e = unit(k)
+    J_kk = link.J[k][k]
+    i, j = (k + 1) % 3, (k + 2) % 3
+    if spin and link.takes_translation and _balanced(tree, link):
+        # the transverse inertia is split into a part along the axis, which goes to the parent, and a traceless block
+        half_sum = mul(add(link.J[i][i], link.J[j][j]), Number(1) / 2)
+        half_difference = mul(sub(link.J[i][i], link.J[j][j]), Number(1) / 2)
+        J_kk = add(J_kk, half_sum)
+        rows = [[ZERO] * 3 for _ in range(3)]
+        rows[i][i], rows[j][j] = work.hold(half_difference), work.hold(neg(half_difference))
+        rows[i][j] = rows[j][i] = link.J[i][j]
+        link.spin = True
+        if half_difference.fingerprint == 0 and link.J[i][j] is ZERO:
+            link.turns = ()  # axially symmetric: its frame need not turn with it
+        link.spin_inertia = work.hold(add(link.J[i][i], link.J[j][j]))
+        link.J = (tuple(rows[0]), tuple(rows[1]), tuple(rows[2]))  # type: ignore[assignment]
+    else:
+        link.J = _without(link.J, k)
+    if link.takes_translation:
+        _give(tree, link, link.m, tuple(mul(link.h[k], x) for x in e), outer3(J_kk, e, e), work)  # type: ignore[arg-type]
+        link.m = ZERO
+        link.h = tuple(ZERO if a == k else link.h[a] for a in range(3))  # type: ignore[assignment]
+    elif link.parent >= 0:
+        turned = matmul(link.C, matmul(outer3(J_kk, e, e), transpose(link.C)))
+        include(tree.links[link.parent], ZERO, NULL, turned, work)
+
+
+def _balanced(tree: Tree, link: Link) -> bool:
+    k = link.axis
+    assert k is not None
+    i, j = (k + 1) % 3, (k + 2) % 3
+    leaf = not tree.children(link.index)
+    return leaf and link.parent >= 0 and is_zero((link.h[i], link.h[j], link.J[k][i], link.J[k][j]))
+
+
+def _without(J: Mat3, k: int) -> Mat3:
+    return tuple(tuple(ZERO if a == b == k else J[a][b] for b in range(3)) for a in range(3))  # type: ignore[return-value]
+
+
+def _give(tree: Tree, link: Link, m: object, h: Vec3, J: Mat3, work: Work) -> None:
+    """Adds inertia, given in the link's frame and unaffected by its freedom, to the parent."""
+    if link.parent < 0:
+        return
+    C = link.C
+    h_p = work.apply(C, h)
+    J_p = matmul(C, matmul(J, transpose(C)))
+    m_s, h_s, J_s = shifted(m, h_p, J_p, link.p)  # type: ignore[arg-type]
+    include(tree.links[link.parent], m_s, work.hold3(h_s), J_s, work)
+

@@ -1,0 +1,253 @@
+"""The mechanism as a tree of elementary links, the form the recursions work on.
+
+In:  a `Mechanism`. Out: `Tree`: links with at most one relative freedom each, or a group of absolute ones, with constant
+offsets and inertias (m, h = m c, J = second moments about the link's origin). A body with slides and a rotation becomes several
+links; welded bodies join their parent's link. Constants are held, so that a parameter expression is one atom.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from bellcrank.expr import ONE, ZERO, Expr, Symbol, add, cos, div, mul, neg, sin, sqrt, sub
+from bellcrank.expr.node import MINUS_ONE, Number
+from bellcrank.kinematics.work import Work, full, symmetric, unit
+from bellcrank.model.mechanism import Body, Mechanism
+from bellcrank.vector.basis import (
+    IDENTITY,
+    NULL,
+    Mat3,
+    Vec3,
+    euler_parameter_rotation,
+    matmul,
+    transpose,
+)
+
+
+@dataclass(frozen=True)
+class Freedom:
+    """One speed: a rotation about, or translation along, a constant unit vector of the link's frame."""
+
+    link: int
+    index: int  # position among the speeds
+    symbol: Symbol
+    speed: Expr  # its value: the symbol, or what a constraint makes of it
+    rotational: bool
+    axis: Vec3
+
+
+Turn = tuple[int, Expr, Expr]
+
+
+@dataclass
+class Link:
+    """An elementary link. `parent` is -1 for the ground."""
+
+    index: int
+    name: str
+    parent: int
+    p: Vec3 = NULL  # origin in the parent link's frame, constant part
+    slide: Vec3 | None = None  # direction of the prismatic coordinate, in both frames
+    q: Symbol | None = None  # coordinate of a revolute or prismatic link
+    axis: int | None = None  # revolute axis of the link's frame
+    C: Mat3 = IDENTITY  # R from parent frame to this one at q = 0
+    turns: tuple[Turn, ...] = ()  # then the rotations about axes of the turning frame, each with its cosine and sine
+    matrix: Mat3 | None = None  # instead of turns: Euler parameters
+    takes_rotation: bool = True  # inherits the parent's angular velocity
+    takes_translation: bool = True
+    freedoms: list[Freedom] = field(default_factory=list)
+    m: Expr = ZERO
+    h: Vec3 = NULL
+    J: Mat3 = (NULL, NULL, NULL)
+    reference: Vec3 = NULL  # of a free link: from the body's origin to the link's
+    speed_point: Vec3 = NULL  # of a free link: from the body's origin to the point whose velocity the speeds are
+    spin: bool = False  # leaf whose rotation is taken as absolute
+    spin_inertia: Expr = ZERO  # about the axis, of a spin leaf
+
+
+@dataclass(frozen=True)
+class Pose:
+    """Where a body sits in its link: R from link to body axes, and the body's origin in the link's frame."""
+
+    link: int
+    R: Mat3
+    p: Vec3
+
+
+@dataclass
+class Tree:
+    links: list[Link]
+    poses: dict[int, Pose]  # by body index; -1 is the ground
+    gravity: Vec3 = NULL  # in ground axes
+
+    @property
+    def freedoms(self) -> list[Freedom]:
+        return sorted((f for link in self.links for f in link.freedoms), key=lambda f: f.index)
+
+    def children(self, index: int) -> list[Link]:
+        return [link for link in self.links if link.parent == index]
+
+    def path(self, index: int) -> list[int]:
+        """Links from the given one down to the ground."""
+        result = []
+        while index >= 0:
+            result.append(index)
+            index = self.links[index].parent
+        return result
+
+
+def align(axis: Vec3) -> tuple[int, Mat3]:
+    """A rotation E whose column k is the axis, and k: the coordinate axis if there is one."""
+    for k in range(3):
+        if axis[k] is ONE:
+            return k, IDENTITY
+        if axis[k] is MINUS_ONE:  # half a turn about another axis
+            i = (k + 1) % 3
+            rows = [[ZERO] * 3 for _ in range(3)]
+            for a in range(3):
+                rows[a][a] = ONE if a == i else MINUS_ONE
+            return k, (tuple(rows[0]), tuple(rows[1]), tuple(rows[2]))  # type: ignore[return-value]
+    sizes = [abs(float(a.value)) if isinstance(a, Number) else 0.5 for a in axis]
+    k = max(range(3), key=lambda a: (sizes[a], -a))
+    i, j = (k + 1) % 3, (k + 2) % 3
+    # first transverse direction: normal to the axis in the plane of k and i, or, if the axis has no part along i, axis i itself
+    if axis[i] is ZERO:
+        first = list(unit(i))
+    else:
+        length = sqrt(add(mul(axis[k], axis[k]), mul(axis[i], axis[i])))
+        first = [ZERO] * 3
+        first[i], first[k] = div(axis[k], length), neg(div(axis[i], length))
+    n, a = axis, first
+    second = [
+        sub(mul(n[1], a[2]), mul(n[2], a[1])),
+        sub(mul(n[2], a[0]), mul(n[0], a[2])),
+        sub(mul(n[0], a[1]), mul(n[1], a[0])),
+    ]
+    columns: list[tuple[Expr, ...]] = [(), (), ()]
+    columns[k], columns[i], columns[j] = tuple(n), tuple(a), tuple(second)
+    return k, transpose((columns[0], columns[1], columns[2]))  # type: ignore[arg-type]
+
+
+def second_moments(inertia: Mat3) -> Mat3:
+    """J = tr(I)/2 1 - I: second moments of mass from the inertia matrix about the same point."""
+    half_trace = mul(add(inertia[0][0], inertia[1][1], inertia[2][2]), Number(1) / 2)
+    return tuple(
+        tuple(sub(half_trace, inertia[i][j]) if i == j else neg(inertia[i][j]) for j in range(3)) for i in range(3)
+    )  # type: ignore[return-value]
+
+
+def build_tree(mechanism: Mechanism, work: Work, speed: dict[Symbol, Expr] | None = None) -> Tree:
+    """Links, poses and raw inertias of a mechanism; `speed` gives the speeds that constraints have replaced."""
+    tree = Tree([], {-1: Pose(-1, IDENTITY, NULL)})
+    value = speed or {}
+    order = {s: i for i, s in enumerate(mechanism.speeds)}
+    for body in mechanism.bodies:
+        _add_body(tree, body, order, value, work)
+    return tree
+
+
+def _add_body(
+    tree: Tree, body: Body, order: dict[Symbol, int], value: dict[Symbol, Expr], work: Work
+) -> None:
+    home = tree.poses[body.parent]
+    C = _held(work, matmul(home.R, body.C))
+    p = work.add(home.p, work.apply(home.R, body.joint_at))
+    parent = home.link
+    if not body.free_translation:
+        for slide, q, u in zip(body.slides, body.q_t, body.u_t, strict=True):
+            d = work.apply(home.R, slide)
+            link = _new_link(tree, body.name, parent, p=p, slide=d, q=q)
+            link.freedoms.append(Freedom(link.index, order[u], u, value.get(u, u), False, d))
+            parent, p = link.index, NULL
+    if body.free_translation or body.axes or body.euler:
+        link = _new_link(tree, body.name, parent, p=p, C=C)
+        pose = Pose(link.index, IDENTITY, NULL)
+        if body.free_rotation:
+            link.takes_rotation = False
+            if body.euler:
+                link.matrix = _held(work, euler_parameter_rotation(body.q_r))
+            else:
+                link.turns = tuple(
+                    (axis.index(ONE), work.hold(cos(q)), work.hold(sin(q)))
+                    for axis, q in zip(body.axes, body.q_r, strict=True)
+                )
+            for k, u in enumerate(body.u_r):
+                link.freedoms.append(Freedom(link.index, order[u], u, value.get(u, u), True, unit(k)))
+        elif body.axes:
+            k, E = align(body.axes[0])
+            link.axis, link.q = k, body.q_r[0]
+            link.C = _held(work, matmul(C, E))
+            link.turns = ((k, work.hold(cos(link.q)), work.hold(sin(link.q))),)
+            pose = Pose(link.index, _held(work, transpose(E)), NULL)
+            link.freedoms.append(Freedom(link.index, order[body.u_r[0]], body.u_r[0], value.get(body.u_r[0], body.u_r[0]), True, unit(k)))
+        if body.free_translation:
+            link.takes_translation = False
+            link.speed_point = work.apply(pose.R, body.speed_point)
+            for k, u in zip(body.speed_axes, body.u_t, strict=True):
+                axis = work.apply(pose.R, unit(k))
+                link.freedoms.append(Freedom(link.index, order[u], u, value.get(u, u), False, axis))
+    else:
+        pose = Pose(parent, C, p)
+    tree.poses[body.index] = pose
+    if pose.link >= 0:
+        add_mass(tree.links[pose.link], body, pose, work)
+
+
+def _new_link(tree: Tree, name: str, parent: int, **data: object) -> Link:
+    link = Link(len(tree.links), name, parent, **data)  # type: ignore[arg-type]
+    tree.links.append(link)
+    return link
+
+
+def _held(work: Work, m: Mat3) -> Mat3:
+    if all(m[i][j] is IDENTITY[i][j] for i in range(3) for j in range(3)):
+        return IDENTITY
+    return tuple(work.hold3(row) for row in m)  # type: ignore[return-value]
+
+
+def add_mass(link: Link, body: Body, pose: Pose, work: Work) -> None:
+    """Adds a body's mass, first and second moments about the link's origin."""
+    R = pose.R
+    J_cm = second_moments(body.inertia)
+    if R is not IDENTITY:
+        J_cm = matmul(R, matmul(J_cm, transpose(R)))
+    r = work.add(pose.p, work.apply(R, body.cm))
+    m = body.mass
+    include(link, m, work.hold3(mul(m, x) for x in r), add_matrices(J_cm, outer3(m, r, r)), work)
+
+
+def include(link: Link, m: Expr, h: Vec3, J: Mat3, work: Work) -> None:
+    """Adds inertia given about the link's origin."""
+    link.m = work.hold(add(link.m, m))
+    link.h = work.add(link.h, h)
+    link.J = full(tuple(work.hold(x) for x in symmetric(add_matrices(link.J, J))))  # type: ignore[arg-type]
+
+
+def outer3(k: Expr, a: Vec3, b: Vec3) -> Mat3:
+    return tuple(tuple(mul(k, a[i], b[j]) for j in range(3)) for i in range(3))  # type: ignore[return-value]
+
+
+def add_matrices(*ms: Mat3) -> Mat3:
+    return tuple(tuple(add(*(m[i][j] for m in ms)) for j in range(3)) for i in range(3))  # type: ignore[return-value]
+
+
+def shifted(m: Expr, h: Vec3, J: Mat3, p: Vec3) -> tuple[Expr, Vec3, Mat3]:
+    """Mass, first and second moments about a point from which the old origin is at p."""
+    h_new: Vec3 = tuple(add(h[i], mul(m, p[i])) for i in range(3))  # type: ignore[assignment]
+    J_new = add_matrices(J, outer3(ONE, h, p), outer3(ONE, p, h), outer3(m, p, p))
+    return m, h_new, J_new
+
+
+def shift_reference(tree: Tree, index: int, r: Vec3, work: Work) -> None:
+    """Moves the origin of a free link by r (constant, link axes)."""
+    link = tree.links[index]
+    back: Vec3 = (neg(r[0]), neg(r[1]), neg(r[2]))
+    m, h, J = shifted(link.m, link.h, link.J, back)
+    link.m, link.h = m, work.hold3(h)
+    link.J = full(tuple(work.hold(x) for x in symmetric(J)))  # type: ignore[arg-type]
+    link.reference = work.add(link.reference, r)
+    for child in tree.children(index):
+        child.p = work.add(child.p, back)
+    for body, pose in list(tree.poses.items()):
+        if pose.link == index:
+            tree.poses[body] = Pose(index, pose.R, work.add(pose.p, back))

@@ -1,0 +1,116 @@
+"""The base of all printers: precedence and the walk. A language states how it differs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+from bellcrank.errors import InternalError
+from bellcrank.expr import Expr, Func, Number, Product, Sum, Symbol, postorder
+from bellcrank.expr.node import PI, Rational
+
+SUM, TERM, UNARY, ATOM = 1, 2, 3, 4
+Piece = tuple[str, int]
+
+
+class Printer:
+    """Expressions over symbols as source text; `names` gives the text of every symbol."""
+
+    FUNCTIONS: ClassVar[Mapping[str, str]] = {}
+    PI_TEXT = "pi"
+
+    def __init__(self, names: Mapping[Symbol, str]) -> None:
+        self.names = dict(names)
+
+    def expr(self, root: Expr, needed: int = SUM) -> str:
+        """Source text of an expression, in parentheses where it binds less than needed."""
+        done: dict[Expr, Piece] = {}
+        for node in postorder((root,)):
+            done[node] = self.piece(node, done)
+        return self.wrap(done[root], needed)
+
+    @staticmethod
+    def wrap(piece: Piece, needed: int) -> str:
+        return piece[0] if piece[1] >= needed else f"({piece[0]})"
+
+    def piece(self, node: Expr, done: Mapping[Expr, Piece]) -> Piece:
+        if isinstance(node, Symbol):
+            return (self.PI_TEXT if node is PI else self.names[node]), ATOM
+        if isinstance(node, Number):
+            return self.number(node.value), (ATOM if node.value >= 0 else UNARY)
+        if isinstance(node, Sum):
+            return self.sum(node, done)
+        if isinstance(node, Product):
+            return self.product(node, done)
+        if isinstance(node, Func):
+            return self.function(node, [done[a] for a in node.args])
+        raise InternalError(f"{type(node).__name__} reached the printer: the scheduler should have named it")
+
+    def number(self, value: Rational) -> str:
+        return repr(float(value))
+
+    def sum(self, node: Sum, done: Mapping[Expr, Piece]) -> Piece:
+        text = ""
+        for core, c in node.terms:
+            body = done[core][0] if abs(c) == 1 else self.scaled(abs(c), done[core])
+            binding = done[core][1] if abs(c) == 1 else TERM
+            negative = c < 0
+            if binding == UNARY and body.startswith("-"):
+                body, negative, binding = body[1:], not negative, TERM
+            if binding < TERM:
+                body = f"({body})"
+            text += (" - " if negative else " + ") + body if text else ("-" if negative else "") + body
+        return text, SUM
+
+    def scaled(self, c: Rational, piece: Piece) -> str:
+        return f"{self.number(c)}*{self.wrap(piece, TERM)}"
+
+    def product(self, node: Product, done: Mapping[Expr, Piece]) -> Piece:
+        top: list[str] = []
+        bottom: list[str] = []
+        size = abs(node.coefficient)
+        if size != 1:
+            top.append(self.number(size))
+        for base, exponent in node.factors:
+            text = self.power(done[base], abs(exponent))
+            (top if exponent > 0 else bottom).append(text)
+        body = "*".join(top) if top else self.number(1)
+        if bottom:
+            body += "/" + (bottom[0] if len(bottom) == 1 else f"({'*'.join(bottom)})")
+        if node.coefficient < 0:
+            return "-" + body, UNARY
+        return body, (ATOM if len(top) == 1 and not bottom and body.isidentifier() else TERM)
+
+    def power(self, base: Piece, exponent: Rational) -> str:
+        """base ** exponent for a positive exponent."""
+        if exponent == 1:
+            return self.wrap(base, ATOM)
+        if exponent == 1 / 2:
+            return f"{self.FUNCTIONS['sqrt']}({base[0]})"
+        if isinstance(exponent, int):
+            return self.integer_power(self.wrap(base, ATOM), exponent)
+        return f"{self.FUNCTIONS['pow']}({base[0]}, {self.number(exponent)})"
+
+    def integer_power(self, base: str, exponent: int) -> str:
+        return "*".join([base] * exponent) if exponent <= 3 else f"{self.FUNCTIONS['pow']}({base}, {self.number(exponent)})"
+
+    def function(self, node: Func, args: list[Piece]) -> Piece:
+        if node.function is not None:
+            return self.routine(node, args)
+        if node.name in ("lt", "le", "gt", "ge"):
+            return self.comparison(node.name, args)
+        if node.name == "where":
+            return self.choice(args)
+        if node.name not in self.FUNCTIONS:
+            raise InternalError(f"{node.name}() is not known to {type(self).__name__}")
+        return f"{self.FUNCTIONS[node.name]}({', '.join(a[0] for a in args)})", ATOM
+
+    def routine(self, node: Func, args: list[Piece]) -> Piece:
+        raise InternalError(f"{node.name}() must be a statement in {type(self).__name__}")
+
+    def comparison(self, name: str, args: list[Piece]) -> Piece:
+        op = {"lt": "<", "le": "<=", "gt": ">", "ge": ">="}[name]
+        return f"({self.wrap(args[0], SUM)} {op} {self.wrap(args[1], SUM)})", ATOM
+
+    def choice(self, args: list[Piece]) -> Piece:
+        raise NotImplementedError

@@ -1,0 +1,111 @@
+"""Python source of a program: three functions over plain floats."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from bellcrank.emit.printer import ATOM, Piece, Printer
+from bellcrank.expr import Func, Symbol
+from bellcrank.program.program import Assign, Call, Program, Section, Statement
+
+HEADER = '''"""{title}
+
+constants(p) gives what follows from the parameters alone; derivatives(t, q, u, p, c, w, f) the rates of all coordinates
+and speeds; outputs(...) the extra channels. Equation units: rad, and consistent units of length, mass and time.
+q, u, p, w: coordinates, speeds, parameters, inputs, in the order listed below; f: external routines and tables.
+"""
+
+from math import acos, asin, atan, atan2, cos, exp, log, sin, sqrt, tan
+{imports}
+
+def sign(x):
+    return (x > 0) - (x < 0)
+
+'''
+
+
+class PythonPrinter(Printer):
+    FUNCTIONS: ClassVar[Mapping[str, str]] = {
+        **{n: n for n in ("sin", "cos", "tan", "asin", "acos", "atan", "atan2", "exp", "log", "sqrt", "sign", "min", "max", "pow")},
+        "abs": "abs",
+    }
+    PI_TEXT = "3.141592653589793"
+
+    def __init__(self, names: Mapping[Symbol, str], routines: tuple[Any, ...]) -> None:
+        super().__init__(names)
+        self.place = {routine: i for i, routine in enumerate(routines)}
+
+    def choice(self, args: list[Piece]) -> Piece:
+        return f"({args[1][0]} if {args[0][0]} else {args[2][0]})", ATOM
+
+    def routine(self, node: Func, args: list[Piece]) -> Piece:
+        return f"f[{self.place[node.function]}]({', '.join(a[0] for a in args)})", ATOM
+
+    def statement(self, s: Statement) -> list[str]:
+        if isinstance(s, Assign):
+            self.names[s.target] = s.target.name
+            return [f"{s.target.name} = {self.expr(s.value)}"]
+        if isinstance(s, Call):
+            arguments = ", ".join(self.expr(a) for a in s.arguments)
+            call = f"f[{self.place[s.routine]}]({arguments})"
+            for target in s.targets:
+                if target is not None:
+                    self.names[target] = target.name
+            if len(s.targets) == 1:
+                return [f"{s.targets[0].name} = {call}" if s.targets[0] else call]
+            shown = ", ".join(t.name if t else "_" for t in s.targets)
+            return [f"{shown} = {call}"]
+        rows = ", ".join(f"[{', '.join(self.expr(x) for x in row)}]" for row in s.matrix)
+        right = ", ".join(self.expr(x) for x in s.right)
+        for target in s.targets:
+            self.names[target] = target.name
+        shown = ", ".join(t.name for t in s.targets)
+        comma = "," if len(s.targets) == 1 else ""
+        return [f"{shown}{comma} = linear_solve([{rows}], [{right}]).tolist()"]
+
+
+def python_source(program: Program, labels: Mapping[str, str] | None = None) -> str:
+    """The program as a Python module."""
+    labels = labels or {}
+    names: dict[Symbol, str] = {Symbol("t", "time"): "t"}
+    for letter, listed in (("q", program.coordinates), ("u", program.speeds), ("p", program.parameters), ("w", program.inputs)):
+        names.update({s: f"{letter}[{i}]" for i, s in enumerate(listed)})
+    names.update({s: f"c[{i}]" for i, s in enumerate(program.constant_symbols)})
+    printer = PythonPrinter(names, program.routines)
+    implicit = any(type(s).__name__ == "Solve" for s in program.derivatives.statements)
+    imports = "\nfrom numpy.linalg import solve as linear_solve\n" if implicit else ""
+    lines = [HEADER.format(title=_safe(program.name), imports=imports)]
+    for letter, listed in (("q", program.coordinates), ("u", program.speeds), ("p", program.parameters), ("w", program.inputs)):
+        for i, s in enumerate(listed):
+            label = labels.get(s.name.lower(), "")
+            lines.append(f"# {letter}[{i}]  {_safe(s.name)}  {_safe(label)}".rstrip())
+    lines.append("")
+    lines += _constants(program, printer)
+    lines += _function("derivatives", (program.derivatives,), printer, len(program.coordinates))
+    lines += _function("outputs", (program.derivatives, program.outputs), printer, None)
+    return "\n".join(lines) + "\n"
+
+
+def _safe(text: str) -> str:
+    """Text for a comment: one line, nothing that could end it."""
+    return " ".join(str(text).replace("\\", "/").replace('"""', "'''").split())
+
+
+def _constants(program: Program, printer: PythonPrinter) -> list[str]:
+    lines = ["", "def constants(p):", f"    c = [0.0]*{len(program.constants.statements)}"]
+    for i, s in enumerate(program.constants.statements):
+        assert isinstance(s, Assign)
+        lines.append(f"    c[{i}] = {printer.expr(s.value)}")
+    return [*lines, "    return c", ""]
+
+
+def _function(name: str, sections: tuple[Section, ...], printer: PythonPrinter, split: int | None) -> list[str]:
+    lines = ["", f"def {name}(t, q, u, p, c, w, f):"]
+    for section in sections:
+        for s in section.statements:
+            lines += [f"    {line}" for line in printer.statement(s)]
+    results = [printer.expr(r) for r in sections[-1].results]
+    if split is None:
+        return [*lines, f"    return [{', '.join(results)}]", ""]
+    return [*lines, f"    return [{', '.join(results[:split])}], [{', '.join(results[split:])}]", ""]

@@ -1,0 +1,106 @@
+"""Errors: what can go wrong, said to an engineer.
+
+`ModelError`, `BuildError` and `RunError` are the user's to fix; `InternalError` is ours, and says so.
+A message tells what, where, the numbers, and what to try; a `ModelError` holds all problems found at once.
+Every error survives pickling, so that a study may run in other processes.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+
+_SHOWN = 100  # characters of a long line of text that an ExpressionError shows
+
+
+class BellcrankError(Exception):
+    """Base of everything Bellcrank raises on purpose."""
+
+
+class ModelError(BellcrankError):
+    """A description that cannot be used as it stands.
+
+    `problems` is one sentence or several, each of which may have more lines; `model` is the name of the model,
+    if it is known.
+    """
+
+    def __init__(self, problems: str | Sequence[str], model: str | None = None) -> None:
+        super().__init__(problems, model)
+        self.problems: list[str] = [problems] if isinstance(problems, str) else list(problems)
+        self.model = model
+
+    def __str__(self) -> str:
+        if self.model is None and len(self.problems) == 1:
+            return self.problems[0]
+        count = f"{len(self.problems)} problem{'' if len(self.problems) == 1 else 's'}"
+        head = f"the model has {count}" if self.model is None else f"model '{self.model}' has {count}"
+        return "\n".join([head, *(_numbered(i, problem) for i, problem in enumerate(self.problems, 1))])
+
+
+class ExpressionError(ModelError):
+    """A text that cannot be read: an expression, a unit, a line of a file.
+
+    `position` counts characters of `text` from 0. Under the first line of the message stands the line of text with
+    a caret under that character; further lines of the message (what is allowed) follow.
+    """
+
+    def __init__(self, message: str, text: str, position: int, model: str | None = None) -> None:
+        head, *rest = message.split("\n")
+        super().__init__("\n".join([head, _pointed(text, position), *rest]), model)
+        self.args = (message, text, position, model)
+        self.message = message
+        self.text = text
+        self.position = position
+
+
+class BuildError(BellcrankError):
+    """Generated source that could not be compiled or loaded."""
+
+
+class RunError(BellcrankError):
+    """A run that could not start or go on: says at what time, in what state, and why."""
+
+
+class InternalError(BellcrankError):
+    """A fault of Bellcrank itself."""
+
+    def __str__(self) -> str:
+        return f"{super().__str__()}\nThis is a fault in Bellcrank, not in your model. Please report it with the model."
+
+
+class ModelWarning(UserWarning):
+    """Something in a description that is allowed but probably not meant."""
+
+
+def near(name: str, candidates: Iterable[str]) -> list[str]:
+    """Up to three of the candidates that resemble a name, best first; capitals do not matter."""
+    spelled: dict[str, str] = {}
+    for candidate in candidates:
+        spelled.setdefault(candidate.lower(), candidate)
+    return [spelled[found] for found in difflib.get_close_matches(name.lower(), spelled, n=3, cutoff=0.6)]
+
+
+def did_you_mean(name: str, candidates: Iterable[str]) -> str:
+    """Return " Did you mean 'x'?" (note the space) for the candidate nearest to a name, or "" if none is near."""
+    found = near(name, candidates)
+    return f" Did you mean '{found[0]}'?" if found else ""
+
+
+def _numbered(number: int, problem: str) -> str:
+    label = f"  {number}. "
+    return label + problem.replace("\n", "\n" + " " * len(label))
+
+
+def _pointed(text: str, position: int) -> str:
+    """The line of a text that holds a position, and a caret line under it; long lines are cut around the caret."""
+    position = min(max(position, 0), len(text))
+    start = text.rfind("\n", 0, position) + 1
+    end = text.find("\n", position)
+    line = text[start : end if end >= 0 else len(text)]
+    column = position - start
+    left = max(0, column - _SHOWN // 2) if len(line) > _SHOWN else 0
+    before, after = line[left:column], line[column : left + _SHOWN]
+    mark_left = "..." if left else ""
+    mark_right = "..." if left + _SHOWN < len(line) else ""
+    margin = "".join("\t" if character == "\t" else " " for character in mark_left + before)
+    return f"  {mark_left}{before}{after}{mark_right}\n  {margin}^"

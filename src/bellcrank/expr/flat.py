@@ -1,0 +1,74 @@
+"""Expressions as flat rows, parts before wholes: for files and pickles. Shared nodes are written once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+from typing import Any
+
+from bellcrank.errors import ModelError
+from bellcrank.expr.node import Expr, Func, Held, Number, Product, Rational, Sum, Symbol
+from bellcrank.expr.walk import postorder
+
+Row = tuple[Any, ...]
+
+
+def dump(roots: Iterable[Expr]) -> list[Row]:
+    """Rows of the nodes below the roots, then one row with the positions of the roots."""
+    roots = list(roots)
+    index: dict[Expr, int] = {}
+    rows: list[Row] = []
+    for node in postorder(roots):
+        index[node] = len(rows)
+        rows.append(_row(node, index))
+    rows.append(("roots", *(index[r] for r in roots)))
+    return rows
+
+
+def _row(node: Expr, index: dict[Expr, int]) -> Row:
+    if isinstance(node, Number):
+        return ("number", str(node.value))
+    if isinstance(node, Symbol):
+        return ("symbol", node.name, node.kind, node.order)
+    if isinstance(node, Sum):
+        return ("sum", *((index[core], str(c)) for core, c in node.terms))
+    if isinstance(node, Product):
+        return ("product", str(node.coefficient), *((index[b], str(x)) for b, x in node.factors))
+    if isinstance(node, Func):
+        return ("func", node.name, node.function, *(index[a] for a in node.args))
+    if isinstance(node, Held):
+        return ("held", index[node.definition])
+    raise ModelError(f"cannot write {type(node).__name__}")
+
+
+def _number(text: str) -> Rational:
+    value = Fraction(text)
+    return value.numerator if value.denominator == 1 else value
+
+
+def load(rows: Iterable[Row]) -> list[Expr]:
+    """The roots of dumped rows. Nodes are interned again, so equal structure is one object as before."""
+    nodes: list[Expr] = []
+    for kind, *rest in rows:
+        match kind:
+            case "number":
+                nodes.append(Number(_number(rest[0])))
+            case "symbol":
+                nodes.append(Symbol(*rest))
+            case "sum":
+                nodes.append(Sum(tuple((nodes[i], _number(c)) for i, c in rest)))
+            case "product":
+                nodes.append(Product(_number(rest[0]), tuple((nodes[i], _number(x)) for i, x in rest[1:])))
+            case "func":
+                nodes.append(Func(rest[0], tuple(nodes[i] for i in rest[2:]), rest[1]))
+            case "held":
+                nodes.append(Held(nodes[rest[0]]))
+            case "roots":
+                return [nodes[i] for i in rest]
+            case _:
+                raise ModelError(f"a stored expression has a row of unknown kind {kind!r}")
+    raise ModelError("a stored expression ends without its roots")
+
+
+def load_one(rows: list[Row]) -> Expr:
+    return load(rows)[0]

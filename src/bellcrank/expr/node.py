@@ -1,0 +1,349 @@
+"""The expression DAG: immutable, interned nodes.
+
+Structurally equal expressions are one object, so `is` is the only equality and a node that occurs twice is an
+intermediate variable waiting to be named. This module knows what a node *is*; `construct` knows how to build one
+in simplest form, and is what the operators below call.
+
+Every node carries, from its birth: whether it is constant (holds parameters and numbers only), its small order
+(Sayers 1990, section 5.3), a sort key that does not depend on the history of the process, and a fingerprint: the
+value of the expression at a pseudo-random point of a large prime field. Two expressions with the same fingerprint are
+equal as functions of their symbols up to a probability of about 1e-35.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from functools import lru_cache
+from hashlib import blake2b
+from typing import Any, ClassVar
+from weakref import WeakValueDictionary
+
+from bellcrank.errors import ModelError
+
+Rational = int | Fraction
+Operand = "Expr | int | float | Fraction"
+
+PRIME = 2**127 - 1
+
+# Ranks order the factors of a product and the terms of a sum: numbers, parameters, variables, functions, compounds.
+RANK_NUMBER, RANK_PARAMETER, RANK_SYMBOL, RANK_FUNCTION, RANK_HELD, RANK_PRODUCT, RANK_SUM = range(7)
+
+CONSTANT_KINDS = frozenset({"parameter", "constant"})
+
+
+def digest(*parts: object) -> int:
+    """A reproducible pseudo-random field element for the given parts."""
+    text = "\x1f".join(map(str, parts)).encode()
+    return int.from_bytes(blake2b(text, digest_size=16).digest(), "big") % PRIME
+
+
+@lru_cache(maxsize=65536)
+def residue(value: Rational) -> int:
+    """A rational number as an element of the field."""
+    if isinstance(value, int):
+        return value % PRIME
+    return value.numerator * pow(value.denominator, -1, PRIME) % PRIME
+
+
+@lru_cache(maxsize=65536)
+def circle(angle: int) -> tuple[int, int]:
+    """A rational point (cos, sin) of the unit circle over the field, for an angle given by its fingerprint."""
+    t = digest("angle", angle)
+    inverse = pow(1 + t * t, -1, PRIME)
+    return (1 - t * t) * inverse % PRIME, 2 * t * inverse % PRIME
+
+
+class Expr:
+    """Immutable scalar expression; structurally equal expressions are one object."""
+
+    __slots__ = ("__weakref__", "constant", "fingerprint", "order", "sort")
+    _table: ClassVar[WeakValueDictionary[tuple[Any, ...], Expr]] = WeakValueDictionary()
+
+    constant: bool
+    fingerprint: int
+    order: int
+    sort: tuple[int, Any]
+
+    # Operators build canonical nodes; see `construct`.
+    def __add__(self, other: Any) -> Expr:
+        return NotImplemented if (x := operand(other)) is None else _construct.add(self, x)
+
+    def __radd__(self, other: Any) -> Expr:
+        return NotImplemented if (x := operand(other)) is None else _construct.add(x, self)
+
+    def __sub__(self, other: Any) -> Expr:
+        return NotImplemented if (x := operand(other)) is None else _construct.sub(self, x)
+
+    def __rsub__(self, other: Any) -> Expr:
+        return NotImplemented if (x := operand(other)) is None else _construct.sub(x, self)
+
+    def __mul__(self, other: Any) -> Expr:
+        return NotImplemented if (x := operand(other)) is None else _construct.mul(self, x)
+
+    def __rmul__(self, other: Any) -> Expr:
+        return NotImplemented if (x := operand(other)) is None else _construct.mul(x, self)
+
+    def __truediv__(self, other: Any) -> Expr:
+        return NotImplemented if (x := operand(other)) is None else _construct.div(self, x)
+
+    def __rtruediv__(self, other: Any) -> Expr:
+        return NotImplemented if (x := operand(other)) is None else _construct.div(x, self)
+
+    def __pow__(self, other: Any) -> Expr:
+        return NotImplemented if (x := operand(other)) is None else _construct.power(self, x)
+
+    def __rpow__(self, other: Any) -> Expr:
+        return NotImplemented if (x := operand(other)) is None else _construct.power(x, self)
+
+    def __neg__(self) -> Expr:
+        return _construct.neg(self)
+
+    def __pos__(self) -> Expr:
+        return self
+
+    def __str__(self) -> str:
+        from bellcrank.expr.show import text
+
+        return text(self)
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_latex_(self) -> str:
+        from bellcrank.expr.show import latex
+
+        return f"${latex(self)}$"
+
+    def __reduce__(self) -> tuple[Callable[..., Expr], tuple[Any, ...]]:
+        from bellcrank.expr.flat import dump, load_one
+
+        return load_one, (dump([self]),)
+
+    @property
+    def parts(self) -> tuple[Expr, ...]:
+        """The expressions this one is made of, in canonical order."""
+        return ()
+
+
+class Number(Expr):
+    """An exact rational number."""
+
+    __slots__ = ("value",)
+    value: Rational
+
+    def __new__(cls, value: Rational) -> Number:
+        key = (cls, value)
+        node = Expr._table.get(key)
+        if node is None:
+            node = object.__new__(cls)
+            node.value = value
+            node.constant, node.order = True, 0
+            node.fingerprint = residue(value)
+            node.sort = (RANK_NUMBER, float(value))
+            Expr._table[key] = node
+        return node  # type: ignore[return-value]
+
+
+class Symbol(Expr):
+    """A named quantity. `kind` is what it stands for; `order` its small order in the present derivation.
+
+    Kinds: parameter, constant (pi), time, variable (input), coordinate, speed, acceleration (rate of a speed), rate
+    (rate of a coordinate or input), dummy.
+    """
+
+    __slots__ = ("kind", "name")
+    name: str
+    kind: str
+
+    def __new__(cls, name: str, kind: str = "parameter", order: int = 0) -> Symbol:
+        key = (cls, name, kind, order)
+        node = Expr._table.get(key)
+        if node is None:
+            node = object.__new__(cls)
+            node.name, node.kind, node.order = name, kind, order
+            node.constant = kind in CONSTANT_KINDS
+            node.fingerprint = digest("symbol", kind, name)
+            node.sort = (RANK_PARAMETER if node.constant else RANK_SYMBOL, _natural(name))
+            Expr._table[key] = node
+        return node  # type: ignore[return-value]
+
+
+class Sum(Expr):
+    """`terms`: (core, coefficient) pairs, sorted; the first coefficient is positive; a number has the core ONE."""
+
+    __slots__ = ("terms",)
+    terms: tuple[tuple[Expr, Rational], ...]
+
+    def __new__(cls, terms: tuple[tuple[Expr, Rational], ...]) -> Sum:
+        key = (cls, terms)
+        node = Expr._table.get(key)
+        if node is None:
+            node = object.__new__(cls)
+            node.terms = terms
+            constant, order, fingerprint = True, terms[0][0].order, 0
+            for core, coefficient in terms:
+                constant = constant and core.constant
+                if core.order < order:
+                    order = core.order
+                fingerprint += (coefficient if coefficient.__class__ is int else residue(coefficient)) * core.fingerprint
+            node.constant, node.order, node.fingerprint = constant, order, fingerprint % PRIME
+            node.sort = (RANK_SUM, node.fingerprint)
+            Expr._table[key] = node
+        return node  # type: ignore[return-value]
+
+    @property
+    def parts(self) -> tuple[Expr, ...]:
+        return tuple(core for core, _ in self.terms)
+
+
+class Product(Expr):
+    """`coefficient` times the `factors`: (base, exponent) pairs, sorted. One factor to the power 1 has coefficient != 1."""
+
+    __slots__ = ("_core", "coefficient", "factors")
+    coefficient: Rational
+    factors: tuple[tuple[Expr, Rational], ...]
+
+    def __new__(cls, coefficient: Rational, factors: tuple[tuple[Expr, Rational], ...]) -> Product:
+        key = (cls, coefficient, factors)
+        node = Expr._table.get(key)
+        if node is None:
+            node = object.__new__(cls)
+            node.coefficient, node.factors, node._core = coefficient, factors, None
+            constant, order, fingerprint = True, 0, residue(coefficient)
+            for base, exponent in factors:
+                constant = constant and base.constant
+                if base.order:
+                    order += base.order * (exponent if exponent.__class__ is int else math.floor(exponent))
+                fingerprint = fingerprint * power_residue(base.fingerprint, exponent) % PRIME
+            node.constant, node.order, node.fingerprint = constant, order, fingerprint
+            node.sort = (RANK_PRODUCT, fingerprint)
+            Expr._table[key] = node
+        return node  # type: ignore[return-value]
+
+    @property
+    def parts(self) -> tuple[Expr, ...]:
+        return tuple(base for base, _ in self.factors)
+
+
+class Func(Expr):
+    """A function of expressions. `function` is the user function or table behind the name, None for the built-in ones."""
+
+    __slots__ = ("args", "function", "name")
+    name: str
+    args: tuple[Expr, ...]
+    function: Any
+
+    def __new__(cls, name: str, args: tuple[Expr, ...], function: Any = None) -> Func:
+        key = (cls, name, args, function)
+        node = Expr._table.get(key)
+        if node is None:
+            node = object.__new__(cls)
+            node.name, node.args, node.function = name, args, function
+            node.constant = all(a.constant for a in args) and not getattr(function, "varies", False)
+            node.order = args[0].order if name == "abs" else 0
+            node.fingerprint = _function_residue(name, args)
+            node.sort = (RANK_FUNCTION, (name, node.fingerprint))
+            Expr._table[key] = node
+        return node  # type: ignore[return-value]
+
+    @property
+    def parts(self) -> tuple[Expr, ...]:
+        return self.args
+
+
+class Held(Expr):
+    """An intermediate result: an atom for the algebra, so that what is shared stays shared (AUTOSIM's Z variables)."""
+
+    __slots__ = ("definition",)
+    definition: Expr
+
+    def __new__(cls, definition: Expr) -> Held:
+        key = (cls, definition)
+        node = Expr._table.get(key)
+        if node is None:
+            node = object.__new__(cls)
+            node.definition = definition
+            node.constant, node.order = definition.constant, definition.order
+            node.fingerprint = definition.fingerprint
+            node.sort = (RANK_HELD, definition.fingerprint)
+            Expr._table[key] = node
+        return node  # type: ignore[return-value]
+
+    @property
+    def parts(self) -> tuple[Expr, ...]:
+        return (self.definition,)
+
+
+@lru_cache(maxsize=65536)
+def power_residue(base: int, exponent: Rational) -> int:
+    """base ** exponent over the field; a fractional power is an opaque root, raised to the numerator."""
+    if isinstance(exponent, Fraction):
+        base, exponent = digest("root", base, exponent.denominator), exponent.numerator
+    if exponent < 0 and base == 0:
+        raise ModelError("division by an expression that is identically zero")
+    return pow(base, exponent, PRIME)
+
+
+def _function_residue(name: str, args: tuple[Expr, ...]) -> int:
+    if name in ("sin", "cos", "tan"):
+        cosine, sine = circle(args[0].fingerprint)
+        if name == "tan":
+            return sine * pow(cosine, -1, PRIME) % PRIME
+        return sine if name == "sin" else cosine
+    return digest("function", name, *(a.fingerprint for a in args))
+
+
+def _natural(name: str) -> tuple[Any, ...]:
+    """Sort key that puts q2 before q10."""
+    parts: list[tuple[int, int, str]] = []
+    digits = text = ""
+    for char in name:
+        if char.isdecimal() and char.isascii():
+            if text:
+                parts.append((1, 0, text))
+                text = ""
+            digits += char
+        else:
+            if digits:
+                parts.append((0, int(digits), digits))
+                digits = ""
+            text += char
+    if digits:
+        parts.append((0, int(digits), digits))
+    if text:
+        parts.append((1, 0, text))
+    return tuple(parts)
+
+
+def rational(value: int | float | Fraction) -> Rational:
+    """The exact rational a number stands for: 0.1 means 1/10."""
+    if isinstance(value, bool):
+        return int(value)
+    if isinstance(value, int):
+        return value
+    if isinstance(value, Fraction):
+        return value.numerator if value.denominator == 1 else value
+    value = float(value)
+    if not math.isfinite(value):
+        raise ModelError(f"{value} is not a finite number")
+    result = Fraction(repr(value))
+    return result.numerator if result.denominator == 1 else result
+
+
+def operand(value: Any) -> Expr | None:
+    """An expression for a number; None for what the algebra does not know."""
+    if isinstance(value, Expr):
+        return value
+    if isinstance(value, int | float | Fraction):
+        return Number(rational(value))
+    if hasattr(value, "__float__") and getattr(value, "ndim", 1) == 0:  # NumPy scalars
+        return Number(rational(float(value)))
+    return None
+
+
+ZERO, ONE, MINUS_ONE, TWO = Number(0), Number(1), Number(-1), Number(2)
+PI = Symbol("pi", "constant")
+
+from bellcrank.expr import construct as _construct  # noqa: E402  (operators need the creators, creators the nodes)

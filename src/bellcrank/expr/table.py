@@ -1,0 +1,122 @@
+"""Tables: functions given by points, usable in formulas like any other function.
+
+One argument (order 1: straight lines, order 3: cubic spline) or two (order 1: bilinear, order 3: bicubic). Outside its
+points a table goes on with its end slope (one argument) or end value (two).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from bellcrank.errors import ModelError
+from bellcrank.expr.node import Expr, Func, operand
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """A function of one or two arguments through given points; `derivative` counts differentiations per argument."""
+
+    name: str
+    axes: tuple[tuple[float, ...], ...]
+    values: tuple[Any, ...]
+    order: int = 1
+    derivative: tuple[int, ...] = (0,)
+
+    varies = False
+
+    def named(self, name: str) -> Table:
+        return Table(name, self.axes, self.values, self.order, self.derivative)
+
+    def __call__(self, *args: Any) -> Any:
+        """A number for numbers, an expression for expressions."""
+        if len(args) != len(self.axes):
+            raise ModelError(f"table '{self.name}' takes {len(self.axes)} arguments, {len(args)} given")
+        if any(isinstance(a, Expr) for a in args):
+            expressions = [operand(a) for a in args]
+            return Func(self.name, tuple(expressions), self)  # type: ignore[arg-type]
+        return self.value(*args)
+
+    def value(self, *args: float) -> float:
+        """The table's value at a point."""
+        if len(self.axes) == 1:
+            return self._value_1(float(args[0]))
+        x = [min(max(float(a), axis[0]), axis[-1]) for a, axis in zip(args, self.axes, strict=True)]
+        return float(self._spline_2.ev(*x, dx=self.derivative[0], dy=self.derivative[1]))
+
+    def _value_1(self, x: float) -> float:
+        axis = self.axes[0]
+        inside = min(max(x, axis[0]), axis[-1])
+        n = self.derivative[0]
+        value = float(self._spline_1(inside, n))
+        if x != inside and n < 2:  # goes on with the end slope
+            slope = float(self._spline_1(inside, 1))
+            return value + slope * (x - inside) if n == 0 else slope
+        return 0.0 if x != inside else value
+
+    @cached_property
+    def _spline_1(self) -> Any:
+        from scipy.interpolate import CubicSpline, PPoly
+
+        x, y = np.array(self.axes[0]), np.array(self.values)
+        if self.order == 3:
+            return CubicSpline(x, y)
+        slopes = np.diff(y) / np.diff(x)
+        return PPoly(np.array([slopes, y[:-1]]), x)
+
+    @cached_property
+    def _spline_2(self) -> Any:
+        from scipy.interpolate import RectBivariateSpline
+
+        return RectBivariateSpline(*(np.array(a) for a in self.axes), np.array(self.values), kx=self.order, ky=self.order)
+
+    def partial(self, index: int, args: Sequence[Expr]) -> Expr:
+        """The derivative with respect to one argument, as another table."""
+        times = tuple(n + (i == index) for i, n in enumerate(self.derivative))
+        if sum(times) >= self.order and self.order == 1 and sum(times) > 1:
+            raise ModelError(f"table '{self.name}' is made of straight lines and has no second derivative; use order=3")
+        known = _derivatives.setdefault(id(self), {})
+        if times not in known:
+            suffix = "_d" + "".join(map(str, times))
+            known[times] = Table(self.name.split("_d")[0] + suffix, self.axes, self.values, self.order, times)
+        return Func(known[times].name, tuple(args), known[times])
+
+    @property
+    def differentiable(self) -> bool:
+        return self.order >= 3
+
+
+_derivatives: dict[int, dict[tuple[int, ...], Table]] = {}
+
+
+def table(x: Sequence[float], y: Any, *more: Any, order: int = 1, name: str = "table") -> Table:
+    """table(x, y), table(x, y, order) for y(x); table(x, y, z), table(x, y, z, order) for z(x, y) with z[i][j] at (x[i], y[j])."""
+    rest = list(more)
+    if rest and isinstance(rest[-1], int):
+        order = rest.pop()
+    if order not in (1, 3):
+        raise ModelError(f"table: order={order!r} must be 1 (straight lines) or 3 (cubic)")
+    axes = [x] if not rest else [x, y]
+    values = y if not rest else rest[0]
+    checked = tuple(_axis(a, name) for a in axes)
+    array = np.asarray(values, dtype=float)
+    shape = tuple(len(a) for a in checked)
+    if array.shape != shape:
+        raise ModelError(f"table: the values have shape {array.shape}, the axes ask for {shape}")
+    if not np.all(np.isfinite(array)):
+        raise ModelError("table: all values must be finite numbers")
+    if any(n < order + 1 for n in shape):
+        raise ModelError(f"table: order {order} needs at least {order + 1} points along each axis, got {shape}")
+    frozen = tuple(array.tolist()) if array.ndim == 1 else tuple(tuple(row) for row in array.tolist())
+    return Table(name, checked, frozen, order, (0,) * len(axes))
+
+
+def _axis(values: Sequence[float], name: str) -> tuple[float, ...]:
+    axis = tuple(float(v) for v in values)
+    if len(axis) < 2 or any(b <= a for a, b in zip(axis, axis[1:], strict=False)):
+        raise ModelError(f"{name}: the points of an axis must increase and be at least two, got {axis[:6]}")
+    return axis

@@ -1,0 +1,91 @@
+"""Walks over the DAG: post-order loops with a memory, so that depth never matters and shared nodes are met once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+
+from bellcrank.expr.construct import add, function, mul, power
+from bellcrank.expr.node import Expr, Func, Held, Number, Product, Sum, Symbol
+
+
+def postorder(roots: Iterable[Expr], into_held: bool = True) -> Iterator[Expr]:
+    """Every node below the roots once, parts before wholes, in argument order."""
+    seen: set[Expr] = set()
+    for root in roots:
+        if root in seen:
+            continue
+        stack: list[tuple[Expr, Iterator[Expr]]] = [(root, iter(_parts(root, into_held)))]
+        seen.add(root)
+        while stack:
+            node, parts = stack[-1]
+            for part in parts:
+                if part not in seen:
+                    seen.add(part)
+                    stack.append((part, iter(_parts(part, into_held))))
+                    break
+            else:
+                stack.pop()
+                yield node
+
+
+def _parts(node: Expr, into_held: bool) -> tuple[Expr, ...]:
+    return () if node.__class__ is Held and not into_held else node.parts
+
+
+def symbols(*roots: Expr) -> list[Symbol]:
+    """The symbols below the roots, in canonical order."""
+    found = [n for n in postorder(roots) if n.__class__ is Symbol]
+    return sorted(found, key=lambda s: (s.sort, s.kind))  # type: ignore[arg-type,return-value,attr-defined]
+
+
+def functions(*roots: Expr) -> list[Func]:
+    """The user functions called below the roots, in post-order."""
+    return [n for n in postorder(roots) if isinstance(n, Func) and n.function is not None]
+
+
+def depends_on(root: Expr, wanted: Callable[[Symbol], bool]) -> bool:
+    return any(isinstance(n, Symbol) and wanted(n) for n in postorder((root,)))
+
+
+def rebuild(node: Expr, parts: Mapping[Expr, Expr]) -> Expr:
+    """The node made again from new parts, through the creators."""
+    if isinstance(node, Sum):
+        return add(*(mul(Number(c), parts[core]) for core, c in node.terms))
+    if isinstance(node, Product):
+        return mul(Number(node.coefficient), *(power(parts[b], Number(x)) for b, x in node.factors))
+    if isinstance(node, Func):
+        args = tuple(parts[a] for a in node.args)
+        return Func(node.name, args, node.function) if node.function is not None else function(node.name, *args)
+    if isinstance(node, Held):
+        return Held(parts[node.definition])
+    return node
+
+
+def transform(
+    roots: Iterable[Expr], replace: Callable[[Expr], Expr | None], into_held: bool = True
+) -> list[Expr]:
+    """The roots with every node for which `replace` returns something replaced; the rest rebuilt where needed."""
+    roots = list(roots)
+    done: dict[Expr, Expr] = {}
+    for node in postorder(roots, into_held):
+        new = replace(node)
+        if new is None:
+            parts = _parts(node, into_held)
+            new = node if all(done[p] is p for p in parts) else rebuild(node, done)
+        done[node] = new
+    return [done[r] for r in roots]
+
+
+def substitute(root: Expr, values: Mapping[Expr, Expr]) -> Expr:
+    """root with the given expressions replaced, all at once."""
+    return transform((root,), values.get)[0]
+
+
+def release(root: Expr) -> Expr:
+    """root with every held intermediate result written out."""
+    done: dict[Expr, Expr] = {}
+    for node in postorder((root,)):
+        done[node] = done[node.definition] if isinstance(node, Held) else (
+            node if all(done[p] is p for p in node.parts) else rebuild(node, done)
+        )
+    return done[root]

@@ -1,0 +1,374 @@
+"""Kinematical analysis of a whole description: constraints solved, every formula turned into expressions.
+
+In:  a `Mechanism` and the `Checker` that made it. Out: `Analysis`: kinematics, forces, outputs as expressions in q, u, t
+and parameters. All problems found on the way are raised together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from bellcrank.errors import ModelError, did_you_mean
+from bellcrank.expr import ONE, ZERO, Expr, Symbol, add, depends_on, expression, mul, nominal, symbols
+from bellcrank.kinematics.constraints import Removed, replace_everywhere, solve_speed_constraint
+from bellcrank.kinematics.language import Language
+from bellcrank.kinematics.motion import Kinematics, Point, motion_of
+from bellcrank.model.check import Checker
+from bellcrank.model.formula import show, to_syntax
+from bellcrank.model.mechanism import Mechanism
+from bellcrank.model.records import ForceRecord
+from bellcrank.vector import IDENTITY, NULL, Dyadic, Vector, cross, direction, dot, magnitude
+
+
+@dataclass(frozen=True)
+class Load:
+    """A force or moment: `magnitude` along `direction` on `body` (through `point`), the opposite on `against`.
+
+    The reaction of a strut acts through `reaction`, its other end, which lies on the same line; that of a force through the
+    same point.
+    """
+
+    name: str
+    label: str
+    kind: str
+    magnitude: Expr
+    direction: Vector
+    body: int
+    against: int
+    point: Point | None = None
+    reaction: Point | None = None
+
+
+@dataclass(frozen=True)
+class Output:
+    """A channel: an expression in equation units."""
+
+    name: str
+    label: str
+    value: Expr
+    units: str | None = None
+    body: str | None = None
+    generic: str | None = None
+
+
+@dataclass
+class Analysis:
+    """Everything the derivation needs, as expressions."""
+
+    mechanism: Mechanism
+    kinematics: Kinematics
+    points: dict[str, Point]
+    loads: list[Load] = field(default_factory=list)
+    gravity: Vector = field(default_factory=lambda: Vector({}))
+    removed: list[Removed] = field(default_factory=list)
+    outputs: list[Output] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    parameters: dict[str, str] = field(default_factory=dict)  # names met: lower case to spelling
+
+    @property
+    def independent_speeds(self) -> list[Symbol]:
+        gone = {r.speed for r in self.removed}
+        return [u for u in self.mechanism.speeds if u not in gone]
+
+
+def analyse(mechanism: Mechanism, checker: Checker) -> Analysis:
+    """Solves the constraints and reads every formula."""
+    points = _points(checker, mechanism)
+    if checker.problems:
+        _read_what_can_be_read(mechanism, checker, points)
+        raise ModelError(checker.problems, mechanism.name)
+    kinematics = motion_of(mechanism)
+    removed, notes = _constraints(kinematics, checker, points)
+    if removed:
+        kinematics = motion_of(mechanism, {r.speed: r.value for r in removed})
+    result = Analysis(mechanism, kinematics, points, removed=removed, notes=notes)
+    reader = Reader(result, checker)
+    reader.read()
+    if checker.problems:
+        raise ModelError(checker.problems, mechanism.name)
+    result.parameters = dict(checker.scope.used)
+    return result
+
+
+def _read_what_can_be_read(mechanism: Mechanism, checker: Checker, points: dict[str, Point]) -> None:
+    """A broken model is read on as far as possible, so that all its problems are told at once."""
+    try:
+        kinematics = motion_of(mechanism)
+        Reader(Analysis(mechanism, kinematics, points), checker).read()
+    except ModelError:
+        return
+
+
+def _points(checker: Checker, mechanism: Mechanism) -> dict[str, Point]:
+    place = {b.name.lower(): b.index for b in mechanism.bodies}
+    points: dict[str, Point] = {}
+    for record in checker.description.points:
+        where = f"point '{record.name}'"
+        at = checker._vector(record.at, where, "at")
+        index = checker.body_index(record.body, where, "body")
+        if index is None:
+            continue
+        draft = checker.drafts[index] if index >= 0 else None
+        if draft is not None:
+            at = checker._converted(at, record.coordinates_of, draft.R_N, draft.p_N, where)
+        else:
+            at = checker._converted(at, record.coordinates_of, IDENTITY, NULL, where)
+        body = place[draft.record.name.lower()] if draft else -1
+        points[record.name.lower()] = Point(record.name, body, at, record.label or record.name)
+    return points
+
+
+def _constraints(
+    kinematics: Kinematics, checker: Checker, points: dict[str, Point]
+) -> tuple[list[Removed], list[str]]:
+    language = Language(checker.scope, kinematics, points, {})
+    speeds = list(kinematics.mechanism.speeds)
+    removed: list[Removed] = []
+    notes: list[str] = []
+    for record in checker.description.constraints:
+        text = f"'{show(to_syntax(record.expression))}'" if not isinstance(record.expression, str) else f"'{record.expression}'"
+        try:
+            residual = language.scalar(record.expression)
+            if not depends_on(residual, lambda s: s.kind == "speed"):
+                raise ModelError(_no_speed(residual, text))
+            wanted = None
+            if record.eliminate is not None:
+                found = language.scalar(record.eliminate)
+                if not isinstance(found, Symbol) or found.kind != "speed":
+                    raise ModelError(f"the constraint {text}: eliminate={record.eliminate!r} is not a speed")
+                wanted = found
+            new = solve_speed_constraint(residual, removed, speeds, wanted, text)
+        except ModelError as error:
+            message = str(error)
+            checker.problems.append(message if "constraint" in message else f"constraint {text}: {message}")
+            continue
+        if new is None:
+            notes.append(f"the constraint {text} is satisfied already and was ignored")
+            continue
+        removed = replace_everywhere(removed, new)
+        speeds.remove(new.speed)
+    if checker.description.constraints and not speeds:
+        checker.problems.append("the constraints leave no freedom: every speed is determined")
+    return removed, notes
+
+
+def _no_speed(residual: Expr, text: str) -> str:
+    if depends_on(residual, lambda s: s.kind == "coordinate"):
+        return f"the constraint {text} holds coordinates and no speed: position constraints are not available yet"
+    return f"the constraint {text} holds neither a speed nor a coordinate, so it constrains nothing"
+
+
+class Reader:
+    """Reads forces, gravity and outputs."""
+
+    def __init__(self, analysis: Analysis, checker: Checker) -> None:
+        self.analysis = analysis
+        self.checker = checker
+        self.k = analysis.kinematics
+        self.records = {f.name.lower(): f for f in checker.description.forces}
+        magnitudes = {key: self._lazy(record) for key, record in self.records.items()}
+        self.language = Language(checker.scope, self.k, analysis.points, magnitudes)
+        self.known: dict[str, Load | None] = {}
+        self.open: list[str] = []
+
+    def _lazy(self, record: ForceRecord) -> Callable[[], Expr]:
+        def magnitude_of() -> Expr:
+            load = self.load(record)
+            return load.magnitude if load else ZERO
+
+        return magnitude_of
+
+    def read(self) -> None:
+        d = self.checker.description
+        for record in d.forces:
+            load = self.load(record)
+            if load is not None:
+                self.analysis.loads.append(load)
+        for name, formula in d.definitions.items():
+            self._try(f"definition '{name}'", lambda f=formula: self.language.value(to_syntax(f)))
+        if d.gravity is not None:
+            self.analysis.gravity = self._try("gravity", self._gravity) or Vector({})
+        self._outputs()
+
+    def _try(self, where: str, action: Callable[[], Any]) -> Any:
+        try:
+            return action()
+        except ModelError as error:
+            self.checker.problem(where, "\n".join(error.problems))
+            return None
+
+    def _gravity(self) -> Vector:
+        d = self.checker.description
+        assert d.gravity is not None
+        given, g = d.gravity
+        if given is None:
+            down = -1 if d.axes is not None and "iso" in d.axes.lower() else 1
+            axis = Vector({self.k.frames[-1].axes[2]: expression(down)})
+        else:
+            axis = direction(self.language.vector(given))
+        size = self.language.scalar(g)
+        if not size.constant:
+            raise ModelError(f"g={g!r} must be constant")
+        return axis * size
+
+    # ---- forces
+
+    def load(self, record: ForceRecord) -> Load | None:
+        key = record.name.lower()
+        if key in self.known:
+            return self.known[key]
+        where = f"{record.kind} '{record.name}'"
+        if key in self.open:
+            raise ModelError(f"{where} depends on itself through fm()")
+        self.open.append(key)
+        try:
+            self.known[key] = self._read_load(record)
+        except ModelError as error:
+            self.checker.problem(where, "\n".join(error.problems))
+            self.known[key] = None
+        finally:
+            self.open.pop()
+        return self.known[key]
+
+    def _read_load(self, record: ForceRecord) -> Load:
+        k, language = self.k, self.language
+        label = record.label or record.name
+        if record.kind == "moment":
+            on = language.body(record.first)
+            against = -1 if record.second is None else language.body(record.second)
+            along = direction(language.vector(record.direction))
+            size = self._magnitude(record, {})
+            return Load(record.name, label, "moment", size, along, on, against)
+        p, r = language.point(record.first), language.point(record.second)
+        between = k.position(p) - k.position(r)
+        apart = k.velocity(p) - k.velocity(r)
+        if record.kind == "strut":
+            if not between:
+                raise ModelError(f"its points {p.name} and {r.name} coincide")
+            length = k.work.hold(magnitude(between))
+            along = between / length
+            motion = {
+                "x": lambda: length,
+                "x0": lambda: nominal(magnitude(between)),
+                "v": lambda: k.work.hold(dot(between, apart) / length),
+            }
+        else:
+            along = direction(language.vector(record.direction))
+            motion = {
+                "x": lambda: dot(along, between),
+                "x0": lambda: nominal(dot(along, between)),
+                "v": lambda: dot(along, apart),
+            }
+        dummies = {new.lower(): motion[old] for new, old in zip(record.dummies, ("x", "x0", "v"), strict=True)}
+        size = self._magnitude(record, dummies)
+        if p.body == r.body:
+            raise ModelError(f"it acts between two points of the same body ({p.name}, {r.name}) and does nothing")
+        return Load(
+            record.name, label, record.kind, size, along, p.body, r.body, p, r if record.kind == "strut" else None
+        )
+
+    def _magnitude(self, record: ForceRecord, dummies: dict[str, Any]) -> Expr:
+        outer, self.language.dummies = self.language.dummies, dummies
+        try:
+            size = self.language.scalar(record.magnitude)
+        finally:
+            self.language.dummies = outer
+        bad = [s.name for s in symbols(size) if s.kind == "acceleration"]
+        if bad:
+            raise ModelError(
+                f"its magnitude contains the acceleration {', '.join(bad)}: a force that depends on accelerations is an algebraic loop"
+            )
+        return self.k.work.hold(size)
+
+    # ---- outputs
+
+    def _outputs(self) -> None:
+        d, a = self.checker.description, self.analysis
+        seen: set[str] = set()
+        for record in d.outputs:
+            where = f"output '{record.name}'"
+            if record.name in seen:
+                self.checker.problem(where, "the name is used twice.")
+            seen.add(record.name)
+            value = self._try(where, lambda r=record: self.language.scalar(r.expression))
+            if record.body is not None:
+                self._try(where, lambda r=record: self.language.body(r.body))
+            if value is not None:
+                body = record.body if isinstance(record.body, str) else getattr(record.body, "name", None)
+                a.outputs.append(Output(record.name, record.label or record.name, value, record.units, body, record.generic))
+        for group in d.output_groups:
+            for output in self._group(group):
+                if output.name not in seen:
+                    seen.add(output.name)
+                    a.outputs.append(output)
+
+    def _group(self, group: str) -> list[Output]:
+        a = self.analysis
+        match group:
+            case "coordinates" | "speeds":
+                return []  # always channels
+            case "forces":
+                return [_force_output(x, "F") for x in a.loads if x.kind != "moment"]
+            case "moments":
+                return [_force_output(x, "F*L") for x in a.loads if x.kind == "moment"]
+            case "energy":
+                kinetic, potential = kinetic_energy(self.k), gravity_potential(self.k, a.gravity)
+                return [
+                    Output("kinetic", "kinetic energy", kinetic, "F*L"),
+                    Output("potential", "potential energy of gravity", potential, "F*L"),
+                    Output("energy", "kinetic energy and that of gravity", add(kinetic, potential), "F*L"),
+                ]
+            case "momentum":
+                linear, angular = momentum(self.k)
+                axes = self.k.frames[-1].axes
+                return [
+                    *(Output(f"p{i}", f"linear momentum along [n{i}]", dot(axes[i - 1], linear), "M*L/T") for i in (1, 2, 3)),
+                    *(
+                        Output(f"h{i}", f"angular momentum about the fixed origin, [n{i}]", dot(axes[i - 1], angular), "M*L**2/T")
+                        for i in (1, 2, 3)
+                    ),
+                ]
+            case "residuals":
+                return []  # a tree has none
+        known = ["coordinates", "speeds", "forces", "moments", "energy", "momentum", "residuals"]
+        self.checker.problem(f"outputs '{group}'", f"not available.{did_you_mean(group, known)} Known: {', '.join(known)}.")
+        return []
+
+
+def _force_output(load: Load, units: str) -> Output:
+    return Output(load.name, load.label, load.magnitude, units, None, "Moment" if load.kind == "moment" else "Force")
+
+
+def body_inertia(k: Kinematics, index: int) -> Dyadic:
+    """Inertia dyadic of a body about its own mass centre."""
+    return Dyadic.from_matrix(k.frames[index], k.mechanism.bodies[index].inertia)
+
+
+def kinetic_energy(k: Kinematics) -> Expr:
+    """Sum of 1/2 m v.v + 1/2 w.I.w over all bodies."""
+    terms = []
+    for b in k.mechanism.bodies:
+        v = k.velocity(Point("", b.index, b.cm))
+        w = k.w[b.index]
+        twice = add(mul(b.mass, dot(v, v)), dot(w, body_inertia(k, b.index).dot(w)))
+        terms.append(k.work.hold(mul(ONE / 2, twice)))
+    return add(*terms) if terms else ZERO
+
+
+def gravity_potential(k: Kinematics, gravity: Vector) -> Expr:
+    """Minus the sum of m g . r."""
+    terms = [mul(b.mass, dot(gravity, k.position(Point("", b.index, b.cm)))) for b in k.mechanism.bodies]
+    return mul(expression(-1), add(*terms)) if terms else ZERO
+
+
+def momentum(k: Kinematics) -> tuple[Vector, Vector]:
+    """Linear momentum, and angular momentum about the fixed origin."""
+    linear, angular = Vector({}), Vector({})
+    for b in k.mechanism.bodies:
+        cm = Point("", b.index, b.cm)
+        p = k.velocity(cm) * b.mass
+        linear = linear + p
+        angular = angular + cross(k.position(cm), p) + body_inertia(k, b.index).dot(k.w[b.index])
+    return linear, angular

@@ -1,0 +1,171 @@
+"""The whole model language: vectors, points, velocities, forces. What a formula means once the machine is known."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bellcrank.errors import ModelError, did_you_mean
+from bellcrank.expr import ZERO, Expr, Symbol, derivative, nominal, partial
+from bellcrank.expr.text import Syntax
+from bellcrank.kinematics.motion import Kinematics, Point
+from bellcrank.model.formula import to_syntax
+from bellcrank.model.scope import Name, Scope, _fail, _what
+from bellcrank.vector import UnitVector, Vector, angle, cross, direction, dot, magnitude, project, vector
+from bellcrank.vector.basis import NULL
+
+
+class Language(Scope):
+    """A scope that knows the mechanism."""
+
+    def __init__(self, scope: Scope, kinematics: Kinematics, points: dict[str, Point], forces: dict[str, Any]) -> None:
+        self.__dict__.update(scope.__dict__)
+        self.k = kinematics
+        self.points = points  # by lower-case name
+        self.forces = forces  # by lower-case name: a function that gives the magnitude
+        self.bodies = {b.name.lower(): b.index for b in kinematics.mechanism.bodies}
+        self.bodies.setdefault("n", -1)
+        self._memory: dict[str, Any] = {}
+
+    # ---- names
+
+    def body(self, given: Any, node: Syntax | None = None) -> int:
+        """Index of a body given by object, name or text."""
+        name = given.text if isinstance(given, Name) else given if isinstance(given, str) else getattr(given, "name", None)
+        if not isinstance(name, str):
+            raise _place(node, f"a body is needed here, but this is {_what(given)}")
+        if name.lower() not in self.bodies:
+            known = [b.name for b in self.k.mechanism.bodies]
+            raise _place(node, f"no body has the name '{name}'.{did_you_mean(name, known)} Bodies: {', '.join(['n', *known])}.")
+        return self.bodies[name.lower()]
+
+    def point(self, given: Any, node: Syntax | None = None) -> Point:
+        """A point given by object, name or text."""
+        if given is None:
+            return Point("o", -1, NULL)
+        if isinstance(given, Point):
+            return given
+        name = given.text if isinstance(given, Name) else given if isinstance(given, str) else getattr(given, "name", None)
+        if not isinstance(name, str):
+            raise _place(node, f"a point is needed here, but this is {_what(given)}")
+        key = name.lower()
+        if key in self.points:
+            short = self._short_point(key)
+            if short is not None and "." not in key:
+                raise _place(
+                    node, f"'{name}' is a point of that name and also short for '{short.name}': rename the point or write '{short.name}'"
+                )
+            return self.points[key]
+        if key in ("o", "n.origin"):
+            return Point("o", -1, NULL)
+        found = self._long_point(key) or self._short_point(key)
+        if found is None:
+            known = [*(p.name for p in self.points.values()), *(f"{b.name}.origin" for b in self.k.mechanism.bodies)]
+            raise _place(node, f"no point has the name '{name}'.{did_you_mean(name, known)} Points: {', '.join(['o', *known])}.")
+        return found
+
+    def _long_point(self, key: str) -> Point | None:
+        head, _, tail = key.rpartition(".")
+        if head in self.bodies and tail in ("origin", "joint", "cm"):
+            return self._body_point(self.bodies[head], tail)
+        return None
+
+    def _short_point(self, key: str) -> Point | None:
+        for ending, tail in (("0", "origin"), ("j", "joint"), ("cm", "cm")):
+            head = key[: -len(ending)]
+            if key.endswith(ending) and head in self.bodies and key not in self.bodies:
+                return self._body_point(self.bodies[head], tail)
+        return None
+
+    def _body_point(self, index: int, tail: str) -> Point | None:
+        if index < 0:
+            return Point("o", -1, NULL) if tail == "origin" else None
+        b = self.k.mechanism.bodies[index]
+        name = f"{b.name}.{tail}"
+        if tail == "joint":
+            return Point(name, b.parent, b.joint_at)
+        return Point(name, index, b.cm if tail == "cm" else NULL)
+
+    def unit_vector(self, node: Syntax) -> Vector:
+        name, axis = node.args
+        return vector(self.k.frames[self.body(name, node)].axes[axis - 1])
+
+    # ---- values
+
+    def vector(self, value: Any) -> Vector:
+        """The vector that a formula or text stands for."""
+        node = to_syntax(value)
+        return self.as_vector(self.value(node), node)
+
+    def as_vector(self, value: Any, node: Syntax) -> Vector:
+        value = self.settle(value)
+        if isinstance(value, UnitVector):
+            return vector(value)
+        if isinstance(value, Vector):
+            return value
+        raise _fail(node, f"a vector is needed here, but this is {_what(value)}")
+
+    def mechanical(self, key: str, node: Syntax, parts: list[Any]) -> Any:
+        k, children = self.k, node.children
+        match key:
+            case "q" | "u":
+                s = self.state(key, node, parts)
+                return k.speed.get(s, s)
+            case "qp":
+                return k.rates[self.state("q", node, parts)]
+            case "up":
+                return self.dxdt(self.mechanical("u", node, parts), node)
+            case "pos" | "vel":
+                points = [self.point(p, c) for p, c in zip(parts, children, strict=True)]
+                of = k.position if key == "pos" else k.velocity
+                return of(points[0]) - of(points[1]) if len(points) == 2 else of(points[0])
+            case "rot":
+                return k.w[self.body(parts[0], children[0])]
+            case "dxdt":
+                return self.dxdt(self.settle(parts[0]), node)
+            case "nominal":
+                value = self.settle(parts[0])
+                if isinstance(value, Expr):
+                    return nominal(value)
+                return Vector.of((e, nominal(c)) for e, c in self.as_vector(value, children[0]).terms.items())
+            case "partial":
+                e, x = (self.as_scalar(p, c) for p, c in zip(parts, children, strict=True))
+                if not isinstance(x, Symbol):
+                    raise _fail(node, f"partial() differentiates with respect to a symbol, not {x}")
+                return partial(e, x)
+            case "fm":
+                return self.force_magnitude(parts[0], node)
+        vectors = [self.as_vector(p, c) for p, c in zip(parts, children, strict=True)]
+        if key in ("direction", "dir", "magnitude", "mag", "norm") and not vectors[0]:
+            raise _fail(node, f"{key}() of a vector that is zero")
+        match key:
+            case "dot":
+                return dot(*vectors)
+            case "cross":
+                return cross(*vectors)
+            case "angle":
+                return angle(*vectors)
+            case "direction" | "dir":
+                return direction(vectors[0])
+            case "magnitude" | "mag" | "norm":
+                return magnitude(vectors[0])
+        return project(*vectors)
+
+    def dxdt(self, value: Any, node: Syntax) -> Any:
+        try:
+            if isinstance(value, Expr):
+                return derivative(value, self.k.rate_of)
+            return self.k.derivative(self.as_vector(value, node))
+        except ModelError as error:
+            raise _fail(node, str(error)) from None
+
+    def force_magnitude(self, given: Any, node: Syntax) -> Expr:
+        name = given.text if isinstance(given, Name) else given if isinstance(given, str) else getattr(given, "name", "")
+        if name.lower() not in self.forces:
+            known = [f.name for f in self.description.forces]
+            raise _fail(node, f"no force or moment has the name '{name}'.{did_you_mean(name, known)}")
+        value = self.forces[name.lower()]()
+        return value if isinstance(value, Expr) else ZERO
+
+
+def _place(node: Syntax | None, message: str) -> ModelError:
+    return ModelError(message) if node is None else _fail(node, message)

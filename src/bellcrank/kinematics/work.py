@@ -1,0 +1,107 @@
+"""The desk on which equations are derived: intermediate results are held once, by value.
+
+`hold` is AUTOSIM's intro-var-if-new (Sayers 1990, section 5.4), with equality decided by fingerprint instead of by form:
+s^2 + c^2, cancelled parameters, x - y against y - x are found without rewriting rules.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from bellcrank.expr import ONE, ZERO, Expr, Func, Held, Number, Symbol, add, mul, neg, sub
+from bellcrank.expr.construct import split
+from bellcrank.expr.node import PRIME, Product
+from bellcrank.vector.basis import IDENTITY, Mat3, Vec3
+
+Sym6 = tuple[Expr, Expr, Expr, Expr, Expr, Expr]  # xx, yy, zz, xy, yz, zx
+
+
+class Work:
+    """Holds intermediate results of one derivation."""
+
+    def __init__(self, known: Iterable[Expr] = ()) -> None:
+        self._by_value: dict[int, Expr] = {}
+        for n in range(-4, 5):
+            self._by_value[n % PRIME] = Number(n)
+        for e in known:
+            self._note(e)
+
+    def copy(self) -> Work:
+        """A desk with the same results on it, for another way to go on."""
+        other = Work()
+        other._by_value = dict(self._by_value)
+        return other
+
+    def _note(self, e: Expr) -> None:
+        self._by_value.setdefault(e.fingerprint, e)
+        self._by_value.setdefault(-e.fingerprint % PRIME, neg(e))
+
+    def hold(self, e: Expr) -> Expr:
+        """The intermediate result with e's value: an atom, a signed atom, or a new held expression."""
+        if isinstance(e, Number | Symbol | Held | Func):
+            if isinstance(e, Symbol | Func) and e.fingerprint not in self._by_value:
+                self._note(e)
+            return self._by_value.get(e.fingerprint, e)
+        known = self._by_value.get(e.fingerprint)
+        if known is not None:
+            return known
+        c, core = split(e)
+        if c == -1 and not isinstance(core, Product) and core.__class__.__name__ != "Sum":
+            return neg(self.hold(core))
+        held = Held(e if c > 0 else neg(e))
+        self._note(held)
+        return held if c > 0 else neg(held)
+
+    def hold3(self, v: Iterable[Expr]) -> Vec3:
+        x, y, z = v
+        return self.hold(x), self.hold(y), self.hold(z)
+
+    # ---- arrays of three, every component held
+
+    def cross(self, a: Vec3, b: Vec3) -> Vec3:
+        return self.hold3(
+            (
+                sub(mul(a[1], b[2]), mul(a[2], b[1])),
+                sub(mul(a[2], b[0]), mul(a[0], b[2])),
+                sub(mul(a[0], b[1]), mul(a[1], b[0])),
+            )
+        )
+
+    def dot(self, a: Vec3, b: Vec3) -> Expr:
+        return self.hold(add(mul(a[0], b[0]), mul(a[1], b[1]), mul(a[2], b[2])))
+
+    def add(self, *vectors: Vec3) -> Vec3:
+        return self.hold3(add(*parts) for parts in zip(*vectors, strict=True))
+
+    def apply(self, m: Mat3, v: Vec3) -> Vec3:
+        return v if m is IDENTITY else (self.dot(m[0], v), self.dot(m[1], v), self.dot(m[2], v))
+
+    def apply_transposed(self, m: Mat3, v: Vec3) -> Vec3:
+        if m is IDENTITY:
+            return v
+        return self.hold3(add(*(mul(m[i][j], v[i]) for i in range(3))) for j in range(3))
+
+    def turn(self, k: int, c: Expr, s: Expr, v: Vec3) -> Vec3:
+        """v after a rotation about axis k: from the turned axes to the old ones."""
+        i, j = (k + 1) % 3, (k + 2) % 3
+        out = list(v)
+        out[i] = self.hold(sub(mul(c, v[i]), mul(s, v[j])))
+        out[j] = self.hold(add(mul(s, v[i]), mul(c, v[j])))
+        return out[0], out[1], out[2]
+
+
+def is_zero(v: Iterable[Expr]) -> bool:
+    return all(x is ZERO for x in v)
+
+
+def unit(k: int) -> Vec3:
+    return tuple(ONE if i == k else ZERO for i in range(3))  # type: ignore[return-value]
+
+
+def symmetric(m: Mat3) -> Sym6:
+    return m[0][0], m[1][1], m[2][2], m[0][1], m[1][2], m[2][0]
+
+
+def full(s: Sym6) -> Mat3:
+    xx, yy, zz, xy, yz, zx = s
+    return (xx, xy, zx), (xy, yy, yz), (zx, yz, zz)

@@ -1,0 +1,195 @@
+"""Formulas: what a modeller writes, as text or with Python operators, before its meaning is looked up.
+
+Velocities and directions have a meaning only when the whole machine is known, so a formula stays syntax until the
+description is frozen. Scalars that need no mechanics (parameters, coordinates, numbers) are expressions at once.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+from bellcrank.expr import Expr, function
+from bellcrank.expr.node import operand
+from bellcrank.expr.text import Syntax, parse, postorder_syntax
+
+
+class Formula:
+    """A formula that is evaluated when the description is frozen. Arithmetic works as on paper."""
+
+    __slots__ = ("syntax",)
+    __array_ufunc__ = None
+
+    def __init__(self, syntax: Syntax) -> None:
+        self.syntax = syntax
+
+    def __add__(self, other: Any) -> Formula:
+        return _join("+", self, other)
+
+    def __radd__(self, other: Any) -> Formula:
+        return _join("+", other, self)
+
+    def __sub__(self, other: Any) -> Formula:
+        return _join("-", self, other)
+
+    def __rsub__(self, other: Any) -> Formula:
+        return _join("-", other, self)
+
+    def __mul__(self, other: Any) -> Formula:
+        return _join("*", self, other)
+
+    def __rmul__(self, other: Any) -> Formula:
+        return _join("*", other, self)
+
+    def __truediv__(self, other: Any) -> Formula:
+        return _join("/", self, other)
+
+    def __rtruediv__(self, other: Any) -> Formula:
+        return _join("/", other, self)
+
+    def __pow__(self, other: Any) -> Formula:
+        return _join("**", self, other)
+
+    def __neg__(self) -> Formula:
+        return Formula(Syntax("neg", (self.syntax,)))
+
+    def __pos__(self) -> Formula:
+        return self
+
+    def __str__(self) -> str:
+        return show(self.syntax)
+
+    __repr__ = __str__
+
+
+def _join(op: str, a: Any, b: Any) -> Formula:
+    return Formula(Syntax(op, (to_syntax(a), to_syntax(b))))
+
+
+def to_syntax(value: Any) -> Syntax:
+    """Syntax of a number, an expression, a formula, a body or point, or text."""
+    if isinstance(value, Formula):
+        return value.syntax
+    if isinstance(value, str):
+        return parse(value)
+    if isinstance(value, Syntax):
+        return value
+    number = operand(value)
+    return Syntax("value", (number if number is not None else value,))
+
+
+def call(name: str, *args: Any) -> Formula:
+    """A formula that calls a function of the model language."""
+    return Formula(Syntax("call", (name, *(to_syntax(a) for a in args))))
+
+
+def show(root: Syntax) -> str:
+    """A formula as text."""
+    done: dict[int, str] = {}
+    for node in postorder_syntax(root):
+        parts = [done[id(c)] for c in node.children]
+        match node.op:
+            case "number":
+                value: Fraction = node.args[0]
+                text = str(value.numerator) if value.denominator == 1 else repr(float(value))
+            case "name":
+                text = node.args[0]
+            case "unit":
+                text = f"[{node.args[0]}{node.args[1]}]"
+            case "value":
+                text = getattr(node.args[0], "name", None) or str(node.args[0])
+            case "call":
+                text = f"{node.args[0]}({', '.join(parts)})"
+            case "neg":
+                text = f"-({parts[0]})"
+            case op:
+                text = f"({parts[0]} {op} {parts[1]})"
+        done[id(node)] = text
+    result = done[id(root)]
+    return result[1:-1] if root.op in "+-*/**" and result.startswith("(") else result
+
+
+def _scalar_function(name: str) -> Any:
+    def apply(*args: Any) -> Expr | Formula:
+        expressions = [operand(a) for a in args]
+        if any(e is None for e in expressions):
+            return call(name, *args)
+        return function(name, *expressions)  # type: ignore[arg-type]
+
+    apply.__name__ = name
+    apply.__doc__ = f"{name}() of numbers, expressions or formulas."
+    return apply
+
+
+sin, cos, tan = _scalar_function("sin"), _scalar_function("cos"), _scalar_function("tan")
+asin, acos, atan, atan2 = (_scalar_function(n) for n in ("asin", "acos", "atan", "atan2"))
+sqrt, exp, log = _scalar_function("sqrt"), _scalar_function("exp"), _scalar_function("log")
+sign, where = _scalar_function("sign"), _scalar_function("where")
+
+
+def dot(a: Any, b: Any) -> Formula:
+    """Scalar product of two vectors."""
+    return call("dot", a, b)
+
+
+def cross(a: Any, b: Any) -> Formula:
+    """Vector product."""
+    return call("cross", a, b)
+
+
+def angle(a: Any, b: Any, about: Any = None) -> Formula:
+    """Angle from a to b, positive about the third direction."""
+    return call("angle", a, b) if about is None else call("angle", a, b, about)
+
+
+def direction(v: Any) -> Formula:
+    """Unit vector along v."""
+    return call("direction", v)
+
+
+def magnitude(v: Any) -> Formula:
+    """Length of a vector."""
+    return call("magnitude", v)
+
+
+norm = magnitude
+
+
+def project(v: Any, normal: Any) -> Formula:
+    """v without its part along `normal`."""
+    return call("project", v, normal)
+
+
+def pos(p: Any, r: Any = None) -> Formula:
+    """Vector to point p from r (default: the fixed origin)."""
+    return call("pos", p) if r is None else call("pos", p, r)
+
+
+def vel(p: Any, r: Any = None) -> Formula:
+    """Absolute velocity of point p, or relative to the velocity of r."""
+    return call("vel", p) if r is None else call("vel", p, r)
+
+
+def rot(b: Any) -> Formula:
+    """Absolute angular velocity of a body."""
+    return call("rot", b)
+
+
+def dxdt(e: Any) -> Formula:
+    """Time derivative of a scalar or vector."""
+    return call("dxdt", e)
+
+
+def partial(e: Any, x: Any) -> Formula:
+    """Partial derivative of a scalar with respect to a symbol."""
+    return call("partial", e, x)
+
+
+def nominal(e: Any) -> Formula:
+    """The value with all coordinates and speeds at zero."""
+    return call("nominal", e)
+
+
+def fm(force: Any) -> Formula:
+    """Magnitude of a force or moment."""
+    return call("fm", force)

@@ -1,0 +1,154 @@
+"""The description as it was given: plain records, nothing resolved yet."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from bellcrank.errors import ModelError
+from bellcrank.expr import Expr
+
+
+@dataclass
+class BodyRecord:
+    name: str
+    parent: Any = None
+    label: str | None = None
+    mass: Any = None
+    inertia: Any = None
+    translate: Any = ()
+    rotate: Any = ()
+    rotation_axis: Any = None
+    reference_axis: Any = None
+    joint_at: Any = (0, 0, 0)
+    cm: Any = (0, 0, 0)
+    coordinates_of: Any = None
+    small_angles: Any = False
+    small_translations: Any = False
+
+
+@dataclass
+class PointRecord:
+    name: str
+    body: Any
+    at: Any = (0, 0, 0)
+    coordinates_of: Any = None
+    label: str | None = None
+
+
+@dataclass
+class ForceRecord:
+    """`kind` is force, strut or moment. For a moment `first` and `second` are bodies, else points."""
+
+    kind: str
+    name: str
+    magnitude: Any
+    direction: Any = None
+    first: Any = None
+    second: Any = None
+    label: str | None = None
+    dummies: tuple[str, str, str] = ("x", "x0", "v")
+
+
+@dataclass
+class ParameterRecord:
+    name: str
+    value: float | None = None
+    units: str | None = None
+    label: str | None = None
+
+
+@dataclass
+class VariableRecord:
+    name: str
+    units: str | None = None
+    label: str | None = None
+
+
+@dataclass
+class ConstraintRecord:
+    expression: Any
+    eliminate: Any = None
+    label: str | None = None
+
+
+@dataclass
+class OutputRecord:
+    expression: Any
+    name: str
+    label: str | None = None
+    units: str | None = None
+    body: Any = None
+    generic: str | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class External:
+    """An external routine. Without `returns` it is a function of its arguments in formulas; with `returns` those names
+    are variables that it sets, called with the expressions given as `arguments`."""
+
+    name: str
+    arguments: tuple[Any, ...]
+    returns: tuple[str, ...] = ()
+    memory: int | None = None
+    when: str = "derivatives"
+    python: Callable[..., Any] | None = None
+    c: str | None = None
+    fortran: str | None = None
+
+    varies = True  # its value may change although its arguments do not
+
+    def partial(self, index: int, args: Sequence[Expr]) -> Expr:
+        raise ModelError(f"the derivative of the external routine {self.name}() is not known")
+
+
+@dataclass(frozen=True)
+class ExternalValue:
+    """The i-th value an external routine returns."""
+
+    external: External
+    index: int
+
+    varies = True
+
+    def partial(self, index: int, args: Sequence[Expr]) -> Expr:
+        return self.external.partial(index, args)
+
+
+@dataclass
+class RunRecord:
+    """What `bellcrank run` uses."""
+
+    t_end: float | None = None
+    step: float | None = None
+    method: str | None = None
+    output_every: int | None = None
+    initial: dict[Any, float] = field(default_factory=dict)
+    inputs: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass
+class Description:
+    """All that a System has been told, in order of entry."""
+
+    name: str
+    units: str = "mks"
+    axes: str | None = None
+    bodies: list[BodyRecord] = field(default_factory=list)
+    points: list[PointRecord] = field(default_factory=list)
+    forces: list[ForceRecord] = field(default_factory=list)
+    parameters: dict[str, ParameterRecord] = field(default_factory=dict)  # by lower-case name
+    variables: list[VariableRecord] = field(default_factory=list)
+    constraints: list[ConstraintRecord] = field(default_factory=list)
+    outputs: list[OutputRecord] = field(default_factory=list)
+    output_groups: list[str] = field(default_factory=list)
+    externals: list[External] = field(default_factory=list)
+    tables: dict[str, Any] = field(default_factory=dict)
+    definitions: dict[str, Any] = field(default_factory=dict)
+    gravity: tuple[Any, Any] | None = None  # direction, g
+    small: list[Any] = field(default_factory=list)
+    large: list[Any] = field(default_factory=list)
+    small_threshold: int = 2
+    run: RunRecord = field(default_factory=RunRecord)
+    problems: list[str] = field(default_factory=list)

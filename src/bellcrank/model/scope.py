@@ -1,0 +1,255 @@
+"""What names mean: parameters, variables, coordinates and speeds of one description, and the scalar part of the language.
+
+Look-up ignores case, names keep the spelling of their first use, unknown scalars become parameters. Small orders are
+given to symbols here, so that the same description can be frozen with and without them.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from bellcrank.errors import ExpressionError, ModelError, did_you_mean
+from bellcrank.expr import PI, Expr, Func, Number, Symbol, expression, function, transform
+from bellcrank.expr.construct import ARITY
+from bellcrank.expr.text import Syntax, evaluate_syntax
+from bellcrank.model.formula import show, to_syntax
+from bellcrank.model.records import Description, External, ExternalValue
+
+MECHANICAL = {
+    "dot": (2,), "cross": (2,), "angle": (2, 3), "direction": (1,), "dir": (1,), "magnitude": (1,), "mag": (1,), "norm": (1,),
+    "project": (2,), "dplane": (2,), "pos": (1, 2), "vel": (1, 2), "rot": (1,), "dxdt": (1,), "partial": (2,),
+    "nominal": (1,), "fm": (1,), "q": (1, 2), "u": (1, 2), "qp": (1, 2), "up": (1, 2),
+}  # fmt: skip
+SCALAR_FUNCTIONS = {**{k: (v,) for k, v in ARITY.items() if k not in ("pow", "lt", "le", "gt", "ge")}}
+RESERVED = {"t", "pi", "q", "u", "qp", "up", *MECHANICAL, *SCALAR_FUNCTIONS, "min", "max"}
+DUMMIES = {"x", "x0", "v"}
+NAME = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*", re.ASCII)
+COMPARE = {"<": "lt", "<=": "le", ">": "gt", ">=": "ge"}
+TIME = Symbol("t", "time")
+
+
+@dataclass(frozen=True)
+class Name:
+    """A name whose space (scalar, body, point, force) is decided by where it is used."""
+
+    text: str
+    node: Syntax
+
+
+class Scope:
+    """Names of one frozen description."""
+
+    def __init__(self, description: Description) -> None:
+        self.description = description
+        self.orders: dict[str, int] = {}
+        self.coordinates: list[Symbol] = []
+        self.speeds: list[Symbol] = []
+        self.by_body: dict[str, tuple[list[Symbol], list[Symbol]]] = {}  # lower-case body name: q, u
+        self.used: dict[str, str] = {}  # parameters met, lower case: spelling
+        self.variables = {v.name.lower(): v.name for v in description.variables}
+        self.definitions = {k.lower(): v for k, v in description.definitions.items()}
+        self.functions = {e.name.lower(): e for e in description.externals}
+        self.returned = {r.lower(): (e, i) for e in description.externals for i, r in enumerate(e.returns)}
+        self.tables = {k.lower(): t for k, t in description.tables.items()}
+        self._open: list[str] = []  # definitions being looked up, to find circles
+        self.dummies: dict[str, Any] = {}  # meaning of x, x0, v inside a magnitude
+
+    # ---- symbols
+
+    def symbol(self, name: str, kind: str) -> Symbol:
+        return Symbol(name, kind, self.orders.get(name.lower(), 0))
+
+    def parameter(self, name: str) -> Symbol:
+        key = name.lower()
+        record = self.description.parameters.get(key)
+        spelling = self.used.setdefault(key, record.name if record else name)
+        return self.symbol(spelling, "parameter")
+
+    def lowered(self, e: Expr) -> Expr:
+        """An expression built in Python, with this scope's symbols: spelling and small orders."""
+
+        def renew(node: Expr) -> Expr | None:
+            if not isinstance(node, Symbol) or node is PI:
+                return None
+            if node.kind == "parameter":
+                return self.parameter(node.name)
+            return self.symbol(node.name, node.kind)
+
+        return transform((e,), renew)[0]
+
+    # ---- evaluation
+
+    def scalar(self, value: Any) -> Expr:
+        """The scalar expression that a number, expression, formula or text stands for."""
+        node = to_syntax(value)
+        result = self.value(node)
+        return self.as_scalar(result, node)
+
+    def value(self, node: Syntax) -> Any:
+        return evaluate_syntax(node, self.meaning)
+
+    def as_scalar(self, value: Any, node: Syntax) -> Expr:
+        if isinstance(value, Name):
+            value = self.scalar_name(value)
+        if isinstance(value, Expr):
+            return value
+        raise _fail(node, f"a scalar is needed here, but this is {_what(value)}")
+
+    def meaning(self, node: Syntax, parts: list[Any]) -> Any:
+        """The value of one node of a formula."""
+        match node.op:
+            case "number":
+                return expression(node.args[0])
+            case "name":
+                return Name(node.args[0], node)
+            case "value":
+                return self.lowered(node.args[0]) if isinstance(node.args[0], Expr) else node.args[0]
+            case "unit":
+                return self.unit_vector(node)
+            case "call":
+                return self.call(node, parts)
+            case "neg":
+                return -self.settle(parts[0])
+            case op if op in COMPARE:
+                a, b = (self.as_scalar(p, c) for p, c in zip(parts, node.children, strict=True))
+                return function(COMPARE[op], a, b)
+        a, b = (self.settle(p) for p in parts)
+        return self.arithmetic(node, a, b)
+
+    def settle(self, value: Any) -> Any:
+        return self.scalar_name(value) if isinstance(value, Name) else value
+
+    def arithmetic(self, node: Syntax, a: Any, b: Any) -> Any:
+        scalars = isinstance(a, Expr) and isinstance(b, Expr)
+        try:
+            match node.op:
+                case "+" | "-" if type(a) is type(b) or scalars:
+                    return a + b if node.op == "+" else a - b
+                case "*" if isinstance(a, Expr):
+                    return a * b if isinstance(b, Expr) else b * a
+                case "*" if isinstance(b, Expr):
+                    return a * b
+                case "/" if isinstance(b, Expr):
+                    return a / b
+                case "**" if scalars:
+                    return a**b
+        except ExpressionError:
+            raise
+        except ModelError as error:
+            raise _fail(node, str(error)) from None
+        raise _fail(node, f"'{node.op}' does not go between {_what(a)} and {_what(b)}")
+
+    def scalar_name(self, name: Name) -> Expr:
+        key = name.text.lower()
+        if key in self.dummies:
+            meaning = self.dummies[key]
+            return meaning() if callable(meaning) else meaning  # type: ignore[no-any-return]
+        if key == "t":
+            return TIME
+        if key == "pi":
+            return PI
+        if key in self.definitions:
+            return self._definition(key, name)
+        if key in self.returned:
+            external, index = self.returned[key]
+            args = tuple(self.scalar(a) for a in external.arguments)
+            return Func(external.name, args, external_value(external, index))
+        if key in self.variables:
+            return self.symbol(self.variables[key], "variable")
+        if key in RESERVED and key not in ("fm", "mag", "dir", "norm"):
+            raise _fail(name.node, f"'{name.text}' is a reserved name and needs arguments in parentheses")
+        return self.parameter(name.text)
+
+    def _definition(self, key: str, name: Name) -> Any:
+        if key in self._open:
+            circle = " -> ".join([*self._open[self._open.index(key) :], key])
+            raise _fail(name.node, f"the definition of '{name.text}' goes in a circle: {circle}")
+        self._open.append(key)
+        try:
+            value = self.value(to_syntax(self.definitions[key]))
+            return self.settle(value)
+        finally:
+            self._open.pop()
+
+    def call(self, node: Syntax, parts: list[Any]) -> Any:
+        name = node.args[0]
+        key = name.lower()
+        if key in self.tables or (key in self.functions and not self.functions[key].returns):
+            args = tuple(self.as_scalar(p, c) for p, c in zip(parts, node.children, strict=True))
+            if key in self.tables:
+                return self.tables[key](*args)
+            external = self.functions[key]
+            if len(args) != len(external.arguments):
+                raise _fail(node, f"{name}() takes {len(external.arguments)} arguments, {len(args)} given")
+            return Func(external.name, args, external)
+        if key in MECHANICAL:
+            _arity(node, MECHANICAL[key], parts)
+            return self.mechanical(key, node, parts)
+        if key in SCALAR_FUNCTIONS or key in ("min", "max"):
+            _arity(node, SCALAR_FUNCTIONS.get(key, tuple(range(1, 99))), parts)
+            args = tuple(self.as_scalar(p, c) for p, c in zip(parts, node.children, strict=True))
+            try:
+                return function(key, *args)
+            except ModelError as error:
+                raise _fail(node, str(error)) from None
+        known = [*SCALAR_FUNCTIONS, "min", "max", *MECHANICAL, *(e.name for e in self.functions.values()), *self.tables]
+        raise _fail(node, f"unknown function '{name}'.{did_you_mean(name, known)}")
+
+    # ---- mechanics: what a scalar scope knows of it
+
+    def state(self, key: str, node: Syntax, parts: list[Any]) -> Symbol:
+        """q(b), q(b, i), q(i) and likewise u."""
+        q, u = self.coordinates, self.speeds
+        first = parts[0]
+        if isinstance(first, Number):
+            listed = q if key == "q" else u
+            place = f"{key}({first})"
+        else:
+            body = first.text if isinstance(first, Name) else getattr(first, "name", str(first))
+            if body.lower() not in self.by_body:
+                raise _fail(node, f"no body has the name '{body}'.{did_you_mean(body, self.by_body)}")
+            listed = self.by_body[body.lower()][0 if key == "q" else 1]
+            if len(parts) == 1:
+                if len(listed) != 1:
+                    raise _fail(node, f"body '{body}' has {len(listed)} of these: write {key}({body}, i)")
+                return listed[0]
+            first, place = parts[1], f"{key}({body}, {parts[1]})"
+        index = first.value if isinstance(first, Number) else None
+        if not isinstance(index, int) or not 1 <= index <= len(listed):
+            raise _fail(node, f"{place} does not exist: the index goes from 1 to {len(listed)}")
+        return listed[index - 1]
+
+    def mechanical(self, key: str, node: Syntax, parts: list[Any]) -> Any:
+        if key in ("q", "u"):
+            return self.state(key, node, parts)
+        raise _fail(node, f"{key}() has no meaning here: only constants are allowed")
+
+    def unit_vector(self, node: Syntax) -> Any:
+        raise _fail(node, "a vector has no meaning here: only constants are allowed")
+
+
+
+
+def external_value(external: External, index: int) -> ExternalValue:
+    return ExternalValue(external, index)
+
+
+def _arity(node: Syntax, allowed: tuple[int, ...], parts: list[Any]) -> None:
+    if len(parts) not in allowed:
+        wanted = " or ".join(map(str, allowed)) if len(allowed) < 5 else "one or more"
+        raise _fail(node, f"{node.args[0]}() takes {wanted} argument{'s' if wanted != '1' else ''}, {len(parts)} given")
+
+
+def _what(value: Any) -> str:
+    kind = type(value).__name__
+    if kind in ("Vector", "UnitVector"):
+        return "a vector"
+    return "a scalar" if isinstance(value, Expr | Name) else f"a {kind.lower()}"
+
+
+def _fail(node: Syntax, message: str) -> ModelError:
+    if node.source is not None:
+        return node.fail(message)
+    return ModelError(f"{message} (in {show(node)})")

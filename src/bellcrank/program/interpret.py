@@ -1,0 +1,62 @@
+"""Runs a program directly: slow, plain, and the reference for all printers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from bellcrank.expr import Expr, Symbol, evaluate
+from bellcrank.program.program import Assign, Call, Program, Section
+
+
+def constants(program: Program, parameters: Sequence[float]) -> dict[Expr, float]:
+    """Values of parameters and of the constants made from them."""
+    known: dict[Expr, float] = dict(zip(program.parameters, map(float, parameters), strict=True))
+    return _run(program.constants, known, {})
+
+
+def derivatives(
+    program: Program,
+    known: Mapping[Expr, float],
+    t: float,
+    q: Sequence[float],
+    u: Sequence[float],
+    inputs: Sequence[float] = (),
+    user: Mapping[str, Callable[..., Any]] | None = None,
+) -> tuple[list[float], dict[Expr, float]]:
+    """Rates of all states, and every value met on the way."""
+    values: dict[Expr, float] = dict(known)
+    values[Symbol("t", "time")] = t
+    values.update(zip(program.coordinates, map(float, q), strict=True))
+    values.update(zip(program.speeds, map(float, u), strict=True))
+    values.update(zip(program.inputs, map(float, inputs), strict=True))
+    values = _run(program.derivatives, values, user or {})
+    return evaluate(program.derivatives.results, values, user), values
+
+
+def outputs(
+    program: Program, values: Mapping[Expr, float], user: Mapping[str, Callable[..., Any]] | None = None
+) -> list[float]:
+    """Extra channels, from the values that `derivatives` left."""
+    values = _run(program.outputs, dict(values), user or {})
+    return evaluate(program.outputs.results, values, user)
+
+
+def _run(section: Section, values: dict[Expr, float], user: Mapping[str, Callable[..., Any]]) -> dict[Expr, float]:
+    for s in section.statements:
+        if isinstance(s, Assign):
+            values[s.target] = evaluate((s.value,), values, user)[0]
+        elif isinstance(s, Call):
+            arguments = evaluate(s.arguments, values, user)
+            routine = user.get(s.routine.name, s.routine.python)
+            returned = np.atleast_1d(routine(*arguments))  # type: ignore[misc]
+            for target, value in zip(s.targets, returned, strict=True):
+                if target is not None:
+                    values[target] = float(value)
+        else:
+            matrix = np.array([evaluate(row, values, user) for row in s.matrix])
+            solution = np.linalg.solve(matrix, np.array(evaluate(s.right, values, user)))
+            values.update(zip(s.targets, map(float, solution), strict=True))
+    return values

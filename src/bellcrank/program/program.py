@@ -1,0 +1,410 @@
+"""The simulation program as data: sections of straight-line statements, ready to be printed in any language.
+
+In:  named results as expressions over held intermediate results. Out: `Program`. Constants are computed once from the
+parameters, everything used twice is named once, nothing unused is there. The interpreter runs a program as it stands and is
+what all printers are compared against.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from bellcrank.expr import Expr, Func, Held, Number, Product, Sum, Symbol, mul, postorder, power
+from bellcrank.expr.node import PI, Rational
+from bellcrank.program.count import Count, count_expression
+
+
+@dataclass(frozen=True)
+class Assign:
+    """target = value; the value's leaves are symbols and numbers."""
+
+    target: Symbol
+    value: Expr
+    comment: str = ""
+
+
+@dataclass(frozen=True)
+class Call:
+    """targets = routine(arguments): an external routine that is called once; targets follow its returned values (None: unused)."""
+
+    targets: tuple[Symbol | None, ...]
+    routine: Any
+    arguments: tuple[Expr, ...]
+
+
+@dataclass(frozen=True)
+class Solve:
+    """matrix . targets = right, a symmetric positive definite system solved numerically."""
+
+    targets: tuple[Symbol, ...]
+    matrix: tuple[tuple[Expr, ...], ...]
+    right: tuple[Expr, ...]
+
+
+Statement = Assign | Call | Solve
+
+
+@dataclass(frozen=True)
+class Section:
+    """Statements in order, and the results they lead to (symbols, numbers or expressions)."""
+
+    statements: tuple[Statement, ...]
+    results: tuple[Expr, ...]
+
+
+@dataclass(frozen=True)
+class Program:
+    """A complete model in straight-line form.
+
+    Leaves of all expressions: `parameters`, `constants` (results of the constants section, c1, c2, ...), `coordinates`,
+    `speeds`, `inputs` (given at run time; rates of inputs have names like dxdt(z)), time `t`, `pi`, and intermediates
+    z1, z2, .... `derivatives` yields the rates of all coordinates, then of all (independent) speeds. `outputs` may use
+    every intermediate of `derivatives`; its results are the extra channels in order.
+    """
+
+    name: str
+    parameters: tuple[Symbol, ...]
+    coordinates: tuple[Symbol, ...]
+    speeds: tuple[Symbol, ...]
+    inputs: tuple[Symbol, ...]
+    routines: tuple[Any, ...]  # externals and tables, in order of first use
+    constants: Section
+    derivatives: Section
+    outputs: Section
+    output_names: tuple[str, ...]
+    count: Count
+    stages: tuple[tuple[str, int], ...] = ()  # operations after each pass, for the report
+
+    @property
+    def constant_symbols(self) -> tuple[Symbol, ...]:
+        return tuple(s.target for s in self.constants.statements if isinstance(s, Assign))
+
+
+ATOMS = (Symbol, Number)
+
+
+class Scheduler:
+    """Names what is shared and puts it in order."""
+
+    def __init__(self, roots: Iterable[Expr], solved: Solve | None = None) -> None:
+        self.constants: list[Statement] = []
+        self.statements: list[Statement] = []
+        self._constant: dict[Expr, Expr] = {}
+        self._constant_by_value: dict[int, Expr] = {}
+        self._new: dict[Expr, Expr] = {}
+        self._uses: dict[Expr, int] = {}
+        self._calls: dict[tuple[Any, ...], list[Symbol | None]] = {}
+        self._z = 0
+        self.routines: list[Any] = []
+        self.count_uses(roots)
+
+    def count_uses(self, roots: Iterable[Expr]) -> None:
+        """How often each node is used below the roots; held nodes stand for their definitions."""
+        for node in postorder(roots):
+            for part in node.parts:
+                inner = part.definition if isinstance(part, Held) else part
+                self._uses[inner] = self._uses.get(inner, 0) + 1
+            if isinstance(node, Held):
+                # its definition was counted once for the held node itself, which is not a use
+                self._uses[node.definition] = self._uses.get(node.definition, 0) - 1
+
+    # ---- constants
+
+    def constant(self, e: Expr) -> Expr:
+        """The stored value of a constant expression."""
+        if isinstance(e, ATOMS):
+            return e
+        if e in self._constant:
+            return self._constant[e]
+        if e.fingerprint in self._constant_by_value:
+            return self._constant_by_value[e.fingerprint]
+        value = self._plain_constant(e)
+        if isinstance(value, ATOMS):
+            self._constant[e] = value
+            return value
+        symbol = Symbol(f"c{len(self.constants) + 1}", "stored")
+        self.constants.append(Assign(symbol, value))
+        self._constant[e] = symbol
+        self._constant_by_value[e.fingerprint] = symbol
+        return symbol
+
+    def _plain_constant(self, root: Expr) -> Expr:
+        """A constant expression over parameters and earlier constants."""
+        done: dict[Expr, Expr] = {}
+        for node in postorder((root,)):
+            if node in self._constant:
+                done[node] = self._constant[node]
+            elif isinstance(node, Held):
+                inner = done[node.definition]
+                if not isinstance(inner, ATOMS) and node is not root and node.definition is not root:
+                    inner = self._store(node, inner)
+                done[node] = inner
+            else:
+                done[node] = _rebuilt(node, done)
+        return done[root]
+
+    def _store(self, node: Expr, value: Expr) -> Expr:
+        known = self._constant_by_value.get(node.fingerprint)
+        if known is None:
+            known = Symbol(f"c{len(self.constants) + 1}", "stored")
+            self.constants.append(Assign(known, value))  # type: ignore[arg-type]
+            self._constant_by_value[node.fingerprint] = known
+        self._constant[node] = known
+        return known
+
+    # ---- variables
+
+    def lower(self, root: Expr) -> Expr:
+        """root over symbols, with statements for everything shared appended."""
+        if root.constant:
+            return self.constant(root)
+        for node in postorder((root,)):
+            if node in self._new or node.constant:
+                continue
+            if isinstance(node, Held):
+                self._new[node] = self._new[node.definition]
+                continue
+            self._new[node] = self._named(node, self._lowered(node))
+        return self._new[root]
+
+    def _named(self, node: Expr, value: Expr) -> Expr:
+        if isinstance(value, ATOMS) or (self._uses.get(node, 0) < 2 and not _trigonometric(node)):
+            return value
+        if isinstance(value, Product) and len(value.factors) == 1 and value.factors[0][1] == 1 and abs(value.coefficient) == 1:
+            return value  # a sign costs nothing
+        return self.name_value(value)
+
+    def name_value(self, value: Expr) -> Symbol:
+        self._z += 1
+        symbol = Symbol(f"z{self._z}", "intermediate")
+        self.statements.append(Assign(symbol, value))
+        return symbol
+
+    def _lowered(self, node: Expr) -> Expr:
+        if isinstance(node, Symbol):
+            return node
+        if isinstance(node, Sum):
+            return self._sum(node)
+        if isinstance(node, Product):
+            return self._product(1, node)
+        assert isinstance(node, Func)
+        args = tuple(self.constant(a) if a.constant else self._new[a] for a in node.args)
+        if node.function is None:
+            return Func(node.name, args)
+        return self._routine(node, args)
+
+    def _routine(self, node: Func, args: tuple[Expr, ...]) -> Expr:
+        external = getattr(node.function, "external", node.function)
+        if external not in self.routines:
+            self.routines.append(external)
+        if not getattr(external, "varies", False):
+            return Func(node.name, args, node.function)
+        key = (external, args)
+        count_returned = max(len(external.returns), 1)
+        index = getattr(node.function, "index", 0)
+        if key not in self._calls:
+            self._calls[key] = [None] * count_returned
+            self.statements.append(Call((), external, args))
+            self._calls[key].append(Symbol(str(len(self.statements) - 1)))
+        slots = self._calls[key]
+        place = int(slots[-1].name)  # type: ignore[union-attr]
+        if slots[index] is None:
+            self._z += 1
+            slots[index] = Symbol(f"z{self._z}", "intermediate")
+        self.statements[place] = Call(tuple(slots[:-1]), external, args)
+        result = slots[index]
+        assert result is not None
+        return result
+
+    def _sum(self, node: Sum) -> Expr:
+        terms: list[tuple[Expr, Rational]] = []
+        still: list[Expr] = []
+        for core, c in node.terms:
+            if core.constant:
+                still.append(mul(Number(c), core))
+                continue
+            if isinstance(core, Product) and core not in self._shared():
+                value = self._product(c, core)
+            else:
+                value = self._new[core]
+                if c != 1:
+                    value = _scaled(c, value)
+            terms.append((value, 1))
+        if still:
+            from bellcrank.expr import add
+
+            terms.append((self.constant(add(*still)), 1))
+        return _plain_sum(terms)
+
+    def _shared(self) -> _Shared:
+        return _Shared(self._uses)
+
+    def _product(self, coefficient: Rational, node: Product) -> Expr:
+        """Factors with all constants gathered into one."""
+        still = [Number(node.coefficient * coefficient)]
+        factors: list[tuple[Expr, Rational]] = []
+        for base, exponent in node.factors:
+            if base.constant:
+                still.append(power(base, Number(exponent)))
+            else:
+                value = self._new[base]
+                if isinstance(value, Product) and len(value.factors) == 1 and abs(value.coefficient) == 1 and exponent in (1, -1):
+                    still[0] = Number(still[0].value * value.coefficient)
+                    value, inner = value.factors[0]
+                    exponent = exponent * inner
+                factors.append((value, exponent))
+        whole = mul(*still)
+        if isinstance(whole, Number):
+            return _plain_product(whole.value, factors)
+        sign: Rational = 1
+        stored = self.constant(whole)
+        if isinstance(stored, Product) and len(stored.factors) == 1:
+            sign, stored = stored.coefficient, stored.factors[0][0]
+        return _plain_product(sign, [(stored, 1), *factors])
+
+
+class _Shared:
+    def __init__(self, uses: dict[Expr, int]) -> None:
+        self.uses = uses
+
+    def __contains__(self, node: Expr) -> bool:
+        return self.uses.get(node, 0) >= 2
+
+
+def _trigonometric(node: Expr) -> bool:
+    return isinstance(node, Func) and node.function is None and node.name in ("sin", "cos")
+
+
+def _scaled(c: Rational, value: Expr) -> Expr:
+    if isinstance(value, Product):
+        return _plain_product(c * value.coefficient, list(value.factors))
+    return _plain_product(c, [(value, 1)])
+
+
+def _plain_product(coefficient: Rational, factors: Sequence[tuple[Expr, Rational]]) -> Expr:
+    """A product as it stands: no flattening, no collection."""
+    coefficient = coefficient.numerator if not isinstance(coefficient, int) and coefficient.denominator == 1 else coefficient
+    if coefficient == 1 and len(factors) == 1 and factors[0][1] == 1:
+        return factors[0][0]
+    if not factors:
+        return Number(coefficient)
+    return Product(coefficient, tuple(factors))
+
+
+def _plain_sum(terms: Sequence[tuple[Expr, Rational]]) -> Expr:
+    return terms[0][0] if len(terms) == 1 else Sum(tuple(terms))
+
+
+def _rebuilt(node: Expr, done: dict[Expr, Expr]) -> Expr:
+    if isinstance(node, Sum):
+        return _plain_sum([(_scaled(c, done[core]) if c != 1 else done[core], 1) for core, c in node.terms])
+    if isinstance(node, Product):
+        return _plain_product(node.coefficient, [(done[b], x) for b, x in node.factors])
+    if isinstance(node, Func):
+        return Func(node.name, tuple(done[a] for a in node.args), node.function)
+    return node
+
+
+@dataclass
+class Parts:
+    """What goes into a program."""
+
+    name: str
+    parameters: Sequence[Symbol]
+    coordinates: Sequence[Symbol]
+    speeds: Sequence[Symbol]
+    rates: Sequence[Expr]  # of coordinates, then of speeds
+    outputs: Sequence[tuple[str, Expr]] = ()
+    inputs: Sequence[Symbol] = ()
+    solve: tuple[Sequence[Sequence[Expr]], Sequence[Expr]] | None = None  # implicit: M, f; rates then hold solution symbols
+    unknowns: Sequence[Symbol] = ()
+    stages: Sequence[tuple[str, int]] = field(default_factory=tuple)
+
+
+def build_program(parts: Parts) -> Program:
+    """Schedules all results of a model."""
+    system = [*(x for row in parts.solve[0] for x in row), *parts.solve[1]] if parts.solve else []
+    wanted = [*parts.rates, *system]
+    plan = Scheduler(wanted)
+    if parts.solve:
+        matrix = tuple(tuple(plan.lower(x) for x in row) for row in parts.solve[0])
+        right = tuple(plan.lower(x) for x in parts.solve[1])
+        plan.statements.append(Solve(tuple(parts.unknowns), matrix, right))
+    results = tuple(plan.lower(r) for r in parts.rates)
+    statements = tuple(plan.statements)
+    plan.statements = []
+    values = [value for _, value in parts.outputs]
+    plan.count_uses(values)
+    channel = tuple(plan.lower(v) for v in values)
+    total = count_section(statements, results)
+    plan.constants = _needed(plan.constants, [*statements, *plan.statements], [*results, *channel])
+    used = _used_symbols([*plan.constants], [*statements, *plan.statements], [*results, *channel])
+    parameters = tuple(p for p in parts.parameters if p in used)
+    inputs = [s for s in parts.inputs if s in used]
+    inputs += sorted((s for s in used if s.kind == "rate"), key=lambda s: s.sort)
+    return Program(
+        parts.name,
+        parameters,
+        tuple(parts.coordinates),
+        tuple(parts.speeds),
+        tuple(inputs),
+        tuple(plan.routines),
+        Section(tuple(plan.constants), ()),
+        Section(statements, results),
+        Section(tuple(plan.statements), channel),
+        tuple(name for name, _ in parts.outputs),
+        total,
+        tuple(parts.stages),
+    )
+
+
+def count_section(statements: Iterable[Statement], results: Iterable[Expr]) -> Count:
+    """Operations of a section as it is printed."""
+    total = Count()
+    for s in statements:
+        for e in statement_expressions(s):
+            total = total + count_expression(e)
+        if isinstance(s, Call):
+            total = total + Count(function=1, calls_classic=1)
+        elif isinstance(s, Solve):
+            total = total + dense_solve_count(len(s.right))
+    for r in results:
+        total = total + count_expression(r)
+    return total
+
+
+def _needed(constants: list[Statement], statements: list[Statement], results: list[Expr]) -> list[Statement]:
+    """The constants that are used, directly or by others that are."""
+    used = _used_symbols([], statements, results)
+    kept: list[Statement] = []
+    for s in reversed(constants):
+        assert isinstance(s, Assign)
+        if s.target in used:
+            kept.append(s)
+            used |= _used_symbols([s], [], [])
+    return kept[::-1]
+
+
+def statement_expressions(s: Statement) -> tuple[Expr, ...]:
+    """The expressions a statement evaluates."""
+    if isinstance(s, Assign):
+        return (s.value,)
+    if isinstance(s, Call):
+        return s.arguments
+    return (*(x for row in s.matrix for x in row), *s.right)
+
+
+def _used_symbols(constants: list[Statement], statements: list[Statement], results: list[Expr]) -> set[Symbol]:
+    roots = [e for s in [*constants, *statements] for e in statement_expressions(s)] + results
+    return {n for n in postorder(roots) if isinstance(n, Symbol) and n is not PI}
+
+
+def dense_solve_count(n: int) -> Count:
+    """Operations of an LDL^T factorisation and two substitutions with n unknowns."""
+    products = sum(j * (j + 1) // 2 for j in range(n)) + n * (n - 1)
+    divisions = n * (n - 1) // 2 + n
+    return Count(products, products, divisions, 0, products + divisions, 0)
+
+

@@ -1,0 +1,96 @@
+"""Run: time histories with names and units, and the sentence that says how the run ended."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bellcrank.errors import RunError, did_you_mean
+
+
+@dataclass
+class Run:
+    """Result of a simulation. Channels are arrays in user units: `run["Ay"]`, `run.units["Ay"]`, `run.labels["Ay"]`."""
+
+    name: str
+    time: np.ndarray
+    channels: dict[str, np.ndarray]
+    units: dict[str, str]
+    labels: dict[str, str]
+    ended: str
+    events: list[Any] = field(default_factory=list)
+    settings: dict[str, Any] = field(default_factory=dict)
+
+    def __getitem__(self, channel: Any) -> np.ndarray:
+        name = str(channel)
+        if name == "t":
+            return self.time
+        if name not in self.channels:
+            by_case = {k.lower(): k for k in self.channels}
+            if name.lower() in by_case:
+                return self.channels[by_case[name.lower()]]
+            raise KeyError(f"no channel '{name}'.{did_you_mean(name, self.channels)} Channels: {', '.join(self.channels)}")
+        return self.channels[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.channels)
+
+    def __len__(self) -> int:
+        return len(self.time)
+
+    def __repr__(self) -> str:
+        return f"Run({self.name!r}: {len(self.time)} samples of {len(self.channels)} channels; {self.ended})"
+
+    def to_pandas(self) -> Any:
+        """A DataFrame over time (needs pandas)."""
+        pandas = _optional("pandas")
+        frame = pandas.DataFrame(self.channels, index=pandas.Index(self.time, name="t"))
+        frame.attrs["units"] = dict(self.units)
+        return frame
+
+    def to_xarray(self) -> Any:
+        """A Dataset over time with units and labels as attributes (needs xarray)."""
+        xarray = _optional("xarray")
+        data = {
+            name: ("t", values, {"units": self.units.get(name, ""), "long_name": self.labels.get(name, name)})
+            for name, values in self.channels.items()
+        }
+        return xarray.Dataset(data, coords={"t": ("t", self.time, {"units": "s"})}, attrs={"title": self.name})
+
+    def save(self, path: str | Path) -> Path:
+        """Writes the channels; the ending decides: .csv (names, units, then 17 digits)."""
+        path = Path(path)
+        if path.suffix.lower() != ".csv":
+            raise RunError(f"cannot save to '{path.name}': .csv is the known ending")
+        try:
+            with path.open("w", newline="", encoding="utf-8") as stream:
+                writer = csv.writer(stream)
+                writer.writerow(["t", *self.channels])
+                writer.writerow(["s", *(self.units.get(c, "") for c in self.channels)])
+                for i, t in enumerate(self.time):
+                    writer.writerow([repr(float(t)), *(repr(float(v[i])) for v in self.channels.values())])
+        except OSError as error:
+            raise RunError(f"cannot write {path}: {error.strerror or error}") from None
+        return path
+
+    def plot(self, *channels: str, against: str | None = None, path: str | Path | None = None, **options: Any) -> Any:
+        """Draws channels over time, one panel per unit; saves a picture when a path is given. Returns the figure."""
+        from bellcrank.run.draw import draw
+
+        return draw([self], list(channels), against=against, path=path, **options)
+
+
+def _optional(package: str) -> Any:
+    import importlib
+
+    try:
+        return importlib.import_module(package)
+    except ImportError:
+        raise RunError(f"this needs the package {package}: pip install bellcrank[files]") from None
+
+

@@ -1,0 +1,41 @@
+"""Frames, unit vectors, vectors and dyadics."""
+
+from bellcrank.vector.basis import (
+    IDENTITY,
+    NULL,
+    Dyadic,
+    Frame,
+    Mat3,
+    UnitVector,
+    Vec3,
+    Vector,
+    angle,
+    cross,
+    direction,
+    dot,
+    magnitude,
+    outer,
+    project,
+    rate,
+    vector,
+)
+
+__all__ = [
+    "IDENTITY",
+    "NULL",
+    "Dyadic",
+    "Frame",
+    "Mat3",
+    "UnitVector",
+    "Vec3",
+    "Vector",
+    "angle",
+    "cross",
+    "direction",
+    "dot",
+    "magnitude",
+    "outer",
+    "project",
+    "rate",
+    "vector",
+]

@@ -1,0 +1,395 @@
+"""Frames, unit vectors, vectors and dyadics, free of any basis.
+
+A frame belongs to a body; its three unit vectors are objects. A vector is a sum of scalars times unit vectors of any
+frames. Dot and cross products climb the tree of frames from the deeper unit vector, and remember what they found
+(Sayers 1990, section 5.3.2). Unit vectors that two frames have in common are one object.
+
+Notation: R_AB[i][j] = a_i . b_j (columns are b's axes in A).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from bellcrank.expr import ONE, ZERO, Expr, Symbol, add, derivative, expression, mul, neg, power, sqrt, sub
+from bellcrank.expr.node import MINUS_ONE
+
+Vec3 = tuple[Expr, Expr, Expr]
+Mat3 = tuple[Vec3, Vec3, Vec3]
+
+IDENTITY: Mat3 = ((ONE, ZERO, ZERO), (ZERO, ONE, ZERO), (ZERO, ZERO, ONE))
+NULL: Vec3 = (ZERO, ZERO, ZERO)
+
+
+@dataclass(eq=False)
+class Frame:
+    """Three orthogonal directions fixed in a body. `R` is the rotation from the parent frame (columns: own axes)."""
+
+    name: str
+    parent: Frame | None = None
+    R: Mat3 = IDENTITY
+    omega: Vector | None = None  # angular velocity in the inertial frame; set by kinematics
+    depth: int = field(init=False)
+    axes: tuple[UnitVector, UnitVector, UnitVector] = field(init=False)
+    _dots: dict[tuple[UnitVector, UnitVector], Expr] = field(init=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.depth = 0 if self.parent is None else self.parent.depth + 1
+        axes = []
+        for j in range(3):
+            column = tuple(self.R[i][j] for i in range(3))
+            shared = None
+            if self.parent is not None and all(c is ZERO or c is ONE for c in column):
+                shared = self.parent.axes[column.index(ONE)]
+            axes.append(shared or UnitVector(self, j))
+        self.axes = (axes[0], axes[1], axes[2])
+
+    def __repr__(self) -> str:
+        return f"Frame({self.name})"
+
+    def vector(self, components: Iterable[Any]) -> Vector:
+        """The vector with the given components along this frame's axes."""
+        return Vector.of(zip(self.axes, map(expression, components), strict=True))
+
+    def coordinates(self, v: Vector) -> Vec3:
+        """Components of v along this frame's axes."""
+        return dot(self.axes[0], v), dot(self.axes[1], v), dot(self.axes[2], v)
+
+
+@dataclass(frozen=True, eq=False)
+class UnitVector:
+    """Axis 0, 1 or 2 of the frame that introduced it."""
+
+    frame: Frame
+    axis: int
+
+    def __str__(self) -> str:
+        return f"[{self.frame.name}{self.axis + 1}]"
+
+    __repr__ = __str__
+
+
+class Vector:
+    """A sum of scalars times unit vectors."""
+
+    __slots__ = ("terms",)
+
+    def __init__(self, terms: dict[UnitVector, Expr]) -> None:
+        self.terms = terms
+
+    @staticmethod
+    def of(pairs: Iterable[tuple[UnitVector, Expr]]) -> Vector:
+        terms: dict[UnitVector, Expr] = {}
+        for e, c in pairs:
+            total = add(terms[e], c) if e in terms else c
+            if total is ZERO:
+                terms.pop(e, None)
+            else:
+                terms[e] = total
+        return Vector(terms)
+
+    def __add__(self, other: Vector) -> Vector:
+        return Vector.of([*self.terms.items(), *other.terms.items()])
+
+    def __sub__(self, other: Vector) -> Vector:
+        return self + -other
+
+    def __neg__(self) -> Vector:
+        return Vector({e: neg(c) for e, c in self.terms.items()})
+
+    def __mul__(self, scalar: Any) -> Vector:
+        k = expression(scalar)
+        return Vector.of((e, mul(k, c)) for e, c in self.terms.items())
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, scalar: Any) -> Vector:
+        return self * power(expression(scalar), MINUS_ONE)
+
+    def __bool__(self) -> bool:
+        return bool(self.terms)
+
+    def __str__(self) -> str:
+        return show_terms([(c, str(e)) for e, c in self.terms.items()])
+
+    __repr__ = __str__
+
+    def latex(self) -> str:
+        from bellcrank.expr import latex
+
+        pieces = []
+        for e, c in self.terms.items():
+            axis = rf"\mathbf{{{e.frame.name}}}_{{{e.axis + 1}}}".replace("_{", "_{", 1)
+            pieces.append(axis if c is ONE else rf"\left({latex(c)}\right) {axis}")
+        return " + ".join(pieces) or "0"
+
+    def _repr_latex_(self) -> str:
+        return f"${self.latex()}$"
+
+
+def show_terms(pairs: list[tuple[Expr, str]]) -> str:
+    """c1*[b1] + (a + b)*[b2] ..."""
+    pieces = []
+    for c, direction in pairs:
+        shown = str(c)
+        if c is ONE:
+            piece = f"+ {direction}"
+        elif c is MINUS_ONE:
+            piece = f"- {direction}"
+        elif shown.startswith("-") and not any(op in shown[1:] for op in (" + ", " - ")):
+            piece = f"- {shown[1:]}*{direction}"
+        else:
+            piece = f"+ ({shown})*{direction}" if " " in shown else f"+ {shown}*{direction}"
+        pieces.append(piece)
+    joined = " ".join(pieces)
+    return (joined[2:] if joined.startswith("+ ") else joined.replace("- ", "-", 1)) or "0"
+
+
+VectorLike = Vector | UnitVector
+
+
+def vector(v: VectorLike) -> Vector:
+    return Vector({v: ONE}) if isinstance(v, UnitVector) else v
+
+
+def dot_units(a: UnitVector, b: UnitVector) -> Expr:
+    """a . b: zero or one inside a frame, otherwise the deeper one is written in its parent's axes."""
+    if a.frame is b.frame:
+        return ONE if a.axis == b.axis else ZERO
+    if a.frame.depth < b.frame.depth:
+        a, b = b, a
+    known = a.frame._dots.get((a, b))
+    if known is None:
+        parent = a.frame.parent
+        assert parent is not None
+        known = add(*(mul(a.frame.R[i][a.axis], dot_units(parent.axes[i], b)) for i in range(3)))
+        a.frame._dots[(a, b)] = known
+    return known
+
+
+def dot(a: VectorLike, b: VectorLike) -> Expr:
+    """Scalar product."""
+    return add(*(mul(x, y, dot_units(e, f)) for e, x in vector(a).terms.items() for f, y in vector(b).terms.items()))
+
+
+def cross_units(a: UnitVector, b: UnitVector) -> Vector:
+    if a is b:
+        return Vector({})
+    if a.frame is b.frame:
+        return _cross_axes(a.frame, a.axis, b.axis)
+    if a in b.frame.axes:
+        return _cross_axes(b.frame, b.frame.axes.index(a), b.axis)
+    if b in a.frame.axes:
+        return _cross_axes(a.frame, a.axis, a.frame.axes.index(b))
+    # the first unit vector written in the basis of the second's frame
+    result = Vector({})
+    for i, e in enumerate(b.frame.axes):
+        result = result + _cross_axes(b.frame, i, b.axis) * dot_units(a, e)
+    return result
+
+
+def _cross_axes(frame: Frame, i: int, j: int) -> Vector:
+    if i == j:
+        return Vector({})
+    k = 3 - i - j
+    return Vector({frame.axes[k]: ONE if (j - i) % 3 == 1 else MINUS_ONE})
+
+
+def cross(a: VectorLike, b: VectorLike) -> Vector:
+    """Vector product."""
+    result = Vector({})
+    for e, x in vector(a).terms.items():
+        for f, y in vector(b).terms.items():
+            result = result + cross_units(e, f) * mul(x, y)
+    return result
+
+
+def magnitude(v: VectorLike) -> Expr:
+    """Length of a vector."""
+    v = vector(v)
+    if len(v.terms) == 1:
+        from bellcrank.expr import function
+
+        (c,) = v.terms.values()
+        return function("abs", c)
+    return sqrt(dot(v, v))
+
+
+def direction(v: VectorLike) -> Vector:
+    """Unit vector along v."""
+    v = vector(v)
+    if len(v.terms) == 1 and next(iter(v.terms.values())) is ONE:
+        return v
+    return v / magnitude(v)
+
+
+def project(v: VectorLike, normal: VectorLike) -> Vector:
+    """v without its part along `normal`."""
+    n = vector(normal)
+    return vector(v) - n * (dot(v, n) / dot(n, n))
+
+
+def angle(a: VectorLike, b: VectorLike, about: VectorLike | None = None) -> Expr:
+    """Angle from a to b; with `about`, positive for a turn about that direction (Sayers 1990, eq. 5.3.3 ff.)."""
+    from bellcrank.expr import function
+
+    a, b = vector(a), vector(b)
+    if about is None:
+        normal = cross(a, b)
+        return function("atan2", magnitude(normal), dot(a, b))
+    axis = vector(about)
+    side = dot(axis, cross(a, b))
+    return function("atan2", side if _is_unit(axis) else side / magnitude(axis), dot(a, b))
+
+
+def _is_unit(v: Vector) -> bool:
+    return len(v.terms) == 1 and next(iter(v.terms.values())) is ONE
+
+
+def rate(v: VectorLike, of_symbol: Callable[[Symbol], Expr]) -> Vector:
+    """Time derivative in the inertial frame; a unit vector turns with its frame: omega x e."""
+    result = Vector({})
+    for e, c in vector(v).terms.items():
+        result = result + Vector({e: ONE}) * derivative(c, of_symbol)
+        if e.frame.omega is not None:
+            result = result + cross(e.frame.omega, e) * c
+    return result
+
+
+class Dyadic:
+    """A sum of scalars times pairs of unit vectors."""
+
+    __slots__ = ("terms",)
+
+    def __init__(self, terms: dict[tuple[UnitVector, UnitVector], Expr]) -> None:
+        self.terms = {pair: c for pair, c in terms.items() if c is not ZERO}
+
+    @staticmethod
+    def from_matrix(frame: Frame, matrix: Mat3) -> Dyadic:
+        return Dyadic({(frame.axes[i], frame.axes[j]): matrix[i][j] for i in range(3) for j in range(3)})
+
+    def __add__(self, other: Dyadic) -> Dyadic:
+        terms = dict(self.terms)
+        for pair, c in other.terms.items():
+            terms[pair] = add(terms[pair], c) if pair in terms else c
+        return Dyadic(terms)
+
+    def __neg__(self) -> Dyadic:
+        return Dyadic({pair: neg(c) for pair, c in self.terms.items()})
+
+    def __sub__(self, other: Dyadic) -> Dyadic:
+        return self + -other
+
+    def __mul__(self, scalar: Any) -> Dyadic:
+        return Dyadic({pair: mul(expression(scalar), c) for pair, c in self.terms.items()})
+
+    __rmul__ = __mul__
+
+    def dot(self, v: VectorLike) -> Vector:
+        """D . v"""
+        return Vector.of((a, mul(c, dot(b, v))) for (a, b), c in self.terms.items())
+
+    def rdot(self, v: VectorLike) -> Vector:
+        """v . D"""
+        return Vector.of((b, mul(c, dot(a, v))) for (a, b), c in self.terms.items())
+
+    def matrix(self, frame: Frame) -> Mat3:
+        """Components along the axes of a frame."""
+        rows = [tuple(dot(frame.axes[i], self.dot(frame.axes[j])) for j in range(3)) for i in range(3)]
+        return rows[0], rows[1], rows[2]  # type: ignore[return-value]
+
+    def __str__(self) -> str:
+        return show_terms([(c, f"({a} . {b})") for (a, b), c in self.terms.items()])
+
+    __repr__ = __str__
+
+
+def outer(a: VectorLike, b: VectorLike) -> Dyadic:
+    """The dyadic a b."""
+    terms: dict[tuple[UnitVector, UnitVector], Expr] = {}
+    for e, x in vector(a).terms.items():
+        for f, y in vector(b).terms.items():
+            terms[(e, f)] = add(terms.get((e, f), ZERO), mul(x, y))
+    return Dyadic(terms)
+
+
+# ------------------------------------------------------------------------------------- plain arrays of three
+
+def dot3(a: Vec3, b: Vec3) -> Expr:
+    return add(mul(a[0], b[0]), mul(a[1], b[1]), mul(a[2], b[2]))
+
+
+def cross3(a: Vec3, b: Vec3) -> Vec3:
+    return (
+        sub(mul(a[1], b[2]), mul(a[2], b[1])),
+        sub(mul(a[2], b[0]), mul(a[0], b[2])),
+        sub(mul(a[0], b[1]), mul(a[1], b[0])),
+    )
+
+
+def transpose(m: Mat3) -> Mat3:
+    return tuple(zip(*m, strict=True))  # type: ignore[return-value]
+
+
+def matmul(a: Mat3, b: Mat3) -> Mat3:
+    columns = transpose(b)
+    return tuple(tuple(dot3(row, column) for column in columns) for row in a)  # type: ignore[return-value]
+
+
+def matvec(m: Mat3, v: Vec3) -> Vec3:
+    return dot3(m[0], v), dot3(m[1], v), dot3(m[2], v)
+
+
+def add3(*vectors: Vec3) -> Vec3:
+    return tuple(add(*parts) for parts in zip(*vectors, strict=True))  # type: ignore[return-value]
+
+
+def scale3(k: Expr, v: Vec3) -> Vec3:
+    return mul(k, v[0]), mul(k, v[1]), mul(k, v[2])
+
+
+def neg3(v: Vec3) -> Vec3:
+    return neg(v[0]), neg(v[1]), neg(v[2])
+
+
+def axis_rotation(k: int, angle_: Expr) -> Mat3:
+    """Rotation about coordinate axis k by an angle (columns: turned axes)."""
+    from bellcrank.expr import cos, sin
+
+    c, s = cos(angle_), sin(angle_)
+    i, j = (k + 1) % 3, (k + 2) % 3
+    m = [[ZERO] * 3 for _ in range(3)]
+    m[k][k], m[i][i], m[j][j] = ONE, c, c
+    m[i][j], m[j][i] = neg(s), s
+    return tuple(tuple(row) for row in m)  # type: ignore[return-value]
+
+
+def turn_about(axis: Vec3, angle_: Expr) -> Mat3:
+    """Rotation about any unit axis (Rodrigues)."""
+    from bellcrank.expr import cos, sin
+
+    for k in range(3):
+        if axis[k] is ONE:
+            return axis_rotation(k, angle_)
+        if axis[k] is MINUS_ONE:
+            return axis_rotation(k, neg(angle_))
+    c, s = cos(angle_), sin(angle_)
+    versine = sub(ONE, c)
+    n = axis
+    skew = ((ZERO, neg(n[2]), n[1]), (n[2], ZERO, neg(n[0])), (neg(n[1]), n[0], ZERO))
+    return tuple(
+        tuple(add(c if i == j else ZERO, mul(n[i], n[j], versine), mul(s, skew[i][j])) for j in range(3)) for i in range(3)
+    )  # type: ignore[return-value]
+
+
+def euler_parameter_rotation(e: tuple[Expr, ...]) -> Mat3:
+    """R_AB for Euler parameters (e0, e1, e2, e3), e0 = cos of half the angle."""
+    e0, e1, e2, e3 = e
+    two = expression(2)
+    return (
+        (sub(add(e0 * e0, e1 * e1), add(e2 * e2, e3 * e3)), two * (e1 * e2 - e0 * e3), two * (e1 * e3 + e0 * e2)),
+        (two * (e1 * e2 + e0 * e3), sub(add(e0 * e0, e2 * e2), add(e1 * e1, e3 * e3)), two * (e2 * e3 - e0 * e1)),
+        (two * (e1 * e3 - e0 * e2), two * (e2 * e3 + e0 * e1), sub(add(e0 * e0, e3 * e3), add(e1 * e1, e2 * e2))),
+    )

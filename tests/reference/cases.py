@@ -1,0 +1,32 @@
+"""What the reference tests share: the examples, the published numbers, and how closeness is measured."""
+
+import tomllib
+from pathlib import Path
+from runpy import run_path
+
+import numpy as np
+
+HERE = Path(__file__).parent
+EXAMPLES = HERE.parents[1] / "examples"
+CHECKS = tomllib.loads((HERE / "autosim_checks.toml").read_text(encoding="utf-8"))
+
+
+def example(name, **arguments):
+    """The System of examples/<name>.py."""
+    return run_path(str(EXAMPLES / f"{name}.py"))["model"](**arguments)
+
+
+def assert_close(got, expected, relative):
+    """Differences are measured against the largest magnitude of the expected vector."""
+    got, expected = np.asarray(got, dtype=float), np.asarray(expected, dtype=float)
+    assert got.shape == expected.shape
+    scale = np.abs(expected).max(initial=0.0) or 1.0
+    error = np.abs(got - expected).max(initial=0.0) / scale
+    assert error <= relative, f"differs by {error:.1e} of the largest magnitude\ngot      {got}\nexpected {expected}"
+
+
+def sample(run, names, t):
+    """Channels `names` of a run at time t, which must be an output time."""
+    i = int(np.argmin(np.abs(run.time - t)))
+    assert abs(run.time[i] - t) < 1e-9
+    return np.array([run[str(name)][i] for name in names])

@@ -1,0 +1,52 @@
+"""One description of the passenger car, derived with and without small variables (Sayers 1990, section 9.1)."""
+
+from itertools import pairwise
+
+import numpy as np
+from cases import assert_close, example
+
+SMALL = ("q(rb)", "u(rb)", "u(nrb, 2)", "u(nrb, 3)")
+
+
+def accelerations(eom, scale):
+    """At a state, and a steer angle, scaled down together."""
+    sim = eom.compile(backend="python")
+    q, u = [0.0, 0.0, 0.7, 0.1 * scale], [50.0 * scale, 0.2 * scale, 0.3 * scale]
+    return sim.derivatives(0.0, q, u, parameters={"steer": 2.0 * scale, "ixz": 300.0})[1]
+
+
+def test_difference_shrinks_with_square_of_amplitude():
+    s = example("passenger_car")
+    full = s.equations()
+    s.small(*SMALL)
+    small = s.equations()
+    scales = 0.5 ** np.arange(6)
+    errors = [np.abs(accelerations(full, e) - accelerations(small, e)).max() for e in scales]
+    assert errors[0] > 1e-3  # the truncation is visible at all
+    for larger, smaller in pairwise(errors):
+        assert smaller <= larger / 3.9
+
+
+def test_keyword_and_declaration_mean_the_same():
+    s = example("passenger_car")
+    s.small(*SMALL)
+    by_keyword = example("passenger_car_small").equations()
+    assert_close(accelerations(s.equations(), 1.0), accelerations(by_keyword, 1.0), 1e-14)
+
+
+def test_small_spacecraft_approaches_the_full_one():
+    """Bus and boom small, clock and camera not; commands and thrusters held."""
+    external = {"cmd": lambda t: (0.7, 0.8), "thrust": lambda t, axis, err, memory: 0.0}
+    full, small = (
+        example(name).equations().compile(backend="python", external=external)
+        for name in ("spacecraft_1", "spacecraft_1_small")
+    )
+
+    def difference(scale):
+        q, u = np.full(10, 0.05 * scale), np.full(10, 0.04 * scale)
+        q[6:8], u[6:8] = (0.7, 0.8), (0.4, 0.3)
+        return np.abs(full.derivatives(0.0, q, u)[1] - small.derivatives(0.0, q, u)[1]).max()
+
+    errors = [difference(e) for e in 0.5 ** np.arange(5)]
+    for larger, smaller in pairwise(errors):
+        assert smaller <= larger / 3.5
