@@ -18,7 +18,8 @@ from bellcrank.kinematics.dimensions import infer
 from bellcrank.model.check import freeze
 from bellcrank.model.records import Description
 from bellcrank.program.count import count
-from bellcrank.program.optimise import optimise
+from bellcrank.program.idle import drop_idle_parameters
+from bellcrank.program.optimise import optimise, quick_cost
 from bellcrank.program.program import Parts, Program, build_program
 
 SOLVE = ("auto", "explicit", "implicit", "order-n")
@@ -70,28 +71,23 @@ def _program(analysis: Analysis, solve: str, level: str) -> tuple[Program, str]:
     if solve == "implicit":
         return _implicit(analysis, q_rates), "implicit: mass matrix solved numerically"
     ways = list(derivations(analysis, solve))
-    counted = sorted(((count(_roots(analysis, q_rates, w)).total, i) for i, w in enumerate(ways)))
-    best: tuple[int, list[Expr], Derivation, list[tuple[str, int]]] | None = None
-    tried = 0
-    for raw, i in counted:
-        if best is not None and (raw > 1.15 * counted[0][0] or tried >= 4):
-            break
-        tried += 1
-        roots = _roots(analysis, q_rates, ways[i])
-        stages = [("formulation", raw)]
-        if level != "none":
-            roots = optimise(roots, thorough=level == "thorough")
-            stages.append(("extraction", count(roots).total))
-        if best is None or stages[-1][1] < best[0]:
-            best = (stages[-1][1], roots, ways[i], stages)
-    assert best is not None
-    _, roots, way, stages = best
-    return _build(analysis, roots, stages=stages), way.how
+    listed = [_roots(analysis, q_rates, w) for w in ways]
+    raw = [count(roots).total for roots in listed]
+    near = sorted((i for i in range(len(ways)) if raw[i] <= 1.08 * min(raw)), key=lambda i: (raw[i], i))[:3]
+    if level != "none" and len(near) > 1:
+        near.sort(key=lambda i: quick_cost(listed[i]))
+    chosen = near[0]
+    roots = listed[chosen]
+    stages = [("formulation", raw[chosen])]
+    if level != "none":
+        roots = optimise(roots, thorough=level == "thorough")
+        stages.append(("extraction", count(roots).total))
+    return _build(analysis, roots, stages=stages), ways[chosen].how
 
 
 def _roots(analysis: Analysis, q_rates: list[Expr], way: Derivation) -> list[Expr]:
     index = {u: i for i, u in enumerate(analysis.mechanism.speeds)}
-    return [*q_rates, *(way.udot[index[u]] for u in analysis.independent_speeds)]
+    return drop_idle_parameters([*q_rates, *(way.udot[index[u]] for u in analysis.independent_speeds)])
 
 
 def _build(analysis: Analysis, rates: list[Expr], **more: object) -> Program:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from bellcrank.dynamics.composite import up_tensor
+from bellcrank.dynamics.factor import best_orders, pattern
 from bellcrank.dynamics.forces import Loads
 from bellcrank.dynamics.motion import Motion, down, inertia_force, up
 from bellcrank.dynamics.tree import Freedom, Link, Tree
@@ -40,22 +41,30 @@ class Eliminated:
 
 
 def articulated(
-    tree: Tree, motion: Motion, loads: Loads, work: Work, names: dict[int, str], orders: dict[int, tuple[int, ...]] | None = None
+    tree: Tree, motion: Motion, loads: Loads, work: Work, names: dict[int, str]
 ) -> dict[int, Expr]:
-    """The unknowns y by speed index. `orders` may give the elimination order of a free link's freedoms."""
+    """The unknowns y by speed index."""
     state = [Articulated() for _ in tree.links]
     done: list[list[Eliminated]] = [[] for _ in tree.links]
     for link in reversed(tree.links):
         own = state[link.index]
         _include_own(link, own, motion, loads, work)
-        sequence = list(link.freedoms)
-        if orders and link.index in orders:
-            sequence = [link.freedoms[i] for i in orders[link.index]]
-        for freedom in sequence:
+        for freedom in _sequence(link, own):
             done[link.index].append(_eliminate(link, own, freedom, loads, work, names))
         if link.parent >= 0:
             _hand_on(link, own, state[link.parent], motion, work)
     return _unknowns(tree, motion, done, work)
+
+
+def _sequence(link: Link, own: Articulated) -> list[Freedom]:
+    """The freedoms of a link in the order of elimination that needs the fewest operations."""
+    places = [_axis_index(f) for f in link.freedoms]
+    if len(places) < 2 or any(k is None for k in places):
+        return list(link.freedoms)
+    rows = [k if f.rotational else 3 + k for k, f in zip(places, link.freedoms, strict=True)]  # type: ignore[operator]
+    entries = {(i, j): own.K[rows[i]][rows[j]] for i in range(len(rows)) for j in range(i + 1)}
+    grid = pattern({key: value for key, value in entries.items() if value is not ZERO}, len(rows))
+    return [link.freedoms[i] for i in best_orders(grid, keep=1)[0]]
 
 
 def _include_own(link: Link, own: Articulated, motion: Motion, loads: Loads, work: Work) -> None:

@@ -8,7 +8,7 @@ Several ways are derived where it is not known beforehand which needs the fewest
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from bellcrank.dynamics.articulated import articulated
 from bellcrank.dynamics.composite import Matrix, composite
@@ -52,14 +52,13 @@ def prepare(analysis: Analysis, reference: dict[int, Vec3] | None, spin: bool) -
     for index, r in (reference or {}).items():
         shift_reference(tree, index, r, work)
     regroup(tree, work, spin=spin)
-    motion = bias_motion(tree, work)
-    loads = assemble(analysis, tree, work)
-    system = System(tree, motion, loads, work)
+    gravity: dict[int, Vec3] = {}
     if analysis.gravity:
         for link in tree.links:
             if not link.takes_translation:
-                system.gravity[link.index] = link_components(analysis, tree, link.index, analysis.gravity, work)
-    return system
+                gravity[link.index] = link_components(analysis, tree, link.index, analysis.gravity, work)
+    motion = bias_motion(tree, work, gravity)
+    return System(tree, motion, assemble(analysis, tree, work), work, gravity)
 
 
 def user_reference(analysis: Analysis) -> dict[int, Vec3]:
@@ -102,11 +101,11 @@ def derivations(analysis: Analysis, solve_by: str) -> Iterator[Derivation]:
         return
     for reference in reference_choices(analysis):
         system = prepare(analysis, reference, spin=True)
+        start = system.work.copy()
         if solve_by in ("auto", "explicit"):
             yield from _by_composites(system, names)
         if solve_by in ("auto", "order-n"):
-            system = prepare(analysis, reference, spin=True)
-            yield _by_articulation(system, names)
+            yield _by_articulation(replace(system, work=start), names)
 
 
 def freedom_names(analysis: Analysis) -> dict[int, str]:
@@ -121,7 +120,7 @@ def freedom_names(analysis: Analysis) -> dict[int, str]:
 def _by_composites(system: System, names: dict[int, str]) -> Iterator[Derivation]:
     built = composite(system.tree, system.motion, system.loads, system.work)
     count = len(names)
-    for order in best_orders(pattern(built.M, count), keep=2):
+    for order in best_orders(pattern(built.M, count), keep=1):
         work = system.work.copy()
         y = solve(built.M, built.rhs, order, names, work)
         yield Derivation(accelerations(system, y, work, absolute_spin=True), f"composite bodies, order {tuple(i + 1 for i in order)}")
@@ -269,7 +268,7 @@ def _reduced(analysis: Analysis, names: dict[int, str]) -> Iterator[Derivation]:
     system, delta = reduced_system(analysis, shift_back=False)
     place = {i: n for n, i in enumerate(system.index)}
     grid = pattern({(place[i], place[j]): v for (i, j), v in system.M.items()}, len(place))
-    for order in best_orders(grid, keep=2):
+    for order in best_orders(grid, keep=1):
         work = system.work.copy()
         y = solve(system.M, system.f, [system.index[n] for n in order], names, work)
         udot = {i: work.hold(add(y[i], delta[i])) for i in system.index}

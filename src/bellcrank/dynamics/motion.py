@@ -58,8 +58,8 @@ def offset(work: Work, link: Link) -> Vec3:
     return work.hold3(add(link.p[i], mul(link.q, link.slide[i])) for i in range(3))
 
 
-def bias_motion(tree: Tree, work: Work, shift: bool = True) -> Motion:
-    """The motion of all links for zero unknowns."""
+def bias_motion(tree: Tree, work: Work, free_gravity: dict[int, Vec3], shift: bool = True) -> Motion:
+    """The motion of all links for zero unknowns. `free_gravity` is gravity in the axes of free links."""
     motion = Motion()
     rest = tuple(neg(g) for g in tree.gravity)
     for link in tree.links:
@@ -69,13 +69,22 @@ def bias_motion(tree: Tree, work: Work, shift: bool = True) -> Motion:
         alpha_up: Vec3 = NULL if at_ground else motion.alpha[link.parent]
         _rotate(link, motion, work, w_up, alpha_up, shift)
         if not link.takes_translation:
-            motion.a.append(NULL)
+            motion.a.append(_held_against(link, free_gravity.get(link.index, NULL), work))
         else:
             a_up: Vec3 = rest if at_ground else motion.a[link.parent]  # type: ignore[assignment]
             W_up: Mat3 = (NULL, NULL, NULL) if at_ground else motion.W[link.parent]
             _translate(link, motion, work, a_up, W_up, w_up, shift)
         motion.W.append(_turning(work, motion.w[-1], motion.alpha[-1]))
     return motion
+
+
+def _held_against(link: Link, gravity: Vec3, work: Work) -> Vec3:
+    """Of a link that moves in a plane: gravity normal to it is carried, as if the link accelerated against it."""
+    free = [f.axis for f in link.freedoms if not f.rotational]
+    if len(free) == 3 or is_zero(gravity):
+        return NULL
+    along = [work.dot(gravity, e) for e in free]
+    return work.hold3(sub(add(*(mul(x, e[c]) for x, e in zip(along, free, strict=True))), gravity[c]) for c in range(3))
 
 
 def _rotate(link: Link, motion: Motion, work: Work, w_up: Vec3, alpha_up: Vec3, shift: bool) -> None:

@@ -5,16 +5,44 @@ All walks are loops; a derivative is built once per shared node.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
-from itertools import product as cartesian
 
 from bellcrank.errors import ModelError
-from bellcrank.expr.construct import ONE, ZERO, add, div, function, mul, neg, power, small_threshold, sub
-from bellcrank.expr.node import MINUS_ONE, TWO, Expr, Func, Held, Number, Product, Sum, Symbol
-from bellcrank.expr.walk import postorder, substitute, symbols, transform
+from bellcrank.expr.construct import (
+    Terms,
+    add,
+    div,
+    factors_of,
+    function,
+    leading,
+    mul,
+    neg,
+    power,
+    pythagoras,
+    small_threshold,
+    split,
+    sub,
+)
+from bellcrank.expr.node import (
+    MINUS_ONE,
+    ONE,
+    TWO,
+    ZERO,
+    Expr,
+    Func,
+    Held,
+    Number,
+    Product,
+    Rational,
+    Sum,
+    Symbol,
+    rational,
+)
+from bellcrank.expr.walk import postorder, substitute, symbols
 
 STATE_KINDS = frozenset({"coordinate", "speed"})
+_HALF = Fraction(1, 2)
 
 
 def derivative(root: Expr, of_symbol: Callable[[Symbol], Expr]) -> Expr:
@@ -53,15 +81,27 @@ def _chain_rule(node: Func, done: Mapping[Expr, Expr]) -> Expr:
         return ZERO
     if node.function is not None:
         partials = [node.function.partial(i, node.args) for i in range(len(node.args))]
+    elif node.name in _CHOICES:
+        return _chosen(node, rates)
     else:
         partials = builtin_partials(node)
     return add(*(mul(p, r) for p, r in zip(partials, rates, strict=True) if r is not ZERO))
 
 
+_CHOICES = {"min": "le", "max": "ge", "where": None}
+
+
+def _chosen(node: Func, rates: list[Expr]) -> Expr:
+    """The rate of the chosen argument; that of the other one need not even exist there."""
+    comparison = _CHOICES[node.name]
+    if comparison is None:
+        return function("where", node.args[0], rates[1], rates[2])
+    return function("where", function(comparison, *node.args), *rates)
+
+
 def builtin_partials(node: Func) -> list[Expr]:
     """Partial derivatives of a built-in function with respect to its arguments."""
     x = node.args[0]
-    one_over_root = lambda s: power(s, Number(-_HALF))  # noqa: E731
     match node.name:
         case "sin":
             return [function("cos", x)]
@@ -70,9 +110,9 @@ def builtin_partials(node: Func) -> list[Expr]:
         case "tan":
             return [add(ONE, power(node, TWO))]
         case "asin":
-            return [one_over_root(sub(ONE, power(x, TWO)))]
+            return [power(sub(ONE, power(x, TWO)), Number(-_HALF))]
         case "acos":
-            return [neg(one_over_root(sub(ONE, power(x, TWO))))]
+            return [neg(power(sub(ONE, power(x, TWO)), Number(-_HALF)))]
         case "atan":
             return [div(ONE, add(ONE, power(x, TWO)))]
         case "exp":
@@ -90,19 +130,13 @@ def builtin_partials(node: Func) -> list[Expr]:
         case "pow":
             b, n = node.args
             return [mul(n, power(b, sub(n, ONE))), mul(node, function("log", b))]
-        case "min":
-            a, b = node.args
-            return [function("where", function("le", a, b), ONE, ZERO), function("where", function("le", a, b), ZERO, ONE)]
-        case "max":
-            a, b = node.args
-            return [function("where", function("ge", a, b), ONE, ZERO), function("where", function("ge", a, b), ZERO, ONE)]
+        case "min" | "max":
+            first = function("le" if node.name == "min" else "ge", *node.args)
+            return [function("where", first, ONE, ZERO), function("where", first, ZERO, ONE)]
         case "where":
             c = node.args[0]
             return [ZERO, function("where", c, ONE, ZERO), function("where", c, ZERO, ONE)]
     raise ModelError(f"the derivative of {node.name}() is not known")
-
-
-_HALF = Fraction(1, 2)
 
 
 def partial(root: Expr, x: Expr) -> Expr:
@@ -145,66 +179,80 @@ def solve_for(x: Expr, left: Expr, right: Expr = ZERO, iterate: bool = False) ->
 
 
 def expand(root: Expr) -> Expr:
-    """root with products of sums and whole powers of sums multiplied out."""
+    """root as a plain sum of products: products and whole powers of sums multiplied out, also inside functions.
 
-    def multiply_out(node: Expr) -> Expr | None:
-        if not isinstance(node, Product):
-            return None
-        choices: list[list[Expr]] = [[Number(node.coefficient)]]
-        for base, exponent in node.factors:
-            if isinstance(base, Sum) and isinstance(exponent, int) and exponent > 0:
-                terms = [mul(Number(c), core) for core, c in base.terms]
-                choices.extend([terms] * exponent)
-            else:
-                choices.append([power(base, Number(exponent))])
-        if all(len(c) == 1 for c in choices):
-            return None
-        return Held(_plain_sum([mul(*pick) for pick in cartesian(*choices)]))
-
-    current = root
-    while True:
-        # A held node keeps the creators from factoring the expanded product again on the way up.
-        (new,) = transform((current,), multiply_out)
-        if new is current:
-            return current
-        new = _open_held(new)
-        if new is current:
-            return current
-        current = new
+    Common factors and the sign stay with the terms, unlike in what the creators build. Held results are written out.
+    """
+    return _plain(_expanded(root))
 
 
-def _plain_sum(terms: list[Expr]) -> Expr:
-    """A sum without pulling out common factors."""
-    from bellcrank.expr.construct import split
-
-    merged: dict[Expr, object] = {}
-    for term in terms:
-        c, core = split(term)
-        merged[core] = merged.get(core, 0) + c  # type: ignore[operator]
-    items = sorted(((core, c) for core, c in merged.items() if c != 0), key=lambda item: item[0].sort)
-    if not items:
-        return ZERO
-    if len(items) == 1:
-        return mul(Number(items[0][1]), items[0][0])  # type: ignore[arg-type]
-    return Sum(tuple(items))  # type: ignore[arg-type]
-
-
-def _open_held(root: Expr) -> Expr:
-    done: dict[Expr, Expr] = {}
+def _expanded(root: Expr) -> Terms:
+    done: dict[Expr, Terms] = {}
     for node in postorder((root,)):
-        if isinstance(node, Held):
-            done[node] = done[node.definition]
-        elif isinstance(node, Sum):
-            terms: list[Expr] = []
-            for core, c in node.terms:
-                inner = done[core]
-                if isinstance(inner, Sum):
-                    terms.extend(mul(Number(c * k), t) for t, k in inner.terms)
-                else:
-                    terms.append(mul(Number(c), inner))
-            done[node] = _plain_sum(terms)
+        if isinstance(node, Sum):
+            done[node] = _joined((core, c * k) for term, c in node.terms for core, k in done[term].items())
         elif isinstance(node, Product):
-            done[node] = mul(Number(node.coefficient), *(power(done[b], Number(x)) for b, x in node.factors))
+            done[node] = _multiplied_out(node, done)
+        elif isinstance(node, Held):
+            done[node] = done[node.definition]
+        elif isinstance(node, Func):
+            done[node] = _expanded_function(node, [_plain(done[a]) for a in node.args])
         else:
-            done[node] = node
+            done[node] = _joined((split(node)[::-1],))
     return done[root]
+
+
+def _multiplied_out(node: Product, done: Mapping[Expr, Terms]) -> Terms:
+    result: Terms = {ONE: node.coefficient}
+    for base, exponent in node.factors:
+        terms = done[base]
+        if isinstance(exponent, int) and exponent > 0 and len(terms) > 1:
+            for _ in range(exponent):
+                result = _times(result, terms)
+        else:
+            c, core = split(power(_plain(terms), Number(exponent)))
+            result = _times(result, {core: c})
+    return result
+
+
+def _times(a: Terms, b: Terms) -> Terms:
+    products: list[tuple[Expr, Rational]] = []
+    for x, c in a.items():
+        for y, k in b.items():
+            n, core = split(mul(x, y))
+            if any(base.__class__ is Sum and _whole(p) for base, p in factors_of(core)):
+                products.extend((z, n * m * c * k) for z, m in _expanded(core).items())  # two roots made a sum
+            else:
+                products.append((core, n * c * k))
+    return _joined(products)
+
+
+def _whole(exponent: Rational) -> bool:
+    return exponent.__class__ is int and exponent > 0
+
+
+def _expanded_function(node: Func, args: list[Expr]) -> Terms:
+    if all(new is old for new, old in zip(args, node.args, strict=True)):
+        return {node: 1}
+    if node.function is not None:
+        return {Func(node.name, tuple(args), node.function): 1}
+    c, core = split(function(node.name, *args))
+    return {core: c} if isinstance(core, Func) else _expanded(mul(Number(c), core))
+
+
+def _joined(pairs: Iterable[tuple[Expr, Rational]]) -> Terms:
+    """Terms collected and simplified like those of any sum, but not factored."""
+    merged: Terms = {}
+    for core, c in pairs:
+        merged[core] = merged.get(core, 0) + c
+    terms = leading({core: rational(c) for core, c in merged.items() if c != 0})
+    pythagoras(terms)
+    return terms
+
+
+def _plain(terms: Terms) -> Expr:
+    """The sum of terms, without pulling out common factors."""
+    items = sorted(terms.items(), key=lambda item: item[0].sort)
+    if len(items) > 1:
+        return Sum(tuple(items))
+    return mul(Number(items[0][1]), items[0][0]) if items else ZERO

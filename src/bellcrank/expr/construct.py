@@ -8,12 +8,12 @@ is expanded.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from fractions import Fraction
 from typing import Any
 
-from bellcrank.errors import ModelError
+from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.expr.node import (
     MINUS_ONE,
     ONE,
@@ -26,12 +26,16 @@ from bellcrank.expr.node import (
     Product,
     Rational,
     Sum,
+    Symbol,
     operand,
     rational,
+    size,
 )
 
 Factors = dict[Expr, Rational]
+Terms = dict[Expr, Rational]
 _threshold = 2
+_LARGEST_POWER = 20_000  # bits of a number raised to a power: 9**9**9 is a slip, not a number
 
 
 @contextmanager
@@ -56,21 +60,21 @@ def expression(value: Any) -> Expr:
 def split(e: Expr) -> tuple[Rational, Expr]:
     """e as (number, core): 2*a*b is (2, a*b)."""
     if e.__class__ is Product:
-        if e.coefficient == 1:  # type: ignore[attr-defined]
+        if e.coefficient == 1:
             return 1, e
-        core = e._core  # type: ignore[attr-defined]
+        core = e._core
         if core is None:
-            core = e._core = _product(1, e.factors)  # type: ignore[attr-defined]
-        return e.coefficient, core  # type: ignore[attr-defined]
+            core = e._core = _product(1, e.factors)
+        return e.coefficient, core
     if e.__class__ is Number:
-        return e.value, ONE  # type: ignore[attr-defined]
+        return e.value, ONE
     return 1, e
 
 
 def factors_of(core: Expr) -> tuple[tuple[Expr, Rational], ...]:
     """The (base, exponent) pairs of a term without its number."""
     if core.__class__ is Product:
-        return core.factors  # type: ignore[attr-defined,no-any-return]
+        return core.factors
     return () if core is ONE else ((core, 1),)
 
 
@@ -90,7 +94,15 @@ def _product(coefficient: Rational, factors: tuple[tuple[Expr, Rational], ...]) 
 
 
 def _from_factors(coefficient: Rational, merged: Factors) -> Expr:
-    items = [(b, x) for b, x in merged.items() if x != 0]
+    """The coefficient times the merged factors."""
+    items = []
+    for item in merged.items():
+        base, exponent = item
+        if exponent:
+            if (base.__class__ is Number or base.__class__ is Product) and exponent.__class__ is int:
+                # roots that met: their base is no longer under a root and dissolves in the product
+                return mul(Number(coefficient), *(power(b, Number(x)) for b, x in merged.items()))
+            items.append(item)
     if len(items) > 1:
         items.sort(key=lambda item: item[0].sort)
     return _product(coefficient, tuple(items))
@@ -111,9 +123,6 @@ def mul(*args: Expr) -> Expr:
                 merged[base] = _normal(merged[base] + exponent)
             else:
                 merged[base] = exponent
-    for base in list(merged):
-        if base.__class__ is Number and merged[base].__class__ is int:
-            coefficient = coefficient * Fraction(base.value) ** merged.pop(base)  # type: ignore[attr-defined]
     return _from_factors(_normal(coefficient), merged)
 
 
@@ -138,82 +147,78 @@ def power(base: Expr, exponent: Expr) -> Expr:
         if base is ONE or base is ZERO:
             return base
         return Func("pow", (base, exponent))
-    n: Rational = exponent.value  # type: ignore[attr-defined]
+    n: Rational = exponent.value
     if n == 0:
         return ONE
     if n == 1:
         return base
     if base.__class__ is Number:
-        return _number_power(base.value, n)  # type: ignore[attr-defined]
+        return _number_power(base.value, n)
     c, core = split(base)
     whole = n.__class__ is int
-    if not whole and (c < 0 or (core.__class__ is Product and any(x % 2 == 0 for _, x in core.factors))):  # type: ignore[attr-defined]
+    if not whole and (c < 0 or (core.__class__ is Product and any(x % 2 == 0 for _, x in core.factors))):
         return _root(base, n)
     scale = _number_power(c, n) if c != 1 else ONE
-    if core.__class__ is Product and (whole or len(core.factors) == 1):  # type: ignore[attr-defined]
-        merged: Factors = {b: _normal(x * n) for b, x in core.factors}  # type: ignore[attr-defined]
+    if core.__class__ is Product and (whole or len(core.factors) == 1):
+        merged: Factors = {b: _normal(x * n) for b, x in core.factors}
         return mul(scale, _from_factors(1, merged))
     return mul(scale, _from_factors(1, {core: n}))
 
 
 def _root(base: Expr, n: Rational) -> Expr:
-    """A fractional power of a product with even powers: sqrt(x**2) is abs(x)."""
+    """A fractional power of a product with even powers or a negative number: sqrt(x**2 * y) is abs(x) * sqrt(y)."""
     c, core = split(base)
-    if c <= 0:
-        return _product(1, ((base, n),))
-    result = [_number_power(c, n)]
+    result = [_number_power(size(c), n)]
+    if c < 0:
+        return mul(*result, Product(1, ((neg(core), n),)))
     rest: Factors = {}
     for b, x in factors_of(core):
-        if x.__class__ is int and x % 2 == 0 and n == Fraction(1, 2):
-            result.append(power(function("abs", b), Number(x // 2)))
-        elif x.__class__ is int and x % 2 == 0 and n == Fraction(-1, 2):
-            result.append(power(function("abs", b), Number(-(x // 2))))
+        if x % 2 == 0:
+            m = _normal(x * n)
+            result.append(power(b if m % 2 == 0 else function("abs", b), Number(m)))
         else:
             rest[b] = x
-    if rest:
-        left = _from_factors(1, rest)
-        result.append(_from_factors(1, {left: n}) if left.__class__ is not Product else _product(1, ((left, n),)))
-    return mul(*result)
+    return mul(*result, power(_from_factors(1, rest), Number(n)))
 
 
 def _number_power(c: Rational, n: Rational) -> Expr:
-    if n.__class__ is int:
-        if c == 0 and n < 0:
+    if c == 0:
+        if n < 0:
             raise ModelError("division by zero")
-        return Number(rational(Fraction(c) ** n))
+        return ZERO
+    c = Fraction(c)
+    if size(n) * max(c.numerator.bit_length(), c.denominator.bit_length()) > _LARGEST_POWER:
+        raise ModelError(f"{c} to the power {n} has too many digits")
+    if n.__class__ is int:
+        return Number(_normal(c**n))
     if c < 0:
         raise ModelError(f"({c}) ** ({n}) is not real")
-    exact = _exact_root(Fraction(c), Fraction(n))
-    if exact is not None:
-        return Number(rational(exact))
+    top, bottom = _whole_root(c.numerator, n.denominator), _whole_root(c.denominator, n.denominator)
+    if top is not None and bottom is not None:
+        return Number(_normal(Fraction(top, bottom) ** n.numerator))
     return Product(1, ((Number(c), n),))
 
 
-def _exact_root(c: Fraction, n: Fraction) -> Fraction | None:
-    if n.denominator != 2:
+def _whole_root(value: int, degree: int) -> int | None:
+    """The degree-th root of a whole number, if it is one."""
+    if degree != 2 and value.bit_length() > 1000:
         return None
-    top, bottom = math.isqrt(c.numerator), math.isqrt(c.denominator)
-    if top * top == c.numerator and bottom * bottom == c.denominator:
-        return Fraction(top, bottom) ** n.numerator
-    return None
+    root = math.isqrt(value) if degree == 2 else round(value ** (1 / degree))
+    return root if root**degree == value else None
 
 
 def add(*args: Expr) -> Expr:
     """Sum: flattened, collected, negligible terms dropped, sin^2 + cos^2 removed, common factors pulled out."""
-    merged: dict[Expr, Rational] = {}
+    merged: Terms = {}
     for e in args:
         c, core = split(e)
         if c == 0:
             continue
-        if core.__class__ is Sum and (c == 1 or c == -1):
-            for inner, k in core.terms:  # type: ignore[attr-defined]
-                _accumulate(merged, inner, k * c)
-        else:
-            _accumulate(merged, core, c)
+        _accumulate_flat(merged, core, c)
     return _collected(merged)
 
 
-def _accumulate(merged: dict[Expr, Rational], core: Expr, c: Rational) -> None:
+def _accumulate(merged: Terms, core: Expr, c: Rational) -> None:
     if core in merged:
         total = _normal(merged[core] + c)
         if total == 0:
@@ -224,46 +229,75 @@ def _accumulate(merged: dict[Expr, Rational], core: Expr, c: Rational) -> None:
         merged[core] = c
 
 
-def _collected(merged: dict[Expr, Rational]) -> Expr:
+def _accumulate_flat(merged: Terms, core: Expr, c: Rational) -> None:
+    """The same for a core that may be a sum: its terms are taken one by one, unless that needs multiplications."""
+    if core.__class__ is Sum and (c == 1 or c == -1):
+        for inner, k in core.terms:
+            _accumulate(merged, inner, k * c)
+    else:
+        _accumulate(merged, core, c)
+
+
+def leading(merged: Terms) -> Terms:
+    """The terms that are not negligible beside the one of the lowest small order."""
     if any(core.order for core in merged):
         lowest = min(core.order for core in merged)
-        merged = {core: c for core, c in merged.items() if core.order < lowest + _threshold}
+        return {core: c for core, c in merged.items() if core.order < lowest + _threshold}
+    return merged
+
+
+def _collected(merged: Terms) -> Expr:
+    merged = leading(merged)
     if len(merged) > 1:
-        merged = _pythagoras(merged)
+        pythagoras(merged)
     if not merged:
         return ZERO
     if len(merged) == 1:
         ((core, c),) = merged.items()
-        if core.__class__ is Sum and c == 1:
-            return core
         return _product(c, factors_of(core))
     common = common_factors(merged)
     if common:
-        divided: dict[Expr, Rational] = {}
+        divided: Terms = {}
         for core, c in merged.items():
             rest = dict(factors_of(core))
             for base, exponent in common.items():
                 rest[base] = _normal(rest[base] - exponent)
-            reduced = _from_factors(1, rest)
-            if reduced.__class__ is Sum:
-                for inner, k in reduced.terms:  # type: ignore[attr-defined]
-                    _accumulate(divided, inner, _normal(k * c))
-            else:
-                _accumulate(divided, reduced, c)
+            k, reduced = split(_from_factors(1, rest))
+            _accumulate_flat(divided, reduced, c if k == 1 else _normal(k * c))
         return mul(_from_factors(1, common), _collected(divided))
     items = sorted(merged.items(), key=lambda item: item[0].sort)
+    sums = items[-1][0].__class__ is Sum  # sums come last
+    if sums and _absorb(merged):
+        return _collected(merged)
     scale: Rational = 1
-    size = abs(items[0][1])
-    if size != 1 and all(abs(c) == size for _, c in items):
-        scale = size
+    first = size(items[0][1])
+    if first != 1 and all(abs(c) == first for _, c in items):
+        scale = first
     if items[0][1] < 0:
         scale = -scale
     if scale != 1:
         items = [(core, _normal(c / Fraction(scale))) for core, c in items]
-        if any(core.__class__ is Sum for core, _ in items):
+        if sums:
             return mul(Number(scale), add(*(mul(Number(c), core) for core, c in items)))
         return Product(scale, ((Sum(tuple(items)), 1),))
     return Sum(tuple(items))
+
+
+def _absorb(merged: Terms) -> bool:
+    """2*(a + b) - a - b -> a + b: terms that make up a sum which is itself a term."""
+    for core in list(merged):
+        if core.__class__ is not Sum:
+            continue
+        first, k = core.terms[0]
+        ratio = merged.get(first, 0) / Fraction(k)
+        if ratio and all(merged.get(inner) == ratio * k for inner, k in core.terms):
+            for inner, _ in core.terms:
+                del merged[inner]
+            total = _normal(merged.pop(core) + ratio)
+            if total:
+                _accumulate_flat(merged, core, total)
+            return True
+    return False
 
 
 def common_factors(cores: Iterable[Expr]) -> Factors:
@@ -290,34 +324,67 @@ def common_factors(cores: Iterable[Expr]) -> Factors:
     return common or {}
 
 
-def _pythagoras(merged: dict[Expr, Rational]) -> dict[Expr, Rational]:
-    """a sin^2 + a cos^2 -> a, a - a sin^2 -> a cos^2, a - a cos^2 -> a sin^2."""
-    for core in list(merged):
-        c = merged.get(core)
-        if c is None:
-            continue
-        for base, exponent in factors_of(core):
-            if exponent != 2 or base.__class__ is not Func or base.name not in ("sin", "cos"):  # type: ignore[attr-defined]
-                continue
-            rest = dict(factors_of(core))
-            del rest[base]
-            other = Func("cos" if base.name == "sin" else "sin", base.args)  # type: ignore[attr-defined]
-            partner = _from_factors(1, {**rest, other: rest.get(other, 0) + 2})
-            bare = _from_factors(1, rest)
-            if merged.get(partner) == c:
-                del merged[core], merged[partner]
-                _accumulate(merged, bare, c)
-                return _pythagoras(merged)
-            if merged.get(bare) == -c:
-                del merged[core], merged[bare]
-                _accumulate(merged, partner, -c)
-                return _pythagoras(merged)
-    return merged
+def pythagoras(merged: Terms) -> None:
+    """a sin^2 + a cos^2 -> a, then a - a sin^2 -> a cos^2, a - a cos^2 -> a sin^2, in place, until none is left."""
+    squares = _squares(merged)
+    while squares:
+        squares.sort(key=lambda item: (item[0].sort, item[1].sort))  # the choice does not depend on the order of terms
+        if not _applied(_joined, merged, squares) and not _applied(_turned, merged, squares):
+            return
+        squares = _squares(merged)
+
+
+def _applied(rule: Callable[[Terms, Expr, Func], bool], merged: Terms, squares: list[tuple[Expr, Func]]) -> bool:
+    """Applies a rule wherever it can be; tells whether it could be anywhere."""
+    return any([core in merged and rule(merged, core, square) for core, square in squares])
+
+
+def _squares(merged: Terms) -> list[tuple[Expr, Func]]:
+    """Terms with a squared sine or cosine among their factors, and that factor."""
+    found: list[tuple[Expr, Func]] = []
+    for core in merged:
+        if core.__class__ is Product:
+            for base, exponent in core.factors:
+                if exponent == 2 and base.__class__ is Func and (base.name == "sin" or base.name == "cos"):
+                    found.append((core, base))
+    return found
+
+
+def _exchanged(core: Expr, square: Func) -> tuple[Expr, Expr]:
+    """The term without the square, and with that of the other function instead."""
+    rest = dict(factors_of(core))
+    del rest[square]
+    other = Func("cos" if square.name == "sin" else "sin", square.args)
+    return _from_factors(1, rest), _from_factors(1, {**rest, other: _normal(rest.get(other, 0) + 2)})
+
+
+def _joined(merged: Terms, core: Expr, square: Func) -> bool:
+    bare, partner = _exchanged(core, square)
+    c = merged[core]
+    if merged.get(partner) != c:
+        return False
+    del merged[core], merged[partner]
+    _accumulate_flat(merged, bare, c)
+    return True
+
+
+def _turned(merged: Terms, core: Expr, square: Func) -> bool:
+    bare, partner = _exchanged(core, square)
+    c = merged[core]
+    missing = bare.terms if bare.__class__ is Sum and bare not in merged else ((bare, 1),)
+    if any(merged.get(inner) != -k * c for inner, k in missing):
+        return False
+    del merged[core]
+    for inner, _ in missing:
+        del merged[inner]
+    _accumulate(merged, partner, -c)
+    return True
 
 
 # ---------------------------------------------------------------------------------------------------- functions
 
-_INVERSE = {"sin": "asin", "cos": "acos", "tan": "atan", "asin": "sin", "acos": "cos", "atan": "tan", "exp": "log", "log": "exp"}
+_PAIRS = (("sin", "asin"), ("cos", "acos"), ("tan", "atan"), ("exp", "log"))
+_INVERSE = {**dict(_PAIRS), **{b: a for a, b in _PAIRS}}
 _ODD = {"sin", "tan", "asin", "atan", "sign"}
 _EVEN = {"cos", "abs"}
 _NUMERIC = {
@@ -360,27 +427,39 @@ def function(name: str, *args: Expr) -> Expr:
         return _where(*args)
     if name in ("lt", "le", "gt", "ge"):
         return _compare(name, *args)
+    if name not in ARITY:
+        raise ModelError(f"'{name}' is not a built-in function.{did_you_mean(name, ARITY)}")
     (x,) = args
     if x.order > 0 and name in _SERIES:
         return _series(name, x)
-    inner = x.definition if x.__class__ is Held else x  # type: ignore[attr-defined]
-    if name in _INVERSE and inner.__class__ is Func and inner.name == _INVERSE[name]:  # type: ignore[attr-defined]
-        return inner.args[0]  # type: ignore[attr-defined,no-any-return]
+    inner = x.definition if x.__class__ is Held else x
+    if inner.__class__ is Func and inner.name == _INVERSE.get(name):
+        return inner.args[0]
     c, core = split(x)
     if c < 0 and (name in _ODD or name in _EVEN):
         inside = function(name, neg(x))
         return neg(inside) if name in _ODD else inside
     if x.__class__ is Number:
-        return _numeric(name, x.value)  # type: ignore[attr-defined]
+        return _numeric(name, x.value)
     if core is PI and Fraction(2 * c).denominator == 1:
         folded = _quarter_turn(name, int(2 * c))
         if folded is not None:
             return folded
-    if name == "abs" and x.__class__ is Func and x.name in ("abs", "exp"):  # type: ignore[attr-defined]
-        return x
-    if name == "abs" and core.__class__ is Product and c != 1:
-        return mul(Number(c), function("abs", core))
+    if name == "abs":
+        if all(_never_negative(b, n) for b, n in factors_of(core)):
+            return x
+        if c != 1:
+            return mul(Number(c), function("abs", core))
+    if name == "sign" and c != 1:
+        return function("sign", core)
     return Func(name, (x,))
+
+
+def _never_negative(base: Expr, exponent: Rational) -> bool:
+    """Even powers, roots, absolute values, exponentials."""
+    if exponent.__class__ is int and exponent % 2:
+        return base.__class__ is Func and base.name in ("abs", "exp") and base.function is None
+    return True
 
 
 def _quarter_turn(name: str, quarters: int) -> Expr | None:
@@ -396,7 +475,7 @@ def _quarter_turn(name: str, quarters: int) -> Expr | None:
 
 def _numeric(name: str, value: Rational) -> Expr:
     if name == "abs":
-        return Number(abs(value))
+        return Number(size(value))
     if name == "sign":
         return Number((value > 0) - (value < 0))
     if value == 0 and name != "log":
@@ -407,51 +486,70 @@ def _numeric(name: str, value: Rational) -> Expr:
         return Number(rational(_NUMERIC[name](float(value))))
     except ValueError:
         raise ModelError(f"{name}({value}) is not defined") from None
+    except OverflowError:
+        raise ModelError(f"{name}({value}) is too large a number") from None
 
 
 def _series(name: str, x: Expr) -> Expr:
     """Truncated Taylor series for a small argument."""
-    terms = [
-        mul(Number(c), power(x, Number(k))) if k else Number(c) for k, c in enumerate(_SERIES[name]) if c != 0
-    ]
-    return add(*terms)
+    return add(*(mul(Number(c), power(x, Number(k))) for k, c in enumerate(_SERIES[name]) if c != 0))
 
 
 def _atan2(y: Expr, x: Expr) -> Expr:
+    """Angle of the point (x, y); factors that cannot be negative are cancelled, parameters counted among them."""
     (cy, core_y), (cx, core_x) = split(y), split(x)
-    if y is ZERO:
-        return ZERO
+    if y is ZERO and all(_positive(b, p) for b, p in factors_of(core_x)):
+        return PI if cx < 0 else ZERO
     if (
         core_y.__class__ is Func
         and core_x.__class__ is Func
-        and (core_y.name, core_x.name) == ("sin", "cos")  # type: ignore[attr-defined]
-        and core_y.args == core_x.args  # type: ignore[attr-defined]
+        and (core_y.name, core_x.name) == ("sin", "cos")
+        and core_y.args == core_x.args
         and cx == abs(cy)
     ):
-        angle = core_y.args[0]  # type: ignore[attr-defined]
-        return angle if cy > 0 else neg(angle)  # type: ignore[no-any-return]
+        angle = core_y.args[0]
+        return angle if cy > 0 else neg(angle)
     common = {b: p for b, p in common_factors((core_y, core_x)).items() if _positive(b, p)}
     if common or abs(cx) == abs(cy) != 1:
-        g = mul(Number(abs(cx)), _from_factors(1, common)) if abs(cx) == abs(cy) else _from_factors(1, common)
+        g = mul(Number(size(cx)), _from_factors(1, common)) if abs(cx) == abs(cy) else _from_factors(1, common)
         return _atan2(div(y, g), div(x, g))
-    if y.order > x.order:
+    if y.order > x.order and cx > 0:
         return _series("atan", div(y, x))
     if y.__class__ is Number and x.__class__ is Number:
-        return Number(rational(math.atan2(y.value, x.value)))  # type: ignore[attr-defined]
+        return Number(rational(math.atan2(y.value, x.value)))
     if cy < 0:
         return neg(Func("atan2", (neg(y), x)))
     return Func("atan2", (y, x))
 
 
 def _positive(base: Expr, exponent: Rational) -> bool:
-    """May the factor be cancelled from both arguments of atan2? Parameters and powers that cannot be negative."""
-    return base.constant or (exponent.__class__ is int and exponent % 2 == 0) or exponent.__class__ is Fraction
+    """May the factor be cancelled from both arguments of atan2? Parameters, their sums, and what is never negative."""
+    if base.__class__ is Sum:
+        if all(c > 0 and all(_plainly_positive(b, p) for b, p in factors_of(core)) for core, c in base.terms):
+            return True
+    return _plainly_positive(base, exponent)
+
+
+def _plainly_positive(base: Expr, exponent: Rational) -> bool:
+    return (base.__class__ is Symbol and base.constant) or _never_negative(base, exponent)
 
 
 def _extremum(name: str, args: tuple[Expr, ...]) -> Expr:
-    distinct = list(dict.fromkeys(args))
-    numbers = [a.value for a in distinct if a.__class__ is Number]  # type: ignore[attr-defined]
-    rest = sorted((a for a in distinct if a.__class__ is not Number), key=lambda a: a.sort)
+    """The least or greatest of the arguments: repeated ones once, numbers first, the others in canonical order."""
+    if not args:
+        raise ModelError(f"{name}() needs at least one argument")
+    distinct: dict[Expr, None] = {}
+    numbers: list[Rational] = []
+    waiting = list(args)
+    while waiting:
+        a = waiting.pop()
+        if a.__class__ is Number:
+            numbers.append(a.value)
+        elif a.__class__ is Func and a.name == name and a.function is None:
+            waiting.extend(a.args)
+        else:
+            distinct[a] = None
+    rest = sorted(distinct, key=lambda a: a.sort)
     if numbers:
         rest.insert(0, Number(min(numbers) if name == "min" else max(numbers)))
     result = rest[0]
@@ -462,8 +560,10 @@ def _extremum(name: str, args: tuple[Expr, ...]) -> Expr:
 
 def _compare(name: str, a: Expr, b: Expr) -> Expr:
     if a.__class__ is Number and b.__class__ is Number:
-        x, y = a.value, b.value  # type: ignore[attr-defined]
+        x, y = a.value, b.value
         return Number(int({"lt": x < y, "le": x <= y, "gt": x > y, "ge": x >= y}[name]))
+    if a is b:
+        return ONE if name in ("le", "ge") else ZERO
     return Func(name, (a, b))
 
 
@@ -472,7 +572,7 @@ def _where(condition: Expr, yes: Expr, no: Expr) -> Expr:
     if yes is no:
         return yes
     if condition.__class__ is Number:
-        return yes if condition.value != 0 else no  # type: ignore[attr-defined]
+        return yes if condition.value != 0 else no
     return Func("where", (condition, yes, no))
 
 

@@ -23,7 +23,6 @@ from weakref import WeakValueDictionary
 from bellcrank.errors import ModelError
 
 Rational = int | Fraction
-Operand = "Expr | int | float | Fraction"
 
 PRIME = 2**127 - 1
 
@@ -50,7 +49,10 @@ def residue(value: Rational) -> int:
 @lru_cache(maxsize=65536)
 def circle(angle: int) -> tuple[int, int]:
     """A rational point (cos, sin) of the unit circle over the field, for an angle given by its fingerprint."""
-    t = digest("angle", angle)
+    if angle > PRIME // 2:  # the opposite angle
+        cosine, sine = circle(PRIME - angle)
+        return cosine, -sine % PRIME
+    t = digest("angle", angle) if angle else 0
     inverse = pow(1 + t * t, -1, PRIME)
     return (1 - t * t) * inverse % PRIME, 2 * t * inverse % PRIME
 
@@ -138,10 +140,10 @@ class Number(Expr):
         node = Expr._table.get(key)
         if node is None:
             node = object.__new__(cls)
-            node.value = value
+            node.value = value = rational(value)
             node.constant, node.order = True, 0
             node.fingerprint = residue(value)
-            node.sort = (RANK_NUMBER, float(value))
+            node.sort = (RANK_NUMBER, value)
             Expr._table[key] = node
         return node  # type: ignore[return-value]
 
@@ -165,7 +167,7 @@ class Symbol(Expr):
             node.name, node.kind, node.order = name, kind, order
             node.constant = kind in CONSTANT_KINDS
             node.fingerprint = digest("symbol", kind, name)
-            node.sort = (RANK_PARAMETER if node.constant else RANK_SYMBOL, _natural(name))
+            node.sort = (RANK_PARAMETER if node.constant else RANK_SYMBOL, (*_natural(name), (-1, 0, kind)))
             Expr._table[key] = node
         return node  # type: ignore[return-value]
 
@@ -187,7 +189,8 @@ class Sum(Expr):
                 constant = constant and core.constant
                 if core.order < order:
                     order = core.order
-                fingerprint += (coefficient if coefficient.__class__ is int else residue(coefficient)) * core.fingerprint
+                number = coefficient if coefficient.__class__ is int else residue(coefficient)
+                fingerprint += number * core.fingerprint
             node.constant, node.order, node.fingerprint = constant, order, fingerprint % PRIME
             node.sort = (RANK_SUM, node.fingerprint)
             Expr._table[key] = node
@@ -199,11 +202,15 @@ class Sum(Expr):
 
 
 class Product(Expr):
-    """`coefficient` times the `factors`: (base, exponent) pairs, sorted. One factor to the power 1 has coefficient != 1."""
+    """`coefficient` times the `factors`: (base, exponent) pairs, sorted.
+
+    One factor to the power 1 has a coefficient other than 1. The base of a whole power is no number and no product.
+    """
 
     __slots__ = ("_core", "coefficient", "factors")
     coefficient: Rational
     factors: tuple[tuple[Expr, Rational], ...]
+    _core: Expr | None
 
     def __new__(cls, coefficient: Rational, factors: tuple[tuple[Expr, Rational], ...]) -> Product:
         key = (cls, coefficient, factors)
@@ -215,7 +222,7 @@ class Product(Expr):
             for base, exponent in factors:
                 constant = constant and base.constant
                 if base.order:
-                    order += base.order * (exponent if exponent.__class__ is int else math.floor(exponent))
+                    order += math.floor(base.order * exponent)
                 fingerprint = fingerprint * power_residue(base.fingerprint, exponent) % PRIME
             node.constant, node.order, node.fingerprint = constant, order, fingerprint
             node.sort = (RANK_PRODUCT, fingerprint)
@@ -228,7 +235,7 @@ class Product(Expr):
 
 
 class Func(Expr):
-    """A function of expressions. `function` is the user function or table behind the name, None for the built-in ones."""
+    """A function of expressions. `function` is the user function or table behind the name, None if it is built in."""
 
     __slots__ = ("args", "function", "name")
     name: str
@@ -242,7 +249,7 @@ class Func(Expr):
             node = object.__new__(cls)
             node.name, node.args, node.function = name, args, function
             node.constant = all(a.constant for a in args) and not getattr(function, "varies", False)
-            node.order = args[0].order if name == "abs" else 0
+            node.order = _function_order(name, args)
             node.fingerprint = _function_residue(name, args)
             node.sort = (RANK_FUNCTION, (name, node.fingerprint))
             Expr._table[key] = node
@@ -278,12 +285,17 @@ class Held(Expr):
 
 @lru_cache(maxsize=65536)
 def power_residue(base: int, exponent: Rational) -> int:
-    """base ** exponent over the field; a fractional power is an opaque root, raised to the numerator."""
+    """base ** exponent over the field; the fractional part of an exponent is that power of an opaque root."""
+    if base == 0:
+        if exponent < 0:
+            raise ModelError("division by an expression that is identically zero")
+        return 0
+    whole = math.floor(exponent)
+    result = pow(base, whole, PRIME)
     if isinstance(exponent, Fraction):
-        base, exponent = digest("root", base, exponent.denominator), exponent.numerator
-    if exponent < 0 and base == 0:
-        raise ModelError("division by an expression that is identically zero")
-    return pow(base, exponent, PRIME)
+        root = digest("root", base, exponent.denominator)
+        result = result * pow(root, exponent.numerator - whole * exponent.denominator, PRIME) % PRIME
+    return result
 
 
 def _function_residue(name: str, args: tuple[Expr, ...]) -> int:
@@ -295,8 +307,16 @@ def _function_residue(name: str, args: tuple[Expr, ...]) -> int:
     return digest("function", name, *(a.fingerprint for a in args))
 
 
+def _function_order(name: str, args: tuple[Expr, ...]) -> int:
+    """Small order of a function that is not a series: that of its arguments where the value is one of them."""
+    if name not in ("abs", "min", "max", "where"):
+        return 0
+    values = args[1:] if name == "where" else args
+    return min((a.order for a in values if a is not ZERO), default=0)
+
+
 def _natural(name: str) -> tuple[Any, ...]:
-    """Sort key that puts q2 before q10."""
+    """Parts of a sort key that puts q2 before q10."""
     parts: list[tuple[int, int, str]] = []
     digits = text = ""
     for char in name:
@@ -330,6 +350,11 @@ def rational(value: int | float | Fraction) -> Rational:
         raise ModelError(f"{value} is not a finite number")
     result = Fraction(repr(value))
     return result.numerator if result.denominator == 1 else result
+
+
+def size(value: Rational) -> Rational:
+    """Absolute value."""
+    return value if value >= 0 else -value
 
 
 def operand(value: Any) -> Expr | None:

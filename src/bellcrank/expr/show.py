@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from fractions import Fraction
 
-from bellcrank.expr.node import Expr, Func, Held, Number, Product, Rational, Sum, Symbol
+from bellcrank.expr.construct import factors_of
+from bellcrank.expr.node import Expr, Func, Held, Number, Product, Rational, Sum, Symbol, size
 from bellcrank.expr.walk import postorder
 
 # Binding strengths: how tightly the outermost operator of a piece of text holds together.
 SUM, TERM, FACTOR, ATOM = 1, 2, 3, 4
 COMPARISON = {"lt": "<", "le": "<=", "gt": ">", "ge": ">="}
 Piece = tuple[str, int]
+Factors = tuple[tuple[Expr, Rational], ...]
+_HALF = Fraction(1, 2)
+_LARGEST_DIVISOR = 1000  # x/1000, but 0.0001*x
 
 
 def text(root: Expr, names: Mapping[Expr, str] | None = None) -> str:
@@ -28,14 +33,28 @@ def _wrap(piece: Piece, needed: int) -> str:
 
 
 def _number(value: Rational) -> Piece:
-    if isinstance(value, int):
-        return (str(value), ATOM if value >= 0 else SUM)
-    approximate = repr(float(value))
-    from fractions import Fraction
-
-    if "e" not in approximate and Fraction(approximate) == value:
-        return (approximate, ATOM if value >= 0 else SUM)
+    shown = str(value.numerator) if value.denominator == 1 else _decimal(value)
+    if shown is not None:
+        return (shown, ATOM if value >= 0 else SUM)
     return (f"{value.numerator}/{value.denominator}", TERM if value >= 0 else SUM)
+
+
+def _decimal(value: Rational) -> str | None:
+    """The decimal number that is exactly the value, if a short one is."""
+    try:
+        shown = repr(float(value))
+        return shown if Fraction(shown) == value else None
+    except (OverflowError, ValueError):
+        return None
+
+
+def _scale(value: Rational) -> tuple[str, str]:
+    """A positive number as text above and below a fraction bar, "" for 1: 3/4 is 0.75 above, 1/2 is 2 below."""
+    above, below = value.numerator, value.denominator
+    decimal = None if below == 1 or (above == 1 and below <= _LARGEST_DIVISOR) else _decimal(value)
+    if decimal is not None:
+        return decimal, ""
+    return "" if above == 1 else str(above), "" if below == 1 else str(below)
 
 
 def _piece(node: Expr, done: Mapping[Expr, Piece]) -> Piece:
@@ -45,8 +64,11 @@ def _piece(node: Expr, done: Mapping[Expr, Piece]) -> Piece:
         return node.name, ATOM
     if isinstance(node, Func):
         if node.name in COMPARISON:
-            a, b = (_wrap(done[x], SUM) for x in node.args)
+            a, b = (done[x][0] for x in node.args)
             return f"({a} {COMPARISON[node.name]} {b})", ATOM
+        if node.name == "pow" and node.function is None:
+            a, b = (_wrap(done[x], ATOM) for x in node.args)
+            return f"{a}**{b}", FACTOR
         return f"{node.name}({', '.join(done[a][0] for a in node.args)})", ATOM
     if isinstance(node, Held):
         return done[node.definition]
@@ -59,47 +81,32 @@ def _piece(node: Expr, done: Mapping[Expr, Piece]) -> Piece:
 def _sum(node: Sum, done: Mapping[Expr, Piece]) -> Piece:
     pieces = []
     for core, c in node.terms:
-        factors = () if isinstance(core, Number) else core.factors if isinstance(core, Product) else ((core, 1),)
-        body = _product(abs(c), factors, done)
         sign = "-" if c < 0 else "+"
-        pieces.append(f"{sign} {_wrap(body, TERM)}")
+        pieces.append(f"{sign} {_wrap(_product(size(c), factors_of(core), done), TERM)}")
     joined = " ".join(pieces)
     return (joined[2:] if joined.startswith("+ ") else "-" + joined[2:]), SUM
 
 
-def _product(coefficient: Rational, factors: tuple[tuple[Expr, Rational], ...], done: Mapping[Expr, Piece]) -> Piece:
-    top: list[str] = []
-    bottom: list[str] = []
+def _product(coefficient: Rational, factors: Factors, done: Mapping[Expr, Piece]) -> Piece:
+    if not factors:
+        return _number(coefficient)
+    above, below = _scale(size(coefficient))
+    top = [above] if above else []
+    bottom = [below] if below else []
     for base, exponent in factors:
-        (top if exponent > 0 else bottom).append(_power(done[base], abs(exponent)))
-    sign = "-" if coefficient < 0 else ""
-    size = abs(coefficient)
-    if isinstance(size, int) or not top or len(bottom) > 0:
-        if size != 1 or not top:
-            top.insert(0, _wrap(_number(size), FACTOR if top or bottom else TERM))
-    else:
-        if size.numerator != 1 or not top:
-            number = _number(size)
-            if number[1] == ATOM:
-                top.insert(0, number[0])
-            else:
-                top.insert(0, str(size.numerator))
-                bottom.insert(0, str(size.denominator))
-        else:
-            bottom.insert(0, str(size.denominator))
-    body = "*".join(top)
+        (top if exponent > 0 else bottom).append(_power(done[base], size(exponent)))
+    body = "*".join(top) or "1"
     if bottom:
         body += "/" + (bottom[0] if len(bottom) == 1 else f"({'*'.join(bottom)})")
-    if sign:
-        return sign + body, SUM
-    simple = len(top) == 1 and not bottom
-    return body, (FACTOR if simple and "**" in body else ATOM if simple and len(factors) == 1 and size == 1 else TERM)
+    if coefficient < 0:
+        return "-" + body, SUM
+    return body, TERM if bottom or len(top) > 1 else FACTOR
 
 
 def _power(base: Piece, exponent: Rational) -> str:
     if exponent == 1:
         return _wrap(base, FACTOR)
-    if exponent == 1 / 2:
+    if exponent == _HALF:
         return f"sqrt({base[0]})"
     n = str(exponent) if isinstance(exponent, int) else f"({exponent.numerator}/{exponent.denominator})"
     return f"{_wrap(base, ATOM)}**{n}"
@@ -107,28 +114,38 @@ def _power(base: Piece, exponent: Rational) -> str:
 
 # ---------------------------------------------------------------------------------------------------------- LaTeX
 
-_GREEK = (
-    "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi rho sigma tau upsilon phi chi psi omega pi"
-).split()
+_SMALL = "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau upsilon phi chi psi"
+_CAPITAL = "Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega"
+_LETTERS = frozenset(f"{_SMALL} omega {_CAPITAL}".split())
+_SPECIAL = {**{c: "\\" + c for c in "_#$%&{}"}, "\\": r"\backslash ", "^": r"\hat{}", "~": r"\sim "}
+_LATEX_COMPARISON = {"lt": "<", "le": r"\le", "gt": ">", "ge": r"\ge"}
+_LATEX_FUNCTION = {
+    **{name: "\\" + name for name in ("sin", "cos", "tan", "exp", "log", "min", "max")},
+    **{"asin": r"\arcsin", "acos": r"\arccos", "atan": r"\arctan"},
+}
+
+
+def latex_text(name: str) -> str:
+    """A name with the characters that mean something in LaTeX made plain."""
+    return "".join(_SPECIAL.get(c, c) for c in name)
 
 
 def latex_name(name: str) -> str:
     """A symbol's name in LaTeX: theta_r1 is \\theta_{r1}, q(b, 2) is q_{b,2}."""
     indexed = re.fullmatch(r"(\w+)\((.*)\)", name)
     if indexed:
-        head = {"up": r"\dot{u}", "qp": r"\dot{q}"}.get(indexed[1], latex_name(indexed[1]))
-        inside = indexed[2].replace(" ", "").replace("_", r"\_")
-        return f"{head}_{{{inside}}}"
-    match = re.fullmatch(r"([A-Za-z]+?)_?(\d*(?:_\w+)?)", name)
-    head, tail = (match[1], match[2].lstrip("_")) if match else (name, "")
-    if "_" in head and not tail:
-        head, _, tail = head.partition("_")
-    if head.lower() in _GREEK:
-        head = "\\" + head
-    elif len(head) > 1:
-        head = rf"\mathit{{{head}}}".replace("_", r"\_")
-    tail = tail.replace("_", r"\_")
-    return f"{head}_{{{tail}}}" if tail else head
+        head = {"up": r"\dot{u}", "qp": r"\dot{q}"}.get(indexed[1]) or _latex_head(indexed[1])
+        return f"{head}_{{{latex_text(indexed[2].replace(' ', ''))}}}"
+    match = re.fullmatch(r"([A-Za-z]+)_?(\d*|(?<=_)\w+|\d+_\w+)", name)
+    if not match:
+        return _latex_head(name)
+    return f"{_latex_head(match[1])}_{{{latex_text(match[2])}}}" if match[2] else _latex_head(match[1])
+
+
+def _latex_head(name: str) -> str:
+    if name in _LETTERS:
+        return "\\" + name
+    return name if len(name) == 1 and name.isalnum() else rf"\mathit{{{latex_text(name)}}}"
 
 
 def latex(root: Expr, names: Mapping[Expr, str] | None = None) -> str:
@@ -144,58 +161,83 @@ def _latex_wrap(piece: Piece, needed: int) -> str:
     return piece[0] if piece[1] >= needed else rf"\left({piece[0]}\right)"
 
 
-def _latex_number(value: Rational) -> str:
-    if isinstance(value, int):
-        return str(value)
-    shown = _number(value)
-    return shown[0] if shown[1] == ATOM else rf"\frac{{{value.numerator}}}{{{value.denominator}}}"
+def _latex_decimal(shown: str) -> str:
+    mantissa, _, exponent = shown.partition("e")
+    if not exponent:
+        return shown
+    power = f"10^{{{int(exponent)}}}"
+    return power if mantissa == "1" else rf"{mantissa} \cdot {power}"
+
+
+def _latex_number(value: Rational) -> Piece:
+    decimal = None if value.denominator == 1 else _decimal(size(value))
+    if value.denominator == 1:
+        shown, strength = str(abs(value)), ATOM
+    elif decimal is not None:
+        shown, strength = _latex_decimal(decimal), TERM if "e" in decimal else ATOM
+    else:
+        shown, strength = rf"\frac{{{abs(value.numerator)}}}{{{value.denominator}}}", TERM
+    return ("-" + shown, SUM) if value < 0 else (shown, strength)
 
 
 def _latex_piece(node: Expr, done: Mapping[Expr, Piece]) -> Piece:
     if isinstance(node, Number):
-        sign = "-" if node.value < 0 else ""
-        return sign + _latex_number(abs(node.value)), ATOM if node.value >= 0 else SUM
+        return _latex_number(node.value)
     if isinstance(node, Symbol):
         return latex_name(node.name), ATOM
     if isinstance(node, Func):
-        if node.name in COMPARISON:
-            symbol = {"lt": "<", "le": r"\le", "gt": ">", "ge": r"\ge"}[node.name]
-            return f"{done[node.args[0]][0]} {symbol} {done[node.args[1]][0]}", SUM
-        if node.name == "abs":
-            return rf"\left|{done[node.args[0]][0]}\right|", ATOM
-        known = {"asin": r"\arcsin", "acos": r"\arccos", "atan": r"\arctan"}
-        plain = {"sin", "cos", "tan", "exp", "log", "min", "max"}
-        head = known.get(node.name) or ("\\" + node.name if node.name in plain else rf"\operatorname{{{node.name}}}".replace("_", r"\_"))
-        return rf"{head}\left({', '.join(done[a][0] for a in node.args)}\right)", ATOM
+        return _latex_function(node, done)
     if isinstance(node, Held):
         return done[node.definition]
     if isinstance(node, Sum):
         pieces = []
         for core, c in node.terms:
-            factors = () if isinstance(core, Number) else core.factors if isinstance(core, Product) else ((core, 1),)
-            pieces.append(("- " if c < 0 else "+ ") + _latex_wrap(_latex_product(abs(c), factors, done), TERM))
+            sign = "-" if c < 0 else "+"
+            pieces.append(f"{sign} {_latex_wrap(_latex_product(size(c), factors_of(core), done), TERM)}")
         joined = " ".join(pieces)
         return (joined[2:] if joined.startswith("+ ") else joined), SUM
     assert isinstance(node, Product)
     return _latex_product(node.coefficient, node.factors, done)
 
 
-def _latex_product(coefficient: Rational, factors: tuple[tuple[Expr, Rational], ...], done: Mapping[Expr, Piece]) -> Piece:
-    top: list[str] = []
-    bottom: list[str] = []
+def _latex_function(node: Func, done: Mapping[Expr, Piece]) -> Piece:
+    if node.function is None:
+        if node.name in COMPARISON:
+            a, b = (done[x][0] for x in node.args)
+            return f"{a} {_LATEX_COMPARISON[node.name]} {b}", 0
+        if node.name == "abs":
+            return rf"\left|{done[node.args[0]][0]}\right|", ATOM
+        if node.name == "pow":
+            return f"{{{_latex_wrap(done[node.args[0]], ATOM)}}}^{{{done[node.args[1]][0]}}}", FACTOR
+    head = _LATEX_FUNCTION.get(node.name) or rf"\operatorname{{{latex_text(node.name)}}}"
+    return rf"{head}\left({', '.join(done[a][0] for a in node.args)}\right)", ATOM
+
+
+def _latex_product(coefficient: Rational, factors: Factors, done: Mapping[Expr, Piece]) -> Piece:
+    if not factors:
+        return _latex_number(coefficient)
+    above, below = _scale(size(coefficient))
+    tops = [(_latex_decimal(above), ATOM)] if above else []
+    bottoms = [(below, ATOM)] if below else []
     for base, exponent in factors:
-        piece, n = done[base], abs(exponent)
-        if n == 1:
-            shown = _latex_wrap(piece, FACTOR)
-        elif n == 1 / 2:
-            shown = rf"\sqrt{{{piece[0]}}}"
-        else:
-            shown = f"{{{_latex_wrap(piece, ATOM)}}}^{{{n}}}"
-        (top if exponent > 0 else bottom).append(shown)
-    size = abs(coefficient)
-    if size != 1 or not top:
-        top.insert(0, _latex_number(size))
-    body = r" \, ".join(top)
-    if bottom:
-        body = "\\frac{" + body + "}{" + r" \, ".join(bottom) + "}"
-    return ("-" + body, SUM) if coefficient < 0 else (body, TERM if len(top) > 1 or bottom else FACTOR)
+        (tops if exponent > 0 else bottoms).append(_latex_power(done[base], size(exponent)))
+    top = _latex_juxtaposed(tops, alone=bool(bottoms)) or "1"
+    body = rf"\frac{{{top}}}{{{_latex_juxtaposed(bottoms, alone=True)}}}" if bottoms else top
+    if coefficient < 0:
+        return "-" + body, SUM
+    return body, TERM if bottoms or len(tops) > 1 else FACTOR
+
+
+def _latex_juxtaposed(pieces: list[Piece], alone: bool) -> str:
+    """Factors side by side; a single one that stands alone above or below a bar needs no parentheses."""
+    if alone and len(pieces) == 1:
+        return pieces[0][0]
+    return r" \, ".join(_latex_wrap(piece, FACTOR) for piece in pieces)
+
+
+def _latex_power(base: Piece, exponent: Rational) -> Piece:
+    if exponent == 1:
+        return base
+    if exponent == _HALF:
+        return rf"\sqrt{{{base[0]}}}", ATOM
+    return f"{{{_latex_wrap(base, ATOM)}}}^{{{exponent}}}", FACTOR

@@ -7,13 +7,14 @@ so nesting is limited by memory only.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from bellcrank.errors import ExpressionError
+from bellcrank.errors import ExpressionError, ModelError
 
 TOKEN = re.compile(
     r"\s*(?:(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eEdD][+-]?\d+)?)"
@@ -22,8 +23,11 @@ TOKEN = re.compile(
     r"|(?P<op>\*\*|\^|<=|>=|[-+*/(),<>]))",
     re.ASCII,
 )
+SPACE = re.compile(r"\s*", re.ASCII)
+CALL = re.compile(r"\s*\(", re.ASCII)
 BINDING = {"<": 1, "<=": 1, ">": 1, ">=": 1, "+": 2, "-": 2, "*": 3, "/": 3, "neg": 4, "**": 5}
 RIGHT = {"**", "neg"}
+LONGEST_NUMBER = 1000  # characters
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,8 +39,10 @@ class Syntax:
     position: int = 0
     source: str | None = None
 
-    def fail(self, message: str) -> ExpressionError:
+    def fail(self, message: str) -> ModelError:
         """The error for something wrong at this place."""
+        if self.source is None:  # built with Python operators: there is no place to show
+            return ModelError(message)
         return ExpressionError(message, text=self.source, position=self.position)
 
     @property
@@ -64,9 +70,8 @@ def parse(source: str) -> Syntax:
     while True:
         match = TOKEN.match(source, position)
         if match is None:
-            rest = source[position:].lstrip()
-            if rest:
-                at = len(source) - len(rest)
+            at = _skip_space(source, position)
+            if at < len(source):
                 raise fail(f"unexpected character {source[at]!r}", at)
             break
         kind = match.lastgroup or ""
@@ -77,12 +82,11 @@ def parse(source: str) -> Syntax:
             if not operand_next:
                 raise fail(f"an operator is missing before {token!r}", at)
             if kind == "number":
-                value = Fraction(re.sub("[dD]", "e", token))
-                output.append(Syntax("number", (value,), at, source))
+                output.append(Syntax("number", (_number(token, source, at),), at, source))
             elif kind == "unit":
                 inner = token[1:-1].strip()
                 output.append(Syntax("unit", (inner[:-1].strip(), int(inner[-1])), at, source))
-            elif re.match(r"\s*\(", source[position:]):
+            elif CALL.match(source, position):
                 stack.append((f"call {token}", at, 0))
                 continue
             else:
@@ -141,6 +145,20 @@ def parse(source: str) -> Syntax:
     return output[0]
 
 
+def _skip_space(source: str, position: int) -> int:
+    found = SPACE.match(source, position)
+    return found.end() if found else position
+
+
+def _number(token: str, source: str, at: int) -> Fraction:
+    """The exact value of a number; what a computer number cannot hold is not written out digit by digit."""
+    written = token.lower().replace("d", "e")
+    value = float(written)
+    if math.isinf(value) or len(token) > LONGEST_NUMBER or (value == 0 and re.search("[1-9]", written.split("e")[0])):
+        raise ExpressionError("this number is too long, too large or too small", text=source, position=at)
+    return Fraction(written) if value else Fraction(0)
+
+
 def _just_opened(stack: list[tuple[str, int, int]], at: int, source: str) -> bool:
     name, where, _ = stack[-1]
     return source[where + len(name) - 5 : at].strip() == ""
@@ -151,14 +169,20 @@ def _binds(top: str, new: str) -> bool:
 
 
 def postorder_syntax(root: Syntax) -> list[Syntax]:
-    """All nodes, parts before wholes."""
+    """All nodes, parts before wholes, each once."""
     order: list[Syntax] = []
-    stack = [root]
+    seen = {id(root)}
+    stack = [(root, iter(root.children))]
     while stack:
-        node = stack.pop()
-        order.append(node)
-        stack.extend(node.children)
-    order.reverse()
+        node, children = stack[-1]
+        for child in children:
+            if id(child) not in seen:
+                seen.add(id(child))
+                stack.append((child, iter(child.children)))
+                break
+        else:
+            stack.pop()
+            order.append(node)
     return order
 
 
@@ -166,6 +190,5 @@ def evaluate_syntax(root: Syntax, meaning: Callable[[Syntax, list[Any]], Any]) -
     """The value of a formula, given the meaning of one node with the values of its children."""
     done: dict[int, Any] = {}
     for node in postorder_syntax(root):
-        if id(node) not in done:
-            done[id(node)] = meaning(node, [done[id(c)] for c in node.children])
+        done[id(node)] = meaning(node, [done[id(c)] for c in node.children])
     return done[id(root)]

@@ -35,7 +35,7 @@ def _parts(node: Expr, into_held: bool) -> tuple[Expr, ...]:
 def symbols(*roots: Expr) -> list[Symbol]:
     """The symbols below the roots, in canonical order."""
     found = [n for n in postorder(roots) if n.__class__ is Symbol]
-    return sorted(found, key=lambda s: (s.sort, s.kind))  # type: ignore[arg-type,return-value,attr-defined]
+    return sorted(found, key=lambda s: (s.sort, s.kind))
 
 
 def functions(*roots: Expr) -> list[Func]:
@@ -57,13 +57,12 @@ def rebuild(node: Expr, parts: Mapping[Expr, Expr]) -> Expr:
         args = tuple(parts[a] for a in node.args)
         return Func(node.name, args, node.function) if node.function is not None else function(node.name, *args)
     if isinstance(node, Held):
-        return Held(parts[node.definition])
+        new = parts[node.definition]
+        return new if isinstance(new, Number | Symbol | Held) else Held(new)
     return node
 
 
-def transform(
-    roots: Iterable[Expr], replace: Callable[[Expr], Expr | None], into_held: bool = True
-) -> list[Expr]:
+def transform(roots: Iterable[Expr], replace: Callable[[Expr], Expr | None], into_held: bool = True) -> list[Expr]:
     """The roots with every node for which `replace` returns something replaced; the rest rebuilt where needed."""
     roots = list(roots)
     done: dict[Expr, Expr] = {}
@@ -85,7 +84,8 @@ def release(root: Expr) -> Expr:
     """root with every held intermediate result written out."""
     done: dict[Expr, Expr] = {}
     for node in postorder((root,)):
-        done[node] = done[node.definition] if isinstance(node, Held) else (
-            node if all(done[p] is p for p in node.parts) else rebuild(node, done)
-        )
+        if isinstance(node, Held):
+            done[node] = done[node.definition]
+        else:
+            done[node] = node if all(done[p] is p for p in node.parts) else rebuild(node, done)
     return done[root]

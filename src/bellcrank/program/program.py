@@ -8,12 +8,13 @@ what all printers are compared against.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from bellcrank.expr import Expr, Func, Held, Number, Product, Sum, Symbol, mul, postorder, power
 from bellcrank.expr.node import PI, Rational
 from bellcrank.program.count import Count, count_expression
+from bellcrank.program.idle import drop_idle_parameters
 
 
 @dataclass(frozen=True)
@@ -101,7 +102,12 @@ class Scheduler:
         self.count_uses(roots)
 
     def count_uses(self, roots: Iterable[Expr]) -> None:
-        """How often each node is used below the roots; held nodes stand for their definitions."""
+        """How often each node is used below the roots and as one; held nodes stand for their definitions."""
+        roots = list(roots)
+        for r in roots:
+            while isinstance(r, Held):
+                r = r.definition
+            self._uses[r] = self._uses.get(r, 0) + 1
         for node in postorder(roots):
             for part in node.parts:
                 inner = part.definition if isinstance(part, Held) else part
@@ -325,22 +331,22 @@ class Parts:
 
 def build_program(parts: Parts) -> Program:
     """Schedules all results of a model."""
+    parts = _without_idle(parts)
     system = [*(x for row in parts.solve[0] for x in row), *parts.solve[1]] if parts.solve else []
-    wanted = [*parts.rates, *system]
-    plan = Scheduler(wanted)
+    plan = Scheduler([*parts.rates, *system])
     if parts.solve:
         matrix = tuple(tuple(plan.lower(x) for x in row) for row in parts.solve[0])
         right = tuple(plan.lower(x) for x in parts.solve[1])
         plan.statements.append(Solve(tuple(parts.unknowns), matrix, right))
     results = tuple(plan.lower(r) for r in parts.rates)
-    statements = tuple(plan.statements)
-    plan.statements = []
+    split = len(plan.statements)
     values = [value for _, value in parts.outputs]
     plan.count_uses(values)
     channel = tuple(plan.lower(v) for v in values)
+    statements, extra = tuple(plan.statements[:split]), tuple(plan.statements[split:])
     total = count_section(statements, results)
-    plan.constants = _needed(plan.constants, [*statements, *plan.statements], [*results, *channel])
-    used = _used_symbols([*plan.constants], [*statements, *plan.statements], [*results, *channel])
+    plan.constants = _needed(plan.constants, plan.statements, [*results, *channel])
+    used = _used_symbols(plan.constants, plan.statements, [*results, *channel])
     parameters = tuple(p for p in parts.parameters if p in used)
     inputs = [s for s in parts.inputs if s in used]
     inputs += sorted((s for s in used if s.kind == "rate"), key=lambda s: s.sort)
@@ -353,11 +359,24 @@ def build_program(parts: Parts) -> Program:
         tuple(plan.routines),
         Section(tuple(plan.constants), ()),
         Section(statements, results),
-        Section(tuple(plan.statements), channel),
+        Section(extra, channel),
         tuple(name for name, _ in parts.outputs),
         total,
         tuple(parts.stages),
     )
+
+
+def _without_idle(parts: Parts) -> Parts:
+    """The parts without parameters that do not act."""
+    n = len(parts.unknowns)
+    matrix, right = parts.solve or ((), ())
+    values = [v for _, v in parts.outputs]
+    clean = iter(drop_idle_parameters([*parts.rates, *(x for row in matrix for x in row), *right, *values]))
+    rates = [next(clean) for _ in parts.rates]
+    matrix = [[next(clean) for _ in row] for row in matrix]
+    right = [next(clean) for _ in right]
+    outputs = [(name, next(clean)) for name, _ in parts.outputs]
+    return replace(parts, rates=rates, solve=(matrix, right) if n else None, outputs=outputs)
 
 
 def count_section(statements: Iterable[Statement], results: Iterable[Expr]) -> Count:

@@ -13,8 +13,27 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from bellcrank.expr import ONE, ZERO, Expr, Symbol, add, derivative, expression, mul, neg, power, sqrt, sub
-from bellcrank.expr.node import MINUS_ONE
+from bellcrank.errors import InternalError
+from bellcrank.expr import (
+    MINUS_ONE,
+    ONE,
+    ZERO,
+    Expr,
+    Sum,
+    Symbol,
+    add,
+    cos,
+    derivative,
+    expression,
+    function,
+    mul,
+    neg,
+    power,
+    sin,
+    sqrt,
+    sub,
+)
+from bellcrank.expr.construct import split
 
 Vec3 = tuple[Expr, Expr, Expr]
 Mat3 = tuple[Vec3, Vec3, Vec3]
@@ -117,32 +136,28 @@ class Vector:
     __repr__ = __str__
 
     def latex(self) -> str:
-        from bellcrank.expr import latex
+        from bellcrank.expr.show import latex, latex_text
 
         pieces = []
         for e, c in self.terms.items():
-            axis = rf"\mathbf{{{e.frame.name}}}_{{{e.axis + 1}}}".replace("_{", "_{", 1)
-            pieces.append(axis if c is ONE else rf"\left({latex(c)}\right) {axis}")
-        return " + ".join(pieces) or "0"
+            sign, size = ("-", neg(c)) if split(c)[0] < 0 else ("+", c)
+            shown = rf"\left({latex(size)}\right)" if isinstance(size, Sum) else latex(size)
+            axis = rf"\mathbf{{{latex_text(e.frame.name)}}}_{{{e.axis + 1}}}"
+            pieces.append(f"{sign} {axis}" if size is ONE else rf"{sign} {shown} \, {axis}")
+        joined = " ".join(pieces)
+        return joined.removeprefix("+ ") or "0"
 
     def _repr_latex_(self) -> str:
         return f"${self.latex()}$"
 
 
 def show_terms(pairs: list[tuple[Expr, str]]) -> str:
-    """c1*[b1] + (a + b)*[b2] ..."""
+    """c1*[b1] + (a + b)*[b2] - c3*[b3] ..."""
     pieces = []
     for c, direction in pairs:
-        shown = str(c)
-        if c is ONE:
-            piece = f"+ {direction}"
-        elif c is MINUS_ONE:
-            piece = f"- {direction}"
-        elif shown.startswith("-") and not any(op in shown[1:] for op in (" + ", " - ")):
-            piece = f"- {shown[1:]}*{direction}"
-        else:
-            piece = f"+ ({shown})*{direction}" if " " in shown else f"+ {shown}*{direction}"
-        pieces.append(piece)
+        sign, size = ("-", neg(c)) if split(c)[0] < 0 else ("+", c)
+        shown = f"({size})" if isinstance(size, Sum) else str(size)
+        pieces.append(f"{sign} {direction}" if size is ONE else f"{sign} {shown}*{direction}")
     joined = " ".join(pieces)
     return (joined[2:] if joined.startswith("+ ") else joined.replace("- ", "-", 1)) or "0"
 
@@ -156,17 +171,39 @@ def vector(v: VectorLike) -> Vector:
 
 def dot_units(a: UnitVector, b: UnitVector) -> Expr:
     """a . b: zero or one inside a frame, otherwise the deeper one is written in its parent's axes."""
+    known = _known_dot(a, b)
+    waiting = [] if known is not None else [(a, b)]
+    while waiting:  # a loop, as chains of bodies may be long
+        e, f = waiting[-1]
+        if e.frame.depth < f.frame.depth:
+            e, f = f, e
+        parent = e.frame.parent
+        if parent is None:
+            raise InternalError(f"{e} and {f} belong to frames that are not connected")
+        known, missing = ZERO, False
+        terms = []
+        for i in range(3):
+            cosine = e.frame.R[i][e.axis]
+            if cosine is not ZERO:
+                part = _known_dot(parent.axes[i], f)
+                if part is None:
+                    waiting.append((parent.axes[i], f))
+                    missing = True
+                else:
+                    terms.append(mul(cosine, part))
+        if not missing:
+            known = add(*terms)
+            e.frame._dots[(e, f)] = known
+            waiting.pop()
+    assert known is not None
+    return known
+
+
+def _known_dot(a: UnitVector, b: UnitVector) -> Expr | None:
     if a.frame is b.frame:
         return ONE if a.axis == b.axis else ZERO
-    if a.frame.depth < b.frame.depth:
-        a, b = b, a
     known = a.frame._dots.get((a, b))
-    if known is None:
-        parent = a.frame.parent
-        assert parent is not None
-        known = add(*(mul(a.frame.R[i][a.axis], dot_units(parent.axes[i], b)) for i in range(3)))
-        a.frame._dots[(a, b)] = known
-    return known
+    return known if known is not None else b.frame._dots.get((b, a))
 
 
 def dot(a: VectorLike, b: VectorLike) -> Expr:
@@ -210,8 +247,6 @@ def magnitude(v: VectorLike) -> Expr:
     """Length of a vector."""
     v = vector(v)
     if len(v.terms) == 1:
-        from bellcrank.expr import function
-
         (c,) = v.terms.values()
         return function("abs", c)
     return sqrt(dot(v, v))
@@ -233,15 +268,15 @@ def project(v: VectorLike, normal: VectorLike) -> Vector:
 
 def angle(a: VectorLike, b: VectorLike, about: VectorLike | None = None) -> Expr:
     """Angle from a to b; with `about`, positive for a turn about that direction (Sayers 1990, eq. 5.3.3 ff.)."""
-    from bellcrank.expr import function
-
     a, b = vector(a), vector(b)
+    normal = cross(a, b)
     if about is None:
-        normal = cross(a, b)
         return function("atan2", magnitude(normal), dot(a, b))
     axis = vector(about)
-    side = dot(axis, cross(a, b))
-    return function("atan2", side if _is_unit(axis) else side / magnitude(axis), dot(a, b))
+    side = dot(axis, normal)
+    if all(c.fingerprint == 0 for c in cross(axis, normal).terms.values()):  # a and b turn in a plane, as on a hinge
+        return function("atan2", side if _is_unit(axis) else side / magnitude(axis), dot(a, b))
+    return mul(function("sign", side), function("atan2", magnitude(normal), dot(a, b)))
 
 
 def _is_unit(v: Vector) -> bool:
@@ -317,6 +352,7 @@ def outer(a: VectorLike, b: VectorLike) -> Dyadic:
 
 # ------------------------------------------------------------------------------------- plain arrays of three
 
+
 def dot3(a: Vec3, b: Vec3) -> Expr:
     return add(mul(a[0], b[0]), mul(a[1], b[1]), mul(a[2], b[2]))
 
@@ -356,11 +392,9 @@ def neg3(v: Vec3) -> Vec3:
 
 def axis_rotation(k: int, angle_: Expr) -> Mat3:
     """Rotation about coordinate axis k by an angle (columns: turned axes)."""
-    from bellcrank.expr import cos, sin
-
     c, s = cos(angle_), sin(angle_)
     i, j = (k + 1) % 3, (k + 2) % 3
-    m = [[ZERO] * 3 for _ in range(3)]
+    m: list[list[Expr]] = [[ZERO] * 3 for _ in range(3)]
     m[k][k], m[i][i], m[j][j] = ONE, c, c
     m[i][j], m[j][i] = neg(s), s
     return tuple(tuple(row) for row in m)  # type: ignore[return-value]
@@ -368,8 +402,6 @@ def axis_rotation(k: int, angle_: Expr) -> Mat3:
 
 def turn_about(axis: Vec3, angle_: Expr) -> Mat3:
     """Rotation about any unit axis (Rodrigues)."""
-    from bellcrank.expr import cos, sin
-
     for k in range(3):
         if axis[k] is ONE:
             return axis_rotation(k, angle_)
@@ -379,9 +411,10 @@ def turn_about(axis: Vec3, angle_: Expr) -> Mat3:
     versine = sub(ONE, c)
     n = axis
     skew = ((ZERO, neg(n[2]), n[1]), (n[2], ZERO, neg(n[0])), (neg(n[1]), n[0], ZERO))
-    return tuple(
-        tuple(add(c if i == j else ZERO, mul(n[i], n[j], versine), mul(s, skew[i][j])) for j in range(3)) for i in range(3)
-    )  # type: ignore[return-value]
+    return tuple(  # type: ignore[return-value]
+        tuple(add(c if i == j else ZERO, mul(n[i], n[j], versine), mul(s, skew[i][j])) for j in range(3))
+        for i in range(3)
+    )
 
 
 def euler_parameter_rotation(e: tuple[Expr, ...]) -> Mat3:

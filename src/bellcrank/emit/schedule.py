@@ -1,0 +1,573 @@
+"""Statements arranged for speed: the same values, a shorter chain of dependent operations.
+
+In:  a `Section`. Out: a `Schedule`: its statements balanced and in a good order. One evaluation is bound by latency, not by
+the number of operations, so sums and products are rebuilt with the operands that are ready first at the bottom, divisors
+that occur more than once are inverted once, and statements follow the critical path. Angles that are known at the start
+have their sines and cosines taken together, which vectorises. Only the rounding of the last bits changes.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from bellcrank.expr import Expr, Func, Number, Product, Sum, Symbol, postorder
+from bellcrank.expr.node import ONE, Rational
+from bellcrank.program.program import Assign, Call, Section, Solve, Statement, statement_expressions
+
+# Cycles until a result can be used. Processors differ; the order they lead to is good on all of them.
+ADD, MULTIPLY, FUSED, DIVIDE, ROOT, SELECT, FUNCTION = 4, 4, 4, 14, 18, 4, 40
+SLOTS = 2  # operations that start per cycle
+LARGEST_LISTED = 1500  # operations; beyond, registers run out in critical-path order and depth first is better
+
+
+@dataclass(frozen=True)
+class Angle:
+    """sine, cosine = sin(value), cos(value); None where unused."""
+
+    value: Expr
+    sine: Symbol | None
+    cosine: Symbol | None
+
+
+@dataclass(frozen=True)
+class Angles:
+    """Sines and cosines that are taken together."""
+
+    angles: tuple[Angle, ...]
+
+
+Step = Statement | Angles
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """Statements in order, each of few operations, and the results they lead to."""
+
+    steps: tuple[Step, ...]
+    results: tuple[Expr, ...]
+
+
+@dataclass(frozen=True)
+class Options:
+    """Which ideas are used; all of them, except when their worth is measured."""
+
+    balance: bool = True
+    reciprocals: bool = True
+    critical_path: bool = True
+    together: bool = True  # sines and cosines
+    split: bool = False
+
+
+def schedule(section: Section, options: Options = Options()) -> Schedule:
+    """The section arranged for speed."""
+    arranger = _Arranger(section, options)
+    steps, early = arranger.steps, arranger.early
+    if options.split:
+        steps, early = _split(arranger)
+    return _ordered(steps, arranger.results, early, options)
+
+
+def _split(arranger):
+    out = []
+    early = 0
+    def atom(e, done):
+        return done[e]
+    for i, s in enumerate(arranger.steps):
+        if i == arranger.early: early = len(out)
+        if not isinstance(s, Assign):
+            out.append(s); continue
+        done = {}
+        order = list(postorder((s.value,)))
+        for node in order:
+            if isinstance(node, Symbol | Number): done[node] = node; continue
+            if isinstance(node, Sum): new = Sum(tuple((done[c], k) for c, k in node.terms))
+            elif isinstance(node, Product): new = Product(node.coefficient, tuple((done[b], x) for b, x in node.factors))
+            else: new = Func(node.name, tuple(done[a] for a in node.args), node.function)
+            if node is s.value:
+                out.append(replace(s, value=new))
+            else:
+                sym = Symbol(f"z{arranger._fresh}", "intermediate"); arranger._fresh += 1
+                out.append(Assign(sym, new)); done[node] = sym
+    if arranger.early == len(arranger.steps): early = len(out)
+    return out, early
+
+
+def step_targets(s: Step) -> tuple[Symbol, ...]:
+    """The symbols that a step defines."""
+    if isinstance(s, Assign):
+        return (s.target,)
+    if isinstance(s, Angles):
+        return tuple(x for a in s.angles for x in (a.sine, a.cosine) if x is not None)
+    return tuple(t for t in s.targets if t is not None)
+
+
+def step_expressions(s: Step) -> tuple[Expr, ...]:
+    """The expressions that a step evaluates."""
+    return tuple(a.value for a in s.angles) if isinstance(s, Angles) else statement_expressions(s)
+
+
+def needed(section: Section, first: Sequence[Statement] = ()) -> Section:
+    """The statements of `first` and of the section that its results need, directly or by others that do."""
+    statements = [*first, *section.statements]
+    wanted = set(_symbols(section.results))
+    kept: list[Statement] = []
+    for s in reversed(statements):
+        if any(t in wanted for t in step_targets(s)):
+            kept.append(s)
+            wanted.update(_symbols(statement_expressions(s)))
+    return Section(tuple(kept[::-1]), section.results)
+
+
+def _symbols(roots: Iterable[Expr]) -> list[Symbol]:
+    return [n for n in postorder(roots) if isinstance(n, Symbol)]
+
+
+# ---- balanced expressions
+
+
+@dataclass(frozen=True)
+class _Value:
+    """A finished expression and the cycle at which it is there."""
+
+    expr: Expr
+    time: int
+
+
+@dataclass(frozen=True)
+class _Factors:
+    """coefficient * top / bottom, not yet arranged."""
+
+    coefficient: Rational
+    top: tuple[_Value, ...]
+    bottom: tuple[_Value, ...]
+
+
+@dataclass(frozen=True)
+class _Terms:
+    """A sum of signed parts, not yet arranged."""
+
+    parts: tuple[tuple[int, _Value | _Factors], ...]
+
+
+_Part = _Value | _Factors | _Terms
+
+
+class _Arranger:
+    """Rebuilds the statements of a section one after another."""
+
+    def __init__(self, section: Section, options: Options) -> None:
+        self.options = options
+        self.steps: list[Step] = []
+        self.time: dict[Symbol, int] = {}
+        self._fresh = _largest_number(section) + 1
+        self._inverse: dict[Expr, _Value] = {}
+        self._divisors = _repeated_divisors(section) if options.reciprocals else set()
+        self._trigonometry: dict[tuple[str, Expr], Symbol] = {}
+        self.early = self._together(section) if options.together else 0
+        for s in section.statements:
+            self._statement(s)
+        self.results = tuple(self._result(r) for r in section.results)
+
+    # ---- statements
+
+    def _result(self, root: Expr) -> Expr:
+        """A result as a symbol or number, maybe with a sign, so that its operations take part in the ordering."""
+        value = self.value(root)
+        negative = isinstance(value.expr, Product) and value.expr.coefficient < 0
+        named = self._named(replace(value, expr=_negated(value.expr)) if negative else value).expr
+        return Product(-1, ((named, 1),)) if negative else named
+
+    def _statement(self, s: Statement) -> None:
+        if isinstance(s, Assign):
+            if s.target not in self.time:  # else taken together with other angles
+                found = self.value(s.value)
+                self._define(replace(s, value=found.expr), found.time)
+        elif isinstance(s, Call):
+            arguments = [self.value(a) for a in s.arguments]
+            self._define(
+                replace(s, arguments=tuple(a.expr for a in arguments)), FUNCTION + max((a.time for a in arguments), default=0)
+            )
+        else:
+            matrix = tuple(tuple(self.value(x).expr for x in row) for row in s.matrix)
+            right = tuple(self.value(x).expr for x in s.right)
+            self._define(Solve(s.targets, matrix, right), max(self.time.values(), default=0) + 20 * len(right))
+
+    def _define(self, s: Step, time: int) -> None:
+        self.steps.append(s)
+        self.time.update(dict.fromkeys(step_targets(s), time))
+
+    def _named(self, value: _Value) -> _Value:
+        """The value as a symbol."""
+        if isinstance(value.expr, Symbol | Number):
+            return value
+        symbol = Symbol(f"z{self._fresh}", "intermediate")
+        self._fresh += 1
+        self._define(Assign(symbol, value.expr), value.time)
+        return _Value(symbol, value.time)
+
+    def _together(self, section: Section) -> int:
+        """Takes the sines and cosines of all angles that follow from the leaves by arithmetic; how many steps that is."""
+        definition = {s.target: s.value for s in section.statements if isinstance(s, Assign)}
+        late = {t for s in section.statements if not isinstance(s, Assign) for t in step_targets(s)}
+        found: dict[Expr, dict[str, Symbol]] = {}
+        for target, value in definition.items():
+            if any(isinstance(n, Func) or n in late for n in postorder((value,))):
+                late.add(target)
+            if _trigonometric(value) and not any(isinstance(n, Func) or n in late for n in postorder(value.args)):  # type: ignore[attr-defined]
+                found.setdefault(value.args[0], {})[value.name] = target  # type: ignore[attr-defined]
+        cone: set[Symbol] = set()
+        stack = _symbols(found)
+        while stack:
+            symbol = stack.pop()
+            if symbol in definition and symbol not in cone:
+                cone.add(symbol)
+                stack.extend(_symbols((definition[symbol],)))
+        for s in section.statements:
+            if isinstance(s, Assign) and s.target in cone:
+                self._statement(s)
+        if found:
+            values = [self.value(a) for a in found]
+            angles = [Angle(v.expr, f.get("sin"), f.get("cos")) for v, f in zip(values, found.values(), strict=True)]
+            self._define(Angles(tuple(angles)), FUNCTION + max(v.time for v in values))
+        return len(self.steps)
+
+    # ---- expressions
+
+    def value(self, root: Expr) -> _Value:
+        """The expression, arranged."""
+        done: dict[Expr, _Part] = {}
+        for node in postorder((root,)):
+            done[node] = self._part(node, done)
+        return self._finished(done[root])
+
+    def _part(self, node: Expr, done: dict[Expr, _Part]) -> _Part:
+        if isinstance(node, Symbol):
+            return _Value(node, self.time.get(node, 0))
+        if isinstance(node, Number):
+            return _Value(node, 0)
+        if isinstance(node, Sum):
+            return self._terms(node, done)
+        if isinstance(node, Product):
+            return self._factors(node, done)
+        assert isinstance(node, Func)
+        args = [self._finished(done[a]) for a in node.args]
+        time = max((a.time for a in args), default=0)
+        if _trigonometric(node):
+            return self._one_angle(node.name, self._named(args[0]))
+        cost = SELECT if node.name in ("lt", "le", "gt", "ge", "where", "min", "max", "abs", "sign") else FUNCTION
+        return _Value(Func(node.name, tuple(a.expr for a in args), node.function), time + cost)
+
+    def _one_angle(self, name: str, angle: _Value) -> _Value:
+        """Sine or cosine of an angle that is known late; the other one comes with it."""
+        if not self.options.together:
+            return _Value(Func(name, (angle.expr,)), angle.time + FUNCTION)
+        if (name, angle.expr) not in self._trigonometry:
+            sine, cosine = (Symbol(f"z{self._fresh + i}", "intermediate") for i in (0, 1))
+            self._fresh += 2
+            self._define(Angles((Angle(angle.expr, sine, cosine),)), angle.time + FUNCTION)
+            self._trigonometry["sin", angle.expr], self._trigonometry["cos", angle.expr] = sine, cosine
+        symbol = self._trigonometry[name, angle.expr]
+        return _Value(symbol, self.time[symbol])
+
+    def _terms(self, node: Sum, done: dict[Expr, _Part]) -> _Part:
+        parts: list[tuple[int, _Value | _Factors]] = []
+        for core, c in node.terms:
+            part = done[core]
+            if abs(c) != 1:
+                part = _scaled(c, self._finished(part) if isinstance(part, _Terms) else part)
+            sign = 1 if abs(c) != 1 or c > 0 else -1
+            if isinstance(part, _Terms) and self.options.balance:
+                parts += [(sign * s, p) for s, p in part.parts]
+            else:
+                parts.append((sign, self._finished(part) if isinstance(part, _Terms) else part))
+        return _Terms(tuple(parts))
+
+    def _factors(self, node: Product, done: dict[Expr, _Part]) -> _Part:
+        coefficient: Rational = node.coefficient
+        top: list[_Value] = []
+        bottom: list[_Value] = []
+        for base, exponent in node.factors:
+            part = done[base]
+            if isinstance(part, _Factors) and exponent == 1 and self.options.balance:
+                coefficient *= part.coefficient
+                top += part.top
+                bottom += part.bottom
+                continue
+            value = self._finished(part)
+            if exponent < 0 and base in self._divisors:
+                top += self._power(self._inverted(value), -exponent)
+            else:
+                (top if exponent > 0 else bottom).extend(self._power(value, abs(exponent)))
+        return _Factors(coefficient, tuple(top), tuple(bottom))
+
+    def _inverted(self, value: _Value) -> _Value:
+        if value.expr not in self._inverse:
+            inverse = _Value(Product(1, ((value.expr, -1),)), value.time + DIVIDE)
+            self._inverse[value.expr] = self._named(inverse)
+        return self._inverse[value.expr]
+
+    def _power(self, value: _Value, exponent: Rational) -> list[_Value]:
+        """Factors whose product is value ** exponent, exponent > 0."""
+        if not isinstance(exponent, int):
+            whole, rest = divmod(exponent, 1)
+            value = self._named(value) if whole else value
+            root = _Value(Product(1, ((value.expr, rest),)), value.time + (ROOT if rest == 1 / 2 else FUNCTION))
+            return [root, *(self._power(value, int(whole)) if whole else [])]
+        if exponent == 1:
+            return [value]
+        value = self._named(value)
+        factors: list[_Value] = []
+        while exponent > 3:
+            if exponent % 2:
+                factors.append(value)
+            value = self._named(_Value(_product(1, [value, value]), value.time + MULTIPLY))
+            exponent //= 2
+        return factors + [value] * exponent
+
+    def _finished(self, part: _Part) -> _Value:
+        if isinstance(part, _Value):
+            return part
+        return self._product(part) if isinstance(part, _Factors) else self._sum(part)
+
+    def _product(self, f: _Factors) -> _Value:
+        sign, top = _signed_factors(f)
+        if not f.bottom:
+            top = self._paired(top, 2)
+            if len(top) == 1:
+                return _Value(top[0].expr if sign > 0 else Product(-1, ((top[0].expr, 1),)), top[0].time)
+            return _Value(_product(sign, top), MULTIPLY + max(v.time for v in top))
+        below = self._paired(list(f.bottom), 1)[0]
+        above = self._paired(top, 1)[0] if top else _Value(ONE, 0)
+        late = max(above.time, below.time + DIVIDE) + MULTIPLY
+        if above.expr is not ONE and self.options.reciprocals and late < max(above.time, below.time) + DIVIDE:
+            inverse = _Value(Product(1, ((below.expr, -1),)), below.time + DIVIDE)
+            return _Value(_product(sign, [above, inverse]), late)
+        factors = ((below.expr, -1),) if above.expr is ONE else ((above.expr, 1), (below.expr, -1))
+        return _Value(Product(sign, factors), max(above.time, below.time) + DIVIDE)
+
+    def _paired(self, factors: list[_Value], left: int) -> list[_Value]:
+        """Multiplies until `left` factors are left, those that are ready first at the bottom."""
+        if not self.options.balance:
+            while len(factors) > left:
+                a, b = factors[:2]
+                factors = [_Value(_product(1, [a, b]), max(a.time, b.time) + MULTIPLY), *factors[2:]]
+            return factors
+        heap = [(v.time, i, v) for i, v in enumerate(factors)]
+        heapq.heapify(heap)
+        count = len(heap)
+        while len(heap) > left:
+            (_, _, a), (_, _, b) = heapq.heappop(heap), heapq.heappop(heap)
+            joined = _Value(_product(1, [a, b]), max(a.time, b.time) + MULTIPLY)
+            heapq.heappush(heap, (joined.time, count, joined))
+            count += 1
+        return [v for _, _, v in sorted(heap)]
+
+    def _sum(self, terms: _Terms) -> _Value:
+        """Adds up, what is ready first at the bottom; a product of two is left to a fused operation with the addition."""
+        heap: list[tuple[int, int, int, Expr, int]] = []  # ready, order, sign, expression, time of factors (-1: none)
+        for i, (sign, part) in enumerate(terms.parts):
+            if isinstance(part, _Factors) and not part.bottom:
+                own, top = _signed_factors(part)
+                top = self._paired(top, 2)
+                start = max(v.time for v in top)
+                if len(top) == 2:
+                    heap.append((start + MULTIPLY, i, sign * own, _product(1, top), start))
+                else:
+                    heap.append((start, i, sign * own, top[0].expr, -1))
+                continue
+            value = self._finished(part)
+            negative = isinstance(value.expr, Product) and value.expr.coefficient < 0
+            expr = _negated(value.expr) if negative else value.expr
+            heap.append((value.time, i, -sign if negative else sign, expr, -1))
+        if not self.options.balance:
+            heap.sort(key=lambda x: x[1])
+            exprs = tuple((e, s) for _, _, s, e, _ in heap)
+            return _Value(Sum(exprs), max(x[0] for x in heap) + ADD * (len(exprs) - 1))
+        heapq.heapify(heap)
+        count = len(heap)
+        while len(heap) > 1:
+            a, b = heapq.heappop(heap), heapq.heappop(heap)
+            heapq.heappush(heap, _added(a, b, count))
+            count += 1
+        time, _, sign, expr, _ = heap[0]
+        return _Value(expr if sign > 0 else Product(-1, ((expr, 1),)), time)
+
+
+def _added(
+    a: tuple[int, int, int, Expr, int], b: tuple[int, int, int, Expr, int], order: int
+) -> tuple[int, int, int, Expr, int]:
+    """The sum of two terms. A product that comes late stands first: compilers fuse the first one."""
+    if b[4] >= 0:
+        a, b = b, a
+    time = max(a[4], b[0]) + FUSED if a[4] >= 0 else max(a[0], b[0]) + ADD
+    if a[2] == b[2]:
+        return time, order, a[2], Sum(((a[3], 1), (b[3], 1))), -1
+    if a[2] < 0 and a[4] < 0:
+        a, b = b, a
+    return time, order, 1, Sum(((a[3], a[2]), (b[3], b[2]))), -1
+
+
+def _signed_factors(f: _Factors) -> tuple[int, list[_Value]]:
+    sign = -1 if f.coefficient < 0 else 1
+    size = abs(f.coefficient)
+    return sign, [*([] if size == 1 else [_Value(Number(size), 0)]), *f.top]
+
+
+def _scaled(c: Rational, part: _Value | _Factors | _Terms) -> _Factors:
+    if isinstance(part, _Factors):
+        return replace(part, coefficient=part.coefficient * c)
+    assert isinstance(part, _Value)
+    return _Factors(c, (part,), ())
+
+
+def _product(sign: int, values: Sequence[_Value]) -> Expr:
+    a, b = values
+    return Product(sign, ((a.expr, 2),) if a.expr is b.expr else ((a.expr, 1), (b.expr, 1)))
+
+
+def _negated(e: Product) -> Expr:
+    if e.coefficient == -1 and len(e.factors) == 1 and e.factors[0][1] == 1:
+        return e.factors[0][0]
+    return Product(-e.coefficient, e.factors)
+
+
+def _trigonometric(node: Expr) -> bool:
+    return isinstance(node, Func) and node.function is None and node.name in ("sin", "cos")
+
+
+def _largest_number(section: Section) -> int:
+    names = [t.name for s in section.statements for t in step_targets(s)]
+    return max((int(n[1:]) for n in names if n[0] == "z" and n[1:].isdecimal()), default=0)
+
+
+def _repeated_divisors(section: Section) -> set[Expr]:
+    """What is divided by more than once."""
+    count: dict[Expr, int] = {}
+    roots = [e for s in section.statements for e in statement_expressions(s)] + list(section.results)
+    for node in postorder(roots):
+        if isinstance(node, Product):
+            for base, exponent in node.factors:
+                if exponent < 0 and isinstance(exponent, int):
+                    count[base] = count.get(base, 0) - exponent
+    return {base for base, n in count.items() if n > 1}
+
+
+# ---- order of statements
+
+
+def _ordered(steps: list[Step], results: tuple[Expr, ...], early: int, options: Options) -> Schedule:
+    """The steps in critical-path order, or depth first where there are many."""
+    graph = _Graph(steps, results)
+    size = sum(graph.size)
+    if options.critical_path and size <= LARGEST_LISTED:
+        order = graph.critical_path(early)
+    elif options.critical_path:
+        order = graph.depth_first(early)
+    else:
+        order = list(range(len(steps)))
+    return Schedule(tuple(steps[i] for i in order), results)
+
+
+class _Graph:
+    """Which step needs which."""
+
+    def __init__(self, steps: list[Step], results: tuple[Expr, ...]) -> None:
+        place = {t: i for i, s in enumerate(steps) for t in step_targets(s)}
+        self.needs: list[list[int]] = []
+        self.users: list[list[int]] = [[] for _ in steps]
+        self.span: list[int] = []  # cycles
+        self.size: list[int] = []  # operations
+        call = -1
+        for i, s in enumerate(steps):
+            expressions = step_expressions(s)
+            needs = dict.fromkeys(place[x] for x in _symbols(expressions) if x in place)
+            if isinstance(s, Call):  # external routines keep their order
+                if call >= 0:
+                    needs[call] = None
+                call = i
+            self.needs.append(list(needs))
+            for n in needs:
+                self.users[n].append(i)
+            spans = [_span(e) for e in expressions]
+            own = FUNCTION if isinstance(s, Angles | Call) else 20 * len(s.right) if isinstance(s, Solve) else 0
+            self.span.append(max((x for x, _ in spans), default=0) + own)
+            self.size.append(sum(n for _, n in spans) + own // 2)
+        self.wanted = [place[x] for e in results for x in _symbols((e,)) if x in place]
+        self._results = [(_span(e)[0], [place[x] for x in _symbols((e,)) if x in place]) for e in results]
+
+    def critical_path(self, early: int) -> list[int]:
+        """List scheduling: among the steps whose operands are there, the one with the longest way to go comes first."""
+        height = [0] * len(self.span)
+        for span, used in self._results:
+            for i in used:
+                height[i] = max(height[i], span)
+        for i in reversed(range(len(height))):
+            for n in self.needs[i]:
+                height[n] = max(height[n], height[i] + self.span[i])
+        order = list(range(early))
+        left = [sum(n >= early for n in needs) for needs in self.needs]
+        finish = [0] * len(left)
+        start = [(0, i) for i in range(early, len(left)) if left[i] == 0]  # time, step: operands there from that time on
+        heapq.heapify(start)
+        ready: list[tuple[int, int]] = []
+        clock = 0.0
+        while start or ready:
+            while start and (start[0][0] <= clock or not ready):
+                time, i = heapq.heappop(start)
+                clock = max(clock, time)
+                heapq.heappush(ready, (-height[i], i))
+            _, i = heapq.heappop(ready)
+            order.append(i)
+            finish[i] = int(clock) + self.span[i]
+            clock += max(self.size[i], 1) / SLOTS
+            for user in self.users[i]:
+                if user >= early:
+                    left[user] -= 1
+                    if left[user] == 0:
+                        heapq.heappush(start, (max(finish[n] for n in self.needs[user]), user))
+        return order
+
+    def depth_first(self, early: int) -> list[int]:
+        """What a result needs directly before it."""
+        order = list(range(early))
+        seen = [i < early for i in range(len(self.span))]
+        for root in [*self.wanted, *range(len(self.span))]:
+            if seen[root]:
+                continue
+            seen[root] = True
+            stack = [(root, iter(self.needs[root]))]
+            while stack:
+                i, needs = stack[-1]
+                for n in needs:
+                    if not seen[n]:
+                        seen[n] = True
+                        stack.append((n, iter(self.needs[n])))
+                        break
+                else:
+                    stack.pop()
+                    order.append(i)
+        return order
+
+
+def _span(root: Expr) -> tuple[int, int]:
+    """Cycles from the last operand to the value, and operations."""
+    depth: dict[Expr, int] = {}
+    size = 0
+    for node in postorder((root,)):
+        parts = max((depth[p] for p in node.parts), default=0)
+        own, count = _own(node)
+        depth[node] = parts + own
+        size += count
+    return depth[root], size
+
+
+def _own(node: Expr) -> tuple[int, int]:
+    if isinstance(node, Sum):
+        return ADD, len(node.terms) - 1
+    if isinstance(node, Product):
+        size = sum(abs(x) if isinstance(x, int) else 1 for _, x in node.factors) - 1 + (abs(node.coefficient) != 1)
+        below = any(x < 0 for _, x in node.factors)
+        return (DIVIDE if below else MULTIPLY if size else 0), int(max(size, below))
+    return (FUNCTION, 5) if isinstance(node, Func) else (0, 0)

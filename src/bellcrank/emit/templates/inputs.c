@@ -1,0 +1,51 @@
+/* ---- inputs as functions of time */
+
+enum { CONSTANT, STEP, RAMP, SINE, CHIRP, PIECES, FUNCTION };
+
+struct Input {
+    int32_t kind;
+    int32_t rate;         /* 0: the value, 1: its rate of change */
+    double scale, offset; /* to equation units */
+    double a[6];          /* the numbers of the signal */
+    int64_t n;            /* PIECES: points x and four coefficients for every piece */
+    const double *x, *pieces;
+};
+
+static double input_value(const Input *in, double t)
+{
+    const double two_pi = 6.283185307179586, *a = in->a;
+    switch (in->kind) {
+    case STEP: /* at, height, before */
+        return a[2] + (t >= a[0] ? a[1] : 0.0);
+    case RAMP: { /* start, slope, end */
+        const double inside = t < a[0] ? a[0] : t > a[2] ? a[2] : t;
+        return in->rate ? (t >= a[0] && t < a[2] ? a[1] : 0.0) : a[1]*(inside - a[0]);
+    }
+    case SINE: { /* amplitude, frequency, phase, start */
+        const double w = two_pi*a[1], phase = w*(t - a[3]) + a[2];
+        return t < a[3] ? 0.0 : in->rate ? a[0]*w*cos(phase) : a[0]*sin(phase);
+    }
+    case CHIRP: { /* amplitude, first frequency, last frequency, duration, start */
+        const double s = t > a[4] ? t - a[4] : 0.0, inside = s < a[3] ? s : a[3], k = (a[2] - a[1])/a[3];
+        const double phase = two_pi*(a[1]*inside + 0.5*k*inside*inside + a[2]*(s - inside));
+        return t < a[4] ? 0.0 : in->rate ? a[0]*two_pi*(a[1] + k*inside)*cos(phase) : a[0]*sin(phase);
+    }
+    case PIECES:
+        return spline_value(in->n, in->x, in->pieces, in->rate, t);
+    default: /* CONSTANT */
+        return in->rate ? 0.0 : a[0];
+    }
+}
+
+/* All inputs at a time; nonzero if one of them failed. */
+static int set_inputs(const Job *job, double t, double *w)
+{
+    for (int i = 0; i < N_W; i++) {
+        const Input *in = &job->inputs[i];
+        if (in->kind != FUNCTION)
+            w[i] = in->offset + in->scale*input_value(in, t);
+        else if (job->function(i, t, &w[i]))
+            return 1;
+    }
+    return 0;
+}

@@ -1,0 +1,120 @@
+/* ---- a run: everything from the first step to the last happens here */
+
+enum { RK2, RK4, EULER };
+enum { FINISHED, NOT_FINITE, EXTERNAL_FAILED, INPUT_FAILED };
+
+typedef struct Input Input;
+
+typedef struct {
+    int32_t method;             /* RK2 (AUTOSIM's midpoint rule), RK4, EULER (semi-implicit) */
+    int32_t status;             /* out: FINISHED ... INPUT_FAILED */
+    int64_t first, last;        /* goes from step `first` to step `last` ... */
+    int64_t total, every;       /* ... of `total`; every n-th step is recorded, and the last of all */
+    double h;                   /* step, s */
+    const double *p, *c;        /* parameters, constants */
+    const Input *inputs;        /* one for each w */
+    int (*function)(int32_t input, double t, double *value); /* inputs that are functions outside of this file */
+    Externals *externals;
+    double *y, *k;              /* in, out: coordinates and speeds, and their rates, at the step reached */
+    double *bad;                /* out: the state that is not finite, if any */
+    double *rows;               /* out: time, coordinates, speeds, outputs of each recorded step */
+    int64_t filled;             /* in, out: rows filled so far */
+    int64_t reached;            /* out: number of the last step taken or tried */
+} Job;
+@INPUTS@
+/* Rates of the state y at a time; live: external routines may change what they remember. */
+static int rates(Job *job, int live, double t, const double *y, double *k, double *w)
+{
+@SET@    job->externals->live = live;
+    derivatives(t, y, y + N_Q, job->p, job->c, w, k, k + N_Q, job->externals);
+    return job->externals->failed ? EXTERNAL_FAILED : FINISHED;
+}
+
+static int record(Job *job, double t, const double *y, const double *w)
+{
+    double *row = job->rows + job->filled*(1 + N_S + N_OUT);
+    job->filled++;
+    row[0] = t;
+    memcpy(row + 1, y, N_S*sizeof *y);
+    job->externals->live = 0;
+    outputs(t, y, y + N_Q, job->p, job->c, w, row + 1 + N_S, job->externals);
+    return job->externals->failed ? EXTERNAL_FAILED : FINISHED;
+}
+
+static int all_finite(const double *y)
+{
+    for (int j = 0; j < N_S; j++)
+        if (!isfinite(y[j]))
+            return 0;
+    return 1;
+}
+
+/* One step from y with rates k to `next`: the rates there are left to the caller. */
+static int advance(Job *job, double t, double middle, double end, const double *y, const double *k, double *next, double *w)
+{
+    const double h = job->h;
+    double stage[N_S], k2[N_S], k3[N_S], k4[N_S];
+    int failed;
+    switch (job->method) {
+    case RK2:
+        for (int j = 0; j < N_S; j++)
+            stage[j] = y[j] + h/2*k[j];
+        failed = rates(job, 1, middle, stage, k2, w);
+        for (int j = 0; j < N_S; j++)
+            next[j] = y[j] + h*k2[j];
+        return failed;
+    case RK4:
+        for (int j = 0; j < N_S; j++)
+            stage[j] = y[j] + h/2*k[j];
+        if ((failed = rates(job, 0, middle, stage, k2, w)))
+            return failed;
+        for (int j = 0; j < N_S; j++)
+            stage[j] = y[j] + h/2*k2[j];
+        if ((failed = rates(job, 0, middle, stage, k3, w)))
+            return failed;
+        for (int j = 0; j < N_S; j++)
+            stage[j] = y[j] + h*k3[j];
+        failed = rates(job, 0, end, stage, k4, w);
+        for (int j = 0; j < N_S; j++)
+            next[j] = y[j] + h/6*(k[j] + 2*k2[j] + 2*k3[j] + k4[j]);
+        return failed;
+    default: /* EULER: speeds first, then coordinates with the new speeds */
+        memcpy(next, y, sizeof stage);
+        for (int j = N_Q; j < N_S; j++)
+            next[j] += h*k[j];
+        failed = rates(job, 0, t, next, k2, w);
+        for (int j = 0; j < N_Q; j++)
+            next[j] += h*k2[j];
+        return failed;
+    }
+}
+
+/* Goes on with a run. The state stays the last good one if a step fails. Returns the status. */
+EXPORT int run(Job *job)
+{
+    double next[N_S], k_new[N_S], w[N_W + 1];
+    job->externals->failed = 0;
+    job->reached = job->first;
+    job->status = FINISHED;
+    if (job->first == 0 && job->filled == 0) {
+        if ((job->status = rates(job, 1, 0.0, job->y, job->k, w)) || (job->status = record(job, 0.0, job->y, w)))
+            return job->status;
+    }
+    for (int64_t i = job->first + 1; i <= job->last; i++) {
+        const double h = job->h, t = (double)(i - 1)*h, end = (double)i*h;
+        job->reached = i;
+        if ((job->status = advance(job, t, ((double)i - 0.5)*h, end, job->y, job->k, next, w)))
+            return job->status;
+        if (!all_finite(next)) {
+            memcpy(job->bad, next, sizeof next);
+            return job->status = NOT_FINITE;
+        }
+        if ((job->status = rates(job, 1, end, next, k_new, w)))
+            return job->status;
+        memcpy(job->y, next, sizeof next);
+        memcpy(job->k, k_new, sizeof k_new);
+        if ((i % job->every == 0 || i == job->total) && (job->status = record(job, end, job->y, w)))
+            return job->status;
+    }
+    return job->status;
+}

@@ -1,0 +1,199 @@
+"""Exchange with SymPy, where it is installed: for a second opinion, or for what its algebra does better.
+
+In:  an expression of either side. Out: the same expression of the other side, symbols under their names.
+Quantities are real, so a symbol `x` is `sympy.Symbol("x", real=True)` over there. Both walks are loops, so the depth of an
+expression does not matter to them (it does to some operations of SymPy).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from typing import Any
+
+from bellcrank.errors import ModelError
+from bellcrank.expr.construct import add, call, function, mul, power, sub
+from bellcrank.expr.node import (
+    MINUS_ONE,
+    ONE,
+    PI,
+    ZERO,
+    Expr,
+    Func,
+    Held,
+    Number,
+    Product,
+    Rational,
+    Sum,
+    Symbol,
+    rational,
+)
+from bellcrank.expr.walk import postorder
+
+# Bellcrank's name of a function, SymPy's name of the same one
+_NAMES = {
+    **{name: name for name in ("sin", "cos", "tan", "asin", "acos", "atan", "atan2", "exp", "log", "sign")},
+    **{"abs": "Abs", "min": "Min", "max": "Max", "pow": "Pow"},
+    **{"lt": "StrictLessThan", "le": "LessThan", "gt": "StrictGreaterThan", "ge": "GreaterThan"},
+}
+_COMPARISONS = frozenset({"lt", "le", "gt", "ge"})
+_OURS = {theirs: ours for ours, theirs in _NAMES.items() if ours != "pow"}
+
+
+def to_sympy(expr: Expr) -> Any:
+    """The SymPy expression with the same value; held results are written out."""
+    sympy = _sympy()
+    done: dict[Expr, Any] = {}
+    for node in postorder((expr,)):
+        done[node] = _theirs(node, done, sympy)
+    return done[expr]
+
+
+def _theirs(node: Expr, done: Mapping[Expr, Any], sympy: Any) -> Any:
+    def number(value: Rational) -> Any:
+        return sympy.Rational(value.numerator, value.denominator)
+
+    if isinstance(node, Number):
+        return number(node.value)
+    if isinstance(node, Symbol):
+        return sympy.pi if node is PI else sympy.Symbol(node.name, real=True)
+    if isinstance(node, Sum):
+        return sympy.Add(*(number(c) * done[core] for core, c in node.terms))
+    if isinstance(node, Product):
+        return sympy.Mul(number(node.coefficient), *(done[b] ** number(x) for b, x in node.factors))
+    if isinstance(node, Held):
+        return done[node.definition]
+    assert isinstance(node, Func)
+    args = [done[a] for a in node.args]
+    if node.function is not None:
+        return sympy.Function(node.name)(*args)
+    if node.name == "where":
+        return sympy.Piecewise((args[1], _condition(node.args[0], done, sympy)), (args[2], True))
+    if node.name in _COMPARISONS:
+        return sympy.Piecewise((1, _condition(node, done, sympy)), (0, True))
+    return getattr(sympy, _NAMES[node.name])(*args)
+
+
+def _condition(node: Expr, done: Mapping[Expr, Any], sympy: Any) -> Any:
+    if isinstance(node, Func) and node.function is None and node.name in _COMPARISONS:
+        return getattr(sympy, _NAMES[node.name])(*(done[a] for a in node.args))
+    return sympy.Ne(done[node], 0)
+
+
+def from_sympy(
+    sym_expr: Any, kinds: Mapping[str, str | Symbol] | None = None, functions: Mapping[str, Any] | None = None
+) -> Expr:
+    """The expression with the value of a SymPy expression.
+
+    `kinds` gives the kind of a symbol by its name ("parameter" if not given), or the symbol itself. A function of time
+    such as SymPy's dynamicsymbols make, q(t), becomes the symbol q if `kinds` has its name. `functions` gives the user
+    function (table, external routine) behind a function's name.
+    """
+    sympy = _sympy()
+    reader = _Reader(sympy, kinds or {}, functions or {})
+    root = sympy.sympify(sym_expr)
+    done: dict[int, Expr] = {}
+    kept: list[Any] = []  # an id is good as long as its object lives
+    stack = [(root, False)]
+    while stack:
+        node, ready = stack.pop()
+        if id(node) in done:
+            continue
+        parts = reader.parts(node)
+        if ready or not parts:
+            done[id(node)] = reader.read(node, [done[id(p)] for p in parts])
+            kept.append((node, parts))
+        else:
+            kept.append((node, parts))
+            stack.append((node, True))
+            stack.extend((p, False) for p in reversed(parts))
+    return done[id(root)]
+
+
+class _Reader:
+    """Meaning of one SymPy node, given that of its parts."""
+
+    def __init__(self, sympy: Any, kinds: Mapping[str, str | Symbol], functions: Mapping[str, Any]) -> None:
+        self.sympy, self.kinds, self.functions = sympy, kinds, functions
+        self.table: dict[str, Callable[..., Expr]] = {
+            "Add": add,
+            "Mul": mul,
+            "Pow": power,
+            "Piecewise": _piecewise,
+            "Equality": lambda a, b: mul(function("le", a, b), function("ge", a, b)),
+            "Unequality": sub,
+            "cot": lambda x: power(function("tan", x), MINUS_ONE),
+            "sec": lambda x: power(function("cos", x), MINUS_ONE),
+            "csc": lambda x: power(function("sin", x), MINUS_ONE),
+        }
+
+    def parts(self, node: Any) -> tuple[Any, ...]:
+        if node.is_Atom or self._is_state(node):
+            return ()
+        if node.func.__name__ == "Piecewise":
+            return tuple(x for pair in node.args for x in pair.args)
+        return tuple(node.args)
+
+    def _is_state(self, node: Any) -> bool:
+        undefined = isinstance(node, self.sympy.core.function.AppliedUndef)
+        return undefined and node.func.__name__ not in self.functions
+
+    def read(self, node: Any, parts: list[Expr]) -> Expr:
+        if node.is_Atom or self._is_state(node):
+            return self._atom(node)
+        name = node.func.__name__
+        if isinstance(node, self.sympy.core.function.AppliedUndef):
+            return call(name, parts, self.functions[name])
+        if name in self.table:
+            return self.table[name](*parts)
+        if name in _OURS and (name != "log" or len(parts) == 1):
+            return function(_OURS[name], *parts)
+        raise ModelError(f"{name}() of SymPy has no counterpart here, in {node}")
+
+    def _atom(self, node: Any) -> Expr:
+        if node.is_Rational:
+            return Number(rational(Fraction(int(node.p), int(node.q))))
+        if node.is_Float:
+            return Number(rational(float(node)))
+        if node is self.sympy.pi:
+            return PI
+        if node is self.sympy.E:
+            return function("exp", ONE)
+        if node in (self.sympy.true, self.sympy.false):
+            return ONE if node else ZERO
+        if node.is_Symbol:
+            return self._symbol(node.name, "parameter")
+        if self._is_state(node):
+            return self._symbol(node.func.__name__, None)
+        raise ModelError(f"{node} of SymPy has no counterpart here")
+
+    def _symbol(self, name: str, otherwise: str | None) -> Expr:
+        kind = self.kinds.get(name, otherwise)
+        if kind is None:
+            raise ModelError(
+                f"{name}() is an unknown function: give its symbol in `kinds` if it is a function of time, "
+                f"or what computes it in `functions`"
+            )
+        return kind if isinstance(kind, Symbol) else Symbol(name, kind)
+
+
+def _piecewise(*parts: Expr) -> Expr:
+    """Pairs of value and condition, the last condition true."""
+    *pairs, last, otherwise = parts
+    if otherwise is not ONE:
+        raise ModelError("a Piecewise of SymPy needs a last value that holds otherwise, (value, True)")
+    result = last
+    for value, condition in zip(pairs[-2::-2], pairs[-1::-2], strict=True):
+        if value is ONE and result is ZERO and isinstance(condition, Func) and condition.name in _COMPARISONS:
+            result = condition  # a comparison is a number, 1 or 0
+        else:
+            result = function("where", condition, value, result)
+    return result
+
+
+def _sympy() -> Any:
+    try:
+        import sympy
+    except ImportError:
+        raise ModelError("exchange with SymPy needs the package 'sympy': pip install sympy") from None
+    return sympy

@@ -1,0 +1,73 @@
+"""Parameters that stand in the equations but do not act: cancelled somewhere on the way, found by value, and removed.
+
+With J11 = (-I11 + I22 + I33)/2 and J22 = (I11 - I22 + I33)/2, results that hold only J11 + J22 depend on I33 alone. The gradient
+of a random combination of all results, taken by one backward sweep over the prime field of the fingerprints, is zero
+for exactly the parameters without influence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bellcrank.errors import ModelError
+from bellcrank.expr import ONE, ZERO, Expr, Func, Held, Product, Sum, Symbol, postorder, transform
+from bellcrank.expr.node import PRIME, circle, digest, power_residue, residue
+
+
+def drop_idle_parameters(roots: Sequence[Expr]) -> list[Expr]:
+    """The same results without parameters that have no influence on them."""
+    idle = idle_parameters(roots)
+    if not idle:
+        return list(roots)
+    for value in (ZERO, ONE):
+        replaced: dict[Expr, Expr] = dict.fromkeys(idle, value)
+        try:
+            return transform(roots, replaced.get)
+        except ModelError:  # division by the parameter: any other value will do
+            continue
+    return list(roots)
+
+
+def idle_parameters(roots: Sequence[Expr]) -> list[Symbol]:
+    """Parameters below the roots that none of them depends on."""
+    order = list(postorder(roots))
+    slope: dict[Expr, int] = dict.fromkeys(order, 0)
+    for i, r in enumerate(roots):
+        slope[r] += digest("weight of result", i)
+    for node in reversed(order):
+        if slope[node] % PRIME:
+            _pass_back(node, slope[node] % PRIME, slope)
+    found = [n for n in order if isinstance(n, Symbol) and n.kind == "parameter" and slope[n] % PRIME == 0]
+    return sorted(found, key=lambda s: s.sort)
+
+
+def _pass_back(node: Expr, s: int, slope: dict[Expr, int]) -> None:
+    """Adds a node's share to the slopes of its parts."""
+    if isinstance(node, Sum):
+        for core, c in node.terms:
+            slope[core] += s * residue(c)
+    elif isinstance(node, Held):
+        slope[node.definition] += s
+    elif isinstance(node, Product):
+        powers = [power_residue(b.fingerprint, x) for b, x in node.factors]
+        for i, (base, exponent) in enumerate(node.factors):
+            share = s * residue(node.coefficient) % PRIME
+            for j, value in enumerate(powers):
+                if j != i:
+                    share = share * value % PRIME
+            if exponent != 1:
+                share = share * residue(exponent) * powers[i] % PRIME * pow(base.fingerprint, -1, PRIME) % PRIME
+            slope[base] += share
+    elif isinstance(node, Func):
+        for i, a in enumerate(node.args):
+            slope[a] += s * _partial(node, i) % PRIME
+
+
+def _partial(node: Func, i: int) -> int:
+    cosine, sine = circle(node.args[0].fingerprint) if node.name in ("sin", "cos") else (0, 0)
+    match node.name:
+        case "sin":
+            return cosine
+        case "cos":
+            return -sine
+    return digest("partial", node.name, i, *(a.fingerprint for a in node.args))

@@ -1,0 +1,348 @@
+"""Results as a network of sums of products: the form in which common parts can be found and taken out.
+
+A variable is an atom (symbol, function value, reciprocal) or a sum of terms; a term is a sign and a sorted tuple of factors
+(variables, with at most one constant among them). Shared products are written out, shared sums stay variables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from bellcrank.expr import ONE, Expr, Func, Held, Number, Product, Sum, Symbol, mul, postorder, power
+from bellcrank.expr.construct import split
+from bellcrank.expr.node import Rational
+
+Factors = tuple[int, ...]
+Term = tuple[int, Factors]  # sign, factors
+
+
+@dataclass
+class Atom:
+    """Something that is not taken apart: a symbol, a constant, a function of variables, a power of a variable."""
+
+    kind: str  # symbol, constant, function, power
+    value: Expr | None = None
+    args: tuple[int, ...] = ()
+    exponent: Rational = 1
+
+
+class Network:
+    """Sums by variable number; atoms by variable number; results as variable numbers."""
+
+    def __init__(self) -> None:
+        self.sums: dict[int, list[Term]] = {}
+        self.atoms: dict[int, Atom] = {}
+        self.results: list[int] = []
+        self._next = 0
+        self._by_expr: dict[Expr, int] = {}
+        self._constants: dict[int, int] = {}  # fingerprint to variable
+        self._powers: dict[tuple[int, Rational], int] = {}
+        self.constant: set[int] = set()
+
+    def new(self) -> int:
+        self._next += 1
+        return self._next
+
+    def copy(self) -> Network:
+        other = Network()
+        other.sums = {k: list(v) for k, v in self.sums.items()}
+        other.atoms, other.results, other._next = dict(self.atoms), list(self.results), self._next
+        other._by_expr, other._constants = dict(self._by_expr), dict(self._constants)
+        other._powers, other.constant = dict(self._powers), set(self.constant)
+        return other
+
+    # ---- atoms
+
+    def symbol(self, e: Expr) -> int:
+        if e not in self._by_expr:
+            v = self._by_expr[e] = self.new()
+            self.atoms[v] = Atom("symbol", e)
+        return self._by_expr[e]
+
+    def constant_factor(self, e: Expr) -> Term:
+        """A constant as sign and factors: () for 1."""
+        if isinstance(e, Number) and abs(e.value) == 1:
+            return (1 if e.value > 0 else -1), ()
+        c, _ = split(e)
+        sign = -1 if c < 0 else 1
+        e = e if sign > 0 else -e
+        known = self._constants.get(e.fingerprint)
+        if known is None:
+            opposite = self._constants.get((-e).fingerprint)
+            if opposite is not None:
+                return -sign, (opposite,)
+            known = self._constants[e.fingerprint] = self.new()
+            self.atoms[known] = Atom("constant", e)
+            self.constant.add(known)
+        return sign, (known,)
+
+    def power(self, base: int, exponent: Rational) -> int:
+        key = (base, exponent)
+        if key not in self._powers:
+            v = self._powers[key] = self.new()
+            self.atoms[v] = Atom("power", args=(base,), exponent=exponent)
+        return self._powers[key]
+
+    # ---- terms
+
+    def times(self, a: Term, b: Term) -> Term:
+        """Product of two terms; constants merge."""
+        factors = a[1] + b[1]
+        sign = a[0] * b[0]
+        still = [f for f in factors if f in self.constant]
+        if len(still) > 1:
+            merged = mul(*(self.atoms[f].value for f in still))  # type: ignore[arg-type]
+            s, k = self.constant_factor(merged)
+            sign *= s
+            factors = tuple(f for f in factors if f not in self.constant) + k
+        return sign, tuple(sorted(factors))
+
+    def cost(self, term: Term) -> int:
+        return max(len(term[1]) - 1, 0)
+
+
+def build_network(roots: Sequence[Expr], inline_linear: bool = False, spread: int = 1) -> Network:
+    """The network of the given results.
+
+    `inline_linear`: shared sums that are linear in symbols are written out too. `spread`: a sum used once is multiplied out with its
+    constant factor (1) or with any factor (2).
+    """
+    net = Network()
+    uses = _uses(roots)
+    terms: dict[Expr, list[Term]] = {}
+    for node in postorder(roots):
+        if node.constant:
+            terms[node] = [net.constant_factor(node)]
+        elif isinstance(node, Held):
+            terms[node] = terms[node.definition]
+        elif isinstance(node, Symbol):
+            terms[node] = [(1, (net.symbol(node),))]
+        elif isinstance(node, Func):
+            args = tuple(_variable(net, a, terms[a]) for a in node.args)
+            v = net.new()
+            net.atoms[v] = Atom("function", node, args)
+            terms[node] = [(1, (v,))]
+        elif isinstance(node, Product):
+            terms[node] = _spread(net, node, terms, uses, spread, inline_linear) or [_product(net, node, terms)]
+        else:
+            assert isinstance(node, Sum)
+            gathered = _sum(net, node, terms)
+            shared = uses.get(node, 0) > 1
+            if shared and inline_linear and _is_linear(net, gathered):
+                shared = False
+            terms[node] = [(1, (_sum_variable(net, gathered),))] if shared and len(gathered) > 1 else gathered
+    for r in roots:
+        net.results.append(_variable(net, r, terms[r]))
+    return net
+
+
+def _spread(
+    net: Network, node: Product, terms: dict[Expr, list[Term]], uses: dict[Expr, int], spread: int, inline_linear: bool
+) -> list[Term] | None:
+    """A product with one sum that is used here only, multiplied out."""
+    inside = [b for b, x in node.factors if x == 1 and not b.constant and len(terms[b]) > 1]
+    others = [b for b, _ in node.factors if b not in inside]
+    if len(inside) != 1:
+        return None
+    linear = inline_linear and all(b.constant for b in others) and _is_linear(net, terms[inside[0]])
+    if not linear:
+        if uses.get(_bare(inside[0]), 0) > 1 or uses.get(node, 0) > 1:
+            return None
+        if spread < 2 and not all(b.constant for b in others):
+            return None
+    rest = Product(node.coefficient, tuple((b, x) for b, x in node.factors if b is not inside[0])) if others else None
+    scale = _product(net, rest, terms) if rest is not None else net.constant_factor(Number(node.coefficient))
+    return [net.times(scale, t) for t in terms[inside[0]]]
+
+
+def _bare(e: Expr) -> Expr:
+    while isinstance(e, Held):
+        e = e.definition
+    return e
+
+
+def _is_linear(net: Network, terms: list[Term]) -> bool:
+    """Are all terms constants times one symbol?"""
+    for _, factors in terms:
+        moving = [f for f in factors if f not in net.constant]
+        if len(moving) > 1 or any(f not in net.atoms or net.atoms[f].kind != "symbol" for f in moving):
+            return False
+    return True
+
+
+def _uses(roots: Sequence[Expr]) -> dict[Expr, int]:
+    """Uses of every node, products and held nodes looked through."""
+    direct: dict[Expr, int] = {}
+    for node in postorder(roots):
+        for part in node.parts:
+            inner = _bare(part)
+            if not isinstance(node, Held):
+                direct[inner] = direct.get(inner, 0) + 1
+    for r in roots:
+        inner = _bare(r)
+        direct[inner] = direct.get(inner, 0) + 1
+    # a sum inside a product that is itself written out several times is used that often
+    order = list(postorder(roots))
+    for node in reversed(order):
+        if isinstance(node, Product) and direct.get(node, 0) > 1:
+            for base, _ in node.factors:
+                inner = _bare(base)
+                direct[inner] = direct.get(inner, 0) + direct[node] - 1
+    return direct
+
+
+def _sum_variable(net: Network, terms: list[Term]) -> int:
+    v = net.new()
+    net.sums[v] = terms
+    return v
+
+
+def _variable(net: Network, node: Expr, terms: list[Term]) -> int:
+    """A variable for a value: the factor itself where the value is one, else a sum."""
+    if len(terms) == 1 and terms[0][0] == 1 and len(terms[0][1]) == 1:
+        return terms[0][1][0]
+    key = _bare(node)
+    if key not in net._by_expr:
+        net._by_expr[key] = _sum_variable(net, terms)
+    return net._by_expr[key]
+
+
+def _factor(net: Network, node: Expr, terms: list[Term]) -> Term:
+    """A value as one term: products as they are, sums as a variable."""
+    if len(terms) == 1:
+        return terms[0]
+    return 1, (_variable(net, node, terms),)
+
+
+def _product(net: Network, node: Product, terms: dict[Expr, list[Term]]) -> Term:
+    result = net.constant_factor(Number(node.coefficient))
+    still: list[Expr] = []
+    for base, exponent in node.factors:
+        if base.constant:
+            still.append(power(base, Number(exponent)))
+            continue
+        own = _factor(net, base, terms[base])
+        if isinstance(exponent, int) and exponent > 0:
+            for _ in range(exponent):
+                result = net.times(result, own)
+        else:
+            if len(own[1]) == 1 and own[0] == 1:
+                v = own[1][0]
+            else:
+                v = _variable(net, base, terms[base])
+            result = net.times(result, (1, (net.power(v, exponent),)))
+    if still:
+        result = net.times(result, net.constant_factor(mul(*still)))
+    return result
+
+
+def _sum(net: Network, node: Sum, terms: dict[Expr, list[Term]]) -> list[Term]:
+    """All terms, sums used once taken in; terms with equal variable parts merged."""
+    gathered: dict[Factors, Expr] = {}
+    for core, c in node.terms:
+        scale = net.constant_factor(Number(c))
+        for term in terms[core]:
+            sign, factors = net.times(scale, term)
+            moving = tuple(f for f in factors if f not in net.constant)
+            still = [net.atoms[f].value for f in factors if f in net.constant]
+            k = still[0] if still else ONE
+            assert k is not None
+            k = k if sign > 0 else -k
+            gathered[moving] = gathered[moving] + k if moving in gathered else k
+    result: list[Term] = []
+    for moving, k in gathered.items():
+        if k.fingerprint == 0:
+            continue
+        sign, still_factors = net.constant_factor(k)
+        result.append((sign, tuple(sorted(moving + still_factors))))
+    return result
+
+
+def rebuild(net: Network) -> list[Expr]:
+    """Expressions of the results; what is used more than once is held."""
+    uses: dict[int, int] = {}
+    for terms in net.sums.values():
+        for _, factors in terms:
+            for f in factors:
+                uses[f] = uses.get(f, 0) + 1
+    for atom in net.atoms.values():
+        for a in atom.args:
+            uses[a] = uses.get(a, 0) + 1
+    for r in net.results:
+        uses[r] = uses.get(r, 0) + 1
+    done: dict[int, Expr] = {}
+    for v in _order(net):
+        if v in net.atoms:
+            done[v] = _atom_expression(net.atoms[v], done)
+        else:
+            body = _sum_expression(net, net.sums[v], done)
+            done[v] = Held(body) if not isinstance(body, Symbol | Number | Held) else body
+    return [done[r] for r in net.results]
+
+
+def _order(net: Network) -> list[int]:
+    """Variables below the results, parts first."""
+
+    def parts(v: int) -> list[int]:
+        if v in net.atoms:
+            return list(net.atoms[v].args)
+        return [f for _, factors in net.sums[v] for f in factors]
+
+    seen: set[int] = set()
+    order: list[int] = []
+    for r in net.results:
+        if r in seen:
+            continue
+        seen.add(r)
+        stack = [(r, iter(parts(r)))]
+        while stack:
+            v, rest = stack[-1]
+            for p in rest:
+                if p not in seen:
+                    seen.add(p)
+                    stack.append((p, iter(parts(p))))
+                    break
+            else:
+                stack.pop()
+                order.append(v)
+    return order
+
+
+def _atom_expression(atom: Atom, done: dict[int, Expr]) -> Expr:
+    if atom.kind == "power":
+        return Product(1, ((done[atom.args[0]], atom.exponent),))
+    if atom.kind == "function":
+        assert isinstance(atom.value, Func)
+        return Func(atom.value.name, tuple(done[a] for a in atom.args), atom.value.function)
+    assert atom.value is not None
+    return atom.value
+
+
+def _sum_expression(net: Network, terms: list[Term], done: dict[int, Expr]) -> Expr:
+    pieces: list[tuple[Expr, Rational]] = []
+    for sign, factors in terms:
+        powers: dict[Expr, Rational] = {}
+        for f in factors:
+            base, exponent = done[f], 1
+            if f in net.atoms and net.atoms[f].kind == "power":
+                base, exponent = done[net.atoms[f].args[0]], net.atoms[f].exponent  # type: ignore[assignment]
+            powers[base] = powers.get(base, 0) + exponent
+        pairs = [(b, x) for b, x in powers.items() if x != 0]
+        numbers = [b for b, x in pairs if isinstance(b, Number) and x == 1]
+        coefficient: Rational = numbers[0].value if numbers else 1  # type: ignore[attr-defined]
+        pairs = sorted(((b, x) for b, x in pairs if not (numbers and b is numbers[0])), key=lambda item: item[0].sort)
+        if not pairs:
+            pieces.append((ONE, sign * coefficient))
+        elif len(pairs) == 1 and pairs[0][1] == 1:
+            pieces.append((pairs[0][0], sign * coefficient))
+        else:
+            pieces.append((Product(1, tuple(pairs)), sign * coefficient))
+    if len(pieces) == 1:
+        core, c = pieces[0]
+        if c == 1:
+            return core
+        if core is ONE:
+            return Number(c)
+        return Product(c, core.factors if isinstance(core, Product) else ((core, 1),))
+    return Sum(tuple(sorted(pieces, key=lambda item: item[0].sort)))

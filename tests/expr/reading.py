@@ -1,0 +1,46 @@
+"""A small meaning for parsed formulas: names are symbols, functions are the built-in ones."""
+
+from bellcrank.expr import PI, Number, Symbol, add, call, div, function, mul, neg, power
+from bellcrank.expr.node import rational
+from bellcrank.expr.text import evaluate_syntax, parse
+
+COMPARISON = {"<": "lt", "<=": "le", ">": "gt", ">=": "ge"}
+
+
+class Chain(list):
+    """Terms of a sum that is still being read: a + b + c is one sum of three, as it was when printed."""
+
+
+def settle(value):
+    return add(*value) if isinstance(value, Chain) else value
+
+
+def read(text, symbols=None, user=None):
+    """The expression that a text stands for."""
+    symbols, user = symbols or {}, user or {}
+
+    def meaning(node, parts):
+        if node.op in ("+", "-"):
+            left = parts[0] if isinstance(parts[0], Chain) else Chain([parts[0]])
+            right = settle(parts[1])
+            return Chain([*left, right if node.op == "+" else neg(right)])
+        args = [settle(p) for p in parts]
+        match node.op:
+            case "number":
+                return Number(rational(node.args[0]))
+            case "name":
+                return PI if node.args[0] == "pi" else symbols.get(node.args[0]) or Symbol(node.args[0])
+            case "neg":
+                return neg(args[0])
+            case "*":
+                return mul(*args)
+            case "/":
+                return div(*args)
+            case "**":
+                return power(*args)
+            case "call":
+                name = node.args[0]
+                return call(name, args, user[name]) if name in user else function(name, *args)
+        return function(COMPARISON[node.op], *args)
+
+    return settle(evaluate_syntax(parse(text), meaning))

@@ -1,0 +1,157 @@
+"""Derivatives, nominal values, constant parts, linear solution (Sayers 1990, tables 5.3.3 and 5.3.4)."""
+
+import math
+
+import pytest
+
+from bellcrank.errors import ModelError
+from bellcrank.expr import (
+    ONE,
+    PI,
+    ZERO,
+    Held,
+    Number,
+    Symbol,
+    constant_part,
+    cos,
+    depends_on,
+    derivative,
+    evaluate,
+    function,
+    nominal,
+    partial,
+    sin,
+    solve_for,
+    sqrt,
+    symbols,
+)
+
+a, b, c = (Symbol(n) for n in "abc")
+x, y = Symbol("x", "coordinate"), Symbol("y", "coordinate")
+u, v = Symbol("u", "speed"), Symbol("v", "speed")
+t = Symbol("t", "time")
+
+
+def rates(s):
+    return {x: u, y: v, t: ONE}.get(s, ZERO)
+
+
+def test_constants_do_not_change():
+    for e in (Number(3), a, PI, a * b + sin(c)):
+        assert derivative(e, rates) is ZERO
+
+
+def test_derivative_takes_the_rate_of_each_symbol():
+    assert derivative(x, rates) is u
+    assert derivative(a * x * y, rates) is a * (u * y + x * v)
+    assert derivative(a * t**2, rates) is 2 * a * t
+
+
+def test_partial_derivative_treats_others_as_constant():
+    assert partial(a * x**3 + y, x) is 3 * a * x**2
+    assert partial(y, x) is ZERO
+
+
+def test_partial_derivative_needs_a_symbol():
+    with pytest.raises(ModelError, match="with respect to a symbol"):
+        partial(x * y, x * y)
+
+
+@pytest.mark.parametrize("name", ["sin", "cos", "tan", "asin", "acos", "atan", "exp", "log", "abs", "sqrt"])
+def test_derivatives_of_functions(name):
+    e = function(name, a * x)
+    for at in (0.31, 0.62):
+        h = 1e-6
+        plus, minus = (evaluate([e], {"a": 1.2, "x": at + s})[0] for s in (h, -h))
+        assert evaluate([partial(e, x)], {"a": 1.2, "x": at})[0] == pytest.approx((plus - minus) / (2 * h), rel=1e-8)
+
+
+def test_derivatives_of_functions_of_two():
+    point = {"x": 0.7, "y": 1.3, "a": 0.4}
+    for e in (function("atan2", y, x), (x + a) ** (y * a), function("min", x, y), function("max", x * x, y)):
+        for s in (x, y):
+            h = 1e-6
+            plus, minus = (evaluate([e], {**point, s.name: point[s.name] + d})[0] for d in (h, -h))
+            assert evaluate([partial(e, s)], point)[0] == pytest.approx((plus - minus) / (2 * h), abs=1e-8)
+
+
+def test_derivative_of_a_choice_is_the_choice_of_derivatives():
+    condition = function("lt", x, a)
+    assert partial(function("where", condition, x**2, sin(x)), x) is function("where", condition, 2 * x, cos(x))
+    assert partial(function("max", x, a), x) is function("where", function("ge", a, x), ZERO, ONE)
+    assert partial(function("sign", x), x) is ZERO
+    assert partial(condition, x) is ZERO
+
+
+def test_derivative_of_a_function_without_one_is_refused():
+    from bellcrank.expr import Func
+
+    with pytest.raises(ModelError, match=r"derivative of mystery\(\) is not known"):
+        partial(Func("mystery", (x,)), x)
+
+
+def test_derivative_looks_into_held_results():
+    assert partial(Held(a * x) ** 2, x) is 2 * a * Held(a * x)
+
+
+def test_derivative_simplifies():
+    assert partial(sin(x) ** 2 + a * cos(x) ** 2, y) is ZERO
+    assert partial(sqrt(a + x), x) is 1 / (2 * sqrt(a + x))
+
+
+def test_nominal_value_has_states_at_zero():
+    assert nominal(a + b * x + c * cos(x) * u) is a
+    assert nominal(a + b * cos(y)) is a + b
+    assert nominal(a * t) is a * t
+    assert nominal(a + b) is a + b
+
+
+def test_constant_part():
+    assert constant_part(a * b) is a * b
+    assert constant_part(a * b + c * x - 3) is a * b - 3
+    assert constant_part(-(a + x)) is -a
+    assert constant_part(2 * (a - x)) is 2 * a
+    assert constant_part(a * x) is ZERO
+    assert constant_part(x) is ZERO
+    assert constant_part(b * (a + x)) is ZERO
+
+
+def test_linear_equation_is_solved_exactly():
+    assert solve_for(x, a * x + b) is -b / a
+    assert solve_for(x, a * x, b * x + c) is c / (a - b)
+    assert solve_for(u, sin(x) * u + cos(x) * v) is -cos(x) * v / sin(x)
+
+
+def test_hidden_linear_equation_is_solved():
+    e = (x + a) * (x - a) - x**2 + b * x
+    assert evaluate([solve_for(x, e)], {"a": 3.0, "b": 2.0}) == [4.5]
+
+
+def test_nonlinear_equation_gives_the_newton_update():
+    update = solve_for(x, x**2, a, iterate=True)
+    value = 1.0
+    for _ in range(6):
+        (value,) = evaluate([update], {"x": value, "a": 2.0})
+    assert value == pytest.approx(math.sqrt(2), rel=1e-15)
+
+
+def test_nonlinear_equation_is_refused_without_iteration():
+    with pytest.raises(ModelError, match="not linear"):
+        solve_for(x, sin(x), a)
+
+
+def test_equation_without_the_unknown_is_refused():
+    with pytest.raises(ModelError, match="does not occur"):
+        solve_for(x, a * y, b)
+    with pytest.raises(ModelError, match="does not occur"):
+        solve_for(x, (x + a) ** 2 - x**2 - 2 * a * x)
+
+
+def test_symbols_are_listed_in_canonical_order():
+    assert symbols(y * sin(x) + b, a * u) == [a, b, u, x, y]
+    assert symbols(Held(x) + y) == [x, y]
+
+
+def test_dependence_is_found_anywhere():
+    assert depends_on(Held(sin(a * x)) + b, lambda s: s is x)
+    assert not depends_on(a + b, lambda s: s.kind == "coordinate")

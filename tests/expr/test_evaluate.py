@@ -1,0 +1,87 @@
+"""Numerical values, as compiled code would have them."""
+
+import math
+
+import pytest
+
+from bellcrank.errors import ModelError
+from bellcrank.expr import PI, Func, Held, Number, Symbol, evaluate, function, power, sqrt
+
+a = Symbol("a")
+x = Symbol("x", "coordinate")
+
+
+def value(e, **known):
+    return evaluate([e], known)[0]
+
+
+def test_values_are_given_by_symbol_or_name():
+    assert evaluate([a * x, a + x], {a: 2.0, x: 3.0}) == [6.0, 5.0]
+    assert evaluate([a * x, a + x], {"a": 2.0, "x": 3.0}) == [6.0, 5.0]
+
+
+def test_any_node_may_be_given():
+    z = Held(a + x)
+    assert evaluate([2 * z], {z: 5.0}) == [10.0] or evaluate([z * 2], {z: 5.0, a: 1.0, x: 4.0}) == [10.0]
+
+
+def test_pi_is_known():
+    assert value(PI / 2) == math.pi / 2
+
+
+def test_missing_value_is_named():
+    with pytest.raises(ModelError, match="no value is known for x"):
+        value(a * x, a=1.0)
+    with pytest.raises(ModelError, match=r"no value is known for the function mystery\(\)"):
+        value(Func("mystery", (a,)), a=1.0)
+
+
+def test_sums_are_added_without_loss():
+    terms = [Symbol(f"s{i}") for i in range(4)]
+    assert evaluate([terms[0] + terms[1] + terms[2] + terms[3]], dict(zip(terms, (1e100, 1.0, -1e100, 1.0)))) == [2.0]
+
+
+@pytest.mark.parametrize(
+    ("e", "at", "expected"),
+    [
+        (1 / x, 0.0, math.inf),
+        (1 / x, -0.0, -math.inf),
+        (1 / x**2, 0.0, math.inf),
+        (1 / x, 1e-320, math.inf),
+        (sqrt(x), 0.0, 0.0),
+        (1 / sqrt(x), 0.0, math.inf),
+        (x**3, -1e200, -math.inf),
+        (x**2, -1e200, math.inf),
+        (function("log", x), 0.0, -math.inf),
+        (function("exp", x), 1e4, math.inf),
+        (function("exp", x), -1e4, 0.0),
+        (x + Number(10**400), 1.0, math.inf),
+        (x * Number(-(10**400)), 1.0, -math.inf),
+    ],
+    ids=str,
+)
+def test_too_large_is_infinite(e, at, expected):
+    assert value(e, x=at) == expected
+
+
+@pytest.mark.parametrize(
+    ("e", "at"),
+    [
+        (sqrt(x), -1.0),
+        (power(x, Number(1) / 3), -8.0),
+        (function("log", x), -1.0),
+        (function("asin", x), 1.5),
+        (function("acos", x), -1.5),
+        (function("sin", x), math.inf),
+        (x**a, -2.0),
+        (x - x**3, math.inf),
+    ],
+    ids=str,
+)
+def test_undefined_is_not_a_number(e, at):
+    assert math.isnan(value(e, x=at, a=0.5))
+
+
+def test_sign_and_comparisons_are_numbers():
+    assert [value(function("sign", x), x=v) for v in (-2.0, 0.0, 3.0)] == [-1.0, 0.0, 1.0]
+    assert [value(function("ge", x, a), x=v, a=1.0) for v in (0.0, 1.0, 2.0)] == [0.0, 1.0, 1.0]

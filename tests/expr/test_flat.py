@@ -1,0 +1,85 @@
+"""Expressions as rows and as pickles: the same objects come back, shared parts are written once."""
+
+import copy
+import json
+import os
+import pickle
+import subprocess
+import sys
+
+import pytest
+
+from bellcrank.errors import ModelError
+from bellcrank.expr import Held, Number, Symbol, call, cos, dump, function, load, sin, sqrt
+
+a, b = Symbol("a"), Symbol("b")
+x, y = Symbol("x", "coordinate"), Symbol("y", "speed", order=1)
+
+CASES = [
+    Number(3),
+    Number(1) / 3,
+    a,
+    y,
+    a * x / 3 + b,
+    sqrt(a * x) / (b + x) ** 2,
+    sin(x) * cos(x + a) - 1,
+    Held(a + x) * b,
+    function("where", function("lt", x, a), x, Number(0)),
+]
+
+
+@pytest.mark.parametrize("e", CASES, ids=str)
+def test_what_is_dumped_is_loaded(e):
+    assert load(dump([e])) == [e]
+
+
+@pytest.mark.parametrize("e", CASES, ids=str)
+def test_pickle_and_copy_give_the_same_object(e):
+    assert pickle.loads(pickle.dumps(e)) is e
+    assert copy.copy(e) is e
+    assert copy.deepcopy([e, e]) == [e, e]
+
+
+def test_several_roots_share_their_parts():
+    shared = sin(x + a)
+    rows = dump([shared * a, shared * b, shared * a])
+    assert sum(row[0] == "func" for row in rows) == 1
+    assert load(rows) == [shared * a, shared * b, shared * a]
+
+
+def test_rows_are_plain_data():
+    rows = dump(CASES)
+    listed = json.loads(json.dumps(rows))
+    assert load(listed) == CASES
+
+
+def test_user_functions_travel_with_the_rows():
+    e = call("maximum", (x, a), max)
+    assert pickle.loads(pickle.dumps(e)) is e
+    assert load(dump([e])) == [e]
+
+
+def test_numbers_with_very_many_digits_travel():
+    e = x + Number(10**6000) / 7
+    assert pickle.loads(pickle.dumps(e)) is e
+
+
+def test_damaged_rows_are_refused():
+    rows = dump([a * x])
+    with pytest.raises(ModelError, match="without its roots"):
+        load(rows[:-1])
+    with pytest.raises(ModelError, match="unknown kind"):
+        load([("quaternion", 1), *rows])
+
+
+def test_pickle_from_another_process_is_the_same_object():
+    script = (
+        "import pickle, sys\n"
+        "from bellcrank.expr import Symbol, sin\n"
+        "a, x = Symbol('a'), Symbol('x', 'coordinate')\n"
+        "sys.stdout.buffer.write(pickle.dumps([sin(a + x) * a, a + x]))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, check=True, env={**os.environ, "PYTHONHASHSEED": "7"}
+    )
+    assert pickle.loads(done.stdout) == [sin(a + x) * a, a + x]

@@ -1,0 +1,154 @@
+"""Exchange with SymPy: the same value over there, the same object back."""
+
+import builtins
+
+import pytest
+import sympy
+from hypothesis import given, settings
+
+from bellcrank.errors import ModelError
+from bellcrank.expr import (
+    PI,
+    Held,
+    Number,
+    Symbol,
+    call,
+    cos,
+    evaluate,
+    from_sympy,
+    function,
+    partial,
+    sin,
+    sqrt,
+    to_sympy,
+)
+from tests.expr.formulas import KINDS, POINTS, SYMBOLS, build, formulas
+
+a, b = Symbol("a"), Symbol("b")
+x, y = Symbol("x", "coordinate"), Symbol("y", "coordinate")
+A, B, X, Y = sympy.symbols("a b x y", real=True)
+
+SAME = [
+    (Number(2) / 3, sympy.Rational(2, 3)),
+    (PI, sympy.pi),
+    (a, A),
+    (a * x + 2 * b, A * X + 2 * B),
+    (a / (b + x) ** 2, A / (B + X) ** 2),
+    (sqrt(x) * a, sympy.sqrt(X) * A),
+    (sin(x) * cos(a + x), sympy.sin(X) * sympy.cos(A + X)),
+    (function("atan2", x, y), sympy.atan2(X, Y)),
+    (function("abs", x), sympy.Abs(X)),
+    (function("sign", x), sympy.sign(X)),
+    (function("min", x, y, a), sympy.Min(X, Y, A)),
+    (function("max", x, y), sympy.Max(X, Y)),
+    (function("log", x), sympy.log(X)),
+    (function("exp", x), sympy.exp(X)),
+    (x**y, X**Y),
+    (function("where", function("lt", x, a), x, y), sympy.Piecewise((X, X < A), (Y, True))),
+    (function("where", x, a, y), sympy.Piecewise((A, sympy.Ne(X, 0)), (Y, True))),
+    (2 * function("ge", x, a), 2 * sympy.Piecewise((1, X >= A), (0, True))),
+]
+
+
+@pytest.mark.parametrize(("ours", "theirs"), SAME, ids=[str(ours) for ours, _ in SAME])
+def test_both_ways(ours, theirs):
+    assert to_sympy(ours) == theirs
+    assert from_sympy(theirs, {"x": "coordinate", "y": "coordinate"}) is ours
+
+
+def test_symbols_are_parameters_unless_said():
+    assert from_sympy(X + A) is Symbol("x") + a
+    small = Symbol("x", "coordinate", order=1)
+    assert from_sympy(X, {"x": small}) is small
+
+
+def test_held_results_are_written_out():
+    assert to_sympy(Held(a + x) * b) == B * (A + X)
+
+
+def test_derivatives_agree():
+    e = sin(a * x) ** 2 / (1 + x**2) + function("atan2", x, a) * sqrt(1 + x**2)
+    theirs = from_sympy(sympy.diff(to_sympy(e), X), {"x": "coordinate"})
+    point = {"a": 0.7, "x": 1.3}
+    assert evaluate([theirs], point) == pytest.approx(evaluate([partial(e, x)], point), rel=1e-13)
+
+
+def test_numbers_of_sympy():
+    assert from_sympy(sympy.Float("0.1")) is Number(1) / 10
+    assert from_sympy(3) is Number(3)
+    assert evaluate([from_sympy(sympy.E)], {})[0] == pytest.approx(2.718281828459045)
+
+
+def test_other_functions_of_sympy():
+    point = {"x": 0.4}
+    for theirs in (sympy.cot(X), sympy.sec(X), sympy.csc(X), sympy.tan(X), sympy.acos(X)):
+        assert evaluate([from_sympy(theirs)], point)[0] == pytest.approx(float(theirs.subs(X, 0.4)))
+    assert evaluate([from_sympy(sympy.Piecewise((X, sympy.Eq(X, 2)), (1, X > 3), (0, True)))], {"x": 2.0}) == [2.0]
+
+
+def test_functions_of_time_become_states():
+    q = sympy.Function("q")(sympy.Symbol("t"))
+    assert from_sympy(sympy.sin(q) * A, {"q": "coordinate"}) is sin(Symbol("q", "coordinate")) * a
+
+
+def test_user_functions_keep_their_owner():
+    def tyre(slip):
+        return 2 * slip
+
+    e = call("tyre", (a * x,), tyre)
+    assert from_sympy(to_sympy(e), {"x": "coordinate"}, {"tyre": tyre}) is e
+
+
+@pytest.mark.parametrize(
+    ("theirs", "message"),
+    [
+        (sympy.gamma(X), r"gamma\(\) of SymPy has no counterpart"),
+        (sympy.oo, "oo of SymPy has no counterpart"),
+        (sympy.I * X, "I of SymPy has no counterpart"),
+        (sympy.Function("f")(X), r"f\(\) is an unknown function"),
+        (sympy.Piecewise((X, X > 0)), "needs a last value"),
+        (sympy.Derivative(sympy.Function("f")(X), X), "unknown function|no counterpart"),
+    ],
+    ids=str,
+)
+def test_what_has_no_counterpart_is_refused(theirs, message):
+    with pytest.raises(ModelError, match=message):
+        from_sympy(theirs)
+
+
+def test_missing_package_is_named(monkeypatch):
+    real = builtins.__import__
+
+    def without_sympy(name, *args, **kwargs):
+        if name == "sympy":
+            raise ImportError(name)
+        return real(name, *args, **kwargs)
+
+    monkeypatch.setattr(builtins, "__import__", without_sympy)
+    for exchange in (lambda: to_sympy(x), lambda: from_sympy(1)):
+        with pytest.raises(ModelError, match="needs the package 'sympy'"):
+            exchange()
+
+
+def test_depth_does_not_matter():
+    e = x
+    for _ in range(2_000):
+        e = sin(e) * a + b
+    assert from_sympy(to_sympy(e), {"x": "coordinate"}) is e
+
+
+def test_shared_parts_are_met_once():
+    e = x
+    for _ in range(40):
+        e = sin(e) * cos(e)
+    assert from_sympy(to_sympy(e), {"x": "coordinate"}) is e
+
+
+@settings(max_examples=60, derandomize=True, deadline=None)
+@given(formulas)
+def test_random_formulas_keep_their_value(tree):
+    e = build(tree)
+    back = from_sympy(to_sympy(e), KINDS)
+    for point in POINTS:
+        assert evaluate([back], point)[0] == pytest.approx(evaluate([e], point)[0], rel=1e-9, abs=1e-9)
+    assert set(SYMBOLS.values()) >= {s for s in back.parts if isinstance(s, Symbol)}

@@ -1,0 +1,509 @@
+"""Units and names that nobody declared are deduced from where they stand; only definite conflicts are problems."""
+
+import time
+from pathlib import Path
+from runpy import run_path
+
+import pytest
+
+import bellcrank as bc
+from bellcrank.kinematics.analysis import analyse
+from bellcrank.kinematics.dimensions import infer, settled
+from bellcrank.model.check import freeze
+from bellcrank.units import parse_dimension
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+def example(name, **options):
+    return run_path(str(EXAMPLES / f"{name}.py"))["model"](**options)
+
+
+def inferred(system, small=True):
+    """Quantities and problems of a description."""
+    return infer(analyse(*freeze(system.description, small)))
+
+
+def units_of(quantities):
+    return {name: unit.text for name, unit in quantities.unit.items()}
+
+
+def forget_units(system):
+    """The same description with no unit declared."""
+    for record in system.description.parameters.values():
+        record.units = None
+    return system
+
+
+def cart(units="mks"):
+    """A cart with a rod on it, of numbers only, so that every parameter is one that a test adds."""
+    s = bc.System("cart", units=units)
+    body = s.add_body("cart", translate=1, mass=2, inertia=0)
+    rod = s.add_body("rod", parent=body, rotate=3, cm=(0, -1, 0), mass=1, inertia=(1, 1, 1), label="long rod")
+    return s, body, rod
+
+
+def force(text, units="mks", **declared):
+    """The cart pushed by a force of the given magnitude."""
+    s, body, _ = cart(units)
+    s.add_force("push", magnitude=text, direction=body[1], at=body.origin)
+    s.set_units(declared)
+    return s
+
+
+def moment(text, units="mks", **declared):
+    """The rod turned by a moment of the given magnitude."""
+    s, body, rod = cart(units)
+    s.add_moment("turn", magnitude=text, direction=rod[3], on=rod, against=body)
+    s.set_units(declared)
+    return s
+
+
+# ----------------------------------------------------------------------------------------------------- whole models
+
+CAR = {  # Sayers (1990), section 9.1: user units of the passenger car
+    "ca1": "lb/deg", "ca2": "lb/deg", "cam1": "in-lb/deg", "cam2": "in-lb/deg", "ccoef1": "-", "ce": "in",
+    "cg1": "lb/deg", "croll": "in-lb-s/deg", "h": "in", "hra": "in",
+    "ixx": "in-lb-s2", "ixz": "in-lb-s2", "iyy": "in-lb-s2",
+    "izzr": "in-lb-s2", "kroll": "in-lb/deg", "krs2": "-", "l": "in", "nrbi33": "in-lb-s2", "nrbm": "lbm", "rbm": "lbm",
+    "speed": "in/s", "steer": "deg", "thetar": "deg",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("small", [False, True])
+def test_passenger_car_has_the_published_units(small):
+    quantities, problems = inferred(example("passenger_car", small=small))
+    assert problems == []
+    found = units_of(quantities)
+    assert {name: found[name] for name in CAR} == CAR
+    shown = {name: unit.text for name, unit in quantities.output_unit.items()}
+    assert shown == {
+        "Ay": "g's", "r": "deg/s", "alpha f": "deg", "alpha r": "deg",
+        "FY1": "lb", "FY2": "lb", "MZ1": "in-lb", "MZ2": "in-lb", "ROLLM": "in-lb",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("small", [False, True])
+def test_passenger_car_without_declared_units(small):
+    """All follow but two: of cg1 and ccoef1 only the product is determined (Sayers 1990, Table 9.1.1 prints "?")."""
+    quantities, problems = inferred(forget_units(example("passenger_car", small=small)))
+    assert problems == []
+    found = units_of(quantities)
+    expected = CAR | {"cg1": "?", "ccoef1": "?", "g": "g's"}
+    assert {name: found[name] for name in expected} == expected
+    assert "cg1" not in quantities.dimension
+
+
+def test_stanford_arm_controller():
+    quantities, problems = inferred(example("stanford_arm", controlled=True))
+    assert problems == []
+    found = units_of(quantities)
+    expected = dict.fromkeys(("k1", "k3", "k5", "k7", "k9"), "N-m/rad")
+    expected |= dict.fromkeys(("k2", "k4", "k6", "k8", "k10"), "N-m-s/rad")
+    expected |= {
+        "k11": "N/m",
+        "k12": "N-s/m",
+        "cdisp": "m",
+        "arot": "rad",
+        "frot": "rad",
+        "l5": "m",
+        "mc": "kg",
+        "a2": "kg-m2",
+    }
+    assert {name: found[name] for name in expected} == expected
+
+
+def test_spacecraft_externals_may_be_anything():
+    quantities, problems = inferred(example("spacecraft_1"))
+    assert problems == []
+    found = units_of(quantities)
+    expected = {
+        "kb": "N-m/rad",
+        "bb": "N-m-s/rad",
+        "kclock": "N-m/rad",
+        "bclock": "N-m-s/rad",
+        "gyro": "s",
+        "ltt1": "?",
+    }
+    assert {name: found[name] for name in expected} == expected
+
+
+def test_cart_with_rolling_wheels():
+    """Sayers (1990), section 9.2: the radius follows from constraints alone."""
+    s = bc.System("cart", units="mks")
+    b = s.add_body("b", translate=(1, 2), rotate=3, label="body of cart", cm=("cmb1", 0, 0))
+    f = s.add_body("f", parent=b, rotate=3, label="front axle", joint_at=("l1", 0, 0), cm=("-(eps - cmf1)", 0, 0))
+    s.add_body("rrw", parent=b, rotate=2, joint_at=(0, "trk2", 0), mass="mw", inertia=("it", "ia", "it"))
+    s.add_body("rfw", parent=f, rotate=2, joint_at=("-eps", "trk2", 0), mass="mw", inertia=("it", "ia", "it"))
+    s.add_force("thrust", magnitude="f", direction=b[1], at=b.origin)
+    s.add_constraint("r*dot([b2], rot(rrw) - rot(b)) - dot(vel(rrw0), [b1])")
+    s.add_constraint("dot([b2], vel(rrw0))")
+    s.add_output("dot(rot(b), [n3])", "r")
+    quantities, problems = inferred(s)
+    assert problems == []
+    found = units_of(quantities)
+    expected = {
+        "r": "m",
+        "f": "N",
+        "eps": "m",
+        "cmf1": "m",
+        "cmb1": "m",
+        "l1": "m",
+        "trk2": "m",
+        "mw": "kg",
+        "ia": "kg-m2",
+    }
+    assert {name: found[name] for name in expected} == expected
+    assert quantities.output_unit["r"].text == "rad/s"
+    expected = {
+        "bm": "mass of the body of cart",
+        "bi33": "moment of inertia of the body of cart (33)",
+        "bi12": "product of inertia of the body of cart (12)",
+        "cmb1": "coordinate of center of mass of the body of cart in dir 1",
+        "cmf1": "term in coordinate of center of mass of the front axle in dir 1",
+        "l1": "coordinate of attachment point for the front axle in dir 1",
+        "mw": "mass of RRW",
+        "f": "thrust",
+        "r": "coefficient in constraint #1",
+    }
+    assert {name: quantities.label[name] for name in expected} == expected
+
+
+def test_four_bar_strut():
+    """Sayers (1990), section 9.3 (without its constraints)."""
+    s = bc.System("four bar", units="mks")
+    a = s.add_body("a", rotate=3, mass=0, inertia=0)
+    b = s.add_body("b", parent=a, rotate=3, joint_at=("l1", 0, 0), cm=(0, "l3", 0))
+    s.add_point("s1", body=b, at=(0, "l2", 0), label="strut pt 1")
+    s.add_point("s2", at=("l6", "l7", 0))
+    s.add_strut("f", magnitude="-k*(x - x0) - v*d", between=("s1", "s2"), label="strut force")
+    quantities, problems = inferred(s)
+    assert problems == []
+    found = units_of(quantities)
+    assert {name: found[name] for name in ("k", "d", "l2", "l7", "bm")} == {
+        "k": "N/m", "d": "N-s/m", "l2": "m", "l7": "m", "bm": "kg",
+    }  # fmt: skip
+    expected = {
+        "k": "stiffness coefficient in strut force",
+        "d": "damping coefficient in strut force",
+        "l2": "coordinate of strut pt 1 in dir 2",
+        "l7": "coordinate of s2 in dir 2",
+    }
+    assert {name: quantities.label[name] for name in expected} == expected
+
+
+@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.py")), ids=lambda path: path.stem)
+def test_examples_have_no_conflicts(path):
+    model = run_path(str(path)).get("model")
+    if model is None:
+        pytest.skip("not a model")
+    quantities, problems = inferred(model())
+    assert problems == []
+    assert set(quantities.states) == set(quantities.state_label)
+    assert "?" not in {unit.text for unit in quantities.output_unit.values()}
+
+
+# ------------------------------------------------------------------------------------------------------ single rules
+
+
+@pytest.mark.parametrize(
+    ("system", "expected"),
+    [
+        (force("f0 - k*(x - x0) - c*v"), {"f0": "N", "k": "N/m", "c": "N-s/m"}),
+        (force("-2*k*x/3"), {"k": "N/m"}),
+        (force("k*(x - xs)"), {"k": "N/m", "xs": "m"}),
+        (force("p*sqrt(x**2 + e)"), {"p": "N/m", "e": "m2"}),
+        (force("c*v*abs(v)"), {"c": "kg/m"}),
+        (force("a*sin(w*t + phase)", "in-lb"), {"a": "lb", "w": "deg/s", "phase": "deg"}),
+        (force("a*sin(2*pi*hz*t)", "in-lb"), {"a": "lb", "hz": "1/s"}),
+        (force("a*exp(-t/tau)"), {"a": "N", "tau": "s"}),
+        (force("p*pi*r**2", r="L"), {"p": "N/m2"}),
+        (force("where(t > t1, f1, min(f2, f3))"), {"t1": "s", "f1": "N", "f2": "N", "f3": "N"}),
+        (force("d*sin(c*atan(b*v))"), {"d": "N", "c": "-", "b": "s/m"}),
+        (force("ca*atan2(v, vx)", "in-lb"), {"ca": "lb/deg", "vx": "in/s"}),
+        (force("mu*dot(vel(rod.cm), [n1])"), {"mu": "N-s/m"}),
+        (force("mu*magnitude(pos(rod.cm, cart.origin))"), {"mu": "N/m"}),
+        (force("ma*r*dot(rot(rod), [n3])**2", r="L"), {"ma": "kg"}),
+        (force("ma*dxdt(vs)", vs="L/T"), {"ma": "kg"}),
+        (force("f0*(abs(v)/v0)**n"), {"n": "-"}),
+        (force("f0 + delta/compliance", "in-lb", delta="A"), {"compliance": "deg/lb"}),
+        (force("s*h + s*h*x"), {"s": "?", "h": "?"}),
+        (moment("-k*q(rod) - c*u(rod)", "in-lb"), {"k": "in-lb/deg", "c": "in-lb-s/deg"}),
+        (moment("(k - m1*g1*h1)*q(rod)", "in-lb", m1="M", g1="L/T**2", h1="L"), {"k": "in-lb/deg"}),
+        (moment("m0*sin(2*(q(rod) - q0))", "in-lb"), {"m0": "in-lb", "q0": "deg"}),
+    ],
+    ids=lambda case: case.description.forces[0].magnitude if isinstance(case, bc.System) else "",
+)  # fmt: skip
+def test_rule(system, expected):
+    quantities, problems = inferred(system)
+    assert problems == []
+    found = units_of(quantities)
+    assert {name: found[name] for name in expected} == expected
+
+
+@pytest.mark.parametrize(
+    ("deduced", "kept"),
+    [
+        ("F*L/A", "F*L/A"), ("F/A", "F/A"), ("F*L*T/A", "F*L*T/A"), ("A/F", "A/F"), ("F*L/A**2", "F*L/A**2"),
+        ("A", "A"), ("A/T", "A/T"), ("A/T**2", "A/T**2"),
+        ("L/A", "L"), ("L*A/T", "L/T"), ("1/A", "1"), ("T/A", "T"), ("A**2", "1"), ("M/A**2", "M"), ("F*A", "F"),
+    ],
+)  # fmt: skip
+def test_angle_stays_where_an_engineer_expects_it(deduced, kept):
+    assert settled(parse_dimension(deduced)) == parse_dimension(kept)
+
+
+def test_definitions_and_python_expressions_carry_units():
+    s, body, rod = cart("in-lb")
+    s.define("swing", "q(rod) - rest")
+    s.define("twice", "gain*swing")
+    k, c = s.parameter("k"), s.parameter("c")
+    s.add_moment("spring", magnitude=-k * (rod.q[1] - s.parameter("q0")) - c * rod.u[1], direction=rod[3], on=rod)
+    s.add_moment("drive", magnitude="kt*twice", direction=rod[3], on=rod)
+    s.add_force(
+        "drag", magnitude=bc.dot(bc.vel(rod.cm), body[1]) * s.parameter("cd"), direction=body[1], at=body.origin
+    )
+    s.add_force("lift", magnitude="fm(drag)*ratio", direction=body[1], at=body.origin)
+    s.set_units(gain="1")
+    quantities, problems = inferred(s)
+    assert problems == []
+    found = units_of(quantities)
+    expected = {
+        "k": "in-lb/deg", "c": "in-lb-s/deg", "q0": "deg",
+        "rest": "deg", "kt": "in-lb/deg", "cd": "lb-s/in", "ratio": "-",
+    }  # fmt: skip
+    assert {name: found[name] for name in expected} == expected
+    assert quantities.label["rest"] == "angle in swing"
+
+
+def test_variables_have_units_too():
+    s, body, _ = cart()
+    s.add_variable("road", label="road height")
+    s.add_force("tyre", magnitude="-k*(x - road) - c*(v - dxdt(road))", direction=body[1], at=body.origin)
+    quantities, problems = inferred(s)
+    assert problems == []
+    assert units_of(quantities) == {"k": "N/m", "c": "N-s/m", "road": "m"}
+    assert quantities.label["road"] == "road height"
+
+
+def test_declared_real_units_are_kept():
+    quantities, problems = inferred(force("k*x", k="N/mm"))
+    assert problems == []
+    assert quantities.unit["k"].text == "N/mm"
+    assert quantities.unit["k"].to_equation(3) == pytest.approx(3000)
+    assert str(quantities.dimension["k"]) == "F/L"
+
+
+def test_an_arm_of_length_one_does_not_hide_a_unit():
+    """The rod's mass centre is 1 m from the hinge: in the velocity u(cart) + 1*u(rod)*cos(q) the length is not seen."""
+    quantities, _ = inferred(force("c*dot(vel(rod.cm), [n1])", "in-lb"))
+    assert quantities.unit["c"].text == "lb-s/in"
+
+
+def test_external_arguments_and_tables():
+    s, body, rod = cart()
+    s.add_external("motor", arguments=("t - start", "q(rod)"), returns=("volts",), python=lambda t, q: 0.0)
+    s.define("curve", bc.table([0, 1, 2], [0, 1, 4]))
+    s.add_moment("drive", magnitude="gain*volts + m0*1", direction=rod[3], on=rod)
+    s.add_force("bump", magnitude="curve(x - gap) + f0", direction=body[1], at=body.origin)
+    quantities, problems = inferred(s)
+    assert problems == []
+    assert units_of(quantities) == {"start": "s", "gain": "?", "m0": "N-m", "gap": "m", "f0": "N"}
+
+
+# --------------------------------------------------------------------------------------------------------- conflicts
+
+
+@pytest.mark.parametrize(
+    ("system", "problem"),
+    [
+        (
+            force("f + k", f="F", k="F/L"),
+            "force 'push': f + k adds quantities of different units: f is F, k is F/L",
+        ),
+        (
+            force("f0 - k*x - k*v", k="F/L"),
+            "force 'push': f0 - k*x - k*v adds quantities of different units: f0 - k*x is F, k*v is F/T",
+        ),
+        (
+            force("k*(x + v)"),
+            "force 'push': x + v adds quantities of different units: x is L, v is L/T",
+        ),
+        (
+            force("k*x", k="F"),
+            "force 'push': the units of its magnitude k*x are F*L, but F is needed",
+        ),
+        (
+            force("f*sin(x/a)", f="F", a="T"),
+            "force 'push': sin(x/a) needs an angle, but the units of x/a are L/T",
+        ),
+        (
+            force("where(x > a, f, 0)", a="T"),
+            "force 'push': gt(x, a) compares quantities of different units: x is L, a is T",
+        ),
+        (
+            moment("m0 - k*(q(rod) + x1)", k="F*L/A", x1="L"),
+            "moment 'turn': q(rod) + x1 adds quantities of different units: q(rod) is A, x1 is L",
+        ),
+        (force("f", f="furlong"), "parameter 'f': no unit is named 'furlong'."),
+    ],
+)  # fmt: skip
+def test_definite_conflict(system, problem):
+    _, problems = inferred(system)
+    assert len(problems) == 1
+    assert problems[0].startswith(problem)
+
+
+def test_conflicts_of_facts_name_the_place():
+    s = bc.System("facts", units="mks")
+    b = s.add_body("b", translate=1, rotate=3, mass="m1", inertia=("i1", "i1", "i1"), cm=("l1", 0, 0))
+    s.add_point("p", body=b, at=("m1", 0, 0))
+    s.add_constraint("u(b, 1) - l1*q(b, 2)")
+    s.add_output("q(b, 1)", "shift", units="A")
+    s.set_units(i1="M")
+    _, problems = inferred(s)
+    assert problems == [
+        "constraint 'u(b, 1) - l1*q(b, 2)': u(b, 1) - l1*q(b, 2) adds quantities of different units: "
+        "u(b, 1) is L/T, l1*q(b, 2) is L*A",
+        "body 'b': the units of its moment of inertia i1 are M, but M*L**2 is needed",
+        "point 'p': the units of its coordinate m1 are M (by body 'b'), but L is needed",
+        "output 'shift': the units of its value q(b, 1) are L, but A is needed",
+    ]
+
+
+@pytest.mark.parametrize(
+    "system",
+    [
+        force("f + 2*k", f="F", k="F/L"),  # 2 may be a length
+        force("f + 5", f="F"),
+        force("-x - 0.1*v"),
+        force("-x"),  # a factor 1 that nobody writes
+        force("3*sin(t)"),
+        force("f*sin(t)"),
+        force("k*(x - 0.3)", k="F/L"),
+        force("f*q(rod)", f="F"),  # an angle counts as a number
+        force("m1*dot(pos(rod.cm), [n1])*u(rod)**2", m1="M"),
+        moment("k*(q(rod) - sin(q(rod)))"),
+    ],
+    ids=lambda s: s.description.forces[0].magnitude,
+)
+def test_what_may_be_meant_is_no_conflict(system):
+    assert inferred(system)[1] == []
+
+
+# ------------------------------------------------------------------------------------------------- states and outputs
+
+
+def test_states_of_the_passenger_car():
+    """Sayers (1990), Table 9.1.4."""
+    quantities, _ = inferred(example("passenger_car"))
+    assert {name: (quantities.state_label[name], unit.text) for name, unit in quantities.states.items()} == {
+        "q(nrb, 1)": ("Translation of NRB0 relative to the fixed origin along [n1]", "in"),
+        "q(nrb, 2)": ("Translation of NRB0 relative to the fixed origin along [n2]", "in"),
+        "q(nrb, 3)": ("Rotation of the non-rolling body relative to the inertial reference about axis #3", "deg"),
+        "q(rb)": ("Rotation of the rolling body relative to the non-rolling body about axis #1", "deg"),
+        "u(nrb, 1)": ("Abs. trans. speed of NRB* along axis 1", "in/s"),
+        "u(nrb, 2)": ("Abs. trans. speed of NRB* along axis 2", "in/s"),
+        "u(nrb, 3)": ("Abs. rot. of NRB, axis 3", "deg/s"),
+        "u(rb)": ("Rot. of RB relative to NRB, axis 1", "deg/s"),
+    }
+
+
+def test_states_of_the_other_joints():
+    """Three rotations and a slide from a mass centre as in Sayers (1990), sections 9.4 and 9.6."""
+    labels = inferred(example("spacecraft_1"))[0].state_label
+    assert labels["q(b, 4)"] == "Rotation of Bpp relative to N about axis #1"
+    assert labels["q(b, 6)"] == "Rotation of B relative to Bp about axis #3"
+    assert labels["u(b, 5)"] == "Abs. rotation of B about axis #2"
+    assert labels["q(f)"] == "Rotation of the boom relative to E about axis #1"
+    labels = inferred(example("stanford_arm"))[0].state_label
+    assert labels["q(c)"] == "Translation of C0 relative to the center of mass of B along [b2]"
+    assert labels["u(c)"] == "Trans. speed of C0 relative to center of mass of B along [b2]"
+    assert labels["u(a)"] == "Abs. rot. of A, axis 2"
+
+
+def test_states_with_euler_parameters_and_skew_slides():
+    s = bc.System("others", units="in-lb")
+    a = s.add_body("a", rotate="euler-parameters", label="the ship")
+    s.add_point("deck", body=a, at=("h", 0, 0), label="deck centre")
+    s.add_body("b", parent=a, translate=(0, "cos(th)", "sin(th)"), joint_at=("h", 0, 0))
+    s.add_body("c", parent=a, translate=(-1, 0, 0), joint_at=(0, "h", 0))
+    quantities, problems = inferred(s)
+    assert problems == []
+    assert [quantities.states[f"q(a, {i})"].text for i in (1, 2, 3, 4)] == ["-"] * 4
+    assert quantities.states["u(a, 1)"].text == "deg/s"
+    labels = quantities.state_label
+    assert labels["q(a, 1)"] == "Euler parameter e0 of the ship relative to the inertial reference"
+    assert labels["q(b)"] == "Translation of B0 relative to deck centre along (0, cos(th), sin(th)) of A"
+    assert labels["q(c)"] == "Translation of C0 relative to the attachment point for C along -[a1]"
+    assert units_of(quantities)["th"] == "deg"
+    assert quantities.label["th"] == "angle in translation axis of B"
+
+
+def test_generic_names():
+    """Sayers (1990), Table 9.2.1 and Appendix C."""
+    quantities, _ = inferred(example("passenger_car"))
+    generic = quantities.generic
+    expected = {
+        "Ay": "Translational Acceleration", "r": "Angular Speed", "alpha f": "Slip Angle", "FY1": "Force",
+        "MZ1": "Moment",
+        "q(nrb, 1)": "Translation", "q(rb)": "Rotation", "u(nrb, 2)": "Translational Speed", "u(rb)": "Angular Speed",
+    }  # fmt: skip
+    assert {name: generic[name] for name in expected} == expected
+
+
+def test_outputs_without_declared_units():
+    s, _, rod = cart("in-lb")
+    s.add_output("angle([n1], [rod1], [n3])", "turn")
+    s.add_output("dot(dxdt(vel(rod.cm)), [n1])", "ax")
+    s.add_output("u(rod)*l", "rim speed")
+    s.add_output("0.5*i*u(rod)**2", "e", label="spin energy")
+    s.add_output("mystery", "what")
+    s.add_output(rod.q[1], "same")
+    s.add_outputs("energy", "momentum")
+    s.set_units(l="L", i="M*L**2")
+    quantities, problems = inferred(s)
+    assert problems == []
+    shown = {name: (unit.text, quantities.generic[name]) for name, unit in quantities.output_unit.items()}
+    assert {name: shown[name] for name in ("turn", "ax", "rim speed", "e", "what", "same", "kinetic", "p1")} == {
+        "turn": ("deg", "Rotation Angle"),
+        "ax": ("g's", "Translational Acceleration"),
+        "rim speed": ("in/s", "Translational Speed"),
+        "e": ("in-lb", "Energy"),
+        "what": ("?", "what"),
+        "same": ("deg", "Rotation Angle"),
+        "kinetic": ("in-lb", "Energy"),
+        "p1": ("lb-s", "Momentum"),
+    }
+
+
+# --------------------------------------------------------------------------------------------------------------- size
+
+
+def test_shared_expressions_are_met_once():
+    """An expression that would have 2**60 terms if written out."""
+    s, body, _ = cart()
+    e = s.parameter("k") * body.q[1]
+    for i in range(60):
+        e = bc.sin(e / s.parameter("f0")) * s.parameter("f0") + e * bc.cos(s.parameter(f"a{i}"))
+    s.add_force("push", magnitude=e, direction=body[1], at=body.origin)
+    s.add_force("bad", magnitude=e + s.parameter("wrong"), direction=body[1], at=body.origin)
+    s.set_units(wrong="L", f0="F")
+    quantities, problems = inferred(s)
+    assert units_of(quantities)["k"] == "N/m"
+    assert len(problems) == 1
+    assert "force 'bad'" in problems[0]
+    assert len(problems[0]) < 1000
+
+
+def test_chain_of_links_takes_milliseconds():
+    analysis = analyse(*freeze(example("n_link_chain", n=32).description))
+    infer(analysis)
+    times = []
+    for _ in range(5):
+        start = time.perf_counter()
+        quantities, problems = infer(analysis)
+        times.append(time.perf_counter() - start)
+    assert problems == []
+    assert quantities.unit["c32"].text == "m"
+    assert min(times) < 0.05  # some 6 ms on a desktop machine
