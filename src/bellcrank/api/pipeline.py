@@ -19,7 +19,8 @@ from bellcrank.model.check import freeze
 from bellcrank.model.records import Description
 from bellcrank.program.count import count
 from bellcrank.program.idle import drop_idle_parameters
-from bellcrank.program.optimise import optimise, quick_cost
+from bellcrank.program.extract import network_cost
+from bellcrank.program.optimise import first_extraction, optimise
 from bellcrank.program.program import Parts, Program, build_program
 
 SOLVE = ("auto", "explicit", "implicit", "order-n")
@@ -73,21 +74,23 @@ def _program(analysis: Analysis, solve: str, level: str) -> tuple[Program, str]:
     ways = list(derivations(analysis, solve))
     listed = [_roots(analysis, q_rates, w) for w in ways]
     raw = [count(roots).total for roots in listed]
-    near = sorted((i for i in range(len(ways)) if raw[i] <= 1.08 * min(raw)), key=lambda i: (raw[i], i))[:3]
-    if level != "none" and len(near) > 1:
-        near.sort(key=lambda i: quick_cost(listed[i]))
-    chosen = near[0]
-    roots = listed[chosen]
-    stages = [("formulation", raw[chosen])]
-    if level != "none":
-        roots = optimise(roots, thorough=level == "thorough")
-        stages.append(("extraction", count(roots).total))
+    order = sorted(range(len(ways)), key=lambda i: (raw[i], i))
+    chosen = order[0]
+    if level == "none":
+        roots = drop_idle_parameters(listed[chosen])
+        return _build(analysis, roots, stages=[("formulation", raw[chosen])]), ways[chosen].how
+    near = [i for i in order if raw[i] <= 1.05 * raw[chosen]][:2]
+    clean = {i: drop_idle_parameters(listed[i]) for i in near}
+    extracted = {i: first_extraction(clean[i]) for i in near}
+    chosen = min(near, key=lambda i: network_cost(extracted[i]))
+    roots = optimise(clean[chosen], extracted[chosen], thorough=level == "thorough")
+    stages = [("formulation", raw[chosen]), ("extraction", count(roots).total)]
     return _build(analysis, roots, stages=stages), ways[chosen].how
 
 
 def _roots(analysis: Analysis, q_rates: list[Expr], way: Derivation) -> list[Expr]:
     index = {u: i for i, u in enumerate(analysis.mechanism.speeds)}
-    return drop_idle_parameters([*q_rates, *(way.udot[index[u]] for u in analysis.independent_speeds)])
+    return [*q_rates, *(way.udot[index[u]] for u in analysis.independent_speeds)]
 
 
 def _build(analysis: Analysis, rates: list[Expr], **more: object) -> Program:

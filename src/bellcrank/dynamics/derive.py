@@ -24,6 +24,9 @@ from bellcrank.kinematics.work import Work, is_zero
 from bellcrank.vector.basis import NULL, Vec3
 
 
+LONG = 16  # freedoms above which a symbolic factorisation cannot compete with articulated bodies
+
+
 @dataclass(frozen=True)
 class Derivation:
     """One way to the accelerations: u' by speed index (independent speeds), with a line saying how."""
@@ -102,7 +105,7 @@ def derivations(analysis: Analysis, solve_by: str) -> Iterator[Derivation]:
     for reference in reference_choices(analysis):
         system = prepare(analysis, reference, spin=True)
         start = system.work.copy()
-        if solve_by in ("auto", "explicit"):
+        if solve_by == "explicit" or (solve_by == "auto" and len(names) <= LONG):
             yield from _by_composites(system, names)
         if solve_by in ("auto", "order-n"):
             yield _by_articulation(replace(system, work=start), names)

@@ -50,8 +50,8 @@ def pattern(M: Matrix, count: int) -> list[list[int]]:
     return grid
 
 
-def cost(grid: list[list[int]], order: Sequence[int]) -> int:
-    """Estimated operations of elimination and substitution in this order."""
+def cost(grid: list[list[int]], order: Sequence[int], limit: int = 10**9) -> int:
+    """Estimated operations of elimination and substitution in this order; counting stops above the limit."""
     A = [row[:] for row in grid]
     total = 0
     count = len(order)
@@ -61,6 +61,8 @@ def cost(grid: list[list[int]], order: Sequence[int]) -> int:
         pivot = row_j[j]
         later = [i for i in order[step + 1 :] if row_j[i]]
         total += 1  # division of the right-hand side
+        if total > limit:
+            return total
         for a, i in enumerate(later):
             a_ij = row_j[i]
             variable = a_ij == VARIABLE or pivot == VARIABLE
@@ -81,14 +83,16 @@ def best_orders(grid: list[list[int]], keep: int = 3) -> list[tuple[int, ...]]:
     """The cheapest elimination orders found by local search, best first."""
     count = len(grid)
     seen: dict[tuple[int, ...], int] = {}
+    least = [10**9]
 
     def rate(order: tuple[int, ...]) -> int:
         if order not in seen:
-            seen[order] = cost(grid, order)
+            seen[order] = cost(grid, order, least[0])
+            least[0] = min(least[0], seen[order])
         return seen[order]
 
     by_zeros = tuple(sorted(range(count), key=lambda i: (-grid[i].count(NOTHING), i)))
-    starts = [tuple(reversed(range(count))), tuple(range(count)), by_zeros, _minimum_degree(grid)]
+    starts = [tuple(reversed(range(count))), by_zeros, _minimum_degree(grid)]
     if count > 24:  # long chains: the search would cost more than it saves
         return sorted(set(starts), key=rate)[:keep]
     for start in starts:

@@ -57,41 +57,12 @@ class Options:
     reciprocals: bool = True
     critical_path: bool = True
     together: bool = True  # sines and cosines
-    split: bool = False
 
 
 def schedule(section: Section, options: Options = Options()) -> Schedule:
     """The section arranged for speed."""
     arranger = _Arranger(section, options)
-    steps, early = arranger.steps, arranger.early
-    if options.split:
-        steps, early = _split(arranger)
-    return _ordered(steps, arranger.results, early, options)
-
-
-def _split(arranger):
-    out = []
-    early = 0
-    def atom(e, done):
-        return done[e]
-    for i, s in enumerate(arranger.steps):
-        if i == arranger.early: early = len(out)
-        if not isinstance(s, Assign):
-            out.append(s); continue
-        done = {}
-        order = list(postorder((s.value,)))
-        for node in order:
-            if isinstance(node, Symbol | Number): done[node] = node; continue
-            if isinstance(node, Sum): new = Sum(tuple((done[c], k) for c, k in node.terms))
-            elif isinstance(node, Product): new = Product(node.coefficient, tuple((done[b], x) for b, x in node.factors))
-            else: new = Func(node.name, tuple(done[a] for a in node.args), node.function)
-            if node is s.value:
-                out.append(replace(s, value=new))
-            else:
-                sym = Symbol(f"z{arranger._fresh}", "intermediate"); arranger._fresh += 1
-                out.append(Assign(sym, new)); done[node] = sym
-    if arranger.early == len(arranger.steps): early = len(out)
-    return out, early
+    return _ordered(arranger.steps, arranger.results, arranger.early, options)
 
 
 def step_targets(s: Step) -> tuple[Symbol, ...]:

@@ -276,7 +276,10 @@ def _collected(merged: Terms) -> Expr:
     if items[0][1] < 0:
         scale = -scale
     if scale != 1:
-        items = [(core, _normal(c / Fraction(scale))) for core, c in items]
+        if scale == -1:
+            items = [(core, -c) for core, c in items]
+        else:
+            items = [(core, _normal(c / Fraction(scale))) for core, c in items]
         if sums:
             return mul(Number(scale), add(*(mul(Number(c), core) for core, c in items)))
         return Product(scale, ((Sum(tuple(items)), 1),))

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 
 from bellcrank.expr.construct import add, function, mul, power
 from bellcrank.expr.node import Expr, Func, Held, Number, Product, Sum, Symbol
 
 
-def postorder(roots: Iterable[Expr], into_held: bool = True) -> Iterator[Expr]:
-    """Every node below the roots once, parts before wholes, in argument order."""
+def postorder(
+    roots: Iterable[Expr], into_held: bool = True, known: Container[Expr] = frozenset()
+) -> Iterator[Expr]:
+    """Every node below the roots once, parts before wholes, in argument order; nodes `known` already are passed over."""
     seen: set[Expr] = set()
     for root in roots:
-        if root in seen:
+        if root in seen or root in known:
             continue
         stack: list[tuple[Expr, Iterator[Expr]]] = [(root, iter(_parts(root, into_held)))]
         seen.add(root)
         while stack:
             node, parts = stack[-1]
             for part in parts:
-                if part not in seen:
+                if part not in seen and part not in known:
                     seen.add(part)
                     stack.append((part, iter(_parts(part, into_held))))
                     break

@@ -39,6 +39,7 @@ class Network:
         self._constants: dict[int, int] = {}  # fingerprint to variable
         self._powers: dict[tuple[int, Rational], int] = {}
         self.constant: set[int] = set()
+        self.written_out = False  # were shared linear sums written out?
 
     def new(self) -> int:
         self._next += 1
@@ -130,7 +131,7 @@ def build_network(roots: Sequence[Expr], inline_linear: bool = False, spread: in
             gathered = _sum(net, node, terms)
             shared = uses.get(node, 0) > 1
             if shared and inline_linear and _is_linear(net, gathered):
-                shared = False
+                shared, net.written_out = False, True
             terms[node] = [(1, (_sum_variable(net, gathered),))] if shared and len(gathered) > 1 else gathered
     for r in roots:
         net.results.append(_variable(net, r, terms[r]))

@@ -138,11 +138,9 @@ class Scheduler:
 
     def _plain_constant(self, root: Expr) -> Expr:
         """A constant expression over parameters and earlier constants."""
-        done: dict[Expr, Expr] = {}
-        for node in postorder((root,)):
-            if node in self._constant:
-                done[node] = self._constant[node]
-            elif isinstance(node, Held):
+        done = _Over(self._constant)
+        for node in postorder((root,), known=self._constant):
+            if isinstance(node, Held):
                 inner = done[node.definition]
                 if not isinstance(inner, ATOMS) and node is not root and node.definition is not root:
                     inner = self._store(node, inner)
@@ -166,8 +164,8 @@ class Scheduler:
         """root over symbols, with statements for everything shared appended."""
         if root.constant:
             return self.constant(root)
-        for node in postorder((root,)):
-            if node in self._new or node.constant:
+        for node in postorder((root,), known=self._new):
+            if node.constant:
                 continue
             if isinstance(node, Held):
                 self._new[node] = self._new[node.definition]
@@ -269,6 +267,17 @@ class Scheduler:
         if isinstance(stored, Product) and len(stored.factors) == 1:
             sign, stored = stored.coefficient, stored.factors[0][0]
         return _plain_product(sign, [(stored, 1), *factors])
+
+
+class _Over(dict[Expr, Expr]):
+    """A dictionary on top of another one."""
+
+    def __init__(self, below: dict[Expr, Expr]) -> None:
+        super().__init__()
+        self.below = below
+
+    def __missing__(self, key: Expr) -> Expr:
+        return self.below[key]
 
 
 class _Shared:

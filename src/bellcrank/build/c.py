@@ -1,0 +1,290 @@
+"""The C program of a model, compiled, loaded and ready to be called."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from bellcrank.build.compiler import FAST, find_compiler, load_source
+from bellcrank.build.python import PythonModel
+from bellcrank.emit.c import c_source, external_functions
+from bellcrank.emit.schedule import Options
+from bellcrank.errors import BuildError, ModelWarning
+from bellcrank.program.program import Call, Program
+
+KINDS = ("constant", "step", "ramp", "sine", "chirp", "pieces", "function")
+METHODS = ("rk2", "rk4", "euler")
+FINISHED, NOT_FINITE, EXTERNAL_FAILED, INPUT_FAILED = range(4)
+
+_Double = ctypes.POINTER(ctypes.c_double)
+_External = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int32, ctypes.c_int32, _Double, _Double)
+_Function = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int32, ctypes.c_double, _Double)
+
+
+@dataclass(frozen=True)
+class Input:
+    """One input of a program over time, in equation units.
+
+    `function` gives its value. Where C knows the signal too, `kind` and `numbers` (or `points` and cubic `pieces`) tell it, in user
+    units: the value, or its rate of change if `rate`, is offset + scale * signal.
+    """
+
+    function: Callable[[float], float]
+    kind: str = "function"
+    numbers: tuple[float, ...] = ()
+    points: np.ndarray | None = None
+    pieces: np.ndarray | None = None
+    rate: bool = False
+    scale: float = 1.0
+    offset: float = 0.0
+
+
+class _Externals(ctypes.Structure):
+    _fields_ = (
+        ("callback", _External),
+        ("memory", ctypes.c_void_p),
+        ("live", ctypes.c_int32),
+        ("failed", ctypes.c_int32),
+    )
+
+
+class _Input(ctypes.Structure):
+    _fields_ = (
+        ("kind", ctypes.c_int32),
+        ("rate", ctypes.c_int32),
+        ("scale", ctypes.c_double),
+        ("offset", ctypes.c_double),
+        ("a", ctypes.c_double * 6),
+        ("n", ctypes.c_int64),
+        ("x", ctypes.c_void_p),
+        ("pieces", ctypes.c_void_p),
+    )
+
+
+class _Job(ctypes.Structure):
+    _fields_ = (
+        ("method", ctypes.c_int32),
+        ("status", ctypes.c_int32),
+        ("first", ctypes.c_int64),
+        ("last", ctypes.c_int64),
+        ("total", ctypes.c_int64),
+        ("every", ctypes.c_int64),
+        ("h", ctypes.c_double),
+        ("p", ctypes.c_void_p),
+        ("c", ctypes.c_void_p),
+        ("inputs", ctypes.c_void_p),
+        ("function", _Function),
+        ("externals", ctypes.c_void_p),
+        ("y", ctypes.c_void_p),
+        ("k", ctypes.c_void_p),
+        ("bad", ctypes.c_void_p),
+        ("rows", ctypes.c_void_p),
+        ("filled", ctypes.c_int64),
+        ("reached", ctypes.c_int64),
+    )
+
+
+def c_model(
+    program: Program, routines: Sequence[Callable[..., Any] | None], outside: Iterable[str] = (), flags: Sequence[str] = FAST
+) -> CModel | PythonModel:
+    """The program compiled, or in Python, with a warning that says why, if that cannot be done."""
+    try:
+        return CModel(program, routines, outside, flags)
+    except BuildError as error:
+        warnings.warn(f"{program.name} runs in Python, many times slower than compiled: {error}", ModelWarning, stacklevel=2)
+        return PythonModel(program, [r for r in routines if r is not None])
+
+
+class CModel:
+    """derivatives, outputs and whole runs of a program in C.
+
+    `routines` are the callables of the program's external routines and tables; those given in C are compiled in, unless `outside`
+    names them. A callable that remembers has an attribute `live`, set before each call.
+    """
+
+    name = "c"
+
+    def __init__(
+        self,
+        program: Program,
+        routines: Sequence[Callable[..., Any] | None],
+        outside: Iterable[str] = (),
+        flags: Sequence[str] = FAST,
+        options: Options = Options(),
+    ) -> None:
+        compiler = find_compiler()
+        if compiler is None:
+            raise BuildError("there is no C compiler (looked for CC, cc, gcc, clang and the Python package ziglang)")
+        self.compiler = compiler
+        outside = tuple(outside)
+        self.source = c_source(program, options=options, outside=outside)
+        self.program = program
+        self.routines = tuple(routines)
+        self._library = load_source(self.source, compiler, flags)
+        away, memory = external_functions(program, outside)
+        place = {routine: i for i, routine in enumerate(program.routines)}
+        self._called = [self.routines[place[r]] for r in away]
+        self._arguments = [_argument_count(program, r) for r in away]
+        self.memory = np.zeros(memory + 1)
+        self.error: BaseException | None = None
+        self._callback = _External(self._external)
+        self._externals = _Externals(self._callback, self.memory.ctypes.data, 0, 0)
+        self._sizes = (len(program.coordinates), len(program.speeds), len(program.output_names))
+        self._held: dict[str, tuple[Sequence[float], Any]] = {}
+        for name in ("constants", "derivatives", "outputs"):
+            getattr(self._library, name).restype = None
+        self._library.run.restype = ctypes.c_int
+
+    # ---- single evaluations, as of PythonModel
+
+    def constants(self, p: Sequence[float]) -> list[float]:
+        c = (ctypes.c_double * max(len(self.program.constants.statements), 1))()
+        self._library.constants(_array(p), c)
+        return list(c)[: len(self.program.constants.statements)]
+
+    def derivatives(
+        self, t: float, q: Sequence[float], u: Sequence[float], p: Sequence[float], c: Sequence[float], w: Sequence[float]
+    ) -> tuple[list[float], list[float]]:
+        qd, ud = (ctypes.c_double * max(self._sizes[0], 1))(), (ctypes.c_double * max(self._sizes[1], 1))()
+        self._evaluate(self._library.derivatives, t, q, u, p, c, w, qd, ud)
+        return list(qd)[: self._sizes[0]], list(ud)[: self._sizes[1]]
+
+    def outputs(
+        self, t: float, q: Sequence[float], u: Sequence[float], p: Sequence[float], c: Sequence[float], w: Sequence[float]
+    ) -> list[float]:
+        out = (ctypes.c_double * max(self._sizes[2], 1))()
+        self._evaluate(self._library.outputs, t, q, u, p, c, w, out)
+        return list(out)[: self._sizes[2]]
+
+    def _evaluate(self, function: Any, t: float, q: Any, u: Any, p: Any, c: Any, w: Any, *results: Any) -> None:
+        # live stays as it is: a run with its own loop decides
+        self._externals.live = any(getattr(r, "live", False) for r in self._called)
+        self._externals.failed = 0
+        function(
+            ctypes.c_double(t), _array(q), _array(u), self._kept("p", p), self._kept("c", c), _array(w), *results,
+            ctypes.byref(self._externals),
+        )  # fmt: skip
+        self.raise_error()
+
+    def _kept(self, name: str, values: Sequence[float]) -> Any:
+        """An array that is made again only if another list is given."""
+        if name not in self._held or self._held[name][0] is not values:
+            self._held[name] = (values, _array(values))
+        return self._held[name][1]
+
+    # ---- external routines
+
+    def _external(self, number: int, live: int, arguments: Any, values: Any) -> int:
+        try:
+            routine: Any = self._called[number]
+            before = getattr(routine, "live", False)
+            routine.live = bool(live)
+            try:
+                returned = routine(*arguments[: self._arguments[number]])
+            finally:
+                routine.live = before
+            for i, value in enumerate(returned if isinstance(returned, tuple) else (returned,)):
+                values[i] = value
+        except BaseException as error:  # an exception cannot pass through C: it is raised when C has returned
+            self.error = error
+            return 1
+        return 0
+
+    def raise_error(self) -> None:
+        """Raises what an external routine or an input raised during the last call."""
+        if self.error is not None:
+            error, self.error = self.error, None
+            raise error
+
+    # ---- runs
+
+    def start(
+        self,
+        method: str,
+        step: float,
+        total: int,
+        every: int,
+        state: np.ndarray,
+        p: Sequence[float],
+        c: Sequence[float],
+        inputs: Sequence[Input],
+    ) -> CRun:
+        """A run that has not begun: `total` steps, every n-th recorded."""
+        return CRun(self, method, step, total, every, state, p, c, inputs)
+
+
+class CRun:
+    """A run in C. `rows` holds time, states and outputs of the recorded steps; `state` is the last good one."""
+
+    def __init__(
+        self, model: CModel, method: str, step: float, total: int, every: int, state: np.ndarray, p: Any, c: Any, inputs: Any
+    ) -> None:
+        self.model = model
+        self.total, self.every = total, every
+        self.state = np.array(state, dtype=float)
+        self.bad = np.full_like(self.state, math.nan)
+        self._rates = np.zeros_like(self.state)
+        self._parameters = np.array([*p, 0.0])
+        self._constants = np.array([*c, 0.0])
+        self._inputs = inputs
+        self._signals = (_Input * max(len(inputs), 1))(*(_signal(i) for i in inputs))
+        self._function = _Function(self._input)
+        self._job = _Job(method=METHODS.index(method), total=total, every=every, h=step)
+        self._job.function = self._function
+        self._job.inputs = ctypes.addressof(self._signals)
+        self._job.externals = ctypes.addressof(model._externals)
+        for name, array in (("p", self._parameters), ("c", self._constants), ("y", self.state), ("k", self._rates), ("bad", self.bad)):
+            setattr(self._job, name, array.ctypes.data)
+        self._width = 1 + len(self.state) + len(model.program.output_names)
+        self.status = FINISHED
+        self.reached = 0
+
+    def advance(self, last: int) -> np.ndarray:
+        """Goes on to step `last`; the rows recorded on the way."""
+        first = self.reached
+        count = last // self.every - first // self.every + 2
+        rows = np.empty((count, self._width))
+        self._job.first, self._job.last, self._job.filled = first, last, 0
+        self._job.rows = rows.ctypes.data
+        if first == 0:
+            self.model.memory[:] = 0.0
+        self.status = self.model._library.run(ctypes.byref(self._job))
+        self.reached = self._job.reached
+        if self.status in (EXTERNAL_FAILED, INPUT_FAILED):
+            self.model.raise_error()
+        return rows[: self._job.filled]
+
+    def _input(self, number: int, t: float, value: Any) -> int:
+        try:
+            value[0] = self._inputs[number].function(t)
+        except BaseException as error:
+            self.model.error = error
+            return 1
+        return 0
+
+
+def _signal(given: Input) -> _Input:
+    result = _Input(kind=KINDS.index(given.kind), rate=int(given.rate), scale=given.scale, offset=given.offset)
+    result.a[: len(given.numbers)] = given.numbers
+    if given.points is not None and given.pieces is not None:
+        points, pieces = (np.ascontiguousarray(a, dtype=float) for a in (given.points, given.pieces))
+        result.n, result.x, result.pieces = len(points), points.ctypes.data, pieces.ctypes.data
+        result.kept = (points, pieces)
+    return result
+
+
+def _array(values: Sequence[float]) -> Any:
+    return (ctypes.c_double * max(len(values), 1))(*values)
+
+
+def _argument_count(program: Program, routine: Any) -> int:
+    for s in (*program.derivatives.statements, *program.outputs.statements):
+        if isinstance(s, Call) and s.routine is routine:
+            return len(s.arguments)
+    return 0

@@ -1,0 +1,177 @@
+"""The C compiler of the machine, and compiled libraries kept by content.
+
+In:  C source. Out: a loaded shared library. A library is named by a digest of source, flags, compiler and processor, made under
+another name and then renamed, so that any number of processes may build the same model at the same time.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import os
+import platform
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.util import find_spec
+from pathlib import Path
+
+from bellcrank.errors import BuildError, ModelWarning
+
+FAST = ("-O3", "-march=native", "-ffp-contract=fast")
+PLAIN = ("-O1", "-ffp-contract=off")
+ALWAYS = ("-std=c99", "-fno-math-errno", "-fPIC", "-shared")
+LINUX = ("-fno-semantic-interposition", "-Wl,-Bsymbolic")
+_SHOWN = 30  # lines of a compiler's message
+
+
+@dataclass(frozen=True)
+class Compiler:
+    """How the compiler is called, and what it says it is."""
+
+    command: tuple[str, ...]
+    version: str
+
+    @property
+    def name(self) -> str:
+        return self.version.splitlines()[0] if self.version else " ".join(self.command)
+
+
+def find_compiler() -> Compiler | None:
+    """The compiler named by CC, else cc, gcc, clang, else the ziglang package, else None."""
+    return _find(os.environ.get("CC", ""), os.environ.get("PATH", ""))
+
+
+@lru_cache(maxsize=16)
+def _find(named: str, path: str) -> Compiler | None:
+    for command in (shlex.split(named), ["cc"], ["gcc"], ["clang"]):
+        found = shutil.which(command[0], path=path) if command else None
+        if found and (version := _version([found, *command[1:]])):
+            return Compiler((found, *command[1:]), version)
+    if find_spec("ziglang") is not None:
+        command = [sys.executable, "-m", "ziglang", "cc"]
+        if version := _version(command):
+            return Compiler(tuple(command), version)
+    return None
+
+
+def _version(command: Sequence[str]) -> str:
+    try:
+        done = subprocess.run([*command, "--version"], capture_output=True, text=True, timeout=60, errors="replace")
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout.strip() if done.returncode == 0 else ""
+
+
+def cache_folder() -> Path:
+    """BELLCRANK_CACHE, else the folder bellcrank in XDG_CACHE_HOME, else in ~/.cache."""
+    if named := os.environ.get("BELLCRANK_CACHE"):
+        return Path(named)
+    base = os.environ.get("XDG_CACHE_HOME")
+    return (Path(base) if base else Path.home() / ".cache") / "bellcrank"
+
+
+def shared_library(source: str, compiler: Compiler, flags: Sequence[str] = FAST) -> Path:
+    """The compiled library of a source, from the cache or made now."""
+    name = f"{_digest(source, compiler, flags)}{'.dll' if sys.platform == 'win32' else '.so'}"
+    folder = cache_folder()
+    if (folder / name).exists():
+        return folder / name
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        work = tempfile.TemporaryDirectory(prefix="build-", dir=folder)
+    except OSError as error:
+        warnings.warn(
+            f"the cache folder {folder} cannot be written ({error.strerror or error}): compiled models are kept for this process only",
+            ModelWarning,
+            stacklevel=2,
+        )
+        folder = _temporary_folder()
+        if (folder / name).exists():
+            return folder / name
+        work = tempfile.TemporaryDirectory(prefix="build-", dir=folder)
+    with work as inside:
+        made = compile_source(source, Path(inside), compiler, flags)
+        try:
+            os.replace(made, folder / name)
+        except OSError as error:
+            raise BuildError(f"the compiled model cannot be put into {folder}: {error.strerror or error}") from None
+    return folder / name
+
+
+@lru_cache(maxsize=1)
+def _kept() -> tempfile.TemporaryDirectory[str]:
+    return tempfile.TemporaryDirectory(prefix="bellcrank-", ignore_cleanup_errors=True)
+
+
+def _temporary_folder() -> Path:
+    return Path(_kept().name)
+
+
+def compile_source(source: str, folder: Path, compiler: Compiler, flags: Sequence[str] = FAST) -> Path:
+    """Compiles a source in a folder. Flags that the compiler does not know are left out; its message is told if it fails."""
+    code, library = folder / "model.c", folder / "model.so"
+    try:
+        code.write_text(source, encoding="utf-8")
+    except OSError as error:
+        raise BuildError(f"cannot write {code}: {error.strerror or error}") from None
+    linux = LINUX if sys.platform == "linux" else ()
+    fewer = [f for f in flags if f != "-march=native"]
+    message = ""
+    for chosen in dict.fromkeys(((*flags, *linux), (*fewer, *linux), tuple(fewer), ("-O2",))):
+        command = [*compiler.command, *ALWAYS, *chosen, str(code), "-o", str(library), "-lm"]
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, errors="replace")
+        except OSError as error:
+            raise BuildError(f"{compiler.command[0]} cannot be run: {error.strerror or error}") from None
+        if done.returncode == 0 and library.exists():
+            return library
+        message = message or _shortened(done.stderr or done.stdout or f"exit code {done.returncode}")
+    raise BuildError(f"{' '.join(compiler.command)} could not compile the model:\n{message}")
+
+
+def load(path: Path) -> ctypes.CDLL:
+    """The library, loaded."""
+    try:
+        return ctypes.CDLL(str(path))
+    except OSError as error:
+        raise BuildError(f"the compiled model {path} cannot be loaded: {error}") from None
+
+
+def load_source(source: str, compiler: Compiler, flags: Sequence[str] = FAST) -> ctypes.CDLL:
+    """The library of a source, compiled if need be; a damaged one in the cache is made again."""
+    path = shared_library(source, compiler, flags)
+    try:
+        return load(path)
+    except BuildError:
+        path.unlink(missing_ok=True)
+        return load(shared_library(source, compiler, flags))
+
+
+def _shortened(message: str) -> str:
+    lines = message.strip().splitlines()
+    return "\n".join([*lines[:_SHOWN], f"... {len(lines) - _SHOWN} more lines"] if len(lines) > _SHOWN else lines)
+
+
+def _digest(source: str, compiler: Compiler, flags: Sequence[str]) -> str:
+    parts = [source, "\n".join(flags), " ".join(compiler.command), compiler.version, platform.machine(), sys.platform]
+    if "-march=native" in flags:
+        parts.append(_processor())
+    return hashlib.sha256("\x00".join(parts).encode()).hexdigest()[:40]
+
+
+@lru_cache(maxsize=1)
+def _processor() -> str:
+    """What the processor can do, as far as the system tells: a folder may be shared by different machines."""
+    try:
+        text = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return platform.processor()
+    told = ("flags", "features", "cpu part", "model name", "isa")
+    return "\n".join(sorted({line for line in text.splitlines() if line.split(":")[0].strip().lower() in told}))
