@@ -4,11 +4,43 @@ from bellcrank.api.equations import Equations
 from bellcrank.api.loading import load_model
 from bellcrank.api.simulation import Simulation
 from bellcrank.api.system import System
-from bellcrank.errors import BellcrankError, BuildError, ExpressionError, InternalError, ModelError, ModelWarning, RunError
+from bellcrank.errors import (
+    BellcrankError,
+    BuildError,
+    ExpressionError,
+    InternalError,
+    ModelError,
+    ModelWarning,
+    RunError,
+)
 from bellcrank.expr.table import table
 from bellcrank.model.formula import (
-    acos, angle, asin, atan, atan2, cos, cross, direction, dot, dxdt, exp, fm, log, magnitude, nominal, norm, partial, pos,
-    project, rot, sign, sin, sqrt, tan, vel, where,
+    acos,
+    angle,
+    asin,
+    atan,
+    atan2,
+    cos,
+    cross,
+    direction,
+    dot,
+    dxdt,
+    exp,
+    fm,
+    log,
+    magnitude,
+    nominal,
+    norm,
+    partial,
+    pos,
+    project,
+    rot,
+    sign,
+    sin,
+    sqrt,
+    tan,
+    vel,
+    where,
 )  # fmt: skip
 from bellcrank.run.inputs import chirp, ramp, sampled, sine, step
 from bellcrank.run.result import Run

@@ -23,7 +23,8 @@ def read(text, symbols=None, user=None):
         if node.op in ("+", "-"):
             left = parts[0] if isinstance(parts[0], Chain) else Chain([parts[0]])
             right = settle(parts[1])
-            return Chain([*left, right if node.op == "+" else neg(right)])
+            left.append(right if node.op == "+" else neg(right))
+            return left
         args = [settle(p) for p in parts]
         match node.op:
             case "number":

@@ -22,7 +22,8 @@ def test_values_are_given_by_symbol_or_name():
 
 def test_any_node_may_be_given():
     z = Held(a + x)
-    assert evaluate([2 * z], {z: 5.0}) == [10.0] or evaluate([z * 2], {z: 5.0, a: 1.0, x: 4.0}) == [10.0]
+    assert evaluate([2 * z], {z: 5.0}) == [10.0]
+    assert evaluate([a + x], {a + x: 5.0}) == [5.0]
 
 
 def test_pi_is_known():
@@ -74,7 +75,7 @@ def test_too_large_is_infinite(e, at, expected):
         (function("acos", x), -1.5),
         (function("sin", x), math.inf),
         (x**a, -2.0),
-        (x - x**3, math.inf),
+        (x**a - function("exp", x), math.inf),
     ],
     ids=str,
 )

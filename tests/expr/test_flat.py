@@ -59,11 +59,6 @@ def test_user_functions_travel_with_the_rows():
     assert load(dump([e])) == [e]
 
 
-def test_numbers_with_very_many_digits_travel():
-    e = x + Number(10**6000) / 7
-    assert pickle.loads(pickle.dumps(e)) is e
-
-
 def test_damaged_rows_are_refused():
     rows = dump([a * x])
     with pytest.raises(ModelError, match="without its roots"):

@@ -223,6 +223,12 @@ def test_comparison_with_itself_is_decided():
     assert [f(n, x + a, a + x) for n in ("lt", "le", "gt", "ge")] == [ZERO, ONE, ZERO, ONE]
 
 
+def test_comparison_is_one_thing_seen_from_either_side():
+    assert f("lt", 0, x) is f("gt", x, 0)
+    assert f("ge", a, x) is f("le", x, a)
+    assert f("lt", x, y) is not f("lt", y, x)
+
+
 def test_where_takes_the_branch_that_is_known():
     assert f("where", 1, x, y) is x
     assert f("where", 0, x, y) is y

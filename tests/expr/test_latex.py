@@ -53,7 +53,7 @@ CASES = [
     (function("asin", x), r"\arcsin\left(x\right)"),
     (function("atan2", x, y), r"\operatorname{atan2}\left(x, y\right)"),
     (x**a, "{x}^{a}"),
-    (function("where", function("le", x, a), x, y), r"\operatorname{where}\left(x \le a, x, y\right)"),
+    (function("where", function("le", x, a), x, y), r"\operatorname{where}\left(x \leq a, x, y\right)"),
     (call("road_height", (x,), len), r"\operatorname{road\_height}\left(x\right)"),
     (Held(a + x) * b, r"b \, \left(a + x\right)"),
     (add(cos(x), Number(1)), r"1 + \cos\left(x\right)"),

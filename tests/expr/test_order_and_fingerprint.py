@@ -10,7 +10,7 @@ from hypothesis import given, settings
 
 from bellcrank.expr import Held, Number, Symbol, add, cos, expand, function, mul, neg, power, sin, sqrt
 from bellcrank.expr.node import PRIME
-from tests.expr.formulas import build, formulas
+from tests.expr.formulas import build, polynomials
 
 a, b, c = (Symbol(n) for n in "abc")
 x, y = Symbol("x", "coordinate"), Symbol("y", "coordinate")
@@ -91,12 +91,12 @@ def test_different_values_have_different_fingerprints():
 
 
 def test_fingerprints_do_not_depend_on_the_process():
-    assert Symbol("fixed", "coordinate").fingerprint == 55190226893391138437837376785306480371
+    assert Symbol("fixed", "coordinate").fingerprint == 158717501028517369836369095554493488426
 
 
 @settings(max_examples=100, derandomize=True, deadline=None)
-@given(formulas, formulas)
+@given(polynomials, polynomials)
 def test_fingerprint_follows_the_arithmetic(one, other):
     e, f = build(one), build(other)
     assert add(e, f).fingerprint == (e.fingerprint + f.fingerprint) % PRIME
-    assert mul(e, f).fingerprint == e.fingerprint * f.fingerprint % PRIME or "sqrt" in str(mul(e, f))
+    assert mul(e, f).fingerprint == e.fingerprint * f.fingerprint % PRIME

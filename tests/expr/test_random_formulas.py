@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from bellcrank.expr import dump, evaluate, load, partial, release, substitute
 from tests.expr.formulas import POINTS, SYMBOLS, VARIABLES, TooLarge, build, formulas, value
 
-relaxed = settings(max_examples=150, derandomize=True, deadline=None)
+relaxed = settings(max_examples=100, derandomize=True, deadline=None)
 
 
 def number(tree, point):
@@ -18,7 +18,7 @@ def number(tree, point):
         assume(False)
 
 
-@settings(relaxed, max_examples=300)
+@settings(relaxed, max_examples=200)
 @given(formulas)
 def test_simplification_keeps_the_value(tree):
     e = build(tree)

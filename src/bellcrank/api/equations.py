@@ -9,12 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from bellcrank.dynamics.derive import reduced_system
+from bellcrank.emit.c import Words, c_source
 from bellcrank.emit.python import python_source
-from bellcrank.errors import ModelError, ModelWarning, did_you_mean
+from bellcrank.errors import BuildError, ModelError, ModelWarning, did_you_mean
 from bellcrank.expr import ZERO, Expr, Symbol, latex, small_threshold
 from bellcrank.kinematics.analysis import Analysis
 from bellcrank.kinematics.constraints import Removed
 from bellcrank.kinematics.dimensions import Quantities
+from bellcrank.program.idle import drop_idle_parameters
 from bellcrank.program.program import Program
 
 
@@ -26,7 +28,13 @@ class Equations:
     """
 
     def __init__(
-        self, analysis: Analysis, quantities: Quantities, program: Program, how: str, seconds: Mapping[str, float], solve: str
+        self,
+        analysis: Analysis,
+        quantities: Quantities,
+        program: Program,
+        how: str,
+        seconds: Mapping[str, float],
+        solve: str,
     ) -> None:
         self.analysis = analysis
         self.quantities = quantities
@@ -77,8 +85,10 @@ class Equations:
         with small_threshold(self.analysis.mechanism.threshold):
             system, _ = reduced_system(self.analysis, shift_back=True)
         index = system.index
-        matrix = [[system.M.get((max(i, j), min(i, j)), ZERO) for j in index] for i in index]
-        return matrix, [system.f[i] for i in index]
+        matrix = [system.M.get((max(i, j), min(i, j)), ZERO) for i in index for j in index]
+        clean = drop_idle_parameters([*matrix, *(system.f[i] for i in index)])
+        n = len(index)
+        return [clean[i * n : (i + 1) * n] for i in range(n)], clean[n * n :]
 
     @property
     def mass_matrix(self) -> list[list[Expr]]:
@@ -104,7 +114,9 @@ class Equations:
             f" classic {c.add} / {c.muldiv_classic} and {c.calls_classic} calls",
             f"derived by {self.how} in {sum(self.seconds.values()):.3f} s",
         ]
-        lines += [f"passes: {', '.join(f'{name} {n}' for name, n in self.program.stages)}"] if self.program.stages else []
+        lines += (
+            [f"passes: {', '.join(f'{name} {n}' for name, n in self.program.stages)}"] if self.program.stages else []
+        )
         return "\n".join([*lines, *(f"note: {n}" for n in self.notes)])
 
     def __repr__(self) -> str:
@@ -125,17 +137,37 @@ class Equations:
         return "\\begin{aligned}\n" + " \\\\\n".join(lines) + "\n\\end{aligned}"
 
     def write(self, language: str, directory: str | Path) -> Path:
-        """Writes the program's source; returns its path."""
-        if language != "python":
-            raise ModelError(f"language {language!r} is not known; it is 'python'", self.name)
-        folder = Path(directory)
-        folder.mkdir(parents=True, exist_ok=True)
-        path = folder / "model.py"
-        path.write_text(python_source(self.program, self.quantities.label), encoding="utf-8")
+        """Writes the program's source in "c" or "python"; returns its path."""
+        writers = {"c": ("model.c", self._c_text), "python": ("model.py", self._python_text)}
+        if language not in writers:
+            known = ", ".join(f"'{w}'" for w in writers)
+            raise ModelError(f"language {language!r} is not known; it is one of {known}", self.name)
+        name, text = writers[language]
+        path = Path(directory) / name
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text(), encoding="utf-8")
+        except OSError as error:
+            raise BuildError(f"cannot write {path}: {error.strerror or error}") from None
         return path
 
-    def compile(self, backend: str = "python", external: Mapping[str, Any] | None = None) -> Any:
-        """A simulation, ready to run. `external` replaces external routines by name."""
+    def _python_text(self) -> str:
+        return python_source(self.program, self.quantities.label)
+
+    def _c_text(self) -> str:
+        q = self.quantities
+        named = [*self.program.parameters, *self.program.inputs]
+        label = {s.name: q.label.get(s.name.lower(), "") for s in named} | dict(q.state_label)
+        label |= {o.name: o.label for o in self.analysis.outputs}
+        unit = {s.name: q.unit[s.name.lower()].text for s in named if s.name.lower() in q.unit}
+        unit |= {name: u.text for name, u in (*q.states.items(), *q.output_unit.items())}
+        return c_source(self.program, Words(label, unit))
+
+    def compile(self, backend: str = "auto", external: Mapping[str, Any] | None = None) -> Any:
+        """A simulation, ready to run. `external` replaces external routines by name.
+
+        `backend`: "c" compiles, "python" does not, "auto" compiles if there is a C compiler. `sim.backend` and `sim.notes` tell.
+        """
         from bellcrank.api.simulation import Simulation
 
         self._warn_of_unknown_values()

@@ -6,20 +6,20 @@ Each step is timed, so that one can see where a derivation spends its time.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 
 from bellcrank.api.equations import Equations
-from bellcrank.dynamics.derive import Derivation, derivations, reduced_system, require_freedom
-from bellcrank.errors import ModelError
+from bellcrank.dynamics.derive import PASSES, Derivation, derivations, reduced_system, require_freedom
+from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.expr import ZERO, Expr, Symbol, small_threshold, substitute
 from bellcrank.kinematics.analysis import Analysis, analyse
 from bellcrank.kinematics.dimensions import infer
 from bellcrank.model.check import freeze
 from bellcrank.model.records import Description
 from bellcrank.program.count import count
-from bellcrank.program.idle import drop_idle_parameters
 from bellcrank.program.extract import network_cost
+from bellcrank.program.idle import drop_idle_parameters
 from bellcrank.program.optimise import first_extraction, optimise
 from bellcrank.program.program import Parts, Program, build_program
 
@@ -42,12 +42,18 @@ class Clock:
             self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start
 
 
-def derive_equations(description: Description, solve: str, small: bool, level: str) -> Equations:
-    """Equations of motion of a description."""
+def derive_equations(
+    description: Description, solve: str, small: bool, level: str, without: Collection[str] = ()
+) -> Equations:
+    """Equations of motion of a description; `without` names passes to leave out."""
     if solve not in SOLVE:
         raise ModelError(f"solve={solve!r} is not known; it is one of {', '.join(SOLVE)}", description.name)
     if level not in OPTIMISE:
         raise ModelError(f"optimise={level!r} is not known; it is one of {', '.join(OPTIMISE)}", description.name)
+    for name in without:
+        if name not in PASSES:
+            known = ", ".join(PASSES)
+            raise ModelError(f"without={name!r} is not a pass.{did_you_mean(name, PASSES)} Passes: {known}.", description.name)
     clock = Clock()
     with small_threshold(description.small_threshold):
         with clock.stage("analyse"):
@@ -60,23 +66,23 @@ def derive_equations(description: Description, solve: str, small: bool, level: s
                 raise ModelError(problems, description.name)
         with clock.stage("derive"):
             try:
-                program, how = _program(analysis, solve, level)
+                program, how = _program(analysis, solve, level, frozenset(without))
             except ModelError as error:
                 raise ModelError(error.problems, description.name) from None
     return Equations(analysis, quantities, program, how, dict(clock.seconds), solve)
 
 
-def _program(analysis: Analysis, solve: str, level: str) -> tuple[Program, str]:
+def _program(analysis: Analysis, solve: str, level: str, without: frozenset[str]) -> tuple[Program, str]:
     coordinates = list(analysis.mechanism.coordinates)
     q_rates = [analysis.kinematics.rates[q] for q in coordinates]
     if solve == "implicit":
         return _implicit(analysis, q_rates), "implicit: mass matrix solved numerically"
-    ways = list(derivations(analysis, solve))
+    ways = list(derivations(analysis, solve, without))
     listed = [_roots(analysis, q_rates, w) for w in ways]
     raw = [count(roots).total for roots in listed]
     order = sorted(range(len(ways)), key=lambda i: (raw[i], i))
     chosen = order[0]
-    if level == "none":
+    if level == "none" or "extract" in without:
         roots = drop_idle_parameters(listed[chosen])
         return _build(analysis, roots, stages=[("formulation", raw[chosen])]), ways[chosen].how
     near = [i for i in order if raw[i] <= 1.05 * raw[chosen]][:2]

@@ -4,24 +4,31 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bellcrank.build.c import CModel, Input, c_model
+from bellcrank.build.compiler import find_compiler
 from bellcrank.build.python import PythonModel
-from bellcrank.errors import ModelError, ModelWarning, RunError, did_you_mean
+from bellcrank.errors import BellcrankError, ModelError, ModelWarning, RunError, did_you_mean
 from bellcrank.expr import Symbol
 from bellcrank.expr.table import Table
 from bellcrank.model.records import External
-from bellcrank.run.inputs import Signal, as_signal
-from bellcrank.run.integrate import ADAPTIVE, FIXED, semi_implicit
+from bellcrank.run.diagnose import likely_term
+from bellcrank.run.inputs import as_input, as_signal, check_covers
+from bellcrank.run.integrate import ADAPTIVE, FIXED
 from bellcrank.run.result import Run
+from bellcrank.run.stepping import AdaptiveRun, Evaluation, PythonRun, Stepper
+from bellcrank.run.watch import Progress, Watch, read_condition, take_steps
 
 if TYPE_CHECKING:
     from bellcrank.api.equations import Equations
 
 METHODS = (*FIXED, "euler", *ADAPTIVE)
+BACKENDS = ("auto", "c", "python")
 
 
 class Memory:
@@ -33,39 +40,53 @@ class Memory:
         self.live = False
 
     def __call__(self, *args: float) -> Any:
-        if not self.routine.memory:
-            return self._checked(self.function(*args))
-        memory = self.array if self.live else self.array.copy()
-        return self._checked(self.function(*args, memory))
+        given: tuple[Any, ...] = args
+        if self.routine.memory:
+            given = (*args, self.array if self.live else self.array.copy())
+        try:
+            value = self.function(*given)
+        except BellcrankError:
+            raise
+        except Exception as error:
+            shown = ", ".join(f"{a:g}" for a in args)
+            raise RunError(
+                f"external '{self.routine.name}({shown})' failed: {type(error).__name__}: {error}"
+            ) from error
+        return self._checked(value)
 
     def _checked(self, value: Any) -> Any:
-        wanted = len(self.routine.returns)
-        if wanted == 0:
-            if not np.ndim(value) == 0:
-                raise RunError(f"external '{self.routine.name}' must return one number, but returned {value!r}")
-            return float(value)
-        if np.shape(value) != (wanted,):
-            names = ", ".join(self.routine.returns)
-            raise RunError(f"external '{self.routine.name}' must return {wanted} numbers ({names}), but returned {value!r}")
-        return tuple(float(v) for v in value) if wanted > 1 else float(value[0])
+        names = self.routine.returns
+        wanted = f"{len(names)} numbers ({', '.join(names)})" if names else "one number"
+        try:
+            array = np.asarray(value, dtype=float)
+        except (TypeError, ValueError):
+            array = np.array([[math.nan]])
+        if array.shape != ((len(names),) if names else ()) and not (len(names) == 1 and array.ndim == 0):
+            raise RunError(f"external '{self.routine.name}' must return {wanted}, but returned {value!r}")
+        return tuple(array.tolist()) if len(names) > 1 else float(array.ravel()[0])
 
 
 class Simulation:
-    """A model ready to run. Values at this boundary are in user units, except for `derivatives`."""
+    """A model ready to run. Values at this boundary are in user units, except for `derivatives`.
+
+    `backend` says whether the model is compiled ("c") or runs in Python; `notes` says so in words.
+    """
 
     def __init__(self, equations: Equations, backend: str, external: Mapping[str, Any]) -> None:
         self.equations = equations
         self.program = equations.program
         self.quantities = equations.quantities
         self.description = equations.analysis.mechanism.description
-        if backend not in ("python", "c"):
-            raise ModelError(f"backend={backend!r} is not known; it is 'python'", equations.name)
+        if backend not in BACKENDS:
+            known = ", ".join(repr(b) for b in BACKENDS)
+            raise ModelError(f"backend={backend!r} is not known; it is one of {known}", equations.name)
         self.externals = self._routines(external)
-        self.model = PythonModel(self.program, self.externals)
+        self.model = self._model(backend, external)
         self.backend = self.model.name
         self._known: tuple[tuple[float, ...], list[float]] | None = None
 
     def _routines(self, external: Mapping[str, Any]) -> list[Any]:
+        """A callable for every external routine and table of the program; None where there is only C."""
         replaced = {k.lower(): v for k, v in external.items()}
         for name in external:
             if name.lower() not in {e.name.lower() for e in self.description.externals}:
@@ -77,10 +98,40 @@ class Simulation:
                 result.append(routine.value)
                 continue
             function = replaced.get(routine.name.lower(), routine.python)
-            if function is None:
-                raise ModelError(f"external '{routine.name}' has no Python routine: give python= or external=")
-            result.append(Memory(routine, function))
+            if function is None and not routine.c:
+                raise ModelError(
+                    f"external '{routine.name}' has no routine: give python=, c= or external=", self.equations.name
+                )
+            result.append(None if function is None else Memory(routine, function))
         return result
+
+    def _model(self, backend: str, external: Mapping[str, Any]) -> CModel | PythonModel:
+        if backend == "c" or (backend == "auto" and find_compiler() is not None):
+            return c_model(self.program, self.externals, external)
+        only_c = [f"'{r.name}'" for r, f in zip(self.program.routines, self.externals, strict=True) if f is None]
+        if only_c:
+            what = f"external {', '.join(only_c)} is given in C alone, but the model runs in Python"
+            raise ModelError(f"{what}: give python= as well", self.equations.name)
+        return PythonModel(self.program, self.externals)
+
+    @cached_property
+    def notes(self) -> list[str]:
+        """How the model runs, in sentences."""
+        if isinstance(self.model, CModel):
+            notes = [f"compiled by {self.model.compiler.name}"]
+        elif find_compiler() is None:
+            notes = [
+                "runs in Python: there is no C compiler (looked for CC, cc, gcc, clang and the Python package ziglang)"
+            ]
+        else:
+            notes = ["runs in Python"]
+        remembers = [r.name for r in self.program.routines if getattr(r, "memory", None)]
+        if remembers:
+            listed = ", ".join(remembers)
+            notes.append(
+                f"what {listed} remembers changes once per accepted step; with method='rk2' at the middle of a step too, as in AUTOSIM"
+            )
+        return notes
 
     # ---- values
 
@@ -99,12 +150,17 @@ class Simulation:
             values.append(float(self.quantities.unit[key].to_equation(number)))
         if missing:
             listed = ", ".join(f"'{m}'" for m in missing)
-            raise ModelError(f"no value is given for {len(missing)} parameters: {listed}. Use set_defaults() or parameters=.", self.equations.name)
+            raise ModelError(
+                f"no value is given for {len(missing)} parameters: {listed}. Use set_defaults() or parameters=.",
+                self.equations.name,
+            )
         for name in override:
             if name not in self.equations.analysis.parameters:
                 known = list(self.equations.analysis.parameters.values())
                 warnings.warn(
-                    f"parameters={{'{name}': ...}}: the model has no such parameter.{did_you_mean(name, known)}", ModelWarning, stacklevel=3
+                    f"parameters={{'{name}': ...}}: the model has no such parameter.{did_you_mean(name, known)}",
+                    ModelWarning,
+                    stacklevel=3,
                 )
         return values
 
@@ -114,10 +170,11 @@ class Simulation:
             self._known = (key, self.model.constants(p))
         return self._known[1]
 
-    def _signals(self, given: Mapping[str, Any] | None) -> list[Callable[[float], float]]:
-        """A function of time in equation units for every input."""
+    def _inputs(self, given: Mapping[str, Any] | None, t_end: float | None = None) -> list[Input]:
+        """Every input over time in equation units; those that are sampled must cover a run until t_end."""
         listed = {k.lower(): v for k, v in {**self.description.run.inputs, **(given or {})}.items()}
-        result: list[Callable[[float], float]] = []
+        self._warn_of_unknown_inputs(given or {})
+        result: list[Input] = []
         missing = []
         for s in self.program.inputs:
             name = s.name[5:-1] if s.kind == "rate" else s.name
@@ -125,11 +182,25 @@ class Simulation:
                 missing.append(name)
                 continue
             signal = as_signal(listed[name.lower()], name)
-            unit = self.quantities.unit[name.lower()]
-            result.append(_converted(signal, unit, s.kind == "rate", name))
+            if t_end is not None:
+                check_covers(signal, name, t_end)
+            result.append(as_input(signal, name, self.quantities.unit[name.lower()].factor, s.kind == "rate"))
         if missing:
-            raise ModelError(f"no input is given for {', '.join(dict.fromkeys(missing))}: use inputs= or set_run(inputs=)", self.equations.name)
+            raise ModelError(
+                f"no input is given for {', '.join(dict.fromkeys(missing))}: use inputs= or set_run(inputs=)",
+                self.equations.name,
+            )
         return result
+
+    def _warn_of_unknown_inputs(self, given: Mapping[str, Any]) -> None:
+        known = [v.name for v in self.description.variables]
+        for name in given:
+            if str(name).lower() not in {k.lower() for k in known}:
+                warnings.warn(
+                    f"inputs={{'{name}': ...}}: the model has no such input.{did_you_mean(str(name), known)}",
+                    ModelWarning,
+                    stacklevel=4,
+                )
 
     # ---- evaluation
 
@@ -143,7 +214,7 @@ class Simulation:
     ) -> tuple[np.ndarray, np.ndarray]:
         """(q', u') in equation units (rad, consistent units); q and u as listed by `eom.coordinates` and `eom.speeds`."""
         p = self.parameter_values(parameters)
-        w = [f(t) for f in self._signals(inputs)]
+        w = [i.function(t) for i in self._inputs(inputs)]
         q, u = self._checked(q, u)
         qdot, udot = self.model.derivatives(float(t), q, u, p, self._constants(p), w)
         return np.array(qdot), np.array(udot)
@@ -158,7 +229,7 @@ class Simulation:
     ) -> dict[str, float]:
         """Output channels in user units at a state given in equation units."""
         p = self.parameter_values(parameters)
-        w = [f(t) for f in self._signals(inputs)]
+        w = [i.function(t) for i in self._inputs(inputs)]
         q, u = self._checked(q, u)
         values = self.model.outputs(float(t), q, u, p, self._constants(p), w)
         names = self.program.output_names
@@ -168,7 +239,9 @@ class Simulation:
         for given, wanted, what in ((q, self.program.coordinates, "q"), (u, self.program.speeds, "u")):
             if len(given) != len(wanted):
                 names = ", ".join(s.name for s in wanted)
-                raise ModelError(f"{what} must have {len(wanted)} values ({names}), {len(given)} given", self.equations.name)
+                raise ModelError(
+                    f"{what} must have {len(wanted)} values ({names}), {len(given)} given", self.equations.name
+                )
         return [float(x) for x in q], [float(x) for x in u]
 
     def complete(self, initial: Mapping[Any, float] | None = None) -> tuple[np.ndarray, np.ndarray]:
@@ -224,115 +297,149 @@ class Simulation:
         inputs: Mapping[str, Any] | None = None,
         rtol: float = 1e-8,
         atol: float = 1e-10,
+        events: Mapping[str, Any] | None = None,
+        stop: Iterable[str] | str = (),
+        progress: Progress | None = None,
     ) -> Run:
-        """Integrates from t = 0 to t_end. Defaults come from set_run; `step` and times in s, values in user units."""
+        """Integrates from t = 0 to t_end. Defaults come from set_run; `step` and times in s, values in user units.
+
+        `events`: conditions by name, each a channel or a formula over channels and parameters; its crossing of zero from below is
+        recorded in `run.events`. `stop` names events that end the run. `progress` is called with the share done.
+        """
         r = self.description.run
         t_end = _positive(t_end if t_end is not None else r.t_end if r.t_end is not None else 1.0, "t_end")
         step = _positive(step if step is not None else r.step if r.step is not None else t_end / 1000, "step")
         method = self._method(method or r.method or "rk4")
         every = output_every if output_every is not None else r.output_every if r.output_every is not None else 1
-        if not isinstance(every, int) or every < 1:
+        if not isinstance(every, int) or isinstance(every, bool) or every < 1:
             raise ModelError(f"output_every={every!r} must be a whole number of at least 1", self.equations.name)
         if step > t_end * (1 + 1e-12):
             raise ModelError(f"step={step:g} s is larger than t_end={t_end:g} s", self.equations.name)
         p = self.parameter_values(parameters)
-        c = self._constants(p)
-        signals = self._signals(inputs)
-        q0, u0 = self.complete(initial)
-        n_q = len(q0)
-        routines = [x for x in self.externals if isinstance(x, Memory)]
-        for routine in routines:
+        signals = self._inputs(inputs, t_end)
+        watch = self._watch(events or {}, {stop} if isinstance(stop, str) else set(stop), parameters)
+        y = np.concatenate(self.complete(initial))
+        steps = (
+            round(t_end / step) if abs(round(t_end / step) * step - t_end) < 1e-9 * t_end else math.ceil(t_end / step)
+        )
+        for routine in self._remembering:
             routine.array[:] = 0.0
-            routine.live = method == "rk2"
-
-        def rates(t: float, y: np.ndarray) -> np.ndarray:
-            w = [f(t) for f in signals]
-            q, u = y[:n_q].tolist(), y[n_q:].tolist()
-            qdot, udot = self.model.derivatives(t, q, u, p, c, w)
-            return np.array(qdot + udot)
-
-        y0 = np.concatenate([q0, u0])
+        evaluation = Evaluation(
+            self.model, len(self.program.coordinates), p, self._constants(p), signals, self._set_live
+        )
+        run: Stepper
+        if method in ADAPTIVE:
+            times = np.append(np.arange(0.0, t_end * (1 - 1e-9), step * every), t_end)
+            run, steps, every = AdaptiveRun(evaluation, method, times, y, rtol, atol), len(times) - 1, 1
+        else:
+            often = 1 if watch.conditions else every
+            if isinstance(self.model, CModel):
+                run = self.model.start(method, step, steps, often, y, p, evaluation.c, signals)
+            else:
+                run = PythonRun(evaluation, method, step, steps, often, y)
         try:
-            times, states, ended = self._integrate(rates, y0, t_end, step, method, every, routines, rtol, atol)
+            rows = take_steps(run, steps, every, watch, progress)
         finally:
-            for routine in routines:
-                routine.live = False
-        return self._run(times, states, ended, p, c, signals, {"t_end": t_end, "step": step, "method": method})
+            self._set_live(False)
+        ended = self._ended(run, watch, steps, step if method not in ADAPTIVE else step * every, p, signals)
+        settings = {"t_end": t_end, "step": step, "method": method, "backend": self.backend}
+        return self._run(rows, ended, watch, settings)
+
+    @property
+    def _remembering(self) -> list[Memory]:
+        return [x for x in self.externals if isinstance(x, Memory)]
+
+    def _set_live(self, live: bool) -> None:
+        """Whether single evaluations may change what external routines remember."""
+        for routine in self._remembering:
+            routine.live = live
+        if isinstance(self.model, CModel):
+            self.model.live = live
 
     def _method(self, method: str) -> str:
         for known in METHODS:
-            if method.lower() == known.lower():
+            if str(method).lower() == known.lower():
                 return known
-        raise ModelError(f"method={method!r} is not known.{did_you_mean(method, METHODS)} Methods: {', '.join(METHODS)}.", self.equations.name)
+        raise ModelError(
+            f"method={method!r} is not known.{did_you_mean(str(method), METHODS)} Methods: {', '.join(METHODS)}.",
+            self.equations.name,
+        )
 
-    def _integrate(
-        self, rates: Any, y: np.ndarray, t_end: float, h: float, method: str, every: int, routines: list[Memory], rtol: float, atol: float
-    ) -> tuple[np.ndarray, np.ndarray, str]:
-        if method in ADAPTIVE:
-            return _adaptive(rates, y, t_end, h * every, method, rtol, atol)
-        advance = semi_implicit(len(self.program.coordinates)) if method == "euler" else FIXED[method]
-        steps = round(t_end / h) if abs(round(t_end / h) * h - t_end) < 1e-9 * t_end else math.ceil(t_end / h)
-        k = self._settled(rates, 0.0, y, routines)
-        times, states, ended = [0.0], [y], "finished"
-        for i in range(1, steps + 1):
-            t = (i - 1) * h
-            try:
-                y, k = advance(rates, t, y, h, k)
-            except (OverflowError, ValueError, ZeroDivisionError) as error:
-                ended = f"stopped at t = {t:g} s: {error} while evaluating the model"
-                break
-            if not np.all(np.isfinite(y)):
-                ended = f"stopped at t = {i * h:g} s: {self._worst(y)} is no longer a finite number; try a smaller step"
-                break
-            if routines and method != "rk2":
-                k = self._settled(rates, i * h, y, routines)
-            if i % every == 0 or i == steps:
-                times.append(i * h)
-                states.append(y)
-        return np.array(times), np.array(states), ended
+    def _watch(self, events: Mapping[str, Any], stop: set[str], parameters: Mapping[str, float] | None) -> Watch:
+        for name in stop:
+            if name not in events:
+                raise ModelError(
+                    f"stop={name!r}: no event has that name.{did_you_mean(name, events)}", self.equations.name
+                )
+        columns = {"t": (0, 1.0)}
+        states = (*self.program.coordinates, *self.program.speeds)
+        columns.update({s.name: (i, self.quantities.states[s.name].factor) for i, s in enumerate(states, 1)})
+        names = self.program.output_names
+        columns.update({n: (i, self.quantities.output_unit[n].factor) for i, n in enumerate(names, 1 + len(states))})
+        records = self.description.parameters.values()
+        values = {r.name: float(r.value) for r in records if r.value is not None}
+        values.update({str(k): float(v) for k, v in (parameters or {}).items()})
+        return Watch({n: read_condition(c, columns, values, n) for n, c in events.items()}, sorted(stop))
 
-    def _settled(self, rates: Any, t: float, y: np.ndarray, routines: list[Memory]) -> np.ndarray:
-        """Rates at an accepted state; external memories may change here."""
-        before = [r.live for r in routines]
-        for r in routines:
-            r.live = True
-        try:
-            return rates(t, y)  # type: ignore[no-any-return]
-        finally:
-            for r, live in zip(routines, before, strict=True):
-                r.live = live
+    def _ended(self, run: Stepper, watch: Watch, steps: int, h: float, p: list[float], signals: Sequence[Input]) -> str:
+        """The sentence that says how a run ended."""
+        if watch.stopped is not None:
+            return f"stopped by event '{watch.stopped.name}' at t = {watch.stopped.time:.6g} s"
+        if run.status == 0:
+            return "finished"
+        t = run.reached * h
+        states = (*self.program.coordinates, *self.program.speeds)
+        bad = [s.name for s, v in zip(states, run.bad, strict=True) if not np.isfinite(v)]
+        problem = getattr(run, "problem", "")
+        if problem:
+            what = f"the rates of the states cannot be evaluated any more ({problem})"
+        else:
+            listed = ", ".join(bad[:4]) + (f" and {len(bad) - 4} more" if len(bad) > 4 else "")
+            what = f"{listed} {'is no longer a finite number' if len(bad) == 1 else 'are no longer finite numbers'}"
+        return "; ".join(
+            x
+            for x in (f"stopped at t = {t:g} s: {what}", self._likely(run, t, h, p, signals), "try a smaller step")
+            if x
+        )
 
-    def _worst(self, y: np.ndarray) -> str:
-        states = [*self.program.coordinates, *self.program.speeds]
-        bad = [s.name for s, v in zip(states, y, strict=True) if not np.isfinite(v)]
-        return ", ".join(bad[:4])
-
-    def _run(
-        self, times: np.ndarray, states: np.ndarray, ended: str, p: list[float], c: list[float], signals: Any, settings: dict[str, Any]
-    ) -> Run:
+    def _likely(self, run: Stepper, t: float, h: float, p: list[float], signals: Sequence[Input]) -> str:
         n_q = len(self.program.coordinates)
+        before = max(t - h, 0.0)
+        try:
+            w = [i.function(before) for i in signals]
+        except RunError:
+            return ""
+        values = dict(zip((s.name for s in self.program.parameters), p, strict=True))
+        user = {r.name: f for r, f in zip(self.program.routines, self.externals, strict=True) if f is not None}
+        loads = self.equations.analysis.loads
+        return likely_term(
+            self.program, loads, before, run.state[:n_q].tolist(), run.state[n_q:].tolist(), values, w, user
+        )
+
+    def _run(self, rows: np.ndarray, ended: str, watch: Watch, settings: dict[str, Any]) -> Run:
         channels: dict[str, np.ndarray] = {}
         units: dict[str, str] = {}
         labels: dict[str, str] = {}
-        for i, s in enumerate((*self.program.coordinates, *self.program.speeds)):
+        states = (*self.program.coordinates, *self.program.speeds)
+        if rows.shape[1] < 2:  # not even the first row could be evaluated
+            rows = np.empty((0, 1 + len(states) + len(self.program.output_names)))
+        for i, s in enumerate(states, 1):
             unit = self.quantities.states[s.name]
-            channels[s.name] = np.asarray(unit.from_equation(states[:, i]))
+            channels[s.name] = np.asarray(unit.from_equation(rows[:, i]))
             units[s.name], labels[s.name] = unit.text, self.quantities.state_label.get(s.name, s.name)
-        rows = []
-        for t, y in zip(times, states, strict=True):
-            w = [f(float(t)) for f in signals]
-            rows.append(self.model.outputs(float(t), y[:n_q].tolist(), y[n_q:].tolist(), p, c, w))
-        table = np.array(rows).reshape(len(times), len(self.program.output_names))
         by_name = {o.name: o for o in self.equations.analysis.outputs}
-        for i, name in enumerate(self.program.output_names):
+        for i, name in enumerate(self.program.output_names, 1 + len(states)):
             unit = self.quantities.output_unit[name]
-            channels[name] = np.asarray(unit.from_equation(table[:, i]))
+            channels[name] = np.asarray(unit.from_equation(rows[:, i]))
             units[name], labels[name] = unit.text, by_name[name].label
-        return Run(self.equations.name, times, channels, units, labels, ended, [], settings)
+        return Run(self.equations.name, rows[:, 0].copy(), channels, units, labels, ended, list(watch.events), settings)
 
     def describe(self) -> str:
         """Parameters and states with labels, user units and equation values."""
-        lines = [f"{self.equations.name} ({self.description.units})", "parameters (user value, unit, equation value, label)"]
+        lines = [
+            f"{self.equations.name} ({self.description.units})",
+            "parameters (user value, unit, equation value, label)",
+        ]
         for name in self.equations.parameters:
             key = name.lower()
             record = self.description.parameters.get(key)
@@ -340,27 +447,14 @@ class Simulation:
             value = record.value if record else None
             shown = "-" if value is None else f"{value:g}"
             internal = "-" if value is None else f"{unit.to_equation(float(value)):g}"
-            lines.append(f"  {name:12} {shown:>12} {unit.text:12} {internal:>14}  {self.quantities.label.get(key, '')}".rstrip())
+            lines.append(
+                f"  {name:12} {shown:>12} {unit.text:12} {internal:>14}  {self.quantities.label.get(key, '')}".rstrip()
+            )
         lines.append("states")
         for s in (*self.program.coordinates, *self.program.speeds):
             unit = self.quantities.states[s.name]
             lines.append(f"  {s.name:12} {unit.text:8} {self.quantities.state_label.get(s.name, '')}".rstrip())
         return "\n".join(lines)
-
-
-def _converted(signal: Signal, unit: Any, rate: bool, name: str) -> Callable[[float], float]:
-    if rate and signal.rate is None:
-        raise ModelError(f"input '{name}' must be differentiable here: its rate is used; a {signal.name} has none")
-    source = signal.rate if rate else signal.value
-    assert source is not None
-
-    def value(t: float) -> float:
-        x = float(source(t))
-        if not math.isfinite(x):
-            raise RunError(f"input '{name}' is {x} at t = {t:g} s")
-        return float(unit.to_equation(x))
-
-    return value
 
 
 def _finite(value: Any, what: str) -> float:
@@ -378,14 +472,3 @@ def _positive(value: Any, what: str) -> float:
     if number <= 0:
         raise ModelError(f"{what}={number:g} s must be positive")
     return number
-
-
-def _adaptive(
-    rates: Any, y: np.ndarray, t_end: float, every: float, method: str, rtol: float, atol: float
-) -> tuple[np.ndarray, np.ndarray, str]:
-    from scipy.integrate import solve_ivp
-
-    times = np.append(np.arange(0.0, t_end - 1e-9 * t_end, every), t_end)
-    result = solve_ivp(rates, (0.0, t_end), y, method=method, t_eval=times, rtol=rtol, atol=atol)
-    ended = "finished" if result.success else f"stopped at t = {result.t[-1] if len(result.t) else 0.0:g} s: {result.message}"
-    return result.t, result.y.T, ended

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from bellcrank.api.handles import BodyHandle, ForceHandle, PointHandle
 from bellcrank.errors import ModelError
@@ -23,6 +23,10 @@ from bellcrank.model.records import (
 )
 from bellcrank.model.scope import Scope
 from bellcrank.units import unit_system
+
+
+if TYPE_CHECKING:
+    from bellcrank.api.equations import Equations
 
 
 class System:
@@ -119,12 +123,12 @@ class System:
         name: str,
         *,
         magnitude: Any,
-        between: tuple[Any, Any],
+        between: Sequence[Any],
         label: str | None = None,
         dummies: tuple[str, str, str] = ("x", "x0", "v"),
     ) -> ForceHandle:
         """A force along the line between two points; positive pushes them apart. x is their distance, v its rate."""
-        if not isinstance(between, Sequence) or isinstance(between, str) or len(between) != 2:
+        if isinstance(between, str) or len(between) != 2:
             self.description.problems.append(f"strut '{name}': between={between!r} must be two points.")
             between = ("o", "o")
         first, second = between
@@ -163,7 +167,9 @@ class System:
         """Declares a parameter (default value in user units)."""
         record = self._parameter(name)
         if record.name != name:
-            self.description.problems.append(f"parameter '{name}': the name differs from '{record.name}' by case alone.")
+            self.description.problems.append(
+                f"parameter '{name}': the name differs from '{record.name}' by case alone."
+            )
         record.value = record.value if value is None else value
         record.units = units or record.units
         record.label = label or record.label
@@ -234,10 +240,14 @@ class System:
             self.description.problems.append(
                 f"external '{name}': when={when!r} is not known; it is 'derivatives', 'update', 'output' or 'init'."
             )
-        names = (returns,) if isinstance(returns, str) else () if returns is None or isinstance(returns, int) else tuple(returns)
-        self.description.externals.append(
-            External(name, tuple(arguments), names, memory, when, python, c, fortran)
+        names = (
+            (returns,)
+            if isinstance(returns, str)
+            else ()
+            if returns is None or isinstance(returns, int)
+            else tuple(returns)
         )
+        self.description.externals.append(External(name, tuple(arguments), names, memory, when, python, c, fortran))
 
     # ---- outputs, smallness, run
 
@@ -297,12 +307,19 @@ class System:
     # ---- results
 
     def equations(
-        self, solve: str = "auto", constraints: str = "auto", small: bool = True, optimise: str = "default"
-    ) -> Any:
+        self,
+        solve: str = "auto",
+        constraints: str = "auto",
+        small: bool = True,
+        optimise: str = "default",
+        without: Collection[str] = (),
+    ) -> Equations:
         """Derives the equations of motion.
 
         `solve`: auto (fewest operations), explicit (symbolic factorisation), implicit (mass matrix solved numerically) or order-n.
         `small=False` derives the same description without small orders. `optimise`: "none", "default" or "thorough".
+        `without` leaves out passes by name (fingerprints, regroup, spin, shift, reference, composite, articulated, extract), to
+        see what each is worth.
         """
         from bellcrank.api.pipeline import derive_equations
 
@@ -310,7 +327,7 @@ class System:
             raise ModelError(f"constraints={constraints!r} is not known; it is 'auto'", self.name)
         if constraints == "multipliers":
             raise ModelError("constraints='multipliers' is not available yet", self.name)
-        return derive_equations(self.description, solve, small, optimise)
+        return derive_equations(self.description, solve, small, optimise, without)
 
     def __repr__(self) -> str:
         d = self.description
@@ -333,6 +350,4 @@ _MACHINE = {"dot", "cross", "angle", "direction", "dir", "magnitude", "mag", "no
 def _needs_machine(syntax: Any) -> bool:
     from bellcrank.expr.text import postorder_syntax
 
-    return any(
-        n.op == "unit" or (n.op == "call" and n.args[0].lower() in _MACHINE) for n in postorder_syntax(syntax)
-    )
+    return any(n.op == "unit" or (n.op == "call" and n.args[0].lower() in _MACHINE) for n in postorder_syntax(syntax))

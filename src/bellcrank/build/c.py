@@ -6,15 +6,16 @@ import ctypes
 import math
 import warnings
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from bellcrank.build.compiler import FAST, find_compiler, load_source
+from bellcrank.build.compiler import find_compiler, load_source
 from bellcrank.build.python import PythonModel
-from bellcrank.emit.c import c_source, external_functions
-from bellcrank.emit.schedule import Options
+from bellcrank.emit.c import c_source
+from bellcrank.emit.c_printer import external_calls
+from bellcrank.emit.schedule import BEST, Options
 from bellcrank.errors import BuildError, ModelWarning
 from bellcrank.program.program import Call, Program
 
@@ -32,7 +33,7 @@ class Input:
     """One input of a program over time, in equation units.
 
     `function` gives its value. Where C knows the signal too, `kind` and `numbers` (or `points` and cubic `pieces`) tell it, in user
-    units: the value, or its rate of change if `rate`, is offset + scale * signal.
+    units (`points` and `pieces` are contiguous arrays): the value, or its rate of change if `rate`, is scale * signal.
     """
 
     function: Callable[[float], float]
@@ -42,7 +43,6 @@ class Input:
     pieces: np.ndarray | None = None
     rate: bool = False
     scale: float = 1.0
-    offset: float = 0.0
 
 
 class _Externals(ctypes.Structure):
@@ -59,7 +59,6 @@ class _Input(ctypes.Structure):
         ("kind", ctypes.c_int32),
         ("rate", ctypes.c_int32),
         ("scale", ctypes.c_double),
-        ("offset", ctypes.c_double),
         ("a", ctypes.c_double * 6),
         ("n", ctypes.c_int64),
         ("x", ctypes.c_void_p),
@@ -91,14 +90,22 @@ class _Job(ctypes.Structure):
 
 
 def c_model(
-    program: Program, routines: Sequence[Callable[..., Any] | None], outside: Iterable[str] = (), flags: Sequence[str] = FAST
+    program: Program,
+    routines: Sequence[Callable[..., Any] | None],
+    outside: Iterable[str] = (),
+    flags: Sequence[str] | None = None,
 ) -> CModel | PythonModel:
     """The program compiled, or in Python, with a warning that says why, if that cannot be done."""
     try:
         return CModel(program, routines, outside, flags)
     except BuildError as error:
-        warnings.warn(f"{program.name} runs in Python, many times slower than compiled: {error}", ModelWarning, stacklevel=2)
-        return PythonModel(program, [r for r in routines if r is not None])
+        found = [r for r in routines if r is not None]
+        if len(found) < len(routines):  # an external routine is given in C alone
+            raise
+        warnings.warn(
+            f"{program.name} runs in Python, many times slower than compiled: {error}", ModelWarning, stacklevel=2
+        )
+        return PythonModel(program, found)
 
 
 class CModel:
@@ -115,8 +122,8 @@ class CModel:
         program: Program,
         routines: Sequence[Callable[..., Any] | None],
         outside: Iterable[str] = (),
-        flags: Sequence[str] = FAST,
-        options: Options = Options(),
+        flags: Sequence[str] | None = None,
+        options: Options = BEST,
     ) -> None:
         compiler = find_compiler()
         if compiler is None:
@@ -127,11 +134,14 @@ class CModel:
         self.program = program
         self.routines = tuple(routines)
         self._library = load_source(self.source, compiler, flags)
-        away, memory = external_functions(program, outside)
+        calls = external_calls(program, outside).values()
+        away = [c.routine for c in calls if c.function is None]
+        memory = sum(c.routine.memory or 0 for c in calls if c.function is not None)
         place = {routine: i for i, routine in enumerate(program.routines)}
         self._called = [self.routines[place[r]] for r in away]
         self._arguments = [_argument_count(program, r) for r in away]
         self.memory = np.zeros(memory + 1)
+        self.live = False  # may single evaluations change what external routines remember?
         self.error: BaseException | None = None
         self._callback = _External(self._external)
         self._externals = _Externals(self._callback, self.memory.ctypes.data, 0, 0)
@@ -149,22 +159,33 @@ class CModel:
         return list(c)[: len(self.program.constants.statements)]
 
     def derivatives(
-        self, t: float, q: Sequence[float], u: Sequence[float], p: Sequence[float], c: Sequence[float], w: Sequence[float]
+        self,
+        t: float,
+        q: Sequence[float],
+        u: Sequence[float],
+        p: Sequence[float],
+        c: Sequence[float],
+        w: Sequence[float],
     ) -> tuple[list[float], list[float]]:
         qd, ud = (ctypes.c_double * max(self._sizes[0], 1))(), (ctypes.c_double * max(self._sizes[1], 1))()
         self._evaluate(self._library.derivatives, t, q, u, p, c, w, qd, ud)
         return list(qd)[: self._sizes[0]], list(ud)[: self._sizes[1]]
 
     def outputs(
-        self, t: float, q: Sequence[float], u: Sequence[float], p: Sequence[float], c: Sequence[float], w: Sequence[float]
+        self,
+        t: float,
+        q: Sequence[float],
+        u: Sequence[float],
+        p: Sequence[float],
+        c: Sequence[float],
+        w: Sequence[float],
     ) -> list[float]:
         out = (ctypes.c_double * max(self._sizes[2], 1))()
         self._evaluate(self._library.outputs, t, q, u, p, c, w, out)
         return list(out)[: self._sizes[2]]
 
     def _evaluate(self, function: Any, t: float, q: Any, u: Any, p: Any, c: Any, w: Any, *results: Any) -> None:
-        # live stays as it is: a run with its own loop decides
-        self._externals.live = any(getattr(r, "live", False) for r in self._called)
+        self._externals.live = int(self.live)
         self._externals.failed = 0
         function(
             ctypes.c_double(t), _array(q), _array(u), self._kept("p", p), self._kept("c", c), _array(w), *results,
@@ -223,7 +244,16 @@ class CRun:
     """A run in C. `rows` holds time, states and outputs of the recorded steps; `state` is the last good one."""
 
     def __init__(
-        self, model: CModel, method: str, step: float, total: int, every: int, state: np.ndarray, p: Any, c: Any, inputs: Any
+        self,
+        model: CModel,
+        method: str,
+        step: float,
+        total: int,
+        every: int,
+        state: np.ndarray,
+        p: Any,
+        c: Any,
+        inputs: Any,
     ) -> None:
         self.model = model
         self.total, self.every = total, every
@@ -233,13 +263,19 @@ class CRun:
         self._parameters = np.array([*p, 0.0])
         self._constants = np.array([*c, 0.0])
         self._inputs = inputs
-        self._signals = (_Input * max(len(inputs), 1))(*(_signal(i) for i in inputs))
+        self._signals = (_Input * max(len(inputs), 1))(*(_signal(i) for i in inputs))  # self._inputs keeps their arrays
         self._function = _Function(self._input)
         self._job = _Job(method=METHODS.index(method), total=total, every=every, h=step)
         self._job.function = self._function
         self._job.inputs = ctypes.addressof(self._signals)
         self._job.externals = ctypes.addressof(model._externals)
-        for name, array in (("p", self._parameters), ("c", self._constants), ("y", self.state), ("k", self._rates), ("bad", self.bad)):
+        for name, array in (
+            ("p", self._parameters),
+            ("c", self._constants),
+            ("y", self.state),
+            ("k", self._rates),
+            ("bad", self.bad),
+        ):
             setattr(self._job, name, array.ctypes.data)
         self._width = 1 + len(self.state) + len(model.program.output_names)
         self.status = FINISHED
@@ -270,12 +306,10 @@ class CRun:
 
 
 def _signal(given: Input) -> _Input:
-    result = _Input(kind=KINDS.index(given.kind), rate=int(given.rate), scale=given.scale, offset=given.offset)
+    result = _Input(kind=KINDS.index(given.kind), rate=int(given.rate), scale=given.scale)
     result.a[: len(given.numbers)] = given.numbers
     if given.points is not None and given.pieces is not None:
-        points, pieces = (np.ascontiguousarray(a, dtype=float) for a in (given.points, given.pieces))
-        result.n, result.x, result.pieces = len(points), points.ctypes.data, pieces.ctypes.data
-        result.kept = (points, pieces)
+        result.n, result.x, result.pieces = len(given.points), given.points.ctypes.data, given.pieces.ctypes.data
     return result
 
 

@@ -25,7 +25,6 @@ from pathlib import Path
 from bellcrank.errors import BuildError, ModelWarning
 
 FAST = ("-O3", "-march=native", "-ffp-contract=fast")
-PLAIN = ("-O1", "-ffp-contract=off")
 ALWAYS = ("-std=c99", "-fno-math-errno", "-fPIC", "-shared")
 LINUX = ("-fno-semantic-interposition", "-Wl,-Bsymbolic")
 _SHOWN = 30  # lines of a compiler's message
@@ -77,8 +76,15 @@ def cache_folder() -> Path:
     return (Path(base) if base else Path.home() / ".cache") / "bellcrank"
 
 
-def shared_library(source: str, compiler: Compiler, flags: Sequence[str] = FAST) -> Path:
+def default_flags() -> tuple[str, ...]:
+    """BELLCRANK_CFLAGS, else what makes the fastest code."""
+    named = os.environ.get("BELLCRANK_CFLAGS")
+    return tuple(shlex.split(named)) if named else FAST
+
+
+def shared_library(source: str, compiler: Compiler, flags: Sequence[str] | None = None) -> Path:
     """The compiled library of a source, from the cache or made now."""
+    flags = default_flags() if flags is None else flags
     name = f"{_digest(source, compiler, flags)}{'.dll' if sys.platform == 'win32' else '.so'}"
     folder = cache_folder()
     if (folder / name).exists():
@@ -115,7 +121,7 @@ def _temporary_folder() -> Path:
 
 
 def compile_source(source: str, folder: Path, compiler: Compiler, flags: Sequence[str] = FAST) -> Path:
-    """Compiles a source in a folder. Flags that the compiler does not know are left out; its message is told if it fails."""
+    """Compiles a source in a folder. Flags that a compiler may not know are left out if it fails; its message is told."""
     code, library = folder / "model.c", folder / "model.so"
     try:
         code.write_text(source, encoding="utf-8")
@@ -124,7 +130,7 @@ def compile_source(source: str, folder: Path, compiler: Compiler, flags: Sequenc
     linux = LINUX if sys.platform == "linux" else ()
     fewer = [f for f in flags if f != "-march=native"]
     message = ""
-    for chosen in dict.fromkeys(((*flags, *linux), (*fewer, *linux), tuple(fewer), ("-O2",))):
+    for chosen in dict.fromkeys(((*flags, *linux), (*fewer, *linux), tuple(fewer))):
         command = [*compiler.command, *ALWAYS, *chosen, str(code), "-o", str(library), "-lm"]
         try:
             done = subprocess.run(command, capture_output=True, text=True, errors="replace")
@@ -144,7 +150,7 @@ def load(path: Path) -> ctypes.CDLL:
         raise BuildError(f"the compiled model {path} cannot be loaded: {error}") from None
 
 
-def load_source(source: str, compiler: Compiler, flags: Sequence[str] = FAST) -> ctypes.CDLL:
+def load_source(source: str, compiler: Compiler, flags: Sequence[str] | None = None) -> ctypes.CDLL:
     """The library of a source, compiled if need be; a damaged one in the cache is made again."""
     path = shared_library(source, compiler, flags)
     try:

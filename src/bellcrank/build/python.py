@@ -24,14 +24,26 @@ class PythonModel:
         self.routines = tuple(routines)
 
     def constants(self, p: Sequence[float]) -> list[float]:
-        return self._module.constants(p)  # type: ignore[no-any-return]
+        return self._module.constants(p)
 
     def derivatives(
-        self, t: float, q: Sequence[float], u: Sequence[float], p: Sequence[float], c: Sequence[float], w: Sequence[float]
+        self,
+        t: float,
+        q: Sequence[float],
+        u: Sequence[float],
+        p: Sequence[float],
+        c: Sequence[float],
+        w: Sequence[float],
     ) -> tuple[list[float], list[float]]:
-        return self._module.derivatives(t, q, u, p, c, w, self.routines)  # type: ignore[no-any-return]
+        return self._module.derivatives(t, q, u, p, c, w, self.routines)
 
     def outputs(
-        self, t: float, q: Sequence[float], u: Sequence[float], p: Sequence[float], c: Sequence[float], w: Sequence[float]
+        self,
+        t: float,
+        q: Sequence[float],
+        u: Sequence[float],
+        p: Sequence[float],
+        c: Sequence[float],
+        w: Sequence[float],
     ) -> list[float]:
-        return self._module.outputs(t, q, u, p, c, w, self.routines)  # type: ignore[no-any-return]
+        return self._module.outputs(t, q, u, p, c, w, self.routines)

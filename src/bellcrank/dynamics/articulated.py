@@ -14,9 +14,9 @@ from bellcrank.dynamics.factor import best_orders, pattern
 from bellcrank.dynamics.forces import Loads
 from bellcrank.dynamics.motion import Motion, down, inertia_force, up
 from bellcrank.dynamics.tree import Freedom, Link, Tree
-from bellcrank.kinematics.work import Work, is_zero
 from bellcrank.errors import ModelError
 from bellcrank.expr import ONE, ZERO, Expr, add, div, mul, neg, sub
+from bellcrank.kinematics.work import Work, is_zero
 from bellcrank.vector.basis import IDENTITY, NULL, Mat3, Vec3, matmul, transpose
 
 ZEROS: Mat3 = (NULL, NULL, NULL)
@@ -40,9 +40,7 @@ class Eliminated:
     rest: Expr
 
 
-def articulated(
-    tree: Tree, motion: Motion, loads: Loads, work: Work, names: dict[int, str]
-) -> dict[int, Expr]:
+def articulated(tree: Tree, motion: Motion, loads: Loads, work: Work, names: dict[int, str]) -> dict[int, Expr]:
     """The unknowns y by speed index."""
     state = [Articulated() for _ in tree.links]
     done: list[list[Eliminated]] = [[] for _ in tree.links]
@@ -58,10 +56,14 @@ def articulated(
 
 def _sequence(link: Link, own: Articulated) -> list[Freedom]:
     """The freedoms of a link in the order of elimination that needs the fewest operations."""
-    places = [_axis_index(f) for f in link.freedoms]
-    if len(places) < 2 or any(k is None for k in places):
+    rows = []
+    for f in link.freedoms:
+        k = _axis_index(f)
+        if k is None:
+            return list(link.freedoms)
+        rows.append(k if f.rotational else 3 + k)
+    if len(rows) < 2:
         return list(link.freedoms)
-    rows = [k if f.rotational else 3 + k for k, f in zip(places, link.freedoms, strict=True)]  # type: ignore[operator]
     entries = {(i, j): own.K[rows[i]][rows[j]] for i in range(len(rows)) for j in range(i + 1)}
     grid = pattern({key: value for key, value in entries.items() if value is not ZERO}, len(rows))
     return [link.freedoms[i] for i in best_orders(grid, keep=1)[0]]
@@ -153,20 +155,23 @@ def _check(pivot: Expr, freedom: Freedom, names: dict[int, str]) -> None:
 def _hand_on(link: Link, own: Articulated, parent: Articulated, motion: Motion, work: Work) -> None:
     """Rotates what is left to the parent's frame, shifts it to the parent's origin, adds it."""
     K = own.K
-    I = _block(K, 0, 0)  # noqa: E741
+    I = _block(K, 0, 0)
     B = _block(K, 0, 3)
     A = _block(K, 3, 3)
     n0, f0 = _triple(own.bias, 0), _triple(own.bias, 3)
     if not link.takes_rotation:
-        I, B, n0 = ZEROS, ZEROS, NULL  # noqa: E741
+        I, B, n0 = ZEROS, ZEROS, NULL
     if not link.takes_translation:
         B, A, f0 = ZEROS, ZEROS, NULL
-    I, A = up_tensor(work, link, I), up_tensor(work, link, A)  # noqa: E741
+    I, A = up_tensor(work, link, I), up_tensor(work, link, A)
     B = _up_general(work, link, B)
     n0, f0 = up(work, link, n0), up(work, link, f0)
     p = motion.p[link.index] if link.takes_translation else NULL
     B_p = tuple(
-        tuple(work.hold(add(B[r][c], mul(p[(r + 1) % 3], A[(r + 2) % 3][c]), neg(mul(p[(r + 2) % 3], A[(r + 1) % 3][c])))) for c in range(3))
+        tuple(
+            work.hold(add(B[r][c], mul(p[(r + 1) % 3], A[(r + 2) % 3][c]), neg(mul(p[(r + 2) % 3], A[(r + 1) % 3][c]))))
+            for c in range(3)
+        )
         for r in range(3)
     )
     for r in range(3):
@@ -174,9 +179,7 @@ def _hand_on(link: Link, own: Articulated, parent: Articulated, motion: Motion, 
         for c in range(r + 1):
             i, j = (c + 1) % 3, (c + 2) % 3
             # I + [p]x B_p^T - B [p]x
-            extra = add(
-                mul(p[x], B_p[c][y]), neg(mul(p[y], B_p[c][x])), neg(mul(B[r][i], p[j])), mul(B[r][j], p[i])
-            )
+            extra = add(mul(p[x], B_p[c][y]), neg(mul(p[y], B_p[c][x])), neg(mul(B[r][i], p[j])), mul(B[r][j], p[i]))
             value = work.hold(add(parent.K[r][c], I[r][c], extra))
             parent.K[r][c] = parent.K[c][r] = value
         for c in range(3):
@@ -244,7 +247,11 @@ def _unknowns(tree: Tree, motion: Motion, done: list[list[Eliminated]], work: Wo
             if link.takes_translation:
                 p = motion.p[link.index]
                 a = work.hold3(
-                    add(up_a[r], mul(up_alpha[(r + 1) % 3], p[(r + 2) % 3]), neg(mul(up_alpha[(r + 2) % 3], p[(r + 1) % 3])))
+                    add(
+                        up_a[r],
+                        mul(up_alpha[(r + 1) % 3], p[(r + 2) % 3]),
+                        neg(mul(up_alpha[(r + 2) % 3], p[(r + 1) % 3])),
+                    )
                     for r in range(3)
                 )
                 x[3:] = down(work, link, a)
@@ -252,7 +259,9 @@ def _unknowns(tree: Tree, motion: Motion, done: list[list[Eliminated]], work: Wo
         for step in reversed(done[link.index]):
             f, j = step.freedom, step.component
             if j >= 0:
-                total = work.hold(add(step.rest, *(neg(mul(r, c)) for r, c in zip(step.ratio, x, strict=True) if r is not ZERO)))
+                total = work.hold(
+                    add(step.rest, *(neg(mul(r, c)) for r, c in zip(step.ratio, x, strict=True) if r is not ZERO))
+                )
                 y[f.index] = work.hold(sub(total, inherited[j]))
                 x[j] = total
             else:
@@ -264,4 +273,3 @@ def _unknowns(tree: Tree, motion: Motion, done: list[list[Eliminated]], work: Wo
         alpha.append((x[0], x[1], x[2]))
         acceleration.append((x[3], x[4], x[5]))
     return y
-

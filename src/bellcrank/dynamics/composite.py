@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from bellcrank.dynamics.forces import Loads
 from bellcrank.dynamics.motion import Motion, inertia_force, up
 from bellcrank.dynamics.tree import Freedom, Link, Tree
-from bellcrank.kinematics.work import Sym6, Work, full, is_zero, symmetric
 from bellcrank.expr import ZERO, Expr, add, mul, neg, sub
+from bellcrank.kinematics.work import Sym6, Work, full, is_zero, symmetric
 from bellcrank.vector.basis import IDENTITY, NULL, Mat3, Vec3, matmul, transpose
 
 Matrix = dict[tuple[int, int], Expr]

@@ -23,7 +23,6 @@ from bellcrank.kinematics.analysis import Analysis
 from bellcrank.kinematics.work import Work, is_zero
 from bellcrank.vector.basis import NULL, Vec3
 
-
 LONG = 16  # freedoms above which a symbolic factorisation cannot compete with articulated bodies
 
 
@@ -46,21 +45,37 @@ class System:
     gravity: dict[int, Vec3] = field(default_factory=dict)  # of free links, link axes
 
 
-def prepare(analysis: Analysis, reference: dict[int, Vec3] | None, spin: bool) -> System:
+PASSES = {
+    "fingerprints": "equal values are one intermediate result, whatever their form",
+    "regroup": "inertial parameters that act in combination are moved to the parent",
+    "spin": "the rotation of a balanced leaf is taken as absolute",
+    "shift": "unknowns are shifted so that no joint has a bias acceleration along itself",
+    "reference": "the origin of a free body is put where its joints need the fewest operations",
+    "composite": "composite bodies with an ordered symbolic factorisation",
+    "articulated": "articulated bodies",
+    "extract": "common factors, sums and products are taken out of the finished equations",
+}
+
+
+def prepare(
+    analysis: Analysis, reference: dict[int, Vec3] | None, spin: bool, without: frozenset[str] = frozenset()
+) -> System:
     """Tree, regrouped inertias, bias motion and loads. `reference` shifts the origins of free links."""
     work = analysis.kinematics.work.copy()
+    work.by_value = "fingerprints" not in without
     tree = build_tree(analysis.mechanism, work, analysis.kinematics.speed)
     ground = analysis.kinematics.frames[-1]
     tree.gravity = ground.coordinates(analysis.gravity)
     for index, r in (reference or {}).items():
         shift_reference(tree, index, r, work)
-    regroup(tree, work, spin=spin)
+    if "regroup" not in without:
+        regroup(tree, work, spin=spin and "spin" not in without)
     gravity: dict[int, Vec3] = {}
     if analysis.gravity:
         for link in tree.links:
             if not link.takes_translation:
                 gravity[link.index] = link_components(analysis, tree, link.index, analysis.gravity, work)
-    motion = bias_motion(tree, work, gravity)
+    motion = bias_motion(tree, work, gravity, shift="shift" not in without)
     return System(tree, motion, assemble(analysis, tree, work), work, gravity)
 
 
@@ -88,26 +103,29 @@ def reference_choices(analysis: Analysis) -> list[dict[int, Vec3]]:
             per_axis.append([v for v, n in values.items() if n == most])
         # where counts tie, each value is tried on its own, the others at their first
         base = [options[0] for options in per_axis]
-        points = [tuple(base)]
+        points: list[Vec3] = [(base[0], base[1], base[2])]
         for axis, options in enumerate(per_axis):
             for value in options[1:]:
-                points.append((*base[:axis], value, *base[axis + 1 :]))
-        choices = [{**c, link.index: p} for c in choices for p in points][:8]  # type: ignore[dict-item]
+                moved = [*base[:axis], value, *base[axis + 1 :]]
+                points.append((moved[0], moved[1], moved[2]))
+        choices = [{**c, link.index: p} for c in choices for p in points][:8]
     return choices
 
 
-def derivations(analysis: Analysis, solve_by: str) -> Iterator[Derivation]:
-    """The ways worth counting. `solve_by` is explicit, order-n or auto."""
+def derivations(analysis: Analysis, solve_by: str, without: frozenset[str] = frozenset()) -> Iterator[Derivation]:
+    """The ways worth counting. `solve_by` is explicit, order-n or auto; `without` switches passes off."""
     names = freedom_names(analysis)
     if analysis.removed:
-        yield from _reduced(analysis, names)
+        yield from _reduced(analysis, names, without)
         return
-    for reference in reference_choices(analysis):
-        system = prepare(analysis, reference, spin=True)
+    choices = reference_choices(analysis) if "reference" not in without else [user_reference(analysis)]
+    composite_too = "composite" not in without and (len(names) <= LONG or "articulated" in without)
+    for reference in choices:
+        system = prepare(analysis, reference, True, without)
         start = system.work.copy()
-        if solve_by == "explicit" or (solve_by == "auto" and len(names) <= LONG):
+        if solve_by == "explicit" or (solve_by == "auto" and composite_too):
             yield from _by_composites(system, names)
-        if solve_by in ("auto", "order-n"):
+        if solve_by == "order-n" or (solve_by == "auto" and "articulated" not in without):
             yield _by_articulation(replace(system, work=start), names)
 
 
@@ -126,7 +144,9 @@ def _by_composites(system: System, names: dict[int, str]) -> Iterator[Derivation
     for order in best_orders(pattern(built.M, count), keep=1):
         work = system.work.copy()
         y = solve(built.M, built.rhs, order, names, work)
-        yield Derivation(accelerations(system, y, work, absolute_spin=True), f"composite bodies, order {tuple(i + 1 for i in order)}")
+        yield Derivation(
+            accelerations(system, y, work, absolute_spin=True), f"composite bodies, order {tuple(i + 1 for i in order)}"
+        )
 
 
 def _by_articulation(system: System, names: dict[int, str]) -> Derivation:
@@ -166,7 +186,9 @@ def accelerations(system: System, y: dict[int, Expr], work: Work, absolute_spin:
     return udot
 
 
-def _free_point(link: Link, system: System, y: dict[int, Expr], alpha: object, udot: dict[int, Expr], work: Work) -> None:
+def _free_point(
+    link: Link, system: System, y: dict[int, Expr], alpha: object, udot: dict[int, Expr], work: Work
+) -> None:
     """Accelerations of a free link's own speeds: v' = a + g + alpha x r - w x (v - w x r)."""
     w = system.motion.w[link.index]
     r = tuple(sub(a, b) for a, b in zip(link.speed_point, link.reference, strict=True))
@@ -194,6 +216,7 @@ def _free_point(link: Link, system: System, y: dict[int, Expr], alpha: object, u
 
 # ------------------------------------------------------------------------------------ constrained systems, user's speeds
 
+
 @dataclass
 class Reduced:
     """M u' = f for the independent speeds, by speed index; dependent accelerations follow from `dependent`."""
@@ -204,12 +227,14 @@ class Reduced:
     index: list[int]
 
 
-def reduced_system(analysis: Analysis, shift_back: bool) -> tuple[Reduced, dict[int, Expr]]:
+def reduced_system(
+    analysis: Analysis, shift_back: bool, without: frozenset[str] = frozenset()
+) -> tuple[Reduced, dict[int, Expr]]:
     """Equations in the user's speeds, constraints included: T^T M T y = T^T (rhs - M k), u' = y + delta.
 
     Returns the system in y and delta; with `shift_back`, in u' itself (delta = 0).
     """
-    system = prepare(analysis, user_reference(analysis), spin=False)
+    system = prepare(analysis, user_reference(analysis), False, without)
     work, tree, motion = system.work, system.tree, system.motion
     built = composite(tree, motion, system.loads, work)
     speeds = list(analysis.mechanism.speeds)
@@ -230,7 +255,9 @@ def reduced_system(analysis: Analysis, shift_back: bool) -> tuple[Reduced, dict[
         shift[s] = work.hold(add(drift, carried, neg(delta[s])))
     M, rhs = _project(built.M, built.rhs, free, slope, shift, work)
     if shift_back:
-        rhs = {i: work.hold(add(rhs[i], *(mul(M.get((max(i, j), min(i, j)), ZERO), delta[j]) for j in free))) for i in free}
+        rhs = {
+            i: work.hold(add(rhs[i], *(mul(M.get((max(i, j), min(i, j)), ZERO), delta[j]) for j in free))) for i in free
+        }
         delta = {i: ZERO for i in free}
     return Reduced(M, rhs, work, free), {i: delta[i] for i in free}
 
@@ -240,7 +267,12 @@ def _without_acceleration(analysis: Analysis, s: Symbol) -> Expr:
 
 
 def _project(
-    M: Matrix, rhs: dict[int, Expr], free: list[int], slope: dict[int, dict[int, Expr]], shift: dict[int, Expr], work: Work
+    M: Matrix,
+    rhs: dict[int, Expr],
+    free: list[int],
+    slope: dict[int, dict[int, Expr]],
+    shift: dict[int, Expr],
+    work: Work,
 ) -> tuple[Matrix, dict[int, Expr]]:
     """T^T M T and T^T (rhs - M k) with y_s = sum A_sr y_r + k_s for the removed speeds s."""
 
@@ -248,9 +280,7 @@ def _project(
         return M.get((max(i, j), min(i, j)), ZERO)
 
     everything = [*free, *slope]
-    corrected = {
-        i: work.hold(sub(rhs[i], add(*(mul(entry(i, s), k) for s, k in shift.items())))) for i in everything
-    }
+    corrected = {i: work.hold(sub(rhs[i], add(*(mul(entry(i, s), k) for s, k in shift.items())))) for i in everything}
     MT: dict[tuple[int, int], Expr] = {}
     for i in everything:
         for r in free:
@@ -267,8 +297,8 @@ def _project(
     return out, f
 
 
-def _reduced(analysis: Analysis, names: dict[int, str]) -> Iterator[Derivation]:
-    system, delta = reduced_system(analysis, shift_back=False)
+def _reduced(analysis: Analysis, names: dict[int, str], without: frozenset[str]) -> Iterator[Derivation]:
+    system, delta = reduced_system(analysis, False, without)
     place = {i: n for n, i in enumerate(system.index)}
     grid = pattern({(place[i], place[j]): v for (i, j), v in system.M.items()}, len(place))
     for order in best_orders(grid, keep=1):

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bellcrank.kinematics.work import Work
 from bellcrank.errors import ModelError
 from bellcrank.expr import ZERO, Expr, add, div, mul, neg, sub
+from bellcrank.kinematics.work import Work
 
 Matrix = dict[tuple[int, int], Expr]
 NOTHING, CONSTANT, VARIABLE = 0, 1, 2
@@ -98,7 +98,7 @@ def best_orders(grid: list[list[int]], keep: int = 3) -> list[tuple[int, ...]]:
     for start in starts:
         here = start
         while True:
-            moves = []
+            moves: list[tuple[int, ...]] = []
             for i in range(count):
                 rest = here[:i] + here[i + 1 :]
                 moves.extend(rest[:k] + (here[i],) + rest[k:] for k in range(count) if k != i)

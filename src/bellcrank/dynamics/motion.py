@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from bellcrank.dynamics.tree import Link, Tree
-from bellcrank.kinematics.work import Work, is_zero
 from bellcrank.expr import ONE, TWO, ZERO, Expr, add, mul, neg, sub
+from bellcrank.kinematics.work import Work, is_zero
 from bellcrank.vector.basis import NULL, Mat3, Vec3
 
 
@@ -107,7 +107,7 @@ def _rotate(link: Link, motion: Motion, work: Work, w_up: Vec3, alpha_up: Vec3, 
         alpha[i] = work.hold(add(alpha_here[i], mul(w_here[j], u)))
         alpha[j] = work.hold(sub(alpha_here[j], mul(w_here[i], u)))
         motion.delta[f.index] = ZERO
-        if shift:
+        if shift or link.spin:  # the unknown of a spin leaf is absolute in any case
             motion.delta[f.index] = neg(alpha_here[k])
             alpha[k] = ZERO
         w = list(w_here)

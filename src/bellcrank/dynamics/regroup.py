@@ -9,8 +9,8 @@ Khalil & Dombre, Modeling, Identification and Control of Robots (2002), ch. 9.
 from __future__ import annotations
 
 from bellcrank.dynamics.tree import Link, Tree, include, outer3, shifted
-from bellcrank.kinematics.work import Work, is_zero, unit
 from bellcrank.expr import ZERO, Number, add, mul, neg, sub
+from bellcrank.kinematics.work import Work, is_zero, unit
 from bellcrank.vector.basis import NULL, Mat3, Vec3, matmul, transpose
 
 ZEROS: Mat3 = (NULL, NULL, NULL)
@@ -85,4 +85,3 @@ def _give(tree: Tree, link: Link, m: object, h: Vec3, J: Mat3, work: Work) -> No
     J_p = matmul(C, matmul(J, transpose(C)))
     m_s, h_s, J_s = shifted(m, h_p, J_p, link.p)  # type: ignore[arg-type]
     include(tree.links[link.parent], m_s, work.hold3(h_s), J_s, work)
-

@@ -18,6 +18,7 @@ from bellcrank.vector.basis import (
     NULL,
     Mat3,
     Vec3,
+    cross3,
     euler_parameter_rotation,
     matmul,
     transpose,
@@ -117,14 +118,9 @@ def align(axis: Vec3) -> tuple[int, Mat3]:
         length = sqrt(add(mul(axis[k], axis[k]), mul(axis[i], axis[i])))
         first = [ZERO] * 3
         first[i], first[k] = div(axis[k], length), neg(div(axis[i], length))
-    n, a = axis, first
-    second = [
-        sub(mul(n[1], a[2]), mul(n[2], a[1])),
-        sub(mul(n[2], a[0]), mul(n[0], a[2])),
-        sub(mul(n[0], a[1]), mul(n[1], a[0])),
-    ]
+    second = cross3(axis, (first[0], first[1], first[2]))
     columns: list[tuple[Expr, ...]] = [(), (), ()]
-    columns[k], columns[i], columns[j] = tuple(n), tuple(a), tuple(second)
+    columns[k], columns[i], columns[j] = axis, tuple(first), second
     return k, transpose((columns[0], columns[1], columns[2]))  # type: ignore[arg-type]
 
 
@@ -146,9 +142,7 @@ def build_tree(mechanism: Mechanism, work: Work, speed: dict[Symbol, Expr] | Non
     return tree
 
 
-def _add_body(
-    tree: Tree, body: Body, order: dict[Symbol, int], value: dict[Symbol, Expr], work: Work
-) -> None:
+def _add_body(tree: Tree, body: Body, order: dict[Symbol, int], value: dict[Symbol, Expr], work: Work) -> None:
     home = tree.poses[body.parent]
     C = _held(work, matmul(home.R, body.C))
     p = work.add(home.p, work.apply(home.R, body.joint_at))
@@ -179,7 +173,9 @@ def _add_body(
             link.C = _held(work, matmul(C, E))
             link.turns = ((k, work.hold(cos(link.q)), work.hold(sin(link.q))),)
             pose = Pose(link.index, _held(work, transpose(E)), NULL)
-            link.freedoms.append(Freedom(link.index, order[body.u_r[0]], body.u_r[0], value.get(body.u_r[0], body.u_r[0]), True, unit(k)))
+            link.freedoms.append(
+                Freedom(link.index, order[body.u_r[0]], body.u_r[0], value.get(body.u_r[0], body.u_r[0]), True, unit(k))
+            )
         if body.free_translation:
             link.takes_translation = False
             link.speed_point = work.apply(pose.R, body.speed_point)

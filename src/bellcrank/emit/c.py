@@ -10,21 +10,51 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
-from typing import Any, ClassVar
+from math import ceil
+from typing import TypeVar
 
+from bellcrank.emit.c_printer import CPrinter, external_calls
 from bellcrank.emit.c_tables import table_functions
 from bellcrank.emit.names import comment, identifier, safe_names
-from bellcrank.emit.printer import ATOM, Piece, Printer
-from bellcrank.emit.schedule import Angles, Options, Schedule, Step, needed, schedule, step_expressions, step_targets
+from bellcrank.emit.schedule import (
+    BEST,
+    Angles,
+    Options,
+    Schedule,
+    Step,
+    needed,
+    schedule,
+    step_expressions,
+    step_targets,
+)
 from bellcrank.expr import Expr, Func, Symbol, postorder
 from bellcrank.expr.table import Table
 from bellcrank.program.program import Assign, Call, Program, Section, Solve
 
-LONGEST = 1500  # statements in one function
+LONGEST = 500  # statements in one function of several; twice as many may stay in one
 TIME = Symbol("t", "time")
-OWN_NAMES = """t q u p c w z qd ud x out constants derivatives outputs run rates record advance all_finite set_inputs input_value
-    interval spline_value surface_value cubic solve_symmetric sincos_all sign smaller larger call_external memory_of Job Input
-    Externals LANES RK2 RK4 EULER CONSTANT STEP RAMP SINE CHIRP PIECES FUNCTION FINISHED""".split()
+T = TypeVar("T")
+OWN_NAMES = frozenset(
+    (
+        "t",
+        "q",
+        "u",
+        "p",
+        "c",
+        "w",
+        "x",
+        "z",
+        "qd",
+        "ud",
+        "out",
+        "sincos_all",
+        "solve_symmetric",
+        "sign",
+        "smaller",
+        "larger",
+    )
+    + ("call_external", "memory_of", "LANES", "EXPORT", "SEPARATE")
+)  # what the statements of a function may use besides the names of the model
 
 
 @dataclass(frozen=True)
@@ -35,149 +65,24 @@ class Words:
     unit: Mapping[str, str] = field(default_factory=dict)
 
 
-class CPrinter(Printer):
-    FUNCTIONS: ClassVar[Mapping[str, str]] = {
-        **{n: n for n in ("sin", "cos", "tan", "asin", "acos", "atan", "atan2", "exp", "log", "sqrt", "pow", "sign")},
-        "abs": "fabs",
-        "min": "smaller",
-        "max": "larger",
-    }
-    PI_TEXT = "3.141592653589793"
-
-    def __init__(self, names: Mapping[Symbol, str], tables: Mapping[Any, str], calls: Mapping[Any, ExternalCall]) -> None:
-        super().__init__(names)
-        self.tables = tables
-        self.calls = calls
-        self._groups = 0
-
-    def choice(self, args: list[Piece]) -> Piece:
-        condition = args[0][0] if args[0][0].startswith("(") else f"{args[0][0]} != 0.0"
-        return f"({condition} ? {args[1][0]} : {args[2][0]})", ATOM
-
-    def comparison(self, name: str, args: list[Piece]) -> Piece:
-        return super().comparison(name, args)
-
-    def integer_power(self, base: str, exponent: int) -> str:
-        simple = base.replace("[", "_").replace("]", "_").isidentifier()
-        return "*".join([base] * exponent) if simple and exponent <= 3 else f"pow({base}, {self.number(exponent)})"
-
-    def routine(self, node: Func, args: list[Piece]) -> Piece:
-        return f"{self.tables[node.function]}({', '.join(a[0] for a in args)})", ATOM
-
-    # ---- statements
-
-    def step(self, s: Step) -> list[str]:
-        """The lines of a statement; its targets get their names."""
-        lines = self._lines(s)
-        self.names.update({t: t.name for t in step_targets(s)})
-        return lines
-
-    def _lines(self, s: Step) -> list[str]:
-        if isinstance(s, Assign):
-            return [f"const double {s.target.name} = {self.expr(s.value)};"]
-        self._groups += 1
-        if isinstance(s, Angles):
-            return self._angles(s, self._groups)
-        if isinstance(s, Call):
-            return self.calls[s.routine].lines([self.expr(a) for a in s.arguments], s.targets, self._groups)
-        return self._solve(s, self._groups)
-
-    def _angles(self, s: Angles, k: int) -> list[str]:
-        n = len(s.angles)
-        size = f"LANES({n})" if n > 1 else "1"
-        lines = [
-            f"const double angle{k}[{size}] = {{{', '.join(self.expr(a.value) for a in s.angles)}}};",
-            f"double sine{k}[{size}], cosine{k}[{size}];",
-            f"sincos_all({size}, angle{k}, sine{k}, cosine{k});",
-        ]
-        for i, a in enumerate(s.angles):
-            taken = [f"{x.name} = {f}{k}[{i}]" for x, f in ((a.sine, "sine"), (a.cosine, "cosine")) if x is not None]
-            lines.append(f"const double {', '.join(taken)};")
-        return lines
-
-    def _solve(self, s: Solve, k: int) -> list[str]:
-        n = len(s.right)
-        rows = [
-            ", ".join(self.expr(x) if j <= i else "0.0" for j, x in enumerate(row)) for i, row in enumerate(s.matrix)
-        ]
-        return [
-            f"double matrix{k}[{n * n}] = {{",
-            *(f"    {row}," for row in rows),
-            "};",
-            f"double right{k}[{n}] = {{{', '.join(self.expr(x) for x in s.right)}}};",
-            f"solve_symmetric({n}, matrix{k}, right{k});",
-            *(f"const double {t.name} = right{k}[{i}];" for i, t in enumerate(s.targets)),
-        ]
-
-
-@dataclass(frozen=True)
-class ExternalCall:
-    """How an external routine is called: written in C in this file, or through the callback."""
-
-    routine: Any
-    number: int
-    offset: int  # of its memory
-    function: str | None  # its name in C, if it is here
-
-    def lines(self, arguments: list[str], targets: Sequence[Symbol | None], k: int) -> list[str]:
-        given = list(arguments)
-        lines = []
-        if self.function is None:
-            lines.append(f"const double arguments{k}[{max(len(given), 1)}] = {{{', '.join(given) or '0.0'}}};")
-            lines.append(f"double values{k}[{len(targets)}];")
-            lines.append(f"call_external(x, {self.number}, arguments{k}, values{k}, {len(targets)});")
-        else:
-            returned = bool(self.routine.returns)
-            if returned:
-                given.append(f"values{k}")
-            if self.routine.memory:
-                lines.append(f"double memory{k}[{self.routine.memory}];")
-                given.append(f"memory_of(x, {self.offset}, {self.routine.memory}, memory{k})")
-            lines.append(f"double values{k}[{len(targets)}];")
-            call = f"{self.function}({', '.join(given)});"
-            lines.append(call if returned else f"values{k}[0] = {call}")
-        taken = [f"{t.name} = values{k}[{i}]" for i, t in enumerate(targets) if t is not None]
-        return [*lines, *([f"const double {', '.join(taken)};"] if taken else [])]
+NO_WORDS = Words()
 
 
 def c_source(
     program: Program,
-    words: Words = Words(),
-    options: Options = Options(),
+    words: Words = NO_WORDS,
+    options: Options = BEST,
     outside: Iterable[str] = (),
     longest: int = LONGEST,
 ) -> str:
     """The program as C source. External routines named in `outside` are called back even if they are given in C."""
-    return _Source(program, words, options, {n.lower() for n in outside}, longest).text()
-
-
-def external_functions(program: Program, outside: Iterable[str] = ()) -> tuple[list[Any], int]:
-    """The external routines that the source calls back, by number, and the size of the memory of the others."""
-    away = {n.lower() for n in outside}
-    calls = _external_calls(program, away)
-    size = sum(c.routine.memory or 0 for c in calls.values() if c.function is not None)
-    return [c.routine for c in calls.values() if c.function is None], size
-
-
-def _external_calls(program: Program, outside: set[str]) -> dict[Any, ExternalCall]:
-    calls: dict[Any, ExternalCall] = {}
-    number = offset = 0
-    for routine in program.routines:
-        if isinstance(routine, Table):
-            continue
-        if routine.c and routine.name.lower() not in outside:
-            calls[routine] = ExternalCall(routine, -1, offset, f"external_{identifier(routine.name)}")
-            offset += routine.memory or 0
-        else:
-            calls[routine] = ExternalCall(routine, number, 0, None)
-            number += 1
-    return calls
+    return _Source(program, words, options, outside, longest).text()
 
 
 class _Source:
     """One source file in the making."""
 
-    def __init__(self, program: Program, words: Words, options: Options, outside: set[str], longest: int) -> None:
+    def __init__(self, program: Program, words: Words, options: Options, outside: Iterable[str], longest: int) -> None:
         self.program, self.words, self.longest = program, words, longest
         self.groups = {"q": program.coordinates, "u": program.speeds, "p": program.parameters, "w": program.inputs}
         self.names = safe_names([s for group in self.groups.values() for s in group], OWN_NAMES)
@@ -185,7 +90,7 @@ class _Source:
         self.place[TIME] = self.names[TIME] = "t"
         self.fixed = {s: f"c[{i}]" for i, s in enumerate(program.constant_symbols)}
         self.tables = table_functions([r for r in program.routines if isinstance(r, Table)])
-        self.calls = _external_calls(program, outside)
+        self.calls = external_calls(program, outside)
         self.derivatives = schedule(program.derivatives, options)
         wanted = needed(program.outputs, program.derivatives.statements)
         self.outputs = schedule(wanted, Options(critical_path=False))
@@ -195,13 +100,16 @@ class _Source:
 
     def text(self) -> str:
         parts = [self._head(), self._helpers(), *self.tables.text, self._externals(), self._constants()]
-        n_q = len(self.program.coordinates)
-        states = [*self.program.coordinates, *self.program.speeds]
-        stores = [f"qd[{i}]" if i < n_q else f"ud[{i - n_q}]" for i in range(len(states))]
-        notes = [f"{s.name}'" for s in states]
-        parts.append(self._function("derivatives", "double *restrict qd, double *restrict ud", self.derivatives, stores, notes))
-        stores = [f"out[{i}]" for i in range(len(self.program.output_names))]
-        parts.append(self._function("outputs", "double *restrict out", self.outputs, stores, self.program.output_names))
+        rates = {
+            "qd": [f"{s.name}'" for s in self.program.coordinates],
+            "ud": [f"{s.name}'" for s in self.program.speeds],
+        }
+        parts += [
+            "/* ---- rates of coordinates and speeds */\n",
+            self._function("derivatives", self.derivatives, rates),
+        ]
+        channels = {"out": self.program.output_names}
+        parts += ["/* ---- further channels */\n", self._function("outputs", self.outputs, channels)]
         parts.append(self._run())
         return "\n".join(p for p in parts if p)
 
@@ -230,12 +138,12 @@ class _Source:
             lines += [self._entry(f"{letter}[{i}]", s.name) for i, s in enumerate(group)]
         lines += ["   outputs"] if p.output_names else []
         lines += [self._entry(f"out[{i}]", name) for i, name in enumerate(p.output_names)]
-        lines += ["*/", "", "#include <float.h>", "#include <math.h>", "#include <stdint.h>", "#include <string.h>", ""]
+        lines += ["*/", "", template("head.c")]
         n_q, n_u = len(p.coordinates), len(p.speeds)
         sizes = {"Q": n_q, "U": n_u, "S": n_q + n_u, "P": len(p.parameters), "C": len(self.fixed), "W": len(p.inputs)}
         sizes["OUT"] = len(p.output_names)
         lines.append(f"enum {{ {', '.join(f'N_{k} = {v}' for k, v in sizes.items())} }};")
-        return "\n".join([*lines, "", *_EXPORT])
+        return "\n".join([*lines, ""])
 
     def _entry(self, place: str, name: str) -> str:
         unit, label = self.words.unit.get(name, ""), self.words.label.get(name, "")
@@ -251,7 +159,7 @@ class _Source:
                 used.add(node.name)
         parts = [_HELPERS[name] for name in ("sign", "min", "max") if name in used]
         if any(isinstance(s, Angles) for s in (*self.derivatives.steps, *self.outputs.steps)):
-            parts += [_LANES, template("sincos.c")]
+            parts.append(template("sincos.c"))
         if any(isinstance(s, Solve) for s in (*self.derivatives.steps, *self.outputs.steps)):
             parts.append(template("solve.c"))
         if self.tables.names or self.program.inputs:
@@ -261,12 +169,12 @@ class _Source:
         return "\n".join(parts)
 
     def _externals(self) -> str:
-        lines = [_EXTERNALS]
+        lines = [template("externals.c")]
         own = [c for c in self.calls.values() if c.function is not None]
         if any(c.function is None for c in self.calls.values()):
-            lines.append(_CALLBACK)
+            lines.append(template("callback.c"))
         if any(c.routine.memory for c in own):
-            lines.append(_MEMORY)
+            lines.append(template("memory.c"))
         for c in own:
             name = identifier(c.routine.name)
             lines += [f"#define {name} {c.function}", c.routine.c.strip(), f"#undef {name}", ""]
@@ -274,20 +182,19 @@ class _Source:
 
     def _constants(self) -> str:
         printer = self.printer()
-        statements = [s for s in self.program.constants.statements if isinstance(s, Assign)]
-        pieces = [statements[i : i + self.longest] for i in range(0, len(statements), self.longest)] or [[]]
-        lines: list[str] = []
+        pieces = _cut([s for s in self.program.constants.statements if isinstance(s, Assign)], self.longest)
+        head = "(const double *restrict p, double *restrict c)"
+        lines = ["/* ---- what follows from the parameters alone */", ""]
         for number, piece in enumerate(pieces, 1):
-            name = "constants" if len(pieces) == 1 else f"constants_{number}"
-            head = "EXPORT void" if len(pieces) == 1 else "SEPARATE static void"
-            body = [f"c[{self.fixed[s.target][2:-1]}] = {printer.expr(s.value)};" for s in piece]
-            loads, used = self._loads(e for s in piece for e in (s.value,))
-            body = [f"(void){a};" for a in ("p", "c") if a not in used and not (a == "c" and piece)] + loads + body
-            lines += _block(f"{head} {name}(const double *restrict p, double *restrict c)", body)
+            loads, used = self._loads([s.value for s in piece])
+            unused = {"p"} - used | ({"c"} if not piece else set())
+            stores = [f"{self.fixed[s.target]} = {printer.expr(s.value)};" for s in piece]
+            name = "EXPORT void constants" if len(pieces) == 1 else f"SEPARATE static void constants_{number}"
+            lines += _block(name + head, [*_void(unused), *loads, *stores])
         if len(pieces) > 1:
             calls = [f"constants_{number}(p, c);" for number in range(1, len(pieces) + 1)]
-            lines += _block("EXPORT void constants(const double *restrict p, double *restrict c)", calls)
-        return "\n".join(["/* ---- what follows from the parameters alone */", "", *lines])
+            lines += _block(f"EXPORT void constants{head}", calls)
+        return "\n".join(lines)
 
     def _loads(self, roots: Iterable[Expr]) -> tuple[list[str], set[str]]:
         """Named copies of the arguments that expressions use, and the letters of these arguments."""
@@ -299,30 +206,29 @@ class _Source:
             lines += _wrapped("const double ", taken)
         return lines, used
 
-    def _function(self, name: str, results: str, plan: Schedule, stores: Sequence[str], notes: Sequence[str]) -> str:
-        head = f"EXPORT void {name}({_ARGUMENTS}, {results}, Externals *x)"
+    def _function(self, name: str, plan: Schedule, stores: Mapping[str, Sequence[str]]) -> str:
+        """A function in as many parts as its length asks for; stores: what is stored to each array, for comments."""
         printer = self.printer()
-        pieces = [plan.steps[i : i + self.longest] for i in range(0, len(plan.steps), self.longest)] or [()]
+        pieces = _cut(plan.steps, self.longest)
         shared = _shared(pieces, plan.results)
-        title = {"derivatives": "rates of coordinates and speeds", "outputs": "further channels"}[name]
-        lines = [f"/* ---- {title} */", ""]
+        lines: list[str] = []
         calls = [f"double z[{len(shared)}];"] if shared else []
+        everywhere: set[str] = set()
         for number, piece in enumerate(pieces[:-1], 1):
             body, used = self._body(piece, (), shared, printer)
-            arguments = [a for a in _LETTERS if a in used] + ["z"]
-            listed = ", ".join(_LETTERS.get(a, "double *restrict z") for a in arguments)
-            lines += _block(f"SEPARATE static void {name}_{number}({listed})", body)
+            arguments = [a for a in _ARGUMENTS if a in used] + ["z"]
+            lines += _block(_signature(f"SEPARATE static void {name}_{number}", arguments), body)
             calls.append(f"{name}_{number}({', '.join(arguments)});")
+            everywhere |= used
         body, used = self._body(pieces[-1], plan.results, shared, printer)
-        everything = {a for call in calls for a in call.replace("(", ",").replace(")", ",").replace(" ", "").split(",")} | used
-        empty = [f"(void){a};" for a in _LETTERS if a not in everything]
-        empty += [f"(void){a};" for a in results.replace("*restrict", "").replace("double", "").replace(",", "").split()
-                  if not any(s.startswith(f"{a}[") for s in stores)]  # fmt: skip
-        body += [
-            f"{store} = {printer.expr(r)}; /* {comment(note)} */"
-            for store, r, note in zip(stores, plan.results, notes, strict=True)
+        unused = {*_ARGUMENTS} - everywhere - used | {array for array, notes in stores.items() if not notes}
+        targets = [(f"{array}[{i}]", note) for array, notes in stores.items() for i, note in enumerate(notes)]
+        results = [
+            f"{target} = {printer.expr(r)}; /* {comment(note)} */"
+            for (target, note), r in zip(targets, plan.results, strict=True)
         ]
-        return "\n".join([*lines, *_block(head, [*empty, *calls, *body])])
+        head = _signature(f"EXPORT void {name}", ["t", "q", "u", "p", "c", "w", *stores, "x"])
+        return "\n".join([*lines, *_block(head, [*_void(unused), *calls, *body, *results])])
 
     def _body(
         self, piece: Sequence[Step], results: Sequence[Expr], shared: Mapping[Symbol, int], printer: CPrinter
@@ -371,6 +277,14 @@ def _shared(pieces: Sequence[Sequence[Step]], results: Sequence[Expr]) -> dict[S
     return shared
 
 
+def _cut(steps: Sequence[T], longest: int) -> list[Sequence[T]]:
+    """Steps in parts of about equal length, if there are many."""
+    if len(steps) <= 2 * longest:
+        return [steps]
+    size = ceil(len(steps) / ceil(len(steps) / longest))
+    return [steps[i : i + size] for i in range(0, len(steps), size)]
+
+
 def _roots(section: Section) -> list[Expr]:
     return [e for s in section.statements for e in step_expressions(s)] + list(section.results)
 
@@ -395,66 +309,27 @@ def template(name: str) -> str:
     return (files("bellcrank.emit") / "templates" / name).read_text(encoding="utf-8")
 
 
-_LETTERS = {
-    "t": "double t",
-    "q": "const double *restrict q",
-    "u": "const double *restrict u",
-    "p": "const double *restrict p",
-    "c": "const double *restrict c",
-    "w": "const double *restrict w",
-    "x": "Externals *x",
+_ARGUMENTS = ("t", "q", "u", "p", "c", "w", "x")
+_KINDS = {
+    **dict.fromkeys("qupcw", "const double *restrict {}"),
+    **dict.fromkeys(("qd", "ud", "out", "z"), "double *restrict {}"),
+    "t": "double {}",
+    "x": "Externals *{}",
 }
-_ARGUMENTS = ", ".join(text for letter, text in _LETTERS.items() if letter != "x")
 
-_EXPORT = [
-    "#ifdef _WIN32",
-    "#define EXPORT __declspec(dllexport)",
-    "#else",
-    "#define EXPORT",
-    "#endif",
-    "#ifdef __GNUC__",
-    "#define SEPARATE __attribute__((noinline))",
-    "#else",
-    "#define SEPARATE",
-    "#endif",
-    "",
-]
-_LANES = """#if defined(__AVX512F__)
-#define LANES(n) (((n) + 7)/8*8)
-#elif defined(__AVX__)
-#define LANES(n) (((n) + 3)/4*4)
-#else
-#define LANES(n) (((n) + 1)/2*2)
-#endif
-"""
+
+def _signature(head: str, arguments: Sequence[str]) -> str:
+    listed = [_KINDS[a].format(a) for a in arguments]
+    lines = _wrapped("", listed, 100)
+    return f"{head}(" + ",\n    ".join(line[:-1] for line in lines) + ")"
+
+
+def _void(unused: set[str]) -> list[str]:
+    return [f"(void){a};" for a in sorted(unused)]
+
+
 _HELPERS = {
-    "sign": "static inline double sign(double a) { return (double)((a > 0.0) - (a < 0.0)); }",
-    "min": "static inline double smaller(double a, double b) { return b < a ? b : a; }",
-    "max": "static inline double larger(double a, double b) { return b > a ? b : a; }",
+    "sign": "static inline double sign(double a) { return (double)((a > 0.0) - (a < 0.0)); }\n",
+    "min": "static inline double smaller(double a, double b) { return b < a ? b : a; }\n",
+    "max": "static inline double larger(double a, double b) { return b > a ? b : a; }\n",
 }
-_EXTERNALS = """/* ---- external routines and what they remember */
-
-typedef struct {
-    int (*callback)(int32_t routine, int32_t live, const double *arguments, double *values); /* routines outside of this file */
-    double *memory; /* of the routines in this file, one after another */
-    int32_t live;   /* may a call change the memory? */
-    int32_t failed; /* 1 + the number of a routine that failed, else 0 */
-} Externals;
-"""
-_CALLBACK = """static void call_external(Externals *x, int32_t routine, const double *arguments, double *values, int n)
-{
-    for (int i = 0; i < n; i++)
-        values[i] = NAN;
-    if (!x->failed && x->callback(routine, x->live, arguments, values))
-        x->failed = routine + 1;
-}
-"""
-_MEMORY = """/* The memory itself while it may change, else a copy. */
-static double *memory_of(Externals *x, int offset, int size, double *copy)
-{
-    if (x->live)
-        return x->memory + offset;
-    memcpy(copy, x->memory + offset, (size_t)size*sizeof *copy);
-    return copy;
-}
-"""

@@ -31,9 +31,7 @@ def table_functions(tables: Sequence[Table]) -> TableFunctions:
             arrays[key] = len(arrays) + 1
             text += _arrays(t, arrays[key])
         number = arrays[key]
-        names[t] = identifier(f"table_{t.name}", names.values())
-        if names[t].startswith("v_"):
-            names[t] = names[t][2:]
+        names[t] = f"table_{identifier(t.name, [n[6:] for n in names.values()])}"
         text += _function(t, names[t], number)
     return TableFunctions(names, text)
 

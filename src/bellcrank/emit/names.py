@@ -7,28 +7,29 @@ from collections.abc import Iterable
 
 from bellcrank.expr import Symbol
 
-# Keywords of C up to C23 and of C++, so that the source can be taken into either.
-KEYWORDS = frozenset(
-    """alignas alignof and asm auto bitand bitor bool break case catch char class compl concept const const_cast constexpr
-    continue decltype default delete do double dynamic_cast else enum explicit export extern false float for friend goto if
-    inline int long mutable namespace new noexcept not nullptr operator or private protected public register
-    reinterpret_cast requires restrict return short signed sizeof static static_assert static_cast struct switch template
-    this thread_local throw true try typedef typeid typename typeof union unsigned using virtual void volatile wchar_t
-    while xor""".split()
+# Keywords of C up to C23, and the names of its library that generated code uses or that headers may define.
+RESERVED = frozenset((
+    "alignas", "alignof", "auto", "bool", "break", "case", "char", "const", "constexpr", "continue", "default", "do", "double",
+    "else", "enum", "extern", "false", "float", "for", "goto", "if", "inline", "int", "long", "nullptr", "register", "restrict",
+    "return", "short", "signed", "sizeof", "static", "static_assert", "struct", "switch", "thread_local", "true", "typedef",
+    "typeof", "typeof_unqual", "union", "unsigned", "void", "volatile", "while", "asm", "main", "linux", "unix", "errno",
+    "acos", "asin", "atan", "atan2", "cos", "exp", "fabs", "isfinite", "isinf", "isnan", "log", "memcpy", "pow", "signbit",
+    "sin", "sqrt", "tan", "int32_t", "int64_t", "uint64_t", "size_t", "NULL", "NAN", "INFINITY", "DOMAIN", "SING", "OVERFLOW",
+    "UNDERFLOW", "PLOSS", "TLOSS",
+))  # fmt: skip
+MACROS = re.compile(
+    r"(FP|FLT|DBL|LDBL|DECIMAL|INT|UINT|SIZE|PTRDIFF|SIG|WCHAR|WINT|HUGE|M|MATH|X|N)_[A-Z0-9_]*|HUGE|_.*"
 )
-# Names of the C library that generated code calls or that its headers may define as macros.
-LIBRARY = frozenset(
-    """acos asin atan atan2 cos exp fabs isfinite log memcpy pow sin sqrt tan linux unix errno main signbit isnan isinf
-    int64_t uint64_t size_t NULL NAN INFINITY DOMAIN SING OVERFLOW UNDERFLOW PLOSS TLOSS EXPORT""".split()
+# Names that the C printer makes.
+MADE = re.compile(
+    r"[zcx]\d+|(angle|sine|cosine|arguments|values|memory|matrix|right)\d+"
+    r"|(derivatives|outputs|constants|table|points|pieces|external)_\w*"
 )
-MACROS = re.compile(r"(FP|FLT|DBL|LDBL|DECIMAL|INT|UINT|SIZE|PTRDIFF|SIG|WCHAR|WINT|HUGE|M|MATH|X|N)_[A-Z0-9_]*|HUGE|_.*")
-# Names made by printers: intermediates, constants, groups of angles.
-MADE = re.compile(r"[zcxy]\d+|(angle|sine|cosine)\d*|(derivatives|outputs|constants|table|points|pieces|external)(_\w*)?")
 
 
 def safe_names(listed: Iterable[Symbol], reserved: Iterable[str] = ()) -> dict[Symbol, str]:
     """An identifier for every symbol: q(b, 4) becomes q_b_4. No two are equal, none is a keyword or reserved."""
-    taken = {*KEYWORDS, *LIBRARY, *reserved}
+    taken = {*RESERVED, *reserved}
     names: dict[Symbol, str] = {}
     for symbol in listed:
         names[symbol] = identifier(symbol.name, taken)

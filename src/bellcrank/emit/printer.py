@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from bellcrank.errors import InternalError
 from bellcrank.expr import Expr, Func, Number, Product, Sum, Symbol, postorder
-from bellcrank.expr.node import PI, Rational
+from bellcrank.expr.node import PI, Rational, size
 
 SUM, TERM, UNARY, ATOM = 1, 2, 3, 4
 Piece = tuple[str, int]
@@ -52,7 +52,7 @@ class Printer:
     def sum(self, node: Sum, done: Mapping[Expr, Piece]) -> Piece:
         text = ""
         for core, c in node.terms:
-            body = done[core][0] if abs(c) == 1 else self.scaled(abs(c), done[core])
+            body = done[core][0] if abs(c) == 1 else self.scaled(size(c), done[core])
             binding = done[core][1] if abs(c) == 1 else TERM
             negative = c < 0
             if binding == UNARY and body.startswith("-"):
@@ -68,11 +68,11 @@ class Printer:
     def product(self, node: Product, done: Mapping[Expr, Piece]) -> Piece:
         top: list[str] = []
         bottom: list[str] = []
-        size = abs(node.coefficient)
-        if size != 1:
-            top.append(self.number(size))
+        scale = size(node.coefficient)
+        if scale != 1:
+            top.append(self.number(scale))
         for base, exponent in node.factors:
-            text = self.power(done[base], abs(exponent))
+            text = self.power(done[base], size(exponent))
             (top if exponent > 0 else bottom).append(text)
         body = "*".join(top) if top else self.number(1)
         if bottom:
@@ -92,7 +92,11 @@ class Printer:
         return f"{self.FUNCTIONS['pow']}({base[0]}, {self.number(exponent)})"
 
     def integer_power(self, base: str, exponent: int) -> str:
-        return "*".join([base] * exponent) if exponent <= 3 else f"{self.FUNCTIONS['pow']}({base}, {self.number(exponent)})"
+        return (
+            "*".join([base] * exponent)
+            if exponent <= 3
+            else f"{self.FUNCTIONS['pow']}({base}, {self.number(exponent)})"
+        )
 
     def function(self, node: Func, args: list[Piece]) -> Piece:
         if node.function is not None:

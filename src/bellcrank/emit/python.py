@@ -27,7 +27,25 @@ def sign(x):
 
 class PythonPrinter(Printer):
     FUNCTIONS: ClassVar[Mapping[str, str]] = {
-        **{n: n for n in ("sin", "cos", "tan", "asin", "acos", "atan", "atan2", "exp", "log", "sqrt", "sign", "min", "max", "pow")},
+        **{
+            n: n
+            for n in (
+                "sin",
+                "cos",
+                "tan",
+                "asin",
+                "acos",
+                "atan",
+                "atan2",
+                "exp",
+                "log",
+                "sqrt",
+                "sign",
+                "min",
+                "max",
+                "pow",
+            )
+        },
         "abs": "abs",
     }
     PI_TEXT = "3.141592653589793"
@@ -69,14 +87,24 @@ def python_source(program: Program, labels: Mapping[str, str] | None = None) -> 
     """The program as a Python module."""
     labels = labels or {}
     names: dict[Symbol, str] = {Symbol("t", "time"): "t"}
-    for letter, listed in (("q", program.coordinates), ("u", program.speeds), ("p", program.parameters), ("w", program.inputs)):
+    for letter, listed in (
+        ("q", program.coordinates),
+        ("u", program.speeds),
+        ("p", program.parameters),
+        ("w", program.inputs),
+    ):
         names.update({s: f"{letter}[{i}]" for i, s in enumerate(listed)})
     names.update({s: f"c[{i}]" for i, s in enumerate(program.constant_symbols)})
     printer = PythonPrinter(names, program.routines)
     implicit = any(type(s).__name__ == "Solve" for s in program.derivatives.statements)
     imports = "\nfrom numpy.linalg import solve as linear_solve\n" if implicit else ""
     lines = [HEADER.format(title=_safe(program.name), imports=imports)]
-    for letter, listed in (("q", program.coordinates), ("u", program.speeds), ("p", program.parameters), ("w", program.inputs)):
+    for letter, listed in (
+        ("q", program.coordinates),
+        ("u", program.speeds),
+        ("p", program.parameters),
+        ("w", program.inputs),
+    ):
         for i, s in enumerate(listed):
             label = labels.get(s.name.lower(), "")
             lines.append(f"# {letter}[{i}]  {_safe(s.name)}  {_safe(label)}".rstrip())

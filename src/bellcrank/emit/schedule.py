@@ -59,10 +59,15 @@ class Options:
     together: bool = True  # sines and cosines
 
 
-def schedule(section: Section, options: Options = Options()) -> Schedule:
+BEST = Options()
+
+
+def schedule(section: Section, options: Options = BEST) -> Schedule:
     """The section arranged for speed."""
     arranger = _Arranger(section, options)
-    return _ordered(arranger.steps, arranger.results, arranger.early, options)
+    used = arranger.used
+    steps = [_used(s, used) for s in arranger.steps]
+    return _ordered(steps, arranger.results, arranger.early, options)
 
 
 def step_targets(s: Step) -> tuple[Symbol, ...]:
@@ -89,6 +94,18 @@ def needed(section: Section, first: Sequence[Statement] = ()) -> Section:
             kept.append(s)
             wanted.update(_symbols(statement_expressions(s)))
     return Section(tuple(kept[::-1]), section.results)
+
+
+def _used(s: Step, used: set[Symbol]) -> Step:
+    """The step without targets that nobody uses."""
+    if isinstance(s, Angles):
+        found = (
+            Angle(a.value, a.sine if a.sine in used else None, a.cosine if a.cosine in used else None) for a in s.angles
+        )
+        return Angles(tuple(found))
+    if isinstance(s, Call):
+        return replace(s, targets=tuple(t if t in used else None for t in s.targets))
+    return s
 
 
 def _symbols(roots: Iterable[Expr]) -> list[Symbol]:
@@ -143,12 +160,17 @@ class _Arranger:
 
     # ---- statements
 
+    @property
+    def used(self) -> set[Symbol]:
+        """The symbols that steps and results use."""
+        return set(_symbols([*(e for s in self.steps for e in step_expressions(s)), *self.results]))
+
     def _result(self, root: Expr) -> Expr:
         """A result as a symbol or number, maybe with a sign, so that its operations take part in the ordering."""
         value = self.value(root)
-        negative = isinstance(value.expr, Product) and value.expr.coefficient < 0
-        named = self._named(replace(value, expr=_negated(value.expr)) if negative else value).expr
-        return Product(-1, ((named, 1),)) if negative else named
+        sign, expr = _signed(value.expr)
+        named = self._named(replace(value, expr=expr)).expr
+        return named if sign > 0 else Product(-1, ((named, 1),))
 
     def _statement(self, s: Statement) -> None:
         if isinstance(s, Assign):
@@ -158,7 +180,8 @@ class _Arranger:
         elif isinstance(s, Call):
             arguments = [self.value(a) for a in s.arguments]
             self._define(
-                replace(s, arguments=tuple(a.expr for a in arguments)), FUNCTION + max((a.time for a in arguments), default=0)
+                replace(s, arguments=tuple(a.expr for a in arguments)),
+                FUNCTION + max((a.time for a in arguments), default=0),
             )
         else:
             matrix = tuple(tuple(self.value(x).expr for x in row) for row in s.matrix)
@@ -270,7 +293,7 @@ class _Arranger:
             if exponent < 0 and base in self._divisors:
                 top += self._power(self._inverted(value), -exponent)
             else:
-                (top if exponent > 0 else bottom).extend(self._power(value, abs(exponent)))
+                (top if exponent > 0 else bottom).extend(self._power(value, exponent if exponent > 0 else -exponent))
         return _Factors(coefficient, tuple(top), tuple(bottom))
 
     def _inverted(self, value: _Value) -> _Value:
@@ -349,9 +372,8 @@ class _Arranger:
                     heap.append((start, i, sign * own, top[0].expr, -1))
                 continue
             value = self._finished(part)
-            negative = isinstance(value.expr, Product) and value.expr.coefficient < 0
-            expr = _negated(value.expr) if negative else value.expr
-            heap.append((value.time, i, -sign if negative else sign, expr, -1))
+            own, expr = _signed(value.expr)
+            heap.append((value.time, i, sign * own, expr, -1))
         if not self.options.balance:
             heap.sort(key=lambda x: x[1])
             exprs = tuple((e, s) for _, _, s, e, _ in heap)
@@ -382,7 +404,7 @@ def _added(
 
 def _signed_factors(f: _Factors) -> tuple[int, list[_Value]]:
     sign = -1 if f.coefficient < 0 else 1
-    size = abs(f.coefficient)
+    size: Rational = sign * f.coefficient
     return sign, [*([] if size == 1 else [_Value(Number(size), 0)]), *f.top]
 
 
@@ -398,10 +420,13 @@ def _product(sign: int, values: Sequence[_Value]) -> Expr:
     return Product(sign, ((a.expr, 2),) if a.expr is b.expr else ((a.expr, 1), (b.expr, 1)))
 
 
-def _negated(e: Product) -> Expr:
+def _signed(e: Expr) -> tuple[int, Expr]:
+    """A sign and what it stands before."""
+    if not isinstance(e, Product) or e.coefficient > 0:
+        return 1, e
     if e.coefficient == -1 and len(e.factors) == 1 and e.factors[0][1] == 1:
-        return e.factors[0][0]
-    return Product(-e.coefficient, e.factors)
+        return -1, e.factors[0][0]
+    return -1, Product(-e.coefficient, e.factors)
 
 
 def _trigonometric(node: Expr) -> bool:
@@ -480,7 +505,9 @@ class _Graph:
         order = list(range(early))
         left = [sum(n >= early for n in needs) for needs in self.needs]
         finish = [0] * len(left)
-        start = [(0, i) for i in range(early, len(left)) if left[i] == 0]  # time, step: operands there from that time on
+        start = [
+            (0, i) for i in range(early, len(left)) if left[i] == 0
+        ]  # time, step: operands there from that time on
         heapq.heapify(start)
         ready: list[tuple[int, int]] = []
         clock = 0.0

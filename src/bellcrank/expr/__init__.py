@@ -20,13 +20,13 @@ from bellcrank.expr.evaluate import evaluate
 from bellcrank.expr.exchange import from_sympy, to_sympy
 from bellcrank.expr.flat import dump, load
 from bellcrank.expr.node import MINUS_ONE, ONE, PI, TWO, ZERO, Expr, Func, Held, Number, Product, Sum, Symbol
-from bellcrank.expr.show import latex, text
+from bellcrank.expr.show import latex
 from bellcrank.expr.walk import depends_on, functions, postorder, release, substitute, symbols, transform
 
 __all__ = [
     "MINUS_ONE", "ONE", "PI", "TWO", "ZERO", "Expr", "Func", "Held", "Number", "Product", "Sum", "Symbol", "add",
     "call", "constant_part", "cos", "depends_on", "derivative", "div", "dump", "evaluate", "expand", "expression",
     "from_sympy", "function", "functions", "latex", "load", "mul", "neg", "nominal", "partial", "postorder", "power",
-    "release", "sin", "small_threshold", "solve_for", "sqrt", "sub", "substitute", "symbols", "text", "to_sympy",
+    "release", "sin", "small_threshold", "solve_for", "sqrt", "sub", "substitute", "symbols", "to_sympy",
     "transform",
 ]  # fmt: skip

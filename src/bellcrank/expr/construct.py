@@ -35,7 +35,7 @@ from bellcrank.expr.node import (
 Factors = dict[Expr, Rational]
 Terms = dict[Expr, Rational]
 _threshold = 2
-_LARGEST_POWER = 20_000  # bits of a number raised to a power: 9**9**9 is a slip, not a number
+_LARGEST_POWER = 10_000  # bits of a number raised to a power: 9**9**9 is a slip, not a number
 
 
 @contextmanager
@@ -561,12 +561,17 @@ def _extremum(name: str, args: tuple[Expr, ...]) -> Expr:
     return result
 
 
+_MIRRORED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le"}
+
+
 def _compare(name: str, a: Expr, b: Expr) -> Expr:
     if a.__class__ is Number and b.__class__ is Number:
         x, y = a.value, b.value
         return Number(int({"lt": x < y, "le": x <= y, "gt": x > y, "ge": x >= y}[name]))
     if a is b:
         return ONE if name in ("le", "ge") else ZERO
+    if a.sort < b.sort:  # the simpler one stands on the right: x > 0
+        a, b, name = b, a, _MIRRORED[name]
     return Func(name, (a, b))
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
 
 from bellcrank.errors import ModelError
 from bellcrank.expr.node import PI, Expr, Func, Held, Number, Product, Rational, Sum, Symbol
@@ -117,15 +116,13 @@ def evaluate(
     known: Mapping[Expr, float] | Mapping[str, float],
     user: Mapping[str, Callable[..., float]] | None = None,
 ) -> list[float]:
-    """Values of the roots, given those of symbols (by symbol or by name)."""
+    """Values of the roots, given those of symbols (by symbol or by name) or of any other expressions."""
     roots = list(roots)
-    table: dict[Any, float] = dict(known)
-    value: dict[Expr, float] = {}
-    for node in postorder(roots):
-        if node in table:
-            value[node] = float(table[node])
-        elif isinstance(node, Symbol) and node.name in table:
-            value[node] = float(table[node.name])
+    value: dict[Expr, float] = {e: float(v) for e, v in known.items() if isinstance(e, Expr)}
+    by_name = {name: float(v) for name, v in known.items() if isinstance(name, str)}
+    for node in postorder(roots, known=frozenset(value)):
+        if isinstance(node, Symbol) and node.name in by_name:
+            value[node] = by_name[node.name]
         else:
             value[node] = node_value(node, value, user or {})
     return [value[r] for r in roots]

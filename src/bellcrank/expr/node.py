@@ -38,12 +38,14 @@ def digest(*parts: object) -> int:
     return int.from_bytes(blake2b(text, digest_size=16).digest(), "big") % PRIME
 
 
-@lru_cache(maxsize=65536)
 def residue(value: Rational) -> int:
     """A rational number as an element of the field."""
-    if isinstance(value, int):
-        return value % PRIME
-    return value.numerator * pow(value.denominator, -1, PRIME) % PRIME
+    return value % PRIME if value.__class__ is int else _quotient(value.numerator, value.denominator)
+
+
+@lru_cache(maxsize=65536)
+def _quotient(numerator: int, denominator: int) -> int:
+    return numerator * pow(denominator, -1, PRIME) % PRIME
 
 
 @lru_cache(maxsize=65536)
@@ -368,7 +370,10 @@ def operand(value: Any) -> Expr | None:
     return None
 
 
-ZERO, ONE, MINUS_ONE, TWO = Number(0), Number(1), Number(-1), Number(2)
+ZERO: Expr = Number(0)
+ONE: Expr = Number(1)
+MINUS_ONE: Expr = Number(-1)
+TWO: Expr = Number(2)
 PI = Symbol("pi", "constant")
 
 from bellcrank.expr import construct as _construct  # noqa: E402  (operators need the creators, creators the nodes)

@@ -118,7 +118,7 @@ _SMALL = "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu 
 _CAPITAL = "Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega"
 _LETTERS = frozenset(f"{_SMALL} omega {_CAPITAL}".split())
 _SPECIAL = {**{c: "\\" + c for c in "_#$%&{}"}, "\\": r"\backslash ", "^": r"\hat{}", "~": r"\sim "}
-_LATEX_COMPARISON = {"lt": "<", "le": r"\le", "gt": ">", "ge": r"\ge"}
+_LATEX_COMPARISON = {"lt": "<", "le": r"\leq", "gt": ">", "ge": r"\geq"}
 _LATEX_FUNCTION = {
     **{name: "\\" + name for name in ("sin", "cos", "tan", "exp", "log", "min", "max")},
     **{"asin": r"\arcsin", "acos": r"\arccos", "atan": r"\arctan"},

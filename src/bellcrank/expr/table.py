@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -72,7 +73,9 @@ class Table:
     def _spline_2(self) -> Any:
         from scipy.interpolate import RectBivariateSpline
 
-        return RectBivariateSpline(*(np.array(a) for a in self.axes), np.array(self.values), kx=self.order, ky=self.order)
+        return RectBivariateSpline(
+            *(np.array(a) for a in self.axes), np.array(self.values), kx=self.order, ky=self.order
+        )
 
     def partial(self, index: int, args: Sequence[Expr]) -> Expr:
         """The derivative with respect to one argument, as another table."""
@@ -117,6 +120,6 @@ def table(x: Sequence[float], y: Any, *more: Any, order: int = 1, name: str = "t
 
 def _axis(values: Sequence[float], name: str) -> tuple[float, ...]:
     axis = tuple(float(v) for v in values)
-    if len(axis) < 2 or any(b <= a for a, b in zip(axis, axis[1:], strict=False)):
+    if len(axis) < 2 or any(b <= a for a, b in pairwise(axis)):
         raise ModelError(f"{name}: the points of an axis must increase and be at least two, got {axis[:6]}")
     return axis

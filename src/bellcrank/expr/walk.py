@@ -8,9 +8,7 @@ from bellcrank.expr.construct import add, function, mul, power
 from bellcrank.expr.node import Expr, Func, Held, Number, Product, Sum, Symbol
 
 
-def postorder(
-    roots: Iterable[Expr], into_held: bool = True, known: Container[Expr] = frozenset()
-) -> Iterator[Expr]:
+def postorder(roots: Iterable[Expr], into_held: bool = True, known: Container[Expr] = frozenset()) -> Iterator[Expr]:
     """Every node below the roots once, parts before wholes, in argument order; nodes `known` already are passed over."""
     seen: set[Expr] = set()
     for root in roots:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from bellcrank.errors import ModelError, did_you_mean
@@ -120,15 +121,17 @@ def _points(checker: Checker, mechanism: Mechanism) -> dict[str, Point]:
     return points
 
 
-def _constraints(
-    kinematics: Kinematics, checker: Checker, points: dict[str, Point]
-) -> tuple[list[Removed], list[str]]:
+def _constraints(kinematics: Kinematics, checker: Checker, points: dict[str, Point]) -> tuple[list[Removed], list[str]]:
     language = Language(checker.scope, kinematics, points, {})
     speeds = list(kinematics.mechanism.speeds)
     removed: list[Removed] = []
     notes: list[str] = []
     for record in checker.description.constraints:
-        text = f"'{show(to_syntax(record.expression))}'" if not isinstance(record.expression, str) else f"'{record.expression}'"
+        text = (
+            f"'{show(to_syntax(record.expression))}'"
+            if not isinstance(record.expression, str)
+            else f"'{record.expression}'"
+        )
         try:
             residual = language.scalar(record.expression)
             if not depends_on(residual, lambda s: s.kind == "speed"):
@@ -187,10 +190,13 @@ class Reader:
             if load is not None:
                 self.analysis.loads.append(load)
         for name, formula in d.definitions.items():
-            self._try(f"definition '{name}'", lambda f=formula: self.language.value(to_syntax(f)))
+            self._try(f"definition '{name}'", partial(self._value, formula))
         if d.gravity is not None:
             self.analysis.gravity = self._try("gravity", self._gravity) or Vector({})
         self._outputs()
+
+    def _value(self, formula: Any) -> Any:
+        return self.language.value(to_syntax(formula))
 
     def _try(self, where: str, action: Callable[[], Any]) -> Any:
         try:
@@ -292,12 +298,14 @@ class Reader:
             if record.name in seen:
                 self.checker.problem(where, "the name is used twice.")
             seen.add(record.name)
-            value = self._try(where, lambda r=record: self.language.scalar(r.expression))
+            value = self._try(where, partial(self.language.scalar, record.expression))
             if record.body is not None:
-                self._try(where, lambda r=record: self.language.body(r.body))
+                self._try(where, partial(self.language.body, record.body))
             if value is not None:
                 body = record.body if isinstance(record.body, str) else getattr(record.body, "name", None)
-                a.outputs.append(Output(record.name, record.label or record.name, value, record.units, body, record.generic))
+                a.outputs.append(
+                    Output(record.name, record.label or record.name, value, record.units, body, record.generic)
+                )
         for group in d.output_groups:
             for output in self._group(group):
                 if output.name not in seen:
@@ -324,16 +332,26 @@ class Reader:
                 linear, angular = momentum(self.k)
                 axes = self.k.frames[-1].axes
                 return [
-                    *(Output(f"p{i}", f"linear momentum along [n{i}]", dot(axes[i - 1], linear), "M*L/T") for i in (1, 2, 3)),
                     *(
-                        Output(f"h{i}", f"angular momentum about the fixed origin, [n{i}]", dot(axes[i - 1], angular), "M*L**2/T")
+                        Output(f"p{i}", f"linear momentum along [n{i}]", dot(axes[i - 1], linear), "M*L/T")
+                        for i in (1, 2, 3)
+                    ),
+                    *(
+                        Output(
+                            f"h{i}",
+                            f"angular momentum about the fixed origin, [n{i}]",
+                            dot(axes[i - 1], angular),
+                            "M*L**2/T",
+                        )
                         for i in (1, 2, 3)
                     ),
                 ]
             case "residuals":
                 return []  # a tree has none
         known = ["coordinates", "speeds", "forces", "moments", "energy", "momentum", "residuals"]
-        self.checker.problem(f"outputs '{group}'", f"not available.{did_you_mean(group, known)} Known: {', '.join(known)}.")
+        self.checker.problem(
+            f"outputs '{group}'", f"not available.{did_you_mean(group, known)} Known: {', '.join(known)}."
+        )
         return []
 
 

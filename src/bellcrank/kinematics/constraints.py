@@ -9,7 +9,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from bellcrank.errors import ModelError
-from bellcrank.expr import ZERO, Expr, Symbol, add, constant_part, depends_on, div, mul, neg, partial, sub, substitute, symbols
+from bellcrank.expr import (
+    ZERO,
+    Expr,
+    Symbol,
+    add,
+    constant_part,
+    depends_on,
+    div,
+    mul,
+    neg,
+    partial,
+    sub,
+    substitute,
+    symbols,
+)
 
 
 @dataclass(frozen=True)

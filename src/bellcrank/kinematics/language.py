@@ -30,12 +30,16 @@ class Language(Scope):
 
     def body(self, given: Any, node: Syntax | None = None) -> int:
         """Index of a body given by object, name or text."""
-        name = given.text if isinstance(given, Name) else given if isinstance(given, str) else getattr(given, "name", None)
+        name = (
+            given.text if isinstance(given, Name) else given if isinstance(given, str) else getattr(given, "name", None)
+        )
         if not isinstance(name, str):
             raise _place(node, f"a body is needed here, but this is {_what(given)}")
         if name.lower() not in self.bodies:
             known = [b.name for b in self.k.mechanism.bodies]
-            raise _place(node, f"no body has the name '{name}'.{did_you_mean(name, known)} Bodies: {', '.join(['n', *known])}.")
+            raise _place(
+                node, f"no body has the name '{name}'.{did_you_mean(name, known)} Bodies: {', '.join(['n', *known])}."
+            )
         return self.bodies[name.lower()]
 
     def point(self, given: Any, node: Syntax | None = None) -> Point:
@@ -44,7 +48,9 @@ class Language(Scope):
             return Point("o", -1, NULL)
         if isinstance(given, Point):
             return given
-        name = given.text if isinstance(given, Name) else given if isinstance(given, str) else getattr(given, "name", None)
+        name = (
+            given.text if isinstance(given, Name) else given if isinstance(given, str) else getattr(given, "name", None)
+        )
         if not isinstance(name, str):
             raise _place(node, f"a point is needed here, but this is {_what(given)}")
         key = name.lower()
@@ -52,7 +58,8 @@ class Language(Scope):
             short = self._short_point(key)
             if short is not None and "." not in key:
                 raise _place(
-                    node, f"'{name}' is a point of that name and also short for '{short.name}': rename the point or write '{short.name}'"
+                    node,
+                    f"'{name}' is a point of that name and also short for '{short.name}': rename the point or write '{short.name}'",
                 )
             return self.points[key]
         if key in ("o", "n.origin"):
@@ -60,7 +67,9 @@ class Language(Scope):
         found = self._long_point(key) or self._short_point(key)
         if found is None:
             known = [*(p.name for p in self.points.values()), *(f"{b.name}.origin" for b in self.k.mechanism.bodies)]
-            raise _place(node, f"no point has the name '{name}'.{did_you_mean(name, known)} Points: {', '.join(['o', *known])}.")
+            raise _place(
+                node, f"no point has the name '{name}'.{did_you_mean(name, known)} Points: {', '.join(['o', *known])}."
+            )
         return found
 
     def _long_point(self, key: str) -> Point | None:
@@ -159,7 +168,9 @@ class Language(Scope):
             raise _fail(node, str(error)) from None
 
     def force_magnitude(self, given: Any, node: Syntax) -> Expr:
-        name = given.text if isinstance(given, Name) else given if isinstance(given, str) else getattr(given, "name", "")
+        name = (
+            given.text if isinstance(given, Name) else given if isinstance(given, str) else getattr(given, "name", "")
+        )
         if name.lower() not in self.forces:
             known = [f.name for f in self.description.forces]
             raise _fail(node, f"no force or moment has the name '{name}'.{did_you_mean(name, known)}")

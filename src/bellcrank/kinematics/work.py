@@ -19,8 +19,9 @@ Sym6 = tuple[Expr, Expr, Expr, Expr, Expr, Expr]  # xx, yy, zz, xy, yz, zx
 class Work:
     """Holds intermediate results of one derivation."""
 
-    def __init__(self, known: Iterable[Expr] = ()) -> None:
+    def __init__(self, known: Iterable[Expr] = (), by_value: bool = True) -> None:
         self._by_value: dict[int, Expr] = {}
+        self.by_value = by_value
         for n in range(-4, 5):
             self._by_value[n % PRIME] = Number(n)
         for e in known:
@@ -28,7 +29,7 @@ class Work:
 
     def copy(self) -> Work:
         """A desk with the same results on it, for another way to go on."""
-        other = Work()
+        other = Work(by_value=self.by_value)
         other._by_value = dict(self._by_value)
         return other
 
@@ -43,7 +44,7 @@ class Work:
                 self._note(e)
             return self._by_value.get(e.fingerprint, e)
         known = self._by_value.get(e.fingerprint)
-        if known is not None:
+        if known is not None and (self.by_value or e.constant or known.__class__ is Number):
             return known
         c, core = split(e)
         if c == -1 and not isinstance(core, Product) and core.__class__.__name__ != "Sum":

@@ -83,7 +83,8 @@ class Checker:
             known = [b.name for b in self.description.bodies]
             listed = ", ".join(["n", *known])
             self.problem(
-                where, f"{what} '{name}' does not exist: no body has that name.{did_you_mean(name, known)} Bodies: {listed}."
+                where,
+                f"{what} '{name}' does not exist: no body has that name.{did_you_mean(name, known)} Bodies: {listed}.",
             )
             return None
         return self.index[name.lower()]
@@ -106,12 +107,18 @@ class Checker:
             record = draft.record
             where = f"body '{record.name}'"
             slides = self._axis_list(record.translate, where, "translate", 3)
-            draft.euler = isinstance(record.rotate, str) and record.rotate.lower() in ("euler-parameters", "euler parameters")
+            draft.euler = isinstance(record.rotate, str) and record.rotate.lower() in (
+                "euler-parameters",
+                "euler parameters",
+            )
             axes = [] if draft.euler else self._axis_list(record.rotate, where, "rotate", 3)
             if not draft.euler and not axes and record.rotation_axis is not None:
                 axes = [record.rotation_axis]
             if len(axes) == 2:
-                self.problem(where, f"rotate={record.rotate!r}: 0, 1 or 3 rotations are allowed; use a massless body between two.")
+                self.problem(
+                    where,
+                    f"rotate={record.rotate!r}: 0, 1 or 3 rotations are allowed; use a massless body between two.",
+                )
                 axes = axes[:1]
             q, u = joint_symbols(record.name, len(slides), len(axes), draft.euler, self.scope)
             self.scope.by_body.setdefault(record.name.lower(), (q, u))
@@ -124,10 +131,14 @@ class Checker:
         if isinstance(given, int) and not isinstance(given, bool):
             given = (given,)
         elif isinstance(given, str) or not hasattr(given, "__len__"):
-            self.problem(where, f"{what}={given!r}: an axis is 1, 2, 3 or three components; several are given as a tuple.")
+            self.problem(
+                where, f"{what}={given!r}: an axis is 1, 2, 3 or three components; several are given as a tuple."
+            )
             return []
         given = list(given)
-        if len(given) == 3 and not all(_is_axis_number(a) or hasattr(a, "__len__") and not isinstance(a, str) for a in given):
+        if len(given) == 3 and not all(
+            _is_axis_number(a) or (hasattr(a, "__len__") and not isinstance(a, str)) for a in given
+        ):
             given = [tuple(given)]  # three components of one vector
         if len(given) > most:
             self.problem(where, f"{what}={given!r} has {len(given)} axes; at most {most} are allowed.")
@@ -145,7 +156,9 @@ class Checker:
         if len(draft.axes) == 3:
             self._three_rotations(draft, where)
         if draft.euler and _any(record.small_angles):
-            self.problem(where, "small_angles cannot be used with Euler parameters; use rotate=(1, 2, 3) for small angles.")
+            self.problem(
+                where, "small_angles cannot be used with Euler parameters; use rotate=(1, 2, 3) for small angles."
+            )
         if len(self.problems) == before:
             self._orientation(draft, where)
         parent = self.drafts[draft.parent] if draft.parent >= 0 else None
@@ -171,7 +184,7 @@ class Checker:
         """Unit vector of an axis number or of three constant components."""
         if _is_axis_number(given):
             return AXES[given - 1]
-        if isinstance(given, int | float) or isinstance(given, str) or not hasattr(given, "__len__"):
+        if isinstance(given, int | float | str) or not hasattr(given, "__len__"):
             self.problem(where, f"{what}: {given!r} is not an axis; an axis is 1, 2, 3 or three components.")
             return None
         v = self._vector(given, where, what)
@@ -278,7 +291,8 @@ class Checker:
         if given is None:
             names = {(0, 0): "11", (0, 1): "12", (0, 2): "13", (1, 1): "22", (1, 2): "23", (2, 2): "33"}
             return tuple(
-                tuple(self.scope.parameter(f"{record.name}i{names[min(r, c), max(r, c)]}") for c in range(3)) for r in range(3)
+                tuple(self.scope.parameter(f"{record.name}i{names[min(r, c), max(r, c)]}") for c in range(3))
+                for r in range(3)
             )  # type: ignore[return-value]
         if isinstance(given, int | float) and given == 0:
             return (NULL, NULL, NULL)
@@ -335,7 +349,9 @@ class Checker:
             seen: dict[str, str] = {}
             for name in names:
                 if not isinstance(name, str) or not NAME.fullmatch(name):
-                    self.problem(f"{space} {name!r}", "a name starts with a letter and holds letters, digits, _ and dots.")
+                    self.problem(
+                        f"{space} {name!r}", "a name starts with a letter and holds letters, digits, _ and dots."
+                    )
                     continue
                 other = seen.get(name.lower())
                 if other is not None and other == name:
@@ -348,11 +364,20 @@ class Checker:
                 if space == "body" and name.lower() == "n":
                     self.problem("body 'n'", "the name is reserved for the inertial body.")
         for record in d.parameters.values():
-            if record.name.lower() in (RESERVED | DUMMIES) - {"fm", "mag", "dir", "norm"} and record.name.lower() not in self._default_names():
-                hint = " Inside a magnitude it stands for the force's own motion; dummies= renames those." if record.name.lower() in DUMMIES else ""
+            if (
+                record.name.lower() in (RESERVED | DUMMIES) - {"fm", "mag", "dir", "norm"}
+                and record.name.lower() not in self._default_names()
+            ):
+                hint = (
+                    " Inside a magnitude it stands for the force's own motion; dummies= renames those."
+                    if record.name.lower() in DUMMIES
+                    else ""
+                )
                 self.problem(f"parameter '{record.name}'", f"the name is reserved.{hint}")
             elif not NAME.fullmatch(record.name):
-                self.problem(f"parameter {record.name!r}", "a name starts with a letter and holds letters, digits, _ and dots.")
+                self.problem(
+                    f"parameter {record.name!r}", "a name starts with a letter and holds letters, digits, _ and dots."
+                )
 
     def _default_names(self) -> set[str]:
         return {f"{b.name}m".lower() for b in self.description.bodies if b.mass is None}
@@ -476,7 +501,9 @@ def _assign_orders(checker: Checker) -> None:
             checker.problem("small()" if order > 0 else "large()", str(error))
             continue
         if not isinstance(e, Symbol):
-            checker.problem("small()" if order > 0 else "large()", f"{e} is not a parameter, variable, coordinate or speed.")
+            checker.problem(
+                "small()" if order > 0 else "large()", f"{e} is not a parameter, variable, coordinate or speed."
+            )
             continue
         scope.orders[e.name.lower()] = order
     if scope.orders:
@@ -563,5 +590,3 @@ def _speed_axes(b: Body) -> tuple[int, ...]:
 def missing_values(names: Sequence[str], description: Description) -> list[str]:
     """Parameters without a value, in order."""
     return [n for n in names if (r := description.parameters.get(n.lower())) is None or r.value is None]
-
-

@@ -145,7 +145,7 @@ class Scope:
         key = name.text.lower()
         if key in self.dummies:
             meaning = self.dummies[key]
-            return meaning() if callable(meaning) else meaning  # type: ignore[no-any-return]
+            return meaning() if callable(meaning) else meaning
         if key == "t":
             return TIME
         if key == "pi":
@@ -228,8 +228,6 @@ class Scope:
 
     def unit_vector(self, node: Syntax) -> Any:
         raise _fail(node, "a vector has no meaning here: only constants are allowed")
-
-
 
 
 def external_value(external: External, index: int) -> ExternalValue:

@@ -26,7 +26,7 @@ class Extractor:
         self.terms: dict[int, tuple[int, int, Factors]] = {}  # term number: sum, sign, factors
         self.members: dict[int, list[int]] = {}  # sum: term numbers
         self.kernels: dict[Key, dict[tuple[int, int], Factors]] = {}  # key: {(t1, t2): common factors}
-        self.of_term: dict[int, set[Key]] = {}
+        self.of_term: dict[int, dict[Key, None]] = {}  # in order, so that the result does not depend on hashes
         self.pairs: dict[Key, dict[int, int]] = {}  # (f1, f2): {term: how often}
         self.queue: list[tuple[float, int, Key]] = []
         self.serial = 0
@@ -43,14 +43,14 @@ class Extractor:
         self.serial += 1
         t = self.serial
         self.terms[t] = (v, sign, factors)
-        self.of_term[t] = set()
+        self.of_term[t] = {}
         for other in self.members[v]:
             self._note_kernel(other, t)
         self.members[v].append(t)
         for a, b, times in _factor_pairs(factors):
             key: Key = ("product", a, b)
             self.pairs.setdefault(key, {})[t] = times
-            self.of_term[t].add(key)
+            self.of_term[t][key] = None
             self.touched[key] = None
         return t
 
@@ -62,8 +62,8 @@ class Extractor:
             m1, m2, t1, t2 = m2, m1, t2, t1
         key: Key = ("sum", m1, m2, s1 * s2)
         self.kernels.setdefault(key, {})[(t1, t2)] = common
-        self.of_term[t1].add(key)
-        self.of_term[t2].add(key)
+        self.of_term[t1][key] = None
+        self.of_term[t2][key] = None
         self.touched[key] = None
 
     def _remove(self, t: int) -> None:
@@ -98,7 +98,7 @@ class Extractor:
         if not all_places:
             return 0
         _, m1, m2, _ = key  # type: ignore[misc]
-        saved = -1 - max(len(m1) - 1, 0) - max(len(m2) - 1, 0)  # type: ignore[arg-type]
+        saved = -1 - max(len(m1) - 1, 0) - max(len(m2) - 1, 0)
         if len(all_places) == 1:
             ((_, common),) = all_places.items()
             if not common:
@@ -106,7 +106,7 @@ class Extractor:
         places = self._disjoint(key)
         for t1, t2 in places:
             common = all_places[t1, t2]
-            before = max(len(common) + len(m1) - 1, 0) + max(len(common) + len(m2) - 1, 0) + 1  # type: ignore[arg-type]
+            before = max(len(common) + len(m1) - 1, 0) + max(len(common) + len(m2) - 1, 0) + 1
             saved += before - len(common)
         return saved
 
@@ -143,13 +143,13 @@ class Extractor:
         where = list(self.pairs[key].items())
         new = self.net.new()
         self.members[new] = []
-        self._insert(new, 1, (a, b) if a <= b else (b, a))  # type: ignore[arg-type,operator]
+        self._insert(new, 1, (a, b) if a <= b else (b, a))
         for t, times in where:
             v, sign, factors = self.terms[t]
             rest = list(factors)
             for _ in range(times):
-                rest.remove(a)  # type: ignore[arg-type]
-                rest.remove(b)  # type: ignore[arg-type]
+                rest.remove(a)
+                rest.remove(b)
             self._remove(t)
             self._insert(v, sign, tuple(sorted([*rest, *([new] * times)])))
 
@@ -158,8 +158,8 @@ class Extractor:
         places = [(t1, t2, self.kernels[key][t1, t2]) for t1, t2 in self._disjoint(key)]
         new = self.net.new()
         self.members[new] = []
-        self._insert(new, 1, m1)  # type: ignore[arg-type]
-        self._insert(new, relative, m2)  # type: ignore[arg-type]
+        self._insert(new, 1, m1)
+        self._insert(new, relative, m2)
         for t1, t2, common in places:
             v, sign, _ = self.terms[t1]
             self._remove(t1)
@@ -218,5 +218,3 @@ def network_cost(net: Network) -> int:
     for terms in net.sums.values():
         total += len(terms) - 1 + sum(net.cost(t) for t in terms)
     return total
-
-

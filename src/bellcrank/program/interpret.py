@@ -51,7 +51,7 @@ def _run(section: Section, values: dict[Expr, float], user: Mapping[str, Callabl
         elif isinstance(s, Call):
             arguments = evaluate(s.arguments, values, user)
             routine = user.get(s.routine.name, s.routine.python)
-            returned = np.atleast_1d(routine(*arguments))  # type: ignore[misc]
+            returned = np.atleast_1d(routine(*arguments))
             for target, value in zip(s.targets, returned, strict=True):
                 if target is not None:
                     values[target] = float(value)

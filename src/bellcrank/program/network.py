@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bellcrank.expr import ONE, Expr, Func, Held, Number, Product, Sum, Symbol, mul, postorder, power
+from bellcrank.expr import ONE, ZERO, Expr, Func, Held, Number, Product, Sum, Symbol, mul, postorder, power
 from bellcrank.expr.construct import split
 from bellcrank.expr.node import Rational
 
@@ -125,7 +125,10 @@ def build_network(roots: Sequence[Expr], inline_linear: bool = False, spread: in
             net.atoms[v] = Atom("function", node, args)
             terms[node] = [(1, (v,))]
         elif isinstance(node, Product):
-            terms[node] = _spread(net, node, terms, uses, spread, inline_linear) or [_product(net, node, terms)]
+            if any(not terms[b] for b, _ in node.factors):
+                terms[node] = []  # a factor that cancelled
+            else:
+                terms[node] = _spread(net, node, terms, uses, spread, inline_linear) or [_product(net, node, terms)]
         else:
             assert isinstance(node, Sum)
             gathered = _sum(net, node, terms)
@@ -201,6 +204,8 @@ def _sum_variable(net: Network, terms: list[Term]) -> int:
 
 def _variable(net: Network, node: Expr, terms: list[Term]) -> int:
     """A variable for a value: the factor itself where the value is one, else a sum."""
+    if not terms:
+        return net.constant_factor(ZERO)[1][0]
     if len(terms) == 1 and terms[0][0] == 1 and len(terms[0][1]) == 1:
         return terms[0][1][0]
     key = _bare(node)
@@ -331,7 +336,7 @@ def _sum_expression(net: Network, terms: list[Term], done: dict[int, Expr]) -> E
             powers[base] = powers.get(base, 0) + exponent
         pairs = [(b, x) for b, x in powers.items() if x != 0]
         numbers = [b for b, x in pairs if isinstance(b, Number) and x == 1]
-        coefficient: Rational = numbers[0].value if numbers else 1  # type: ignore[attr-defined]
+        coefficient: Rational = numbers[0].value if numbers else 1
         pairs = sorted(((b, x) for b, x in pairs if not (numbers and b is numbers[0])), key=lambda item: item[0].sort)
         if not pairs:
             pieces.append((ONE, sign * coefficient))

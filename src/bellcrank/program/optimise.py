@@ -10,6 +10,7 @@ from bellcrank.program.extract import extract, network_cost
 from bellcrank.program.network import Network, build_network, rebuild
 
 RESTARTS = 40  # of the thorough search
+LARGE = 2500  # operations above which only the plain form is tried
 PASSES = 3  # repetitions of the extraction while it gains
 
 
@@ -22,7 +23,8 @@ def optimise(roots: Sequence[Expr], first: Network | None = None, thorough: bool
     """The same results with fewer operations, never more. `first` is an extraction already made."""
     best = first or first_extraction(roots)
     least = network_cost(best)
-    for linear, spread in ((False, 1), (False, 2), (True, 1)):
+    variants = ((False, 1), (False, 2), (True, 1)) if thorough or least < LARGE else ()
+    for linear, spread in variants:
         if (linear, spread) == (False, 1) and not thorough:
             continue  # that is the first extraction
         net = build_network(roots, linear, spread)

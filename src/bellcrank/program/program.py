@@ -153,7 +153,7 @@ class Scheduler:
         known = self._constant_by_value.get(node.fingerprint)
         if known is None:
             known = Symbol(f"c{len(self.constants) + 1}", "stored")
-            self.constants.append(Assign(known, value))  # type: ignore[arg-type]
+            self.constants.append(Assign(known, value))
             self._constant_by_value[node.fingerprint] = known
         self._constant[node] = known
         return known
@@ -176,7 +176,12 @@ class Scheduler:
     def _named(self, node: Expr, value: Expr) -> Expr:
         if isinstance(value, ATOMS) or (self._uses.get(node, 0) < 2 and not _trigonometric(node)):
             return value
-        if isinstance(value, Product) and len(value.factors) == 1 and value.factors[0][1] == 1 and abs(value.coefficient) == 1:
+        if (
+            isinstance(value, Product)
+            and len(value.factors) == 1
+            and value.factors[0][1] == 1
+            and abs(value.coefficient) == 1
+        ):
             return value  # a sign costs nothing
         return self.name_value(value)
 
@@ -247,19 +252,25 @@ class Scheduler:
 
     def _product(self, coefficient: Rational, node: Product) -> Expr:
         """Factors with all constants gathered into one."""
-        still = [Number(node.coefficient * coefficient)]
+        number: Rational = node.coefficient * coefficient
+        still: list[Expr] = []
         factors: list[tuple[Expr, Rational]] = []
         for base, exponent in node.factors:
             if base.constant:
                 still.append(power(base, Number(exponent)))
             else:
                 value = self._new[base]
-                if isinstance(value, Product) and len(value.factors) == 1 and abs(value.coefficient) == 1 and exponent in (1, -1):
-                    still[0] = Number(still[0].value * value.coefficient)
+                if (
+                    isinstance(value, Product)
+                    and len(value.factors) == 1
+                    and abs(value.coefficient) == 1
+                    and exponent in (1, -1)
+                ):
+                    number = number * value.coefficient
                     value, inner = value.factors[0]
                     exponent = exponent * inner
                 factors.append((value, exponent))
-        whole = mul(*still)
+        whole = mul(Number(number), *still)
         if isinstance(whole, Number):
             return _plain_product(whole.value, factors)
         sign: Rational = 1
@@ -300,7 +311,9 @@ def _scaled(c: Rational, value: Expr) -> Expr:
 
 def _plain_product(coefficient: Rational, factors: Sequence[tuple[Expr, Rational]]) -> Expr:
     """A product as it stands: no flattening, no collection."""
-    coefficient = coefficient.numerator if not isinstance(coefficient, int) and coefficient.denominator == 1 else coefficient
+    coefficient = (
+        coefficient.numerator if not isinstance(coefficient, int) and coefficient.denominator == 1 else coefficient
+    )
     if coefficient == 1 and len(factors) == 1 and factors[0][1] == 1:
         return factors[0][0]
     if not factors:
@@ -333,7 +346,9 @@ class Parts:
     rates: Sequence[Expr]  # of coordinates, then of speeds
     outputs: Sequence[tuple[str, Expr]] = ()
     inputs: Sequence[Symbol] = ()
-    solve: tuple[Sequence[Sequence[Expr]], Sequence[Expr]] | None = None  # implicit: M, f; rates then hold solution symbols
+    solve: tuple[Sequence[Sequence[Expr]], Sequence[Expr]] | None = (
+        None  # implicit: M, f; rates then hold solution symbols
+    )
     unknowns: Sequence[Symbol] = ()
     stages: Sequence[tuple[str, int]] = field(default_factory=tuple)
 
@@ -434,5 +449,3 @@ def dense_solve_count(n: int) -> Count:
     products = sum(j * (j + 1) // 2 for j in range(n)) + n * (n - 1)
     divisions = n * (n - 1) // 2 + n
     return Count(products, products, divisions, 0, products + divisions, 0)
-
-

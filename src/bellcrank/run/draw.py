@@ -13,7 +13,11 @@ if TYPE_CHECKING:
 
 
 def draw(
-    runs: Sequence[Run], channels: list[str], against: str | None = None, path: str | Path | None = None, title: str | None = None
+    runs: Sequence[Run],
+    channels: list[str],
+    against: str | None = None,
+    path: str | Path | None = None,
+    title: str | None = None,
 ) -> Any:
     """A matplotlib figure of the given channels (default: up to eight)."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg

@@ -9,18 +9,28 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.errors import RunError
+from bellcrank.build.c import Input
+from bellcrank.emit.c_tables import spline_pieces
+from bellcrank.errors import ModelError, RunError
 from bellcrank.expr.table import Table
 
 
 @dataclass(frozen=True)
 class Signal:
-    """A function of time with its rate; `breaks` are times at which it is not smooth."""
+    """A function of time with its rate; `breaks` are times at which it is not smooth.
+
+    `numbers`, or `points` and cubic `pieces`, say all about a signal that compiled code knows by its `name`; `covers` is
+    the time for which a sampled one is known.
+    """
 
     name: str
     value: Callable[[float], float]
     rate: Callable[[float], float] | None = None
     breaks: tuple[float, ...] = ()
+    numbers: tuple[float, ...] = ()
+    points: np.ndarray | None = None
+    pieces: np.ndarray | None = None
+    covers: tuple[float, float] = (-math.inf, math.inf)
 
     def __call__(self, t: float) -> float:
         return self.value(t)
@@ -28,7 +38,7 @@ class Signal:
 
 def step(at: float = 0.0, height: float = 1.0, before: float = 0.0) -> Signal:
     """`before` until t = at, then `before + height`."""
-    return Signal("step", lambda t: before + (height if t >= at else 0.0), None, (at,))
+    return Signal("step", lambda t: before + (height if t >= at else 0.0), None, (at,), (at, height, before))
 
 
 def ramp(start: float = 0.0, slope: float = 1.0, end: float = math.inf) -> Signal:
@@ -38,6 +48,7 @@ def ramp(start: float = 0.0, slope: float = 1.0, end: float = math.inf) -> Signa
         lambda t: slope * (min(max(t, start), end) - start),
         lambda t: slope if start <= t < end else 0.0,
         tuple(x for x in (start, end) if math.isfinite(x)),
+        (start, slope, end),
     )
 
 
@@ -49,11 +60,16 @@ def sine(amplitude: float = 1.0, frequency: float = 1.0, phase: float = 0.0, sta
         lambda t: amplitude * math.sin(w * (t - start) + phase) if t >= start else 0.0,
         lambda t: amplitude * w * math.cos(w * (t - start) + phase) if t >= start else 0.0,
         (start,),
+        (amplitude, frequency, phase, start),
     )
 
 
-def chirp(amplitude: float = 1.0, f0: float = 0.1, f1: float = 10.0, duration: float = 10.0, start: float = 0.0) -> Signal:
+def chirp(
+    amplitude: float = 1.0, f0: float = 0.1, f1: float = 10.0, duration: float = 10.0, start: float = 0.0
+) -> Signal:
     """A sine whose frequency grows linearly from f0 to f1 (Hz) within `duration`, and stays at f1 after it."""
+    if not duration > 0:
+        raise RunError(f"chirp: duration={duration!r} must be positive")
     k = (f1 - f0) / duration
 
     def phase(t: float) -> float:
@@ -66,20 +82,27 @@ def chirp(amplitude: float = 1.0, f0: float = 0.1, f1: float = 10.0, duration: f
             return 0.0
         return amplitude * 2 * math.pi * (f0 + k * min(t - start, duration)) * math.cos(phase(t))
 
-    return Signal("chirp", lambda t: amplitude * math.sin(phase(t)) if t >= start else 0.0, rate, (start,))
+    return Signal(
+        "chirp",
+        lambda t: amplitude * math.sin(phase(t)) if t >= start else 0.0,
+        rate,
+        (start,),
+        (amplitude, f0, f1, duration, start),
+    )
 
 
 def sampled(times: Sequence[float], values: Sequence[float], name: str = "input") -> Signal:
     """Straight lines between samples; asked outside its times it is an error."""
-    x, y = np.asarray(times, float), np.asarray(values, float)
+    x, y = np.ascontiguousarray(times, dtype=float), np.ascontiguousarray(values, dtype=float)
     if x.ndim != 1 or x.shape != y.shape or len(x) < 2 or np.any(np.diff(x) <= 0):
         raise RunError(f"input '{name}': times must increase and match the values (got {x.shape} and {y.shape})")
     if not (np.all(np.isfinite(x)) and np.all(np.isfinite(y))):
         raise RunError(f"input '{name}' holds values that are not finite numbers")
     slack = 1e-9 * max(abs(x[-1]), 1.0)
+    covers = (float(x[0] - slack), float(x[-1] + slack))
 
     def value(t: float) -> float:
-        if t < x[0] - slack or t > x[-1] + slack:
+        if t < covers[0] or t > covers[1]:
             raise RunError(f"input '{name}' covers t = {x[0]:g} to {x[-1]:g} s, but is needed at t = {t:g} s")
         return float(np.interp(t, x, y))
 
@@ -87,21 +110,24 @@ def sampled(times: Sequence[float], values: Sequence[float], name: str = "input"
         i = min(max(int(np.searchsorted(x, t, side="right")) - 1, 0), len(x) - 2)
         return float((y[i + 1] - y[i]) / (x[i + 1] - x[i]))
 
-    return Signal("samples", value, rate, ())
+    pieces = np.zeros((len(x) - 1, 4))
+    pieces[:, 0], pieces[:, 1] = y[:-1], np.diff(y) / np.diff(x)
+    return Signal("pieces", value, rate, (), (), x, pieces, covers)
 
 
 def as_signal(given: Any, name: str) -> Signal:
     """A signal for what a user gives: number, callable, table, or (times, values)."""
     if isinstance(given, Signal):
+        if any(math.isnan(x) for x in given.numbers):
+            raise RunError(f"input '{name}': a number of its {given.name} is nan, not a number")
         return given
     if isinstance(given, Table):
-        slope = given.partial(0, ()).function if given.differentiable else None  # type: ignore[attr-defined]
-        return Signal("table", given.value, slope.value if slope else None)
+        return _table(given, name)
     if isinstance(given, int | float | np.floating | np.integer):
         constant = float(given)
         if not math.isfinite(constant):
             raise RunError(f"input '{name}' is {constant}, not a finite number")
-        return Signal("constant", lambda t: constant, lambda t: 0.0)
+        return Signal("constant", lambda t: constant, lambda t: 0.0, (), (constant,))
     if callable(given):
         return Signal("function", given)
     if isinstance(given, tuple | list) and len(given) == 2:
@@ -112,3 +138,42 @@ def as_signal(given: Any, name: str) -> Signal:
     raise RunError(
         f"input '{name}' is {given!r}; give a number, a function of time, bc.step/ramp/sine/chirp, a table, or (times, values)"
     )
+
+
+def _table(given: Table, name: str) -> Signal:
+    if len(given.axes) != 1:
+        raise RunError(f"input '{name}' is a table of {len(given.axes)} arguments; time is the only one")
+    slope = given.partial(0, ()).function if given.differentiable else None  # type: ignore[attr-defined]
+    if given.derivative != (0,):
+        return Signal("function", given.value, slope.value if slope else None)
+    points, pieces = np.ascontiguousarray(given.axes[0], dtype=float), np.ascontiguousarray(spline_pieces(given))
+    return Signal("pieces", given.value, slope.value if slope else None, (), (), points, pieces)
+
+
+def as_input(signal: Signal, name: str, factor: float, rate: bool) -> Input:
+    """The signal, or its rate, as an input of a program; `factor` leads to equation units."""
+    if rate and signal.rate is None:
+        raise ModelError(f"input '{name}' must be differentiable here: its rate is used; a {signal.name} has none")
+    source = signal.rate if rate else signal.value
+    assert source is not None
+
+    def value(t: float) -> float:
+        try:
+            x = float(source(t))
+        except (TypeError, ValueError, ArithmeticError) as error:
+            raise RunError(f"input '{name}' fails at t = {t:g} s: {type(error).__name__}: {error}") from error
+        if not math.isfinite(x):
+            raise RunError(f"input '{name}' is {x} at t = {t:g} s, not a finite number")
+        return x * factor
+
+    return Input(value, signal.name, signal.numbers, signal.points, signal.pieces, rate, factor)
+
+
+def check_covers(signal: Signal, name: str, t_end: float) -> None:
+    """A sampled signal must be known for the whole run."""
+    first, last = signal.covers
+    if first > 0 or last < t_end:
+        assert signal.points is not None
+        raise RunError(
+            f"input '{name}' covers t = {signal.points[0]:g} to {signal.points[-1]:g} s, but the run goes from 0 to {t_end:g} s"
+        )

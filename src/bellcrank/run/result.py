@@ -34,7 +34,9 @@ class Run:
             by_case = {k.lower(): k for k in self.channels}
             if name.lower() in by_case:
                 return self.channels[by_case[name.lower()]]
-            raise KeyError(f"no channel '{name}'.{did_you_mean(name, self.channels)} Channels: {', '.join(self.channels)}")
+            raise KeyError(
+                f"no channel '{name}'.{did_you_mean(name, self.channels)} Channels: {', '.join(self.channels)}"
+            )
         return self.channels[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -92,5 +94,3 @@ def _optional(package: str) -> Any:
         return importlib.import_module(package)
     except ImportError:
         raise RunError(f"this needs the package {package}: pip install bellcrank[files]") from None
-
-

@@ -5,7 +5,7 @@ enum { CONSTANT, STEP, RAMP, SINE, CHIRP, PIECES, FUNCTION };
 struct Input {
     int32_t kind;
     int32_t rate;         /* 0: the value, 1: its rate of change */
-    double scale, offset; /* to equation units */
+    double scale;         /* to equation units */
     double a[6];          /* the numbers of the signal */
     int64_t n;            /* PIECES: points x and four coefficients for every piece */
     const double *x, *pieces;
@@ -43,7 +43,7 @@ static int set_inputs(const Job *job, double t, double *w)
     for (int i = 0; i < N_W; i++) {
         const Input *in = &job->inputs[i];
         if (in->kind != FUNCTION)
-            w[i] = in->offset + in->scale*input_value(in, t);
+            w[i] = in->scale*input_value(in, t);
         else if (job->function(i, t, &w[i]))
             return 1;
     }

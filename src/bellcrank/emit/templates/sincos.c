@@ -1,3 +1,12 @@
+/* A number of angles rounded up to whole vectors. */
+#if defined(__AVX512F__)
+#define LANES(n) (((n) + 7)/8*8)
+#elif defined(__AVX__)
+#define LANES(n) (((n) + 3)/4*4)
+#else
+#define LANES(n) (((n) + 1)/2*2)
+#endif
+
 /* Sines and cosines of n angles at once, without branches, so that the loop becomes vector code. Reduction by pi/2 in
    three parts (Cody & Waite), the quadrant from the low bits of a shifted number, kernels of degree 13 and 14 (fdlibm),
    the C library beyond 1e6 rad and for what is not finite. The shift needs strict arithmetic: with -ffast-math, or

@@ -1,0 +1,135 @@
+"""Expressions and statements of a program in C."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from bellcrank.emit.names import identifier
+from bellcrank.emit.printer import ATOM, Piece, Printer
+from bellcrank.emit.schedule import Angles, Step, step_targets
+from bellcrank.expr import Func, Symbol
+from bellcrank.expr.table import Table
+from bellcrank.program.program import Assign, Call, Program, Solve
+
+
+class CPrinter(Printer):
+    FUNCTIONS: ClassVar[Mapping[str, str]] = {
+        **{n: n for n in ("sin", "cos", "tan", "asin", "acos", "atan", "atan2", "exp", "log", "sqrt", "pow", "sign")},
+        "abs": "fabs",
+        "min": "smaller",
+        "max": "larger",
+    }
+    PI_TEXT = "3.141592653589793"
+
+    def __init__(
+        self, names: Mapping[Symbol, str], tables: Mapping[Any, str], calls: Mapping[Any, ExternalCall]
+    ) -> None:
+        super().__init__(names)
+        self.tables = tables
+        self.calls = calls
+        self._groups = 0
+
+    def choice(self, args: list[Piece]) -> Piece:
+        condition = args[0][0] if args[0][0].startswith("(") else f"{args[0][0]} != 0.0"
+        return f"({condition} ? {args[1][0]} : {args[2][0]})", ATOM
+
+    def integer_power(self, base: str, exponent: int) -> str:
+        simple = base.replace("[", "_").replace("]", "_").isidentifier()
+        return "*".join([base] * exponent) if simple and exponent <= 3 else f"pow({base}, {self.number(exponent)})"
+
+    def routine(self, node: Func, args: list[Piece]) -> Piece:
+        return f"{self.tables[node.function]}({', '.join(a[0] for a in args)})", ATOM
+
+    # ---- statements
+
+    def step(self, s: Step) -> list[str]:
+        """The lines of a statement; its targets get their names."""
+        lines = self._lines(s)
+        self.names.update({t: t.name for t in step_targets(s)})
+        return lines
+
+    def _lines(self, s: Step) -> list[str]:
+        if isinstance(s, Assign):
+            return [f"const double {s.target.name} = {self.expr(s.value)};"]
+        self._groups += 1
+        if isinstance(s, Angles):
+            return self._angles(s, self._groups)
+        if isinstance(s, Call):
+            return self.calls[s.routine].lines([self.expr(a) for a in s.arguments], s.targets, self._groups)
+        return self._solve(s, self._groups)
+
+    def _angles(self, s: Angles, k: int) -> list[str]:
+        n = len(s.angles)
+        size = f"LANES({n})" if n > 1 else "1"
+        lines = [
+            f"const double angle{k}[{size}] = {{{', '.join(self.expr(a.value) for a in s.angles)}}};",
+            f"double sine{k}[{size}], cosine{k}[{size}];",
+            f"sincos_all({size}, angle{k}, sine{k}, cosine{k});",
+        ]
+        for i, a in enumerate(s.angles):
+            taken = [f"{x.name} = {f}{k}[{i}]" for x, f in ((a.sine, "sine"), (a.cosine, "cosine")) if x is not None]
+            lines.append(f"const double {', '.join(taken)};")
+        return lines
+
+    def _solve(self, s: Solve, k: int) -> list[str]:
+        n = len(s.right)
+        rows = [
+            ", ".join(self.expr(x) if j <= i else "0.0" for j, x in enumerate(row)) for i, row in enumerate(s.matrix)
+        ]
+        return [
+            f"double matrix{k}[{n * n}] = {{",
+            *(f"    {row}," for row in rows),
+            "};",
+            f"double right{k}[{n}] = {{{', '.join(self.expr(x) for x in s.right)}}};",
+            f"solve_symmetric({n}, matrix{k}, right{k});",
+            *(f"const double {t.name} = right{k}[{i}];" for i, t in enumerate(s.targets)),
+        ]
+
+
+@dataclass(frozen=True)
+class ExternalCall:
+    """How an external routine is called: written in C in this file, or through the callback."""
+
+    routine: Any
+    number: int
+    offset: int  # of its memory
+    function: str | None  # its name in C, if it is here
+
+    def lines(self, arguments: list[str], targets: Sequence[Symbol | None], k: int) -> list[str]:
+        given = list(arguments)
+        lines = []
+        if self.function is None:
+            lines.append(f"const double arguments{k}[{max(len(given), 1)}] = {{{', '.join(given) or '0.0'}}};")
+            lines.append(f"double values{k}[{len(targets)}];")
+            lines.append(f"call_external(x, {self.number}, arguments{k}, values{k}, {len(targets)});")
+        else:
+            returned = bool(self.routine.returns)
+            if returned:
+                given.append(f"values{k}")
+            if self.routine.memory:
+                lines.append(f"double memory{k}[{self.routine.memory}];")
+                given.append(f"memory_of(x, {self.offset}, {self.routine.memory}, memory{k})")
+            lines.append(f"double values{k}[{len(targets)}];")
+            call = f"{self.function}({', '.join(given)});"
+            lines.append(call if returned else f"values{k}[0] = {call}")
+        taken = [f"{t.name} = values{k}[{i}]" for i, t in enumerate(targets) if t is not None]
+        return [*lines, *([f"const double {', '.join(taken)};"] if taken else [])]
+
+
+def external_calls(program: Program, outside: Iterable[str] = ()) -> dict[Any, ExternalCall]:
+    """How each external routine is called; those named in `outside` are called back even if they are given in C."""
+    away = {n.lower() for n in outside}
+    calls: dict[Any, ExternalCall] = {}
+    number = offset = 0
+    for routine in program.routines:
+        if isinstance(routine, Table):
+            continue
+        if routine.c and routine.name.lower() not in away:
+            calls[routine] = ExternalCall(routine, -1, offset, f"external_{identifier(routine.name)}")
+            offset += routine.memory or 0
+        else:
+            calls[routine] = ExternalCall(routine, number, 0, None)
+            number += 1
+    return calls

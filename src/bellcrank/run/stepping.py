@@ -1,0 +1,153 @@
+"""Runs that go on step by step: in Python with a fixed step, or with SciPy's adaptive methods.
+
+A run has `advance(last)`, which goes on to step number `last` and returns the rows recorded on the way (time, states, outputs),
+`reached`, `status`, `state` (the last good one) and `bad` (the one that is not finite). `CRun` of `build` is another.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from bellcrank.build.c import FINISHED, NOT_FINITE, Input
+from bellcrank.run.integrate import FIXED, semi_implicit
+
+NO_VALUE = (OverflowError, ValueError, ZeroDivisionError)  # of Python's arithmetic, where C has inf or nan
+
+
+class Stepper(Protocol):
+    """A run that goes on."""
+
+    reached: int
+    status: int
+    state: np.ndarray
+    bad: np.ndarray
+
+    def advance(self, last: int) -> np.ndarray: ...
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """A model with all it needs to be evaluated at a time and state. `set_live`: may external memories change?"""
+
+    model: Any
+    n_q: int
+    p: Sequence[float]
+    c: Sequence[float]
+    inputs: Sequence[Input]
+    set_live: Callable[[bool], None]
+
+    def rates(self, t: float, y: np.ndarray) -> np.ndarray:
+        w = [i.function(t) for i in self.inputs]
+        qdot, udot = self.model.derivatives(t, y[: self.n_q].tolist(), y[self.n_q :].tolist(), self.p, self.c, w)
+        return np.array(qdot + udot)
+
+    def settled(self, t: float, y: np.ndarray) -> np.ndarray:
+        """Rates at an accepted state: what external routines remember may change here."""
+        self.set_live(True)
+        try:
+            return self.rates(t, y)
+        finally:
+            self.set_live(False)
+
+    def row(self, t: float, y: np.ndarray) -> np.ndarray:
+        w = [i.function(t) for i in self.inputs]
+        out = self.model.outputs(t, y[: self.n_q].tolist(), y[self.n_q :].tolist(), self.p, self.c, w)
+        return np.array([t, *y, *out])
+
+
+class PythonRun:
+    """A run with a fixed step, driven by Python."""
+
+    def __init__(
+        self, evaluation: Evaluation, method: str, step: float, total: int, every: int, state: np.ndarray
+    ) -> None:
+        self.evaluation = evaluation
+        self.method, self.step, self.total, self.every = method, step, total, every
+        self.state = np.array(state, dtype=float)
+        self.bad = np.full_like(self.state, math.nan)
+        self.reached = 0
+        self.status = FINISHED
+        self.problem = ""
+        self._advance = semi_implicit(evaluation.n_q) if method == "euler" else FIXED[method]
+        self._rates: np.ndarray | None = None
+
+    def advance(self, last: int) -> np.ndarray:
+        rows: list[np.ndarray] = []
+        try:
+            self._go_on(last, rows)
+        except NO_VALUE as error:
+            self.status, self.problem = NOT_FINITE, str(error)
+        return np.array(rows)
+
+    def _go_on(self, last: int, rows: list[np.ndarray]) -> None:
+        e, h = self.evaluation, self.step
+        if self._rates is None:
+            self._rates = e.settled(0.0, self.state)
+            rows.append(e.row(0.0, self.state))
+        # AUTOSIM's rk2 calls external routines at the middle of a step as it does at its end
+        inner = e.settled if self.method == "rk2" else e.rates
+        while self.reached < last:
+            self.reached += 1
+            i = self.reached
+            with np.errstate(all="ignore"):
+                new = self._advance(inner, ((i - 1) * h, (i - 0.5) * h, i * h), self.state, h, self._rates)
+            if not np.all(np.isfinite(new)):
+                self.status, self.bad = NOT_FINITE, new
+                return
+            self._rates = e.settled(i * h, new)
+            self.state = new
+            if i % self.every == 0 or i == self.total:
+                rows.append(e.row(i * h, new))
+
+
+class AdaptiveRun:
+    """A run with a method of SciPy that chooses its own steps; step `i` here is the i-th output time."""
+
+    def __init__(
+        self, evaluation: Evaluation, method: str, times: np.ndarray, state: np.ndarray, rtol: float, atol: float
+    ) -> None:
+        from scipy import integrate
+
+        self.evaluation, self.times = evaluation, times
+        self.state = np.array(state, dtype=float)
+        self.bad = np.full_like(self.state, math.nan)
+        self.reached = 0
+        self.status = FINISHED
+        self.problem = ""
+        self._begun = False
+        solver = getattr(integrate, method)
+        self._make = lambda: solver(evaluation.rates, 0.0, self.state, float(times[-1]), rtol=rtol, atol=atol)
+        self._solver: Any = None
+        self._dense: Any = None
+
+    def advance(self, last: int) -> np.ndarray:
+        rows: list[np.ndarray] = []
+        try:
+            with np.errstate(all="ignore"):
+                self._go_on(last, rows)
+        except NO_VALUE as error:
+            self.status, self.problem = NOT_FINITE, str(error)
+        return np.array(rows)
+
+    def _go_on(self, last: int, rows: list[np.ndarray]) -> None:
+        if self._solver is None:
+            self.evaluation.settled(0.0, self.state)
+            rows.append(self.evaluation.row(0.0, self.state))
+            self._solver = self._make()
+        while self.reached < last:
+            t = float(self.times[self.reached + 1])
+            while self._solver.t < t:
+                message = self._solver.step()
+                if self._solver.status == "failed" or not np.all(np.isfinite(self._solver.y)):
+                    self.status, self.problem = NOT_FINITE, message or ""
+                    return
+                self.evaluation.settled(self._solver.t, self._solver.y)
+                self._dense = self._solver.dense_output()
+            self.reached += 1
+            self.state = np.array(self._solver.y if t == self._solver.t else self._dense(t))
+            rows.append(self.evaluation.row(t, self.state))

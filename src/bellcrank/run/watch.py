@@ -1,0 +1,171 @@
+"""Events: conditions that are watched during a run, and the loop that takes its steps.
+
+A condition is a channel or a formula over channels in user units; an event is its crossing of zero from below.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bellcrank.build.c import FINISHED
+from bellcrank.errors import ModelError, RunError, did_you_mean
+from bellcrank.expr.text import Syntax, evaluate_syntax, parse
+from bellcrank.model.formula import show
+from bellcrank.run.stepping import Stepper
+
+Condition = Callable[[np.ndarray], np.ndarray]
+Progress = Callable[[float], None]
+BLOCK_SECONDS = 0.1  # between two looks at progress, events and the keyboard
+
+
+@dataclass(frozen=True)
+class Event:
+    """A condition crossed zero from below at a time (s), found by a straight line between two steps."""
+
+    name: str
+    time: float
+
+    def __str__(self) -> str:
+        return f"{self.name} at t = {self.time:.6g} s"
+
+
+class Watch:
+    """Looks for events in rows as they come. `stop` names those that end the run."""
+
+    def __init__(self, conditions: Mapping[str, Condition], stop: Sequence[str] = ()) -> None:
+        self.conditions = dict(conditions)
+        self.stop = set(stop)
+        self.events: list[Event] = []
+        self.stopped: Event | None = None
+        self._last: np.ndarray | None = None
+
+    def look(self, rows: np.ndarray) -> int:
+        """Records the events in further rows; how many rows are to be kept."""
+        if not len(rows) or not self.conditions:
+            return len(rows)
+        whole = rows if self._last is None else np.vstack([self._last, rows])
+        self._last = whole[-1].copy()
+        found: list[tuple[int, Event]] = []
+        for name, condition in self.conditions.items():
+            g = np.broadcast_to(condition(whole), (len(whole),))
+            for i in np.flatnonzero((g[:-1] < 0) & (g[1:] >= 0)):
+                share = g[i] / (g[i] - g[i + 1])
+                when = whole[i, 0] + share * (whole[i + 1, 0] - whole[i, 0])
+                found.append((int(i) + 1, Event(name, float(when))))
+        for row, event in sorted(found, key=lambda f: f[1].time):
+            self.events.append(event)
+            if event.name in self.stop:
+                self.stopped = event
+                return row + 1 - (len(whole) - len(rows))
+        return len(rows)
+
+
+def take_steps(run: Stepper, total: int, every: int, watch: Watch, progress: Progress | None = None) -> np.ndarray:
+    """Takes all steps of a run, or as many as can be taken; the rows of every n-th step and of the last.
+
+    A run that is watched gives a row for each step. In between, the keyboard is heard and `progress` gets the share done.
+    """
+    watched = bool(watch.conditions)
+    result: np.ndarray | None = None
+    filled, block = 0, 64
+    while result is None or (run.reached < total and run.status == FINISHED and watch.stopped is None):
+        before, start = run.reached, time.perf_counter()
+        rows = run.advance(min(before + block, total))
+        seconds = time.perf_counter() - start
+        block = max(1, min(int(block * min(BLOCK_SECONDS / max(seconds, 1e-6), 8.0)), 10_000_000))
+        kept = rows
+        if watched:
+            count = watch.look(rows)
+            steps = np.arange(len(rows)) + (0 if result is None else before + 1)
+            last = (steps == total) | ((np.arange(len(rows)) == count - 1) & (watch.stopped is not None))
+            kept = rows[((steps % every == 0) | last) & (np.arange(len(rows)) < count)]
+        if result is None:
+            result = _room(total // every + 3, rows.shape[1] if rows.ndim == 2 else 1)
+        result[filled : filled + len(kept)] = kept if len(kept) else np.empty((0, result.shape[1]))
+        filled += len(kept)
+        if progress is not None:
+            progress(run.reached / total)
+    return result[:filled]
+
+
+def _room(rows: int, width: int) -> np.ndarray:
+    try:
+        return np.empty((rows, width))
+    except MemoryError:
+        size = rows * width * 8 / 2**30
+        raise RunError(f"{rows} rows of {width} channels need {size:.1f} GiB: use a larger output_every") from None
+
+
+def read_condition(
+    given: Any, columns: Mapping[str, tuple[int, float]], values: Mapping[str, float], name: str
+) -> Condition:
+    """A condition over rows for a channel's name or a formula; columns: channel -> (column, factor from user units)."""
+    known = {_key(k): v for k, v in columns.items()}
+    numbers = {_key(k): v for k, v in values.items()}
+    text = str(given)
+
+    def channel(rows: np.ndarray, key: str) -> np.ndarray:
+        column, factor = known[key]
+        return np.asarray(rows[:, column] / factor)
+
+    if _key(text) in known:
+        return lambda rows: channel(rows, _key(text))
+    syntax = parse(text)
+
+    def meaning(rows: np.ndarray, node: Syntax, parts: list[Any]) -> Any:
+        key = _key(show(node)) if node.op in ("name", "call") else ""
+        if key in known:
+            return channel(rows, key)
+        if node.op == "name":
+            return np.pi if key == "pi" else numbers.get(key, node)  # a body within q(body) is no number
+        unknown = next((p for p in parts if isinstance(p, Syntax)), node)
+        if node.op == "number":
+            return float(node.args[0])
+        function = FUNCTIONS.get(str(node.args[0]).lower() if node.op == "call" else node.op)
+        if function is None or unknown is not node:
+            shown = show(unknown)
+            raise ModelError(
+                f"event '{name}': no channel or parameter is called '{shown}'.{did_you_mean(shown, [*columns, *values])}"
+            )
+        try:
+            with np.errstate(all="ignore"):
+                return function(*parts)
+        except TypeError:
+            raise node.fail(f"event '{name}': {show(node)} has {len(parts)} arguments") from None
+
+    def condition(rows: np.ndarray) -> np.ndarray:
+        value = evaluate_syntax(syntax, lambda node, parts: meaning(rows, node, parts))
+        if isinstance(value, Syntax):
+            raise ModelError(
+                f"event '{name}': no channel or parameter is called '{text}'.{did_you_mean(text, columns)}"
+            )
+        return np.asarray(value, dtype=float)
+
+    condition(np.zeros((1, 1 + max(c for c, _ in columns.values()))))  # tells what is wrong before the run
+    return condition
+
+
+def _key(text: str) -> str:
+    return text.lower().replace(" ", "")
+
+
+def _smallest(*parts: Any) -> Any:
+    return np.minimum.reduce(np.broadcast_arrays(*parts))
+
+
+def _largest(*parts: Any) -> Any:
+    return np.maximum.reduce(np.broadcast_arrays(*parts))
+
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "+": np.add, "-": np.subtract, "*": np.multiply, "/": np.divide, "**": np.power, "neg": np.negative,
+    "<": np.less, "<=": np.less_equal, ">": np.greater, ">=": np.greater_equal,
+    "sin": np.sin, "cos": np.cos, "tan": np.tan, "asin": np.arcsin, "acos": np.arccos, "atan": np.arctan, "atan2": np.arctan2,
+    "sqrt": np.sqrt, "exp": np.exp, "log": np.log, "abs": np.abs, "sign": np.sign, "min": _smallest, "max": _largest,
+    "where": np.where,
+}  # fmt: skip

@@ -1,0 +1,299 @@
+"""Jets: truncated Taylor series in time of numbers, vectors and matrices.
+
+A jet of length n knows a quantity at one instant together with its first n - 1 time derivatives, so that velocities and
+accelerations follow from positions to machine precision, with no step size to choose. Plain numbers and arrays are
+constants, known to any order; an operation knows as much as the shortest of its jets. This is all the calculus the
+independent evaluation has: it never sees a symbolic derivative.
+Griewank & Walther, Evaluating Derivatives (2nd ed., 2008), section 13.2 (recurrences of Taylor coefficients).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+Value = Any  # a number, an array, or a Jet of either
+
+
+class NoDerivative(ArithmeticError):
+    """A time derivative that is not known here: an acceleration, or the rate of an external routine."""
+
+
+class Jet:
+    """Taylor coefficients `c[0], c[1], ...` along the first axis: x(t) = c[0] + c[1] t + c[2] t**2 + ..."""
+
+    __slots__ = ("c",)
+    __array_ufunc__ = None  # NumPy arrays leave the operators to us
+
+    def __init__(self, coefficients: Any) -> None:
+        self.c: np.ndarray = np.asarray(coefficients, dtype=float)
+
+    def __len__(self) -> int:
+        return len(self.c)
+
+    @property
+    def value(self) -> np.ndarray:
+        return self.c[0]  # type: ignore[no-any-return]
+
+    def __repr__(self) -> str:
+        return f"Jet({self.c.tolist()})"
+
+    def __getitem__(self, index: Any) -> Jet:
+        """A component of a vector or matrix."""
+        index = index if isinstance(index, tuple) else (index,)
+        return Jet(self.c[(slice(None), *index)])
+
+    def __neg__(self) -> Jet:
+        return Jet(-self.c)
+
+    def __add__(self, other: Value) -> Jet:
+        a, b = _paired(self, other)
+        return Jet(a + b)
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Value) -> Jet:
+        a, b = _paired(self, other)
+        return Jet(a - b)
+
+    def __rsub__(self, other: Value) -> Jet:
+        a, b = _paired(self, other)
+        return Jet(b - a)
+
+    def __mul__(self, other: Value) -> Jet:
+        return _product(self, other, _times)
+
+    __rmul__ = __mul__
+
+    def __matmul__(self, other: Value) -> Jet:
+        return _product(self, other, np.matmul)
+
+    def __rmatmul__(self, other: Value) -> Jet:
+        return _product(other, self, np.matmul)
+
+    def __truediv__(self, other: Value) -> Jet:
+        return self * reciprocal(other)
+
+    def __rtruediv__(self, other: Value) -> Jet:
+        return reciprocal(self) * other
+
+    @property
+    def T(self) -> Jet:
+        return Jet(np.swapaxes(self.c, -1, -2))
+
+
+def coefficients(x: Value, length: int) -> np.ndarray:
+    """The first coefficients of a jet or constant."""
+    if isinstance(x, Jet):
+        return x.c[:length]
+    x = np.asarray(x, dtype=float)
+    return np.concatenate([x[None], np.zeros((length - 1, *x.shape))])
+
+
+def _paired(a: Value, b: Value) -> tuple[np.ndarray, np.ndarray]:
+    length = min(len(x) for x in (a, b) if isinstance(x, Jet))
+    x, y = coefficients(a, length), coefficients(b, length)
+    rank = max(x.ndim, y.ndim)  # scalars meet vectors: the axis of orders stays first
+    return _raised(x, rank), _raised(y, rank)
+
+
+def _raised(x: np.ndarray, rank: int) -> np.ndarray:
+    return x.reshape(x.shape[0], *(1,) * (rank - x.ndim), *x.shape[1:])
+
+
+def _times(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    return a * b
+
+
+def _product(a: Value, b: Value, multiply: Callable[[np.ndarray, np.ndarray], Any]) -> Jet:
+    length = min(len(x) for x in (a, b) if isinstance(x, Jet))
+    x, y = coefficients(a, length), coefficients(b, length)
+    if length == 1:
+        return Jet(np.asarray(multiply(x[0], y[0]))[None])
+    return Jet([sum(multiply(x[j], y[n - j]) for j in range(n + 1)) for n in range(length)])
+
+
+def value(x: Value) -> Any:
+    """What a jet or constant is at this instant."""
+    return x.c[0] if isinstance(x, Jet) else np.asarray(x, dtype=float)
+
+
+def rate(x: Value) -> Value:
+    """The time derivative."""
+    if not isinstance(x, Jet):
+        return 0.0 * np.asarray(x, dtype=float)
+    if len(x) < 2:
+        raise NoDerivative("a time derivative is needed here that is not known")
+    order = np.arange(1, len(x)).reshape(-1, *(1,) * (x.c.ndim - 1))
+    return Jet(x.c[1:] * order)
+
+
+def integral(x0: np.ndarray, rates: Value, length: int) -> Jet:
+    """The jet that starts at x0 and has the given rate."""
+    r = coefficients(rates, length - 1) if length > 1 else np.zeros((0, *np.shape(x0)))
+    order = np.arange(1, len(r) + 1).reshape(-1, *(1,) * np.ndim(x0))
+    return Jet(np.concatenate([np.asarray(x0, dtype=float)[None], r / order]))
+
+
+def stack(parts: Sequence[Value]) -> Value:
+    """A vector of scalars, or a matrix of row vectors."""
+    jets = [p for p in parts if isinstance(p, Jet)]
+    if not jets:
+        return np.array([np.asarray(p, dtype=float) for p in parts])
+    length = min(map(len, jets))
+    return Jet(np.stack([coefficients(p, length) for p in parts], axis=1))
+
+
+def solve(A: Value, b: Value) -> Value:
+    """x of A x = b, order by order."""
+    if not isinstance(A, Jet) and not isinstance(b, Jet):
+        return np.linalg.solve(A, b)
+    length = min(len(x) for x in (A, b) if isinstance(x, Jet))
+    a, right = coefficients(A, length), coefficients(b, length)
+    x: list[np.ndarray] = []
+    for n in range(length):
+        rest = right[n] - sum((a[j] @ x[n - j] for j in range(1, n + 1)), np.zeros_like(right[n]))
+        x.append(np.linalg.solve(a[0], rest))
+    return Jet(x)
+
+
+# ---- vectors
+
+
+def dot(a: Value, b: Value) -> Value:
+    return a @ b
+
+
+def cross(a: Value, b: Value) -> Value:
+    if isinstance(a, Jet) or isinstance(b, Jet):
+        return _product(a, b, _cross)
+    return _cross(a, b)
+
+
+def _cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    (x, y, z), (i, j, k) = a.tolist(), b.tolist()
+    return np.array([y * k - z * j, z * i - x * k, x * j - y * i])
+
+
+def norm(v: Value) -> Value:
+    return sqrt(dot(v, v))
+
+
+# ---- functions of one number
+
+
+def reciprocal(x: Value) -> Value:
+    if not isinstance(x, Jet):
+        return np.divide(1.0, x)
+    y = [np.divide(1.0, x.c[0])]
+    for n in range(1, len(x)):
+        y.append(-y[0] * sum(x.c[j] * y[n - j] for j in range(1, n + 1)))
+    return Jet(y)
+
+
+def _from_rate(x: Value, start: Callable[[Any], Any], slope: Callable[[Value], Value]) -> Value:
+    """f(x) whose derivative f'(x) is a known function: f(x)' = f'(x) x'."""
+    if not isinstance(x, Jet):
+        return start(x)
+    if len(x) == 1:
+        return Jet([start(x.c[0])])
+    shorter = Jet(x.c[:-1])
+    return integral(start(x.c[0]), slope(shorter) * rate(x), len(x))
+
+
+def sincos(x: Value) -> tuple[Value, Value]:
+    """Sine and cosine, by their common recurrence."""
+    if not isinstance(x, Jet):
+        return np.sin(x), np.cos(x)
+    s, c = [np.sin(x.c[0])], [np.cos(x.c[0])]
+    for n in range(1, len(x)):
+        s.append(sum(j * x.c[j] * c[n - j] for j in range(1, n + 1)) / n)
+        c.append(-sum(j * x.c[j] * s[n - j] for j in range(1, n + 1)) / n)
+    return Jet(s), Jet(c)
+
+
+def sin(x: Value) -> Value:
+    return sincos(x)[0]
+
+
+def cos(x: Value) -> Value:
+    return sincos(x)[1]
+
+
+def tan(x: Value) -> Value:
+    s, c = sincos(x)
+    return s / c
+
+
+def exp(x: Value) -> Value:
+    return _from_rate(x, np.exp, exp)
+
+
+def log(x: Value) -> Value:
+    return _from_rate(x, np.log, reciprocal)
+
+
+def sqrt(x: Value) -> Value:
+    return _from_rate(x, np.sqrt, lambda z: 0.5 / sqrt(z))
+
+
+def asin(x: Value) -> Value:
+    return _from_rate(x, np.arcsin, lambda z: 1.0 / sqrt(1.0 - z * z))
+
+
+def acos(x: Value) -> Value:
+    return _from_rate(x, np.arccos, lambda z: -1.0 / sqrt(1.0 - z * z))
+
+
+def atan(x: Value) -> Value:
+    return _from_rate(x, np.arctan, lambda z: 1.0 / (1.0 + z * z))
+
+
+def atan2(y: Value, x: Value) -> Value:
+    if not isinstance(y, Jet) and not isinstance(x, Jet):
+        return np.arctan2(y, x)
+    length = min(len(z) for z in (y, x) if isinstance(z, Jet))
+    y, x = Jet(coefficients(y, length)), Jet(coefficients(x, length))
+    start = np.arctan2(y.c[0], x.c[0])
+    if length == 1:
+        return Jet([start])
+    yy, xx = Jet(y.c[:-1]), Jet(x.c[:-1])
+    return integral(start, (xx * rate(y) - yy * rate(x)) / (xx * xx + yy * yy), length)
+
+
+def power(x: Value, n: Value) -> Value:
+    """x ** n; a whole constant exponent by repeated products, so that the base may be zero or negative."""
+    constant = not isinstance(n, Jet) or not np.any(n.c[1:])
+    if not constant:
+        return exp(n * log(x))
+    exponent = float(value(n))
+    if not isinstance(x, Jet):
+        return np.power(np.float64(x), exponent)
+    if exponent == round(exponent) and abs(exponent) <= 64:
+        result: Value = Jet(coefficients(1.0, len(x)))
+        for _ in range(int(abs(exponent))):
+            result = result * x
+        return result if exponent >= 0 else reciprocal(result)
+    return _from_rate(x, lambda z: np.power(z, exponent), lambda z: exponent * power(z, exponent - 1.0))
+
+
+def sign(x: Value) -> Value:
+    return np.sign(value(x))
+
+
+def absolute(x: Value) -> Value:
+    return x * np.sign(x.c[0]) if isinstance(x, Jet) else np.abs(x)
+
+
+def where(condition: Value, a: Value, b: Value) -> Value:
+    return a if value(condition) != 0 else b
+
+
+def smallest(*xs: Value) -> Value:
+    return min(xs, key=lambda x: float(value(x)))
+
+
+def largest(*xs: Value) -> Value:
+    return max(xs, key=lambda x: float(value(x)))

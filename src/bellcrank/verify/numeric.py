@@ -1,0 +1,263 @@
+"""Newton-Euler equations of a description, evaluated with plain numbers.
+
+In:  a `Machine`, values of the inputs, a state and the accelerations that a derived program claims. Out: the residual of
+Kane's equations: for every independent speed r the sum over all bodies of (F - m a) . v_r + (T - dH/dt) . w_r, which is
+zero for right accelerations. Every body enters with its own mass and inertia, partial velocities are found with unit
+speeds, accelerations by time series (`jets`); nothing of the derivation is used.
+Kane & Levinson, Dynamics: Theory and Applications (1985), sections 4.3 and 6.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bellcrank.verify import jets
+from bellcrank.verify.bodies import Body, Machine, Motion
+from bellcrank.verify.formulas import CannotEvaluate, ExternalRoutine, Formulas
+from bellcrank.verify.jets import Jet, Value
+
+
+@dataclass(frozen=True)
+class Residual:
+    """What is left of each equation of motion, and the largest term in it."""
+
+    left: np.ndarray
+    largest: np.ndarray
+
+    @property
+    def relative(self) -> np.ndarray:
+        return np.abs(self.left) / np.where(self.largest > 0, self.largest, 1.0)  # type: ignore[no-any-return]
+
+
+@dataclass(frozen=True)
+class Energies:
+    """Kinetic energy, that of gravity, and the power of all other loads and of moving constraints."""
+
+    kinetic: float
+    gravity: float
+    power: float
+
+
+class Evaluation:
+    """One instant: a machine with its inputs and independent speeds. `inputs` are (value, rate) in equation units."""
+
+    def __init__(
+        self,
+        machine: Machine,
+        independent: Sequence[str],
+        external: ExternalRoutine,
+        time: float = 0.0,
+        inputs: Mapping[str, tuple[float, float]] | None = None,
+    ) -> None:
+        self.machine = machine
+        self.constraints = machine.description.constraints
+        self.given = {
+            "inputs": {k: Jet(v) for k, v in (inputs or {}).items()},
+            "time": Jet([time, 1.0, 0.0]),
+            "external": external,
+        }
+        self._slopes: dict[bytes, tuple[np.ndarray, np.ndarray]] = {}  # of the last state
+        names = machine.u_names
+        self.free = [names.index(s.lower().replace(" ", "")) for s in independent]
+        self.bound = [i for i in range(len(names)) if i not in set(self.free)]
+
+    def formulas(self, motion: Motion) -> Formulas:
+        return Formulas(motion, **self.given)
+
+    # ---- speeds: all of them from the independent ones
+
+    def _constraint_values(self, motion: Motion) -> list[Value]:
+        formulas = self.formulas(motion)
+        return [formulas.scalar(c.expression) for c in self.constraints]
+
+    def constraint_slopes(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """c and A of the constraints c + A u = 0, found with unit speeds."""
+        key = q.tobytes()
+        if key in self._slopes:
+            return self._slopes[key]
+        n = len(self.machine.u_names)
+
+        def at(u: np.ndarray) -> np.ndarray:
+            found = self._constraint_values(self.machine.moving(q, Jet([u])))
+            return np.array([float(jets.value(x)) for x in found])
+
+        c = at(np.zeros(n))
+        self._slopes = {key: (c, np.stack([at(e) - c for e in np.eye(n)], axis=1))}
+        return self._slopes[key]
+
+    def _bound_speeds(self, A: np.ndarray, right: np.ndarray) -> np.ndarray:
+        """Dependent speeds x of A_bound x = right; redundant constraints are allowed, contradictions are not."""
+        B = A[:, self.bound]
+        x, _, rank, _ = np.linalg.lstsq(B, right, rcond=None)
+        if rank < len(self.bound):
+            raise CannotEvaluate("the constraints are singular in this state")
+        largest = np.abs(B * x).max(initial=np.abs(right).max(initial=0.0))
+        if np.abs(B @ x - right).max(initial=0.0) > 1e-8 * max(largest, 1e-300):
+            raise CannotEvaluate("the constraints contradict each other in this state")
+        return x
+
+    def speeds(self, q: np.ndarray, u: np.ndarray) -> np.ndarray:
+        """All speeds from the independent ones."""
+        full = np.zeros(len(self.machine.u_names))
+        full[self.free] = u
+        if self.bound:
+            c, A = self.constraint_slopes(q)
+            full[self.bound] = self._bound_speeds(A, -(c + A @ full))
+        return full
+
+    def motion(self, q: np.ndarray, u: np.ndarray, udot: np.ndarray | None = None) -> Motion:
+        """The motion through a state; with the accelerations of the independent speeds, known to second order."""
+        full = self.speeds(q, u)
+        if udot is None:
+            return self.machine.moving(q, Jet([full]))
+        rates = np.zeros_like(full)
+        rates[self.free] = udot
+        if self.bound:  # the rate of c + A u = 0 is linear in the dependent accelerations, with the same A
+            _, A = self.constraint_slopes(q)
+            found = self._constraint_values(self.machine.moving(q, Jet([full, rates])))
+            rest = np.array([float(jets.value(jets.rate(x))) for x in found])
+            rates[self.bound] = self._bound_speeds(A, -rest)
+        return self.machine.moving(q, Jet([full, rates]))
+
+    def partial_velocities(self, q: np.ndarray) -> tuple[list[Motion], Motion]:
+        """Motions with one independent speed at one (without what moves by itself), and the one with all at zero."""
+        n = len(self.free)
+        full = np.zeros((n + 1, len(self.machine.u_names)))
+        full[np.arange(n), self.free] = 1.0
+        if self.bound:
+            c, A = self.constraint_slopes(q)
+            for row in full:
+                row[self.bound] = self._bound_speeds(A, -(c + A @ row))
+            full[:n] -= full[n]
+        motions = [self.machine.motion(q, row) for row in full]
+        return motions[:n], motions[n]
+
+    # ---- loads
+
+    def loads(self, motion: Motion) -> list[tuple[np.ndarray, np.ndarray]]:
+        """(force, moment about the mass centre) on every body, without gravity, in inertial axes."""
+        formulas = self.formulas(motion)
+        bodies = self.machine.bodies
+        force, moment = np.zeros((len(bodies), 3)), np.zeros((len(bodies), 3))
+
+        def push(body: int, f: np.ndarray, at: np.ndarray) -> None:
+            if body >= 0:
+                force[body] += f
+                moment[body] += np.cross(at - mass_centre(motion, bodies[body]), f)
+
+        for record in self.machine.description.forces:
+            f = jets.value(formulas.line_of_action(record)) * float(jets.value(formulas.magnitude(record)))
+            if record.kind == "moment":
+                on = formulas.body(record.first)
+                against = -1 if record.second is None else formulas.body(record.second)
+                if on >= 0:
+                    moment[on] += f
+                if against >= 0:
+                    moment[against] -= f
+                continue
+            p, r = formulas.point(record.first), formulas.point(record.second)
+            at = jets.value(motion.position(*p))
+            push(p[0], f, at)
+            push(r[0], -f, jets.value(motion.position(*r)) if record.kind == "strut" else at)
+        return list(zip(force, moment, strict=True))
+
+    # ---- Kane's equations
+
+    def residual(self, q: np.ndarray, u: np.ndarray, udot: np.ndarray) -> Residual:
+        """What is left of the equations of motion with the given accelerations."""
+        motion = self.motion(q, u, udot)
+        g = self.formulas(motion).gravity()
+        partial, _ = self.partial_velocities(q)
+        left, largest = np.zeros(len(partial)), np.zeros(len(partial))
+        for b, (F, T) in zip(self.machine.bodies, self.loads(motion), strict=True):
+            ma, H_rate = inertia_forces(motion, b)
+            W = jets.value(b.mass) * g
+            for r, unit in enumerate(partial):
+                v_r = jets.value(unit.velocity(b.index, b.cm))
+                w_r = jets.value(unit.w[b.index])
+                left[r] += (F + W - ma) @ v_r + (T - H_rate) @ w_r
+                sizes = [np.linalg.norm(x) * np.linalg.norm(v_r) for x in (F, W, ma)]
+                sizes += [np.linalg.norm(x) * np.linalg.norm(w_r) for x in (T, H_rate)]
+                largest[r] = max(largest[r], *sizes)
+        return Residual(left, largest)
+
+    def kinematic_error(self, q: np.ndarray, u: np.ndarray, qdot: np.ndarray) -> float:
+        """How far origins and axes of bodies that move with the claimed q' differ from what the speeds mean, relative to
+        the largest velocity."""
+        claimed = self.machine.motion(Jet([q, qdot]), Jet([self.speeds(q, u)]))
+        moved, meant = [], []
+        for b in self.machine.bodies:
+            R, w = jets.value(claimed.R[b.index]), jets.value(claimed.w[b.index])
+            moved.append((_rate(claimed.p[b.index]), _rate(claimed.R[b.index])))
+            meant.append((jets.value(claimed.v[b.index]), np.cross(w, R, axisb=0, axisc=0)))
+        worst = 0.0
+        for i in (0, 1):  # origins, axes
+            x, y = np.array([m[i] for m in moved]), np.array([m[i] for m in meant])
+            largest = max(np.abs(x).max(initial=0.0), np.abs(y).max(initial=0.0))
+            worst = max(worst, float(np.abs(x - y).max(initial=0.0)) / (largest or 1.0))
+        return worst
+
+    # ---- energy and momentum
+
+    def energies(self, q: np.ndarray, u: np.ndarray, udot: np.ndarray) -> Energies:
+        motion = self.motion(q, u, udot if self.bound else None)
+        g = self.formulas(motion).gravity()
+        drift = self.partial_velocities(q)[1] if self.bound else None
+        kinetic = gravity = power = 0.0
+        for b, (F, T) in zip(self.machine.bodies, self.loads(motion), strict=True):
+            m, w = float(jets.value(b.mass)), jets.value(motion.w[b.index])
+            v = jets.value(motion.velocity(b.index, b.cm))
+            kinetic += 0.5 * m * float(v @ v) + 0.5 * float(w @ jets.value(angular_momentum(motion, b)))
+            gravity -= m * float(g @ mass_centre(motion, b))
+            power += float(F @ v + T @ w)
+            if drift is not None:  # constraints that move do work along what moves with all independent speeds zero
+                ma, H_rate = inertia_forces(motion, b)
+                power += float((ma - F - m * g) @ jets.value(drift.velocity(b.index, b.cm)))
+                power += float((H_rate - T) @ jets.value(drift.w[b.index]))
+        return Energies(kinetic, gravity, power)
+
+    def momenta(self, q: np.ndarray, u: np.ndarray) -> tuple[np.ndarray, np.ndarray, float, float]:
+        """Linear momentum, angular momentum about the fixed origin, and the sums of their parts' sizes."""
+        motion = self.motion(q, u)
+        linear, angular, sizes = np.zeros(3), np.zeros(3), [0.0, 0.0]
+        for b in self.machine.bodies:
+            p = jets.value(motion.velocity(b.index, b.cm)) * jets.value(b.mass)
+            h = np.cross(mass_centre(motion, b), p) + jets.value(angular_momentum(motion, b))
+            linear, angular = linear + p, angular + h
+            sizes = [sizes[0] + float(np.linalg.norm(p)), sizes[1] + float(np.linalg.norm(h))]
+        return linear, angular, sizes[0], sizes[1]
+
+    def outputs(self, q: np.ndarray, u: np.ndarray, udot: np.ndarray) -> dict[str, float]:
+        """Output channels of the description in equation units; one that cannot be evaluated is missing."""
+        formulas = self.formulas(self.motion(q, u, udot))
+        found: dict[str, float] = {}
+        for record in self.machine.description.outputs:
+            try:
+                found[record.name] = float(jets.value(formulas.scalar(record.expression)))
+            except (CannotEvaluate, jets.NoDerivative):
+                continue
+        return found
+
+
+def _rate(x: Value) -> Any:
+    return jets.value(jets.rate(x))
+
+
+def mass_centre(motion: Motion, b: Body) -> Any:
+    return jets.value(motion.position(b.index, b.cm))
+
+
+def angular_momentum(motion: Motion, b: Body) -> Value:
+    """About the body's own mass centre."""
+    R = motion.R[b.index]
+    return R @ (b.inertia @ (R.T @ motion.w[b.index]))
+
+
+def inertia_forces(motion: Motion, b: Body) -> tuple[Any, Any]:
+    """m a of the mass centre and the rate of the angular momentum about it."""
+    ma = jets.value(jets.rate(motion.velocity(b.index, b.cm))) * jets.value(b.mass)
+    return ma, jets.value(jets.rate(angular_momentum(motion, b)))

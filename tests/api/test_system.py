@@ -1,0 +1,134 @@
+"""The public interface of descriptions, beyond what the examples use."""
+
+import numpy as np
+import pytest
+
+import bellcrank as bc
+
+
+def pendulum(**options):
+    s = bc.System("pendulum", units="mks")
+    rod = s.add_body("rod", rotate=3, cm=(0, "-l", 0), mass="m", inertia=(0, 0, "i"), **options)
+    s.add_gravity(direction="-[n2]")
+    s.set_defaults(l=0.5, m=2, i=0.1)
+    return s, rod
+
+
+def acceleration(s, q=0.3, u=0.0, **more):
+    return s.equations().compile(backend="python").derivatives(0.0, [q], [u], **more)[1][0]
+
+
+PLAIN = -2 * 9.80665 * 0.5 * np.sin(0.3) / (0.1 + 2 * 0.25)
+
+
+def test_names_ignore_case_and_keep_their_spelling():
+    s, _ = pendulum()
+    s.add_moment("M1", magnitude="-K*q(ROD)", direction="[Rod3]", on="rod")
+    s.set_defaults(k=0.0)
+    eom = s.equations()
+    assert "k" in eom.parameters or "K" in eom.parameters
+    assert acceleration(s) == pytest.approx(PLAIN)
+
+
+def test_definitions_tables_and_python_formulas():
+    s, rod = pendulum()
+    spring = bc.table([-1.0, 0.0, 1.0], [3.0, 0.0, -1.0])
+    s.define("spring", spring)
+    s.define("lean", "angle([n2], [rod2], [n3])")
+    s.add_moment("spring", magnitude="spring(lean)", direction=rod[3], on=rod)
+    extra = -0.3 / (0.1 + 2 * 0.25)
+    assert acceleration(s) == pytest.approx(PLAIN + extra)
+    python, rod = pendulum()
+    python.add_moment("spring", magnitude=spring(rod.q[1]), direction=rod[3], on=rod)
+    assert acceleration(python) == pytest.approx(PLAIN + extra)
+
+
+def test_cubic_table_has_smooth_slopes():
+    curve = bc.table(np.linspace(0, 3, 7), np.linspace(0, 3, 7) ** 2, 3)
+    assert curve(1.3) == pytest.approx(1.69)
+    x = bc.System("t").parameter("x")
+    from bellcrank.expr import evaluate, partial
+
+    assert evaluate([partial(curve(x), x)], {"x": 1.3})[0] == pytest.approx(2.6)
+
+
+def test_force_reaction_goes_through_the_same_point():
+    """A force between two free bodies changes neither momentum nor angular momentum."""
+    s = bc.System("pair", units="mks")
+    a = s.add_body("a", translate=(1, 2, 3), rotate=(1, 2, 3), mass=2, inertia=(1, 2, 2.5))
+    b = s.add_body("b", translate=(1, 2, 3), rotate="euler-parameters", mass=3, inertia=(2, 2, 3), cm=(0.1, 0, 0.2))
+    p = s.add_point("p", body=a, at=(0.3, 0.1, -0.2))
+    s.add_force("pull", magnitude="5*x - v", direction=b[2], at=p, against=b.origin)
+    s.add_strut("strut", magnitude="-7*(x - 1)", between=(p, b.cm))
+    s.add_outputs("momentum")
+    sim = s.equations().compile(backend="python")
+    initial = {"q(b, 1)": 1.0, "u(a, 5)": 0.5, "u(b, 2)": 0.3, "u(b, 4)": 1.0}
+    run = sim.simulate(t_end=1, step=0.01, initial=initial)
+    for i in (1, 2, 3):
+        assert np.ptp(run[f"p{i}"]) < 1e-8
+        assert np.ptp(run[f"h{i}"]) < 1e-6
+    e = np.array([run[f"q(b, {i})"] for i in (4, 5, 6, 7)])
+    assert np.linalg.norm(e, axis=0) == pytest.approx(1.0, abs=1e-7)
+
+
+def test_external_returns_become_variables():
+    s, rod = pendulum()
+    s.add_external("drive", arguments=("t", "q(rod)"), returns=("torque", "unused"), python=lambda t, q: (2 * q, 0.0))
+    s.add_moment("motor", magnitude="torque", direction=rod[3], on=rod)
+    assert acceleration(s) == pytest.approx(PLAIN + 0.6 / 0.6)
+    stubbed = s.equations().compile(backend="python", external={"drive": lambda t, q: (0.0, 0.0)})
+    assert stubbed.derivatives(0.0, [0.3], [0.0])[1][0] == pytest.approx(PLAIN)
+
+
+def test_rates_of_inputs_are_inputs():
+    s, rod = pendulum()
+    s.add_variable("z", units="A")
+    s.add_moment("damper", magnitude="-c*(u(rod) - dxdt(z))", direction=rod[3], on=rod)
+    s.set_defaults(c=0.6)
+    sim = s.equations().compile(backend="python")
+    udot = sim.derivatives(0.0, [0.0], [0.0], inputs={"z": bc.ramp(slope=2.0)})[1]
+    assert udot[0] == pytest.approx(2.0)
+    with pytest.raises(bc.ModelError, match="differentiable"):
+        sim.derivatives(0.0, [0.0], [0.0], inputs={"z": bc.step()})
+
+
+def test_coordinates_of_another_body():
+    s = bc.System("two", units="mks")
+    a = s.add_body("a", rotate=3, joint_at=(1, 0, 0), mass=1, inertia=(1, 1, 1))
+    s.add_body("b", parent=a, rotate=3, joint_at=(2, 1, 0), cm=(2, 3, 0), coordinates_of="n", mass=1, inertia=(1, 1, 1))
+    s.add_output("dot(pos(b.cm), [n2])", "y")
+    s.add_output("dot(pos(b.origin), [n1])", "x")
+    out = s.equations().compile(backend="python").outputs(0.0, [0, 0], [0, 0])
+    assert (out["x"], out["y"]) == pytest.approx((2, 3))
+
+
+def test_summary_tells_the_essentials():
+    s, _ = pendulum()
+    text = s.equations().summary()
+    assert "1 bodies" in text and "operations" in text and "derived by" in text
+
+
+def test_latex_and_sources_can_be_written(tmp_path):
+    s, _ = pendulum()
+    eom = s.equations()
+    assert r"\frac{d}{dt}" in eom.latex()
+    path = eom.write("python", tmp_path)
+    assert "def derivatives" in path.read_text()
+
+
+def test_constraint_by_name_and_redundant_note():
+    s = bc.System("skate", units="mks")
+    b = s.add_body("b", translate=(1, 2), rotate=3, mass=1, inertia=(0, 0, "i"), cm=("a", 0, 0))
+    s.add_constraint("dot(vel(b.origin), [b2])", eliminate="u(b, 3)")
+    s.add_constraint("2*dot(vel(b.origin), [b2])")
+    s.set_defaults(i=0.2, a=0.4)
+    eom = s.equations()
+    assert [c.speed.name for c in eom.constraints] == ["u(b, 3)"]
+    assert len(eom.notes) == 1 and "ignored" in eom.notes[0]
+    sim = eom.compile(backend="python")
+    qdot, udot = sim.derivatives(0.0, [0, 0, 0.3], [1.0, 0.2])
+    # Chaplygin sleigh: v1' = a w^2, w' = -a w v1 / (a^2 + i/m), with v2 = a w
+    w = 0.2 / 0.4
+    assert qdot[2] == pytest.approx(w)
+    assert udot == pytest.approx([0.4 * w**2, -0.4 * 0.4 * w * 1.0 / (0.16 + 0.2)])
+    assert b.u[3] is not None

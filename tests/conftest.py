@@ -1,0 +1,10 @@
+"""Compiled models of the tests: plain arithmetic that agrees to the last digits, kept beside pytest's own cache."""
+
+import os
+
+
+def pytest_configure(config):
+    os.environ.setdefault("BELLCRANK_CFLAGS", "-O1 -ffp-contract=off")
+    cache = getattr(config, "cache", None)
+    if cache is not None:
+        os.environ.setdefault("BELLCRANK_CACHE", str(cache.mkdir("bellcrank")))

@@ -1,0 +1,65 @@
+"""Laws the derived equations must obey, whatever form they have."""
+
+import numpy as np
+import pytest
+
+from bellcrank.dynamics.derive import PASSES
+from tests.helpers import NAMES, example, inputs, random_state, simulation, values_at
+
+TREES = [n for n in NAMES if not n.startswith("passenger") and not n.endswith("_small")]
+
+
+@pytest.mark.parametrize("name", TREES)
+def test_mass_matrix_agrees_with_kinetic_energy(name):
+    system = example(name)
+    system.add_outputs("energy")
+    eom = system.equations(optimise="none")
+    q, u = random_state(eom, name)
+    n = len(u)
+    M = np.array(values_at(eom, [x for row in eom.mass_matrix for x in row], q, u)).reshape(n, n)
+    kinetic = simulation(eom).outputs(0.0, q, u, inputs=inputs(eom))["kinetic"]
+    assert 0.5 * u @ M @ u == pytest.approx(kinetic, rel=1e-12)
+    assert np.linalg.eigvalsh(M).min() > 0
+
+
+@pytest.mark.parametrize("name", [n for n in NAMES if not n.endswith("_small")])
+def test_accelerations_solve_the_mass_matrix(name):
+    eom = example(name).equations()
+    q, u = random_state(eom, name)
+    n = len(u)
+    M = np.array(values_at(eom, [x for row in eom.mass_matrix for x in row], q, u)).reshape(n, n)
+    f = np.array(values_at(eom, eom.forces, q, u))
+    _, udot = simulation(eom).derivatives(0.0, q, u, inputs=inputs(eom))
+    assert M @ udot == pytest.approx(f, rel=1e-9, abs=1e-9 * abs(f).max())
+
+
+@pytest.mark.parametrize("left_out", PASSES)
+@pytest.mark.parametrize("name", ["stanford_arm", "spacecraft_2", "passenger_car"])
+def test_no_pass_changes_the_motion(name, left_out):
+    system = example(name)
+    plain, full = system.equations(without=(left_out,)), system.equations()
+    q, u = random_state(full, name)
+    expected = np.concatenate(simulation(full).derivatives(0.0, q, u))
+    got = np.concatenate(simulation(plain).derivatives(0.0, q, u))
+    assert got == pytest.approx(expected, rel=1e-10, abs=1e-10 * abs(expected).max())
+
+
+def test_unknown_pass_is_named():
+    import bellcrank as bc
+
+    with pytest.raises(bc.ModelError, match=r"'regrup'.*Did you mean 'regroup'"):
+        example("stanford_arm").equations(without=("regrup",))
+
+
+def test_energy_of_the_undamped_pendulum_is_conserved():
+    run = example("double_pendulum").equations().compile(backend="python").simulate(t_end=3, step=0.002)
+    assert np.ptp(run["energy"]) < 1e-7 * np.ptp(run["kinetic"])
+
+
+def test_momentum_of_the_free_spacecraft_is_conserved():
+    system = example("spacecraft_2")
+    system.add_outputs("momentum")
+    run = system.equations().compile(backend="python").simulate(t_end=50, step=0.5, method="rk4", output_every=10)
+    h = np.array([run[f"h{i}"] for i in (1, 2, 3)])
+    assert np.ptp(h, axis=1).max() < 1e-9 * abs(h).max()
+    assert max(abs(run[f"p{i}"] - run[f"p{i}"][0]).max() for i in (1, 2, 3)) < 1e-9 * abs(h).max()

@@ -1,0 +1,276 @@
+"""C source: what it looks like, and that C, Python and the interpreter give the same numbers."""
+
+import ctypes
+import math
+import subprocess
+
+import numpy as np
+import pytest
+
+import bellcrank as bc
+from bellcrank.build.c import CModel
+from bellcrank.build.compiler import compile_source, find_compiler
+from bellcrank.emit.c import Words, c_source, template
+from bellcrank.emit.names import comment, identifier, safe_names
+from bellcrank.expr import Symbol
+from bellcrank.program import interpret
+from tests.models import EXAMPLES, derived, example, needs_compiler, pendulum, random_state, relative
+
+STRICT = ("-O1", "-ffp-contract=off", "-Wall", "-Wextra", "-Werror")
+
+
+def strict_model(eom, **options):
+    """Compiled without warnings, external routines and tables as they are."""
+    sim = eom.compile(backend="python")
+    return sim, CModel(eom.program, sim.externals, flags=STRICT, **options)
+
+
+# ---- text
+
+
+def test_file_reads_well():
+    words = Words({"k": "suspension stiffness"}, {"k": "N/m", "q(wheel)": "m"})
+    text = c_source(example("quarter_car").program, words)
+    assert text.startswith("/* quarter car\n\n   2 coordinates, 2 independent speeds.")
+    assert "     q[0]    q(wheel) (m)\n" in text
+    assert "k (N/m)                  suspension stiffness\n" in text
+    body = text[text.index("EXPORT void derivatives(") :]
+    body = body[body.index("{") : body.index("\n}")]
+    assert "const double q_wheel = q[0], q_body = q[1];" in body
+    assert "qd[0] = u_wheel; /* q(wheel)' */" in body
+    assert "sincos" not in text and "spline_value" in text  # no angles, one input
+
+
+def test_names_are_made_safe():
+    symbols = [Symbol(n) for n in ("for", "q(b, 4)", "q(b,4)", "rear.chassis", "z1", "M_PI", "2x", "größe", "__x", "sin")]
+    names = list(safe_names(symbols, ("t",)).values())
+    assert names[:4] == ["for_2", "q_b_4", "q_b_4_2", "rear_chassis"]
+    assert len(set(names)) == len(names)
+    assert all(n.isidentifier() and n.isascii() for n in names)
+    assert not {"z1", "M_PI", "sin"} & set(names)
+    assert identifier("a", ("a", "a_2")) == "a_3"
+
+
+@pytest.mark.parametrize("text", ["*/ int x; /*", "a\nb", "*\\/", "\\", "**//**", "*?/", "??/", "naïve */"])
+def test_comments_cannot_be_left(text):
+    shown = comment(text)
+    assert "*/" not in shown and "/*" not in shown and "\n" not in shown and "\\" not in shown and "??" not in shown
+    assert shown.isascii()
+
+
+@needs_compiler
+def test_hostile_names_compile():
+    s = bc.System('a */ system("x"); /* "quoted" \\ \n new line', units="mks")
+    body = s.add_body("double", rotate=3, mass="for", inertia=(0, 0, "while"), cm=("z1", 0, 0), label="*/ #error\n#error")
+    names = ("int", "NULL", "q_double", "t_", "qd", "LANES", "M_PI", "main", "smaller", "values1", "return")
+    s.add_moment("m", magnitude=" + ".join(f"{n}*q(double)" for n in names), direction=body[3], on=body)
+    s.set_defaults(**{"for": 1, "while": 1, "z1": 0.1}, **dict.fromkeys(names, -1.0))
+    s.add_output("2*q(double)", "*/ out", label="*/\n")
+    eom = s.equations()
+    _, udot = strict_model(eom)[1].derivatives(0.0, [0.5], [0.0], *constants_of(eom), [])
+    assert udot == pytest.approx([-5.5 / 1.01], rel=1e-12)
+
+
+def constants_of(eom):
+    sim = eom.compile(backend="python")
+    p = sim.parameter_values()
+    return p, sim.model.constants(p)
+
+
+# ---- numbers
+
+
+@needs_compiler
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_c_python_and_interpreter_agree(name):
+    eom = example(name)
+    sim, model = strict_model(eom)
+    p = sim.parameter_values()
+    c, python = model.constants(p), sim.model
+    assert relative(c, python.constants(p)) <= 1e-12 if c else True
+    known = interpret.constants(eom.program, p)
+    user = {r.name: f for r, f in zip(eom.program.routines, sim.externals, strict=True)}
+    for seed in range(5):
+        q, u = (x.tolist() for x in random_state(eom, seed))
+        w = np.random.default_rng(seed).uniform(-0.01, 0.01, len(eom.program.inputs)).tolist()
+        got = np.concatenate(model.derivatives(0.3, q, u, p, c, w))
+        assert relative(got, np.concatenate(python.derivatives(0.3, q, u, p, c, w))) <= 1e-12
+        plain, values = interpret.derivatives(eom.program, known, 0.3, q, u, w, user)
+        assert relative(got, plain) <= 1e-12
+        out = model.outputs(0.3, q, u, p, c, w)
+        assert relative(out, python.outputs(0.3, q, u, p, c, w)) <= 1e-12
+        assert relative(out, interpret.outputs(eom.program, values, user)) <= 1e-12
+
+
+@needs_compiler
+@pytest.mark.parametrize("name", EXAMPLES)
+@pytest.mark.parametrize("method", ["rk2", "rk4", "euler"])
+def test_runs_agree(name, method):
+    eom = example(name)
+    runs = [eom.compile(backend=b).simulate(method=method, t_end=60 * step_of(eom)) for b in ("c", "python")]
+    assert [r.ended for r in runs] == ["finished"] * 2
+    np.testing.assert_array_equal(runs[0].time, runs[1].time)
+    for channel in runs[1]:
+        assert relative(runs[0][channel], runs[1][channel]) <= 1e-9, channel
+
+
+def step_of(eom):
+    return eom.analysis.mechanism.description.run.step
+
+
+@needs_compiler
+@pytest.mark.parametrize("longest", [1, 7, 19])
+def test_long_functions_in_parts_give_the_same(longest, tmp_path):
+    eom = example("n_link_chain", n=4)
+    text = c_source(eom.program, longest=longest)
+    assert "derivatives_2(" in text and "constants_2(" in text
+    library = ctypes.CDLL(str(compile_source(text, tmp_path, find_compiler(), STRICT)))
+    sim, model = strict_model(eom)
+    p = sim.parameter_values()
+    c = model.constants(p)
+    q, u = (x.tolist() for x in random_state(eom))
+    got_c, qd, ud = (ctypes.c_double * len(c))(), (ctypes.c_double * 4)(), (ctypes.c_double * 4)()
+    library.constants(array(p), got_c)
+    library.derivatives(ctypes.c_double(0.0), array(q), array(u), array(p), got_c, None, qd, ud, None)
+    assert list(got_c) == c
+    assert (list(qd), list(ud)) == model.derivatives(0.0, q, u, p, c, [])
+
+
+def array(values):
+    return (ctypes.c_double * len(values))(*values)
+
+
+@needs_compiler
+def test_every_function_of_the_language():
+    """All at once, at a state where each is defined."""
+    text = """sin(a) + cos(a*b) + tan(a) + asin(b/3) + acos(b/3) + atan(a) + atan2(a, b) + sqrt(b) + exp(a) + log(b) + abs(-a)
+              + sign(a - 1) + min(a, b) + max(a, b) + where(a > b, a, -b) + where(a >= b, 1, 0) + a**5 + a**-3 + b**0.3
+              + b**1.5 + sin(cos(a))*cos(cos(a)) + where(a < 0.5, 1, 2)*where(a <= b, 1, 3) + a**-0.5"""
+
+    def prepare(s):
+        s.add_variable("a", units="1")
+        s.add_variable("b", units="1")
+
+    sim, model = strict_model(pendulum(f"m0*({text})", prepare, m0=1.0).equations())
+    p = sim.parameter_values()
+    c = model.constants(p)
+    for w in ([0.4, 1.3], [1.7, 0.6]):
+        got = model.derivatives(0.0, [0.1], [0.2], p, c, w)
+        assert got[1] == pytest.approx(sim.model.derivatives(0.0, [0.1], [0.2], p, c, w)[1], rel=1e-13)
+
+
+@needs_compiler
+def test_numbers_out_of_range_are_no_trap():
+    eom = pendulum("m0*(sqrt(q(rod)) + log(q(rod)) + 1/q(rod))", m0=1).equations()
+    sim, model = strict_model(eom)
+    p = sim.parameter_values()
+    _, udot = model.derivatives(0.0, [-1.0], [0.0], p, model.constants(p), [])
+    assert math.isnan(udot[0])
+
+
+@needs_compiler
+def test_implicit_form_is_solved():
+    explicit = example("stanford_arm")
+    implicit = derived("stanford_arm", solve="implicit")
+    assert "solve_symmetric(6, " in c_source(implicit.program)
+    q, u = random_state(explicit)
+    sim, model = strict_model(implicit)
+    p = sim.parameter_values()
+    got = model.derivatives(0.0, q.tolist(), u.tolist(), p, model.constants(p), [])
+    expected = explicit.compile(backend="python").derivatives(0.0, q, u)
+    assert relative(got[1], expected[1]) <= 1e-12
+
+
+@needs_compiler
+def test_singular_matrix_gives_nan(tmp_path):
+    source = "#include <math.h>\n" + template("solve.c") + "void s(int n, double *a, double *b) { solve_symmetric(n, a, b); }\n"
+    library = ctypes.CDLL(str(compile_source(source, tmp_path, find_compiler(), STRICT)))
+    rng = np.random.default_rng(3)
+    root = rng.uniform(-1, 1, (7, 7))
+    matrix, right = root @ root.T, rng.uniform(-1, 1, 7)
+    a, b = matrix.copy(), right.copy()
+    library.s(7, ctypes.c_void_p(a.ctypes.data), ctypes.c_void_p(b.ctypes.data))
+    assert relative(b, np.linalg.solve(matrix, right)) <= 1e-11
+    a, b = np.ones((3, 3)), np.ones(3)
+    library.s(3, ctypes.c_void_p(a.ctypes.data), ctypes.c_void_p(b.ctypes.data))
+    assert np.isnan(b).all()
+
+
+# ---- sine and cosine
+
+FLAGS = [("-O1", "-ffp-contract=off"), ("-O3", "-march=native", "-ffp-contract=fast"), ("-O3", "-ffast-math")]
+
+
+@pytest.fixture(scope="module", params=FLAGS[:2], ids=" ".join)
+def sincos(request, tmp_path_factory):
+    """sincos_all under the flags that are used."""
+    head = "#include <float.h>\n#include <math.h>\n#include <stdint.h>\n#include <string.h>\n"
+    source = head + template("sincos.c") + "void f(int n, const double *x, double *s, double *c) { sincos_all(n, x, s, c); }\n"
+    path = compile_source(source, tmp_path_factory.mktemp("sincos"), find_compiler(), (*request.param, "-Wall", "-Wextra"))
+    library = ctypes.CDLL(str(path))
+
+    def evaluate(x):
+        x = np.ascontiguousarray(x, dtype=float)
+        s, c = np.empty_like(x), np.empty_like(x)
+        library.f(len(x), *(ctypes.c_void_p(a.ctypes.data) for a in (x, s, c)))
+        return s, c
+
+    return evaluate
+
+
+@needs_compiler
+@pytest.mark.parametrize(
+    ("top", "ulp"), [(1e-9, 1.0), (1.0, 1.6), (100.0, 2.0), (1e4, 2.5), (1e5, 3.0), (1e6, 3.0), (1e9, 1.5), (1e300, 1.5)]
+)  # against the C library, which is itself off by up to half a unit
+def test_sine_and_cosine_are_right(sincos, top, ulp):
+    x = np.random.default_rng(0).uniform(-top, top, 100_003)
+    for got, reference in zip(sincos(x), (math.sin, math.cos), strict=True):
+        expected = np.array([reference(v) for v in x])
+        assert (np.abs(got - expected) / np.spacing(np.abs(expected))).max() <= ulp
+
+
+@needs_compiler
+def test_sine_and_cosine_near_multiples_of_a_right_angle(sincos):
+    k = np.concatenate([np.arange(-2000, 2000), np.random.default_rng(1).integers(-636_000, 636_000, 50_000)])
+    for x in (k * (math.pi / 2), np.nextafter(k * (math.pi / 2), math.inf)):
+        for got, reference in zip(sincos(x), (math.sin, math.cos), strict=True):
+            expected = np.array([reference(v) for v in x])
+            assert (np.abs(got - expected) / np.spacing(np.maximum(np.abs(expected), 1e-300))).max() <= 4.5
+
+
+@needs_compiler
+def test_sine_and_cosine_of_special_values(sincos):
+    s, c = sincos([0.0, -0.0, math.nan, math.inf, -math.inf, 5e-324, 1e6, -1e6, 1e22])
+    assert np.signbit(s[:2]).tolist() == [False, True] and c[:2].tolist() == [1.0, 1.0]
+    assert np.isnan(s[2:5]).all() and np.isnan(c[2:5]).all()
+    assert s[5] == 5e-324
+    assert s[6:] == pytest.approx([math.sin(v) for v in (1e6, -1e6, 1e22)], rel=1e-15)
+
+
+@needs_compiler
+def test_one_angle_that_is_not_finite_leaves_the_others_alone(sincos):
+    s, c = sincos([0.5, math.nan, 2.5, 1e300])
+    assert s[[0, 2]] == pytest.approx([math.sin(0.5), math.sin(2.5)], rel=1e-15)
+    assert c[[0, 2]] == pytest.approx([math.cos(0.5), math.cos(2.5)], rel=1e-15)
+
+
+@needs_compiler
+def test_fast_math_falls_back_to_the_library(tmp_path):
+    """-ffast-math would delete the rounding constant, so the C library takes over."""
+    source = "#include <stdio.h>\n#include <float.h>\n#include <math.h>\n#include <stdint.h>\n#include <string.h>\n"
+    source += template("sincos.c")
+    source += """int main(void)
+    {
+        double x[4] = {0.5, 20.0, -300.0, 4e5}, s[4], c[4];
+        sincos_all(4, x, s, c);
+        for (int i = 0; i < 4; i++)
+            printf("%.17g %.17g\\n", s[i], c[i]);
+        return 0;
+    }
+    """
+    (tmp_path / "m.c").write_text(source)
+    command = [*find_compiler().command, "-std=c99", *FLAGS[2], "m.c", "-o", "m", "-lm"]
+    subprocess.run(command, cwd=tmp_path, check=True)
+    shown = subprocess.run([tmp_path / "m"], capture_output=True, text=True, check=True).stdout.split()
+    expected = [f(x) for x in (0.5, 20.0, -300.0, 4e5) for f in (math.sin, math.cos)]
+    assert list(map(float, shown)) == pytest.approx(expected, rel=1e-14)

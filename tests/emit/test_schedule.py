@@ -1,0 +1,170 @@
+"""Statements arranged for speed: the same values, fewer dependent operations, operands before their users."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from bellcrank.emit.schedule import Angle, Angles, Options, needed, schedule, step_expressions, step_targets
+from bellcrank.expr import Expr, Func, Product, Sum, Symbol, evaluate, postorder
+from bellcrank.program.program import Assign, Call, Section
+from tests.models import EXAMPLES, example
+
+a, b, c, d, e, f, g, h = (Symbol(x, "coordinate") for x in "abcdefgh")
+z1, z2, z3, z4 = (Symbol(f"z{i}", "intermediate") for i in (1, 2, 3, 4))
+
+
+def total(*terms):
+    return Sum(tuple((t, 1) for t in terms))
+
+
+def product(*factors, over=()):
+    return Product(1, (*((x, 1) for x in factors), *((x, -1) for x in over)))
+
+
+def depth(root):
+    found = {}
+    for node in postorder((root,)):
+        found[node] = 1 + max((found[p] for p in node.parts), default=-1)
+    return found[root]
+
+
+def only_value(section, **options):
+    """The value of the last statement."""
+    return schedule(section, Options(**options)).steps[-1].value
+
+
+def test_sum_of_eight_takes_three_additions_in_a_row():
+    value = only_value(Section((), (total(a, b, c, d, e, f, g, h),)))
+    assert depth(value) == 3
+    assert str(value) == "((a + b) + (c + d)) + ((e + f) + (g + h))"
+
+
+def test_nested_sums_are_one_sum():
+    value = only_value(Section((), (total(total(total(a, b), c), d),)))
+    assert depth(value) == 2
+
+
+def test_product_of_five_is_balanced():
+    assert depth(only_value(Section((), (product(a, b, c, d, e),)))) == 3
+
+
+def test_what_is_ready_last_is_added_last():
+    late = Assign(z1, Func("exp", (a,)))
+    value = only_value(Section((late,), (total(z1, b, c, d),)))
+    assert z1 in value.parts  # and not below another addition
+
+
+def test_signs_stay():
+    value = Sum(((a, 1), (b, -1), (product(c, d), -1), (Product(-2, ((e, 1),)), 1)))
+    plan = schedule(Section((), (value,)))
+    known = dict(zip((a, b, c, d, e), (2.0, 3.0, 5.0, 7.0, 11.0), strict=True))
+    assert value_of(plan, known) == [2 - 3 - 35 - 22]
+
+
+def test_repeated_divisor_is_inverted_once():
+    statements = (Assign(z1, total(a, b)), Assign(z2, product(c, over=(z1,))), Assign(z3, product(d, over=(z1,))))
+    plan = schedule(Section(statements, (z2, z3)))
+    divisions = [n for s in plan.steps for n in postorder(step_expressions(s)) if is_division(n)]
+    assert len(divisions) == 1
+
+
+def test_divisor_that_is_ready_early_is_inverted_early():
+    late = Assign(z1, Func("exp", (a,)))
+    value = only_value(Section((late,), (product(z1, over=(b,)),)))
+    assert str(value) == "z1*(1/b)"
+
+
+def is_division(node):
+    return isinstance(node, Product) and any(x < 0 for _, x in node.factors)
+
+
+def test_angles_known_at_the_start_are_taken_together():
+    statements = (
+        Assign(z1, Func("sin", (a,))),
+        Assign(z2, Func("cos", (a,))),
+        Assign(z3, Func("cos", (total(b, c),))),
+    )
+    plan = schedule(Section(statements, (product(z1, z2, z3),)))
+    assert plan.steps[0] == Angles((Angle(a, z1, z2), Angle(total(b, c), None, z3)))
+
+
+def test_angle_that_follows_from_a_sine_is_taken_alone():
+    statements = (Assign(z1, Func("sin", (a,))), Assign(z2, Func("sin", (product(z1, b),))))
+    plan = schedule(Section(statements, (z2,)))
+    first, second = (s for s in plan.steps if isinstance(s, Angles))
+    assert [x.value for x in first.angles] == [a]
+    assert len(second.angles) == 1 and second.angles[0].cosine is None  # unused
+
+
+def test_powers_are_products():
+    plan = schedule(Section((), (Product(1, ((total(a, b), 9),)),)))
+    assert not any(x not in (1, 2) for s in plan.steps for n in postorder((s.value,)) for x in exponents(n))
+    assert value_of(plan, {a: 1.0, b: 0.5}) == pytest.approx([1.5**9], rel=1e-15)
+
+
+def test_roots_are_split_off_from_whole_powers():
+    plan = schedule(Section((), (Product(1, ((a, Fraction(5, 2)), (b, Fraction(-1, 2)))),)))
+    assert value_of(plan, {a: 2.0, b: 4.0}) == pytest.approx([2**2.5 / 2], rel=1e-15)
+
+
+def exponents(node):
+    return [x for _, x in node.factors] if isinstance(node, Product) else []
+
+
+def test_statements_that_results_do_not_need_are_left_out():
+    statements = (Assign(z1, total(a, b)), Assign(z2, total(c, d)), Assign(z3, total(z1, e)))
+    assert [s.target for s in needed(Section((), (z3,)), statements).statements] == [z1, z3]
+
+
+class Routine:
+    """Stands for an external routine."""
+
+    returns = ("one", "two")
+
+
+def test_external_calls_keep_their_order_and_lose_unused_values():
+    first, second = Routine(), Routine()
+    statements = (
+        Call((z1, z2), first, (a,)),
+        Call((None, z3), second, (b,)),
+        Assign(z4, Func("exp", (b,))),
+    )
+    plan = schedule(Section(statements, (total(z4, z3, z1),)))
+    calls = [s for s in plan.steps if isinstance(s, Call)]
+    assert [s.routine for s in calls] == [first, second]
+    assert [s.targets for s in calls] == [(z1, None), (None, z3)]
+
+
+def value_of(plan, known):
+    """Results of a schedule, by plain evaluation; every operand must be there when it is used."""
+    values = dict(known)
+    for s in plan.steps:
+        found = evaluate(step_expressions(s), values)
+        if isinstance(s, Angles):
+            for angle, x in zip(s.angles, found, strict=True):
+                values |= {k: v for k, v in ((angle.sine, math.sin(x)), (angle.cosine, math.cos(x))) if k is not None}
+        else:
+            values[s.target] = found[0]
+    return evaluate(plan.results, values)
+
+
+@pytest.mark.parametrize("name", [n for n in EXAMPLES if not n.startswith("spacecraft_1")])  # they have externals
+@pytest.mark.parametrize("idea", ["balance", "reciprocals", "critical_path", "together"])
+def test_every_idea_keeps_the_values(name, idea):
+    program = example(name).program
+    rng = np.random.default_rng(0)
+    defined = {t for s in program.derivatives.statements for t in step_targets(s)}
+    roots = [x for s in program.derivatives.statements for x in step_expressions(s)] + [*program.derivatives.results]
+    known: dict[Expr, float] = {
+        s: rng.uniform(0.5, 1.5) for s in postorder(roots) if isinstance(s, Symbol) and s not in defined
+    }
+    plain = value_of(schedule(program.derivatives, Options(False, False, False, False)), known)
+    arranged = value_of(schedule(program.derivatives, Options(**{idea: False})), known)
+    assert arranged == pytest.approx(plain, rel=1e-9, abs=1e-9 * max(map(abs, plain)))
+
+
+def test_the_same_section_gives_the_same_schedule():
+    section = example("stanford_arm").program.derivatives
+    assert schedule(section) == schedule(section)

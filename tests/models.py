@@ -1,0 +1,53 @@
+"""What tests of generated programs share: the examples, small machines, and how closeness is measured."""
+
+from functools import cache
+from pathlib import Path
+from runpy import run_path
+
+import numpy as np
+import pytest
+
+import bellcrank as bc
+from bellcrank.build.compiler import find_compiler
+
+EXAMPLES = sorted(p.stem for p in (Path(__file__).parents[1] / "examples").glob("*.py") if p.stem != "demo")
+needs_compiler = pytest.mark.skipif(find_compiler() is None, reason="there is no C compiler")
+
+
+@cache
+def example(name, **arguments):
+    """The equations of examples/<name>.py, derived once."""
+    return system(name, **arguments).equations()
+
+
+def system(name, **arguments):
+    path = Path(__file__).parents[1] / "examples" / f"{name}.py"
+    return run_path(str(path))["model"](**arguments)
+
+
+def derived(name, **options):
+    """The equations of an example in another form."""
+    return system(name).equations(**options)
+
+
+def pendulum(magnitude="-k*q(rod) - c*u(rod)", prepare=lambda s: None, **values):
+    """A rod that hangs on a hinge and is moved by one moment; prepare(system) adds to it."""
+    s = bc.System("pendulum", units="mks")
+    rod = s.add_body("rod", rotate=3, cm=(0, -1, 0), mass=2, inertia=(0.1, 0.1, 0.1))
+    prepare(s)
+    s.add_moment("drive", magnitude=magnitude, direction=rod[3], on=rod)
+    s.set_defaults(**{"k": 3.0, "c": 0.5, **values} if magnitude == "-k*q(rod) - c*u(rod)" else values)
+    s.set_run(t_end=1.0, step=0.01, initial={"q(rod)": 0.3})
+    return s
+
+
+def relative(got, expected):
+    """The largest difference against the largest magnitude."""
+    got, expected = np.asarray(got, dtype=float), np.asarray(expected, dtype=float)
+    assert got.shape == expected.shape
+    return np.abs(got - expected).max(initial=0.0) / (np.abs(expected).max(initial=0.0) or 1.0)
+
+
+def random_state(eom, seed=0):
+    rng = np.random.default_rng(seed)
+    return rng.uniform(-1, 1, len(eom.coordinates)), rng.uniform(-1, 1, len(eom.speeds))

@@ -1,0 +1,83 @@
+"""Small machines that together use every joint and every word of the model language."""
+
+import bellcrank as bc
+
+
+def free_body():
+    """Euler parameters, a strut to the ground, a force along a body axis."""
+    s = bc.System("free body")
+    a = s.add_body(
+        "a", translate=(1, 2, 3), rotate="euler-parameters", cm=("c1", 0.1, 0), mass=2, inertia=(1, 1.2, 1.5)
+    )
+    p = s.add_point("p", body=a, at=(1, 0, 0.5))
+    r = s.add_point("r", at=(3, 1, 2))
+    s.add_strut("spring", magnitude="-k*(x - 2) - c*v", between=(p, r))
+    s.add_force("thrust", magnitude="f0", direction=a[1], at=p)
+    s.add_gravity()
+    s.set_defaults(c1=0.2, k=100, c=3, f0=5)
+    return s
+
+
+def linkage():
+    """A planar base, an inclined hinge, oblique slides, proper Euler angles and a rotor; z up."""
+    s = bc.System("linkage", axes="ISO 8855")
+    a = s.add_body("a", translate=(1, 3), rotate=2, cm=("ax", 0, "az"), mass=5, inertia=(1, 2, 1.5))
+    b = s.add_body(
+        "b", parent=a, rotate=1, rotation_axis=(1, 1, 0), reference_axis=(0, 0, 1), joint_at=("2", 0.3, 1),
+        coordinates_of=s.inertial, cm=(2.2, 0.3, 1.5), mass=1.5,
+        inertia=((1, 0.1, 0), (0.1, 1.2, 0.05), (0, 0.05, 0.9)),
+    )  # fmt: skip
+    c = s.add_body("c", parent=b, translate=((1, 0, 1), 2), mass=1, inertia=0, joint_at=(0, 0, 0.2))
+    d = s.add_body("d", parent=a, rotate=(3, 1, 3), joint_at=(-1, 0, 0), cm=(0, 0, "dz"), mass=0.7)
+    s.add_body("w", parent=d, rotate=3, joint_at=(0, 0.4, 0), mass=0.3, inertia=(0.02, 0.02, 0.03))
+    p = s.add_point("p", body=c, at=(0.1, 0.2, 0.3))
+    r = s.add_point("r", body=d, at=(0.5, 0, 0), coordinates_of=a)
+    s.add_strut("st", magnitude="-k*(x - x0) - c*v", between=(p, r))
+    s.add_gravity()
+    s.set_defaults(ax=0, az=0.3, dz=0.2, k=30, c=2, di11=0.1, di12=0.01, di13=0, di22=0.1, di23=0, di33=0.2)
+    s.set_run(initial={"q(d, 2)": 1.2})
+    return s
+
+
+def words():
+    """Two hinges and a slide under loads that use the whole language."""
+    s = bc.System("words")
+    a = s.add_body("a", rotate=3, cm=(0.5, 0, 0), mass=2, inertia=(0.1, 0.1, 0.2))
+    b = s.add_body("b", parent=a, rotate=2, joint_at=(1, 0, 0), cm=(0.3, 0.1, 0), mass=1, inertia=(0.1, 0.2, 0.2))
+    c = s.add_body("c", parent=b, translate=1, joint_at=(0.4, 0, 0), mass=0.5, inertia=0)
+    p = s.add_point("p", body=c, at=(0, 0, 0.2))
+    s.add_variable("z", units="L")
+    s.define("cubic", bc.table([-3, -1, 0, 2], [-2, -1.5, 0, 4], 3))
+    s.define("lines", bc.table([-3, -1, 0, 2], [-2, -1.5, 0, 4]))
+    s.define("map", bc.table([-3, -1, 0, 2], [-2, -1, 0, 1], [[1, 2, 3, 4], [2, 3, 4, 6], [0, 1, 1, 2], [4, 3, 2, 1]], 3))
+    s.define("bend", "angle([a1], [b1], [a2])")
+    s.define("tilt", "angle([n1], [b3], [n2] + [n3])")
+    s.add_external("drive", arguments=("angle", "z"), python=lambda angle, z: angle * z)
+    s.add_external("plan", arguments=("t", "q(a)"), returns=("left", "right"), python=lambda t, q: (t, q))
+    s.add_moment("m1", magnitude="k1*cubic(q(b)) + k1*lines(q(a)) + k1*map(q(a), q(b))", direction=a[3], on=a)
+    s.add_moment(
+        "m2",
+        magnitude="-k1*bend - c1*dxdt(bend) + k1*tilt + k1*max(q(a), q(b), 0) + k1*min(q(a), q(b)) + k1*sign(q(b))"
+        " + k1*atan2(q(c), l0) + k1*sqrt(1 + q(a)**2) + k1*exp(-q(b)) + k1*log(2 + cos(q(a))) + k1*tan(q(b)/3)",
+        direction="[b2] + 0.3*[n3]",
+        on=b,
+        against="a",
+    )
+    s.add_moment("m3", magnitude="k1*drive(q(a), z) + k1*left*right + 0.2*fm(m2) + k1*asin(sin(q(b))/2) + k1*acos(q(a)/9)",
+                 direction=b[3], on=b, against=a)  # fmt: skip
+    s.add_force(
+        "f1",
+        magnitude="where(x > x0, -k2*(x - x0), k2*x0) - c2*v - c2*dxdt(z) + k2*nominal(magnitude(pos(p, a0)))",
+        direction="direction(project([b1] + 2*[n3], [a2]))",
+        at=p,
+        against="o",
+    )
+    s.add_force("f2", magnitude="-k2*(far - near)", dummies=("far", "near", "rate"), direction=c[1], at="ccm", against="bj")
+    s.add_force("f3", magnitude=-s.parameter("k3") * c.q[1] ** 3, direction=c[1], at=c.origin, against=b.cm)
+    s.add_force("f4", magnitude="k2*partial(l0*sin(q(b))**2, q(b))", direction="cross([a1], [n3])", at="b.joint")
+    s.add_output("dot(dxdt(vel(p)), [n1])", "a1")
+    s.add_output(bc.magnitude(bc.vel(p, a.origin)) * 2, "speed")
+    s.add_output("up(b) + dot(dxdt(rot(b)), [b2])", "spin")
+    s.set_defaults(k1=2, c1=0.3, k2=20, c2=1, k3=4, l0=1)
+    s.set_run(initial={"q(a)": 0.3, "q(b)": 0.4})
+    return s

@@ -1,0 +1,168 @@
+"""The check passes what is right and finds every single wrong equation."""
+
+import json
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import bellcrank as bc
+from bellcrank.verify.bodies import Machine
+from bellcrank.verify.check import Line, Report, check
+from bellcrank.verify.formulas import Values
+from bellcrank.verify.numeric import Evaluation
+from tests.verify.machines import free_body, linkage, words
+
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+@cache
+def derived(name):
+    system = bc.load_model(EXAMPLES / f"{name}.py")
+    return system, system.equations()
+
+
+@pytest.mark.parametrize(
+    "name", ["quarter_car", "double_pendulum", "passenger_car", "spacecraft_1", "spacecraft_2", "stanford_arm_controlled"]
+)
+def test_examples_pass(name):
+    system, eom = derived(name)
+    report = check(system, states=4, equations=eom, backend="python")
+    assert report.passed, str(report)
+
+
+@pytest.mark.parametrize("machine", [free_body, linkage, words], ids=lambda m: m.__name__)
+def test_every_joint_and_every_word_of_the_language(machine):
+    report = check(machine(), states=4, backend="python")
+    assert report.passed, str(report)
+
+
+def test_a_free_system_keeps_its_momentum():
+    system, eom = derived("spacecraft_2")
+    names = [line.name for line in check(system, states=1, equations=eom, backend="python").lines]
+    assert "linear momentum" in names
+    assert "angular momentum" in names
+
+
+EQUATIONS = {"quarter_car": 4, "double_pendulum": 4, "passenger_car": 7, "spacecraft_2": 20}
+
+
+def corrupted(eom, i, size=1e-3):
+    """The same equations with a small multiple of a state added to one rate."""
+    program = eom.program
+    results = list(program.derivatives.results)
+    state = [*program.coordinates, *program.speeds][i]
+    results[i] = results[i] + size * state
+    wrong = bc.Equations.__new__(bc.Equations)
+    wrong.__dict__.update(eom.__dict__)
+    wrong.program = replace(program, derivatives=replace(program.derivatives, results=tuple(results)))
+    return wrong
+
+
+@pytest.mark.parametrize(("name", "i"), [(name, i) for name, count in EQUATIONS.items() for i in range(count)])
+def test_one_wrong_equation_is_found(name, i):
+    system, eom = derived(name)
+    assert len(eom.program.derivatives.results) == EQUATIONS[name]
+    report = check(system, states=2, equations=corrupted(eom, i), backend="python", run=False)
+    wrong = {line.name for line in report.lines if not line.passed}
+    expected = "rates of coordinates" if i < len(eom.coordinates) else "equations of motion (Newton-Euler)"
+    assert expected in wrong, str(report)
+
+
+def test_energy_balance_finds_a_wrong_equation_too():
+    system, eom = derived("double_pendulum")
+    report = check(system, states=1, equations=corrupted(eom, 3), backend="python")
+    assert "energy balance" in {line.name for line in report.lines if not line.passed}
+
+
+def test_wrong_output_is_found():
+    system, eom = derived("quarter_car")
+    outputs = eom.program.outputs
+    wrong = bc.Equations.__new__(bc.Equations)
+    wrong.__dict__.update(eom.__dict__)
+    results = (outputs.results[0], outputs.results[1] * 1.001, *outputs.results[2:])
+    wrong.program = replace(eom.program, outputs=replace(outputs, results=results))
+    report = check(system, states=2, equations=wrong, backend="python", run=False)
+    assert [line.note for line in report.lines if not line.passed] == ["largest in travel"]
+
+
+@pytest.mark.parametrize("name", ["passenger_car_small", "spacecraft_1_small"])
+def test_small_variables_make_an_error_of_second_order(name):
+    system, eom = derived(name)
+    report = check(system, states=2, equations=eom, backend="python", run=False)
+    assert report.passed, str(report)
+    (order,) = (line.value for line in report.lines if line.name.startswith("order"))
+    assert order == pytest.approx(2.0, abs=0.1)
+
+
+@pytest.mark.parametrize("i", range(3))
+def test_wrong_equation_with_small_variables_is_found(i):
+    system, eom = derived("passenger_car_small")
+    report = check(system, states=2, equations=corrupted(eom, 4 + i), backend="python", run=False)
+    assert not report.passed
+
+
+def test_parameter_that_the_equations_lost_is_found():
+    """A pendulum derived with half its mass centre's distance: only the description knows better."""
+
+    def pendulum(length):
+        s = bc.System("pendulum")
+        s.add_body("a", rotate=3, cm=(length, 0, 0), mass=1, inertia=(0.1, 0.1, 0.1))
+        s.add_gravity(direction="[n1]")
+        return s
+
+    wrong = pendulum(0.25).equations()
+    wrong.analysis.mechanism.description.bodies[:] = pendulum(0.5).description.bodies
+    report = check(pendulum(0.5), states=2, equations=wrong, backend="python", run=False)
+    assert not report.passed
+
+
+def test_speeds_belong_to_the_composite_mass_centre_even_if_a_length_is_zero():
+    """The rotor's arm has the value 0, yet the speeds of the body are those of a composite."""
+    s = bc.System("composite")
+    a = s.add_body("a", translate=(1, 2, 3), rotate=(1, 2, 3), mass=2, cm=("c", 0, 0), inertia=(1, 1, 1))
+    s.add_body("w", parent=a, rotate=1, joint_at=(0, 0.5, 0), cm=("e", 0, 0), mass=1, inertia=(0.2, 0.1, 0.1))
+    s.set_defaults(c=0.0, e=0.0)
+    machine = Machine.of(s.description, Values(c=0.0, e=0.0))
+    assert machine.bodies[0].speed_point == pytest.approx([0, 0.5 / 3, 0])
+    assert check(s, states=3, backend="python").passed
+
+
+def test_published_accelerations_of_the_rolling_cart():
+    """Sayers (1990), section 9.2: six dependent speeds, two redundant constraints (autosim_examples.toml, cart.check)."""
+    s = bc.System("cart")
+    b = s.add_body("b", translate=(1, 2), rotate=3, cm=("cmb1", 0, 0), mass=20)
+    f = s.add_body("f", parent=b, rotate=3, joint_at=("l1", 0, 0), cm=("cmf1 - eps", 0, 0), mass=5)
+    wheels = (("lrw", b, "-trk2"), ("rrw", b, "trk2"), ("lfw", f, "-trk2"), ("rfw", f, "trk2"))
+    for name, parent, y in wheels:
+        at = (0 if parent is b else "-eps", y, 0)
+        s.add_body(name, parent=parent, rotate=2, joint_at=at, mass=1, inertia=(0.01, 0.02, 0.01))
+        axle = parent.name
+        s.add_constraint(f"r*dot([{axle}2], rot({name}) - rot({axle})) - dot(vel({name}0), [{axle}1])")
+        s.add_constraint(f"dot([{axle}2], vel({name}0))")
+    s.add_force("push", magnitude=100, direction=b[1], at=b.origin)
+    values = Values(bi33=12, cmb1=0.5, cmf1=0.02, eps=0.1, fi33=0.5, l1=1.5, r=0.2, trk2=0.5)
+    e = Evaluation(Machine.of(s.description, values), ["u(b, 1)", "u(b, 2)"], lambda *_: [])
+    q, u = np.array([1.0, 2.0, 0.3, 0.25, 0.1, 0.2, 0.3, 0.4]), np.array([2.0, 0.3])
+    assert e.residual(q, u, np.array([1.745822448492184, 2.608045122103033])).relative.max() < 1e-12
+    rates = e.motion(q, u).coordinate_rates()
+    published = [1.9106729782512122, 0.5910404133226784, 0.66, 3.984153789844936]
+    assert rates.value[:4] == pytest.approx(published, rel=1e-12)
+
+
+def test_report_reads_well_and_as_json():
+    report = Report("m", 3, 0, [Line("good", 1e-15, 1e-9), Line("bad", float("nan"), 1e-9), Line("size", "12")])
+    assert not report.passed
+    assert str(report).splitlines()[0] == "m: FAILED (3 random states, seed 0)"
+    assert [x["passed"] for x in json.loads(report.to_json())["lines"]] == [True, False, True]
+
+
+def test_missing_value_is_told():
+    s = bc.System("m")
+    s.add_body("a", translate=1, mass="m_a")
+    s.add_force("f", magnitude="-k*x", direction="[n1]", at="a0")
+    with pytest.raises(bc.ModelError, match="m_a"):
+        check(s, states=1, backend="python")

@@ -1,0 +1,60 @@
+"""Time series against closed forms, and against finite differences of themselves."""
+
+import math
+
+import numpy as np
+import pytest
+
+from bellcrank.verify import jets
+from bellcrank.verify.jets import Jet, NoDerivative
+
+T = Jet([0.7, 1.0, 0.0, 0.0])  # time at 0.7
+
+
+def derivatives(x):
+    return [c * math.factorial(n) for n, c in enumerate(x.c)]
+
+
+@pytest.mark.parametrize(
+    ("series", "expected"),
+    [
+        (jets.sin(T), [math.sin(0.7), math.cos(0.7), -math.sin(0.7), -math.cos(0.7)]),
+        (jets.exp(T * 2), [math.exp(1.4) * 2**n for n in range(4)]),
+        (jets.log(T), [math.log(0.7), 1 / 0.7, -1 / 0.7**2, 2 / 0.7**3]),
+        (jets.power(T, 3), [0.7**3, 3 * 0.7**2, 6 * 0.7, 6.0]),
+        (jets.power(T, -2.0), [0.7**-2, -2 * 0.7**-3, 6 * 0.7**-4, -24 * 0.7**-5]),
+        (jets.sqrt(T), [0.7**0.5, 0.5 * 0.7**-0.5, -0.25 * 0.7**-1.5, 0.375 * 0.7**-2.5]),
+        (jets.absolute(-T), [0.7, 1.0, 0.0, 0.0]),
+    ],
+)
+def test_derivatives_of_elementary_functions(series, expected):
+    assert derivatives(series) == pytest.approx(expected, rel=1e-13)
+
+
+@pytest.mark.parametrize(
+    ("inverse", "function"), [(jets.asin, jets.sin), (jets.acos, jets.cos), (jets.atan, jets.tan), (jets.log, jets.exp)]
+)
+def test_inverse_functions_undo_each_other(inverse, function):
+    assert function(inverse(T)).c == pytest.approx(T.c, abs=1e-14)
+
+
+def test_angle_of_a_turning_vector():
+    assert jets.atan2(jets.sin(T * 3), jets.cos(T * 3)).c == pytest.approx([2.1, 3.0, 0.0, 0.0], abs=1e-13)
+
+
+def test_products_of_vectors_and_matrices():
+    v, w = jets.stack([T, jets.sin(T), 1.0]), jets.stack([jets.cos(T), T * T, T])
+    assert jets.dot(v, jets.cross(v, w)).c == pytest.approx(np.zeros(4), abs=1e-14)
+    A = jets.stack([v, w, jets.stack([1.0, T, 5.0])])
+    assert (A @ jets.solve(A, v)).c == pytest.approx(v.c, abs=1e-13)
+
+
+def test_rate_and_integral_are_inverse():
+    x = jets.sin(T) * jets.exp(T)
+    assert jets.integral(x.c[0], jets.rate(x), 4).c == pytest.approx(x.c)
+
+
+def test_rate_beyond_what_is_known_is_an_error():
+    with pytest.raises(NoDerivative):
+        jets.rate(Jet([1.0]))
+    assert jets.rate(3.0) == 0.0
