@@ -151,7 +151,7 @@ def load(args: Namespace) -> bc.System:
 def derive(args: Namespace) -> bc.Equations:
     system = load(args)
     with Progress("deriving the equations of motion"):
-        return system.equations(**given(solve=args.solve))  # type: ignore[no-any-return]
+        return system.equations(**given(solve=args.solve))
 
 
 def given(**options: Any) -> dict[str, Any]:
@@ -246,7 +246,8 @@ def table(rows: Sequence[Sequence[str]], head: Sequence[str] | None, align: str)
     lines = ([head] if head else []) + list(rows)
     widths = [max((len(line[i]) for line in lines), default=0) for i in range(len(align))]
     shown = (
-        "  ".join(f"{cell:{side}{width}}" for cell, side, width in zip(line, align, widths, strict=True)) for line in lines
+        "  ".join(f"{cell:{side}{width}}" for cell, side, width in zip(line, align, widths, strict=True))
+        for line in lines
     )
     return "\n".join(f"  {line}".rstrip() for line in shown)
 

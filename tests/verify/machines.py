@@ -49,7 +49,9 @@ def words():
     s.add_variable("z", units="L")
     s.define("cubic", bc.table([-3, -1, 0, 2], [-2, -1.5, 0, 4], 3))
     s.define("lines", bc.table([-3, -1, 0, 2], [-2, -1.5, 0, 4]))
-    s.define("map", bc.table([-3, -1, 0, 2], [-2, -1, 0, 1], [[1, 2, 3, 4], [2, 3, 4, 6], [0, 1, 1, 2], [4, 3, 2, 1]], 3))
+    s.define(
+        "map", bc.table([-3, -1, 0, 2], [-2, -1, 0, 1], [[1, 2, 3, 4], [2, 3, 4, 6], [0, 1, 1, 2], [4, 3, 2, 1]], 3)
+    )
     s.define("bend", "angle([a1], [b1], [a2])")
     s.define("tilt", "angle([n1], [b3], [n2] + [n3])")
     s.add_external("drive", arguments=("angle", "z"), python=lambda angle, z: angle * z)
@@ -72,7 +74,9 @@ def words():
         at=p,
         against="o",
     )
-    s.add_force("f2", magnitude="-k2*(far - near)", dummies=("far", "near", "rate"), direction=c[1], at="ccm", against="bj")
+    s.add_force(
+        "f2", magnitude="-k2*(far - near)", dummies=("far", "near", "rate"), direction=c[1], at="ccm", against="bj"
+    )
     s.add_force("f3", magnitude=-s.parameter("k3") * c.q[1] ** 3, direction=c[1], at=c.origin, against=b.cm)
     s.add_force("f4", magnitude="k2*partial(l0*sin(q(b))**2, q(b))", direction="cross([a1], [n3])", at="b.joint")
     s.add_output("dot(dxdt(vel(p)), [n1])", "a1")

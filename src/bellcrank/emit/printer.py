@@ -73,6 +73,8 @@ class Printer:
             top.append(self.number(scale))
         for base, exponent in node.factors:
             text = self.power(done[base], size(exponent))
+            if exponent < -1 and "*" in text:  # x/(a*a), not x/a*a
+                text = f"({text})"
             (top if exponent > 0 else bottom).append(text)
         body = "*".join(top) if top else self.number(1)
         if bottom:

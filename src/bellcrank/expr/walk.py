@@ -8,6 +8,16 @@ from bellcrank.expr.construct import add, function, mul, power
 from bellcrank.expr.node import Expr, Func, Held, Number, Product, Sum, Symbol
 
 
+class _Constants:
+    """All constant expressions."""
+
+    def __contains__(self, e: object) -> bool:
+        return e.constant  # type: ignore[attr-defined,no-any-return]
+
+
+STILL = _Constants()
+
+
 def postorder(roots: Iterable[Expr], into_held: bool = True, known: Container[Expr] = frozenset()) -> Iterator[Expr]:
     """Every node below the roots once, parts before wholes, in argument order; nodes `known` already are passed over."""
     seen: set[Expr] = set()

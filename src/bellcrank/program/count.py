@@ -12,6 +12,7 @@ from typing import Any
 
 from bellcrank.expr import Expr, Func, Number, Product, Sum, Symbol, postorder
 from bellcrank.expr.node import Rational
+from bellcrank.expr.walk import STILL
 
 
 @dataclass
@@ -56,9 +57,8 @@ def count(roots: Iterable[Expr]) -> Count:
     """Operations to compute all roots, constants known."""
     total = Count()
     called: set[tuple[Any, ...]] = set()
-    for node in postorder([r for r in roots if not r.constant]):
-        if not node.constant:
-            _count_node(node, total, called)
+    for node in postorder(roots, known=STILL):
+        _count_node(node, total, called)
     return total
 
 

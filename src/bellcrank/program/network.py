@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from bellcrank.expr import ONE, ZERO, Expr, Func, Held, Number, Product, Sum, Symbol, mul, postorder, power
 from bellcrank.expr.construct import split
 from bellcrank.expr.node import Rational
+from bellcrank.expr.walk import STILL
 
 Factors = tuple[int, ...]
 Term = tuple[int, Factors]  # sign, factors
@@ -110,12 +111,11 @@ def build_network(roots: Sequence[Expr], inline_linear: bool = False, spread: in
     constant factor (1) or with any factor (2).
     """
     net = Network()
-    uses = _uses(roots)
-    terms: dict[Expr, list[Term]] = {}
-    for node in postorder(roots):
-        if node.constant:
-            terms[node] = [net.constant_factor(node)]
-        elif isinstance(node, Held):
+    order = list(postorder(roots, known=STILL))
+    uses = _uses(order, roots)
+    terms = _Terms(net)
+    for node in order:
+        if isinstance(node, Held):
             terms[node] = terms[node.definition]
         elif isinstance(node, Symbol):
             terms[node] = [(1, (net.symbol(node),))]
@@ -175,19 +175,31 @@ def _is_linear(net: Network, terms: list[Term]) -> bool:
     return True
 
 
-def _uses(roots: Sequence[Expr]) -> dict[Expr, int]:
+class _Terms(dict[Expr, list[Term]]):
+    """Terms of every node met; those of constants are made on the way."""
+
+    def __init__(self, net: Network) -> None:
+        super().__init__()
+        self.net = net
+
+    def __missing__(self, e: Expr) -> list[Term]:
+        result = self[e] = [self.net.constant_factor(e)]
+        return result
+
+
+def _uses(order: Sequence[Expr], roots: Sequence[Expr]) -> dict[Expr, int]:
     """Uses of every node, products and held nodes looked through."""
     direct: dict[Expr, int] = {}
-    for node in postorder(roots):
+    for node in order:
+        if isinstance(node, Held):
+            continue
         for part in node.parts:
             inner = _bare(part)
-            if not isinstance(node, Held):
-                direct[inner] = direct.get(inner, 0) + 1
+            direct[inner] = direct.get(inner, 0) + 1
     for r in roots:
         inner = _bare(r)
         direct[inner] = direct.get(inner, 0) + 1
     # a sum inside a product that is itself written out several times is used that often
-    order = list(postorder(roots))
     for node in reversed(order):
         if isinstance(node, Product) and direct.get(node, 0) > 1:
             for base, _ in node.factors:

@@ -9,11 +9,11 @@ External routines are replaced by smooth functions of their arguments, inputs by
 
 from __future__ import annotations
 
-import json
 import math
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -28,6 +28,7 @@ from bellcrank.verify.bodies import Machine
 from bellcrank.verify.formulas import CannotEvaluate, Values
 from bellcrank.verify.jets import NoDerivative, value
 from bellcrank.verify.numeric import Evaluation
+from bellcrank.verify.report import Line, Report
 
 RESIDUAL = 1e-9  # of the largest term of an equation, or of the largest velocity
 ENERGY = 1e-6  # of the energy that went to and fro
@@ -36,69 +37,6 @@ ORDER_SLACK = 0.3  # the relative error of small variables is of the order of th
 STEPS, NODES = 12, 4  # of the short run, and of the quadrature of power in each step
 FLOOR = 1e-12  # relative errors below this are rounding
 UNUSABLE = (CannotEvaluate, NoDerivative, ArithmeticError, ValueError, np.linalg.LinAlgError, RunError)
-
-
-@dataclass(frozen=True)
-class Line:
-    """One property: the value found and its limit. `at_least` turns the limit round; without a limit it is information."""
-
-    name: str
-    value: float | str
-    limit: float | None = None
-    at_least: bool = False
-    note: str = ""
-
-    @property
-    def passed(self) -> bool:
-        if self.limit is None or isinstance(self.value, str):
-            return self.limit is None
-        return self.value >= self.limit if self.at_least else self.value <= self.limit  # nan passes neither
-
-
-@dataclass
-class Report:
-    """What a check found."""
-
-    model: str
-    states: int
-    seed: int
-    lines: list[Line] = field(default_factory=list)
-
-    @property
-    def passed(self) -> bool:
-        return all(line.passed for line in self.lines)
-
-    def to_json(self) -> str:
-        lines = [
-            {
-                "name": line.name,
-                "passed": line.passed,
-                "value": _plain(line.value),
-                "limit": line.limit,
-                "note": line.note,
-            }
-            for line in self.lines
-        ]
-        whole = {
-            "model": self.model,
-            "passed": self.passed,
-            "states": self.states,
-            "seed": self.seed,
-            "lines": lines,
-        }
-        return json.dumps(whole, indent=2)
-
-    def __str__(self) -> str:
-        rows = [
-            (_mark(line), line.name, _shown(line.value), _limit(line), line.note) for line in self.lines
-        ]
-        widths = [max(len(row[i]) for row in rows) for i in range(4)]
-        head = f"{self.model}: {'passed' if self.passed else 'FAILED'} ({self.states} random states, seed {self.seed})"
-        body = [
-            f"  {a:{widths[0]}}  {b:{widths[1]}}  {c:>{widths[2]}}  {d:{widths[3]}}  {e}".rstrip()
-            for a, b, c, d, e in rows
-        ]
-        return "\n".join([head, *body])
 
 
 def check(
@@ -124,11 +62,11 @@ def check(
     report = Report(eom.name, states, seed)
     with np.errstate(all="ignore"):
         if small:
+            truncated = Subject(system, eom, options, parameters, seed)
             exact = system.equations(solve=solve, small=False)
-            subject = Subject(exact, options, parameters, seed, quiet=True)
-            truncated = Subject(eom, options, parameters, seed)
+            subject = Subject(system, exact, options, parameters, seed, quiet=True)
         else:
-            exact, subject = eom, Subject(eom, options, parameters, seed)
+            subject = Subject(system, eom, options, parameters, seed)
         samples = list(subject.samples(states))
         suffix = " without small variables" if small else ""
         report.lines += _lines_at_states(subject, samples, suffix)
@@ -151,10 +89,11 @@ class Sample:
 
 
 class Subject:
-    """Derived equations beside the numbers of their description."""
+    """Derived equations beside the numbers of the description they should come from."""
 
     def __init__(
         self,
+        system: System,
         eom: Equations,
         options: dict[str, Any],
         parameters: Mapping[str, float] | None,
@@ -162,8 +101,8 @@ class Subject:
         quiet: bool = False,
     ) -> None:
         self.eom = eom
-        self.description = eom.analysis.mechanism.description
-        self.given = dict(parameters or {})
+        self.description = system.description
+        self.given = {k.lower(): v for k, v in (parameters or {}).items()}
         stubs = {e.name: _stub(e) for e in self.description.externals}
         with warnings.catch_warnings():
             if quiet:
@@ -177,12 +116,12 @@ class Subject:
         """All parameters in equation units; of those the program does not need, what is given."""
         unit = self.eom.quantities.unit
         values = Values()
-        given = {k.lower(): v for k, v in {**self.given, **(scaled or {})}.items()}
+        given = {**self.given, **(scaled or {})}
         for key, record in self.description.parameters.items():
             number = given.get(key, record.value)
             if number is not None:
                 values[key] = float(unit[key].to_equation(number)) if key in unit else float(number)
-        used = zip(self.eom.parameters, self.sim.parameter_values({**self.given, **(scaled or {})}), strict=True)
+        used = zip(self.eom.parameters, self.sim.parameter_values(given), strict=True)
         values.update({name.lower(): number for name, number in used})
         return values
 
@@ -200,10 +139,12 @@ class Subject:
 
     def rates(self, s: Sample, scaled: Mapping[str, float] | None = None) -> tuple[np.ndarray, np.ndarray]:
         """What the program under check computes."""
-        return self.sim.derivatives(s.time, s.q, s.u, parameters={**self.given, **(scaled or {})}, inputs=_held(s))
+        return self.sim.derivatives(
+            s.time, s.q.tolist(), s.u.tolist(), parameters={**self.given, **(scaled or {})}, inputs=_held(s)
+        )
 
     def outputs(self, s: Sample) -> dict[str, float]:
-        return self.sim.outputs(s.time, s.q, s.u, parameters=self.given, inputs=_held(s))
+        return self.sim.outputs(s.time, s.q.tolist(), s.u.tolist(), parameters=self.given, inputs=_held(s))
 
     # ---- random states
 
@@ -393,13 +334,13 @@ def _lines_over_a_run(subject: Subject, start: Sample, suffix: str) -> list[Line
     size = max(exchanged, abs(last.kinetic - first.kinetic), abs(last.gravity - first.gravity))
     size = max(size, 1e-3 * max(first.kinetic, last.kinetic)) or 1.0
     note = f"from t = {start.time:.3g} to {solver.t:.3g} s"
-    lines = [Line(f"energy balance{suffix}", abs(gained - work) / size, ENERGY, note=note)]
+    lines = [Line(f"energy balance{suffix}", float(abs(gained - work) / size), ENERGY, note=note)]
     if _floats_freely(subject):
-        before = subject.evaluation(start).momenta(start.q, start.u)
         end = at(solver.t, solver.y)
+        before = subject.evaluation(start).momenta(start.q, start.u)
         after = subject.evaluation(end).momenta(end.q, end.u)
-        for i, name in enumerate(("linear", "angular")):
-            change = float(np.linalg.norm(after[i] - before[i])) / (max(before[i + 2], after[i + 2]) or 1.0)
+        for name, (a, size_a), (b, size_b) in zip(("linear", "angular"), before, after, strict=True):
+            change = float(np.linalg.norm(b - a)) / (max(size_a, size_b) or 1.0)
             lines.append(Line(f"{name} momentum{suffix}", change, MOMENTUM))
     return lines
 
@@ -439,7 +380,7 @@ def _lines_of_truncation(exact: Subject, truncated: Subject, samples: list[Sampl
     order, where = math.inf, ""
     for i, state in enumerate((*truncated.eom.coordinates, *truncated.eom.speeds)):
         above = [x for x in relative[:, i] if x > FLOOR]
-        last = [math.log2(a / b) for a, b in zip(above, above[1:], strict=False)][-3:]
+        last = [math.log2(a / b) for a, b in pairwise(above)][-3:]
         if min(last, default=math.inf) < order:
             order, where = min(last), f", lowest in the rate of {state.name}"
     note = f"relative error {relative[0].max():.1e} with all that is small at a tenth of full size"
@@ -454,7 +395,7 @@ def _truncation_error(
     scaled = {}
     for key, record in truncated.description.parameters.items():
         if key in orders and record.value is not None:
-            scaled[record.name] = truncated.given.get(record.name, record.value) * size ** orders[key]
+            scaled[key] = truncated.given.get(key, record.value) * size ** orders[key]
     difference, whole = [], []
     for s in samples:
         small = _scaled(truncated, s, size, orders)
@@ -480,25 +421,3 @@ def _information(eom: Equations) -> list[Line]:
     c = eom.operation_count()
     parts = f"{c['add']} add, {c['multiply']} multiply, {c['divide']} divide, {c['function']} functions"
     return [Line("operations", str(c["total"]), note=parts)]
-
-
-# ---- how a report looks
-
-
-def _mark(line: Line) -> str:
-    return "" if line.limit is None else "ok" if line.passed else "FAILED"
-
-
-def _shown(x: float | str) -> str:
-    return x if isinstance(x, str) else "exact" if x == math.inf else f"{x:.2g}" if x >= 0.01 else f"{x:.1e}"
-
-
-def _limit(line: Line) -> str:
-    if line.limit is None:
-        return ""
-    return f"at least {line.limit:g}" if line.at_least else f"limit {line.limit:g}"
-
-
-def _plain(x: float | str) -> float | str | None:
-    """A value that JSON knows."""
-    return x if isinstance(x, str) or math.isfinite(x) else None

@@ -434,7 +434,7 @@ class Formulas(Scalars):
             along = np.array([0.0, 0.0, -1.0 if up else 1.0])
         else:
             along = jets.value(direction(self.settle(evaluate_syntax(syntax_of(given), self.meaning))))
-        return along * float(jets.value(self.scalar(g)))  # type: ignore[no-any-return]
+        return along * float(jets.value(self.scalar(g)))
 
 
 def direction(v: Value) -> Value:

@@ -35,7 +35,7 @@ class Jet:
 
     @property
     def value(self) -> np.ndarray:
-        return self.c[0]  # type: ignore[no-any-return]
+        return self.c[0]
 
     def __repr__(self) -> str:
         return f"Jet({self.c.tolist()})"
@@ -130,7 +130,7 @@ def rate(x: Value) -> Value:
     return Jet(x.c[1:] * order)
 
 
-def integral(x0: np.ndarray, rates: Value, length: int) -> Jet:
+def integral(x0: Any, rates: Value, length: int) -> Jet:
     """The jet that starts at x0 and has the given rate."""
     r = coefficients(rates, length - 1) if length > 1 else np.zeros((0, *np.shape(x0)))
     order = np.arange(1, len(r) + 1).reshape(-1, *(1,) * np.ndim(x0))

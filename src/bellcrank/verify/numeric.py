@@ -30,7 +30,7 @@ class Residual:
 
     @property
     def relative(self) -> np.ndarray:
-        return np.abs(self.left) / np.where(self.largest > 0, self.largest, 1.0)  # type: ignore[no-any-return]
+        return np.abs(self.left) / np.where(self.largest > 0, self.largest, 1.0)
 
 
 @dataclass(frozen=True)
@@ -220,16 +220,15 @@ class Evaluation:
                 power += float((H_rate - T) @ jets.value(drift.w[b.index]))
         return Energies(kinetic, gravity, power)
 
-    def momenta(self, q: np.ndarray, u: np.ndarray) -> tuple[np.ndarray, np.ndarray, float, float]:
-        """Linear momentum, angular momentum about the fixed origin, and the sums of their parts' sizes."""
+    def momenta(self, q: np.ndarray, u: np.ndarray) -> list[tuple[np.ndarray, float]]:
+        """Linear momentum, and angular momentum about the fixed origin, each with the sum of the sizes of its parts."""
         motion = self.motion(q, u)
-        linear, angular, sizes = np.zeros(3), np.zeros(3), [0.0, 0.0]
+        parts: list[tuple[np.ndarray, np.ndarray]] = []
         for b in self.machine.bodies:
             p = jets.value(motion.velocity(b.index, b.cm)) * jets.value(b.mass)
-            h = np.cross(mass_centre(motion, b), p) + jets.value(angular_momentum(motion, b))
-            linear, angular = linear + p, angular + h
-            sizes = [sizes[0] + float(np.linalg.norm(p)), sizes[1] + float(np.linalg.norm(h))]
-        return linear, angular, sizes[0], sizes[1]
+            parts.append((p, np.cross(mass_centre(motion, b), p) + jets.value(angular_momentum(motion, b))))
+        columns = [np.array(x) for x in zip(*parts, strict=True)]
+        return [(x.sum(axis=0), float(np.linalg.norm(x, axis=1).sum())) for x in columns]
 
     def outputs(self, q: np.ndarray, u: np.ndarray, udot: np.ndarray) -> dict[str, float]:
         """Output channels of the description in equation units; one that cannot be evaluated is missing."""

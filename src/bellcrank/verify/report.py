@@ -1,0 +1,90 @@
+"""What a check found: lines with a value and the limit it must keep, for a person and as JSON."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Line:
+    """One property: the value found and its limit. `at_least` turns the limit round; without a limit it is information."""
+
+    name: str
+    value: float | str
+    limit: float | None = None
+    at_least: bool = False
+    note: str = ""
+
+    @property
+    def passed(self) -> bool:
+        if self.limit is None or isinstance(self.value, str):
+            return self.limit is None
+        return bool(self.value >= self.limit if self.at_least else self.value <= self.limit)  # nan passes neither
+
+
+@dataclass
+class Report:
+    """What a check found."""
+
+    model: str
+    states: int
+    seed: int
+    lines: list[Line] = field(default_factory=list)
+
+    @property
+    def passed(self) -> bool:
+        return all(line.passed for line in self.lines)
+
+    def to_json(self) -> str:
+        lines = [
+            {
+                "name": line.name,
+                "passed": line.passed,
+                "value": _plain(line.value),
+                "limit": line.limit,
+                "note": line.note,
+            }
+            for line in self.lines
+        ]
+        whole = {
+            "model": self.model,
+            "passed": self.passed,
+            "states": self.states,
+            "seed": self.seed,
+            "lines": lines,
+        }
+        return json.dumps(whole, indent=2)
+
+    def __str__(self) -> str:
+        rows = [(_mark(line), line.name, _shown(line.value), _limit(line), line.note) for line in self.lines]
+        widths = [max(len(row[i]) for row in rows) for i in range(4)]
+        head = f"{self.model}: {'passed' if self.passed else 'FAILED'} ({self.states} random states, seed {self.seed})"
+        body = [
+            f"  {a:{widths[0]}}  {b:{widths[1]}}  {c:>{widths[2]}}  {d:{widths[3]}}  {e}".rstrip()
+            for a, b, c, d, e in rows
+        ]
+        return "\n".join([head, *body])
+
+
+# ---- how a report looks
+
+
+def _mark(line: Line) -> str:
+    return "" if line.limit is None else "ok" if line.passed else "FAILED"
+
+
+def _shown(x: float | str) -> str:
+    return x if isinstance(x, str) else "exact" if x == math.inf else f"{x:.2g}" if x >= 0.01 else f"{x:.1e}"
+
+
+def _limit(line: Line) -> str:
+    if line.limit is None:
+        return ""
+    return f"at least {line.limit:g}" if line.at_least else f"limit {line.limit:g}"
+
+
+def _plain(x: float | str) -> float | str | None:
+    """A value that JSON knows."""
+    return x if isinstance(x, str) else float(x) if math.isfinite(x) else None

@@ -1,0 +1,69 @@
+"""Tables in C against the tables of the algebra: inside, at the points, and outside."""
+
+import numpy as np
+import pytest
+
+import bellcrank as bc
+from bellcrank.build.c import CModel
+from tests.models import needs_compiler, pendulum
+
+X = (-2.0, -0.5, 0.0, 1.0, 3.0, 3.5)
+Y = (1.0, -1.0, 0.5, 2.0, 2.0, -3.0)
+Z = np.random.default_rng(5).uniform(-1, 1, (6, 5)).tolist()
+V = (-1.0, 0.0, 0.25, 2.0, 4.0)
+
+
+def model_of(formula, *tables):
+    """The pendulum with tables f, g of the inputs a and b."""
+
+    def prepare(s):
+        s.add_variable("a", units="1")
+        s.add_variable("b", units="1")
+        for name, table in zip("fg", tables, strict=False):
+            s.define(name, table)
+
+    eom = pendulum(f"m0*({formula})", prepare, m0=2.1).equations()
+    sim = eom.compile(backend="python")
+    return CModel(eom.program, sim.externals, flags=("-O1", "-ffp-contract=off", "-Wall", "-Wextra", "-Werror")), sim
+
+
+def value(model, sim, a, b):
+    p = sim.parameter_values()
+    given = {"a": a, "b": b}
+    w = [given[s.name] for s in sim.program.inputs]
+    return model.derivatives(0.0, [0.0], [0.0], p, model.constants(p), w)[1][0]
+
+
+@needs_compiler
+@pytest.mark.parametrize("order", [1, 3])
+def test_table_of_one_argument(order):
+    table = bc.table(X, Y, order)
+    model, sim = model_of("f(a)", table)
+    for a in (*X, -7.0, -1.2, 0.3, 2.9, 3.4999, 40.0):
+        assert value(model, sim, a, 0.0) == pytest.approx(table.value(a), rel=1e-13, abs=1e-13)
+
+
+@needs_compiler
+@pytest.mark.parametrize("order", [1, 3])
+def test_table_of_two_arguments(order):
+    table = bc.table(X, V, Z, order)
+    model, sim = model_of("f(a, b)", table)
+    rng = np.random.default_rng(2)
+    for a, b in (*rng.uniform(-3, 5, (40, 2)), *((x, v) for x in X for v in V)):
+        assert value(model, sim, a, b) == pytest.approx(table.value(a, b), rel=1e-11, abs=1e-11)
+
+
+@needs_compiler
+def test_derivatives_of_a_cubic_table_share_its_points():
+    table = bc.table(X, Y, 3)
+    model, sim = model_of("f(a) + partial(f(a), a) + g(b)", table, bc.table(X, Y, 1))
+    assert model.source.count("static const double points_") == 2  # f with its derivative, g
+    slope = table.partial(0, ()).function
+    for a in (-7.0, -2.0, 0.3, 3.5, 9.0):
+        assert value(model, sim, a, 1.0) == pytest.approx(table.value(a) + slope.value(a) + 2.0, rel=1e-12)
+
+
+@needs_compiler
+def test_argument_that_is_not_a_number_gives_none():
+    model, sim = model_of("f(a) + g(a, b)", bc.table(X, Y, 3), bc.table(X, V, Z, 1))
+    assert np.isnan(value(model, sim, float("nan"), 0.0))

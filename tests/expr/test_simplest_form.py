@@ -1,0 +1,69 @@
+"""Formulas made of few symbols, so that much of them meets: what the creators build cannot be built any simpler."""
+
+from fractions import Fraction
+
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from bellcrank.errors import ModelError
+from bellcrank.expr import Number, Product, Sum, Symbol, add, cos, function, mul, postorder, power, sin
+from bellcrank.expr.show import text
+from bellcrank.expr.walk import rebuild
+from tests.expr.reading import read
+
+a, x = Symbol("a"), Symbol("x", "coordinate")
+NUMBERS = [Number(v) for v in (0, 1, 2, -1, -2, 3, Fraction(1, 2), Fraction(-2, 3))]
+EXPONENTS = [2, 3, 4, -1, -2, Fraction(1, 2), Fraction(-1, 2), Fraction(3, 2), Fraction(1, 3)]
+
+
+def _compound(part):
+    return st.one_of(
+        st.lists(part, min_size=2, max_size=4).map(lambda p: lambda: add(*(q() for q in p))),
+        st.lists(part, min_size=2, max_size=3).map(lambda p: lambda: mul(*(q() for q in p))),
+        st.tuples(part, st.sampled_from(EXPONENTS)).map(lambda p: lambda: power(p[0](), Number(p[1]))),
+        st.tuples(st.sampled_from(["sin", "cos", "abs", "sign"]), part).map(lambda p: lambda: function(p[0], p[1]())),
+        st.tuples(st.sampled_from(["min", "max", "atan2", "lt"]), part, part).map(
+            lambda p: lambda: function(p[0], p[1](), p[2]())
+        ),
+    )
+
+
+_leaves = st.sampled_from([x, sin(x), cos(x), a, *NUMBERS]).map(lambda e: lambda: e)
+recipes = st.recursive(_leaves, _compound, max_leaves=25)
+
+
+@settings(max_examples=250, derandomize=True, deadline=None)
+@given(recipes)
+def test_every_node_is_in_simplest_form(recipe):
+    try:
+        e = recipe()
+    except ModelError:  # a division by zero, a root of a negative number
+        assume(False)
+    for node in postorder((e,)):
+        assert rebuild(node, {p: p for p in node.parts}) is node
+        if isinstance(node, Sum):
+            assert_sum(node)
+        if isinstance(node, Product):
+            assert_product(node)
+    assert read(text(e), {"x": x}) is e
+
+
+def assert_sum(node):
+    assert len(node.terms) > 1
+    assert node.terms[0][1] > 0
+    assert list(node.terms) == sorted(node.terms, key=lambda term: term[0].sort)
+    for core, c in node.terms:
+        assert c != 0
+        assert type(c) is int or c.denominator > 1
+        assert not isinstance(core, Sum) or abs(c) != 1
+        assert not isinstance(core, Product) or core.coefficient == 1
+
+
+def assert_product(node):
+    assert node.factors
+    assert list(node.factors) == sorted(node.factors, key=lambda factor: factor[0].sort)
+    assert node.coefficient != 1 or len(node.factors) > 1 or node.factors[0][1] != 1
+    for base, exponent in node.factors:
+        assert exponent != 0
+        assert type(exponent) is int or (exponent.denominator > 1)
+        assert not isinstance(base, Number | Product) or isinstance(exponent, Fraction)

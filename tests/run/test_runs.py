@@ -1,0 +1,210 @@
+"""Runs: how they end, what is kept, events, and what cannot be asked for."""
+
+import math
+
+import numpy as np
+import pytest
+
+import bellcrank as bc
+from tests.models import example, needs_compiler, pendulum, relative
+
+BACKENDS = ["auto", "python"]
+
+
+@pytest.fixture(params=BACKENDS)
+def sim(request):
+    return pendulum().equations().compile(backend=request.param)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"t_end": 0}, "t_end=0 s must be positive"),
+        ({"t_end": -1}, "t_end=-1 s must be positive"),
+        ({"t_end": math.nan}, "t_end is nan"),
+        ({"t_end": "long"}, "t_end is 'long', not a number"),
+        ({"step": 0}, "step=0 s must be positive"),
+        ({"step": 2.0}, "step=2 s is larger than t_end=1 s"),
+        ({"method": "rk5"}, "method='rk5' is not known.*Methods: rk2, rk4, euler"),
+        ({"output_every": 0}, "output_every=0 must be a whole number"),
+        ({"output_every": 1.5}, "output_every=1.5 must be a whole number"),
+        ({"initial": {"q(bar)": 1}}, r"initial value for 'q\(bar\)'.*States: q\(rod\), u\(rod\)"),
+        ({"initial": {"q(rod)": math.inf}}, r"initial value of q\(rod\) is inf"),
+        ({"parameters": {"k": math.nan}}, "parameter 'k' is nan, not a finite number"),
+        ({"events": {"up": "q(rod) - nothing"}}, "event 'up': no channel or parameter is called 'nothing'"),
+        ({"events": {"up": "q(rod"}}, "never closed"),
+        ({"events": {"up": "sin()"}}, "sin"),
+        ({"events": {"up": "q(rod)"}, "stop": {"upp"}}, "stop='upp': no event has that name. Did you mean 'up'"),
+    ],
+)
+def test_what_cannot_be_asked_for(sim, given, message):
+    with pytest.raises(bc.ModelError, match=f"(?s){message}"):
+        sim.simulate(**given)
+
+
+def test_output_every_and_the_last_step(sim):
+    run = sim.simulate(t_end=0.25, step=0.01, output_every=10)
+    np.testing.assert_allclose(run.time, [0.0, 0.1, 0.2, 0.25], rtol=1e-15)
+    whole = sim.simulate(t_end=0.25, step=0.01)
+    assert run["q(rod)"].tolist() == whole["q(rod)"][[0, 10, 20, 25]].tolist()
+
+
+def test_progress_goes_to_one(sim):
+    seen = []
+    sim.simulate(progress=seen.append)
+    assert seen == sorted(seen) and seen[-1] == 1.0
+
+
+@pytest.mark.parametrize("method", ["RK45", "Radau", "LSODA"])
+def test_adaptive_methods_agree_with_rk4(sim, method):
+    run = sim.simulate(method=method, output_every=10)
+    reference = sim.simulate(method="rk4", step=0.001, output_every=100)
+    np.testing.assert_allclose(run.time, reference.time, atol=1e-12)
+    assert relative(run["q(rod)"], reference["q(rod)"]) < 1e-6
+
+
+# ---- runs that do not go well
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_diverging_run_keeps_its_results_and_says_why(backend):
+    s = pendulum("k3*q(rod)**3", k3=50.0)
+    run = s.equations().compile(backend=backend).simulate(t_end=20.0, step=0.01)
+    assert run.ended.startswith("stopped at t = ")
+    assert "u(rod)" in run.ended or "rates of the states" in run.ended
+    assert "moment 'drive'" in run.ended and run.ended.endswith("try a smaller step")
+    assert 10 < len(run) < 2000
+    assert all(np.isfinite(run[c]).all() for c in run)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_formula_that_breaks_is_named(backend):
+    s = pendulum("m0*log(1 - q(rod))", m0=-20.0)
+    s.set_run(initial={"q(rod)": 1.0})
+    run = s.equations().compile(backend=backend).simulate()
+    assert run.ended.startswith("stopped at t = 0")
+    assert "log(1 - q(rod))" in run.ended or "moment 'drive'" in run.ended
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_diverging_adaptive_run_keeps_its_results(backend):
+    run = pendulum("k3*q(rod)**3", k3=50.0).equations().compile(backend=backend).simulate(t_end=20.0, method="RK45")
+    assert run.ended.startswith("stopped at t = ") and len(run) > 10
+
+
+def wrong(kind):
+    def routine(t):
+        if t < 0.5:
+            return 1.0
+        if kind == "raises":
+            raise KeyError("no such gear")
+        return {"two": (1.0, 2.0), "text": "fast", "none": None}[kind]
+
+    return routine
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("method", ["rk2", "rk4", "RK45"])
+@pytest.mark.parametrize(
+    ("kind", "message"),
+    [
+        ("raises", r"external 'f\(0.5.*\)' failed: KeyError: 'no such gear'"),
+        ("two", "external 'f' must return one number, but returned"),
+        ("text", "external 'f' must return one number, but returned 'fast'"),
+        ("none", "external 'f' must return one number, but returned None"),
+    ],
+)
+def test_external_that_goes_wrong_during_a_run(backend, method, kind, message):
+    s = pendulum("m0*f(t)", lambda s: s.add_external("f", arguments=("t",), python=wrong(kind)), m0=1.0)
+    with pytest.raises(bc.RunError, match=message):
+        s.equations().compile(backend=backend).simulate(method=method)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_external_with_two_values_must_return_two(backend):
+    def prepare(s):
+        s.add_external("pair", arguments=("t",), returns=("one", "two"), python=lambda t: 1.0)
+
+    s = pendulum("m0*(one + two)", prepare, m0=1.0)
+    with pytest.raises(bc.RunError, match=r"external 'pair' must return 2 numbers \(one, two\), but returned 1.0"):
+        s.equations().compile(backend=backend).simulate()
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_interrupt_passes_through(backend):
+    def stop(t):
+        raise KeyboardInterrupt
+
+    s = pendulum("m0*f(t)", lambda s: s.add_external("f", arguments=("t",), python=stop), m0=1.0)
+    with pytest.raises(KeyboardInterrupt):
+        s.equations().compile(backend=backend).simulate()
+
+
+# ---- events
+
+
+@pytest.mark.parametrize("method", ["rk4", "rk2", "RK45"])
+def test_events_are_found_between_steps(sim, method):
+    run = sim.simulate(t_end=10, step=0.01, output_every=7, method=method, events={"up": "q(rod)", "fast": "abs(u(rod)) - 10"})
+    fine = sim.simulate(t_end=10, step=0.001)
+    q = fine["q(rod)"]
+    i = np.flatnonzero((q[:-1] < 0) & (q[1:] >= 0))
+    expected = fine.time[i] + 0.001 * q[i] / (q[i] - q[i + 1])
+    assert [e.name for e in run.events] == ["up"] * len(expected)
+    tolerance = 2e-2 if method == "RK45" else 2e-4  # seen at output times only
+    np.testing.assert_allclose([e.time for e in run.events], expected, atol=tolerance)
+    assert run.ended == "finished"
+    steps = np.append(np.arange(0, 1001, 7), 1000) if method != "RK45" else None
+    if steps is not None:
+        np.testing.assert_allclose(run.time, np.unique(steps) * 0.01, atol=1e-12)
+
+
+def test_event_stops_the_run(sim):
+    run = sim.simulate(t_end=10, events={"down": "-q(rod)", "late": "t - 8"}, stop="down", output_every=5)
+    assert run.ended == f"stopped by event 'down' at t = {run.events[0].time:.6g} s"
+    assert len(run.events) == 1
+    assert run.time[-2] < run.events[0].time <= run.time[-1] < run.events[0].time + 0.05
+    assert run["q(rod)"][-1] <= 0
+
+
+def test_conditions_are_in_user_units_and_know_parameters(sim):
+    run = sim.simulate(t_end=3, events={"angle": "5 - q(rod)*1", "limit": "k*t - 6", "up": "Q(ROD)"})
+    times = {e.name: e.time for e in run.events}
+    assert times["limit"] == pytest.approx(2.0)
+    i = np.argmax(run["q(rod)"] < 5)
+    assert run.time[i - 1] <= times["angle"] <= run.time[i]
+
+
+def test_condition_may_be_an_output_with_a_space_in_its_name():
+    run = example("passenger_car").compile(backend="python").simulate(events={"slip": "alpha f", "more": "Ay - 0.1"})
+    assert "more" in [e.name for e in run.events]
+
+
+# ---- long runs
+
+
+@needs_compiler
+def test_blocks_of_steps_do_not_matter(monkeypatch):
+    sim = pendulum().equations().compile(backend="c")
+    whole = sim.simulate(t_end=5.0, output_every=3)
+    run = sim.model.start("rk4", 0.01, 500, 3, np.concatenate(sim.complete()), *known(sim), [])
+    rows = np.vstack([run.advance(last) for last in (1, 2, 7, 9, 333, 500)])
+    np.testing.assert_array_equal(rows[:, 0], whole.time)
+    np.testing.assert_allclose(np.degrees(rows[:, 1]), whole["q(rod)"], rtol=1e-14)
+
+
+def known(sim):
+    p = sim.parameter_values()
+    return p, sim.model.constants(p)
+
+
+@needs_compiler
+def test_many_steps_take_no_memory():
+    import resource
+
+    sim = pendulum().equations().compile(backend="c")
+    sim.simulate(t_end=10.0, step=1e-3, output_every=10**9)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    run = sim.simulate(t_end=1000.0, step=1e-3, output_every=10**9)
+    assert len(run) == 2 and run.ended == "finished"
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 3000  # kilobytes

@@ -1,0 +1,268 @@
+"""The command `bellcrank`: what it prints, what it writes, and its exit codes."""
+
+import csv
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from bellcrank import cli
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+QUARTER_CAR = str(EXAMPLES / "quarter_car.py")
+PASSENGER_CAR = str(EXAMPLES / "passenger_car.py")
+CHAIN = str(EXAMPLES / "n_link_chain.py")
+
+
+def bellcrank(*arguments):
+    """The exit code, also when argparse leaves by itself."""
+    try:
+        return cli.main([str(a) for a in arguments])
+    except SystemExit as leaving:
+        return leaving.code
+
+
+def run(*arguments):
+    return bellcrank("run", *arguments, "--backend", "python")
+
+
+# ---- run
+
+
+def test_run_tells_sizes_speed_and_last_values(capsys):
+    assert run(PASSENGER_CAR) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "Passenger car: 2 bodies, 4 coordinates, 3 degrees of freedom"
+    assert [line.split()[0] for line in lines[1:7]] == ["operations", "derived", "compiled", "run", "speed", "ended"]
+    assert "80 steps of 0.025 s, rk2, to t = 2 s" in lines[4]
+    (yaw,) = (line for line in lines if line.startswith("  r "))
+    assert yaw.split()[1:] == ["6.17175", "deg/s", "Yaw", "Rate"]
+    columns = {line.index(unit) for line in lines for unit in ("deg/s", "in-lb  ") if unit in line}
+    assert len(columns) == 1  # units stand under each other
+
+
+def test_run_prints_json(capsys):
+    assert run(PASSENGER_CAR, "--json") == 0
+    figures = json.loads(capsys.readouterr().out)
+    assert figures["final"]["Ay"]["value"] == pytest.approx(0.2695, abs=1e-4)
+    assert figures["final"]["Ay"]["unit"] == "g's"
+    assert (figures["steps"], figures["backend"], figures["ended"]) == (80, "python", "finished")
+
+
+def test_run_writes_channels_and_picture(tmp_path, capsys):
+    table, picture = tmp_path / "new" / "car.csv", tmp_path / "car.png"
+    assert run(PASSENGER_CAR, "--out", table, "--plot", picture) == 0
+    rows = list(csv.reader(table.read_text(encoding="utf-8").splitlines()))
+    assert rows[0][:2] == ["t", "q(nrb, 1)"]
+    assert rows[1][0] == "s"
+    assert len(rows) == 2 + 41
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert f"wrote       {table}" in capsys.readouterr().out
+
+
+def test_options_reach_the_run(capsys):
+    options = ["--set", "k=20000", "--set", "c=0", "--initial", "q(body)=0.01", "--initial", "u(body) = 1e-3"]
+    assert run(QUARTER_CAR, *options, "--t-end", 0.25, "--step", 0.005, "--method", "rk2", "--json") == 0
+    figures = json.loads(capsys.readouterr().out)
+    assert (figures["steps"], figures["method"], figures["t_end"]) == (50, "rk2", 0.25)
+    assert figures["final"]["travel"]["value"] != 0
+
+
+def test_arguments_of_the_model(capsys):
+    assert bellcrank("count", CHAIN, "--arg", "n=3", "--json") == 0
+    assert json.loads(capsys.readouterr().out)["coordinates"] == 3
+
+
+def test_inputs_from_a_file(tmp_path, capsys):
+    road = tmp_path / "road.csv"
+    road.write_text("t,z_road,other\ns,m,\n0,0,1\n0.1,0.05,1\n1,0.05,1\n", encoding="utf-8")
+    assert run(QUARTER_CAR, "--input", road, "--t-end", 1, "--json") == 0
+    captured = capsys.readouterr()
+    from_file = json.loads(captured.out)["final"]["travel"]["value"]
+    assert "warning" in captured.err
+    assert "'other' is no input" in captured.err
+    assert run(QUARTER_CAR, "--t-end", 1, "--json") == 0
+    assert json.loads(capsys.readouterr().out)["final"]["travel"]["value"] != pytest.approx(from_file)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("t,road\n0,0\n1,1\n", "no column is an input of the model. Columns: t, road; inputs: z_road"),
+        ("t,z_road\n0,0\n1,high\n", "line 3, column 'z_road': 'high' is not a number"),
+        ("t,z_road\ns,mm\n0,0\n1,1\n", "'z_road' is in mm, but the model takes it in m"),
+        ("t,z_road\n0,0\n0.5,0\n", "z_road"),  # shorter than the run
+        ("t,z_road\n1,0\n0,0\n", "z_road"),
+        ("", "numbers are needed"),
+    ],
+)
+def test_bad_input_file(tmp_path, capsys, text, message):
+    road = tmp_path / "road.csv"
+    road.write_text(text, encoding="utf-8")
+    assert run(QUARTER_CAR, "--input", road) == 1
+    assert message in capsys.readouterr().err
+
+
+def test_run_that_ends_early_says_so_and_keeps_what_it_has(tmp_path, capsys):
+    table = tmp_path / "car.csv"
+    assert run(QUARTER_CAR, "--step", 0.05, "--t-end", 60, "--method", "euler", "--out", table) == 4
+    assert "ended       stopped at t = " in capsys.readouterr().out
+    assert len(table.read_text(encoding="utf-8").splitlines()) > 3
+
+
+# ---- count, write, check
+
+
+def test_count_prints_a_table(capsys):
+    assert bellcrank("count", PASSENGER_CAR) == 0
+    out = capsys.readouterr().out
+    head, row = out.splitlines()[1:3]
+    assert head.split() == ["add", "multiply", "divide", "function", "total"]
+    numbers = [int(x) for x in row.split()[1:]]
+    assert sum(numbers[:4]) == numbers[4]
+    assert "classic rule: " in out
+    assert "passes: formulation" in out
+
+
+@pytest.mark.parametrize("language", ["c", "python"])
+def test_write_writes_source(tmp_path, capsys, language):
+    assert bellcrank("write", QUARTER_CAR, "--language", language, "--out", tmp_path / "new") == 0
+    path = Path(capsys.readouterr().out.splitlines()[-1].removeprefix("wrote "))
+    assert path.parent == tmp_path / "new"
+    assert "m_w" in path.read_text(encoding="utf-8")
+
+
+def test_write_unknown_language(tmp_path, capsys):
+    assert bellcrank("write", QUARTER_CAR, "--language", "cobol", "--out", tmp_path) == 1
+    assert "'cobol' is not known" in capsys.readouterr().err
+
+
+def test_check_passes(capsys):
+    assert bellcrank("check", QUARTER_CAR, "--states", 3, "--backend", "python") == 0
+    assert capsys.readouterr().out.startswith("quarter car: passed (3 random states, seed 0)")
+
+
+def test_check_prints_json(capsys):
+    assert bellcrank("check", QUARTER_CAR, "--states", 2, "--seed", 5, "--backend", "python", "--json") == 0
+    report = json.loads(capsys.readouterr().out)
+    assert (report["passed"], report["states"], report["seed"]) == (True, 2, 5)
+
+
+def test_failed_check_has_its_own_exit_code(capsys, monkeypatch):
+    monkeypatch.setattr("bellcrank.verify.check.RESIDUAL", -1.0)
+    assert bellcrank("check", QUARTER_CAR, "--states", 1, "--backend", "python") == 3
+    assert "FAILED" in capsys.readouterr().out
+
+
+# ---- errors
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["run"],
+        ["fly", QUARTER_CAR],
+        ["run", QUARTER_CAR, "--set", "k"],
+        ["run", QUARTER_CAR, "--set", "k=soft"],
+        ["run", QUARTER_CAR, "--t-end", "soon"],
+        ["run", QUARTER_CAR, "--arg", "3=n"],
+        ["check", QUARTER_CAR, "--states", "0"],
+        [],
+    ],
+)
+def test_wrong_usage(arguments, capsys):
+    assert bellcrank(*arguments) == 2
+    assert "usage: bellcrank" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--step", "-1"], "step=-1 s must be positive"),
+        (["--t-end", "0.1", "--step", "1"], "larger than t_end"),
+        (["--method", "rk5"], "method='rk5' is not known"),
+        (["--initial", "q(wheeel)=1"], "Did you mean 'q(wheel)'"),
+        (["--set", "k=nan"], "not a finite number"),
+        (["--solve", "quickly"], "solve='quickly' is not known"),
+        (["--arg", "n=3"], "takes no argument 'n'"),
+        (["--input", "nothing.csv"], "nothing.csv: No such file"),
+        (["--out", "car.xls"], "car.xls"),
+        (["--out", "/proc/nothing/car.csv"], "/proc/nothing"),
+    ],
+)
+def test_errors_of_the_user_are_told_without_traceback(arguments, message, capsys):
+    assert run(QUARTER_CAR, *arguments) == 1
+    captured = capsys.readouterr()
+    assert message in captured.err
+    assert "Traceback" not in captured.err
+
+
+def test_unknown_parameter_is_a_warning(capsys):
+    assert run(QUARTER_CAR, "--set", "k_tt=3") == 0
+    assert capsys.readouterr().err.startswith("warning: ")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("import bellcrank as bc\n\ndef model():\n    return bc.Sytem('x')\n", "line 4: AttributeError"),
+        ("def model(:\n    pass\n", "line 1: SyntaxError"),
+        ("x = 3\n", "there is no function model()"),
+    ],
+)
+def test_model_file_with_a_mistake(tmp_path, capsys, text, message):
+    path = tmp_path / "mistake.py"
+    path.write_text(text, encoding="utf-8")
+    assert run(path) == 1
+    captured = capsys.readouterr()
+    assert message in captured.err
+    assert "mistake.py" in captured.err
+    assert "Traceback" not in captured.err
+
+
+def test_missing_file(capsys):
+    assert run(EXAMPLES / "quarter_cat.py") == 1
+    assert "Did you mean 'quarter_car.py'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("n=32", 32), ("x=1e-3", 1e-3), ("small=true", True), ("name=a=b", "a=b"), ("n=__import__", "__import__")],
+)
+def test_arguments_are_read_not_executed(text, value):
+    found = cli.argument(text)[1]
+    assert (found, type(found)) == (value, type(value))
+
+
+# ---- progress
+
+
+def test_progress_shows_after_a_second_and_only_to_a_person(capsys, monkeypatch):
+    class Terminal:
+        def __init__(self):
+            self.text = ""
+
+        def isatty(self):
+            return True
+
+        def write(self, text):
+            self.text += text
+
+        def flush(self):
+            pass
+
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    with cli.Progress("working") as progress:
+        progress.tell(0.25)
+        assert terminal.text == ""
+        progress._done.wait(1.1)
+    assert "working ... 25 %, 1 s" in terminal.text
+    assert terminal.text.endswith("\r\x1b[K")
+
+
+def test_module_can_be_run():
+    done = subprocess.run([sys.executable, "-m", "bellcrank", "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("bellcrank ")

@@ -1,0 +1,20 @@
+"""The evaluation that checks the derivation shares nothing with it but the description and the parser of formulas."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import bellcrank.verify
+
+SHARED = {"bellcrank.expr.node", "bellcrank.expr.table", "bellcrank.expr.text", "bellcrank.model.records"}  # plain data
+
+
+@pytest.mark.parametrize("name", ["jets", "formulas", "bodies", "numeric", "report"])
+def test_only_data_and_syntax_are_shared(name):
+    source = Path(bellcrank.verify.__file__).with_name(f"{name}.py").read_text(encoding="utf-8")
+    nodes = list(ast.walk(ast.parse(source)))
+    imported = {n.module for n in nodes if isinstance(n, ast.ImportFrom)}
+    imported |= {alias.name for n in nodes if isinstance(n, ast.Import) for alias in n.names}
+    ours = {m for m in imported if m.startswith("bellcrank") and not m.startswith("bellcrank.verify")}
+    assert ours <= SHARED
