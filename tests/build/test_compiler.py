@@ -101,7 +101,9 @@ def test_failure_shows_the_message_of_the_compiler(tmp_path):
 @needs_compiler
 def test_flag_for_this_processor_is_left_out_where_it_is_not_known(tmp_path):
     script = tmp_path / "old_cc"
-    script.write_text(f'#!/bin/sh\ncase "$*" in *march*) echo "unknown -march" >&2; exit 1;; esac\nexec {find_compiler().command[0]} "$@"\n')
+    script.write_text(
+        f'#!/bin/sh\ncase "$*" in *march*) echo "unknown -march" >&2; exit 1;; esac\nexec {find_compiler().command[0]} "$@"\n'
+    )
     script.chmod(0o755)
     assert compile_source(SOURCE, tmp_path, building.Compiler((str(script),), "old")).exists()
 
@@ -117,7 +119,9 @@ def test_without_a_compiler_the_model_runs_in_python(no_compiler):
     eom = pendulum().equations()
     sim = eom.compile()
     assert sim.backend == "python"
-    assert sim.notes == ["runs in Python: there is no C compiler (looked for CC, cc, gcc, clang and the Python package ziglang)"]
+    assert sim.notes == [
+        "runs in Python: there is no C compiler (looked for CC, cc, gcc, clang and the Python package ziglang)"
+    ]
     assert sim.simulate().ended == "finished"
     with pytest.warns(bc.ModelWarning, match="pendulum runs in Python.*no C compiler"):
         assert eom.compile(backend="c").backend == "python"
@@ -126,7 +130,9 @@ def test_without_a_compiler_the_model_runs_in_python(no_compiler):
 @needs_compiler
 def test_broken_compiler_falls_back_with_its_message(tmp_path, monkeypatch, cache):
     script = tmp_path / "cc"
-    script.write_text('#!/bin/sh\n[ "$1" = --version ] && echo "broken cc 1.0" && exit 0\necho "out of luck" >&2\nexit 1\n')
+    script.write_text(
+        '#!/bin/sh\n[ "$1" = --version ] && echo "broken cc 1.0" && exit 0\necho "out of luck" >&2\nexit 1\n'
+    )
     script.chmod(0o755)
     monkeypatch.setenv("CC", str(script))
     with pytest.warns(bc.ModelWarning, match="(?s)runs in Python.*out of luck"):
@@ -159,7 +165,9 @@ def test_folder_that_cannot_be_written(tmp_path):
         pendulum().equations().write("c", tmp_path / "file" / "inside")
 
 
-@pytest.mark.skipif(sys.platform == "win32" or os.geteuid() != 0 or not Path("/dev/full").exists(), reason="needs /dev/full")
+@pytest.mark.skipif(
+    sys.platform == "win32" or os.geteuid() != 0 or not Path("/dev/full").exists(), reason="needs /dev/full"
+)
 def test_disk_full(tmp_path):
     (tmp_path / "model.c").symlink_to("/dev/full")
     with pytest.raises(bc.BuildError, match="cannot write .*No space left"):

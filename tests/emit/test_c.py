@@ -42,7 +42,9 @@ def test_file_reads_well():
 
 
 def test_names_are_made_safe():
-    symbols = [Symbol(n) for n in ("for", "q(b, 4)", "q(b,4)", "rear.chassis", "z1", "M_PI", "2x", "größe", "__x", "sin")]
+    symbols = [
+        Symbol(n) for n in ("for", "q(b, 4)", "q(b,4)", "rear.chassis", "z1", "M_PI", "2x", "größe", "__x", "sin")
+    ]
     names = list(safe_names(symbols, ("t",)).values())
     assert names[:4] == ["for_2", "q_b_4", "q_b_4_2", "rear_chassis"]
     assert len(set(names)) == len(names)
@@ -61,7 +63,9 @@ def test_comments_cannot_be_left(text):
 @needs_compiler
 def test_hostile_names_compile():
     s = bc.System('a */ system("x"); /* "quoted" \\ \n new line', units="mks")
-    body = s.add_body("double", rotate=3, mass="for", inertia=(0, 0, "while"), cm=("z1", 0, 0), label="*/ #error\n#error")
+    body = s.add_body(
+        "double", rotate=3, mass="for", inertia=(0, 0, "while"), cm=("z1", 0, 0), label="*/ #error\n#error"
+    )
     names = ("int", "NULL", "q_double", "t_", "qd", "LANES", "M_PI", "main", "smaller", "values1", "return")
     s.add_moment("m", magnitude=" + ".join(f"{n}*q(double)" for n in names), direction=body[3], on=body)
     s.set_defaults(**{"for": 1, "while": 1, "z1": 0.1}, **dict.fromkeys(names, -1.0))
@@ -183,7 +187,11 @@ def test_implicit_form_is_solved():
 
 @needs_compiler
 def test_singular_matrix_gives_nan(tmp_path):
-    source = "#include <math.h>\n" + template("solve.c") + "void s(int n, double *a, double *b) { solve_symmetric(n, a, b); }\n"
+    source = (
+        "#include <math.h>\n"
+        + template("solve.c")
+        + "void s(int n, double *a, double *b) { solve_symmetric(n, a, b); }\n"
+    )
     library = ctypes.CDLL(str(compile_source(source, tmp_path, find_compiler(), STRICT)))
     rng = np.random.default_rng(3)
     root = rng.uniform(-1, 1, (7, 7))
@@ -205,8 +213,14 @@ FLAGS = [("-O1", "-ffp-contract=off"), ("-O3", "-march=native", "-ffp-contract=f
 def sincos(request, tmp_path_factory):
     """sincos_all under the flags that are used."""
     head = "#include <float.h>\n#include <math.h>\n#include <stdint.h>\n#include <string.h>\n"
-    source = head + template("sincos.c") + "void f(int n, const double *x, double *s, double *c) { sincos_all(n, x, s, c); }\n"
-    path = compile_source(source, tmp_path_factory.mktemp("sincos"), find_compiler(), (*request.param, "-Wall", "-Wextra"))
+    source = (
+        head
+        + template("sincos.c")
+        + "void f(int n, const double *x, double *s, double *c) { sincos_all(n, x, s, c); }\n"
+    )
+    path = compile_source(
+        source, tmp_path_factory.mktemp("sincos"), find_compiler(), (*request.param, "-Wall", "-Wextra")
+    )
     library = ctypes.CDLL(str(path))
 
     def evaluate(x):
@@ -220,7 +234,8 @@ def sincos(request, tmp_path_factory):
 
 @needs_compiler
 @pytest.mark.parametrize(
-    ("top", "ulp"), [(1e-9, 1.0), (1.0, 1.6), (100.0, 2.0), (1e4, 2.5), (1e5, 3.0), (1e6, 3.0), (1e9, 1.5), (1e300, 1.5)]
+    ("top", "ulp"),
+    [(1e-9, 1.0), (1.0, 1.6), (100.0, 2.0), (1e4, 2.5), (1e5, 3.0), (1e6, 3.0), (1e9, 1.5), (1e300, 1.5)],
 )  # against the C library, which is itself off by up to half a unit
 def test_sine_and_cosine_are_right(sincos, top, ulp):
     x = np.random.default_rng(0).uniform(-top, top, 100_003)

@@ -103,12 +103,16 @@ def test_routine_in_c_alone():
 
 @needs_compiler
 def test_mistake_in_c_is_shown():
-    s = pendulum("m0*f(t)", lambda s: s.add_external("f", arguments=("t",), c="double f(double t) { return t + oops; }"), m0=1)
+    s = pendulum(
+        "m0*f(t)", lambda s: s.add_external("f", arguments=("t",), c="double f(double t) { return t + oops; }"), m0=1
+    )
     with pytest.raises(bc.BuildError, match="(?s)could not compile.*oops"):
         s.equations().compile(backend="c")
     s = pendulum(
         "m0*f(t)",
-        lambda s: s.add_external("f", arguments=("t",), c="double f(double t) { return t + oops; }", python=lambda t: t),
+        lambda s: s.add_external(
+            "f", arguments=("t",), c="double f(double t) { return t + oops; }", python=lambda t: t
+        ),
         m0=1,
     )
     with pytest.warns(bc.ModelWarning, match="(?s)runs in Python.*oops"):
@@ -149,11 +153,22 @@ def test_clean_under_the_sanitizers(tmp_path):
         s.define("g", bc.table((-1, 0, 1), (0, 1), ((1, 2), (3, 4), (5, 6)), 1))
         s.add_output("sin(q(rod))*w", "out")
 
-    eom = pendulum("m0*(f(w) + g(w, q(rod)) - 0.01*counter(t) - sin(q(rod)))", prepare, m0=1.0).equations(solve="implicit")
+    eom = pendulum("m0*(f(w) + g(w, q(rod)) - 0.01*counter(t) - sin(q(rod)))", prepare, m0=1.0).equations(
+        solve="implicit"
+    )
     sim = eom.compile(backend="c")
     values = ", ".join(map(repr, sim.parameter_values()))
     (tmp_path / "model.c").write_text(sim.model.source + MAIN.replace("@P@", values))
-    flags = ["-std=c99", "-O1", "-g", "-Wall", "-Wextra", "-Werror", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+    flags = [
+        "-std=c99",
+        "-O1",
+        "-g",
+        "-Wall",
+        "-Wextra",
+        "-Werror",
+        "-fsanitize=address,undefined",
+        "-fno-sanitize-recover=all",
+    ]
     command = [*find_compiler().command, *flags, "model.c", "-o", "model", "-lm"]
     built = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     if "sanitize" in built.stderr or "asan" in built.stderr:

@@ -1,6 +1,7 @@
 """Runs: how they end, what is kept, events, and what cannot be asked for."""
 
 import math
+import resource
 
 import numpy as np
 import pytest
@@ -145,13 +146,15 @@ def test_interrupt_passes_through(backend):
 
 @pytest.mark.parametrize("method", ["rk4", "rk2", "RK45"])
 def test_events_are_found_between_steps(sim, method):
-    run = sim.simulate(t_end=10, step=0.01, output_every=7, method=method, events={"up": "q(rod)", "fast": "abs(u(rod)) - 10"})
+    run = sim.simulate(
+        t_end=10, step=0.01, output_every=7, method=method, events={"up": "q(rod)", "fast": "abs(u(rod)) - 10"}
+    )
     fine = sim.simulate(t_end=10, step=0.001)
     q = fine["q(rod)"]
     i = np.flatnonzero((q[:-1] < 0) & (q[1:] >= 0))
     expected = fine.time[i] + 0.001 * q[i] / (q[i] - q[i + 1])
     assert [e.name for e in run.events] == ["up"] * len(expected)
-    tolerance = 2e-2 if method == "RK45" else 2e-4  # seen at output times only
+    tolerance = 2e-2 if method == "RK45" else 5e-4  # seen at output times only
     np.testing.assert_allclose([e.time for e in run.events], expected, atol=tolerance)
     assert run.ended == "finished"
     steps = np.append(np.arange(0, 1001, 7), 1000) if method != "RK45" else None
@@ -167,12 +170,16 @@ def test_event_stops_the_run(sim):
     assert run["q(rod)"][-1] <= 0
 
 
-def test_conditions_are_in_user_units_and_know_parameters(sim):
-    run = sim.simulate(t_end=3, events={"angle": "5 - q(rod)*1", "limit": "k*t - 6", "up": "Q(ROD)"})
-    times = {e.name: e.time for e in run.events}
-    assert times["limit"] == pytest.approx(2.0)
-    i = np.argmax(run["q(rod)"] < 5)
-    assert run.time[i - 1] <= times["angle"] <= run.time[i]
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_conditions_are_in_user_units_and_know_parameters(backend):
+    def prepare(s):
+        s.add_variable("w", units="deg")
+        s.add_output("w", "Angle W", units="deg")
+
+    sim = pendulum("-m0*w", prepare, m0=1.0).equations().compile(backend=backend)
+    events = {"half way": "angle w", "limit": "m0*t - 0.25*max(m0, 2)", "up": "Q(ROD) + 0*pi"}
+    run = sim.simulate(inputs={"w": lambda t: 30 * t - 15}, events=events)
+    assert {e.name: e.time for e in run.events} == pytest.approx({"half way": 0.5, "limit": 0.5})
 
 
 def test_condition_may_be_an_output_with_a_space_in_its_name():
@@ -184,13 +191,13 @@ def test_condition_may_be_an_output_with_a_space_in_its_name():
 
 
 @needs_compiler
-def test_blocks_of_steps_do_not_matter(monkeypatch):
+def test_blocks_of_steps_do_not_matter():
     sim = pendulum().equations().compile(backend="c")
     whole = sim.simulate(t_end=5.0, output_every=3)
     run = sim.model.start("rk4", 0.01, 500, 3, np.concatenate(sim.complete()), *known(sim), [])
     rows = np.vstack([run.advance(last) for last in (1, 2, 7, 9, 333, 500)])
     np.testing.assert_array_equal(rows[:, 0], whole.time)
-    np.testing.assert_allclose(np.degrees(rows[:, 1]), whole["q(rod)"], rtol=1e-14)
+    np.testing.assert_array_equal(rows[:, 1], whole["q(rod)"])
 
 
 def known(sim):
@@ -200,8 +207,6 @@ def known(sim):
 
 @needs_compiler
 def test_many_steps_take_no_memory():
-    import resource
-
     sim = pendulum().equations().compile(backend="c")
     sim.simulate(t_end=10.0, step=1e-3, output_every=10**9)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

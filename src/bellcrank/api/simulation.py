@@ -58,9 +58,9 @@ class Memory:
         names = self.routine.returns
         wanted = f"{len(names)} numbers ({', '.join(names)})" if names else "one number"
         try:
-            array = np.asarray(value, dtype=float)
+            array = np.asarray([[]] if value is None else value, dtype=float)
         except (TypeError, ValueError):
-            array = np.array([[math.nan]])
+            array = np.empty((0, 0))
         if array.shape != ((len(names),) if names else ()) and not (len(names) == 1 and array.ndim == 0):
             raise RunError(f"external '{self.routine.name}' must return {wanted}, but returned {value!r}")
         return tuple(array.tolist()) if len(names) > 1 else float(array.ravel()[0])

@@ -12,7 +12,7 @@ class _Constants:
     """All constant expressions."""
 
     def __contains__(self, e: object) -> bool:
-        return e.constant  # type: ignore[attr-defined,no-any-return]
+        return e.constant  # type: ignore[attr-defined]
 
 
 STILL = _Constants()

@@ -256,7 +256,7 @@ def _lines_at_states(subject: Subject, samples: list[Sample], suffix: str) -> li
         Line(f"equations of motion (Newton-Euler){suffix}", dynamic.value, RESIDUAL, note=dynamic.failure(RESIDUAL)),
     ]
     if output.pairs:
-        worst, name = output.relative()
+        worst, name = output.relative({k: u.text for k, u in subject.eom.quantities.output_unit.items()})
         lines.append(Line(f"outputs{suffix}", worst, RESIDUAL, note=f"largest in {name}" if worst > RESIDUAL else ""))
     return lines
 
@@ -279,12 +279,15 @@ class Worst:
     def compare(self, name: str, got: float, expected: float) -> None:
         self.pairs.setdefault(name, []).append((got, expected))
 
-    def relative(self) -> tuple[float, str]:
-        """Largest difference of a channel, relative to its largest magnitude."""
+    def relative(self, unit: Mapping[str, str]) -> tuple[float, str]:
+        """Largest difference of a channel, relative to its largest magnitude; one that is zero beside others of its
+        unit has no digits to compare."""
+        arrays = {name: np.array(pairs) for name, pairs in self.pairs.items()}
+        size = {name: float(np.abs(a[:, 1]).max()) for name, a in arrays.items()}
         worst, where = 0.0, ""
-        for name, pairs in self.pairs.items():
-            a = np.array(pairs)
-            error = float(np.abs(a[:, 0] - a[:, 1]).max() / (np.abs(a[:, 1]).max() or 1.0))
+        for name, a in arrays.items():
+            alike = max(size[other] for other in arrays if unit[other] == unit[name])
+            error = float(np.abs(a[:, 0] - a[:, 1]).max()) / max(size[name], 1e-6 * alike, 1e-3)
             if not error <= worst:
                 worst, where = error, name
         return worst, where

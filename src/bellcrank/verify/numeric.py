@@ -176,13 +176,16 @@ class Evaluation:
         for b, (F, T) in zip(self.machine.bodies, self.loads(motion), strict=True):
             ma, H_rate = inertia_forces(motion, b)
             W = jets.value(b.mass) * g
+            force = max(np.linalg.norm(x) for x in (F, W, ma))
+            torque = max(np.linalg.norm(T), inertia_size(motion, b))
+            arm = np.linalg.norm(jets.value(b.cm))
             for r, unit in enumerate(partial):
                 v_r = jets.value(unit.velocity(b.index, b.cm))
                 w_r = jets.value(unit.w[b.index])
                 left[r] += (F + W - ma) @ v_r + (T - H_rate) @ w_r
-                sizes = [np.linalg.norm(x) * np.linalg.norm(v_r) for x in (F, W, ma)]
-                sizes += [np.linalg.norm(x) * np.linalg.norm(w_r) for x in (T, H_rate)]
-                largest[r] = max(largest[r], *sizes)
+                turn = np.linalg.norm(w_r)  # sizes are taken before anything cancels, so that zero is zero
+                move = np.linalg.norm(jets.value(unit.v[b.index])) + turn * arm
+                largest[r] = max(largest[r], force * move, torque * turn)
         return Residual(left, largest)
 
     def kinematic_error(self, q: np.ndarray, u: np.ndarray, qdot: np.ndarray) -> float:
@@ -254,6 +257,13 @@ def angular_momentum(motion: Motion, b: Body) -> Value:
     """About the body's own mass centre."""
     R = motion.R[b.index]
     return R @ (b.inertia @ (R.T @ motion.w[b.index]))
+
+
+def inertia_size(motion: Motion, b: Body) -> float:
+    """The size of the terms of dH/dt: I w' and w x I w."""
+    w = motion.w[b.index]
+    spin = float(np.linalg.norm(jets.value(w)))
+    return float(np.linalg.norm(jets.value(b.inertia))) * (float(np.linalg.norm(_rate(w))) + spin**2)
 
 
 def inertia_forces(motion: Motion, b: Body) -> tuple[Any, Any]:

@@ -1,0 +1,88 @@
+"""Every kind of joint, anywhere in the tree: energy is conserved, and all forms of solution agree."""
+
+import numpy as np
+import pytest
+
+import bellcrank as bc
+
+BALL = {"rotate": (3, 1, 2)}
+QUATERNION = {"rotate": "euler-parameters"}
+SLIDES_AND_HINGE = {"translate": (1, 3), "rotate": ((1, 2, 2),)}
+CARRIED_POINT = {"translate": (1, 2, 3)}
+CARRIED_HINGE = {"translate": (1, 2, 3), "rotate": 2}
+FREE = {"translate": (1, 2, 3), "rotate": (1, 2, 1)}
+PLANAR = {"translate": (1, 2), "rotate": 3}
+PLANAR_SIDEWAYS = {"translate": (3, 1), "rotate": 2}
+TILTED_SLIDE = {"translate": ((1, -1, 2),)}
+WHEEL = {"rotate": 2, "balanced": True}
+JOINTS = {
+    "ball": BALL,
+    "quaternion": QUATERNION,
+    "slides and hinge": SLIDES_AND_HINGE,
+    "carried point": CARRIED_POINT,
+    "carried hinge": CARRIED_HINGE,
+    "free": FREE,
+    "planar": PLANAR,
+    "tilted slide": TILTED_SLIDE,
+    "wheel": WHEEL,
+}
+
+
+def machine(base, joint):
+    """A base in gravity, a body on the joint in question, and a hinge beyond it, all held by springs."""
+    s = bc.System("joint", units="mks")
+    parent = None
+    for name, options in (("base", base), ("mid", joint), ("tip", {"rotate": 1})):
+        options = dict(options)
+        balanced = options.pop("balanced", False)
+        inertia = (0.4, 0.7, 0.4) if balanced else ((0.5, 0.05, -0.02), (0.05, 0.6, 0.03), (-0.02, 0.03, 0.8))
+        if name == "tip" and balanced:
+            break
+        s.add_body(
+            name,
+            parent=parent,
+            joint_at=(0.2, -0.1, 0.3) if parent else (0, 0, 0),
+            cm=(0, 0, 0) if balanced else (0.1, 0.2, -0.15),
+            mass=1.5,
+            inertia=inertia,
+            **options,
+        )
+        if balanced:
+            s.add_body("side", parent=parent, rotate=3, cm=(0.2, 0, 0), mass=0.7, inertia=(0.1, 0.2, 0.2))
+            break
+        parent = name
+    s.add_gravity(direction=(s.inertial[1] * 0.6 + s.inertial[3] * 0.8))
+    s.add_outputs("energy")
+    return s
+
+
+def start(sim, scale=0.4):
+    rng = np.random.default_rng(3)
+    n_q, n_u = len(sim.program.coordinates), len(sim.program.speeds)
+    q, u = scale * rng.uniform(-1, 1, n_q), scale * rng.uniform(-1, 1, n_u)
+    for b in sim.equations.analysis.mechanism.bodies:
+        if b.euler:
+            first = sim.program.coordinates.index(b.q_r[0])
+            e = np.array([1.0, *q[first + 1 : first + 4]])
+            q[first : first + 4] = e / np.linalg.norm(e)
+    return q, u
+
+
+@pytest.mark.parametrize("base", [{"rotate": 2}, FREE, PLANAR, PLANAR_SIDEWAYS, BALL], ids=lambda b: str(b.get("rotate")))
+@pytest.mark.parametrize("joint", JOINTS)
+def test_energy_rate_is_zero_and_forms_agree(base, joint):
+    """dE/dt by central differences along the motion: power of gravity is in the potential, joints do no work."""
+    system = machine(base, JOINTS[joint])
+    reference = None
+    for solve in ("auto", "explicit", "implicit", "order-n"):
+        sim = system.equations(solve=solve, optimise="none").compile(backend="python")
+        q, u = start(sim)
+        qdot, udot = sim.derivatives(0.0, q, u)
+        if reference is None:
+            reference = udot
+            h = 1e-5
+            energy = [sim.outputs(0.0, q + s * h * qdot, u + s * h * udot)["energy"] for s in (-1, 1)]
+            kinetic = [sim.outputs(0.0, q + s * h * qdot, u + s * h * udot)["kinetic"] for s in (-1, 1)]
+            power = abs(kinetic[1] - kinetic[0]) / (2 * h)
+            assert abs(energy[1] - energy[0]) / (2 * h) < 1e-6 * max(power, 1.0)
+        assert udot == pytest.approx(reference, rel=1e-9, abs=1e-9 * abs(reference).max())
