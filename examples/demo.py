@@ -49,22 +49,27 @@ def overlay(full, small, path):
     from matplotlib.figure import Figure
 
     panels = [
-        ("Lateral acceleration", [("Ay", "", "tab:blue")]),
-        ("Yaw rate", [("r", "", "tab:blue")]),
-        ("Roll angle", [("q(rb)", "", "tab:blue")]),
-        ("Slip angles", [("alpha f", "front", "tab:blue"), ("alpha r", "rear", "tab:orange")]),
+        ("Lateral acceleration", [("Ay", "full", "tab:blue")]),
+        ("Yaw rate", [("r", "full", "tab:blue")]),
+        ("Roll angle", [("q(rb)", "full", "tab:blue")]),
+        ("Slip angles", [("alpha f", "front, full", "tab:blue"), ("alpha r", "rear, full", "tab:orange")]),
     ]
     figure = Figure(figsize=(9.5, 6.2), layout="constrained")
     for axis, (title, channels) in zip(figure.subplots(2, 2, sharex=True).flat, panels):
-        for channel, which, colour in channels:
-            label = f"{which}, " if which else ""
-            axis.plot(full.time, full[channel], color=colour, linewidth=1.6, label=f"{label}full")
-            axis.plot(small.time, small[channel], "--", color="black", linewidth=1.1, label=f"{label}small")
+        for channel, label, colour in channels:
+            axis.plot(full.time, full[channel], color=colour, linewidth=3.0, alpha=0.75, label=label)
+        for i, (channel, _, _) in enumerate(channels):
+            label = "small variables" if i == 0 else None
+            axis.plot(small.time, small[channel], "--", color="black", linewidth=1.2, label=label)
         axis.set_title(title, fontsize=11, loc="left")
         axis.set_ylabel(full.units[channels[0][0]])
         axis.grid(True, linewidth=0.4, alpha=0.6)
         axis.margins(x=0)
-        axis.legend(fontsize=9, frameon=False, ncols=len(channels))
+        axis.legend(
+            fontsize=9,
+            frameon=False,
+            loc="lower right" if title in ("Lateral acceleration", "Yaw rate") else "upper right",
+        )
     for axis in figure.axes[2:]:
         axis.set_xlabel("time (s)")
     figure.suptitle("Passenger car, step steer of 1 degree at 968 in/s (Sayers 1990, section 9.1)", fontsize=12)

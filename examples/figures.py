@@ -58,9 +58,10 @@ def spacecraft_slew(path):
 
     panel(bus, "Attitude of the bus", "mrad")
     dead = 1000 * model["DEAD_BAND"]
-    bus.axhspan(-dead, dead, color="0.92", zorder=0, label="dead band")
+    bus.axhspan(-dead, dead, color="0.9", zorder=0, label="dead band")
     for i, colour in zip((4, 5, 6), ("tab:blue", "tab:orange", "tab:green")):
         bus.plot(t, 1000 * run[f"q(b, {i})"], color=colour, linewidth=1.2, label=f"about axis {i - 3}")
+    bus.set_ylim(-3.6, 3.1)
     bus.legend(fontsize=9, frameon=False, ncols=4, loc="lower right")
 
     panel(pulses, "Thruster moments", "")
@@ -68,7 +69,9 @@ def spacecraft_slew(path):
         moment = run[f"tt{i}"]
         size = np.abs(moment).max() or 1.0
         pulses.plot(t, 0.4 * moment / size - i, color=colour, linewidth=1.0, drawstyle="steps-post")
-    pulses.set_yticks((-1, -2, -3), [f"axis {i}\n{np.abs(run[f'tt{i}']).max():g} {run.units['tt1']}" for i in (1, 2, 3)])
+    pulses.set_yticks(
+        (-1, -2, -3), [f"axis {i}\n{np.abs(run[f'tt{i}']).max():g} {run.units['tt1']}" for i in (1, 2, 3)]
+    )
     pulses.set_ylim(-3.6, -0.4)
     pulses.set_xlabel("time (s)")
     figure.suptitle("Spacecraft #1: slew with attitude control by thrusters (Sayers 1990, section 9.4)", fontsize=12)
@@ -82,11 +85,11 @@ def arm_settling(path):
     turns, slide = figure.subplots(2, 1, sharex=True, height_ratios=(1.7, 1))
     panel(turns, "Rotations", "rad")
     for joint in "abdef":
-        turns.plot(run.time, run[f"q({joint})"], linewidth=1.4, label=joint.upper())
+        turns.plot(run.time, run[f"q({joint})"], linewidth=1.6, label=joint.upper())
     turns.axhline(np.pi / 3, color="black", linestyle="--", linewidth=1.0, label="target")
     turns.legend(fontsize=9, frameon=False, ncols=6, loc="lower right")
     panel(slide, "Extension of C", "m")
-    slide.plot(run.time, run["q(c)"], linewidth=1.4, color="tab:purple", label="C")
+    slide.plot(run.time, run["q(c)"], linewidth=1.4, color="tab:brown", label="C")
     slide.axhline(0.1, color="black", linestyle="--", linewidth=1.0, label="target")
     slide.legend(fontsize=9, frameon=False, ncols=2, loc="lower right")
     slide.set_xlabel("time (s)")

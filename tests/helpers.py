@@ -10,7 +10,7 @@ from bellcrank.expr import evaluate
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 NAMES = [
-    "quarter_car", "double_pendulum", "passenger_car", "passenger_car_small", "spacecraft_1", "spacecraft_1_small",
+    "quarter_car", "double_pendulum", "cart", "passenger_car", "passenger_car_small", "spacecraft_1", "spacecraft_1_small",
     "spacecraft_2", "stanford_arm", "stanford_arm_controlled", "n_link_chain",
 ]  # fmt: skip
 

@@ -5,6 +5,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from runpy import run_path
 
 import pytest
 
@@ -266,3 +267,21 @@ def test_progress_shows_after_a_second_and_only_to_a_person(capsys, monkeypatch)
 def test_module_can_be_run():
     done = subprocess.run([sys.executable, "-m", "bellcrank", "--version"], capture_output=True, text=True, check=True)
     assert done.stdout.startswith("bellcrank ")
+
+
+# ---- the demo and the figures
+
+
+def test_demo_prints_the_table_and_writes_results(tmp_path, capsys):
+    run_path(str(EXAMPLES / "demo.py"))["main"](tmp_path / "demo")
+    out = capsys.readouterr().out
+    (freedoms,) = (line.split() for line in out.splitlines() if line.startswith("degrees of freedom"))
+    assert freedoms[-2:] == ["3", "3"]
+    assert "speed against real time" in out
+    assert (tmp_path / "demo" / "passenger_car.csv").stat().st_size > 1000
+    assert (tmp_path / "demo" / "passenger_car.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_published_figures_are_drawn(tmp_path):
+    run_path(str(EXAMPLES / "figures.py"))["main"](tmp_path)
+    assert {p.name for p in tmp_path.iterdir()} == {"step_steer.png", "spacecraft_slew.png", "arm_settling.png"}

@@ -44,12 +44,13 @@ from bellcrank.model.formula import (
 )  # fmt: skip
 from bellcrank.run.inputs import chirp, ramp, sampled, sine, step
 from bellcrank.run.result import Run
+from bellcrank.verify.check import check
 
 __version__ = "0.1.0"
 
 __all__ = [
     "BellcrankError", "BuildError", "Equations", "ExpressionError", "InternalError", "ModelError", "ModelWarning", "Run",
-    "RunError", "Simulation", "System", "acos", "angle", "asin", "atan", "atan2", "chirp", "cos", "cross", "direction", "dot",
+    "RunError", "Simulation", "System", "acos", "angle", "asin", "atan", "atan2", "check", "chirp", "cos", "cross", "direction", "dot",
     "dxdt", "exp", "fm", "load_model", "log", "magnitude", "nominal", "norm", "partial", "pos", "project", "ramp", "rot",
     "sampled", "sign", "sin", "sine", "sqrt", "step", "table", "tan", "vel", "where",
 ]  # fmt: skip

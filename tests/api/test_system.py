@@ -132,3 +132,22 @@ def test_constraint_by_name_and_redundant_note():
     assert qdot[2] == pytest.approx(w)
     assert udot == pytest.approx([0.4 * w**2, -0.4 * 0.4 * w * 1.0 / (0.16 + 0.2)])
     assert b.u[3] is not None
+
+
+def test_nominal_length_with_euler_parameters():
+    """x0 of a spring on a body turned by Euler parameters is its length in the upright position."""
+    s = bc.System("spring", units="mks")
+    b = s.add_body("b", rotate="euler-parameters", mass=1, inertia=(1, 1, 1))
+    tip = s.add_point("tip", body=b, at=(0, 0, 2))
+    s.add_strut("spring", magnitude="x0", between=(tip, s.add_point("base", at=(0, 0, 5))))
+    s.add_outputs("forces")
+    out = s.equations().compile(backend="python").outputs(0.0, [0.6, 0.8, 0, 0], [0, 0, 0])
+    assert out["spring"] == pytest.approx(3.0)
+
+
+def test_table_of_two_arguments_holds_its_end_value():
+    surface = bc.table([0.0, 1.0, 2.0], [0.0, 1.0], [[0.0, 1.0], [1.0, 2.0], [2.0, 3.0]])
+    assert surface(0.5, 0.5) == pytest.approx(1.0)
+    assert surface(9.0, 0.5) == pytest.approx(2.5)
+    slope = surface.partial(0, ()).function
+    assert slope(0.5, 0.5) == pytest.approx(1.0) and slope(9.0, 0.5) == 0.0

@@ -94,7 +94,7 @@ def test_cache_that_cannot_be_written_is_replaced_by_a_temporary_one(tmp_path, m
 
 @needs_compiler
 def test_failure_shows_the_message_of_the_compiler(tmp_path):
-    with pytest.raises(bc.BuildError, match="(?s)could not compile.*nonsense"):
+    with pytest.raises(bc.BuildError, match=r"(?s)could not compile.*nonsense"):
         compile_source("int f(void) { return nonsense; }\n", tmp_path, find_compiler())
 
 
@@ -145,7 +145,7 @@ def test_backend_is_told():
     sim = pendulum().equations().compile()
     assert sim.backend == "c"
     assert sim.notes[0].startswith("compiled by ")
-    with pytest.raises(bc.ModelError, match="backend='fortran'.*'auto', 'c', 'python'"):
+    with pytest.raises(bc.ModelError, match=r"backend='fortran'.*'auto', 'c', 'python'"):
         pendulum().equations().compile(backend="fortran")
 
 
@@ -170,5 +170,5 @@ def test_folder_that_cannot_be_written(tmp_path):
 )
 def test_disk_full(tmp_path):
     (tmp_path / "model.c").symlink_to("/dev/full")
-    with pytest.raises(bc.BuildError, match="cannot write .*No space left"):
+    with pytest.raises(bc.BuildError, match=r"cannot write .*No space left"):
         pendulum().equations().write("c", tmp_path)

@@ -97,7 +97,7 @@ def test_given_routine_replaces_the_one_in_c():
 def test_routine_in_c_alone():
     eom = machine(python=False).equations()
     assert eom.compile(backend="c").simulate(t_end=0.1).ended == "finished"
-    with pytest.raises(bc.ModelError, match="counter.*C alone"):
+    with pytest.raises(bc.ModelError, match=r"counter.*C alone"):
         eom.compile(backend="python")
 
 
@@ -106,7 +106,7 @@ def test_mistake_in_c_is_shown():
     s = pendulum(
         "m0*f(t)", lambda s: s.add_external("f", arguments=("t",), c="double f(double t) { return t + oops; }"), m0=1
     )
-    with pytest.raises(bc.BuildError, match="(?s)could not compile.*oops"):
+    with pytest.raises(bc.BuildError, match=r"(?s)could not compile.*oops"):
         s.equations().compile(backend="c")
     s = pendulum(
         "m0*f(t)",

@@ -8,7 +8,8 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.kinematics.analysis import analyse
-from bellcrank.kinematics.dimensions import infer, settled
+from bellcrank.kinematics.dimensions import infer
+from bellcrank.kinematics.dimensions.algebra import settled
 from bellcrank.model.check import freeze
 from bellcrank.units import parse_dimension
 

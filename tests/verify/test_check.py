@@ -130,26 +130,48 @@ def test_speeds_belong_to_the_composite_mass_centre_even_if_a_length_is_zero():
     assert check(s, states=3, backend="python").passed
 
 
-def test_published_accelerations_of_the_rolling_cart():
-    """Sayers (1990), section 9.2: six dependent speeds, two redundant constraints (autosim_examples.toml, cart.check)."""
+def cart():
+    """Sayers (1990), section 9.2: six dependent speeds, two redundant constraints."""
     s = bc.System("cart")
     b = s.add_body("b", translate=(1, 2), rotate=3, cm=("cmb1", 0, 0), mass=20)
     f = s.add_body("f", parent=b, rotate=3, joint_at=("l1", 0, 0), cm=("cmf1 - eps", 0, 0), mass=5)
-    wheels = (("lrw", b, "-trk2"), ("rrw", b, "trk2"), ("lfw", f, "-trk2"), ("rfw", f, "trk2"))
-    for name, parent, y in wheels:
+    for name, parent, y in (("lrw", b, "-trk2"), ("rrw", b, "trk2"), ("lfw", f, "-trk2"), ("rfw", f, "trk2")):
         at = (0 if parent is b else "-eps", y, 0)
         s.add_body(name, parent=parent, rotate=2, joint_at=at, mass=1, inertia=(0.01, 0.02, 0.01))
         axle = parent.name
         s.add_constraint(f"r*dot([{axle}2], rot({name}) - rot({axle})) - dot(vel({name}0), [{axle}1])")
         s.add_constraint(f"dot([{axle}2], vel({name}0))")
     s.add_force("push", magnitude=100, direction=b[1], at=b.origin)
-    values = Values(bi33=12, cmb1=0.5, cmf1=0.02, eps=0.1, fi33=0.5, l1=1.5, r=0.2, trk2=0.5)
-    e = Evaluation(Machine.of(s.description, values), ["u(b, 1)", "u(b, 2)"], lambda *_: [])
+    s.set_defaults(bi33=12, cmb1=0.5, cmf1=0.02, eps=0.1, fi33=0.5, l1=1.5, r=0.2, trk2=0.5)
+    return s
+
+
+def test_published_accelerations_of_the_rolling_cart():
+    """autosim_examples.toml, cart.check"""
+    d = cart().description
+    values = Values({name: record.value for name, record in d.parameters.items()})
+    e = Evaluation(Machine.of(d, values), ["u(b, 1)", "u(b, 2)"], lambda *_: [])
     q, u = np.array([1.0, 2.0, 0.3, 0.25, 0.1, 0.2, 0.3, 0.4]), np.array([2.0, 0.3])
     assert e.residual(q, u, np.array([1.745822448492184, 2.608045122103033])).relative.max() < 1e-12
     rates = e.motion(q, u).coordinate_rates()
     published = [1.9106729782512122, 0.5910404133226784, 0.66, 3.984153789844936]
     assert rates.value[:4] == pytest.approx(published, rel=1e-12)
+
+
+def test_rolling_constraints_pass():
+    report = check(cart(), states=2, backend="python")
+    assert report.passed, str(report)
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("seed", range(30))
+def test_random_trees_pass(seed):
+    from tests.reference.random_trees import bellcrank_system, random_tree
+
+    rng = np.random.default_rng(seed)
+    tree = random_tree(rng, bodies=int(rng.integers(2, 9)))
+    report = check(bellcrank_system(rng, tree, np.array([0.3, -9.0, 1.0])), states=2, backend="python")
+    assert report.passed, str(report)
 
 
 def test_report_reads_well_and_as_json():

@@ -15,11 +15,13 @@ from bellcrank.dynamics.composite import Matrix, composite
 from bellcrank.dynamics.factor import best_orders, pattern, solve
 from bellcrank.dynamics.forces import Loads, assemble, link_components
 from bellcrank.dynamics.motion import Motion, bias_motion, down
+from bellcrank.dynamics.partials import Reduction, by_partials
 from bellcrank.dynamics.regroup import regroup
 from bellcrank.dynamics.tree import Link, Tree, build_tree, shift_reference
 from bellcrank.errors import ModelError
-from bellcrank.expr import ZERO, Expr, Symbol, add, derivative, mul, neg, partial, sub
+from bellcrank.expr import ZERO, Expr, add, mul, neg, sub
 from bellcrank.kinematics.analysis import Analysis
+from bellcrank.kinematics.constraints import rate_rows
 from bellcrank.kinematics.work import Work, is_zero
 from bellcrank.vector.basis import NULL, Vec3
 
@@ -240,19 +242,15 @@ def reduced_system(
     speeds = list(analysis.mechanism.speeds)
     zero = {i: ZERO for i in range(len(speeds))}
     delta = accelerations(system, zero, work, absolute_spin=False)
-    removed = {r.speed: r for r in analysis.removed}
-    free = [i for i, u in enumerate(speeds) if u not in removed]
-    slope: dict[int, dict[int, Expr]] = {}
+    k = analysis.kinematics
+    rows = rate_rows(analysis.removed, k.speed, k.rate_of, work)
+    place = {u: i for i, u in enumerate(speeds)}
+    free = [i for i, u in enumerate(speeds) if u not in rows.slope]
+    slope = {place[u]: {place[v]: a for v, a in row.items()} for u, row in rows.slope.items()}
     shift: dict[int, Expr] = {}
-    for s, u in enumerate(speeds):
-        if u not in removed:
-            continue
-        value = removed[u].value
-        slope[s] = {r: work.hold(partial(value, speeds[r])) for r in free}
-        slope[s] = {r: a for r, a in slope[s].items() if a is not ZERO}
-        drift = derivative(value, lambda x: _without_acceleration(analysis, x))
-        carried = add(*(mul(a, delta[r]) for r, a in slope[s].items()))
-        shift[s] = work.hold(add(drift, carried, neg(delta[s])))
+    for u, drift in rows.drift.items():
+        carried = add(*(mul(a, delta[r]) for r, a in slope[place[u]].items()))
+        shift[place[u]] = work.hold(add(drift, carried, neg(delta[place[u]])))
     M, rhs = _project(built.M, built.rhs, free, slope, shift, work)
     if shift_back:
         rhs = {
@@ -260,10 +258,6 @@ def reduced_system(
         }
         delta = {i: ZERO for i in free}
     return Reduced(M, rhs, work, free), {i: delta[i] for i in free}
-
-
-def _without_acceleration(analysis: Analysis, s: Symbol) -> Expr:
-    return ZERO if s.kind == "speed" else analysis.kinematics.rate_of(s)
 
 
 def _project(
@@ -298,14 +292,34 @@ def _project(
 
 
 def _reduced(analysis: Analysis, names: dict[int, str], without: frozenset[str]) -> Iterator[Derivation]:
+    """Constrained systems: the tree's matrix projected, and partial velocities link by link."""
     system, delta = reduced_system(analysis, False, without)
+    count = len(analysis.removed)
+    yield _solved(system, delta, names, f"composite bodies reduced by {count} constraints")
+    partial_system = partial_velocities(analysis, without)
+    zero = dict.fromkeys(partial_system.index, ZERO)
+    yield _solved(partial_system, zero, names, f"partial velocities reduced by {count} constraints")
+
+
+def partial_velocities(analysis: Analysis, without: frozenset[str]) -> Reduced:
+    """M u' = f of a constrained system, from reduced partial velocities."""
+    system = prepare(analysis, user_reference(analysis), True, without)
+    k, work = analysis.kinematics, system.work
+    rows = rate_rows(analysis.removed, k.speed, k.rate_of, work)
+    place = {u: i for i, u in enumerate(analysis.mechanism.speeds)}
+    free = [i for u, i in place.items() if u not in rows.slope]
+    slope = {place[u]: {place[v]: a for v, a in row.items()} for u, row in rows.slope.items()}
+    drift = {place[u]: c for u, c in rows.drift.items()}
+    M, f = by_partials(system.tree, system.loads, system.gravity, Reduction(free, slope, drift), work)
+    return Reduced(M, f, work, free)
+
+
+def _solved(system: Reduced, delta: dict[int, Expr], names: dict[int, str], how: str) -> Derivation:
     place = {i: n for n, i in enumerate(system.index)}
     grid = pattern({(place[i], place[j]): v for (i, j), v in system.M.items()}, len(place))
-    for order in best_orders(grid, keep=1):
-        work = system.work.copy()
-        y = solve(system.M, system.f, [system.index[n] for n in order], names, work)
-        udot = {i: work.hold(add(y[i], delta[i])) for i in system.index}
-        yield Derivation(udot, f"composite bodies reduced by {len(analysis.removed)} constraints")
+    (order,) = best_orders(grid, keep=1)
+    y = solve(system.M, system.f, [system.index[n] for n in order], names, system.work)
+    return Derivation({i: system.work.hold(add(y[i], delta[i])) for i in system.index}, how)
 
 
 def require_freedom(analysis: Analysis) -> None:

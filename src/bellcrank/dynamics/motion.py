@@ -74,7 +74,7 @@ def bias_motion(tree: Tree, work: Work, free_gravity: dict[int, Vec3], shift: bo
             a_up: Vec3 = rest if at_ground else motion.a[link.parent]  # type: ignore[assignment]
             W_up: Mat3 = (NULL, NULL, NULL) if at_ground else motion.W[link.parent]
             _translate(link, motion, work, a_up, W_up, w_up, shift)
-        motion.W.append(_turning(work, motion.w[-1], motion.alpha[-1]))
+        motion.W.append(turning(work, motion.w[-1], motion.alpha[-1]))
     return motion
 
 
@@ -137,7 +137,7 @@ def _translate(link: Link, motion: Motion, work: Work, a_up: Vec3, W_up: Mat3, w
     motion.a.append(down(work, link, a))
 
 
-def _turning(work: Work, w: Vec3, alpha: Vec3) -> Mat3:
+def turning(work: Work, w: Vec3, alpha: Vec3) -> Mat3:
     """W = [alpha]x + w w^T - (w.w) 1; its diagonal as minus the two squares."""
     xx, yy, zz = (work.hold(mul(c, c)) for c in w)
     xy, yz, zx = work.hold(mul(w[0], w[1])), work.hold(mul(w[1], w[2])), work.hold(mul(w[2], w[0]))

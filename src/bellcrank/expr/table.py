@@ -6,6 +6,7 @@ points a table goes on with its end slope (one argument) or end value (two).
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -47,7 +48,28 @@ class Table:
         if len(self.axes) == 1:
             return self._value_1(float(args[0]))
         x = [min(max(float(a), axis[0]), axis[-1]) for a, axis in zip(args, self.axes, strict=True)]
+        if any(n > 0 and inside != a for n, inside, a in zip(self.derivative, x, args, strict=True)):
+            return 0.0  # outside, the end value holds
+        if self.order == 1:
+            return self._bilinear(*x)
         return float(self._spline_2.ev(*x, dx=self.derivative[0], dy=self.derivative[1]))
+
+    def _bilinear(self, x: float, y: float) -> float:
+        """Value or slope in the cell that holds (x, y)."""
+        corner, share, size = [], [], []
+        for axis, at in zip(self.axes, (x, y), strict=True):
+            i = min(max(bisect_right(axis, at) - 1, 0), len(axis) - 2)
+            corner.append(i)
+            size.append(axis[i + 1] - axis[i])
+            share.append((at - axis[i]) / size[-1])
+        total = 0.0
+        for di in (0, 1):
+            for dj in (0, 1):
+                weight = 1.0
+                for n, d, s, h in zip(self.derivative, (di, dj), share, size, strict=True):
+                    weight *= (s if d else 1 - s) if n == 0 else (1 if d else -1) / h
+                total += weight * self.values[corner[0] + di][corner[1] + dj]
+        return total
 
     def _value_1(self, x: float) -> float:
         axis = self.axes[0]

@@ -12,10 +12,11 @@ from functools import partial
 from typing import Any
 
 from bellcrank.errors import ModelError, did_you_mean
-from bellcrank.expr import ONE, ZERO, Expr, Symbol, add, depends_on, expression, mul, nominal, symbols
-from bellcrank.kinematics.constraints import Removed, replace_everywhere, solve_speed_constraint
+from bellcrank.expr import ONE, ZERO, Expr, Symbol, add, depends_on, expression, mul, symbols
+from bellcrank.kinematics.constraints import Removed, solve_speed_constraint, speed_values
 from bellcrank.kinematics.language import Language
 from bellcrank.kinematics.motion import Kinematics, Point, motion_of
+from bellcrank.kinematics.work import Work
 from bellcrank.model.check import Checker
 from bellcrank.model.formula import show, to_syntax
 from bellcrank.model.mechanism import Mechanism
@@ -83,7 +84,8 @@ def analyse(mechanism: Mechanism, checker: Checker) -> Analysis:
     kinematics = motion_of(mechanism)
     removed, notes = _constraints(kinematics, checker, points)
     if removed:
-        kinematics = motion_of(mechanism, {r.speed: r.value for r in removed})
+        work = Work([*mechanism.coordinates, *mechanism.speeds])
+        kinematics = motion_of(mechanism, speed_values(removed, work), work)
     result = Analysis(mechanism, kinematics, points, removed=removed, notes=notes)
     reader = Reader(result, checker)
     reader.read()
@@ -150,7 +152,7 @@ def _constraints(kinematics: Kinematics, checker: Checker, points: dict[str, Poi
         if new is None:
             notes.append(f"the constraint {text} is satisfied already and was ignored")
             continue
-        removed = replace_everywhere(removed, new)
+        removed.append(new)
         speeds.remove(new.speed)
     if checker.description.constraints and not speeds:
         checker.problems.append("the constraints leave no freedom: every speed is determined")
@@ -257,14 +259,14 @@ class Reader:
             along = between / length
             motion = {
                 "x": lambda: length,
-                "x0": lambda: nominal(magnitude(between)),
+                "x0": lambda: k.nominal(magnitude(between)),
                 "v": lambda: k.work.hold(dot(between, apart) / length),
             }
         else:
             along = direction(language.vector(record.direction))
             motion = {
                 "x": lambda: dot(along, between),
-                "x0": lambda: nominal(dot(along, between)),
+                "x0": lambda: k.nominal(dot(along, between)),
                 "v": lambda: dot(along, apart),
             }
         dummies = {new.lower(): motion[old] for new, old in zip(record.dummies, ("x", "x0", "v"), strict=True)}

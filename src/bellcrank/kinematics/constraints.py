@@ -6,16 +6,19 @@ is already satisfied is ignored and noted.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from bellcrank.errors import ModelError
 from bellcrank.expr import (
+    ONE,
     ZERO,
     Expr,
     Symbol,
     add,
     constant_part,
     depends_on,
+    derivative,
     div,
     mul,
     neg,
@@ -24,23 +27,30 @@ from bellcrank.expr import (
     substitute,
     symbols,
 )
+from bellcrank.kinematics.work import Work
 
 
 @dataclass(frozen=True)
 class Removed:
-    """A dependent speed: speed = value, value linear in the independent speeds."""
+    """A dependent speed: speed = rest + sum of slope * speed over independent speeds and speeds removed later."""
 
     speed: Symbol
-    value: Expr
+    slopes: dict[Symbol, Expr]
+    rest: Expr
     text: str
+
+    @property
+    def relation(self) -> Expr:
+        """The replacement as one expression."""
+        return add(self.rest, *(mul(a, u) for u, a in self.slopes.items()))
 
 
 def solve_speed_constraint(
     residual: Expr, known: list[Removed], speeds: list[Symbol], wanted: Symbol | None, text: str
 ) -> Removed | None:
     """The speed a constraint removes and its replacement; None when the constraint holds already."""
-    values: dict[Expr, Expr] = {r.speed: r.value for r in known}
-    residual = substitute(residual, values) if values else residual
+    for r in known:
+        residual = substitute(residual, {r.speed: r.relation})
     if residual.fingerprint == 0:
         return None
     present = {s for s in symbols(residual) if s.kind == "speed"}
@@ -55,8 +65,8 @@ def solve_speed_constraint(
     slope = slopes[chosen]
     rest = sub(residual, add(*(mul(a, u) for u, a in slopes.items())))
     rest = ZERO if rest.fingerprint == 0 else substitute(residual, dict.fromkeys(slopes, ZERO))
-    terms = [neg(div(mul(a, u), slope)) for u, a in slopes.items() if u is not chosen]
-    return Removed(chosen, add(neg(div(rest, slope)), *terms), text)
+    others = {u: neg(div(a, slope)) for u, a in slopes.items() if u is not chosen}
+    return Removed(chosen, others, neg(div(rest, slope)), text)
 
 
 def _choose(slopes: dict[Symbol, Expr], speeds: list[Symbol], wanted: Symbol | None, text: str) -> Symbol:
@@ -73,7 +83,41 @@ def _choose(slopes: dict[Symbol, Expr], speeds: list[Symbol], wanted: Symbol | N
     return max(constant or regular, key=lambda u: order[u])
 
 
-def replace_everywhere(known: list[Removed], new: Removed) -> list[Removed]:
-    """Earlier replacements with the new one put in, and the new one."""
-    values: dict[Expr, Expr] = {new.speed: new.value}
-    return [*(Removed(r.speed, substitute(r.value, values), r.text) for r in known), new]
+def speed_values(removed: list[Removed], work: Work) -> dict[Symbol, Expr]:
+    """The removed speeds in terms of the independent ones, built from the last removed to the first."""
+    values: dict[Symbol, Expr] = {}
+    for r in reversed(removed):
+        terms = [mul(work.hold(a), values.get(u, u)) for u, a in r.slopes.items()]
+        values[r.speed] = work.hold(add(r.rest, *terms))
+    return values
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rates of the removed speeds: u_s' = sum of slope[s][r] u_r' + drift[s], r independent."""
+
+    slope: dict[Symbol, dict[Symbol, Expr]]
+    drift: dict[Symbol, Expr]
+
+
+def rate_rows(removed: list[Removed], speed: dict[Symbol, Expr], rate_of: Callable[[Symbol], Expr], work: Work) -> Rows:
+    """What the constraints say of accelerations, built like the speeds so that everything shared stays shared."""
+
+    def motion(s: Symbol) -> Expr:
+        return ZERO if s.kind == "speed" else rate_of(s)
+
+    rows = Rows({}, {})
+    for r in reversed(removed):
+        total: dict[Symbol, Expr] = {}
+        drift = [derivative(r.rest, motion)]
+        for u, a in r.slopes.items():
+            a = work.hold(a)
+            drift.append(mul(derivative(a, motion), speed.get(u, u)))
+            if u in rows.slope:
+                drift.append(mul(a, rows.drift[u]))
+            for v, b in rows.slope.get(u, {u: ONE}).items():
+                total[v] = add(total.get(v, ZERO), mul(a, b))
+        held = {v: work.hold(x) for v, x in total.items()}
+        rows.slope[r.speed] = {v: x for v, x in held.items() if x is not ZERO}
+        rows.drift[r.speed] = work.hold(add(*drift))
+    return rows

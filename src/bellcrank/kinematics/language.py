@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from bellcrank.errors import ModelError, did_you_mean
-from bellcrank.expr import ZERO, Expr, Symbol, derivative, nominal, partial
+from bellcrank.expr import ZERO, Expr, Symbol, derivative, partial
 from bellcrank.expr.text import Syntax
 from bellcrank.kinematics.motion import Kinematics, Point
 from bellcrank.model.formula import to_syntax
@@ -134,8 +134,8 @@ class Language(Scope):
             case "nominal":
                 value = self.settle(parts[0])
                 if isinstance(value, Expr):
-                    return nominal(value)
-                return Vector.of((e, nominal(c)) for e, c in self.as_vector(value, children[0]).terms.items())
+                    return k.nominal(value)
+                return Vector.of((e, k.nominal(c)) for e, c in self.as_vector(value, children[0]).terms.items())
             case "partial":
                 e, x = (self.as_scalar(p, c) for p, c in zip(parts, children, strict=True))
                 if not isinstance(x, Symbol):

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from bellcrank.errors import ModelError
-from bellcrank.expr import ONE, ZERO, Expr, Symbol, add, cos, div, mul, neg, sin, sub
+from bellcrank.expr import ONE, ZERO, Expr, Symbol, add, cos, div, mul, neg, nominal, sin, sub, substitute
 from bellcrank.kinematics.work import Work
 from bellcrank.model.mechanism import Body, Mechanism
 from bellcrank.vector.basis import (
@@ -76,15 +76,20 @@ class Kinematics:
                 raise ModelError(f"the time derivative of {s.name} is not available")
         return ZERO
 
+    def nominal(self, e: Expr) -> Expr:
+        """e with all states at zero; the scalar part of Euler parameters is then 1."""
+        upright = {b.q_r[0]: ONE for b in self.mechanism.bodies if b.euler}
+        return nominal(substitute(e, upright)) if upright else nominal(e)
+
     def derivative(self, v: Vector) -> Vector:
         """Time derivative of a vector in the inertial frame."""
         return rate(v, self.rate_of)
 
 
-def motion_of(mechanism: Mechanism, speed: dict[Symbol, Expr] | None = None) -> Kinematics:
+def motion_of(mechanism: Mechanism, speed: dict[Symbol, Expr] | None = None, work: Work | None = None) -> Kinematics:
     """The kinematics of a mechanism."""
-    states = [*mechanism.coordinates, *mechanism.speeds]
-    k = Kinematics(mechanism, Work(states), speed or {})
+    desk = work or Work([*mechanism.coordinates, *mechanism.speeds])
+    k = Kinematics(mechanism, desk, speed or {})
     ground = Frame("n")
     k.frames[-1], k.w[-1], k.origin[-1], k.v_origin[-1] = ground, Vector({}), Vector({}), Vector({})
     for body in mechanism.bodies:

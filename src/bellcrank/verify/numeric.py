@@ -176,15 +176,15 @@ class Evaluation:
         for b, (F, T) in zip(self.machine.bodies, self.loads(motion), strict=True):
             ma, H_rate = inertia_forces(motion, b)
             W = jets.value(b.mass) * g
-            force = max(np.linalg.norm(x) for x in (F, W, ma))
-            torque = max(np.linalg.norm(T), inertia_size(motion, b))
-            arm = np.linalg.norm(jets.value(b.cm))
+            force = max(_size(x) for x in (F, W, ma))
+            torque = max(_size(T), inertia_size(motion, b))
+            arm = _size(jets.value(b.cm))
             for r, unit in enumerate(partial):
                 v_r = jets.value(unit.velocity(b.index, b.cm))
                 w_r = jets.value(unit.w[b.index])
                 left[r] += (F + W - ma) @ v_r + (T - H_rate) @ w_r
-                turn = np.linalg.norm(w_r)  # sizes are taken before anything cancels, so that zero is zero
-                move = np.linalg.norm(jets.value(unit.v[b.index])) + turn * arm
+                turn = _size(w_r)  # sizes are taken before anything cancels, so that zero is zero
+                move = _size(jets.value(unit.v[b.index])) + turn * arm
                 largest[r] = max(largest[r], force * move, torque * turn)
         return Residual(left, largest)
 
@@ -249,6 +249,10 @@ def _rate(x: Value) -> Any:
     return jets.value(jets.rate(x))
 
 
+def _size(x: Any) -> float:
+    return float(np.linalg.norm(x))
+
+
 def mass_centre(motion: Motion, b: Body) -> Any:
     return jets.value(motion.position(b.index, b.cm))
 
@@ -262,8 +266,7 @@ def angular_momentum(motion: Motion, b: Body) -> Value:
 def inertia_size(motion: Motion, b: Body) -> float:
     """The size of the terms of dH/dt: I w' and w x I w."""
     w = motion.w[b.index]
-    spin = float(np.linalg.norm(jets.value(w)))
-    return float(np.linalg.norm(jets.value(b.inertia))) * (float(np.linalg.norm(_rate(w))) + spin**2)
+    return _size(jets.value(b.inertia)) * (_size(_rate(w)) + _size(jets.value(w)) ** 2)
 
 
 def inertia_forces(motion: Motion, b: Body) -> tuple[Any, Any]:

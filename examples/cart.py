@@ -1,0 +1,36 @@
+"""Cart with a steered front axle: eight rolling constraints on eight speeds, two of them redundant.
+
+Sayers (1990), section 9.2. A body with two rear wheels and a front axle with two front wheels roll without slipping,
+pushed by a force along the body. Two freedoms are left. Look at `r` and `deldot`: the axle swings back to straight
+within two seconds. The second lateral constraint of each axle repeats the first; `eom.notes` says so.
+"""
+
+import bellcrank as bc
+
+
+def model():
+    """Two degrees of freedom, SI units; the axle starts at 0.25 rad."""
+    s = bc.System("cart", units="mks")
+    b = s.add_body("b", label="body of cart", translate=(1, 2), rotate=3, cm=("cmb1", 0, 0))
+    f = s.add_body("f", parent=b, label="front axle", rotate=3, joint_at=("l1", 0, 0), cm=("-eps + cmf1", 0, 0))
+    wheel = {"rotate": 2, "mass": "mw", "inertia": ("it", "ia", "it")}
+    s.add_body("lrw", parent=b, label="left-rear wheel", joint_at=(0, "-trk2", 0), **wheel)
+    s.add_body("rrw", parent=b, label="right-rear wheel", joint_at=(0, "trk2", 0), **wheel)
+    s.add_body("lfw", parent=f, label="left-front wheel", joint_at=("-eps", "-trk2", 0), **wheel)
+    s.add_body("rfw", parent=f, label="right-front wheel", joint_at=("-eps", "trk2", 0), **wheel)
+    for w, axle in (("rrw", "b"), ("lrw", "b"), ("rfw", "f"), ("lfw", "f")):
+        s.add_constraint(f"r*dot([{axle}2], rot({w}) - rot({axle})) - dot(vel({w}.origin), [{axle}1])")
+    for w, axle in (("rrw", "b"), ("lrw", "b"), ("rfw", "f"), ("lfw", "f")):
+        s.add_constraint(f"dot([{axle}2], vel({w}.origin))")
+    s.add_force("f", magnitude="f", direction=b[1], at=b.origin, label="pushing force")
+
+    s.add_output("dot(rot(b), [b3])", "r", label="yaw rate", body=b)
+    s.add_output("dot(rot(f) - rot(b), [b3])", "deldot", label="steer rate", body=f)
+    s.set_defaults(bi33=12, bm=20, cmb1=0.5, cmf1=0.02, eps=0.1, f=100, fi33=0.5, fm=5, ia=0.02, it=0.01, l1=1.5, mw=1)
+    s.set_defaults(r=0.2, trk2=0.5)
+    s.set_run(t_end=3, step=0.02, method="rk2", output_every=5, initial={"q(f)": 0.25})
+    return s
+
+
+if __name__ == "__main__":
+    print(model().equations().summary())

@@ -1,0 +1,191 @@
+"""Constrained systems by reduced partial velocities: M u' = f for the independent speeds, link by link.
+
+Every link gets its partial velocities with respect to the independent speeds (those of removed speeds folded in) and the
+acceleration it has when all independent accelerations are zero. Kane & Levinson (1985), ch. 4 and 6; Sayers (1990), section 8.4, on
+links whose inertias are regrouped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from bellcrank.dynamics.composite import Matrix
+from bellcrank.dynamics.forces import Loads
+from bellcrank.dynamics.motion import Motion, down, inertia_force, offset, turning
+from bellcrank.dynamics.tree import Freedom, Link, Tree
+from bellcrank.expr import ONE, TWO, ZERO, Expr, add, mul, neg, sub
+from bellcrank.kinematics.work import Work
+from bellcrank.vector.basis import NULL, Vec3
+
+Partial = dict[int, Vec3]  # by independent speed
+
+
+class Reduction:
+    """How every speed follows from the independent ones: u_s' = sum of slope[s][r] u_r' + drift[s]."""
+
+    def __init__(self, free: list[int], slope: dict[int, dict[int, Expr]], drift: dict[int, Expr]) -> None:
+        self.free, self._slope, self._drift = free, slope, drift
+
+    def slope(self, s: int) -> dict[int, Expr]:
+        return self._slope.get(s, {s: ONE})
+
+    def drift(self, s: int) -> Expr:
+        return self._drift.get(s, ZERO)
+
+
+def by_partials(
+    tree: Tree, loads: Loads, gravity: dict[int, Vec3], reduction: Reduction, work: Work
+) -> tuple[Matrix, dict[int, Expr]]:
+    """Mass matrix and forces of the reduced system; `gravity` in the axes of free links."""
+    motion = Motion()
+    turns: list[Partial] = []
+    moves: list[Partial] = []
+    M: Matrix = {}
+    f: dict[int, list[Expr]] = {r: [] for r in reduction.free}
+    for s, tau in loads.tau.items():
+        for r, a in reduction.slope(s).items():
+            f[r].append(mul(a, tau))
+    for link in tree.links:
+        _rotate(link, motion, turns, reduction, work)
+        _translate(tree, link, motion, turns, moves, gravity, reduction, work)
+        motion.W.append(turning(work, motion.w[-1], motion.alpha[-1]))
+        _add_link(link, motion, loads, turns[-1], moves[-1], M, f, work)
+    lower = {key: work.hold(value) for key, value in M.items()}
+    return {key: v for key, v in lower.items() if v is not ZERO}, {r: work.hold(add(*terms)) for r, terms in f.items()}
+
+
+def _combine(parts: Partial, freedom: Freedom, reduction: Reduction, work: Work) -> None:
+    """Adds a freedom's own share to the partial velocities of its link."""
+    for r, a in reduction.slope(freedom.index).items():
+        old = parts.get(r, NULL)
+        parts[r] = work.hold3(add(old[c], mul(a, freedom.axis[c])) for c in range(3))
+
+
+def _rotate(link: Link, motion: Motion, turns: list[Partial], reduction: Reduction, work: Work) -> None:
+    at_ground = link.parent < 0
+    parts: Partial = {}
+    w: Vec3 = NULL
+    alpha: Vec3 = NULL
+    if link.takes_rotation and not at_ground:
+        parts = {r: down(work, link, v) for r, v in turns[link.parent].items()}
+        w, alpha = down(work, link, motion.w[link.parent]), down(work, link, motion.alpha[link.parent])
+    for freedom in link.freedoms:
+        if freedom.rotational:
+            _combine(parts, freedom, reduction, work)
+            own: Vec3 = tuple(mul(freedom.speed, e) for e in freedom.axis)  # type: ignore[assignment]
+            drift = reduction.drift(freedom.index)
+            if link.takes_rotation:
+                alpha = work.add(alpha, work.cross(w, own))
+            alpha = work.hold3(add(alpha[c], mul(drift, freedom.axis[c])) for c in range(3))
+            w = work.add(w, own)
+    turns.append(parts)
+    motion.w.append(w)
+    motion.alpha.append(alpha)
+
+
+def _translate(
+    tree: Tree,
+    link: Link,
+    motion: Motion,
+    turns: list[Partial],
+    moves: list[Partial],
+    gravity: dict[int, Vec3],
+    reduction: Reduction,
+    work: Work,
+) -> None:
+    p = offset(work, link)
+    motion.p.append(p)
+    slides = [f for f in link.freedoms if not f.rotational]
+    if not link.takes_translation:
+        _free_translation(link, slides, motion, moves, gravity.get(link.index, NULL), reduction, work)
+        return
+    if link.parent < 0:
+        a: Vec3 = tuple(neg(g) for g in tree.gravity)  # type: ignore[assignment]
+        parts: Partial = {}
+        w_up = NULL
+    else:
+        W, w_up = motion.W[link.parent], motion.w[link.parent]
+        above = motion.a[link.parent]
+        a = work.hold3(add(above[i], *(mul(W[i][j], p[j]) for j in range(3))) for i in range(3))
+        speeds = dict.fromkeys([*moves[link.parent], *turns[link.parent]])
+        parts = {}
+        for r in speeds:
+            swing = work.cross(turns[link.parent].get(r, NULL), p)
+            parts[r] = work.add(moves[link.parent].get(r, NULL), swing)
+    for freedom in slides:
+        _combine(parts, freedom, reduction, work)
+        coriolis = work.cross(w_up, freedom.axis)
+        drift = reduction.drift(freedom.index)
+        a = work.hold3(add(a[c], mul(TWO, freedom.speed, coriolis[c]), mul(drift, freedom.axis[c])) for c in range(3))
+    moves.append({r: down(work, link, v) for r, v in parts.items()})
+    motion.a.append(down(work, link, a))
+
+
+def _free_translation(
+    link: Link,
+    slides: list[Freedom],
+    motion: Motion,
+    moves: list[Partial],
+    gravity: Vec3,
+    reduction: Reduction,
+    work: Work,
+) -> None:
+    """A link whose speeds are components of its origin's absolute velocity: a = v' + w x v - g."""
+    parts: Partial = {}
+    v: list[Expr] = [ZERO] * 3
+    a: list[Expr] = [neg(g) for g in gravity]
+    for freedom in slides:
+        _combine(parts, freedom, reduction, work)
+        drift = reduction.drift(freedom.index)
+        for c in range(3):
+            v[c] = add(v[c], mul(freedom.speed, freedom.axis[c]))
+            a[c] = add(a[c], mul(drift, freedom.axis[c]))
+    turned = work.cross(motion.w[link.index], (v[0], v[1], v[2]))
+    moves.append(parts)
+    motion.a.append(work.add((a[0], a[1], a[2]), turned))
+
+
+def _add_link(
+    link: Link,
+    motion: Motion,
+    loads: Loads,
+    turns: Partial,
+    moves: Partial,
+    M: Matrix,
+    f: dict[int, list[Expr]],
+    work: Work,
+) -> None:
+    """One link's share of mass matrix and forces."""
+    force, moment = inertia_force(link, motion, work)
+    F, N = loads.wrench.get(link.index, (NULL, NULL))
+    force = work.hold3(sub(a, b) for a, b in zip(F, force, strict=True))
+    moment = work.hold3(sub(a, b) for a, b in zip(N, moment, strict=True))
+    spin = link.axis if link.spin else None
+    if spin is not None:  # the inertia about the axis, which inertia_force leaves to the unknown
+        extra = mul(link.spin_inertia, motion.alpha[link.index][spin])
+        moment = work.hold3(sub(moment[c], extra) if c == spin else moment[c] for c in range(3))
+    speeds = list(dict.fromkeys([*moves, *turns]))
+    response = {r: _response(link, turns.get(r, NULL), moves.get(r, NULL), spin, work) for r in speeds}
+    dot: Callable[[Vec3, Vec3], Expr] = work.dot
+    for i, r in enumerate(speeds):
+        V, W = moves.get(r, NULL), turns.get(r, NULL)
+        f[r] += [dot(force, V), dot(moment, W)]
+        for s in speeds[: i + 1]:
+            pushed, twisted = response[s]
+            key = (max(r, s), min(r, s))
+            M[key] = add(M.get(key, ZERO), dot(pushed, V), dot(twisted, W))
+
+
+def _response(link: Link, W: Vec3, V: Vec3, spin: int | None, work: Work) -> tuple[Vec3, Vec3]:
+    """Force and moment that a unit of one speed's acceleration asks for."""
+    h, J = link.h, link.J
+    swing, arm = work.cross(W, h), work.cross(h, V)
+    force = work.hold3(add(mul(link.m, V[c]), swing[c]) for c in range(3))
+    moment = []
+    for r in range(3):
+        trace = add(J[(r + 1) % 3][(r + 1) % 3], J[(r + 2) % 3][(r + 2) % 3])
+        terms = [arm[r], mul(trace, W[r]), *(neg(mul(J[r][c], W[c])) for c in range(3) if c != r)]
+        if r == spin:
+            terms.append(mul(link.spin_inertia, W[r]))
+        moment.append(add(*terms))
+    return force, work.hold3(moment)

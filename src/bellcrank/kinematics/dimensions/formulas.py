@@ -1,0 +1,110 @@
+"""The formulas of a model: everything in a description that holds one, and the dimension it must give.
+
+In:  a `Description` and the declared units of its outputs. Out: all of it in a `Reader`, facts first, so that in a
+conflict the facts are believed; and the nodes of the outputs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from bellcrank.kinematics.dimensions.algebra import INERTIA, SPEED
+from bellcrank.kinematics.dimensions.graph import Node
+from bellcrank.kinematics.dimensions.reading import Reader
+from bellcrank.kinematics.dimensions.wording import called
+from bellcrank.model.formula import show, to_syntax
+from bellcrank.model.records import BodyRecord, Description, ForceRecord
+from bellcrank.units import ACCELERATION, LENGTH, MASS, Unit
+
+
+def read_model(reader: Reader, d: Description, output_units: Mapping[str, Unit | None]) -> dict[str, Node | None]:
+    """Takes in all formulas; gives the nodes of the outputs."""
+    for body in d.bodies:
+        _read_body(reader, body)
+    for point in d.points:
+        for i, x in enumerate(point.at, 1):
+            words = f"coordinate of {point.label or point.name} in dir {i}"
+            reader.read(x, f"point '{point.name}'", words, "coordinate", LENGTH)
+    if d.gravity is not None:
+        direction, g = d.gravity
+        reader.read(g, "gravity", "acceleration of gravity", "g", ACCELERATION)
+        if direction is not None:
+            reader.read(direction, "gravity", "direction of gravity")
+    for name, value in d.definitions.items():
+        reader.define(name, value)
+    for force in d.forces:
+        _read_force(reader, force)
+    for i, constraint in enumerate(d.constraints, 1):
+        e = constraint.expression
+        where = f"constraint '{e if isinstance(e, str) else show(to_syntax(e))}'"
+        reader.read(e, where, constraint.label or f"constraint #{i}")
+    for external in d.externals:
+        for i, x in enumerate(external.arguments if external.returns else (), 1):
+            reader.read(x, f"external '{external.name}'", f"argument {i} of {external.name}")
+    values: dict[str, Node | None] = {}
+    for output in d.outputs:
+        unit = output_units.get(output.name)
+        where, words, needed = f"output '{output.name}'", output.label or output.name, unit.dimension if unit else None
+        values[output.name] = reader.read(output.expression, where, words, "value", needed, strict=True)
+    return values
+
+
+def _read_force(reader: Reader, force: ForceRecord) -> None:
+    where, words, needed = f"{force.kind} '{force.name}'", force.label or force.name, reader.loads[force.name.lower()]
+    names = map(str.lower, force.dummies)
+    dummies = {} if force.kind == "moment" else dict(zip(names, (LENGTH, LENGTH, SPEED)))
+    reader.read(force.magnitude, where, words, "magnitude", needed, dummies=dummies)
+    if force.direction is not None:
+        reader.read(force.direction, where, f"direction of {words}")
+
+
+def _read_body(reader: Reader, record: BodyRecord) -> None:
+    where, body = f"body '{record.name}'", called(record.name, record.label)
+    mass = f"{record.name}m" if record.mass is None else record.mass
+    reader.read(mass, where, f"mass of {body}", "mass", MASS)
+    for r, c, x in _inertia(record):
+        what = f"{'moment' if r == c else 'product'} of inertia"
+        reader.read(x, where, f"{what} of {body} ({r}{c})", what, INERTIA)
+    for what, at, place in (
+        ("joint_at", record.joint_at, f"attachment point for {body}"),
+        ("cm", record.cm, f"center of mass of {body}"),
+    ):
+        for i, x in enumerate(at, 1):
+            reader.read(x, where, f"coordinate of {place} in dir {i}", what, LENGTH)
+    for what, given in (
+        ("translation", record.translate),
+        ("rotation", record.rotate),
+        ("rotation", record.rotation_axis),
+        ("reference", record.reference_axis),
+    ):
+        for axis in _axes(given):
+            reader.read_alike(axis, where, f"{what} axis of {body}")
+
+
+def _inertia(record: BodyRecord) -> Iterator[tuple[int, int, Any]]:
+    """Row, column and value of the upper triangle, as far as it is given."""
+    given = record.inertia
+    if isinstance(given, int | float):
+        return
+    full = given is not None and _is_row(given[0])
+    for r in (1, 2, 3):
+        for c in range(r, 4):
+            if given is None:
+                yield r, c, f"{record.name}i{r}{c}"
+            elif full:
+                yield r, c, given[r - 1][c - 1]
+            elif r == c:
+                yield r, c, given[r - 1]
+
+
+def _axes(given: Any) -> list[Sequence[Any]]:
+    """The axes that are given by components."""
+    if given is None or isinstance(given, int | str):
+        return []
+    vectors = [a for a in given if _is_row(a)]
+    return vectors or ([] if all(isinstance(a, int | float) for a in given) else [given])
+
+
+def _is_row(given: Any) -> bool:
+    return hasattr(given, "__len__") and not isinstance(given, str)

@@ -1,0 +1,96 @@
+"""Quantities: from an analysed model to the unit and the words of everything in it.
+
+In:  an `Analysis`. Out: `Quantities`, and the problems found.
+What is declared is kept; the rest is read, deduced and worded by the other modules of this package.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cache
+
+from bellcrank.errors import ModelError
+from bellcrank.kinematics.analysis import Analysis
+from bellcrank.kinematics.dimensions.algebra import settled
+from bellcrank.kinematics.dimensions.conflicts import conflicts
+from bellcrank.kinematics.dimensions.formulas import read_model
+from bellcrank.kinematics.dimensions.reading import Reader
+from bellcrank.kinematics.dimensions.solution import solve
+from bellcrank.kinematics.dimensions.wording import channel_name, scalar_words, state_words
+from bellcrank.model.records import ParameterRecord, VariableRecord
+from bellcrank.units import ONE as PURE
+from bellcrank.units import Dimension, Unit, UnitSystem, unit_system
+
+UNKNOWN = Unit(PURE, 1.0, "?")
+"""The unit of a quantity whose dimension cannot be told: its values are taken as they are."""
+
+
+@dataclass
+class Quantities:
+    """Dimensions, user units and words. Scalars are keyed by lower-case name, states by symbol, outputs by name."""
+
+    dimension: dict[str, Dimension] = field(default_factory=dict)
+    """Of parameters and variables; one that cannot be told is missing."""
+    unit: dict[str, Unit] = field(default_factory=dict)
+    label: dict[str, str] = field(default_factory=dict)
+    states: dict[str, Unit] = field(default_factory=dict)
+    state_label: dict[str, str] = field(default_factory=dict)
+    output_unit: dict[str, Unit] = field(default_factory=dict)
+    generic: dict[str, str] = field(default_factory=dict)
+    """Generic names of states and outputs."""
+
+
+def infer(analysis: Analysis) -> tuple[Quantities, list[str]]:
+    """The quantities of a model, and the problems found: definite conflicts, and units that cannot be read."""
+    d = analysis.mechanism.description
+    system = unit_system(d.units)
+    problems: list[str] = []
+    scalars: list[tuple[str, ParameterRecord | VariableRecord]] = [("parameter", r) for r in d.parameters.values()]
+    scalars += [("variable", v) for v in d.variables]
+    given = {r.name.lower(): _declared(system, r.units, f"{kind} '{r.name}'", problems) for kind, r in scalars}
+    given_out = {o.name: _declared(system, o.units, f"output '{o.name}'", problems) for o in analysis.outputs}
+
+    states = state_words(analysis)
+    reader = Reader(
+        analysis.mechanism,
+        {symbol.lower(): state.dimension for symbol, state in states.items()},
+        {key: unit.dimension for key, unit in given.items() if unit is not None},
+    )
+    values = read_model(reader, d, given_out)
+    solve(reader.graph.nodes)
+    problems.extend(conflicts(reader.graph.roots))
+
+    @cache
+    def shown(deduced: Dimension | None) -> Unit:
+        return UNKNOWN if deduced is None else system.display(settled(deduced))
+
+    result = Quantities()
+    for symbol, state in states.items():
+        result.states[symbol] = shown(state.dimension)
+        result.state_label[symbol], result.generic[symbol] = state.label, state.generic
+    names = {r.name.lower(): r.name for _, r in scalars} | analysis.parameters
+    words = scalar_words(reader.graph.roots) | {r.name.lower(): r.label for _, r in scalars if r.label}
+    for key, name in names.items():
+        dimension = reader.scalar(name).dimension
+        if dimension is not None:
+            result.dimension[key] = dimension
+        result.unit[key] = given.get(key) or shown(dimension)
+        result.label[key] = words.get(key, name)
+    for output in analysis.outputs:
+        value = values.get(output.name)
+        unit = given_out[output.name] or shown(value.dimension if value is not None else None)
+        result.output_unit[output.name] = unit
+        told = None if unit is UNKNOWN else unit.dimension
+        result.generic[output.name] = channel_name(output.label, told) if output.generic is None else output.generic
+    return result, list(dict.fromkeys(problems))
+
+
+def _declared(system: UnitSystem, text: str | None, where: str, problems: list[str]) -> Unit | None:
+    """The unit a text stands for; a text that cannot be read is a problem."""
+    if text is None:
+        return None
+    try:
+        return system.parse(text)
+    except ModelError as error:
+        problems.append(f"{where}: {error}")
+        return None

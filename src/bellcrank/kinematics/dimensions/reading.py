@@ -1,0 +1,194 @@
+"""Reading: one formula, as text or made in Python, to nodes of the graph.
+
+In:  a formula with its place and what is needed there. Out: its `Root` in the `Graph`, and the node of every name.
+Names are looked up as in `model.scope`. Which formulas a model has is left to `formulas`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
+from typing import Any
+
+from bellcrank.expr import Expr, Func, Held, Number, Product, Sum, Symbol, postorder
+from bellcrank.expr.text import Syntax, evaluate_syntax
+from bellcrank.kinematics.dimensions.algebra import MOMENT, SPEED, SPIN
+from bellcrank.kinematics.dimensions.graph import COMPARE, UNIT, Graph, Node, Root
+from bellcrank.model.formula import show, to_syntax
+from bellcrank.model.mechanism import Mechanism
+from bellcrank.units import FORCE, LENGTH, TIME, Dimension
+from bellcrank.units import ONE as PURE
+
+VECTORS = {"pos": LENGTH, "vel": SPEED, "rot": SPIN}
+
+
+class Reader:
+    """Reads formulas into its `graph`; `states` and `given` are the known dimensions, by lower-case name."""
+
+    def __init__(self, mechanism: Mechanism, states: dict[str, Dimension], given: dict[str, Dimension]) -> None:
+        d = mechanism.description
+        self.graph = Graph()
+        self.mechanism, self.states, self.given = mechanism, states, given
+        self.bodies = {b.name.lower(): b for b in mechanism.bodies}
+        self.loads = {f.name.lower(): MOMENT if f.kind == "moment" else FORCE for f in d.forces}
+        self.returned = {name.lower() for e in d.externals for name in e.returns}
+        self.scalars: dict[str, Node] = {}
+        self.definitions = {name.lower(): self.graph.node("name", name) for name in d.definitions}
+        self._dummies: Mapping[str, Dimension] = {}
+        self._expressions: dict[Expr, Node] = {}
+
+    def read(
+        self,
+        value: Any,
+        where: str,
+        words: str,
+        what: str = "",
+        needed: Dimension | None = None,
+        strict: bool = False,
+        dummies: Mapping[str, Dimension] | None = None,
+    ) -> Node | None:
+        """Takes in a formula, see `Root`; None for a plain number, which may be anything.
+
+        `dummies` are names that have a meaning in this formula only.
+        """
+        if isinstance(value, int | float):
+            return None
+        self.graph.where, self._dummies = where, dummies or {}
+        node = self._settle(evaluate_syntax(to_syntax(value), self._meaning))
+        self.graph.roots.append(Root(node, where, words, what, needed, strict))
+        if needed is not None:
+            node.learn(needed, True, where)
+        return node
+
+    def define(self, name: str, value: Any) -> None:
+        """Takes in the formula behind a name."""
+        node = self.read(value, f"definition '{name}'", name)
+        known = self.definitions[name.lower()]
+        if node is None or node.op == "number":
+            known.op = "number"
+        else:
+            known.parts = (node,)
+            known.join(known.parts)
+
+    def read_alike(self, values: Iterable[Any], where: str, words: str) -> None:
+        """Takes in components of a direction, whose length does not matter."""
+        nodes = [self.read(v, where, words) for v in values]
+        self.graph.node("call").alike = tuple(n for n in nodes if n is not None)
+
+    def scalar(self, name: str) -> Node:
+        """The parameter or variable of that name."""
+        key = name.lower()
+        if key not in self.scalars:
+            node = self.scalars[key] = self.graph.node("scalar", name)
+            node.dimension, node.firm = self.given.get(key), key in self.given
+        return self.scalars[key]
+
+    # ---- formulas as text, or of vectors
+
+    def _settle(self, value: Node | Syntax) -> Node:
+        """The node of a name: looked up only where a scalar is meant, not in vel(p) or q(b)."""
+        if isinstance(value, Node):
+            return value
+        if value.op != "name":
+            return self.graph.node("any", show(value))
+        name: str = value.args[0]
+        key = name.lower()
+        if key in self._dummies:
+            return self.graph.known(name, self._dummies[key])
+        if key in ("t", "pi"):
+            return self.graph.known(key, TIME if key == "t" else PURE)
+        if key in self.definitions:
+            return self.definitions[key]
+        return self.graph.node("any", name) if key in self.returned else self.scalar(name)
+
+    def _meaning(self, node: Syntax, parts: list[Any]) -> Node | Syntax:
+        match node.op:
+            case "number":
+                return self.graph.number(node.args[0])
+            case "unit":
+                return self.graph.known(show(node), PURE)
+            case "value":
+                return self._expression(node.args[0]) if isinstance(node.args[0], Expr) else node
+            case "name":
+                return node
+            case "call":
+                return self._call(node, node.args[0].lower(), parts)
+        a, *rest = (self._settle(p) for p in parts)
+        match node.op:
+            case "neg":
+                return self.graph.negative(a)
+            case "+" | "-":
+                return self.graph.sum([(a, UNIT), (rest[0], UNIT if node.op == "+" else -UNIT)])
+            case "*" | "/":
+                return self.graph.product([(a, UNIT), (rest[0], UNIT if node.op == "*" else -UNIT)])
+            case "**":
+                return self.graph.power(a, rest[0])
+        return self.graph.function(COMPARE[node.op], [a, *rest])
+
+    def _call(self, node: Syntax, name: str, parts: list[Any]) -> Node:
+        if name in VECTORS:
+            return self.graph.known(show(node), VECTORS[name])
+        if name == "fm":
+            return self.graph.known(show(node), self.loads[_name(parts[0])])
+        if name in ("q", "u", "qp", "up"):
+            kind = self.states[self._state(name[0], parts)]
+            return self.graph.known(show(node), kind if name in ("q", "u") else kind / TIME)
+        return self.graph.function(name, [self._settle(p) for p in parts])
+
+    def _state(self, letter: str, parts: list[Any]) -> str:
+        """The coordinate or speed that q(b), q(b, i), q(i), or u likewise, stand for."""
+        owner = self.mechanism if isinstance(parts[0], Node) else self.bodies[_name(parts[0])]
+        index = parts[-1].value if isinstance(parts[-1], Node) and parts[-1].value is not None else 1
+        return (owner.coordinates if letter == "q" else owner.speeds)[int(index) - 1].name.lower()
+
+    # ---- expressions made in Python
+
+    def _expression(self, root: Expr) -> Node:
+        done = self._expressions
+        for e in postorder((root,)):
+            if e not in done:
+                done[e] = self._of_expression(e, done)
+        return done[root]
+
+    def _of_expression(self, e: Expr, done: dict[Expr, Node]) -> Node:
+        if isinstance(e, Number):
+            return self.graph.number(Fraction(e.value))
+        if isinstance(e, Symbol):
+            return self._symbol(e, e.name.lower())
+        if isinstance(e, Held):
+            return done[e.definition]
+        if isinstance(e, Func):
+            parts = [done[a] for a in e.args]
+            return self.graph.function(e.name, parts) if e.function is None else self.graph.node("any", e.name, parts)
+        if isinstance(e, Sum):
+            terms = ((self._scaled(c, [(done[core], UNIT)]), UNIT if c > 0 else -UNIT) for core, c in e.terms)
+            return self.graph.sum(list(terms))
+        assert isinstance(e, Product)
+        size = self._scaled(e.coefficient, [(done[base], Fraction(x)) for base, x in e.factors])
+        return size if e.coefficient > 0 else self.graph.negative(size)
+
+    def _scaled(self, coefficient: int | Fraction, factors: list[tuple[Node, Fraction]]) -> Node:
+        """The product of the factors and the size of the coefficient."""
+        if abs(coefficient) != 1:
+            factors = [(self.graph.number(abs(Fraction(coefficient))), UNIT), *factors]
+        return factors[0][0] if len(factors) == 1 and factors[0][1] == 1 else self.graph.product(factors)
+
+    def _symbol(self, s: Symbol, key: str) -> Node:
+        match s.kind:
+            case "parameter" | "variable":
+                return self.scalar(s.name)
+            case "coordinate" | "speed":
+                return self.graph.known(s.name, self.states[key])
+            case "acceleration":
+                return self.graph.known(s.name, self.states[key.replace("up(", "u(", 1)] / TIME)
+            case "rate" if key.startswith("dxdt("):
+                return self.graph.function("dxdt", [self.scalar(s.name[5:-1])])
+            case "time" | "constant":
+                return self.graph.known(s.name, TIME if s.kind == "time" else PURE)
+        return self.graph.node("any", s.name)
+
+
+def _name(given: Any) -> str:
+    """Lower-case name of a body or force: a name in a formula or a handle."""
+    inside = given.args[0] if isinstance(given, Syntax) else given
+    return (inside if isinstance(inside, str) else str(inside.name)).lower()
