@@ -68,7 +68,9 @@ def start(sim, scale=0.4):
     return q, u
 
 
-@pytest.mark.parametrize("base", [{"rotate": 2}, FREE, PLANAR, PLANAR_SIDEWAYS, BALL], ids=lambda b: str(b.get("rotate")))
+@pytest.mark.parametrize(
+    "base", [{"rotate": 2}, FREE, PLANAR, PLANAR_SIDEWAYS, BALL], ids=lambda b: str(b.get("rotate"))
+)
 @pytest.mark.parametrize("joint", JOINTS)
 def test_energy_rate_is_zero_and_forms_agree(base, joint):
     """dE/dt by central differences along the motion: power of gravity is in the potential, joints do no work."""

@@ -76,7 +76,9 @@ def test_same_bytes_in_every_process():
     for seed, first in (("1", []), ("2", ["stanford_arm", "double_pendulum"])):
         script = code.format(src=src, folder=str(EXAMPLES), first=first)
         environment = {**os.environ, "PYTHONHASHSEED": seed}
-        done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True)
+        done = subprocess.run(
+            [sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True
+        )
         texts.append(done.stdout)
     assert texts[0] == texts[1] == python_source(example("spacecraft_2").equations().program)
 

@@ -21,7 +21,9 @@ def cart():
 
 @pytest.mark.parametrize("solve", ["auto", "implicit"])
 def test_check_state(solve):
-    qdot, udot = example("cart").equations(solve=solve).compile(backend="python").derivatives(0.0, CHECK["q"], CHECK["u"])
+    qdot, udot = (
+        example("cart").equations(solve=solve).compile(backend="python").derivatives(0.0, CHECK["q"], CHECK["u"])
+    )
     assert_close(qdot, CHECK["qp"], 1e-10)
     assert_close(udot, CHECK["up"], 1e-10)
 

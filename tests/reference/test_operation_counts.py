@@ -53,4 +53,7 @@ def test_chain_count_is_linear():
 @pytest.mark.parametrize("name", ["stanford_arm", "spacecraft_2"])
 def test_thorough_search_finds_no_more_than_the_default(name):
     system = example(name)
-    assert system.equations(optimise="thorough").operation_count()["total"] <= system.equations().operation_count()["total"]
+    assert (
+        system.equations(optimise="thorough").operation_count()["total"]
+        <= system.equations().operation_count()["total"]
+    )

@@ -66,7 +66,9 @@ def derive_equations(
     for name in without:
         if name not in PASSES:
             known = ", ".join(PASSES)
-            raise ModelError(f"without={name!r} is not a pass.{did_you_mean(name, PASSES)} Passes: {known}.", description.name)
+            raise ModelError(
+                f"without={name!r} is not a pass.{did_you_mean(name, PASSES)} Passes: {known}.", description.name
+            )
     clock = Clock()
     with small_threshold(description.small_threshold), no_collection():
         with clock.stage("analyse"):

@@ -24,7 +24,6 @@ from bellcrank.model.records import (
 from bellcrank.model.scope import Scope
 from bellcrank.units import unit_system
 
-
 if TYPE_CHECKING:
     from bellcrank.api.equations import Equations
 

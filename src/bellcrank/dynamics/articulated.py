@@ -17,7 +17,7 @@ from bellcrank.dynamics.tree import Freedom, Link, Tree
 from bellcrank.errors import ModelError
 from bellcrank.expr import ONE, ZERO, Expr, add, div, mul, neg, sub
 from bellcrank.kinematics.work import Work, is_zero
-from bellcrank.vector.basis import IDENTITY, NULL, Mat3, Vec3, matmul, transpose
+from bellcrank.vector.basis import IDENTITY, NULL, Mat3, Vec3
 
 ZEROS: Mat3 = (NULL, NULL, NULL)
 
@@ -205,15 +205,10 @@ def _up_general(work: Work, link: Link, m: Mat3) -> Mat3:
     if all(is_zero(row) for row in m):
         return m
     if link.matrix is not None:
-        m = _sandwich(work, link.matrix, m)
+        m = work.sandwich(link.matrix, m)
     for k, c, s in reversed(link.turns):
         m = _turn_general(work, k, c, s, m)
-    return m if link.C is IDENTITY else _sandwich(work, link.C, m)
-
-
-def _sandwich(work: Work, R: Mat3, m: Mat3) -> Mat3:
-    half = tuple(work.hold3(row) for row in matmul(R, m))
-    return tuple(work.hold3(row) for row in matmul(half, transpose(R)))  # type: ignore[arg-type,return-value]
+    return m if link.C is IDENTITY else work.sandwich(link.C, m)
 
 
 def _turn_general(work: Work, k: int, c: Expr, s: Expr, m: Mat3) -> Mat3:

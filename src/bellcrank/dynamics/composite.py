@@ -13,7 +13,7 @@ from bellcrank.dynamics.motion import Motion, inertia_force, up
 from bellcrank.dynamics.tree import Freedom, Link, Tree
 from bellcrank.expr import ZERO, Expr, add, mul, neg, sub
 from bellcrank.kinematics.work import Sym6, Work, full, is_zero, symmetric
-from bellcrank.vector.basis import IDENTITY, NULL, Mat3, Vec3, matmul, transpose
+from bellcrank.vector.basis import IDENTITY, NULL, Mat3, Vec3
 
 Matrix = dict[tuple[int, int], Expr]
 
@@ -155,10 +155,10 @@ def up_tensor(work: Work, link: Link, J: Mat3) -> Mat3:
     if all(is_zero(row) for row in J):
         return J
     if link.matrix is not None:
-        J = _sandwich(work, link.matrix, J)
+        J = full(symmetric(work.sandwich(link.matrix, J)))
     for k, c, s in reversed(link.turns):
         J = full(turn_symmetric(work, k, c, s, symmetric(J)))
-    return J if link.C is IDENTITY else _sandwich(work, link.C, J)
+    return J if link.C is IDENTITY else full(symmetric(work.sandwich(link.C, J)))
 
 
 def turn_symmetric(work: Work, k: int, c: Expr, s: Expr, J: Sym6) -> Sym6:
@@ -174,10 +174,3 @@ def turn_symmetric(work: Work, k: int, c: Expr, s: Expr, J: Sym6) -> Sym6:
     for x in (i, j):
         out[k][x] = out[x][k] = side[x]
     return symmetric(tuple(tuple(row) for row in out))  # type: ignore[arg-type]
-
-
-def _sandwich(work: Work, R: Mat3, J: Mat3) -> Mat3:
-    """R J R^T"""
-    half = tuple(work.hold3(row) for row in matmul(R, J))
-    whole = matmul(half, transpose(R))  # type: ignore[arg-type]
-    return full(tuple(work.hold(x) for x in symmetric(whole)))  # type: ignore[arg-type]

@@ -119,4 +119,4 @@ class Printer:
         return f"({self.wrap(args[0], SUM)} {op} {self.wrap(args[1], SUM)})", ATOM
 
     def choice(self, args: list[Piece]) -> Piece:
-        raise NotImplementedError
+        raise InternalError(f"{type(self).__name__} has no choice between two values")

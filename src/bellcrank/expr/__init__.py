@@ -1,24 +1,11 @@
 """Scalar algebra: interned expressions, creators, calculus, text. No mechanics, nothing else of the project."""
 
 from bellcrank.expr.calculus import constant_part, derivative, expand, nominal, partial, solve_for
-from bellcrank.expr.construct import (
-    add,
-    call,
-    cos,
-    div,
-    expression,
-    function,
-    mul,
-    neg,
-    power,
-    sin,
-    small_threshold,
-    sqrt,
-    sub,
-)
+from bellcrank.expr.construct import add, div, expression, mul, neg, power, small_threshold, sub
 from bellcrank.expr.evaluate import evaluate
 from bellcrank.expr.exchange import from_sympy, to_sympy
 from bellcrank.expr.flat import dump, load
+from bellcrank.expr.functions import call, cos, function, sin, sqrt
 from bellcrank.expr.node import MINUS_ONE, ONE, PI, TWO, ZERO, Expr, Func, Held, Number, Product, Sum, Symbol
 from bellcrank.expr.show import latex
 from bellcrank.expr.walk import depends_on, functions, postorder, release, substitute, symbols, transform

@@ -14,7 +14,6 @@ from bellcrank.expr.construct import (
     add,
     div,
     factors_of,
-    function,
     leading,
     mul,
     neg,
@@ -24,6 +23,7 @@ from bellcrank.expr.construct import (
     split,
     sub,
 )
+from bellcrank.expr.functions import function
 from bellcrank.expr.node import (
     MINUS_ONE,
     ONE,

@@ -12,7 +12,8 @@ from fractions import Fraction
 from typing import Any
 
 from bellcrank.errors import ModelError
-from bellcrank.expr.construct import add, call, function, mul, power, sub
+from bellcrank.expr.construct import add, mul, power, sub
+from bellcrank.expr.functions import call, function
 from bellcrank.expr.node import (
     MINUS_ONE,
     ONE,

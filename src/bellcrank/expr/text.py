@@ -52,97 +52,119 @@ class Syntax:
 
 def parse(source: str) -> Syntax:
     """The syntax tree of a formula."""
-    output: list[Syntax] = []
-    stack: list[tuple[str, int, int]] = []  # operator, position, number of arguments seen (for calls)
-    operand_next = True
-    position = 0
+    return _Yard(source).run()
 
-    def fail(message: str, at: int) -> ExpressionError:
-        return ExpressionError(message, text=source, position=at)
 
-    def reduce() -> None:
-        op, at, _ = stack.pop()
+class _Yard:
+    """A shunting yard: finished operands in `output`, waiting operators and parentheses in `stack`.
+
+    A stack entry is (operator, position, length of the output when a parenthesis was opened). The parenthesis of a call stands as
+    "call NAME" itself.
+    """
+
+    def __init__(self, source: str) -> None:
+        self.source = source
+        self.output: list[Syntax] = []
+        self.stack: list[tuple[str, int, int]] = []
+        self.operand_next = True
+
+    def run(self) -> Syntax:
+        position = 0
+        while (match := TOKEN.match(self.source, position)) is not None:
+            kind = match.lastgroup or ""
+            token, at = match[kind], match.start(kind)
+            position = match.end()
+            if kind == "op":
+                {"(": self.open, ")": self.close, ",": self.comma}.get(token, self.operator)(token, at)
+            elif kind == "name" and (call := CALL.match(self.source, position)):
+                self.expect_operand(token, at)
+                self.stack.append((f"call {token}", at, len(self.output)))
+                position = call.end()
+            else:
+                self.operand(kind, token, at)
+        at = _skip_space(self.source, position)
+        if at < len(self.source):
+            raise self.fail(f"unexpected character {self.source[at]!r}", at)
+        return self.finish()
+
+    def fail(self, message: str, at: int) -> ExpressionError:
+        return ExpressionError(message, text=self.source, position=at)
+
+    def expect_operand(self, token: str, at: int) -> None:
+        if not self.operand_next:
+            raise self.fail(f"an operator is missing before {token!r}", at)
+
+    def operand(self, kind: str, token: str, at: int) -> None:
+        self.expect_operand(token, at)
+        args: tuple[Any, ...] = (token,)
+        if kind == "number":
+            args = (_number(token, self.source, at),)
+        elif kind == "unit":
+            inner = token[1:-1].strip()
+            args = (inner[:-1].strip(), int(inner[-1]))
+        self.output.append(Syntax(kind, args, at, self.source))
+        self.operand_next = False
+
+    def operator(self, token: str, at: int) -> None:
+        op = "**" if token == "^" else token
+        if self.operand_next:
+            if op == "-":
+                self.stack.append(("neg", at, 0))
+            elif op != "+":
+                raise self.fail(f"something is missing before {token!r}", at)
+            return
+        while self.stack and self.stack[-1][0] in BINDING and _binds(self.stack[-1][0], op):
+            self.reduce()
+        self.stack.append((op, at, 0))
+        self.operand_next = True
+
+    def open(self, token: str, at: int) -> None:
+        self.expect_operand(token, at)
+        self.stack.append(("(", at, len(self.output)))
+
+    def close(self, token: str, at: int) -> None:
+        empty_call = self.stack and self.stack[-1][0].startswith("call ") and self.stack[-1][2] == len(self.output)
+        if self.operand_next and not empty_call:
+            raise self.fail("something is missing before ')'", at)
+        self.reduce_to_parenthesis()
+        if not self.stack:
+            raise self.fail("')' without '('", at)
+        op, where, base = self.stack.pop()
+        if op != "(":
+            args = tuple(self.output[base:])
+            del self.output[base:]
+            self.output.append(Syntax("call", (op[5:], *args), where, self.source))
+        self.operand_next = False
+
+    def comma(self, token: str, at: int) -> None:
+        if self.operand_next:
+            raise self.fail("something is missing before ','", at)
+        self.reduce_to_parenthesis()
+        if not self.stack or self.stack[-1][0] == "(":
+            raise self.fail("',' outside the arguments of a function", at)
+        self.operand_next = True
+
+    def reduce_to_parenthesis(self) -> None:
+        while self.stack and self.stack[-1][0] in BINDING:
+            self.reduce()
+
+    def reduce(self) -> None:
+        op, at, _ = self.stack.pop()
         count = 1 if op == "neg" else 2
-        args = tuple(output[-count:])
-        del output[-count:]
-        output.append(Syntax(op, args, at, source))
+        args = tuple(self.output[-count:])
+        del self.output[-count:]
+        self.output.append(Syntax(op, args, at, self.source))
 
-    while True:
-        match = TOKEN.match(source, position)
-        if match is None:
-            at = _skip_space(source, position)
-            if at < len(source):
-                raise fail(f"unexpected character {source[at]!r}", at)
-            break
-        kind = match.lastgroup or ""
-        token = match[kind]
-        at = match.start(kind)
-        position = match.end()
-        if kind in ("number", "name", "unit"):
-            if not operand_next:
-                raise fail(f"an operator is missing before {token!r}", at)
-            if kind == "number":
-                output.append(Syntax("number", (_number(token, source, at),), at, source))
-            elif kind == "unit":
-                inner = token[1:-1].strip()
-                output.append(Syntax("unit", (inner[:-1].strip(), int(inner[-1])), at, source))
-            elif CALL.match(source, position):
-                stack.append((f"call {token}", at, 0))
-                continue
-            else:
-                output.append(Syntax("name", (token,), at, source))
-            operand_next = False
-        elif token == "(":
-            if not operand_next:
-                raise fail("an operator is missing before '('", at)
-            if stack and stack[-1][0].startswith("call ") and stack[-1][2] == 0 and _just_opened(stack, at, source):
-                op, where, _ = stack.pop()
-                stack.append((op, where, 1))
-                stack.append(("(call", at, len(output)))
-            else:
-                stack.append(("(", at, len(output)))
-        elif token == ")":
-            empty_call = operand_next and stack and stack[-1][0] == "(call" and stack[-1][2] == len(output)
-            if operand_next and not empty_call:
-                raise fail("something is missing before ')'", at)
-            while stack and stack[-1][0] not in ("(", "(call"):
-                reduce()
-            if not stack:
-                raise fail("')' without '('", at)
-            op, _, base = stack.pop()
-            if op == "(call":
-                name, where, _ = stack.pop()
-                args = tuple(output[base:])
-                del output[base:]
-                output.append(Syntax("call", (name[5:], *args), where, source))
-            operand_next = False
-        elif token == ",":
-            if operand_next:
-                raise fail("something is missing before ','", at)
-            while stack and stack[-1][0] not in ("(", "(call"):
-                reduce()
-            if not stack or stack[-1][0] != "(call":
-                raise fail("',' outside the arguments of a function", at)
-            operand_next = True
-        else:
-            op = "**" if token == "^" else token
-            if operand_next:
-                if op == "-":
-                    stack.append(("neg", at, 0))
-                elif op != "+":
-                    raise fail(f"something is missing before {token!r}", at)
-                continue
-            while stack and stack[-1][0] in BINDING and _binds(stack[-1][0], op):
-                reduce()
-            stack.append((op, at, 0))
-            operand_next = True
-    if operand_next:
-        raise fail("the formula is empty" if not source.strip() else "the formula ends too early", len(source.rstrip()))
-    while stack:
-        if stack[-1][0] in ("(", "(call"):
-            raise fail("'(' is never closed", stack[-1][1])
-        reduce()
-    return output[0]
+    def finish(self) -> Syntax:
+        if self.operand_next:
+            what = "the formula ends too early" if self.source.strip() else "the formula is empty"
+            raise self.fail(what, len(self.source.rstrip()))
+        while self.stack:
+            op, at, _ = self.stack[-1]
+            if op not in BINDING:
+                raise self.fail("'(' is never closed", self.source.index("(", at))
+            self.reduce()
+        return self.output[0]
 
 
 def _skip_space(source: str, position: int) -> int:
@@ -157,11 +179,6 @@ def _number(token: str, source: str, at: int) -> Fraction:
     if math.isinf(value) or len(token) > LONGEST_NUMBER or (value == 0 and re.search("[1-9]", written.split("e")[0])):
         raise ExpressionError("this number is too long, too large or too small", text=source, position=at)
     return Fraction(written) if value else Fraction(0)
-
-
-def _just_opened(stack: list[tuple[str, int, int]], at: int, source: str) -> bool:
-    name, where, _ = stack[-1]
-    return source[where + len(name) - 5 : at].strip() == ""
 
 
 def _binds(top: str, new: str) -> bool:

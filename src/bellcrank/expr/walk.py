@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 
-from bellcrank.expr.construct import add, function, mul, power
+from bellcrank.expr.construct import add, mul, power
+from bellcrank.expr.functions import function
 from bellcrank.expr.node import Expr, Func, Held, Number, Product, Sum, Symbol
 
 

@@ -78,7 +78,7 @@ class Kinematics:
 
     def nominal(self, e: Expr) -> Expr:
         """e with all states at zero; the scalar part of Euler parameters is then 1."""
-        upright = {b.q_r[0]: ONE for b in self.mechanism.bodies if b.euler}
+        upright: dict[Expr, Expr] = {b.q_r[0]: ONE for b in self.mechanism.bodies if b.euler}
         return nominal(substitute(e, upright)) if upright else nominal(e)
 
     def derivative(self, v: Vector) -> Vector:

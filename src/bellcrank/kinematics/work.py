@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from bellcrank.expr import ONE, ZERO, Expr, Func, Held, Number, Symbol, add, mul, neg, sub
 from bellcrank.expr.construct import split
 from bellcrank.expr.node import PRIME, Product
-from bellcrank.vector.basis import IDENTITY, Mat3, Vec3
+from bellcrank.vector.basis import IDENTITY, Mat3, Vec3, matmul, transpose
 
 Sym6 = tuple[Expr, Expr, Expr, Expr, Expr, Expr]  # xx, yy, zz, xy, yz, zx
 
@@ -81,6 +81,12 @@ class Work:
         if m is IDENTITY:
             return v
         return self.hold3(add(*(mul(m[i][j], v[i]) for i in range(3))) for j in range(3))
+
+    def sandwich(self, R: Mat3, m: Mat3) -> Mat3:
+        """R m R^T"""
+        half = tuple(self.hold3(row) for row in matmul(R, m))
+        whole = matmul(half, transpose(R))  # type: ignore[arg-type]
+        return self.hold3(whole[0]), self.hold3(whole[1]), self.hold3(whole[2])
 
     def turn(self, k: int, c: Expr, s: Expr, v: Vec3) -> Vec3:
         """v after a rotation about axis k: from the turned axes to the old ones."""

@@ -12,7 +12,7 @@ from typing import Any
 
 from bellcrank.errors import ExpressionError, ModelError, did_you_mean
 from bellcrank.expr import PI, Expr, Func, Number, Symbol, expression, function, transform
-from bellcrank.expr.construct import ARITY
+from bellcrank.expr.functions import ARITY
 from bellcrank.expr.text import Syntax, evaluate_syntax
 from bellcrank.model.formula import show, to_syntax
 from bellcrank.model.records import Description, External, ExternalValue
