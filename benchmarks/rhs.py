@@ -190,7 +190,7 @@ def casadi_library(links, gravity):
 
 def pinocchio_library():
     prefix = Path(sysconfig.get_paths()["purelib"]) / "cmeel.prefix" / "include"
-    defines = ["-DNDEBUG", "-DBOOST_MPL_LIMIT_LIST_SIZE=30", "-DBOOST_MPL_CFG_NO_PREPROCESSED_HEADERS"]
+    defines = ["-DNDEBUG", "-DBOOST_MPL_LIMIT_LIST_SIZE=30", "-DBOOST_MPL_CFG_NO_PREPROCESSED_HEADERS", "-Wno-psabi"]
     command = ["g++", "-std=c++17", *FAST, *defines, f"-I{prefix}", f"-I{prefix / 'eigen3'}"]
     if not shutil.which("g++") or not (prefix / "eigen3").exists():
         print("Pinocchio is left out: needs g++ and `pip install pin cmeel-eigen`", file=sys.stderr)

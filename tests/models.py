@@ -10,7 +10,8 @@ import pytest
 import bellcrank as bc
 from bellcrank.build.compiler import find_compiler
 
-EXAMPLES = sorted(p.stem for p in (Path(__file__).parents[1] / "examples").glob("*.py") if p.stem != "demo")
+FOLDER = Path(__file__).parents[1] / "examples"
+EXAMPLES = sorted(p.stem for p in FOLDER.glob("*.py") if "def model(" in p.read_text(encoding="utf-8"))
 needs_compiler = pytest.mark.skipif(find_compiler() is None, reason="there is no C compiler")
 
 

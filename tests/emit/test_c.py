@@ -11,8 +11,10 @@ import bellcrank as bc
 from bellcrank.build.c import CModel
 from bellcrank.build.compiler import compile_source, find_compiler
 from bellcrank.emit.c import Words, c_source, template
+from bellcrank.emit.c_printer import CPrinter
 from bellcrank.emit.names import comment, identifier, safe_names
-from bellcrank.expr import Symbol
+from bellcrank.emit.python import PythonPrinter
+from bellcrank.expr import Product, Symbol
 from bellcrank.program import interpret
 from tests.models import EXAMPLES, derived, example, needs_compiler, pendulum, random_state, relative
 
@@ -73,6 +75,13 @@ def test_hostile_names_compile():
     eom = s.equations()
     _, udot = strict_model(eom)[1].derivatives(0.0, [0.5], [0.0], *constants_of(eom), [])
     assert udot == pytest.approx([-5.5 / 1.01], rel=1e-12)
+
+
+def test_division_by_a_power_is_in_parentheses():
+    a, b = Symbol("a"), Symbol("b")
+    names = {a: "a", b: "b"}
+    for printer in (PythonPrinter(names, ()), CPrinter(names, {}, {})):
+        assert printer.expr(Product(1, ((a, 1), (b, -2)))) == "a/(b*b)"
 
 
 def constants_of(eom):

@@ -73,10 +73,13 @@ def test_memory_changes_once_per_accepted_step(method):
 
 
 @needs_compiler
-def test_every_run_starts_with_a_clear_memory():
-    sim = machine().equations().compile(backend="c")
-    first, second = sim.simulate(), sim.simulate()
+@pytest.mark.parametrize("method", ["rk4", "RK45"])
+@pytest.mark.parametrize("c", [True, False])
+def test_every_run_starts_with_a_clear_memory(method, c):
+    sim = machine(c=c).equations().compile(backend="c")
+    first, second = sim.simulate(method=method), sim.simulate(method=method)
     np.testing.assert_array_equal(first["calls"], second["calls"])
+    assert first["calls"][-1] > 3
 
 
 @needs_compiler

@@ -6,7 +6,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from bellcrank.emit.schedule import Angle, Angles, Options, needed, schedule, step_expressions, step_targets
+from bellcrank.emit.schedule import Options, needed, schedule
+from bellcrank.emit.steps import Angle, Angles, step_expressions, step_targets
 from bellcrank.expr import Expr, Func, Product, Sum, Symbol, evaluate, postorder
 from bellcrank.program.program import Assign, Call, Section
 from tests.models import EXAMPLES, example

@@ -57,7 +57,8 @@ class Equations:
 
     @property
     def independent_speeds(self) -> list[Symbol]:
-        return list(self.program.speeds)
+        """A regular set of speeds: with loops fewer than `speeds`, of which the rest follows."""
+        return list(self.analysis.independent_speeds)
 
     @property
     def parameters(self) -> list[str]:
@@ -74,7 +75,8 @@ class Equations:
 
     @property
     def constraints(self) -> list[Removed]:
-        return list(self.analysis.removed)
+        """The dependent speeds, each with the relation that determines it."""
+        return [*self.analysis.removed, *self.analysis.dependent]
 
     @property
     def notes(self) -> list[str]:
@@ -102,12 +104,12 @@ class Equations:
 
     def operation_count(self) -> dict[str, Any]:
         """Operations of one evaluation of all rates: add, multiply, divide, function, total; `classic` by the published rule."""
-        return self.program.count.as_dict()
+        return self.program.count.as_dict(self.program.per_step)
 
     def summary(self) -> str:
         """A few lines: freedoms, operations, how derived, seconds."""
         c = self.program.count
-        q, u = len(self.coordinates), len(self.speeds)
+        q, u = len(self.coordinates), len(self.independent_speeds)
         lines = [
             f"{self.name}: {len(self.analysis.mechanism.bodies)} bodies, {q} coordinates, {u} independent speeds",
             f"operations: {c.add} add, {c.multiply} multiply, {c.divide} divide, {c.function} functions (total {c.total});"

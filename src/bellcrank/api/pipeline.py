@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from bellcrank.api.equations import Equations
 from bellcrank.dynamics.derive import PASSES, Derivation, derivations, reduced_system, require_freedom
 from bellcrank.errors import ModelError, did_you_mean
-from bellcrank.expr import ZERO, Expr, Symbol, small_threshold, substitute
+from bellcrank.expr import ZERO, Expr, Symbol, partial, small_threshold, substitute
 from bellcrank.kinematics.analysis import Analysis, analyse
 from bellcrank.kinematics.dimensions import infer
 from bellcrank.model.check import freeze
@@ -22,7 +22,7 @@ from bellcrank.program.count import count
 from bellcrank.program.extract import network_cost
 from bellcrank.program.idle import drop_idle_parameters
 from bellcrank.program.optimise import first_extraction, optimise
-from bellcrank.program.program import Parts, Program, build_program
+from bellcrank.program.program import Loops, Parts, Program, build_program
 
 SOLVE = ("auto", "explicit", "implicit", "order-n")
 OPTIMISE = ("none", "default", "thorough")
@@ -90,6 +90,8 @@ def derive_equations(
 def _program(analysis: Analysis, solve: str, level: str, without: frozenset[str]) -> tuple[Program, str]:
     coordinates = list(analysis.mechanism.coordinates)
     q_rates = [analysis.kinematics.rates[q] for q in coordinates]
+    if solve != "auto" and analysis.dependent:
+        raise ModelError(f"solve={solve!r} is not available for models with closed loops yet; leave it at 'auto'")
     if solve == "implicit":
         return _implicit(analysis, q_rates), "implicit: mass matrix solved numerically"
     ways = list(derivations(analysis, solve, without))
@@ -111,14 +113,14 @@ def _program(analysis: Analysis, solve: str, level: str, without: frozenset[str]
 
 def _roots(analysis: Analysis, q_rates: list[Expr], way: Derivation) -> list[Expr]:
     index = {u: i for i, u in enumerate(analysis.mechanism.speeds)}
-    return [*q_rates, *(way.udot[index[u]] for u in analysis.independent_speeds)]
+    return [*q_rates, *(way.udot[index[u]] for u in analysis.state_speeds)]
 
 
 def _build(analysis: Analysis, rates: list[Expr], **more: object) -> Program:
     """The program with its outputs; accelerations in outputs are the rates just derived."""
-    independent = analysis.independent_speeds
+    speeds = analysis.state_speeds
     accelerations: dict[Expr, Expr] = {}
-    for u, rate in zip(independent, rates[len(analysis.mechanism.coordinates) :], strict=True):
+    for u, rate in zip(speeds, rates[len(analysis.mechanism.coordinates) :], strict=True):
         accelerations[analysis.kinematics.rate_of(u)] = rate
     outputs = [(o.name, substitute(o.value, accelerations)) for o in analysis.outputs]
     d = analysis.mechanism.description
@@ -126,8 +128,22 @@ def _build(analysis: Analysis, rates: list[Expr], **more: object) -> Program:
     orders = analysis.mechanism.orders
     parameters = [Symbol(n, "parameter", orders.get(n.lower(), 0)) for n in names]
     inputs = [Symbol(v.name, "variable", orders.get(v.name.lower(), 0)) for v in d.variables]
+    loops = _loops(analysis) if analysis.rows else None
     return build_program(
-        Parts(d.name, parameters, analysis.mechanism.coordinates, independent, rates, outputs, inputs, **more)  # type: ignore[arg-type]
+        Parts(d.name, parameters, analysis.mechanism.coordinates, speeds, rates, outputs, inputs, loops=loops, **more)  # type: ignore[arg-type]
+    )
+
+
+def _loops(analysis: Analysis) -> Loops:
+    """What is needed to bring a state onto the constraints: g, dg/dq, v and dv/du."""
+    q, u = analysis.mechanism.coordinates, analysis.mechanism.speeds
+    position = [row.g for row in analysis.rows if row.g is not None]
+    return Loops(
+        tuple(row.text for row in analysis.rows),
+        tuple(position),
+        tuple(tuple(partial(g, s) for s in q) for g in position),
+        tuple(row.v for row in analysis.rows),
+        tuple(tuple(partial(row.v, s) for s in u) for row in analysis.rows),
     )
 
 

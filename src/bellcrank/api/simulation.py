@@ -17,6 +17,7 @@ from bellcrank.errors import BellcrankError, ModelError, ModelWarning, RunError,
 from bellcrank.expr import Symbol
 from bellcrank.expr.table import Table
 from bellcrank.model.records import External
+from bellcrank.run.admit import CannotClose, Closure
 from bellcrank.run.diagnose import likely_term
 from bellcrank.run.inputs import as_input, as_signal, check_covers
 from bellcrank.run.integrate import ADAPTIVE, FIXED
@@ -245,8 +246,59 @@ class Simulation:
         return [float(x) for x in q], [float(x) for x in u]
 
     def complete(self, initial: Mapping[Any, float] | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """The full state in equation units from the values given (user units); the rest is zero."""
-        return self._initial({**self.description.run.initial, **(initial or {})})
+        """The full state in equation units from the values given (user units, default: those of set_run).
+
+        What constraints determine is solved for, starting from zero; the rest is zero.
+        """
+        given = self.description.run.initial if initial is None else initial
+        if self.program.loops is None:
+            return self._initial(given)
+        return self._completed(given, self.parameter_values(), self._inputs(None))
+
+    def _completed(
+        self, given: Mapping[Any, float], p: list[float], signals: list[Input]
+    ) -> tuple[np.ndarray, np.ndarray]:
+        q, u = self._initial(given)
+        closure = self._closure(p, signals)
+        if closure is None:
+            return q, u
+        names = {self._state_name(key) for key in given}
+        free_q, free_u = (
+            np.array([s.name.lower().replace(" ", "") not in names for s in listed])
+            for listed in (self.program.coordinates, self.program.speeds)
+        )
+        try:
+            return closure.assemble(0.0, q, u, free_q, free_u)
+        except CannotClose as first:
+            try:
+                found = closure.assemble(0.0, q, u, np.ones_like(free_q), np.ones_like(free_u))
+            except CannotClose as error:
+                raise ModelError(
+                    f"the loop {error.row} cannot be closed: a residual of {error.residual:.3g} remains. "
+                    "Check lengths, or give initial values nearer to an assembly.",
+                    self.equations.name,
+                ) from None
+            warnings.warn(
+                f"the initial values contradict the constraint {first.row} (residual {first.residual:.3g}); "
+                "the nearest state that satisfies all constraints is used instead",
+                ModelWarning,
+                stacklevel=4,
+            )
+            return found
+
+    def _closure(self, p: list[float], signals: list[Input]) -> Closure | None:
+        """The constraints of closed loops as a function of time and state."""
+        loops = self.program.loops
+        if loops is None:
+            return None
+        model = self.model if isinstance(self.model, PythonModel) else PythonModel(self.program, self.externals)
+        c = model.constants(p)
+
+        def function(t: float, q: list[float], u: list[float]) -> list[float]:
+            return model.closure(t, q, u, p, c, [i.function(t) for i in signals])
+
+        n_q, n_u = len(self.program.coordinates), len(self.program.speeds)
+        return Closure(loops.names, len(loops.g), n_q, n_u, function)
 
     def _initial(self, given: Mapping[Any, float]) -> tuple[np.ndarray, np.ndarray]:
         q = {s.name.lower().replace(" ", ""): i for i, s in enumerate(self.program.coordinates)}
@@ -318,14 +370,19 @@ class Simulation:
         p = self.parameter_values(parameters)
         signals = self._inputs(inputs, t_end)
         watch = self._watch(events or {}, {stop} if isinstance(stop, str) else set(stop), parameters)
-        y = np.concatenate(self.complete(initial))
+        y = np.concatenate(self._completed({**r.initial, **(initial or {})}, p, signals))
         steps = (
             round(t_end / step) if abs(round(t_end / step) * step - t_end) < 1e-9 * t_end else math.ceil(t_end / step)
         )
-        for routine in self._remembering:
-            routine.array[:] = 0.0
+        self._forget()
         evaluation = Evaluation(
-            self.model, len(self.program.coordinates), p, self._constants(p), signals, self._set_live
+            self.model,
+            len(self.program.coordinates),
+            p,
+            self._constants(p),
+            signals,
+            self._set_live,
+            self._closure(p, signals),
         )
         run: Stepper
         if method in ADAPTIVE:
@@ -333,7 +390,7 @@ class Simulation:
             run, steps, every = AdaptiveRun(evaluation, method, times, y, rtol, atol), len(times) - 1, 1
         else:
             often = 1 if watch.conditions else every
-            if isinstance(self.model, CModel):
+            if isinstance(self.model, CModel) and evaluation.closure is None:
                 run = self.model.start(method, step, steps, often, y, p, evaluation.c, signals)
             else:
                 run = PythonRun(evaluation, method, step, steps, often, y)
@@ -348,6 +405,13 @@ class Simulation:
     @property
     def _remembering(self) -> list[Memory]:
         return [x for x in self.externals if isinstance(x, Memory)]
+
+    def _forget(self) -> None:
+        """Clears what external routines remember."""
+        for routine in self._remembering:
+            routine.array[:] = 0.0
+        if isinstance(self.model, CModel):
+            self.model.forget()
 
     def _set_live(self, live: bool) -> None:
         """Whether single evaluations may change what external routines remember."""

@@ -16,6 +16,7 @@ from bellcrank.model.records import (
     Description,
     External,
     ForceRecord,
+    LoopRecord,
     OutputRecord,
     ParameterRecord,
     PointRecord,
@@ -154,6 +155,25 @@ class System:
     def add_constraint(self, expression: Any, eliminate: Any = None, label: str | None = None) -> None:
         """Demands that the expression be zero. It must be linear in the speeds; `eliminate` names the speed to remove."""
         self.description.constraints.append(ConstraintRecord(expression, eliminate, label))
+
+    def close_loop(
+        self,
+        p: Any,
+        r: Any,
+        directions: Sequence[Any] = (),
+        *,
+        joint: str | None = None,
+        axis: Any = None,
+        length: Any = None,
+        label: str | None = None,
+    ) -> None:
+        """Closes a kinematic loop between two points of different bodies.
+
+        Either `directions`: the points do not move apart along these vectors; or `joint`: pin, ball, slider, cylindrical,
+        universal, planar (these but ball with `axis`, a vector fixed in p's body) or rod (a constant distance, `length` or the
+        nominal one).
+        """
+        self.description.loops.append(LoopRecord(p, r, tuple(directions), joint, axis, length, label))
 
     # ---- parameters, variables, definitions
 

@@ -144,7 +144,7 @@ class CModel:
         self.live = False  # may single evaluations change what external routines remember?
         self.error: BaseException | None = None
         self._callback = _External(self._external)
-        self._externals = _Externals(self._callback, self.memory.ctypes.data, 0, 0)
+        self._externals = self.externals(self.memory)
         self._sizes = (len(program.coordinates), len(program.speeds), len(program.output_names))
         self._held: dict[str, tuple[Sequence[float], Any]] = {}
         for name in ("constants", "derivatives", "outputs"):
@@ -217,6 +217,14 @@ class CModel:
             return 1
         return 0
 
+    def externals(self, memory: np.ndarray) -> _Externals:
+        """External routines with a memory of their own for those in C."""
+        return _Externals(self._callback, memory.ctypes.data, 0, 0)
+
+    def forget(self) -> None:
+        """Clears what external routines in C remember between single evaluations."""
+        self.memory[:] = 0.0
+
     def raise_error(self) -> None:
         """Raises what an external routine or an input raised during the last call."""
         if self.error is not None:
@@ -268,7 +276,9 @@ class CRun:
         self._job = _Job(method=METHODS.index(method), total=total, every=every, h=step)
         self._job.function = self._function
         self._job.inputs = ctypes.addressof(self._signals)
-        self._job.externals = ctypes.addressof(model._externals)
+        self._memory = np.zeros_like(model.memory)
+        self._externals = model.externals(self._memory)
+        self._job.externals = ctypes.addressof(self._externals)
         for name, array in (
             ("p", self._parameters),
             ("c", self._constants),
@@ -288,8 +298,6 @@ class CRun:
         rows = np.empty((count, self._width))
         self._job.first, self._job.last, self._job.filled = first, last, 0
         self._job.rows = rows.ctypes.data
-        if first == 0:
-            self.model.memory[:] = 0.0
         self.status = self.model._library.run(ctypes.byref(self._job))
         self.reached = self._job.reached
         if self.status in (EXTERNAL_FAILED, INPUT_FAILED):

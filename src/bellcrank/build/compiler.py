@@ -130,7 +130,7 @@ def compile_source(source: str, folder: Path, compiler: Compiler, flags: Sequenc
     linux = LINUX if sys.platform == "linux" else ()
     fewer = [f for f in flags if f != "-march=native"]
     message = ""
-    for chosen in dict.fromkeys(((*flags, *linux), (*fewer, *linux), tuple(fewer))):
+    for chosen in dict.fromkeys(((*flags, *linux), tuple(flags), (*fewer, *linux), tuple(fewer))):
         command = [*compiler.command, *ALWAYS, *chosen, str(code), "-o", str(library), "-lm"]
         try:
             done = subprocess.run(command, capture_output=True, text=True, errors="replace")

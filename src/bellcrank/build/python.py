@@ -37,6 +37,19 @@ class PythonModel:
     ) -> tuple[list[float], list[float]]:
         return self._module.derivatives(t, q, u, p, c, w, self.routines)
 
+    def closure(
+        self,
+        t: float,
+        q: Sequence[float],
+        u: Sequence[float],
+        p: Sequence[float],
+        c: Sequence[float],
+        w: Sequence[float],
+    ) -> list[float]:
+        """g, dg/dq, v, dv/du of closed loops in one list."""
+        values: list[float] = self._module.closure(t, q, u, p, c, w, self.routines)
+        return values
+
     def outputs(
         self,
         t: float,

@@ -117,6 +117,9 @@ def reference_choices(analysis: Analysis) -> list[dict[int, Vec3]]:
 def derivations(analysis: Analysis, solve_by: str, without: frozenset[str] = frozenset()) -> Iterator[Derivation]:
     """The ways worth counting. `solve_by` is explicit, order-n or auto; `without` switches passes off."""
     names = freedom_names(analysis)
+    if analysis.dependent:
+        yield _looped(analysis, names, without)
+        return
     if analysis.removed:
         yield from _reduced(analysis, names, without)
         return
@@ -304,14 +307,34 @@ def _reduced(analysis: Analysis, names: dict[int, str], without: frozenset[str])
 def partial_velocities(analysis: Analysis, without: frozenset[str]) -> Reduced:
     """M u' = f of a constrained system, from reduced partial velocities."""
     system = prepare(analysis, user_reference(analysis), True, without)
-    k, work = analysis.kinematics, system.work
-    rows = rate_rows(analysis.removed, k.speed, k.rate_of, work)
+    reduction = _reduction(analysis, system.work)
+    M, f = by_partials(system.tree, system.loads, system.gravity, reduction, system.work)
+    return Reduced(M, f, system.work, reduction.free)
+
+
+def _reduction(analysis: Analysis, work: Work) -> Reduction:
+    """How the accelerations of dependent speeds follow from the independent ones."""
+    k = analysis.kinematics
+    rows = rate_rows(analysis.removed or analysis.dependent, k.speed, k.rate_of, work)
     place = {u: i for i, u in enumerate(analysis.mechanism.speeds)}
     free = [i for u, i in place.items() if u not in rows.slope]
     slope = {place[u]: {place[v]: a for v, a in row.items()} for u, row in rows.slope.items()}
-    drift = {place[u]: c for u, c in rows.drift.items()}
-    M, f = by_partials(system.tree, system.loads, system.gravity, Reduction(free, slope, drift), work)
-    return Reduced(M, f, work, free)
+    return Reduction(free, slope, {place[u]: c for u, c in rows.drift.items()})
+
+
+def _looped(analysis: Analysis, names: dict[int, str], without: frozenset[str]) -> Derivation:
+    """Loops: accelerations of the independent speeds, and of the dependent ones by u_s' = T u_r' + c."""
+    system = partial_velocities(analysis, without)
+    count = len(analysis.dependent)
+    way = _solved(system, dict.fromkeys(system.index, ZERO), names, f"partial velocities with {count} loop constraints")
+    work = system.work
+    reduction = _reduction(analysis, work)
+    udot = dict(way.udot)
+    for s in range(len(analysis.mechanism.speeds)):
+        if s not in udot:
+            terms = [mul(a, way.udot[r]) for r, a in reduction.slope(s).items()]
+            udot[s] = work.hold(add(reduction.drift(s), *terms))
+    return Derivation(udot, way.how)
 
 
 def _solved(system: Reduced, delta: dict[int, Expr], names: dict[int, str], how: str) -> Derivation:

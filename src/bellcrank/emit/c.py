@@ -16,17 +16,8 @@ from typing import TypeVar
 from bellcrank.emit.c_printer import CPrinter, external_calls
 from bellcrank.emit.c_tables import table_functions
 from bellcrank.emit.names import comment, identifier, safe_names
-from bellcrank.emit.schedule import (
-    BEST,
-    Angles,
-    Options,
-    Schedule,
-    Step,
-    needed,
-    schedule,
-    step_expressions,
-    step_targets,
-)
+from bellcrank.emit.schedule import BEST, Options, Schedule, needed, schedule
+from bellcrank.emit.steps import Angles, Step, step_expressions, step_targets
 from bellcrank.expr import Expr, Func, Symbol, postorder
 from bellcrank.expr.table import Table
 from bellcrank.program.program import Assign, Call, Program, Section, Solve

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from bellcrank.emit.names import identifier
 from bellcrank.emit.printer import ATOM, Piece, Printer
-from bellcrank.emit.schedule import Angles, Step, step_targets
+from bellcrank.emit.steps import Angles, Step, step_targets
 from bellcrank.expr import Func, Symbol
 from bellcrank.expr.table import Table
 from bellcrank.program.program import Assign, Call, Program, Solve
@@ -90,7 +90,11 @@ class CPrinter(Printer):
 
 @dataclass(frozen=True)
 class ExternalCall:
-    """How an external routine is called: written in C in this file, or through the callback."""
+    """How an external routine is called: written in C in this file, or through the callback.
+
+    In C it is `double name(double a, double b)`, or, if it returns several values, `void name(double a, double b, double *returns)`; with
+    memory, `double *memory` is a further argument. Other functions, constants and #include lines may stand beside it.
+    """
 
     routine: Any
     number: int

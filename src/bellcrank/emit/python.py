@@ -112,6 +112,8 @@ def python_source(program: Program, labels: Mapping[str, str] | None = None) -> 
     lines += _constants(program, printer)
     lines += _function("derivatives", (program.derivatives,), printer, len(program.coordinates))
     lines += _function("outputs", (program.derivatives, program.outputs), printer, None)
+    if program.loops is not None:
+        lines += _function("closure", (program.closure,), printer, None)
     return "\n".join(lines) + "\n"
 
 

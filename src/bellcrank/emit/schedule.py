@@ -9,36 +9,28 @@ have their sines and cosines taken together, which vectorises. Only the rounding
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from bellcrank.emit.order import ordered
+from bellcrank.emit.steps import (
+    ADD,
+    DIVIDE,
+    FUNCTION,
+    FUSED,
+    MULTIPLY,
+    ROOT,
+    SELECT,
+    Angle,
+    Angles,
+    Step,
+    step_expressions,
+    step_targets,
+    symbols_in,
+)  # fmt: skip
 from bellcrank.expr import Expr, Func, Number, Product, Sum, Symbol, postorder
 from bellcrank.expr.node import ONE, Rational
 from bellcrank.program.program import Assign, Call, Section, Solve, Statement, statement_expressions
-
-# Cycles until a result can be used. Processors differ; the order they lead to is good on all of them.
-ADD, MULTIPLY, FUSED, DIVIDE, ROOT, SELECT, FUNCTION = 4, 4, 4, 14, 18, 4, 40
-SLOTS = 2  # operations that start per cycle
-LARGEST_LISTED = 1500  # operations; beyond, registers run out in critical-path order and depth first is better
-
-
-@dataclass(frozen=True)
-class Angle:
-    """sine, cosine = sin(value), cos(value); None where unused."""
-
-    value: Expr
-    sine: Symbol | None
-    cosine: Symbol | None
-
-
-@dataclass(frozen=True)
-class Angles:
-    """Sines and cosines that are taken together."""
-
-    angles: tuple[Angle, ...]
-
-
-Step = Statement | Angles
 
 
 @dataclass(frozen=True)
@@ -67,32 +59,20 @@ def schedule(section: Section, options: Options = BEST) -> Schedule:
     arranger = _Arranger(section, options)
     used = arranger.used
     steps = [_used(s, used) for s in arranger.steps]
-    return _ordered(steps, arranger.results, arranger.early, options)
-
-
-def step_targets(s: Step) -> tuple[Symbol, ...]:
-    """The symbols that a step defines."""
-    if isinstance(s, Assign):
-        return (s.target,)
-    if isinstance(s, Angles):
-        return tuple(x for a in s.angles for x in (a.sine, a.cosine) if x is not None)
-    return tuple(t for t in s.targets if t is not None)
-
-
-def step_expressions(s: Step) -> tuple[Expr, ...]:
-    """The expressions that a step evaluates."""
-    return tuple(a.value for a in s.angles) if isinstance(s, Angles) else statement_expressions(s)
+    if options.critical_path:
+        steps = ordered(steps, arranger.results, arranger.early)
+    return Schedule(tuple(steps), arranger.results)
 
 
 def needed(section: Section, first: Sequence[Statement] = ()) -> Section:
     """The statements of `first` and of the section that its results need, directly or by others that do."""
     statements = [*first, *section.statements]
-    wanted = set(_symbols(section.results))
+    wanted = set(symbols_in(section.results))
     kept: list[Statement] = []
     for s in reversed(statements):
         if any(t in wanted for t in step_targets(s)):
             kept.append(s)
-            wanted.update(_symbols(statement_expressions(s)))
+            wanted.update(symbols_in(statement_expressions(s)))
     return Section(tuple(kept[::-1]), section.results)
 
 
@@ -106,10 +86,6 @@ def _used(s: Step, used: set[Symbol]) -> Step:
     if isinstance(s, Call):
         return replace(s, targets=tuple(t if t in used else None for t in s.targets))
     return s
-
-
-def _symbols(roots: Iterable[Expr]) -> list[Symbol]:
-    return [n for n in postorder(roots) if isinstance(n, Symbol)]
 
 
 # ---- balanced expressions
@@ -163,7 +139,7 @@ class _Arranger:
     @property
     def used(self) -> set[Symbol]:
         """The symbols that steps and results use."""
-        return set(_symbols([*(e for s in self.steps for e in step_expressions(s)), *self.results]))
+        return set(symbols_in([*(e for s in self.steps for e in step_expressions(s)), *self.results]))
 
     def _result(self, root: Expr) -> Expr:
         """A result as a symbol or number, maybe with a sign, so that its operations take part in the ordering."""
@@ -212,12 +188,12 @@ class _Arranger:
             if _trigonometric(value) and not any(isinstance(n, Func) or n in late for n in postorder(value.args)):  # type: ignore[attr-defined]
                 found.setdefault(value.args[0], {})[value.name] = target  # type: ignore[attr-defined]
         cone: set[Symbol] = set()
-        stack = _symbols(found)
+        stack = symbols_in(found)
         while stack:
             symbol = stack.pop()
             if symbol in definition and symbol not in cone:
                 cone.add(symbol)
-                stack.extend(_symbols((definition[symbol],)))
+                stack.extend(symbols_in((definition[symbol],)))
         for s in section.statements:
             if isinstance(s, Assign) and s.target in cone:
                 self._statement(s)
@@ -448,124 +424,3 @@ def _repeated_divisors(section: Section) -> set[Expr]:
                 if exponent < 0 and isinstance(exponent, int):
                     count[base] = count.get(base, 0) - exponent
     return {base for base, n in count.items() if n > 1}
-
-
-# ---- order of statements
-
-
-def _ordered(steps: list[Step], results: tuple[Expr, ...], early: int, options: Options) -> Schedule:
-    """The steps in critical-path order, or depth first where there are many."""
-    graph = _Graph(steps, results)
-    size = sum(graph.size)
-    if options.critical_path and size <= LARGEST_LISTED:
-        order = graph.critical_path(early)
-    elif options.critical_path:
-        order = graph.depth_first(early)
-    else:
-        order = list(range(len(steps)))
-    return Schedule(tuple(steps[i] for i in order), results)
-
-
-class _Graph:
-    """Which step needs which."""
-
-    def __init__(self, steps: list[Step], results: tuple[Expr, ...]) -> None:
-        place = {t: i for i, s in enumerate(steps) for t in step_targets(s)}
-        self.needs: list[list[int]] = []
-        self.users: list[list[int]] = [[] for _ in steps]
-        self.span: list[int] = []  # cycles
-        self.size: list[int] = []  # operations
-        call = -1
-        for i, s in enumerate(steps):
-            expressions = step_expressions(s)
-            needs = dict.fromkeys(place[x] for x in _symbols(expressions) if x in place)
-            if isinstance(s, Call):  # external routines keep their order
-                if call >= 0:
-                    needs[call] = None
-                call = i
-            self.needs.append(list(needs))
-            for n in needs:
-                self.users[n].append(i)
-            spans = [_span(e) for e in expressions]
-            own = FUNCTION if isinstance(s, Angles | Call) else 20 * len(s.right) if isinstance(s, Solve) else 0
-            self.span.append(max((x for x, _ in spans), default=0) + own)
-            self.size.append(sum(n for _, n in spans) + own // 2)
-        self.wanted = [place[x] for e in results for x in _symbols((e,)) if x in place]
-        self._results = [(_span(e)[0], [place[x] for x in _symbols((e,)) if x in place]) for e in results]
-
-    def critical_path(self, early: int) -> list[int]:
-        """List scheduling: among the steps whose operands are there, the one with the longest way to go comes first."""
-        height = [0] * len(self.span)
-        for span, used in self._results:
-            for i in used:
-                height[i] = max(height[i], span)
-        for i in reversed(range(len(height))):
-            for n in self.needs[i]:
-                height[n] = max(height[n], height[i] + self.span[i])
-        order = list(range(early))
-        left = [sum(n >= early for n in needs) for needs in self.needs]
-        finish = [0] * len(left)
-        start = [
-            (0, i) for i in range(early, len(left)) if left[i] == 0
-        ]  # time, step: operands there from that time on
-        heapq.heapify(start)
-        ready: list[tuple[int, int]] = []
-        clock = 0.0
-        while start or ready:
-            while start and (start[0][0] <= clock or not ready):
-                time, i = heapq.heappop(start)
-                clock = max(clock, time)
-                heapq.heappush(ready, (-height[i], i))
-            _, i = heapq.heappop(ready)
-            order.append(i)
-            finish[i] = int(clock) + self.span[i]
-            clock += max(self.size[i], 1) / SLOTS
-            for user in self.users[i]:
-                if user >= early:
-                    left[user] -= 1
-                    if left[user] == 0:
-                        heapq.heappush(start, (max(finish[n] for n in self.needs[user]), user))
-        return order
-
-    def depth_first(self, early: int) -> list[int]:
-        """What a result needs directly before it."""
-        order = list(range(early))
-        seen = [i < early for i in range(len(self.span))]
-        for root in [*self.wanted, *range(len(self.span))]:
-            if seen[root]:
-                continue
-            seen[root] = True
-            stack = [(root, iter(self.needs[root]))]
-            while stack:
-                i, needs = stack[-1]
-                for n in needs:
-                    if not seen[n]:
-                        seen[n] = True
-                        stack.append((n, iter(self.needs[n])))
-                        break
-                else:
-                    stack.pop()
-                    order.append(i)
-        return order
-
-
-def _span(root: Expr) -> tuple[int, int]:
-    """Cycles from the last operand to the value, and operations."""
-    depth: dict[Expr, int] = {}
-    size = 0
-    for node in postorder((root,)):
-        parts = max((depth[p] for p in node.parts), default=0)
-        own, count = _own(node)
-        depth[node] = parts + own
-        size += count
-    return depth[root], size
-
-
-def _own(node: Expr) -> tuple[int, int]:
-    if isinstance(node, Sum):
-        return ADD, len(node.terms) - 1
-    if isinstance(node, Product):
-        size = sum(abs(x) if isinstance(x, int) else 1 for _, x in node.factors) - 1 + (abs(node.coefficient) != 1)
-        below = any(x < 0 for _, x in node.factors)
-        return (DIVIDE if below else MULTIPLY if size else 0), int(max(size, below))
-    return (FUNCTION, 5) if isinstance(node, Func) else (0, 0)

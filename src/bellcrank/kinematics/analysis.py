@@ -12,9 +12,10 @@ from functools import partial
 from typing import Any
 
 from bellcrank.errors import ModelError, did_you_mean
-from bellcrank.expr import ONE, ZERO, Expr, Symbol, add, depends_on, expression, mul, symbols
+from bellcrank.expr import ONE, ZERO, Expr, Symbol, add, depends_on, derivative, expression, mul, symbols
 from bellcrank.kinematics.constraints import Removed, solve_speed_constraint, speed_values
 from bellcrank.kinematics.language import Language
+from bellcrank.kinematics.loops import loop_rows
 from bellcrank.kinematics.motion import Kinematics, Point, motion_of
 from bellcrank.kinematics.work import Work
 from bellcrank.model.check import Checker
@@ -64,13 +65,21 @@ class Analysis:
     points: dict[str, Point]
     loads: list[Load] = field(default_factory=list)
     gravity: Vector = field(default_factory=lambda: Vector({}))
-    removed: list[Removed] = field(default_factory=list)
+    removed: list[Removed] = field(default_factory=list)  # speeds that are no states
+    dependent: list[Removed] = field(default_factory=list)  # with loops: speeds that are states, but not free
+    rows: list[Row] = field(default_factory=list)  # with loops: all constraints, positions first
     outputs: list[Output] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     parameters: dict[str, str] = field(default_factory=dict)  # names met: lower case to spelling
 
     @property
     def independent_speeds(self) -> list[Symbol]:
+        gone = {r.speed for r in (*self.removed, *self.dependent)}
+        return [u for u in self.mechanism.speeds if u not in gone]
+
+    @property
+    def state_speeds(self) -> list[Symbol]:
+        """The speeds that are integrated: with loops all of them."""
         gone = {r.speed for r in self.removed}
         return [u for u in self.mechanism.speeds if u not in gone]
 
@@ -82,11 +91,16 @@ def analyse(mechanism: Mechanism, checker: Checker) -> Analysis:
         _read_what_can_be_read(mechanism, checker, points)
         raise ModelError(checker.problems, mechanism.name)
     kinematics = motion_of(mechanism)
-    removed, notes = _constraints(kinematics, checker, points)
+    rows = _rows(kinematics, checker, points)
+    removed, rows, notes = _solve_rows(rows, mechanism, checker)
+    dependent: list[Removed] = []
+    if any(row.g is not None for row in rows):  # loops: all speeds stay states
+        removed, dependent = [], removed
     if removed:
         work = Work([*mechanism.coordinates, *mechanism.speeds])
         kinematics = motion_of(mechanism, speed_values(removed, work), work)
     result = Analysis(mechanism, kinematics, points, removed=removed, notes=notes)
+    result.dependent, result.rows = dependent, rows if dependent else []
     reader = Reader(result, checker)
     reader.read()
     if checker.problems:
@@ -123,46 +137,80 @@ def _points(checker: Checker, mechanism: Mechanism) -> dict[str, Point]:
     return points
 
 
-def _constraints(kinematics: Kinematics, checker: Checker, points: dict[str, Point]) -> tuple[list[Removed], list[str]]:
+@dataclass(frozen=True)
+class Row:
+    """One constraint: v = 0, linear in the speeds; g = 0 behind it where it concerns positions."""
+
+    text: str
+    v: Expr
+    g: Expr | None = None
+    eliminate: Symbol | None = None
+
+
+def _rows(kinematics: Kinematics, checker: Checker, points: dict[str, Point]) -> list[Row]:
+    """All constraints of a description, those of positions first."""
     language = Language(checker.scope, kinematics, points, {})
-    speeds = list(kinematics.mechanism.speeds)
-    removed: list[Removed] = []
-    notes: list[str] = []
+    position: list[Row] = []
+    speed: list[Row] = []
+    for loop in checker.description.loops:
+        try:
+            position += [_position_row(f"'{text}'", g, None, kinematics) for text, g in loop_rows(loop, language)]
+        except ModelError as error:
+            checker.problems.append(str(error))
     for record in checker.description.constraints:
-        text = (
-            f"'{show(to_syntax(record.expression))}'"
-            if not isinstance(record.expression, str)
-            else f"'{record.expression}'"
-        )
+        shown = record.expression if isinstance(record.expression, str) else show(to_syntax(record.expression))
+        text = f"'{shown}'"
         try:
             residual = language.scalar(record.expression)
-            if not depends_on(residual, lambda s: s.kind == "speed"):
-                raise ModelError(_no_speed(residual, text))
-            wanted = None
-            if record.eliminate is not None:
-                found = language.scalar(record.eliminate)
-                if not isinstance(found, Symbol) or found.kind != "speed":
-                    raise ModelError(f"the constraint {text}: eliminate={record.eliminate!r} is not a speed")
-                wanted = found
-            new = solve_speed_constraint(residual, removed, speeds, wanted, text)
+            wanted = _eliminated(record.eliminate, text, language)
+            if depends_on(residual, lambda s: s.kind == "speed"):
+                speed.append(Row(text, residual, None, wanted))
+            elif depends_on(residual, lambda s: s.kind == "coordinate"):
+                position.append(_position_row(text, residual, wanted, kinematics))
+            else:
+                raise ModelError(
+                    f"the constraint {text} holds neither a speed nor a coordinate, so it constrains nothing"
+                )
         except ModelError as error:
             message = str(error)
             checker.problems.append(message if "constraint" in message else f"constraint {text}: {message}")
+    return [*position, *speed]
+
+
+def _position_row(text: str, g: Expr, wanted: Symbol | None, kinematics: Kinematics) -> Row:
+    return Row(text, derivative(g, kinematics.rate_of), g, wanted)
+
+
+def _eliminated(given: Any, text: str, language: Language) -> Symbol | None:
+    if given is None:
+        return None
+    found = language.scalar(given)
+    if not isinstance(found, Symbol) or found.kind != "speed":
+        raise ModelError(f"the constraint {text}: eliminate={given!r} is not a speed")
+    return found
+
+
+def _solve_rows(rows: list[Row], mechanism: Mechanism, checker: Checker) -> tuple[list[Removed], list[Row], list[str]]:
+    """The speeds that the rows determine, the rows that count, and notes on those that do not."""
+    speeds = list(mechanism.speeds)
+    removed: list[Removed] = []
+    kept: list[Row] = []
+    notes: list[str] = []
+    for row in rows:
+        try:
+            new = solve_speed_constraint(row.v, removed, speeds, row.eliminate, row.text)
+        except ModelError as error:
+            checker.problems.append(str(error))
             continue
         if new is None:
-            notes.append(f"the constraint {text} is satisfied already and was ignored")
+            notes.append(f"the constraint {row.text} is satisfied already and was ignored")
             continue
         removed.append(new)
+        kept.append(row)
         speeds.remove(new.speed)
-    if checker.description.constraints and not speeds:
+    if rows and not speeds:
         checker.problems.append("the constraints leave no freedom: every speed is determined")
-    return removed, notes
-
-
-def _no_speed(residual: Expr, text: str) -> str:
-    if depends_on(residual, lambda s: s.kind == "coordinate"):
-        return f"the constraint {text} holds coordinates and no speed: position constraints are not available yet"
-    return f"the constraint {text} holds neither a speed nor a coordinate, so it constrains nothing"
+    return removed, kept, notes
 
 
 class Reader:

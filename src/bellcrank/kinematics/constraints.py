@@ -22,6 +22,7 @@ from bellcrank.expr import (
     div,
     mul,
     neg,
+    nominal,
     partial,
     sub,
     substitute,
@@ -77,10 +78,17 @@ def _choose(slopes: dict[Symbol, Expr], speeds: list[Symbol], wanted: Symbol | N
         return wanted
     order = {u: i for i, u in enumerate(speeds)}
     regular = [u for u, a in slopes.items() if constant_part(a).fingerprint != 0]
-    if not regular:
-        regular = list(slopes)
+    regular = regular or [u for u, a in slopes.items() if _acts_at_rest(a)] or list(slopes)
     constant = [u for u in regular if slopes[u].constant]
     return max(constant or regular, key=lambda u: order[u])
+
+
+def _acts_at_rest(slope: Expr) -> bool:
+    """Is the slope other than zero in the nominal position?"""
+    try:
+        return nominal(slope).fingerprint != 0
+    except ModelError:  # a division that fails there
+        return False
 
 
 def speed_values(removed: list[Removed], work: Work) -> dict[Symbol, Expr]:

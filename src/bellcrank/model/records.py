@@ -74,6 +74,19 @@ class ConstraintRecord:
 
 
 @dataclass
+class LoopRecord:
+    """A loop closed at two points: no relative movement along `directions`, or a joint with its axis."""
+
+    first: Any
+    second: Any
+    directions: tuple[Any, ...] = ()
+    joint: str | None = None
+    axis: Any = None
+    length: Any = None
+    label: str | None = None
+
+
+@dataclass
 class OutputRecord:
     expression: Any
     name: str
@@ -141,6 +154,7 @@ class Description:
     parameters: dict[str, ParameterRecord] = field(default_factory=dict)  # by lower-case name
     variables: list[VariableRecord] = field(default_factory=list)
     constraints: list[ConstraintRecord] = field(default_factory=list)
+    loops: list[LoopRecord] = field(default_factory=list)
     outputs: list[OutputRecord] = field(default_factory=list)
     output_groups: list[str] = field(default_factory=list)
     externals: list[External] = field(default_factory=list)

@@ -77,6 +77,19 @@ class Program:
     output_names: tuple[str, ...]
     count: Count
     stages: tuple[tuple[str, int], ...] = ()  # operations after each pass, for the report
+    loops: Loops | None = None
+    closure: Section = Section((), ())  # g, G, v, J of closed loops; stands for itself, called once per step
+
+    @property
+    def per_step(self) -> Count:
+        """Operations done once per step: evaluation of the constraints and one least-norm correction of q and u."""
+        if self.loops is None:
+            return Count()
+        total = count_section(self.closure.statements, self.closure.results)
+        for rows, columns in ((len(self.loops.g), len(self.coordinates)), (len(self.loops.v), len(self.speeds))):
+            products = rows * (rows + 1) // 2 * columns + rows * columns
+            total = total + Count(products, products, 0, 0, products, 0) + dense_solve_count(rows)
+        return total
 
     @property
     def constant_symbols(self) -> tuple[Symbol, ...]:
@@ -100,6 +113,13 @@ class Scheduler:
         self._z = 0
         self.routines: list[Any] = []
         self.count_uses(roots)
+
+    def sibling(self, roots: Iterable[Expr]) -> Scheduler:
+        """A plan for another function over the same constants."""
+        other = Scheduler(roots)
+        other.constants, other.routines = self.constants, self.routines
+        other._constant, other._constant_by_value = self._constant, self._constant_by_value
+        return other
 
     def count_uses(self, roots: Iterable[Expr]) -> None:
         """How often each node is used below the roots and as one; held nodes stand for their definitions."""
@@ -335,6 +355,21 @@ def _rebuilt(node: Expr, done: dict[Expr, Expr]) -> Expr:
     return node
 
 
+@dataclass(frozen=True)
+class Loops:
+    """Constraints by name: positions g with their slopes G = dg/dq, speeds v (all rows) with J = dv/du."""
+
+    names: tuple[str, ...]
+    g: tuple[Expr, ...]
+    G: tuple[tuple[Expr, ...], ...]
+    v: tuple[Expr, ...]
+    J: tuple[tuple[Expr, ...], ...]
+
+    def flat(self) -> list[Expr]:
+        """g, G, v, J in one list, rows after each other."""
+        return [*self.g, *(x for row in self.G for x in row), *self.v, *(x for row in self.J for x in row)]
+
+
 @dataclass
 class Parts:
     """What goes into a program."""
@@ -350,6 +385,7 @@ class Parts:
         None  # implicit: M, f; rates then hold solution symbols
     )
     unknowns: Sequence[Symbol] = ()
+    loops: Loops | None = None
     stages: Sequence[tuple[str, int]] = field(default_factory=tuple)
 
 
@@ -368,9 +404,11 @@ def build_program(parts: Parts) -> Program:
     plan.count_uses(values)
     channel = tuple(plan.lower(v) for v in values)
     statements, extra = tuple(plan.statements[:split]), tuple(plan.statements[split:])
+    closure = _closure(plan, parts.loops)
     total = count_section(statements, results)
-    plan.constants = _needed(plan.constants, plan.statements, [*results, *channel])
-    used = _used_symbols(plan.constants, plan.statements, [*results, *channel])
+    everything = [*plan.statements, *closure.statements]
+    constants = _needed(plan.constants, everything, [*results, *channel, *closure.results])
+    used = _used_symbols(constants, everything, [*results, *channel, *closure.results])
     parameters = tuple(p for p in parts.parameters if p in used)
     inputs = [s for s in parts.inputs if s in used]
     inputs += sorted((s for s in used if s.kind == "rate"), key=lambda s: s.sort)
@@ -381,13 +419,25 @@ def build_program(parts: Parts) -> Program:
         tuple(parts.speeds),
         tuple(inputs),
         tuple(plan.routines),
-        Section(tuple(plan.constants), ()),
+        Section(tuple(constants), ()),
         Section(statements, results),
         Section(extra, channel),
         tuple(name for name, _ in parts.outputs),
         total,
         tuple(parts.stages),
+        parts.loops,
+        closure,
     )
+
+
+def _closure(plan: Scheduler, loops: Loops | None) -> Section:
+    """The function of the constraints, on its own."""
+    if loops is None:
+        return Section((), ())
+    roots = loops.flat()
+    own = plan.sibling(roots)
+    results = tuple(own.lower(r) for r in roots)
+    return Section(tuple(own.statements), results)
 
 
 def _without_idle(parts: Parts) -> Parts:

@@ -14,6 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from bellcrank.build.c import FINISHED, NOT_FINITE, Input
+from bellcrank.run.admit import Closure
 from bellcrank.run.integrate import FIXED, semi_implicit
 
 NO_VALUE = (OverflowError, ValueError, ZeroDivisionError)  # of Python's arithmetic, where C has inf or nan
@@ -40,6 +41,16 @@ class Evaluation:
     c: Sequence[float]
     inputs: Sequence[Input]
     set_live: Callable[[bool], None]
+    closure: Closure | None = None
+
+    def admitted(self, t: float, y: np.ndarray, h: float) -> tuple[np.ndarray, str]:
+        """A new state brought onto the constraints, and what is wrong if it had to be moved too far."""
+        if self.closure is None:
+            return y, ""
+        q, u, moved = self.closure.admit(t, y[: self.n_q], y[self.n_q :])
+        allowed = 0.1 * h * float(np.linalg.norm(u)) + 1e-6
+        problem = f"the loops cannot be kept closed: a correction of {moved:.2g} was needed" if moved > allowed else ""
+        return np.concatenate([q, u]), problem
 
     def rates(self, t: float, y: np.ndarray) -> np.ndarray:
         w = [i.function(t) for i in self.inputs]
@@ -97,6 +108,10 @@ class PythonRun:
             with np.errstate(all="ignore"):
                 new = self._advance(inner, ((i - 1) * h, (i - 0.5) * h, i * h), self.state, h, self._rates)
             if not np.all(np.isfinite(new)):
+                self.status, self.bad = NOT_FINITE, new
+                return
+            new, self.problem = e.admitted(i * h, new, h)
+            if self.problem or not np.all(np.isfinite(new)):
                 self.status, self.bad = NOT_FINITE, new
                 return
             self._rates = e.settled(i * h, new)

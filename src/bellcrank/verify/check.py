@@ -57,6 +57,8 @@ def check(
     if states < 1:
         raise ModelError(f"states={states!r} must be at least 1", system.name)
     eom = equations if equations is not None else system.equations(solve=solve)
+    if eom.program.loops is not None:
+        raise ModelError("check does not cover models with closed loops yet", system.name)
     options = {} if backend is None else {"backend": backend}
     small = bool(eom.analysis.mechanism.orders)
     report = Report(eom.name, states, seed)

@@ -14,7 +14,7 @@ typedef struct {
     const double *p, *c;        /* parameters, constants */
     const Input *inputs;        /* one for each w */
     int (*function)(int32_t input, double t, double *value); /* inputs that are functions outside of this file */
-    Externals *externals;
+    Externals *externals;       /* needed also if there are none */
     double *y, *k;              /* in, out: coordinates and speeds, and their rates, at the step reached */
     double *bad;                /* out: the state that is not finite, if any */
     double *rows;               /* out: time, coordinates, speeds, outputs of each recorded step */

@@ -1,0 +1,37 @@
+"""Four-bar linkage with a spring and damper: one loop, one freedom.
+
+Sayers (1990), section 9.3. Links A and C are massless, B carries the mass; B and C are pinned together by two closed
+directions. The strut pulls B towards a fixed point. Look at `F` and the angle of B: an overdamped return after the
+displaced start q(a) = -0.5, for which the other angles are found by the program.
+"""
+
+import bellcrank as bc
+
+
+def model(displaced=True):
+    """One degree of freedom, SI units."""
+    s = bc.System("four-bar linkage", units="mks")
+    n = s.inertial
+    a = s.add_body("a", rotate=3, mass=0, inertia=0)
+    b = s.add_body("b", parent=a, rotate=3, joint_at=("l1", 0, 0), cm=("l1", "l3", 0), coordinates_of=n)
+    c = s.add_body("c", rotate=3, joint_at=("l5", "l4", 0), mass=0, inertia=0)
+    bp = s.add_point("bp", body=b, at=("l1", "l4", 0), coordinates_of=n, label="b-point")
+    cp = s.add_point("cp", body=c, at=("l1", "l4", 0), coordinates_of=n, label="c-point")
+    s1 = s.add_point("s1", body=b, at=("l1", "l2", 0), coordinates_of=n, label="strut point 1")
+    s2 = s.add_point("s2", at=("l6", "l7", 0), label="strut point 2")
+    s.close_loop(bp, cp, directions=(b[1], c[2]), label="pin of B and C")
+    s.add_gravity(direction=-n[2])
+    s.add_strut("F", magnitude="-k*(x - x0) - d*v", between=(s1, s2), label="strut force")
+
+    s.add_output("-fm(F)", "pull", label="strut force, positive in tension", body=b)
+    s.add_output("dot(pos(b.cm), [n1])", "x", label="X coordinate of B*", body=b)
+    s.add_output("dot(pos(b.cm), [n2])", "y", label="Y coordinate of B*", body=b)
+    s.add_output("angle([n1], [b1], [n3])", "angle", label="angle of B relative to N", body=b)
+    s.set_units(k="F/L", d="F*T/L")
+    s.set_defaults(bi33=1, bm=10, d=100, k=10000, l1=0.5, l2=0.1, l3=0.2, l4=0.3, l5=0.1, l6=0.3, l7=0.5)
+    s.set_run(t_end=1, step=0.005, method="rk4", initial={"q(a)": -0.5 if displaced else 0.0})
+    return s
+
+
+if __name__ == "__main__":
+    print(model().equations().summary())

@@ -1,0 +1,110 @@
+"""The four-bar linkage of Sayers (1990), section 9.3: one closed loop, massless links."""
+
+import numpy as np
+import pytest
+from cases import assert_close, example
+
+import bellcrank as bc
+
+CHECK = {  # independent evaluation of Kane's equations at one state, D = 100
+    "q": [-0.5, 0.5634732702895136, -0.6444917733599087],
+    "u": [1.7, -2.2370243670673657, 2.3647716827354732],
+    "up": 239.86100167433935,
+    "pull": 1998.6034594679686,
+}
+DISPLACED = {  # midpoint rule, h = 0.005: pull, x, y, q(a), q(b), q(c), u(a)
+    0.0: [2062.64, 0.426105, -0.0401155, -0.5, 0.563473, -0.644492, 0.0],
+    0.5: [200.647, 0.498909, 0.169432, -0.0611741, 0.0619556, -0.0764947, 1.60476],
+    1.0: [77.2374, 0.499896, 0.190559, -0.0188827, 0.018957, -0.0236042, 0.156846],
+}
+CHANNELS = ("pull", "x", "y", "q(a)", "q(b)", "q(c)", "u(a)")
+
+
+@pytest.fixture(scope="module")
+def sim():
+    return example("four_bar").equations().compile(backend="python")
+
+
+def test_check_state(sim):
+    qdot, udot = sim.derivatives(0.0, CHECK["q"], CHECK["u"])
+    assert_close(qdot, CHECK["u"], 1e-12)
+    assert udot[0] == pytest.approx(CHECK["up"], rel=1e-10)
+    assert sim.outputs(0.0, CHECK["q"], CHECK["u"])["pull"] == pytest.approx(CHECK["pull"], rel=1e-10)
+
+
+def test_loop_closes_from_the_given_angle(sim):
+    q, u = sim.complete({"q(a)": -0.5, "u(a)": 1.7})
+    assert_close(q, CHECK["q"], 1e-12)
+    assert_close(u, CHECK["u"], 1e-12)
+
+
+def test_published_speeds_are_dependent(sim):
+    assert [c.speed.name for c in sim.equations.constraints] == ["u(b)", "u(c)"]
+    assert [u.name for u in sim.equations.independent_speeds] == ["u(a)"]
+    assert len(sim.equations.speeds) == 3
+
+
+def test_history_of_the_midpoint_rule(sim):
+    """The published program corrects each coordinate on its own at every call, which differs by the error of the method."""
+    run = sim.simulate(t_end=1.0, step=0.005, method="rk2")
+    for t, values in DISPLACED.items():
+        i = round(t / 0.005)
+        assert [run[c][i] for c in CHANNELS] == pytest.approx(values, rel=1e-3, abs=2e-4)
+
+
+@pytest.mark.parametrize("backend", ["python", "auto"])
+def test_loop_stays_closed(backend):
+    sim = example("four_bar").equations().compile(backend=backend)
+    run = sim.simulate(t_end=10.0, step=0.005, output_every=20)
+    assert run.ended == "finished"
+    closure = sim._closure(sim.parameter_values(), [])
+    for i in range(len(run)):
+        q = np.array([run[str(c)][i] for c in sim.equations.coordinates])
+        u = np.array([run[str(c)][i] for c in sim.equations.speeds])
+        g, _, v, _ = closure.evaluate(0.0, q, u)
+        assert abs(g).max() < 1e-10 and abs(v).max() < 1e-10
+
+
+def test_fourth_order_on_the_constraints(sim):
+    reference = sim.simulate(t_end=0.4, step=0.00025, method="rk4")["q(a)"][-1]
+    errors = [abs(sim.simulate(t_end=0.4, step=h, method="rk4")["q(a)"][-1] - reference) for h in (0.008, 0.004, 0.002)]
+    orders = np.log2(np.array(errors[:-1]) / errors[1:])
+    assert orders == pytest.approx([4, 4], abs=0.4)
+
+
+def test_operation_count(sim):
+    """Published: 81 / 141, the correction at every call included; here it is done once per step and enters at a quarter."""
+    count = sim.equations.operation_count()
+    assert (count["add"], count["multiply"] + count["divide"], count["function"]) == (64, 101, 8)
+    assert (count["classic"]["add"], count["classic"]["muldiv"]) == (85, 134)
+    assert count["per_step"]["total"] == 210
+
+
+def test_impossible_length_names_the_loop():
+    s = bc.System("rod", units="mks")
+    a = s.add_body("a", rotate=3, cm=(1, 0, 0), mass=1, inertia=(1, 1, 1))
+    b = s.add_body("b", rotate=3, joint_at=(3, 0, 0), cm=(1, 0, 0), mass=1, inertia=(1, 1, 1))
+    s.close_loop(a.cm, b.cm, joint="rod", length="l", label="coupler")
+    s.set_defaults(l=2.0)
+    sim = s.equations().compile(backend="python")
+    assert sim.complete({"q(a)": 1.0}) is not None
+    with pytest.raises(bc.ModelError, match=r"(?s)coupler.*cannot be closed"):
+        sim.simulate(parameters={"l": 50.0}, initial={"q(a)": 1.0})
+    with pytest.warns(bc.ModelWarning, match="contradict"):
+        sim.complete({"q(a)": 1.0, "q(b)": 1.0})
+
+
+def test_loop_on_one_body_is_refused():
+    s = example("four_bar")
+    s.close_loop("bp", "s1", directions=("[b1]",))
+    with pytest.raises(bc.ModelError, match="one body"):
+        s.equations()
+
+
+def test_repeated_row_is_noted_and_changes_nothing():
+    s = example("four_bar")
+    s.close_loop("bp", "cp", directions=("2*[b1]",), label="again")
+    eom = s.equations()
+    assert any("again" in n for n in eom.notes)
+    udot = eom.compile(backend="python").derivatives(0.0, CHECK["q"], CHECK["u"])[1]
+    assert udot[0] == pytest.approx(CHECK["up"], rel=1e-9)
