@@ -34,7 +34,9 @@ test-all: lint
 	@touch $@
 
 bench: .venv/.bench
-	$(BIN)/python benchmarks/run.py
+	$(BIN)/python benchmarks/operations.py
+	$(BIN)/python benchmarks/derivation.py
+	$(BIN)/python benchmarks/rhs.py
 
 clean:
 	rm -rf .venv build dist src/*.egg-info .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
