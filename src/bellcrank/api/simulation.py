@@ -14,7 +14,7 @@ from bellcrank.build.c import CModel, Input, c_model
 from bellcrank.build.compiler import find_compiler
 from bellcrank.build.python import PythonModel
 from bellcrank.errors import BellcrankError, ModelError, ModelWarning, RunError, did_you_mean
-from bellcrank.expr import Symbol
+from bellcrank.expr import Expr, Symbol, evaluate
 from bellcrank.expr.table import Table
 from bellcrank.model.records import External
 from bellcrank.run.admit import CannotClose, Closure
@@ -307,7 +307,8 @@ class Simulation:
         for body in self.equations.analysis.mechanism.bodies:
             if body.euler:
                 values_q[q[body.q_r[0].name.lower().replace(" ", "")]] = 1.0
-        removed = {r.speed.name.lower().replace(" ", "") for r in self.equations.analysis.removed}
+        removed = {r.speed.name.lower().replace(" ", ""): r.speed for r in self.equations.analysis.removed}
+        wanted: dict[Symbol, float] = {}
         for key, value in given.items():
             name = self._state_name(key)
             number = _finite(value, f"initial value of {key}")
@@ -316,14 +317,49 @@ class Simulation:
             elif name in u:
                 values_u[u[name]] = self.quantities.states[self.program.speeds[u[name]].name].to_equation(number)
             elif name in removed:
-                warnings.warn(f"initial value of {key} ignored: a constraint determines it", ModelWarning, stacklevel=3)
+                unit = self.quantities.states[removed[name].name]
+                wanted[removed[name]] = float(unit.to_equation(number))
             else:
                 known = [s.name for s in (*self.program.coordinates, *self.program.speeds)]
                 raise ModelError(
                     f"initial value for '{key}': no such coordinate or speed.{did_you_mean(str(key), known)} States: {', '.join(known)}.",
                     self.equations.name,
                 )
+        if wanted:
+            names = {self._state_name(key) for key in given}
+            free = np.array([s.name.lower().replace(" ", "") not in names for s in self.program.speeds])
+            values_u = self._speeds_for(wanted, values_q, values_u, free)
         return values_q, values_u
+
+    def _speeds_for(self, wanted: dict[Symbol, float], q: np.ndarray, u: np.ndarray, free: np.ndarray) -> np.ndarray:
+        """Independent speeds, as far as they are free, for which removed speeds have the wanted values."""
+        inputs = [i.function(0.0) for i in self._inputs(None)]
+        known: dict[Expr, float] = {Symbol("t", "time"): 0.0}
+        for listed, numbers in (
+            (self.program.coordinates, q.tolist()),
+            (self.program.parameters, self.parameter_values()),
+            (self.program.inputs, inputs),
+        ):
+            known.update(zip(listed, numbers, strict=True))
+        relations = [self.equations.analysis.kinematics.speed[s] for s in wanted]
+
+        def values(speeds: np.ndarray) -> np.ndarray:
+            return np.array(evaluate(relations, known | dict(zip(self.program.speeds, speeds.tolist(), strict=True))))
+
+        start = np.where(free, 0.0, u)
+        base = values(start)
+        slopes = np.array([values(start + row) - base for row in np.eye(len(u))[free]]).reshape(free.sum(), len(base)).T
+        missing = np.array(list(wanted.values())) - base
+        solved = start.copy()
+        solved[free] = np.linalg.lstsq(slopes, missing, rcond=1e-10)[0] if free.any() else 0.0
+        for s, want, got in zip(wanted, wanted.values(), values(solved), strict=True):
+            if abs(got - want) > 1e-9 * max(1.0, abs(want)):
+                warnings.warn(
+                    f"the initial value of {s.name} contradicts the others through a constraint; {got:.6g} is used instead of {want:.6g}",
+                    ModelWarning,
+                    stacklevel=5,
+                )
+        return solved
 
     def _state_name(self, key: Any) -> str:
         """q(b, 2), Q(5) or a symbol, as the name of a state without spaces."""
