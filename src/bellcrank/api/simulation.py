@@ -426,7 +426,7 @@ class Simulation:
             run, steps, every = AdaptiveRun(evaluation, method, times, y, rtol, atol), len(times) - 1, 1
         else:
             often = 1 if watch.conditions else every
-            if isinstance(self.model, CModel) and evaluation.closure is None:
+            if isinstance(self.model, CModel):
                 run = self.model.start(method, step, steps, often, y, p, evaluation.c, signals)
             else:
                 run = PythonRun(evaluation, method, step, steps, often, y)

@@ -21,7 +21,7 @@ from bellcrank.program.program import Call, Program
 
 KINDS = ("constant", "step", "ramp", "sine", "chirp", "pieces", "function")
 METHODS = ("rk2", "rk4", "euler")
-FINISHED, NOT_FINITE, EXTERNAL_FAILED, INPUT_FAILED = range(4)
+FINISHED, NOT_FINITE, EXTERNAL_FAILED, INPUT_FAILED, NOT_CLOSED = range(5)
 
 _Double = ctypes.POINTER(ctypes.c_double)
 _External = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int32, ctypes.c_int32, _Double, _Double)
@@ -86,6 +86,7 @@ class _Job(ctypes.Structure):
         ("rows", ctypes.c_void_p),
         ("filled", ctypes.c_int64),
         ("reached", ctypes.c_int64),
+        ("moved", ctypes.c_double),  # of models with closed loops; the others end before it
     )
 
 
@@ -149,6 +150,8 @@ class CModel:
         self._held: dict[str, tuple[Sequence[float], Any]] = {}
         for name in ("constants", "derivatives", "outputs"):
             getattr(self._library, name).restype = None
+        if program.loops is not None:
+            self._library.closure.restype = None
         self._library.run.restype = ctypes.c_int
 
     # ---- single evaluations, as of PythonModel
@@ -183,6 +186,20 @@ class CModel:
         out = (ctypes.c_double * max(self._sizes[2], 1))()
         self._evaluate(self._library.outputs, t, q, u, p, c, w, out)
         return list(out)[: self._sizes[2]]
+
+    def closure(
+        self,
+        t: float,
+        q: Sequence[float],
+        u: Sequence[float],
+        p: Sequence[float],
+        c: Sequence[float],
+        w: Sequence[float],
+    ) -> list[float]:
+        """g, G, v, J of closed loops in one list."""
+        out = (ctypes.c_double * len(self.program.closure.results))()
+        self._evaluate(self._library.closure, t, q, u, p, c, w, out)
+        return list(out)
 
     def _evaluate(self, function: Any, t: float, q: Any, u: Any, p: Any, c: Any, w: Any, *results: Any) -> None:
         self._externals.live = int(self.live)
@@ -289,6 +306,7 @@ class CRun:
             setattr(self._job, name, array.ctypes.data)
         self._width = 1 + len(self.state) + len(model.program.output_names)
         self.status = FINISHED
+        self.problem = ""
         self.reached = 0
 
     def advance(self, last: int) -> np.ndarray:
@@ -302,6 +320,8 @@ class CRun:
         self.reached = self._job.reached
         if self.status in (EXTERNAL_FAILED, INPUT_FAILED):
             self.model.raise_error()
+        if self.status == NOT_CLOSED:
+            self.problem = f"the loops cannot be kept closed: a correction of {self._job.moved:.2g} was needed"
         return rows[: self._job.filled]
 
     def _input(self, number: int, t: float, value: Any) -> int:
@@ -326,7 +346,7 @@ def _array(values: Sequence[float]) -> Any:
 
 
 def _argument_count(program: Program, routine: Any) -> int:
-    for s in (*program.derivatives.statements, *program.outputs.statements):
+    for s in (*program.derivatives.statements, *program.outputs.statements, *program.closure.statements):
         if isinstance(s, Call) and s.routine is routine:
             return len(s.arguments)
     return 0

@@ -1,4 +1,4 @@
-"""C99 source of a program: constants, derivatives, outputs, and the loop of a whole run.
+"""C99 source of a program: constants, derivatives, outputs, closed loops, and the loop of a whole run.
 
 In:  a `Program`, and the words for its comments. Out: one file that needs nothing but a C compiler. Statements are arranged by
 `schedule`; functions beyond some length are cut into several that share what they need in an array z, because compile
@@ -17,10 +17,10 @@ from bellcrank.emit.c_printer import CPrinter, external_calls
 from bellcrank.emit.c_tables import table_functions
 from bellcrank.emit.names import comment, identifier, safe_names
 from bellcrank.emit.schedule import BEST, Options, Schedule, needed, schedule
-from bellcrank.emit.steps import Angles, Step, step_expressions, step_targets
+from bellcrank.emit.steps import Angles, Step, step_expressions, step_targets, symbols_in
 from bellcrank.expr import Expr, Func, Symbol, postorder
 from bellcrank.expr.table import Table
-from bellcrank.program.program import Assign, Call, Program, Section, Solve
+from bellcrank.program.program import Assign, Call, Loops, Program, Section, Solve
 
 LONGEST = 500  # statements in one function of several; twice as many may stay in one
 TIME = Symbol("t", "time")
@@ -85,6 +85,7 @@ class _Source:
         self.derivatives = schedule(program.derivatives, options)
         wanted = needed(program.outputs, program.derivatives.statements)
         self.outputs = schedule(wanted, Options(critical_path=False))
+        self.closure = schedule(program.closure, options)
 
     def printer(self) -> CPrinter:
         return CPrinter({**self.names, **self.fixed}, self.tables.names, self.calls)
@@ -101,6 +102,9 @@ class _Source:
         ]
         channels = {"out": self.program.output_names}
         parts += ["/* ---- further channels */\n", self._function("outputs", self.outputs, channels)]
+        if self.program.loops is not None:
+            rows = {"out": _rows(self.program, self.program.loops)}
+            parts += ["/* ---- constraints of closed loops */\n", self._function("closure", self.closure, rows)]
         parts.append(self._run())
         return "\n".join(p for p in parts if p)
 
@@ -120,6 +124,7 @@ class _Source:
             "   constants(p, c)                               what follows from the parameters alone",
             "   derivatives(t, q, u, p, c, w, qd, ud, x)      rates of all coordinates and speeds",
             "   outputs(t, q, u, p, c, w, out, x)             further channels",
+            *(_CLOSURE if p.loops is not None else ()),
             "   run(job)                                      a whole run with a fixed step",
             "",
         ]
@@ -133,6 +138,8 @@ class _Source:
         n_q, n_u = len(p.coordinates), len(p.speeds)
         sizes = {"Q": n_q, "U": n_u, "S": n_q + n_u, "P": len(p.parameters), "C": len(self.fixed), "W": len(p.inputs)}
         sizes["OUT"] = len(p.output_names)
+        if p.loops is not None:
+            sizes |= {"G": len(p.loops.g), "V": len(p.loops.v)}
         lines.append(f"enum {{ {', '.join(f'N_{k} = {v}' for k, v in sizes.items())} }};")
         return "\n".join([*lines, ""])
 
@@ -144,14 +151,15 @@ class _Source:
     def _helpers(self) -> str:
         """Routines that the statements call."""
         used = set()
-        sections = [self.program.constants, self.program.derivatives, self.program.outputs]
+        steps = (*self.derivatives.steps, *self.outputs.steps, *self.closure.steps)
+        sections = [self.program.constants, self.program.derivatives, self.program.outputs, self.program.closure]
         for node in postorder([e for s in sections for e in _roots(s)]):
             if isinstance(node, Func) and node.function is None:
                 used.add(node.name)
         parts = [_HELPERS[name] for name in ("sign", "min", "max") if name in used]
-        if any(isinstance(s, Angles) for s in (*self.derivatives.steps, *self.outputs.steps)):
+        if any(isinstance(s, Angles) for s in steps):
             parts.append(template("sincos.c"))
-        if any(isinstance(s, Solve) for s in (*self.derivatives.steps, *self.outputs.steps)):
+        if any(isinstance(s, Solve) for s in steps):
             parts.append(template("solve.c"))
         if self.tables.names or self.program.inputs:
             parts.append(template("spline.c"))
@@ -241,10 +249,21 @@ class _Source:
         return lines, used
 
     def _run(self) -> str:
-        text = template("run.c")
+        text = self._with_loops(template("run.c"))
         inputs = template("inputs.c") if self.program.inputs else ""
         setting = "    if (set_inputs(job, t, w))\n        return INPUT_FAILED;\n" if self.program.inputs else ""
         return text.replace("@INPUTS@", f"\n{inputs}").replace("@SET@", setting)
+
+    def _with_loops(self, text: str) -> str:
+        """The run with what closed loops ask for, or without."""
+        pieces = dict.fromkeys(_LOOPS, "") | {"LAST": "INPUT_FAILED"}
+        if self.program.loops is not None:
+            pieces = {**_LOOPS, "CLOSED": template("admit.c")}
+            if not {*self.program.inputs}.intersection(symbols_in(_roots(self.program.closure))):
+                pieces["CLOSED"] = pieces["CLOSED"].replace("@SET@", "")
+        for name, piece in pieces.items():
+            text = text.replace(f"@{name}@", piece)
+        return text
 
 
 def _shared_in(roots: Iterable[Expr], shared: Mapping[Symbol, int], known: set[Symbol]) -> list[Symbol]:
@@ -278,6 +297,18 @@ def _cut(steps: Sequence[T], longest: int) -> list[Sequence[T]]:
 
 def _roots(section: Section) -> list[Expr]:
     return [e for s in section.statements for e in step_expressions(s)] + list(section.results)
+
+
+def _rows(program: Program, loops: Loops) -> list[str]:
+    """What `closure` stores, as `Loops.flat` lists it."""
+    q, u = ([s.name for s in group] for group in (program.coordinates, program.speeds))
+    positions = loops.names[: len(loops.g)]
+    return [
+        *positions,
+        *(f"{name}: slope by {s}" for name in positions for s in q),
+        *(f"{name}: speed" for name in loops.names),
+        *(f"{name}: speed, slope by {s}" for name in loops.names for s in u),
+    ]
 
 
 def _block(head: str, body: Sequence[str]) -> list[str]:
@@ -319,6 +350,18 @@ def _void(unused: set[str]) -> list[str]:
     return [f"(void){a};" for a in sorted(unused)]
 
 
+_CLOSURE = ("   closure(t, q, u, p, c, w, out, x)             residuals of closed loops and their slopes",)
+_LOOPS = {  # in the template of a run
+    "STATUS": ", NOT_CLOSED",
+    "LAST": "NOT_CLOSED",
+    "MOVED": "    double moved;               /* out: how far the last step was moved to close the loops */\n",
+    "CLOSED": "",
+    "ADMIT": """        if ((job->status = admit(job, end, next, w))) {
+            memcpy(job->bad, next, sizeof next);
+            return job->status;
+        }
+""",
+}
 _HELPERS = {
     "sign": "static inline double sign(double a) { return (double)((a > 0.0) - (a < 0.0)); }\n",
     "min": "static inline double smaller(double a, double b) { return b < a ? b : a; }\n",

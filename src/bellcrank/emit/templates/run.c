@@ -1,13 +1,13 @@
 /* ---- a run: everything from the first step to the last happens here */
 
 enum { RK2, RK4, EULER };
-enum { FINISHED, NOT_FINITE, EXTERNAL_FAILED, INPUT_FAILED };
+enum { FINISHED, NOT_FINITE, EXTERNAL_FAILED, INPUT_FAILED@STATUS@ };
 
 typedef struct Input Input;
 
 typedef struct {
     int32_t method;             /* RK2 (AUTOSIM's midpoint rule), RK4, EULER (semi-implicit) */
-    int32_t status;             /* out: FINISHED ... INPUT_FAILED */
+    int32_t status;             /* out: FINISHED ... @LAST@ */
     int64_t first, last;        /* goes from step `first` to step `last` ... */
     int64_t total, every;       /* ... of `total`; every n-th step is recorded, and the last of all */
     double h;                   /* step, s */
@@ -20,7 +20,7 @@ typedef struct {
     double *rows;               /* out: time, coordinates, speeds, outputs of each recorded step */
     int64_t filled;             /* in, out: rows filled so far */
     int64_t reached;            /* out: number of the last step taken or tried */
-} Job;
+@MOVED@} Job;
 @INPUTS@
 /* Rates of the state y at a time; live: external routines may change what they remember. */
 static int rates(Job *job, int live, double t, const double *y, double *k, double *w)
@@ -49,7 +49,7 @@ static int all_finite(const double *y)
     return 1;
 }
 
-/* One step from y with rates k to `next`: the rates there are left to the caller. */
+@CLOSED@/* One step from y with rates k to `next`: the rates there are left to the caller. */
 static int advance(Job *job, double t, double middle, double end, const double *y, const double *k, double *next, double *w)
 {
     const double h = job->h;
@@ -109,7 +109,7 @@ EXPORT int run(Job *job)
             memcpy(job->bad, next, sizeof next);
             return job->status = NOT_FINITE;
         }
-        if ((job->status = rates(job, 1, end, next, k_new, w)))
+@ADMIT@        if ((job->status = rates(job, 1, end, next, k_new, w)))
             return job->status;
         memcpy(job->y, next, sizeof next);
         memcpy(job->k, k_new, sizeof k_new);
