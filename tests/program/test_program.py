@@ -89,3 +89,15 @@ def test_parameters_that_cancel_are_not_asked_for():
     assert not names & {"hra", "nrbi11", "nrbi22", "nrbi12", "nrbi13", "nrbi23"}
     assert "iyy" in names
     assert "iyy" not in {p.lower() for p in example("passenger_car_small").equations().parameters}
+
+
+def test_constant_results_keep_their_numbers():
+    """A body that slides down a slope: its acceleration is a constant with a number in front."""
+    import bellcrank as bc
+
+    s = bc.System("slope", units="mks")
+    s.add_body("b", translate=((3, 0, -4),), mass="m")
+    s.add_gravity(direction="-[n3]")
+    s.set_defaults(m=2)
+    _, udot = s.equations().compile(backend="python").derivatives(0.0, [0.0], [0.0])
+    assert udot[0] == pytest.approx(9.80665 * 0.8)

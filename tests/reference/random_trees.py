@@ -52,6 +52,8 @@ class Link:
         R_AB = np.empty((3, 3))
         R_AB[:, k - 1] = self.direction
         b_j = np.cross(self.direction, np.eye(3)[i - 1] if self.reference is None else self.reference)
+        if self.reference is None and np.linalg.norm(b_j) < 1e-9:  # the default reference is the axis: the next one is taken
+            b_j = np.cross(self.direction, np.eye(3)[j - 1])
         R_AB[:, j - 1] = b_j / np.linalg.norm(b_j)
         R_AB[:, i - 1] = np.cross(R_AB[:, j - 1], R_AB[:, k - 1])
         return R_AB

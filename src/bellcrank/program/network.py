@@ -362,5 +362,11 @@ def _sum_expression(net: Network, terms: list[Term], done: dict[int, Expr]) -> E
             return core
         if core is ONE:
             return Number(c)
-        return Product(c, core.factors if isinstance(core, Product) else ((core, 1),))
+        if isinstance(core, Product):  # a constant may bring a number of its own
+            return Product(_whole(c * core.coefficient), core.factors)
+        return Product(c, ((core, 1),))
     return Sum(tuple(sorted(pieces, key=lambda item: item[0].sort)))
+
+
+def _whole(value: Rational) -> Rational:
+    return value.numerator if value.denominator == 1 else value

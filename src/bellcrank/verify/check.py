@@ -4,6 +4,8 @@ In:  a System. Out: `Report`: a line per property, with the number found and the
 At random states: accelerations must satisfy Newton-Euler, rates of coordinates must move bodies as the speeds say,
 outputs must be what their formulas say. Over a short run: energy, and momentum where nothing acts from outside. With
 small variables: the same against the description without them, and the order of the error that the truncation makes.
+With closed loops: the states are completed by the program under check, which only chooses them; that positions, speeds and
+accelerations keep the constraints is checked, and Newton-Euler along the motions that the constraints allow.
 External routines are replaced by smooth functions of their arguments, inputs by sines: their own code is not the matter.
 """
 
@@ -13,6 +15,7 @@ import math
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -23,6 +26,7 @@ from bellcrank.api.simulation import Simulation
 from bellcrank.api.system import System
 from bellcrank.errors import ModelError, ModelWarning, RunError
 from bellcrank.model.records import External
+from bellcrank.run.admit import CannotClose
 from bellcrank.run.inputs import Signal
 from bellcrank.verify.bodies import Machine
 from bellcrank.verify.formulas import CannotEvaluate, Values
@@ -35,6 +39,7 @@ ENERGY = 1e-6  # of the energy that went to and fro
 MOMENTUM = 1e-8
 ORDER_SLACK = 0.3  # the relative error of small variables is of the order of their threshold, in the limit
 STEPS, NODES = 12, 4  # of the short run, and of the quadrature of power in each step
+ROUNDS = 30  # of closing loops and scaling Euler parameters in turn
 FLOOR = 1e-12  # relative errors below this are rounding
 UNUSABLE = (CannotEvaluate, NoDerivative, ArithmeticError, ValueError, np.linalg.LinAlgError, RunError)
 
@@ -57,8 +62,6 @@ def check(
     if states < 1:
         raise ModelError(f"states={states!r} must be at least 1", system.name)
     eom = equations if equations is not None else system.equations(solve=solve)
-    if eom.program.loops is not None:
-        raise ModelError("check does not cover models with closed loops yet", system.name)
     options = {} if backend is None else {"backend": backend}
     small = bool(eom.analysis.mechanism.orders)
     report = Report(eom.name, states, seed)
@@ -103,6 +106,7 @@ class Subject:
         quiet: bool = False,
     ) -> None:
         self.eom = eom
+        self.loops = eom.program.loops is not None
         self.description = system.description
         self.given = {k.lower(): v for k, v in (parameters or {}).items()}
         stubs = {e.name: _stub(e) for e in self.description.externals}
@@ -137,7 +141,16 @@ class Subject:
         unit = self.eom.quantities.unit
         inputs = {k: tuple(float(unit[k.lower()].to_equation(x)) for x in v) for k, v in s.inputs.items()}
         names = [x.name for x in self.eom.speeds]
-        return Evaluation(machine or self.machine, names, external_values, s.time, inputs)  # type: ignore[arg-type]
+        freedoms = [x.name for x in self.eom.independent_speeds] if self.loops else None
+        return Evaluation(
+            machine or self.machine,
+            names,
+            external_values,
+            s.time,
+            inputs,  # type: ignore[arg-type]
+            freedoms,
+            self.length,
+        )
 
     def rates(self, s: Sample, scaled: Mapping[str, float] | None = None) -> tuple[np.ndarray, np.ndarray]:
         """What the program under check computes."""
@@ -154,8 +167,8 @@ class Subject:
         """States about the initial one that can be evaluated: angles of a radian, lengths of the machine's size."""
         for _ in range(count):
             for attempt in range(40):
-                s = self._draw(0.5 ** (attempt // 4))
-                if self._usable(s):
+                s = self._closed(self._draw(0.5 ** (attempt // 4)))
+                if s is not None and self._usable(s):
                     yield s
                     break
             else:
@@ -165,8 +178,17 @@ class Subject:
                     self.eom.name,
                 )
 
+    @cached_property
+    def _start(self) -> tuple[np.ndarray, np.ndarray]:
+        """The initial state of the description, brought onto its constraints where that can be done."""
+        if not self.loops:
+            return self.sim.complete()
+        rest = Sample(0.0, *self.sim._initial(self.description.run.initial), self._no_inputs)
+        s = self._closed(rest)
+        return (rest.q, rest.u) if s is None else (s.q, s.u)
+
     def _draw(self, size: float) -> Sample:
-        q0, u0 = self.sim.complete()
+        q0, u0 = self._start
         q, u = q0.copy(), u0.copy()
         place = {x.name.lower().replace(" ", ""): i for i, x in enumerate(self.eom.speeds)}
         for b in self.machine.bodies:
@@ -185,6 +207,31 @@ class Subject:
                   for v in self.description.variables}  # fmt: skip
         return Sample(float(self.rng.uniform(0, 1)), q, u, inputs)
 
+    @property
+    def _no_inputs(self) -> dict[str, tuple[float, float]]:
+        return {v.name: (0.0, 0.0) for v in self.description.variables}
+
+    def _closed(self, s: Sample) -> Sample | None:
+        """The sample on the constraints of its loops, Euler parameters of unit size; None where there is no such state."""
+        if not self.loops:
+            return s
+        closure = self.sim._closure(self.sim.parameter_values(self.given), self.sim._inputs(_held(s)))
+        assert closure is not None
+        q, u = s.q, s.u
+        turns = [slice(b.q.start + len(b.slides), b.q.stop) for b in self.machine.bodies if b.euler]
+        all_q, all_u = np.ones(len(q), dtype=bool), np.ones(len(u), dtype=bool)
+        for _ in range(ROUNDS if turns else 1):
+            try:
+                q, u = closure.assemble(s.time, q, u, all_q, all_u)
+            except (CannotClose, *UNUSABLE):
+                return None
+            lengths = [float(np.linalg.norm(q[e])) for e in turns]
+            if all(abs(x - 1) < 1e-14 for x in lengths):
+                break
+            for e, x in zip(turns, lengths, strict=True):
+                q[e] /= x
+        return Sample(s.time, q, u, s.inputs)
+
     def _amplitude(self, name: str) -> float:
         """The largest magnitude of an input in the run of the description, in user units; else 1."""
         given = {k.lower(): v for k, v in self.description.run.inputs.items()}.get(name.lower())
@@ -202,6 +249,8 @@ class Subject:
             evaluation = self.evaluation(s)
             motion = evaluation.motion(s.q, s.u)
             loads = evaluation.loads(motion)
+            if evaluation.closed is not None and not evaluation.closed.regular(s.q, evaluation.freedoms):
+                return False
         except UNUSABLE:
             return False
         return motion.gimbal() > 0.1 and bool(np.all(np.isfinite(np.array(loads))))
@@ -238,12 +287,17 @@ def _held(s: Sample) -> dict[str, Signal]:
 
 def _lines_at_states(subject: Subject, samples: list[Sample], suffix: str) -> list[Line]:
     kinematic, dynamic, output = Worst(), Worst(), Worst()
-    equations = [x.name for x in subject.eom.speeds]
+    closing = {"position": Worst(), "speed": Worst(), "acceleration": Worst()}
+    equations = [x.name for x in subject.eom.independent_speeds]
     for s in samples:
         evaluation = subject.evaluation(s)
         try:
             qdot, udot = subject.rates(s)
             kinematic.note(evaluation.kinematic_error(s.q, s.u, qdot))
+            if evaluation.closed is not None:
+                errors = evaluation.closed.errors(s.q, s.u, udot)
+                for worst_of, error in zip(closing.values(), errors, strict=True):
+                    worst_of.note(error)
             relative = evaluation.residual(s.q, s.u, udot).relative
             i = int(np.argmax(np.nan_to_num(relative, nan=np.inf))) if len(relative) else 0
             dynamic.note(float(relative.max(initial=0.0)), f"largest in the equation of {equations[i]}")
@@ -257,6 +311,8 @@ def _lines_at_states(subject: Subject, samples: list[Sample], suffix: str) -> li
         Line(f"rates of coordinates{suffix}", kinematic.value, RESIDUAL),
         Line(f"equations of motion (Newton-Euler){suffix}", dynamic.value, RESIDUAL, note=dynamic.failure(RESIDUAL)),
     ]
+    if subject.loops:
+        lines[:0] = [Line(f"constraint residuals ({k}){suffix}", w.value, RESIDUAL) for k, w in closing.items()]
     if output.pairs:
         worst, name = output.relative({k: u.text for k, u in subject.eom.quantities.output_unit.items()})
         lines.append(Line(f"outputs{suffix}", worst, RESIDUAL, note=f"largest in {name}" if worst > RESIDUAL else ""))
@@ -355,10 +411,14 @@ def _floats_freely(subject: Subject) -> bool:
     d = subject.description
     if d.gravity is not None or d.constraints:
         return False
+    if any(loop.joint is None for loop in d.loops):  # its directions may be those of the ground
+        return False
     for b in subject.machine.bodies:
         if b.parent == -1 and not (len(b.slides) == 3 and b.free_rotation):
             return False
-    formulas = subject.evaluation(Sample(0.0, *subject.sim.complete(), {})).formulas(subject.machine.nominal_motion())
+    formulas = subject.evaluation(Sample(0.0, *subject._start, {})).formulas(subject.machine.nominal_motion())
+    if any(formulas.point(x)[0] == -1 for loop in d.loops for x in (loop.first, loop.second)):
+        return False
     for record in d.forces:
         if record.kind == "moment":
             ends = [-1 if record.second is None else formulas.body(record.second), formulas.body(record.first)]

@@ -19,6 +19,7 @@ from bellcrank.verify import jets
 from bellcrank.verify.bodies import Body, Machine, Motion
 from bellcrank.verify.formulas import CannotEvaluate, ExternalRoutine, Formulas
 from bellcrank.verify.jets import Jet, Value
+from bellcrank.verify.loops import Closed
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,10 @@ class Energies:
 
 
 class Evaluation:
-    """One instant: a machine with its inputs and independent speeds. `inputs` are (value, rate) in equation units."""
+    """One instant: a machine with its inputs and independent speeds. `inputs` are (value, rate) in equation units.
+
+    With closed loops all speeds are states; `freedoms` names those that are free, and `length` is the machine's size.
+    """
 
     def __init__(
         self,
@@ -52,6 +56,8 @@ class Evaluation:
         external: ExternalRoutine,
         time: float = 0.0,
         inputs: Mapping[str, tuple[float, float]] | None = None,
+        freedoms: Sequence[str] | None = None,
+        length: float = 1.0,
     ) -> None:
         self.machine = machine
         self.constraints = machine.description.constraints
@@ -64,6 +70,12 @@ class Evaluation:
         names = machine.u_names
         self.free = [names.index(s.lower().replace(" ", "")) for s in independent]
         self.bound = [i for i in range(len(names)) if i not in set(self.free)]
+        self.closed: Closed | None = None
+        if freedoms is not None:
+            if self.free != list(range(len(names))):
+                raise CannotEvaluate("with closed loops all speeds must be states")
+            self.closed = Closed(machine, self.formulas, length)
+            self.freedoms = [names.index(s.lower().replace(" ", "")) for s in freedoms]
 
     def formulas(self, motion: Motion) -> Formulas:
         return Formulas(motion, **self.given)
@@ -186,7 +198,10 @@ class Evaluation:
                 turn = _size(w_r)  # sizes are taken before anything cancels, so that zero is zero
                 move = _size(jets.value(unit.v[b.index])) + turn * arm
                 largest[r] = max(largest[r], force * move, torque * turn)
-        return Residual(left, largest)
+        if self.closed is None:
+            return Residual(left, largest)
+        T = self.closed.null_space(q, self.freedoms)  # along these motions the forces of the loops do no work
+        return Residual(T.T @ left, np.abs(T * largest[:, None]).max(axis=0, initial=0.0))
 
     def kinematic_error(self, q: np.ndarray, u: np.ndarray, qdot: np.ndarray) -> float:
         """How far origins and axes of bodies that move with the claimed q' differ from what the speeds mean, relative to
@@ -207,9 +222,9 @@ class Evaluation:
     # ---- energy and momentum
 
     def energies(self, q: np.ndarray, u: np.ndarray, udot: np.ndarray) -> Energies:
-        motion = self.motion(q, u, udot if self.bound else None)
+        drift = self._drift(q)
+        motion = self.motion(q, u, None if drift is None else udot)
         g = self.formulas(motion).gravity()
-        drift = self.partial_velocities(q)[1] if self.bound else None
         kinetic = gravity = power = 0.0
         for b, (F, T) in zip(self.machine.bodies, self.loads(motion), strict=True):
             m, w = float(jets.value(b.mass)), jets.value(motion.w[b.index])
@@ -222,6 +237,13 @@ class Evaluation:
                 power += float((ma - F - m * g) @ jets.value(drift.velocity(b.index, b.cm)))
                 power += float((H_rate - T) @ jets.value(drift.w[b.index]))
         return Energies(kinetic, gravity, power)
+
+    def _drift(self, q: np.ndarray) -> Motion | None:
+        """The motion with all independent speeds zero, or with the smallest that the loops allow; None if that is rest."""
+        if self.closed is None:
+            return self.partial_velocities(q)[1] if self.bound else None
+        u = self.closed.drift(q)
+        return self.machine.motion(q, u) if np.any(u) else None
 
     def momenta(self, q: np.ndarray, u: np.ndarray) -> list[tuple[np.ndarray, float]]:
         """Linear momentum, and angular momentum about the fixed origin, each with the sum of the sizes of its parts."""

@@ -1,0 +1,198 @@
+"""Closed loops and constraints as numbers: residuals of positions, speeds and accelerations, and the motions they leave.
+
+In:  loop and constraint records, and formulas at one instant. Out: `rows`, and `Closed`: velocity rows J u + c = 0 found
+with unit speeds, the null space of J, and how far a state is from the constraints.
+A loop locks directions in which two points, or two bodies, may not move; the nominal position says what coincides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bellcrank.expr.text import evaluate_syntax
+from bellcrank.model.records import LoopRecord
+from bellcrank.verify import jets
+from bellcrank.verify.bodies import Machine, Motion
+from bellcrank.verify.formulas import CannotEvaluate, Formulas, Values, syntax_of
+from bellcrank.verify.jets import Jet, Value
+
+RANK = 1e-8  # of the largest singular value: smaller ones are zero
+SINGULAR = 1e-3  # those between are too near to zero for a fair check
+
+# what a joint locks: sliding along its axis, sliding across it, leaning of the axis, turning about it
+LOCKED = {
+    "pin": ("along", "across", "lean"),
+    "slider": ("across", "lean", "turn"),
+    "cylindrical": ("across", "lean"),
+    "planar": ("along", "lean"),
+    "universal": ("along", "across", "square"),
+}
+
+
+def loop_rows(record: LoopRecord, formulas: Formulas) -> list[Value]:
+    """What is zero while a loop is closed."""
+    p, r = formulas.point(record.first), formulas.point(record.second)
+    between = formulas.motion.position(*p) - formulas.motion.position(*r)
+    if record.joint is None:
+        return [jets.dot(between, _vector(d, formulas)) for d in record.directions]
+    joint = record.joint.lower()
+    base = formulas.motion.R[r[0]]
+    if joint == "ball":
+        return [jets.dot(between, base[:, i]) for i in range(3)]
+    if joint == "rod":
+        if record.length is None:
+            start = formulas.nominal.motion
+            length = jets.norm(start.position(*p) - start.position(*r))
+        else:
+            length = formulas.scalar(record.length)
+        return [jets.dot(between, between) - length * length]
+    if joint not in LOCKED:
+        raise CannotEvaluate(f"a loop closed by joint={joint!r} is not known")
+    return _axis_rows(record, LOCKED[joint], between, p[0], r[0], formulas)
+
+
+def _axis_rows(
+    record: LoopRecord, locked: tuple[str, ...], between: Value, moving: int, base: int, formulas: Formulas
+) -> list[Value]:
+    """Rows of a joint with an axis: given in the moving body, and met in the nominal position by an axis of the base."""
+    R, R_0 = formulas.motion.R, formulas.nominal.motion.R
+    axis = _vector(record.axis, formulas)
+    met = _met(record, base, formulas)
+    least = np.eye(3)[_least_share(record, base, met, formulas)]
+    first = jets.cross(met, least)
+    first = first / jets.norm(first)
+    second = jets.cross(met, first)
+    turned = R_0[moving].T @ (R_0[base] @ first)  # the first normal, on axes of the moving body
+    along, normals = R[base] @ met, (R[base] @ first, R[base] @ second)
+    rows: dict[str, list[Value]] = {
+        "along": [jets.dot(between, along)],
+        "across": [jets.dot(between, e) for e in normals],
+        "lean": [jets.dot(axis, e) for e in normals],
+        "turn": [jets.dot(R[moving] @ turned, normals[1])],
+        "square": [jets.dot(axis, normals[0])],
+    }
+    return [row for what in locked for row in rows[what]]
+
+
+def _vector(given: Any, formulas: Formulas) -> Value:
+    return formulas.settle(evaluate_syntax(syntax_of(given), formulas.meaning))
+
+
+def _met(record: LoopRecord, base: int, formulas: Formulas) -> Value:
+    """The axis of a joint in the nominal position, on axes of the base."""
+    nominal = formulas.nominal
+    return nominal.motion.R[base].T @ _vector(record.axis, nominal)
+
+
+def _least_share(record: LoopRecord, base: int, met: Value, formulas: Formulas) -> int:
+    """The axis of the base that has the smallest part in the joint's axis; parts that depend on parameters count half.
+
+    It fixes the other axis of a universal joint; in the other joints it makes no difference.
+    """
+    machine = formulas.machine
+    other = Machine(machine.description, Values(), machine.structure).nominal_motion()
+    found = jets.value(_met(record, base, Formulas(other, **formulas.given)))
+    a = jets.value(met)
+    shares = np.where(np.abs(a - found) < 1e-12, np.abs(a), 0.5)
+    return int(np.argmin(np.round(shares, 12)))
+
+
+@dataclass(frozen=True)
+class Slopes:
+    """J u + c = 0 of all rows at one position. `sizes` are those of the rows, `positions` says which hold positions."""
+
+    J: np.ndarray
+    c: np.ndarray
+    sizes: np.ndarray
+    positions: np.ndarray
+
+
+class Closed:
+    """The loops and constraints of a machine at one instant. `length` is the machine's size."""
+
+    def __init__(self, machine: Machine, formulas: Callable[[Motion], Formulas], length: float) -> None:
+        self.machine = machine
+        self.formulas = formulas
+        self.unit = np.ones(len(machine.u_names))  # speeds of unit size: slides move by the size of the machine
+        for b in machine.bodies:
+            self.unit[b.u.start : b.u.start + len(b.slides)] = length
+        self._known: tuple[bytes, Slopes] | None = None
+
+    def rows(self, motion: Motion) -> list[Value]:
+        formulas = self.formulas(motion)
+        d = self.machine.description
+        found = [row for record in d.loops for row in loop_rows(record, formulas)]
+        return [*found, *(formulas.scalar(c.expression) for c in d.constraints)]
+
+    def slopes(self, q: np.ndarray) -> Slopes:
+        """Found with unit speeds; a row that no speed changes is one of positions, and its rate counts."""
+        key = q.tobytes()
+        if self._known is not None and self._known[0] == key:
+            return self._known[1]
+        n = len(self.unit)
+        still, *moved = [self.rows(self.machine.moving(q, Jet([u]))) for u in (np.zeros(n), *np.eye(n))]
+        J, c, positions = np.zeros((len(still), n)), np.zeros(len(still)), np.ones(len(still), dtype=bool)
+        for i, x in enumerate(still):
+            positions[i] = all(jets.value(m[i]) == jets.value(x) for m in moved)
+            c[i] = _number(x, int(positions[i]))
+            J[i] = [_number(m[i], int(positions[i])) - c[i] for m in moved]
+        sizes = np.abs(J * self.unit).max(axis=1, initial=0.0)
+        sizes = np.maximum(
+            sizes, 1e-3 * sizes.max(initial=0.0)
+        )  # rows that other joints satisfy already are all rounding
+        self._known = key, Slopes(J, c, np.where(sizes > 0, sizes, 1.0), positions)
+        return self._known[1]
+
+    def _split(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Singular values that are not zero, relative to the first, and a basis of the null space, in unit speeds."""
+        s = self.slopes(q)
+        _, sigma, V = np.linalg.svd(s.J * self.unit / s.sizes[:, None])
+        sigma = sigma / (sigma.max(initial=0.0) or 1.0)
+        kept = sigma[sigma > RANK]
+        return kept, V[len(kept) :].T
+
+    def regular(self, q: np.ndarray, free: list[int]) -> bool:
+        """Are the constraints, and the choice of free speeds, well away from singular ones?"""
+        sigma, N = self._split(q)
+        determined = np.linalg.svd(N[free], compute_uv=False)
+        return bool(min(sigma.min(initial=1.0), determined.min(initial=1.0)) > SINGULAR)
+
+    def null_space(self, q: np.ndarray, free: list[int]) -> np.ndarray:
+        """Columns: speeds that the constraints allow, one for every free speed, which is one there."""
+        _, N = self._split(q)
+        if N.shape[1] != len(free):
+            raise CannotEvaluate(f"the constraints leave {N.shape[1]} freedoms, the equations have {len(free)}")
+        T: np.ndarray = self.unit[:, None] * N @ np.linalg.inv(N[free]) / self.unit[free]
+        return T
+
+    def drift(self, q: np.ndarray) -> np.ndarray:
+        """The smallest speeds of a machine whose constraints move; zero if they do not."""
+        s = self.slopes(q)
+        J = s.J * self.unit / s.sizes[:, None]
+        found: np.ndarray = self.unit * np.linalg.lstsq(J, -s.c / s.sizes, rcond=RANK)[0]
+        return found
+
+    def errors(self, q: np.ndarray, u: np.ndarray, udot: np.ndarray) -> tuple[float, float, float]:
+        """The largest residuals of positions, speeds and accelerations: as a share of a radian or of the machine's size,
+        of the largest speed, and of the largest acceleration."""
+        s = self.slopes(q)
+        found = self.rows(self.machine.moving(q, Jet([u, udot])))
+        levels: list[list[float]] = [[0.0], [0.0], [0.0]]
+        for x, size, holds in zip(found, s.sizes, s.positions, strict=True):
+            for order in range(3 if holds else 2):
+                levels[order + (not holds)].append(_number(x, order) / size)
+        speed = float(np.abs(u / self.unit).max(initial=0.0))
+        acceleration = max(float(np.abs(udot / self.unit).max(initial=0.0)), speed**2)
+        position, velocity, rest = (float(np.abs(x).max()) for x in levels)
+        return position, velocity / (speed or 1.0), rest / (acceleration or 1.0)
+
+
+def _number(x: Value, order: int) -> float:
+    """A time derivative of a row."""
+    for _ in range(order):
+        x = jets.rate(x)
+    return float(jets.value(x))

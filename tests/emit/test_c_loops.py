@@ -1,0 +1,231 @@
+"""Closed loops in C: runs stay on the constraints, agree with Python, and end with the same words."""
+
+import ctypes
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import bellcrank as bc
+from bellcrank.build.c import FINISHED, NOT_CLOSED, CModel, CRun
+from bellcrank.build.compiler import compile_source, find_compiler
+from bellcrank.emit.c import c_source, template
+from bellcrank.program.program import Loops, Section
+from tests.models import example, needs_compiler, random_state, relative, system
+
+pytestmark = needs_compiler
+STRICT = ("-O1", "-ffp-contract=off", "-Wall", "-Wextra", "-Werror")
+METHODS = ("rk2", "rk4", "euler")
+
+
+def both(eom):
+    return [eom.compile(backend=backend) for backend in ("c", "python")]
+
+
+def largest_difference(first, second):
+    assert first.ended == second.ended == "finished"
+    assert len(first) == len(second)
+    return max(np.abs(first[name] - second[name]).max() for name in first.channels)
+
+
+def coupled():
+    """Two cranks joined by a rod, and a wheel whose speed is an input."""
+    s = bc.System("coupled", units="mks")
+    a = s.add_body("a", rotate=3, cm=(1, 0, 0), mass=1, inertia=(1, 1, 1))
+    b = s.add_body("b", rotate=3, joint_at=(3, 0, 0), cm=(1, 0, 0), mass=1, inertia=(1, 1, 1))
+    s.add_body("wheel", rotate=3, mass=1, inertia=(1, 1, 1))
+    s.add_variable("drive", units="1/T")
+    s.close_loop(a.cm, b.cm, joint="rod", length=2.5, label="coupler")
+    s.add_constraint("u(wheel) - drive*cos(q(wheel))")
+    s.add_gravity(direction=-s.inertial[2])
+    s.set_run(t_end=1.0, step=0.002, initial={"q(a)": 1.0}, inputs={"drive": bc.sine(2.0, 1.5)})
+    return s
+
+
+def with_rows_twice(program):
+    """The program with every row of its loops once more."""
+    old, results = program.loops, program.closure.results
+    sizes = (len(old.g), len(old.g) * len(program.coordinates), len(old.v), len(old.v) * len(program.speeds))
+    doubled, at = [], 0
+    for size in sizes:
+        doubled += [*results[at : at + size]] * 2
+        at += size
+    loops = Loops(old.names * 2, old.g * 2, old.G * 2, old.v * 2, old.J * 2)
+    return replace(program, loops=loops, closure=Section(program.closure.statements, tuple(doubled)))
+
+
+# ---- text
+
+
+def test_only_models_with_loops_have_the_functions():
+    words = ("closure(", "admit(", "NOT_CLOSED", "least_norm", "N_G", "moved")
+    looped, free = c_source(example("four_bar").program), c_source(example("quarter_car").program)
+    assert all(w in looped for w in words)
+    assert not any(w in free for w in words)
+    assert "@" not in looped + free
+    assert "out[2] = " in looped and "'pin of B and C, direction 1': slope by q(a) */" in looped
+
+
+def test_inputs_are_set_only_for_loops_that_use_them():
+    def admit(source):
+        return source[source.index("static int admit(") : source.index("/* One step from y")]
+
+    assert "set_inputs" in admit(c_source(coupled().equations().program))
+    assert "set_inputs" not in admit(c_source(example("four_bar").program))
+
+
+@pytest.mark.parametrize("longest", [500, 3])
+def test_constraints_as_in_python(longest, monkeypatch):
+    """Compiled without warnings, in one function and in many."""
+    monkeypatch.setattr(
+        "bellcrank.build.c.c_source", lambda program, **options: c_source(program, longest=longest, **options)
+    )
+    for eom in (example("four_bar"), coupled().equations()):
+        sim = eom.compile(backend="python")
+        model = CModel(eom.program, sim.externals, flags=STRICT)
+        assert ("closure_1(" in model.source) == (longest == 3)
+        q, u = (x.tolist() for x in random_state(eom))
+        p, w = sim.parameter_values(), [0.7] * len(eom.program.inputs)
+        c = model.constants(p)
+        assert relative(model.closure(0.3, q, u, p, c, w), sim.model.closure(0.3, q, u, p, c, w)) <= 1e-14
+
+
+# ---- the smallest change
+
+
+@pytest.fixture(scope="module")
+def least_norm(tmp_path_factory):
+    source = "#include <math.h>\nenum { N_V = 9 };\n" + template("admit.c").partition("static double length")[0]
+    source += "void f(int m, int n, const double *a, const double *r, double *x) { least_norm(m, n, a, r, x); }\n"
+    path = compile_source(source, tmp_path_factory.mktemp("admit"), find_compiler(), STRICT)
+    library = ctypes.CDLL(str(path))
+
+    def solve(a, r):
+        a, r = np.ascontiguousarray(a, dtype=float), np.ascontiguousarray(r, dtype=float)
+        x = np.empty(a.shape[1])
+        library.f(*a.shape, *(ctypes.c_void_p(array.ctypes.data) for array in (a, r, x)))
+        return x
+
+    return solve
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(1, 1), (1, 5), (3, 3), (4, 7)])
+def test_smallest_solution(least_norm, rows, columns):
+    rng = np.random.default_rng(rows)
+    a, r = rng.uniform(-1, 1, (rows, columns)), rng.uniform(-1, 1, rows)
+    assert relative(least_norm(a, r), np.linalg.lstsq(a, r)[0]) <= 1e-11
+
+
+def test_rows_that_repeat_others_do_no_harm(least_norm):
+    rng = np.random.default_rng(5)
+    a, mix = rng.uniform(-1, 1, (4, 6)), rng.uniform(-1, 1, (5, 4))
+    r = a @ rng.uniform(-1, 1, 6)
+    expected = np.linalg.lstsq(a, r)[0]
+    assert relative(least_norm(np.vstack([mix @ a, a]), np.concatenate([mix @ r, r])), expected) <= 1e-9
+    assert (least_norm(np.zeros((2, 3)), np.zeros(2)) == 0.0).all()
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_what_is_not_finite_is_not_hidden(least_norm, value):
+    assert np.isnan(least_norm([[1.0, 2.0], [0.0, value]], [1.0, 1.0])).all()
+    assert np.isnan(least_norm([[1.0, 2.0], [0.0, 0.0]], [1.0, value])).all()
+
+
+# ---- runs
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_runs_agree_with_python(method):
+    compiled, plain = (s.simulate(t_end=2.0, step=0.002, method=method) for s in both(example("four_bar")))
+    assert largest_difference(compiled, plain) <= 1e-9 * max(1.0, np.abs(plain["pull"]).max())
+    for name in ("q(a)", "q(b)", "q(c)", "u(a)", "u(b)", "u(c)", "x", "y", "angle"):
+        assert np.abs(compiled[name] - plain[name]).max() <= 1e-9
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_loops_with_inputs_agree_with_python(method):
+    compiled, plain = (s.simulate(method=method) for s in both(coupled().equations()))
+    assert largest_difference(compiled, plain) <= 1e-9
+    assert np.ptp(compiled["q(wheel)"]) > 0.1
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_loop_stays_closed(method):
+    sim = example("four_bar").compile(backend="c")
+    run = sim.simulate(t_end=10.0, step=0.001, method=method, output_every=10)
+    assert run.ended == "finished"
+    p = sim.parameter_values()
+    c = sim.model.constants(p)
+    q, u = (np.column_stack([run[s.name] for s in listed]) for listed in (sim.program.coordinates, sim.program.speeds))
+    rows = np.array([sim.model.closure(0.0, a.tolist(), b.tolist(), p, c, []) for a, b in zip(q, u, strict=True)])
+    assert len(rows) == 1001
+    assert np.abs(rows[:, :2]).max() < 1e-10
+    assert np.abs(rows[:, 8:10]).max() < 1e-10
+
+
+def test_it_runs_in_c(monkeypatch):
+    taken = []
+    advance = CRun.advance
+    monkeypatch.setattr(CRun, "advance", lambda self, last: taken.append(last) or advance(self, last))
+    example("four_bar").compile(backend="c").simulate(t_end=0.1)
+    assert taken[-1] == 20
+
+
+def test_model_with_two_repeated_rows():
+    s = system("four_bar")
+    s.close_loop("bp", "cp", directions=("2*[b1]", "3*[c2]"), label="again")
+    compiled, plain = (x.simulate(t_end=1.0) for x in both(s.equations()))
+    assert largest_difference(compiled, plain) <= 1e-9 * np.abs(plain["pull"]).max()
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_program_with_two_repeated_rows(method):
+    """Repeated rows of a model are found before; these are left for the run to find."""
+    eom = example("four_bar")
+    sim = eom.compile(backend="python")
+    p = sim.parameter_values()
+    y = np.concatenate(sim.complete())
+    rows = []
+    for program in (eom.program, with_rows_twice(eom.program)):
+        model = CModel(program, sim.externals, flags=STRICT)
+        run = model.start(method, 0.002, 500, 1, y, p, model.constants(p), [])
+        rows.append(run.advance(500))
+        assert run.status == FINISHED
+    assert "N_G = 4, N_V = 4" in model.source
+    assert np.abs(rows[0][:, :7] - rows[1][:, :7]).max() <= 1e-9
+
+
+@pytest.mark.parametrize(("method", "step"), [("rk2", 0.05), ("rk2", 0.1), ("euler", 0.02), ("euler", 0.1)])
+def test_impossible_step_stops_with_the_words_of_python(method, step):
+    compiled, plain = (s.simulate(t_end=2.0, step=step, method=method) for s in both(example("four_bar")))
+    assert "the loops cannot be kept closed: a correction of " in compiled.ended
+    assert compiled.ended == plain.ended
+    assert len(compiled) == len(plain)
+
+
+def test_last_good_state_is_kept():
+    sim = example("four_bar").compile(backend="c")
+    p = sim.parameter_values()
+    y = np.concatenate(sim.complete())
+    run = sim.model.start("rk2", 0.1, 10, 1, y, p, sim.model.constants(p), [])
+    rows = run.advance(10)
+    assert (run.status, run.reached, len(rows)) == (NOT_CLOSED, 1, 1)
+    assert run.state.tolist() == y.tolist()
+    assert np.isfinite(run.bad).all() and (run.bad != y).any()
+
+
+def test_state_that_is_not_finite():
+    run = example("four_bar").compile(backend="c").simulate(t_end=2.0, step=0.1, method="rk4")
+    assert "no longer finite numbers" in run.ended
+
+
+def test_constraint_that_has_no_value_stops_the_run():
+    """The residual itself is no number while the state still is one."""
+    s = bc.System("slot", units="mks")
+    s.add_body("a", translate=(1, 2), mass=1, inertia=0)
+    s.add_constraint("q(a, 2) - sqrt(l*(l - q(a, 1)))")
+    s.set_defaults(l=1.0)
+    s.set_run(t_end=2.0, step=0.01, initial={"q(a, 1)": 0.0, "u(a, 1)": 1.0})
+    compiled, plain = (x.simulate() for x in both(s.equations()))
+    assert compiled.ended.startswith("stopped at t = ")
+    assert compiled.time[-1] == plain.time[-1] < 2.0

@@ -1,0 +1,202 @@
+"""The check of models with closed loops: what is right passes, and every wrong equation is found."""
+
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import bellcrank as bc
+from bellcrank.verify.check import check
+from tests.verify.test_check import corrupted
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+CLOSING = [f"constraint residuals ({level})" for level in ("position", "speed", "acceleration")]
+MOTION = "equations of motion (Newton-Euler)"
+
+
+@cache
+def four_bar():
+    system = bc.load_model(EXAMPLES / "four_bar.py")
+    return system, system.equations()
+
+
+def wrong_lines(report):
+    return {line.name for line in report.lines if not line.passed}
+
+
+def test_four_bar_passes():
+    system, eom = four_bar()
+    report = check(system, states=6, equations=eom, backend="python")
+    assert report.passed, str(report)
+    assert [line.name for line in report.lines][:3] == CLOSING
+    assert "energy balance" in [line.name for line in report.lines]
+
+
+@pytest.mark.parametrize("i", range(6))
+def test_one_wrong_rate_of_the_four_bar_is_found(i):
+    system, eom = four_bar()
+    report = check(system, states=2, equations=corrupted(eom, i), backend="python", run=False)
+    expected = {"rates of coordinates"} if i < 3 else {CLOSING[2]}
+    assert expected <= wrong_lines(report), str(report)
+
+
+def test_wrong_accelerations_that_keep_the_loop_closed_are_found():
+    """All three speed rates wrong along the one motion that the loop allows: only Newton-Euler can tell."""
+    system, eom = four_bar()
+    program = eom.program
+    n = len(program.coordinates)
+    results = list(program.derivatives.results)
+    for i, u in enumerate(program.speeds):  # admissible speeds are a multiple of that motion
+        results[n + i] = results[n + i] + 1e-3 * u
+    wrong = bc.Equations.__new__(bc.Equations)
+    wrong.__dict__.update(eom.__dict__)
+    wrong.program = replace(program, derivatives=replace(program.derivatives, results=tuple(results)))
+    report = check(system, states=2, equations=wrong, backend="python")
+    assert wrong_lines(report) == {MOTION, "energy balance"}, str(report)
+
+
+def test_loop_closed_at_another_point_is_found():
+    system, _ = four_bar()
+    other = bc.load_model(EXAMPLES / "four_bar.py")
+    other.set_defaults(l5=0.12)
+    moved = bc.load_model(EXAMPLES / "four_bar.py")
+    moved.add_point("dp", body="c", at=(0.5, 0.31, 0), coordinates_of="n")
+    moved.description.loops[0].second = "dp"
+    report = check(system, states=2, equations=moved.equations(), backend="python", run=False)
+    assert CLOSING[0] in wrong_lines(report), str(report)
+    assert check(other, states=2, backend="python", run=False).passed
+
+
+def two_bodies(rotate=(1, 2, 3)):
+    """Two bodies on ball joints, under gravity."""
+    s = bc.System("two bodies", axes="ISO 8855")
+    a = s.add_body("a", rotate=rotate, cm=(0.4, 0.1, 0), mass=2, inertia=(0.1, 0.2, 0.25))
+    b = s.add_body("b", rotate=(3, 1, 2), joint_at=(1.2, 0, 0.3), cm=(-0.5, 0, 0.1), mass=1, inertia=(0.1, 0.15, 0.2))
+    p = s.add_point("p", body=a, at=("l", 0.1, 0))
+    r = s.add_point("r", body=b, at=(-0.8, 0.2, 0.1))
+    s.add_gravity()
+    s.add_moment("m", magnitude="-c*dot(rot(a) - rot(b), [a3])", direction=a[3], on=a, against=b)
+    s.set_defaults(l=0.9, c=0.4)
+    return s, p, r
+
+
+@pytest.mark.parametrize("rotate", [(1, 2, 3), "euler-parameters"], ids=["angles", "euler"])
+@pytest.mark.parametrize("length", [None, "rod_length"])
+def test_two_bodies_joined_by_a_rod_pass(rotate, length):
+    s, p, r = two_bodies(rotate)
+    s.close_loop(p, r, joint="rod", length=length)
+    if length:
+        s.set_defaults(rod_length=0.6)
+    report = check(s, states=3, backend="python")
+    assert report.passed, str(report)
+
+
+def test_ball_closure_passes():
+    s, p, r = two_bodies()
+    s.close_loop(p, r, joint="ball")
+    report = check(s, states=3, backend="python")
+    assert report.passed, str(report)
+
+
+@pytest.mark.parametrize(
+    ("joint", "freedoms"), [("pin", 4), ("slider", 4), ("cylindrical", 5), ("universal", 5), ("planar", 6)]
+)
+@pytest.mark.parametrize("axis", ["[b2]", "[b1] + 2*[b3] - e*[b2]"], ids=["along", "oblique"])
+def test_every_joint_passes(joint, freedoms, axis):
+    """A free body joined to one that stands on a ball joint, with another nominal orientation."""
+    s = bc.System(joint)
+    a = s.add_body("a", rotate=(1, 2, 3), cm=(0.4, 0.1, 0), mass=2, inertia=(0.1, 0.2, 0.25))
+    b = s.add_body(
+        "b", translate=(1, 2, 3), rotate=(3, 1, 2), rotation_axis=(1, 0, 1), joint_at=(1, 0.2, 0.3), mass=1,
+        cm=(0.1, 0, 0.2), inertia=(0.1, 0.15, 0.2),
+    )  # fmt: skip
+    p = s.add_point("p", body=b, at=(0.1, 0.2, 0.3), coordinates_of=s.inertial)
+    r = s.add_point("r", body=a, at=(0.1, 0.2, 0.3))
+    s.close_loop(p, r, joint=joint, axis=axis)
+    s.add_gravity()
+    s.set_defaults(e=0.3)
+    eom = s.equations()
+    freedoms = 9 - {"pin": 5, "slider": 5, "cylindrical": 4, "universal": 4, "planar": 3}[joint]
+    assert len(eom.independent_speeds) == freedoms
+    report = check(s, states=2, equations=eom, backend="python")
+    assert report.passed, str(report)
+
+
+def driven_wheel():
+    """A wheel that rolls along a line, driven from the ground by a crank and a coupler."""
+    s = bc.System("driven wheel")
+    n = s.inertial
+    w = s.add_body("w", translate=1, rotate=3, joint_at=(2, "r", 0), mass=3, inertia=(0.1, 0.1, 0.2))
+    c = s.add_body("c", rotate=3, joint_at=(0, "r", 0), cm=(0, 0.15, 0), mass=1, inertia=(0.02, 0.02, 0.03))
+    s.add_constraint("u(w, 1) + r*u(w, 2)", label="rolling")
+    tip = s.add_point("tip", body=c, at=(0, 0.3, 0))
+    s.close_loop(tip, w.origin, joint="rod", label="coupler")
+    s.add_gravity(direction=-n[2])
+    s.add_moment("drive", magnitude="2 - 0.1*u(c)", direction=n[3], on=c)
+    s.set_defaults(r=0.5)
+    s.set_run(initial={"q(c)": 0.4}, t_end=0.5)
+    return s
+
+
+def test_loop_and_rolling_pass():
+    s = driven_wheel()
+    eom = s.equations()
+    assert len(eom.speeds) == 3
+    assert len(eom.independent_speeds) == 1
+    report = check(s, states=4, equations=eom, backend="python")
+    assert report.passed, str(report)
+
+
+@pytest.mark.parametrize("i", range(3, 6))
+def test_wrong_rate_with_loop_and_rolling_is_found(i):
+    s = driven_wheel()
+    report = check(s, states=2, equations=corrupted(s.equations(), i), backend="python", run=False)
+    assert CLOSING[2] in wrong_lines(report), str(report)
+
+
+def test_constraint_that_moves_with_time_passes():
+    """A pendulum on a slide that is led: the guide does work, and the energy balance counts it."""
+    s = bc.System("led pendulum")
+    a = s.add_body("a", translate=1, mass=1, inertia=0)
+    s.add_body("b", parent=a, rotate=3, cm=(0, -0.5, 0), mass=2, inertia=(0.1, 0.1, 0.1))
+    s.add_constraint("q(a) - h*sin(3*t)")
+    s.add_gravity(direction="-[n2]")
+    s.set_defaults(h=0.2)
+    report = check(s, states=3, backend="python")
+    assert report.passed, str(report)
+    assert [line.name for line in report.lines][:3] == CLOSING
+
+
+def test_redundant_rows_pass():
+    """A planar linkage closed by a ball joint: one of its three rows holds anyway."""
+    s, _ = four_bar()
+    s = bc.load_model(EXAMPLES / "four_bar.py")
+    s.description.loops[0] = replace(s.description.loops[0], directions=(), joint="ball")
+    report = check(s, states=3, backend="python")
+    assert report.passed, str(report)
+
+
+def test_free_linkage_keeps_its_momentum():
+    """Three bodies in space, closed to a ring by a rod."""
+    s = bc.System("ring")
+    a = s.add_body("a", translate=(1, 2, 3), rotate="euler-parameters", mass=2, inertia=(0.3, 0.4, 0.5))
+    b = s.add_body("b", parent=a, rotate=3, joint_at=(1, 0, 0), cm=(0, 0.4, 0), mass=1, inertia=(0.1, 0.1, 0.1))
+    c = s.add_body("c", parent=a, rotate=2, joint_at=(-1, 0, 0), cm=(0.2, 0.4, 0), mass=1, inertia=(0.1, 0.1, 0.1))
+    s.close_loop(b.cm, c.cm, joint="rod")
+    report = check(s, states=2, backend="python")
+    assert report.passed, str(report)
+    assert {"linear momentum", "angular momentum"} <= {line.name for line in report.lines}
+
+
+def test_dropped_row_is_found():
+    """Equations derived without a second loop leave one freedom too many."""
+    s, p, r = two_bodies()
+    s.close_loop(p, r, joint="rod")
+    eom = s.equations()
+    s.close_loop("a.cm", "b.cm", joint="rod", label="second")
+    report = check(s, states=1, equations=eom, backend="python", run=False)
+    (line,) = (x for x in report.lines if x.name == MOTION)
+    assert np.isnan(line.value)
+    assert "freedoms" in line.note
