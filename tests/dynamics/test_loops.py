@@ -20,7 +20,9 @@ def spatial_loop(joint):
     """A swinging frame and a pendulum on a tilted axis, tied to each other."""
     s = bc.System("spatial", units="mks")
     a = s.add_body("a", rotate=1, cm=(0, 0, -1), mass=1, inertia=(0.3, 0.3, 0.3))
-    b = s.add_body("b", parent=a, rotate=(1, 2, 3), joint_at=(0, 0, -2), cm=(0.5, 0, 0), mass=1, inertia=(0.3, 0.4, 0.3))
+    b = s.add_body(
+        "b", parent=a, rotate=(1, 2, 3), joint_at=(0, 0, -2), cm=(0.5, 0, 0), mass=1, inertia=(0.3, 0.4, 0.3)
+    )
     c = s.add_body("c", rotate=((0, 1, 1),), joint_at=(2, 0, 0), cm=(0, 0, -1), mass=2, inertia=(0.3, 0.3, 0.3))
     end_b = s.add_point("end_b", body=b, at=(2, 0, 0))
     end_c = s.add_point("end_c", body=c, at=(0, 0, -2))
@@ -35,7 +37,9 @@ def spatial_loop(joint):
     return s
 
 
-@pytest.mark.parametrize(("joint", "freedoms"), [("ball", 2), ("rod", 4), ("distance", 4), ("universal", 1), ("planar", 2)])
+@pytest.mark.parametrize(
+    ("joint", "freedoms"), [("ball", 2), ("rod", 4), ("distance", 4), ("universal", 1), ("planar", 2)]
+)
 def test_spatial_loops_stay_closed_and_conserve_energy(joint, freedoms):
     eom = spatial_loop(joint).equations()
     assert len(eom.independent_speeds) == freedoms

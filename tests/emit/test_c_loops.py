@@ -95,7 +95,7 @@ def test_constraints_as_in_python(longest, monkeypatch):
 
 @pytest.fixture(scope="module")
 def least_norm(tmp_path_factory):
-    source = "#include <math.h>\nenum { N_V = 9 };\n" + template("admit.c").partition("static double length")[0]
+    source = "#include <math.h>\nenum { N_V = 9 };\n" + template("admit.c").partition("static int closed")[0]
     source += "void f(int m, int n, const double *a, const double *r, double *x) { least_norm(m, n, a, r, x); }\n"
     path = compile_source(source, tmp_path_factory.mktemp("admit"), find_compiler(), STRICT)
     library = ctypes.CDLL(str(path))
@@ -125,6 +125,16 @@ def test_rows_that_repeat_others_do_no_harm(least_norm):
     assert (least_norm(np.zeros((2, 3)), np.zeros(2)) == 0.0).all()
 
 
+def test_rows_of_very_different_size(least_norm):
+    """A small row counts as much as a large one; one that is no more than rounding does not count."""
+    rng = np.random.default_rng(6)
+    a, r, size = rng.uniform(-1, 1, (3, 5)), rng.uniform(-1, 1, 3), np.array([1e5, 1.0, 1e-4])
+    expected = np.linalg.lstsq(a, r)[0]
+    assert relative(least_norm(size[:, None] * a, size * r), expected) <= 1e-11
+    noise = 1e-16 * rng.uniform(-1, 1, (1, 5))
+    assert relative(least_norm(np.vstack([a, noise]), [*r, 1e-15]), expected) <= 1e-11
+
+
 @pytest.mark.parametrize("value", [np.nan, np.inf])
 def test_what_is_not_finite_is_not_hidden(least_norm, value):
     assert np.isnan(least_norm([[1.0, 2.0], [0.0, value]], [1.0, 1.0])).all()
@@ -137,9 +147,7 @@ def test_what_is_not_finite_is_not_hidden(least_norm, value):
 @pytest.mark.parametrize("method", METHODS)
 def test_runs_agree_with_python(method):
     compiled, plain = (s.simulate(t_end=2.0, step=0.002, method=method) for s in both(example("four_bar")))
-    assert largest_difference(compiled, plain) <= 1e-9 * max(1.0, np.abs(plain["pull"]).max())
-    for name in ("q(a)", "q(b)", "q(c)", "u(a)", "u(b)", "u(c)", "x", "y", "angle"):
-        assert np.abs(compiled[name] - plain[name]).max() <= 1e-9
+    assert largest_difference(compiled, plain) <= 1e-9
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -175,7 +183,7 @@ def test_model_with_two_repeated_rows():
     s = system("four_bar")
     s.close_loop("bp", "cp", directions=("2*[b1]", "3*[c2]"), label="again")
     compiled, plain = (x.simulate(t_end=1.0) for x in both(s.equations()))
-    assert largest_difference(compiled, plain) <= 1e-9 * np.abs(plain["pull"]).max()
+    assert largest_difference(compiled, plain) <= 1e-9
 
 
 @pytest.mark.parametrize("method", METHODS)

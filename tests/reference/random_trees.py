@@ -52,7 +52,9 @@ class Link:
         R_AB = np.empty((3, 3))
         R_AB[:, k - 1] = self.direction
         b_j = np.cross(self.direction, np.eye(3)[i - 1] if self.reference is None else self.reference)
-        if self.reference is None and np.linalg.norm(b_j) < 1e-9:  # the default reference is the axis: the next one is taken
+        if (
+            self.reference is None and np.linalg.norm(b_j) < 1e-9
+        ):  # the default reference is the axis: the next one is taken
             b_j = np.cross(self.direction, np.eye(3)[j - 1])
         R_AB[:, j - 1] = b_j / np.linalg.norm(b_j)
         R_AB[:, i - 1] = np.cross(R_AB[:, j - 1], R_AB[:, k - 1])
@@ -95,7 +97,10 @@ def random_link(rng, index, parent):
     default = np.eye(3)[CYCLE[body_axis][0] - 1]
     renamed = isinstance(axis, int) and axis != body_axis  # which axis comes next is then a matter of taste
     if rng.random() < 0.3 or renamed or abs(default @ link.direction) > 0.95:  # or the default (nearly) parallel
-        reference = np.cross(link.direction, direction(rng)) + 0.3 * link.direction
+        across = np.cross(link.direction, direction(rng))
+        while np.linalg.norm(across) < 0.05:  # small integers may hit the axis itself
+            across = np.cross(link.direction, direction(rng))
+        reference = across + 0.3 * link.direction
         link = Link(**{**link.__dict__, "reference": reference})
     return link
 

@@ -92,6 +92,11 @@ def parallel_axes(s, cart, rod):
     )
 
 
+def nearly_parallel_axes(s, cart, rod):
+    axis, reference = (1.0, -1.0, 2.0), (0.12247448713915891, -0.12247448713915891, 0.24494897427831783)
+    s.add_body("bob", parent=rod, rotate=3, rotation_axis=axis, reference_axis=reference, mass=1, inertia=(1, 1, 1))
+
+
 def small_euler_parameters(s, cart, rod):
     s.add_body("bob", parent=rod, rotate="euler-parameters", small_angles=True, mass=1, inertia=(1, 1, 1))
 
@@ -132,6 +137,7 @@ CASES = [  # spoiler, patterns that the message must hold
     (vector_for_scalar, "push", "vector", "scalar"),
     (scalar_for_vector, "push", "vector", "scalar"),
     (parallel_axes, "bob", "parallel", "reference_axis|reference axis"),
+    (nearly_parallel_axes, "bob", "parallel"),
     (small_euler_parameters, "bob", "small_angles|small angles", "(?i)euler"),
     (acceleration_in_magnitude, "push", "acceleration|algebraic"),
     (nonlinear_constraint, r"u\(cart\)", "linear"),

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from bellcrank.errors import ModelError, ModelWarning, did_you_mean
-from bellcrank.expr import MINUS_ONE, ONE, ZERO, Expr, Number, Symbol, add, div, mul, sqrt, symbols
+from bellcrank.expr import MINUS_ONE, ONE, ZERO, Expr, Number, Symbol, add, div, evaluate, mul, sqrt, symbols
 from bellcrank.model.mechanism import Body, Mechanism
 from bellcrank.model.records import BodyRecord, Description
 from bellcrank.model.scope import DUMMIES, NAME, RESERVED, Scope
@@ -258,7 +258,7 @@ class Checker:
             reference = found
         b_j = cross3(axis, reference)
         size = dot3(b_j, b_j)
-        if size is ZERO or size.fingerprint == 0:
+        if _vanishes(size):
             if record.reference_axis is None:  # the default reference happens to be the axis: take the next one
                 reference = AXES[j]
                 b_j = cross3(axis, reference)
@@ -395,6 +395,11 @@ def joint_symbols(name: str, slides: int, axes: int, euler: bool, scope: Scope) 
         [scope.symbol(x, "coordinate") for x in names("q", n_q)],
         [scope.symbol(x, "speed") for x in names("u", n_u)],
     )
+
+
+def _vanishes(size: Expr) -> bool:
+    """Is the square of a length zero, exactly or but for rounding?"""
+    return size.fingerprint == 0 or (not symbols(size) and evaluate([size], {})[0] < 1e-20)
 
 
 def _is_axis_number(a: Any) -> bool:

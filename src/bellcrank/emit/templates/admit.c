@@ -1,22 +1,34 @@
 /* ---- closed loops: a state is brought onto the constraints by the smallest change */
 
-/* The smallest x with A x = r; A has m rows of n. x = A' y, where A A' y = r is solved by A A' = L D L' with the largest
-   pivot first. Rows whose pivot vanishes against the largest repeat others and are left out. What is not finite in A or r
-   makes every x NaN. */
+static double length(int n, const double *x)
+{
+    double sum = 0.0;
+    for (int j = 0; j < n; j++)
+        sum += x[j]*x[j];
+    return sqrt(sum);
+}
+
+/* The smallest x with A x = r; A has m rows of n, which are brought to length 1 first. x = A' y, where A A' y = r is solved
+   by A A' = L D L' with the largest pivot first. Rows that vanish against the longest, or whose pivot vanishes because they
+   repeat others, are left out. What is not finite in A or r makes every x NaN. */
 static void least_norm(int m, int n, const double *restrict a, const double *restrict r, double *restrict x)
 {
-    double s[N_V*N_V + 1], y[N_V + 1], largest = 0.0, finite = 0.0;
+    double s[N_V*N_V + 1], y[N_V + 1], scale[N_V + 1], longest = 0.0, largest = 0.0, finite = 0.0;
     int order[N_V + 1], rank = 0;
     for (int i = 0; i < m; i++) {
         order[i] = i;
-        y[i] = r[i];
-        finite += 0.0*r[i];
+        scale[i] = length(n, a + i*n);
+        longest = scale[i] > longest ? scale[i] : longest;
+        finite += 0.0*scale[i] + 0.0*r[i];
+    }
+    for (int i = 0; i < m; i++) {
+        scale[i] = scale[i] > 1e-10*longest ? 1.0/scale[i] : 0.0;
+        y[i] = scale[i]*r[i];
         for (int j = 0; j <= i; j++) {
             double sum = 0.0;
             for (int k = 0; k < n; k++)
                 sum += a[i*n + k]*a[j*n + k];
-            s[i*m + j] = s[j*m + i] = sum;
-            finite += 0.0*sum;
+            s[i*m + j] = s[j*m + i] = scale[i]*scale[j]*sum;
         }
     }
     for (; rank < m; rank++) {
@@ -48,16 +60,8 @@ static void least_norm(int m, int n, const double *restrict a, const double *res
             y[row] -= s[row*m + order[j]]*y[order[j]];
         y[row] /= s[row*(m + 1)];
         for (int j = 0; j < n; j++)
-            x[j] += a[row*n + j]*y[row];
+            x[j] += scale[row]*y[row]*a[row*n + j];
     }
-}
-
-static double length(int n, const double *x)
-{
-    double sum = 0.0;
-    for (int j = 0; j < n; j++)
-        sum += x[j]*x[j];
-    return sqrt(sum);
 }
 
 static int closed(const double *g)
