@@ -101,10 +101,10 @@ def test_ball_closure_passes():
 
 
 @pytest.mark.parametrize(
-    ("joint", "freedoms"), [("pin", 4), ("slider", 4), ("cylindrical", 5), ("universal", 5), ("planar", 6)]
+    ("joint", "rows"), [("pin", 5), ("slider", 5), ("cylindrical", 4), ("universal", 4), ("planar", 3)]
 )
 @pytest.mark.parametrize("axis", ["[b2]", "[b1] + 2*[b3] - e*[b2]"], ids=["along", "oblique"])
-def test_every_joint_passes(joint, freedoms, axis):
+def test_every_joint_passes(joint, rows, axis):
     """A free body joined to one that stands on a ball joint, with another nominal orientation."""
     s = bc.System(joint)
     a = s.add_body("a", rotate=(1, 2, 3), cm=(0.4, 0.1, 0), mass=2, inertia=(0.1, 0.2, 0.25))
@@ -116,10 +116,10 @@ def test_every_joint_passes(joint, freedoms, axis):
     r = s.add_point("r", body=a, at=(0.1, 0.2, 0.3))
     s.close_loop(p, r, joint=joint, axis=axis)
     s.add_gravity()
-    s.set_defaults(e=0.3)
+    if "e" in axis:
+        s.set_defaults(e=0.3)
     eom = s.equations()
-    freedoms = 9 - {"pin": 5, "slider": 5, "cylindrical": 4, "universal": 4, "planar": 3}[joint]
-    assert len(eom.independent_speeds) == freedoms
+    assert len(eom.independent_speeds) == 9 - rows
     report = check(s, states=2, equations=eom, backend="python")
     assert report.passed, str(report)
 

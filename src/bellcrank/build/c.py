@@ -28,6 +28,11 @@ _External = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int32, ctypes.c_int32, _Doub
 _Function = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int32, ctypes.c_double, _Double)
 
 
+def not_closed(moved: float) -> str:
+    """What ends a run whose loops had to be moved too far to stay closed."""
+    return f"the loops cannot be kept closed: a correction of {moved:.2g} was needed"
+
+
 @dataclass(frozen=True)
 class Input:
     """One input of a program over time, in equation units.
@@ -321,7 +326,7 @@ class CRun:
         if self.status in (EXTERNAL_FAILED, INPUT_FAILED):
             self.model.raise_error()
         if self.status == NOT_CLOSED:
-            self.problem = f"the loops cannot be kept closed: a correction of {self._job.moved:.2g} was needed"
+            self.problem = not_closed(self._job.moved)
         return rows[: self._job.filled]
 
     def _input(self, number: int, t: float, value: Any) -> int:

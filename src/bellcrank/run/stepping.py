@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from bellcrank.build.c import FINISHED, NOT_FINITE, Input
+from bellcrank.build.c import FINISHED, NOT_FINITE, Input, not_closed
 from bellcrank.run.admit import Closure
 from bellcrank.run.integrate import FIXED, semi_implicit
 
@@ -49,8 +49,7 @@ class Evaluation:
             return y, ""
         q, u, moved = self.closure.admit(t, y[: self.n_q], y[self.n_q :])
         allowed = 0.1 * h * float(np.linalg.norm(u)) + 1e-6
-        problem = f"the loops cannot be kept closed: a correction of {moved:.2g} was needed" if moved > allowed else ""
-        return np.concatenate([q, u]), problem
+        return np.concatenate([q, u]), not_closed(moved) if moved > allowed else ""
 
     def rates(self, t: float, y: np.ndarray) -> np.ndarray:
         w = [i.function(t) for i in self.inputs]

@@ -57,6 +57,11 @@ class Body:
     def free_rotation(self) -> bool:
         return self.euler or len(self.axes) == 3
 
+    @property
+    def turns(self) -> slice:
+        """The coordinates of rotation."""
+        return slice(self.q.start + len(self.slides), self.q.stop)
+
 
 class Machine:
     """All bodies, parents first, children in order of entry; -1 is the ground."""

@@ -26,7 +26,7 @@ from bellcrank.api.simulation import Simulation
 from bellcrank.api.system import System
 from bellcrank.errors import ModelError, ModelWarning, RunError
 from bellcrank.model.records import External
-from bellcrank.run.admit import CannotClose
+from bellcrank.run.admit import CannotClose, Closure
 from bellcrank.run.inputs import Signal
 from bellcrank.verify.bodies import Machine
 from bellcrank.verify.formulas import CannotEvaluate, Values
@@ -39,7 +39,6 @@ ENERGY = 1e-6  # of the energy that went to and fro
 MOMENTUM = 1e-8
 ORDER_SLACK = 0.3  # the relative error of small variables is of the order of their threshold, in the limit
 STEPS, NODES = 12, 4  # of the short run, and of the quadrature of power in each step
-ROUNDS = 30  # of closing loops and scaling Euler parameters in turn
 FLOOR = 1e-12  # relative errors below this are rounding
 UNUSABLE = (CannotEvaluate, NoDerivative, ArithmeticError, ValueError, np.linalg.LinAlgError, RunError)
 
@@ -197,8 +196,7 @@ class Subject:
                 scale = self.length if i < b.q.start + slides else 1.0
                 q[i] += size * scale * self.rng.uniform(-1, 1)
             if b.euler:
-                e = slice(b.q.start + slides, b.q.stop)
-                q[e] /= np.linalg.norm(q[e])
+                q[b.turns] /= np.linalg.norm(q[b.turns])
             for i in range(b.u.start, b.u.stop):
                 scale = self.length if i < b.u.start + slides else 1.0
                 if self.machine.u_names[i] in place:
@@ -217,19 +215,12 @@ class Subject:
             return s
         closure = self.sim._closure(self.sim.parameter_values(self.given), self.sim._inputs(_held(s)))
         assert closure is not None
-        q, u = s.q, s.u
-        turns = [slice(b.q.start + len(b.slides), b.q.stop) for b in self.machine.bodies if b.euler]
-        all_q, all_u = np.ones(len(q), dtype=bool), np.ones(len(u), dtype=bool)
-        for _ in range(ROUNDS if turns else 1):
-            try:
-                q, u = closure.assemble(s.time, q, u, all_q, all_u)
-            except (CannotClose, *UNUSABLE):
-                return None
-            lengths = [float(np.linalg.norm(q[e])) for e in turns]
-            if all(abs(x - 1) < 1e-14 for x in lengths):
-                break
-            for e, x in zip(turns, lengths, strict=True):
-                q[e] /= x
+        closure = _with_unit_size(closure, [b.turns for b in self.machine.bodies if b.euler])
+        free_q, free_u = np.ones(len(s.q), dtype=bool), np.ones(len(s.u), dtype=bool)
+        try:
+            q, u = closure.assemble(s.time, s.q, s.u, free_q, free_u)
+        except (CannotClose, *UNUSABLE):
+            return None
         return Sample(s.time, q, u, s.inputs)
 
     def _amplitude(self, name: str) -> float:
@@ -249,11 +240,30 @@ class Subject:
             evaluation = self.evaluation(s)
             motion = evaluation.motion(s.q, s.u)
             loads = evaluation.loads(motion)
-            if evaluation.closed is not None and not evaluation.closed.regular(s.q, evaluation.freedoms):
+            closed = evaluation.closed
+            if closed is not None and not (closed.upright(motion) and closed.regular(s.q, evaluation.freedoms)):
                 return False
         except UNUSABLE:
             return False
         return motion.gimbal() > 0.1 and bool(np.all(np.isfinite(np.array(loads))))
+
+
+def _with_unit_size(closure: Closure, turns: list[slice]) -> Closure:
+    """The same constraints, and those of Euler parameters of unit size."""
+    m, k = closure.positions, len(turns)
+
+    def function(t: float, q: list[float], u: list[float]) -> list[float]:
+        x = np.array(q)
+        g, G, v, J = closure.evaluate(t, x, np.array(u))
+        slopes = np.zeros((k, len(q)))
+        for row, e in zip(slopes, turns, strict=True):
+            row[e] = 2 * x[e]
+        sizes = [x[e] @ x[e] - 1 for e in turns]
+        v, J = np.insert(v, [m] * k, 0.0), np.insert(J, [m] * k, 0.0, axis=0)
+        return [*g, *sizes, *G.ravel(), *slopes.ravel(), *v, *J.ravel()]
+
+    names = [*closure.names[:m], *(["Euler parameters"] * k), *closure.names[m:]]
+    return Closure(names, m + k, closure.n_q, closure.n_u, function)
 
 
 # ---- external routines and inputs

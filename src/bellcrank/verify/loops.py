@@ -128,6 +128,17 @@ class Closed:
         found = [row for record in d.loops for row in loop_rows(record, formulas)]
         return [*found, *(formulas.scalar(c.expression) for c in d.constraints)]
 
+    def upright(self, motion: Motion) -> bool:
+        """Do the axes of all joints point as in the nominal position? Rows hold with opposite axes too."""
+        formulas = self.formulas(motion)
+        for record in self.machine.description.loops:
+            if record.joint is not None and "lean" in LOCKED.get(record.joint.lower(), ()):
+                base = formulas.point(record.second)[0]
+                met = motion.R[base] @ _met(record, base, formulas)
+                if not jets.value(jets.dot(_vector(record.axis, formulas), met)) > 0:
+                    return False
+        return True
+
     def slopes(self, q: np.ndarray) -> Slopes:
         """Found with unit speeds; a row that no speed changes is one of positions, and its rate counts."""
         key = q.tobytes()
