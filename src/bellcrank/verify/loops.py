@@ -167,16 +167,19 @@ class Closed:
         return kept, V[len(kept) :].T
 
     def regular(self, q: np.ndarray, free: list[int]) -> bool:
-        """Are the constraints, and the choice of free speeds, well away from singular ones?"""
+        """Are the constraints, and the choice of free speeds, well away from singular states? A choice that is singular
+        altogether does not count: that is for the check to find."""
         sigma, N = self._split(q)
-        determined = np.linalg.svd(N[free], compute_uv=False)
-        return bool(min(sigma.min(initial=1.0), determined.min(initial=1.0)) > SINGULAR)
+        chosen = np.linalg.svd(N[free], compute_uv=False).min(initial=1.0)
+        return bool(sigma.min(initial=1.0) > SINGULAR and not RANK < chosen < SINGULAR)
 
     def null_space(self, q: np.ndarray, free: list[int]) -> np.ndarray:
         """Columns: speeds that the constraints allow, one for every free speed, which is one there."""
         _, N = self._split(q)
         if N.shape[1] != len(free):
             raise CannotEvaluate(f"the constraints leave {N.shape[1]} freedoms, the equations have {len(free)}")
+        if np.linalg.svd(N[free], compute_uv=False).min(initial=1.0) < RANK:
+            raise CannotEvaluate("the independent speeds of the equations depend on each other")
         T: np.ndarray = self.unit[:, None] * N @ np.linalg.inv(N[free]) / self.unit[free]
         return T
 
