@@ -66,3 +66,16 @@ def test_driven_position_constraint():
     run = sim.simulate(t_end=1.0, step=0.001)
     assert run["drive"] == pytest.approx(0.3 * np.sin(4 * run.time), abs=1e-12)
     assert b.u[1] is not None and np.ptp(run["q(b)"]) > 0.05
+
+
+def test_euler_parameters_in_a_loop_keep_their_size():
+    s = bc.System("rod and top", units="mks")
+    b = s.add_body("b", rotate="euler-parameters", cm=(0, 0, 1), mass=1, inertia=(0.3, 0.4, 0.3))
+    c = s.add_body("c", rotate=1, joint_at=(1, 0, 0), cm=(0, 0, 1), mass=1, inertia=(0.3, 0.4, 0.3))
+    s.close_loop(b.cm, c.cm, joint="rod", label="tie")
+    sim = s.equations().compile()
+    for backend in ("python", "auto"):
+        sim = s.equations().compile(backend=backend)
+        run = sim.simulate(t_end=0.5, step=0.001, initial={"q(c)": 0.4, "u(b, 3)": 3.0})
+        e = np.array([run[f"q(b, {i})"] for i in (1, 2, 3, 4)])
+        assert np.linalg.norm(e, axis=0) == pytest.approx(1.0, abs=1e-12)

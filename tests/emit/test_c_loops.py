@@ -50,7 +50,7 @@ def with_rows_twice(program):
     for size in sizes:
         doubled += [*results[at : at + size]] * 2
         at += size
-    loops = Loops(old.names * 2, old.g * 2, old.G * 2, old.v * 2, old.J * 2)
+    loops = Loops(old.names * 2, old.positions * 2, old.g * 2, old.G * 2, old.v * 2, old.J * 2)
     return replace(program, loops=loops, closure=Section(program.closure.statements, tuple(doubled)))
 
 

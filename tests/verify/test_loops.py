@@ -106,6 +106,7 @@ def test_ball_closure_passes():
 JOINTS = {"pin": 5, "slider": 5, "cylindrical": 4, "universal": 4, "planar": 3}  # rows
 
 
+@pytest.mark.campaign  # five rows of a spatial loop, eliminated in symbols, take their time
 @pytest.mark.parametrize("joint", JOINTS)
 @pytest.mark.parametrize(
     ("axis", "rotation_axis"), [("[b2]", (1, 0, 1)), ("[b1] + 2*[b3]", None)], ids=["turned", "oblique"]

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from bellcrank.api.equations import Equations
 from bellcrank.dynamics.derive import PASSES, Derivation, derivations, reduced_system, require_freedom
 from bellcrank.errors import ModelError, did_you_mean
-from bellcrank.expr import ZERO, Expr, Symbol, partial, small_threshold, substitute
+from bellcrank.expr import ZERO, Expr, Symbol, add, mul, partial, small_threshold, substitute
 from bellcrank.kinematics.analysis import Analysis, analyse
 from bellcrank.kinematics.dimensions import infer
 from bellcrank.model.check import freeze
@@ -137,11 +137,15 @@ def _build(analysis: Analysis, rates: list[Expr], **more: object) -> Program:
 def _loops(analysis: Analysis) -> Loops:
     """What is needed to bring a state onto the constraints: g, dg/dq, v and dv/du."""
     q, u = analysis.mechanism.coordinates, analysis.mechanism.speeds
-    position = [row.g for row in analysis.rows if row.g is not None]
+    position = [(row.text, row.g) for row in analysis.rows if row.g is not None]
+    for b in analysis.mechanism.bodies:
+        if b.euler:
+            position.append((f"unit size of the Euler parameters of {b.name}", add(*(mul(e, e) for e in b.q_r)) - 1))
     return Loops(
         tuple(row.text for row in analysis.rows),
-        tuple(position),
-        tuple(tuple(partial(g, s) for s in q) for g in position),
+        tuple(text for text, _ in position),
+        tuple(g for _, g in position),
+        tuple(tuple(partial(g, s) for s in q) for _, g in position),
         tuple(row.v for row in analysis.rows),
         tuple(tuple(partial(row.v, s) for s in u) for row in analysis.rows),
     )

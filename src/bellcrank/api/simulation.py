@@ -298,7 +298,7 @@ class Simulation:
             return model.closure(t, q, u, p, c, [i.function(t) for i in signals])
 
         n_q, n_u = len(self.program.coordinates), len(self.program.speeds)
-        return Closure(loops.names, len(loops.g), n_q, n_u, function)
+        return Closure(loops.names, loops.positions, n_q, n_u, function)
 
     def _initial(self, given: Mapping[Any, float]) -> tuple[np.ndarray, np.ndarray]:
         q = {s.name.lower().replace(" ", ""): i for i, s in enumerate(self.program.coordinates)}

@@ -302,7 +302,7 @@ def _roots(section: Section) -> list[Expr]:
 def _rows(program: Program, loops: Loops) -> list[str]:
     """What `closure` stores, as `Loops.flat` lists it."""
     q, u = ([s.name for s in group] for group in (program.coordinates, program.speeds))
-    positions = loops.names[: len(loops.g)]
+    positions = loops.positions
     return [
         *positions,
         *(f"{name}: slope by {s}" for name in positions for s in q),

@@ -82,9 +82,8 @@ def _nominal_in(v: Vector, source: Frame, target: Frame, language: Language) -> 
 
 
 def _normals(axis: Vector, frame: Frame) -> tuple[Vector, Vector]:
-    """Two directions of a frame normal to an axis and to each other."""
+    """Two directions of a frame normal to an axis and to each other; their lengths do not matter."""
     shares = [abs(float(x.value)) if hasattr(x, "value") else 0.5 for x in frame.coordinates(axis)]
     least = frame.axes[min(range(3), key=lambda i: shares[i])]
     first = cross(axis, least)
-    first = first / magnitude(first)
     return first, cross(axis, first)

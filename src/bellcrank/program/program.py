@@ -359,7 +359,8 @@ def _rebuilt(node: Expr, done: dict[Expr, Expr]) -> Expr:
 class Loops:
     """Constraints by name: positions g with their slopes G = dg/dq, speeds v (all rows) with J = dv/du."""
 
-    names: tuple[str, ...]
+    names: tuple[str, ...]  # of the rows of v
+    positions: tuple[str, ...]  # of the rows of g: loops, and the unit size of Euler parameters
     g: tuple[Expr, ...]
     G: tuple[tuple[Expr, ...], ...]
     v: tuple[Expr, ...]

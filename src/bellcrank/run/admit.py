@@ -27,8 +27,8 @@ class CannotClose(Exception):
 class Closure:
     """The constraints of a model as a function of time and state."""
 
-    names: Sequence[str]
-    positions: int  # rows of g
+    names: Sequence[str]  # of the rows of v
+    positions: Sequence[str]  # of the rows of g
     n_q: int
     n_u: int
     function: Callable[[float, list[float], list[float]], list[float]]
@@ -36,7 +36,7 @@ class Closure:
     def evaluate(self, t: float, q: np.ndarray, u: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """g, G, v, J."""
         flat = np.array(self.function(t, q.tolist(), u.tolist()))
-        m, rows = self.positions, len(self.names)
+        m, rows = len(self.positions), len(self.names)
         g, rest = flat[:m], flat[m:]
         G, rest = rest[: m * self.n_q].reshape(m, self.n_q), rest[m * self.n_q :]
         return g, G, rest[:rows], rest[rows:].reshape(rows, self.n_u)
@@ -92,7 +92,7 @@ class Closure:
         if np.abs(g).max(initial=0.0) < 1e-10:
             return q
         worst = int(np.abs(g).argmax())
-        raise CannotClose(self.names[worst], float(g[worst]))
+        raise CannotClose(self.positions[worst], float(g[worst]))
 
 
 def _least_norm(A: np.ndarray, r: np.ndarray) -> np.ndarray:

@@ -26,7 +26,7 @@ from bellcrank.api.simulation import Simulation
 from bellcrank.api.system import System
 from bellcrank.errors import ModelError, ModelWarning, RunError
 from bellcrank.model.records import External
-from bellcrank.run.admit import CannotClose, Closure
+from bellcrank.run.admit import CannotClose
 from bellcrank.run.inputs import Signal
 from bellcrank.verify.bodies import Machine
 from bellcrank.verify.formulas import CannotEvaluate, Values
@@ -215,7 +215,6 @@ class Subject:
             return s
         closure = self.sim._closure(self.sim.parameter_values(self.given), self.sim._inputs(_held(s)))
         assert closure is not None
-        closure = _with_unit_size(closure, [b.turns for b in self.machine.bodies if b.euler])
         free_q, free_u = np.ones(len(s.q), dtype=bool), np.ones(len(s.u), dtype=bool)
         try:
             q, u = closure.assemble(s.time, s.q, s.u, free_q, free_u)
@@ -246,24 +245,6 @@ class Subject:
         except UNUSABLE:
             return False
         return motion.gimbal() > 0.1 and bool(np.all(np.isfinite(np.array(loads))))
-
-
-def _with_unit_size(closure: Closure, turns: list[slice]) -> Closure:
-    """The same constraints, and those of Euler parameters of unit size."""
-    m, k = closure.positions, len(turns)
-
-    def function(t: float, q: list[float], u: list[float]) -> list[float]:
-        x = np.array(q)
-        g, G, v, J = closure.evaluate(t, x, np.array(u))
-        slopes = np.zeros((k, len(q)))
-        for row, e in zip(slopes, turns, strict=True):
-            row[e] = 2 * x[e]
-        sizes = [x[e] @ x[e] - 1 for e in turns]
-        v, J = np.insert(v, [m] * k, 0.0), np.insert(J, [m] * k, 0.0, axis=0)
-        return [*g, *sizes, *G.ravel(), *slopes.ravel(), *v, *J.ravel()]
-
-    names = [*closure.names[:m], *(["Euler parameters"] * k), *closure.names[m:]]
-    return Closure(names, m + k, closure.n_q, closure.n_u, function)
 
 
 # ---- external routines and inputs
