@@ -28,7 +28,7 @@ def examine(small):
     rows = [
         ("bodies", f"{len(equations.analysis.mechanism.bodies)}"),
         ("coordinates", f"{len(equations.coordinates)}"),
-        ("degrees of freedom", f"{len(equations.speeds)}"),
+        ("degrees of freedom", f"{len(equations.independent_speeds)}"),
         ("operations per evaluation", f"{count['total']}"),
         ("  add", f"{count['add']}"),
         ("  multiply", f"{count['multiply']}"),

@@ -167,7 +167,7 @@ def model_sizes(equations: bc.Equations) -> dict[str, Any]:
         "model": equations.name,
         "bodies": len(equations.analysis.mechanism.bodies),
         "coordinates": len(equations.coordinates),
-        "speeds": len(equations.speeds),
+        "speeds": len(equations.independent_speeds),
         "derivation": equations.how,
         "derivation_seconds": sum(equations.seconds.values()),
     }
@@ -210,7 +210,7 @@ def run_text(equations: bc.Equations, sim: Any, run: bc.Run, figures: dict[str, 
     steps = "" if f["steps"] is None else f"{f['steps']} steps of {f['step']:g} s, "
     factor = f["real_time_factor"]
     rows = [
-        ["operations", f"{c['total']} ({operations_text(c)})"],
+        ["operations", f"{sum(c[k] for k in ('add', 'multiply', 'divide', 'function'))} ({operations_text(c)})"],
         ["derived", f"in {f['derivation_seconds']:.3g} s, {f['derivation']}"],
         ["compiled", f"in {f['compile_seconds']:.3g} s, {sim.notes[0] if sim.notes else sim.backend}"],
         ["run", f"{steps}{f['method']}, to t = {f['reached']:g} s in {f['run_seconds']:.3g} s"],

@@ -151,3 +151,37 @@ def test_table_of_two_arguments_holds_its_end_value():
     assert surface(9.0, 0.5) == pytest.approx(2.5)
     slope = surface.partial(0, ()).function
     assert slope(0.5, 0.5) == pytest.approx(1.0) and slope(9.0, 0.5) == 0.0
+
+
+def test_output_may_not_take_the_name_of_a_channel():
+    s, _ = pendulum()
+    s.add_output("u(rod)", "Q(rod)")
+    with pytest.raises(bc.ModelError, match=r"'q\(rod\)' exists already"):
+        s.equations()
+
+
+def test_gravity_is_given_once():
+    s, _ = pendulum()
+    s.add_gravity()
+    with pytest.raises(bc.ModelError, match="twice"):
+        s.equations()
+
+
+def test_axis_number_out_of_range_is_a_sentence():
+    s, rod = pendulum()
+    s.add_body("b", parent=rod, rotate=4, mass=1, inertia=(1, 1, 1))
+    with pytest.raises(bc.ModelError, match="4 is not an axis"):
+        s.equations()
+
+
+def test_parameters_without_inertia_are_refused_before_a_run():
+    sim = pendulum()[0].equations().compile(backend="python")
+    with pytest.raises(bc.ModelError, match="cannot be computed with these parameters"):
+        sim.simulate(t_end=1.0, step=0.1, parameters={"m": 0.0, "i": 0.0})
+
+
+def test_printed_statements_keep_signs_and_numbers():
+    s = bc.System("car", units="mks")
+    s.add_body("car", translate=(1, 2), rotate=3, mass=2, inertia=(1, 1, 1))
+    rates = [str(r) for r in s.equations().program.derivatives.results]
+    assert any(" - " in r for r in rates[:2]) and any(" + " in r for r in rates[:2])

@@ -79,3 +79,11 @@ def test_euler_parameters_in_a_loop_keep_their_size():
         run = sim.simulate(t_end=0.5, step=0.001, initial={"q(c)": 0.4, "u(b, 3)": 3.0})
         e = np.array([run[f"q(b, {i})"] for i in (1, 2, 3, 4)])
         assert np.linalg.norm(e, axis=0) == pytest.approx(1.0, abs=1e-12)
+
+
+def test_guesses_of_dependent_angles_choose_the_assembly_and_leave_the_rest():
+    sim = example("slider_crank").equations().compile(backend="python")
+    with pytest.warns(bc.ModelWarning, match=r"changed: q\(rod\) -0.7 -> "):
+        q, u = sim.complete({"q(crank)": 0.5, "q(rod)": -0.7, "u(crank)": 20.0})
+    assert (q[0], u[0]) == pytest.approx((0.5, 20.0))
+    assert 0.1 * np.sin(q[0]) + 0.4 * np.sin(q[0] + q[1]) == pytest.approx(0.0, abs=1e-12)

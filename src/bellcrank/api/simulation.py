@@ -168,7 +168,18 @@ class Simulation:
     def _constants(self, p: list[float]) -> list[float]:
         key = tuple(p)
         if self._known is None or self._known[0] != key:
-            self._known = (key, self.model.constants(p))
+            try:
+                known = self.model.constants(p)
+            except (ZeroDivisionError, ValueError, OverflowError) as error:
+                known, why = [], str(error)
+            else:
+                why = "" if np.all(np.isfinite(known)) else "a result is not finite"
+            if why:
+                raise ModelError(
+                    f"the constants of the model cannot be computed with these parameters ({why}): a mass, inertia or length that may not be zero?",
+                    self.equations.name,
+                )
+            self._known = (key, known)
         return self._known[1]
 
     def _inputs(self, given: Mapping[str, Any] | None, t_end: float | None = None) -> list[Input]:
@@ -267,24 +278,41 @@ class Simulation:
             np.array([s.name.lower().replace(" ", "") not in names for s in listed])
             for listed in (self.program.coordinates, self.program.speeds)
         )
-        try:
-            return closure.assemble(0.0, q, u, free_q, free_u)
-        except CannotClose as first:
+        # what is given is kept; if that cannot be, dependent coordinates are guesses only; then everything may move
+        independent = {u.name.lower().replace(" ", "") for u in self.equations.independent_speeds}
+        guessed = np.array(
+            ["u" + s.name.lower().replace(" ", "")[1:] not in independent for s in self.program.coordinates]
+        )
+        everything = np.ones_like(free_q), np.ones_like(free_u)
+        for attempt, (may_q, may_u) in enumerate(((free_q, free_u), (free_q | guessed, free_u), everything)):
             try:
-                found = closure.assemble(0.0, q, u, np.ones_like(free_q), np.ones_like(free_u))
+                found = closure.assemble(0.0, q, u, may_q, may_u)
             except CannotClose as error:
-                raise ModelError(
-                    f"the loop {error.row} cannot be closed: a residual of {error.residual:.3g} remains. "
-                    "Check lengths, or give initial values nearer to an assembly.",
-                    self.equations.name,
-                ) from None
-            warnings.warn(
-                f"the initial values contradict the constraint {first.row} (residual {first.residual:.3g}); "
-                "the nearest state that satisfies all constraints is used instead",
-                ModelWarning,
-                stacklevel=4,
-            )
+                failed = error
+                continue
+            if attempt > 0:
+                self._warn_of_moved(given, np.concatenate([q, u]), np.concatenate(found))
             return found
+        raise ModelError(
+            f"the loop {failed.row} cannot be closed: a residual of {failed.residual:.3g} remains. "
+            "Check lengths, or give initial values nearer to an assembly.",
+            self.equations.name,
+        )
+
+    def _warn_of_moved(self, given: Mapping[Any, float], before: np.ndarray, after: np.ndarray) -> None:
+        """Tells which given initial values contradict the constraints, and what is used instead."""
+        names = {self._state_name(key) for key in given}
+        moved = []
+        for s, old, new in zip((*self.program.coordinates, *self.program.speeds), before, after, strict=True):
+            if s.name.lower().replace(" ", "") in names and abs(new - old) > 1e-9:
+                unit = self.quantities.states[s.name]
+                moved.append(f"{s.name} {unit.from_equation(old):.6g} -> {unit.from_equation(new):.6g}")
+        if moved:
+            warnings.warn(
+                f"the initial values contradict the constraints; changed: {', '.join(moved)}",
+                ModelWarning,
+                stacklevel=5,
+            )
 
     def _closure(self, p: list[float], signals: list[Input]) -> Closure | None:
         """The constraints of closed loops as a function of time and state."""

@@ -144,6 +144,8 @@ class System:
 
     def add_gravity(self, direction: Any = None, g: Any = "g") -> None:
         """Uniform gravity along `direction` (default: down, by the axes convention). The parameter g has the standard value."""
+        if self.description.gravity is not None:
+            self.description.problems.append("gravity is given twice: call add_gravity() once.")
         self.description.gravity = (direction, g)
         if isinstance(g, str) and g.isidentifier() and self._parameter(g).value is None:
             self._parameter(g).value = unit_system(self.description.units).gees

@@ -80,11 +80,16 @@ def _piece(node: Expr, done: Mapping[Expr, Piece]) -> Piece:
 
 def _sum(node: Sum, done: Mapping[Expr, Piece]) -> Piece:
     pieces = []
-    for core, c in node.terms:
+    for core, c in _terms(node):
         sign = "-" if c < 0 else "+"
         pieces.append(f"{sign} {_wrap(_product(size(c), factors_of(core), done), TERM)}")
     joined = " ".join(pieces)
     return (joined[2:] if joined.startswith("+ ") else "-" + joined[2:]), SUM
+
+
+def _terms(node: Sum) -> list[tuple[Expr, Rational]]:
+    """Terms with the numbers of their products in front; in the statements of a program these stand inside."""
+    return [(core, c * core.coefficient if isinstance(core, Product) else c) for core, c in node.terms]
 
 
 def _product(coefficient: Rational, factors: Factors, done: Mapping[Expr, Piece]) -> Piece:
@@ -191,7 +196,7 @@ def _latex_piece(node: Expr, done: Mapping[Expr, Piece]) -> Piece:
         return done[node.definition]
     if isinstance(node, Sum):
         pieces = []
-        for core, c in node.terms:
+        for core, c in _terms(node):
             sign = "-" if c < 0 else "+"
             pieces.append(f"{sign} {_latex_wrap(_latex_product(size(c), factors_of(core), done), TERM)}")
         joined = " ".join(pieces)

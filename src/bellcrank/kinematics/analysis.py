@@ -114,7 +114,7 @@ def _read_what_can_be_read(mechanism: Mechanism, checker: Checker, points: dict[
     try:
         kinematics = motion_of(mechanism)
         Reader(Analysis(mechanism, kinematics, points), checker).read()
-    except ModelError:
+    except (ModelError, ValueError, IndexError, KeyError):  # what is broken already cannot be read further
         return
 
 
@@ -343,10 +343,15 @@ class Reader:
     def _outputs(self) -> None:
         d, a = self.checker.description, self.analysis
         seen: set[str] = set()
+        taken = {s.name.lower(): s.name for s in (*a.mechanism.coordinates, *a.mechanism.speeds)} | {"t": "t"}
         for record in d.outputs:
             where = f"output '{record.name}'"
+            other = taken.get(str(record.name).lower())
             if record.name in seen:
                 self.checker.problem(where, "the name is used twice.")
+            elif other is not None:
+                self.checker.problem(where, f"the channel '{other}' exists already.")
+            taken[str(record.name).lower()] = record.name
             seen.add(record.name)
             value = self._try(where, partial(self.language.scalar, record.expression))
             if record.body is not None:

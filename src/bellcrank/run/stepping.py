@@ -135,9 +135,16 @@ class AdaptiveRun:
         self.problem = ""
         self._begun = False
         solver = getattr(integrate, method)
-        self._make = lambda: solver(evaluation.rates, 0.0, self.state, float(times[-1]), rtol=rtol, atol=atol)
+        self._make = lambda: solver(self._finite_rates, 0.0, self.state, float(times[-1]), rtol=rtol, atol=atol)
         self._solver: Any = None
         self._dense: Any = None
+
+    def _finite_rates(self, t: float, y: np.ndarray) -> np.ndarray:
+        """Rates, or an error: SciPy's step control does not end on numbers that are not finite."""
+        rates = self.evaluation.rates(t, y)
+        if not np.all(np.isfinite(rates)):
+            raise ValueError(f"the rates are not finite at t = {t:g} s")
+        return rates
 
     def advance(self, last: int) -> np.ndarray:
         rows: list[np.ndarray] = []

@@ -488,7 +488,10 @@ def _surface(table: Table, args: list[Value], n: tuple[int, ...]) -> Value:
     spline = RectBivariateSpline(*axes, np.array(table.values), kx=table.order, ky=table.order)
     known = [float(jets.value(x)) for x in args]
     inside = [min(max(x, a[0]), a[-1]) for x, a in zip(known, axes, strict=True)]
-    start = float(spline.ev(*inside, dx=n[0], dy=n[1]))
+    if table.order == 1 and any(n):
+        start = _bilinear_slope(axes, np.array(table.values), inside, n)
+    else:
+        start = float(spline.ev(*inside, dx=n[0], dy=n[1]))
     lengths = [len(x) for x in args if isinstance(x, Jet)]
     if not lengths or min(lengths) == 1:
         return Jet([start]) if lengths else start
@@ -499,6 +502,22 @@ def _surface(table: Table, args: list[Value], n: tuple[int, ...]) -> Value:
             step = tuple(k + (j == i) for j, k in enumerate(n))
             slopes = slopes + _surface(table, shorter, step) * jets.rate(x)
     return jets.integral(np.float64(start), slopes, min(lengths))
+
+
+def _bilinear_slope(axes: list[np.ndarray], values: np.ndarray, at: list[float], n: tuple[int, ...]) -> float:
+    """First derivative of straight-line interpolation in the cell that holds the point; higher ones along one axis are zero."""
+    if max(n) > 1:
+        return 0.0
+    weights = []
+    cell = []
+    for axis, x, k in zip(axes, at, n, strict=True):
+        i = min(max(int(np.searchsorted(axis, x, side="right")) - 1, 0), len(axis) - 2)
+        h = axis[i + 1] - axis[i]
+        s = (x - axis[i]) / h
+        weights.append(np.array([1 - s, s]) if k == 0 else np.array([-1.0, 1.0]) / h)
+        cell.append(i)
+    block = values[cell[0] : cell[0] + 2, cell[1] : cell[1] + 2]
+    return float(weights[0] @ block @ weights[1])
 
 
 __all__ = ["CannotEvaluate", "Formulas", "NoDerivative", "Scalars", "Values", "look_up", "syntax_of"]
