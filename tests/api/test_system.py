@@ -185,3 +185,22 @@ def test_printed_statements_keep_signs_and_numbers():
     s.add_body("car", translate=(1, 2), rotate=3, mass=2, inertia=(1, 1, 1))
     rates = [str(r) for r in s.equations().program.derivatives.results]
     assert any(" - " in r for r in rates[:2]) and any(" + " in r for r in rates[:2])
+
+
+def test_point_mass_falls_freely():
+    s = bc.System("stone", units="mks", axes="ISO 8855")
+    s.add_point_mass("stone", mass="m")
+    s.add_gravity()
+    s.set_defaults(m=3)
+    sim = s.equations().compile(backend="python")
+    assert sim.derivatives(0.0, [0, 0, 0], [0, 0, 0])[1] == pytest.approx([0, 0, -9.80665])
+
+
+def test_results_as_tables_and_in_words():
+    sim = pendulum()[0].equations().compile(backend="python")
+    run = sim.simulate(t_end=0.1, step=0.01, initial={"q(rod)": 0.3})
+    frame, dataset = run.to_pandas(), run.to_xarray()
+    assert frame["q(rod)"].iloc[-1] == run["q(rod)"][-1] and frame.attrs["units"]["q(rod)"] == "rad"
+    assert dataset["q(rod)"].attrs["units"] == "rad" and len(dataset["t"]) == len(run)
+    words = sim.describe()
+    assert "q(rod)" in words and "kg" in words

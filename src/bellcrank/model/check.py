@@ -590,8 +590,3 @@ def _speed_axes(b: Body) -> tuple[int, ...]:
             i, j = (k + 1) % 3, (k + 2) % 3
             return (i, j) if k == 2 else tuple(sorted((i, j)))
     return ()
-
-
-def missing_values(names: Sequence[str], description: Description) -> list[str]:
-    """Parameters without a value, in order."""
-    return [n for n in names if (r := description.parameters.get(n.lower())) is None or r.value is None]

@@ -102,7 +102,7 @@ ATOMS = (Symbol, Number)
 class Scheduler:
     """Names what is shared and puts it in order."""
 
-    def __init__(self, roots: Iterable[Expr], solved: Solve | None = None) -> None:
+    def __init__(self, roots: Iterable[Expr]) -> None:
         self.constants: list[Statement] = []
         self.statements: list[Statement] = []
         self._constant: dict[Expr, Expr] = {}
@@ -254,7 +254,7 @@ class Scheduler:
             if core.constant:
                 still.append(mul(Number(c), core))
                 continue
-            if isinstance(core, Product) and core not in self._shared():
+            if isinstance(core, Product) and self._uses.get(core, 0) < 2:
                 value = self._product(c, core)
             else:
                 value = self._new[core]
@@ -266,9 +266,6 @@ class Scheduler:
 
             terms.append((self.constant(add(*still)), 1))
         return _plain_sum(terms)
-
-    def _shared(self) -> _Shared:
-        return _Shared(self._uses)
 
     def _product(self, coefficient: Rational, node: Product) -> Expr:
         """Factors with all constants gathered into one."""
@@ -309,14 +306,6 @@ class _Over(dict[Expr, Expr]):
 
     def __missing__(self, key: Expr) -> Expr:
         return self.below[key]
-
-
-class _Shared:
-    def __init__(self, uses: dict[Expr, int]) -> None:
-        self.uses = uses
-
-    def __contains__(self, node: Expr) -> bool:
-        return self.uses.get(node, 0) >= 2
 
 
 def _trigonometric(node: Expr) -> bool:

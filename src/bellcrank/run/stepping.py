@@ -133,7 +133,6 @@ class AdaptiveRun:
         self.reached = 0
         self.status = FINISHED
         self.problem = ""
-        self._begun = False
         solver = getattr(integrate, method)
         self._make = lambda: solver(self._finite_rates, 0.0, self.state, float(times[-1]), rtol=rtol, atol=atol)
         self._solver: Any = None
