@@ -14,7 +14,7 @@ from bellcrank.emit.python import python_source
 from bellcrank.errors import BuildError, ModelError, ModelWarning, did_you_mean
 from bellcrank.expr import ZERO, Expr, Symbol, latex, small_threshold
 from bellcrank.kinematics.analysis import Analysis
-from bellcrank.kinematics.constraints import Removed
+from bellcrank.kinematics.constraints import Removed, solve_speed_constraint
 from bellcrank.kinematics.dimensions import Quantities
 from bellcrank.program.idle import drop_idle_parameters
 from bellcrank.program.program import Program
@@ -73,10 +73,20 @@ class Equations:
     def outputs(self) -> list[str]:
         return list(self.program.output_names)
 
-    @property
+    @cached_property
     def constraints(self) -> list[Removed]:
         """The dependent speeds, each with the relation that determines it."""
-        return [*self.analysis.removed, *self.analysis.dependent]
+        loops = self.analysis.loops
+        if loops is None:
+            return list(self.analysis.removed)
+        removed: list[Removed] = []
+        speeds = list(self.speeds)
+        for row, pivot in zip(loops.used, loops.pivots, strict=True):
+            solved = solve_speed_constraint(row.v, removed, speeds, pivot, row.text)
+            assert solved is not None
+            removed.append(solved)
+            speeds.remove(pivot)
+        return removed
 
     @property
     def notes(self) -> list[str]:

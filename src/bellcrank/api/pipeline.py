@@ -9,20 +9,23 @@ import gc
 import time
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 
 from bellcrank.api.equations import Equations
+from bellcrank.api.look import look_at
 from bellcrank.dynamics.derive import PASSES, Derivation, derivations, reduced_system, require_freedom
 from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.expr import ZERO, Expr, Symbol, add, mul, partial, small_threshold, substitute
 from bellcrank.kinematics.analysis import Analysis, analyse
-from bellcrank.kinematics.dimensions import infer
+from bellcrank.kinematics.dimensions import Quantities, infer
+from bellcrank.kinematics.rows import right_side
 from bellcrank.model.check import freeze
 from bellcrank.model.records import Description
 from bellcrank.program.count import count
 from bellcrank.program.extract import network_cost
 from bellcrank.program.idle import drop_idle_parameters
 from bellcrank.program.optimise import first_extraction, optimise
-from bellcrank.program.program import Loops, Parts, Program, build_program
+from bellcrank.program.program import Loops, Parts, Program, Scales, build_program
 
 SOLVE = ("auto", "explicit", "implicit", "order-n")
 OPTIMISE = ("none", "default", "thorough")
@@ -79,18 +82,24 @@ def derive_equations(
             quantities, problems = infer(analysis)
             if problems:
                 raise ModelError(problems, description.name)
+        loops = None
+        if analysis.loops is not None:
+            with clock.stage("loops"):
+                loops = _loops(analysis, quantities)
         with clock.stage("derive"):
             try:
-                program, how = _program(analysis, solve, level, frozenset(without))
+                program, how = _program(analysis, loops, solve, level, frozenset(without))
             except ModelError as error:
                 raise ModelError(error.problems, description.name) from None
     return Equations(analysis, quantities, program, how, dict(clock.seconds), solve)
 
 
-def _program(analysis: Analysis, solve: str, level: str, without: frozenset[str]) -> tuple[Program, str]:
+def _program(
+    analysis: Analysis, loops: Loops | None, solve: str, level: str, without: frozenset[str]
+) -> tuple[Program, str]:
     coordinates = list(analysis.mechanism.coordinates)
     q_rates = [analysis.kinematics.rates[q] for q in coordinates]
-    if solve != "auto" and analysis.dependent:
+    if solve != "auto" and loops:
         raise ModelError(f"solve={solve!r} is not available for models with closed loops yet; leave it at 'auto'")
     if solve == "implicit":
         return _implicit(analysis, q_rates), "implicit: mass matrix solved numerically"
@@ -101,14 +110,14 @@ def _program(analysis: Analysis, solve: str, level: str, without: frozenset[str]
     chosen = order[0]
     if level == "none" or "extract" in without:
         roots = drop_idle_parameters(listed[chosen])
-        return _build(analysis, roots, stages=[("formulation", raw[chosen])]), ways[chosen].how
+        return _build(analysis, roots, loops=loops, stages=[("formulation", raw[chosen])]), ways[chosen].how
     near = [i for i in order if raw[i] <= 1.02 * raw[chosen]][:2]
     clean = {i: drop_idle_parameters(listed[i]) for i in near}
     extracted = {i: first_extraction(clean[i]) for i in near}
     chosen = min(near, key=lambda i: network_cost(extracted[i]))
     roots = optimise(clean[chosen], extracted[chosen], thorough=level == "thorough")
     stages = [("formulation", raw[chosen]), ("extraction", count(roots).total)]
-    return _build(analysis, roots, stages=stages), ways[chosen].how
+    return _build(analysis, roots, loops=loops, stages=stages), ways[chosen].how
 
 
 def _roots(analysis: Analysis, q_rates: list[Expr], way: Derivation) -> list[Expr]:
@@ -128,26 +137,51 @@ def _build(analysis: Analysis, rates: list[Expr], **more: object) -> Program:
     orders = analysis.mechanism.orders
     parameters = [Symbol(n, "parameter", orders.get(n.lower(), 0)) for n in names]
     inputs = [Symbol(v.name, "variable", orders.get(v.name.lower(), 0)) for v in d.variables]
-    loops = _loops(analysis) if analysis.rows else None
     return build_program(
-        Parts(d.name, parameters, analysis.mechanism.coordinates, speeds, rates, outputs, inputs, loops=loops, **more)  # type: ignore[arg-type]
+        Parts(d.name, parameters, analysis.mechanism.coordinates, speeds, rates, outputs, inputs, **more)  # type: ignore[arg-type]
     )
 
 
-def _loops(analysis: Analysis) -> Loops:
-    """What is needed to bring a state onto the constraints: g, dg/dq, v and dv/du."""
+def _loops(analysis: Analysis, quantities: Quantities) -> Loops:
+    """Loops in expressions, looked at in numbers; the look decides how they are eliminated."""
+    loops = _loop_rows(analysis)
+    rates = [analysis.kinematics.rates[q] for q in analysis.mechanism.coordinates]
+    look = look_at(analysis, loops, rates, quantities)
+    if look is None:
+        return loops
+    analysis.loops = look.elimination
+    analysis.notes += look.notes
+    return replace(loops, scales=look.scales)
+
+
+def _loop_rows(analysis: Analysis) -> Loops:
+    """What is needed to bring a state onto the constraints: g, dg/dq, v and dv/du; and M, f and gamma of the tree."""
     q, u = analysis.mechanism.coordinates, analysis.mechanism.speeds
-    position = [(row.text, row.g) for row in analysis.rows if row.g is not None]
+    assert analysis.loops is not None
+    rows = analysis.loops.rows
+    position = [(row.text, row.g) for row in rows if row.g is not None]
     for b in analysis.mechanism.bodies:
         if b.euler:
             position.append((f"unit size of the Euler parameters of {b.name}", add(*(mul(e, e) for e in b.q_r)) - 1))
+    system, _ = reduced_system(analysis, shift_back=True)
+    count = len(u)
+    right = [right_side(row, analysis.kinematics) for row in rows]
+    lower = [system.M.get((i, j), ZERO) for i in range(count) for j in range(i + 1)]
+    clean = drop_idle_parameters([*lower, *(system.f[i] for i in range(count)), *right])
+    triangle = iter(clean)
+    M = tuple(tuple(next(triangle) for _ in range(i + 1)) for i in range(count))
+    f, gamma = clean[len(lower) : len(lower) + count], clean[len(lower) + count :]
     return Loops(
-        tuple(row.text for row in analysis.rows),
+        tuple(row.text for row in rows),
         tuple(text for text, _ in position),
         tuple(g for _, g in position),
         tuple(tuple(partial(g, s) for s in q) for _, g in position),
-        tuple(row.v for row in analysis.rows),
-        tuple(tuple(partial(row.v, s) for s in u) for row in analysis.rows),
+        tuple(row.v for row in rows),
+        tuple(tuple(dict(row.slopes).get(s, ZERO) for s in u) for row in rows),
+        Scales(len(position), len(analysis.loops.used), (1.0,) * len(rows), (1.0,) * len(u)),
+        M,
+        tuple(f),
+        tuple(gamma),
     )
 
 

@@ -21,6 +21,7 @@ class PythonModel:
         # The source holds numbers, operators and names made by the printer only: no text of a user reaches it.
         exec(compile(self.source, f"<{program.name}>", "exec"), module.__dict__)
         self._module: Any = module
+        self.program = program
         self.routines = tuple(routines)
 
     def constants(self, p: Sequence[float]) -> list[float]:
@@ -48,6 +49,19 @@ class PythonModel:
     ) -> list[float]:
         """g, dg/dq, v, dv/du of closed loops in one list."""
         values: list[float] = self._module.closure(t, q, u, p, c, w, self.routines)
+        return values
+
+    def careful(
+        self,
+        t: float,
+        q: Sequence[float],
+        u: Sequence[float],
+        p: Sequence[float],
+        c: Sequence[float],
+        w: Sequence[float],
+    ) -> list[float]:
+        """Rates of coordinates and speeds of closed loops near singular positions, and the ratio of pivots, in one list."""
+        values: list[float] = self._module.careful(t, q, u, p, c, w, self.routines)
         return values
 
     def outputs(

@@ -15,13 +15,15 @@ from bellcrank.dynamics.composite import Matrix, composite
 from bellcrank.dynamics.factor import best_orders, pattern, solve
 from bellcrank.dynamics.forces import Loads, assemble, link_components
 from bellcrank.dynamics.motion import Motion, bias_motion, down
-from bellcrank.dynamics.partials import Reduction, by_partials
+from bellcrank.dynamics.partials import by_partials
 from bellcrank.dynamics.regroup import regroup
 from bellcrank.dynamics.tree import Link, Tree, build_tree, shift_reference
 from bellcrank.errors import ModelError
 from bellcrank.expr import ZERO, Expr, add, mul, neg, sub
 from bellcrank.kinematics.analysis import Analysis
 from bellcrank.kinematics.constraints import rate_rows
+from bellcrank.kinematics.eliminate import Reduction, eliminate
+from bellcrank.kinematics.rows import right_side
 from bellcrank.kinematics.work import Work, is_zero
 from bellcrank.vector.basis import NULL, Vec3
 
@@ -117,7 +119,7 @@ def reference_choices(analysis: Analysis) -> list[dict[int, Vec3]]:
 def derivations(analysis: Analysis, solve_by: str, without: frozenset[str] = frozenset()) -> Iterator[Derivation]:
     """The ways worth counting. `solve_by` is explicit, order-n or auto; `without` switches passes off."""
     names = freedom_names(analysis)
-    if analysis.dependent:
+    if analysis.loops:
         yield _looped(analysis, names, without)
         return
     if analysis.removed:
@@ -315,7 +317,10 @@ def partial_velocities(analysis: Analysis, without: frozenset[str]) -> Reduced:
 def _reduction(analysis: Analysis, work: Work) -> Reduction:
     """How the accelerations of dependent speeds follow from the independent ones."""
     k = analysis.kinematics
-    rows = rate_rows(analysis.removed or analysis.dependent, k.speed, k.rate_of, work)
+    if analysis.loops:
+        used, pivots = analysis.loops.used, analysis.loops.pivots
+        return eliminate(used, [right_side(r, k) for r in used], pivots, analysis.mechanism.speeds, work)
+    rows = rate_rows(analysis.removed, k.speed, k.rate_of, work)
     place = {u: i for i, u in enumerate(analysis.mechanism.speeds)}
     free = [i for u, i in place.items() if u not in rows.slope]
     slope = {place[u]: {place[v]: a for v, a in row.items()} for u, row in rows.slope.items()}
@@ -324,8 +329,9 @@ def _reduction(analysis: Analysis, work: Work) -> Reduction:
 
 def _looped(analysis: Analysis, names: dict[int, str], without: frozenset[str]) -> Derivation:
     """Loops: accelerations of the independent speeds, and of the dependent ones by u_s' = T u_r' + c."""
+    assert analysis.loops is not None
     system = partial_velocities(analysis, without)
-    count = len(analysis.dependent)
+    count = len(analysis.loops.pivots)
     way = _solved(system, dict.fromkeys(system.index, ZERO), names, f"partial velocities with {count} loop constraints")
     work = system.work
     reduction = _reduction(analysis, work)

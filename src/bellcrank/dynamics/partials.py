@@ -13,24 +13,12 @@ from bellcrank.dynamics.composite import Matrix
 from bellcrank.dynamics.forces import Loads
 from bellcrank.dynamics.motion import Motion, down, inertia_force, offset, turning
 from bellcrank.dynamics.tree import Freedom, Link, Tree
-from bellcrank.expr import ONE, TWO, ZERO, Expr, add, mul, neg, sub
+from bellcrank.expr import TWO, ZERO, Expr, add, mul, neg, sub
+from bellcrank.kinematics.eliminate import Reduction
 from bellcrank.kinematics.work import Work
 from bellcrank.vector.basis import NULL, Vec3
 
 Partial = dict[int, Vec3]  # by independent speed
-
-
-class Reduction:
-    """How every speed follows from the independent ones: u_s' = sum of slope[s][r] u_r' + drift[s]."""
-
-    def __init__(self, free: list[int], slope: dict[int, dict[int, Expr]], drift: dict[int, Expr]) -> None:
-        self.free, self._slope, self._drift = free, slope, drift
-
-    def slope(self, s: int) -> dict[int, Expr]:
-        return self._slope.get(s, {s: ONE})
-
-    def drift(self, s: int) -> Expr:
-        return self._drift.get(s, ZERO)
 
 
 def by_partials(

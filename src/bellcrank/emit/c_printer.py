@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 from bellcrank.emit.names import identifier
 from bellcrank.emit.printer import ATOM, Piece, Printer
 from bellcrank.emit.steps import Angles, Step, step_targets
-from bellcrank.expr import Func, Symbol
+from bellcrank.expr import Expr, Func, Symbol
 from bellcrank.expr.table import Table
-from bellcrank.program.program import Assign, Call, Program, Solve
+from bellcrank.program.program import Assign, Call, Program, Reduce, Solve
 
 
 class CPrinter(Printer):
@@ -58,6 +58,8 @@ class CPrinter(Printer):
             return self._angles(s, self._groups)
         if isinstance(s, Call):
             return self.calls[s.routine].lines([self.expr(a) for a in s.arguments], s.targets, self._groups)
+        if isinstance(s, Reduce):
+            return self._reduce(s, self._groups)
         return self._solve(s, self._groups)
 
     def _angles(self, s: Angles, k: int) -> list[str]:
@@ -72,6 +74,18 @@ class CPrinter(Printer):
             taken = [f"{x.name} = {f}{k}[{i}]" for x, f in ((a.sine, "sine"), (a.cosine, "cosine")) if x is not None]
             lines.append(f"const double {', '.join(taken)};")
         return lines
+
+    def _reduce(self, s: Reduce, k: int) -> list[str]:
+        lines = []
+        arrays = {"mass": s.mass, "force": [s.force], "rows": s.rows, "right": [s.right]}
+        for name, rows in arrays.items():
+            lines += [f"const double {name}{k}[] = {{", *(f"    {self._listed(row)}," for row in rows), "};"]
+        given = ", ".join(f"{name}{k}" for name in arrays)
+        lines += [f"double rates{k}[{len(s.targets)}];", f"constrained_rates({given}, rates{k});"]
+        return [*lines, *(f"const double {t.name} = rates{k}[{i}];" for i, t in enumerate(s.targets))]
+
+    def _listed(self, values: Iterable[Expr]) -> str:
+        return ", ".join(self.expr(x) for x in values)
 
     def _solve(self, s: Solve, k: int) -> list[str]:
         n = len(s.right)

@@ -16,7 +16,7 @@ from bellcrank.emit.steps import (
     symbols_in,
 )
 from bellcrank.expr import Expr, Func, Product, Sum, postorder
-from bellcrank.program.program import Call, Solve
+from bellcrank.program.program import Call, Reduce, Solve
 
 SLOTS = 2  # operations that start per cycle
 LARGEST_LISTED = 1500  # operations; beyond, registers run out in critical-path order and depth first is better
@@ -50,7 +50,9 @@ class _Graph:
             for n in needs:
                 self.users[n].append(i)
             spans = [_span(e) for e in expressions]
-            own = FUNCTION if isinstance(s, Angles | Call) else 20 * len(s.right) if isinstance(s, Solve) else 0
+            own = (
+                FUNCTION if isinstance(s, Angles | Call) else 20 * len(s.right) if isinstance(s, Solve | Reduce) else 0
+            )
             self.span.append(max((x for x, _ in spans), default=0) + own)
             self.size.append(sum(n for _, n in spans) + own // 2)
         self.wanted = [place[x] for e in results for x in symbols_in((e,)) if x in place]

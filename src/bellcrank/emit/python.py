@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import inspect
+from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 
 from bellcrank.emit.printer import ATOM, Piece, Printer
-from bellcrank.expr import Func, Symbol
-from bellcrank.program.program import Assign, Call, Program, Section, Statement
+from bellcrank.expr import Expr, Func, Symbol
+from bellcrank.program import null_space
+from bellcrank.program.program import Assign, Call, Program, Reduce, Section, Statement
 
 HEADER = '''"""{title}
 
@@ -74,13 +76,23 @@ class PythonPrinter(Printer):
                 return [f"{s.targets[0].name} = {call}" if s.targets[0] else call]
             shown = ", ".join(t.name if t else "_" for t in s.targets)
             return [f"{shown} = {call}"]
-        rows = ", ".join(f"[{', '.join(self.expr(x) for x in row)}]" for row in s.matrix)
-        right = ", ".join(self.expr(x) for x in s.right)
+        if isinstance(s, Reduce):
+            k = s.scales
+            numbers = [self._matrix(s.mass), self._row(s.force), self._matrix(s.rows), self._row(s.right)]
+            numbers += [str(x) for x in (k.rank_v, list(k.rows), list(k.columns), k.usual)]
+            value = f"constrained_rates({', '.join(numbers)})"
+        else:
+            value = f"linear_solve({self._matrix(s.matrix)}, {self._row(s.right)}).tolist()"
         for target in s.targets:
             self.names[target] = target.name
         shown = ", ".join(t.name for t in s.targets)
-        comma = "," if len(s.targets) == 1 else ""
-        return [f"{shown}{comma} = linear_solve([{rows}], [{right}]).tolist()"]
+        return [f"{shown}{',' if len(s.targets) == 1 else ''} = {value}"]
+
+    def _row(self, values: Iterable[Expr]) -> str:
+        return f"[{', '.join(self.expr(x) for x in values)}]"
+
+    def _matrix(self, rows: Iterable[Iterable[Expr]]) -> str:
+        return f"[{', '.join(self._row(row) for row in rows)}]"
 
 
 def python_source(program: Program, labels: Mapping[str, str] | None = None) -> str:
@@ -98,6 +110,8 @@ def python_source(program: Program, labels: Mapping[str, str] | None = None) -> 
     printer = PythonPrinter(names, program.routines)
     implicit = any(type(s).__name__ == "Solve" for s in program.derivatives.statements)
     imports = "\nfrom numpy.linalg import solve as linear_solve\n" if implicit else ""
+    if program.loops is not None:
+        imports += "\n" + inspect.getsource(null_space).partition('"""\n\n')[2]
     lines = [HEADER.format(title=_safe(program.name), imports=imports)]
     for letter, listed in (
         ("q", program.coordinates),
@@ -114,6 +128,7 @@ def python_source(program: Program, labels: Mapping[str, str] | None = None) -> 
     lines += _function("outputs", (program.derivatives, program.outputs), printer, None)
     if program.loops is not None:
         lines += _function("closure", (program.closure,), printer, None)
+        lines += _function("careful", (program.careful,), printer, None)
     return "\n".join(lines) + "\n"
 
 

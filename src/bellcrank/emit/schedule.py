@@ -9,7 +9,7 @@ have their sines and cosines taken together, which vectorises. Only the rounding
 from __future__ import annotations
 
 import heapq
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from bellcrank.emit.order import ordered
@@ -160,9 +160,17 @@ class _Arranger:
                 FUNCTION + max((a.time for a in arguments), default=0),
             )
         else:
-            matrix = tuple(tuple(self.value(x).expr for x in row) for row in s.matrix)
-            right = tuple(self.value(x).expr for x in s.right)
-            self._define(Solve(s.targets, matrix, right), max(self.time.values(), default=0) + 20 * len(right))
+            late = max(self.time.values(), default=0) + 20 * len(s.right)
+            right = self._values(s.right)
+            if isinstance(s, Solve):
+                new: Step = replace(s, matrix=tuple(map(self._values, s.matrix)), right=right)
+            else:
+                mass, rows = tuple(map(self._values, s.mass)), tuple(map(self._values, s.rows))
+                new = replace(s, mass=mass, force=self._values(s.force), rows=rows, right=right)
+            self._define(new, late)
+
+    def _values(self, listed: Iterable[Expr]) -> tuple[Expr, ...]:
+        return tuple(self.value(x).expr for x in listed)
 
     def _define(self, s: Step, time: int) -> None:
         self.steps.append(s)

@@ -14,9 +14,11 @@ from typing import Any
 from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.expr import ONE, ZERO, Expr, Symbol, add, depends_on, derivative, expression, mul, symbols
 from bellcrank.kinematics.constraints import Removed, solve_speed_constraint, speed_values
+from bellcrank.kinematics.eliminate import usual_pivots
 from bellcrank.kinematics.language import Language
 from bellcrank.kinematics.loops import loop_rows
 from bellcrank.kinematics.motion import Kinematics, Point, motion_of
+from bellcrank.kinematics.rows import Row, sort_rows, with_slopes
 from bellcrank.kinematics.work import Work
 from bellcrank.model.check import Checker
 from bellcrank.model.formula import show, to_syntax
@@ -56,6 +58,18 @@ class Output:
     generic: str | None = None
 
 
+@dataclass(frozen=True)
+class Loops:
+    """Constraints of a model with closed loops, where all speeds are states: the rows, positions first, and their elimination.
+
+    `used` rows, in order, are solved for the speeds `pivots`; rows that are not used follow from them where the loops are closed.
+    """
+
+    rows: tuple[Row, ...]
+    used: tuple[Row, ...]
+    pivots: tuple[Symbol, ...]
+
+
 @dataclass
 class Analysis:
     """Everything the derivation needs, as expressions."""
@@ -66,15 +80,14 @@ class Analysis:
     loads: list[Load] = field(default_factory=list)
     gravity: Vector = field(default_factory=lambda: Vector({}))
     removed: list[Removed] = field(default_factory=list)  # speeds that are no states
-    dependent: list[Removed] = field(default_factory=list)  # with loops: speeds that are states, but not free
-    rows: list[Row] = field(default_factory=list)  # with loops: all constraints, positions first
+    loops: Loops | None = None
     outputs: list[Output] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     parameters: dict[str, str] = field(default_factory=dict)  # names met: lower case to spelling
 
     @property
     def independent_speeds(self) -> list[Symbol]:
-        gone = {r.speed for r in (*self.removed, *self.dependent)}
+        gone = {r.speed for r in self.removed} | {*(self.loops.pivots if self.loops else ())}
         return [u for u in self.mechanism.speeds if u not in gone]
 
     @property
@@ -92,15 +105,16 @@ def analyse(mechanism: Mechanism, checker: Checker) -> Analysis:
         raise ModelError(checker.problems, mechanism.name)
     kinematics = motion_of(mechanism)
     rows = _rows(kinematics, checker, points)
-    removed, rows, notes = _solve_rows(rows, mechanism, checker)
-    dependent: list[Removed] = []
-    if any(row.g is not None for row in rows):  # loops: all speeds stay states
-        removed, dependent = [], removed
-    if removed:
+    removed: list[Removed] = []
+    notes: list[str] = []
+    loops: Loops | None = None
+    if any(row.g is not None for row in rows):  # all speeds stay states
+        loops, notes = _closed(rows, kinematics, checker)
+    elif rows:
+        removed, notes = _solve_rows(rows, mechanism, checker)
         work = Work([*mechanism.coordinates, *mechanism.speeds])
         kinematics = motion_of(mechanism, speed_values(removed, work), work)
-    result = Analysis(mechanism, kinematics, points, removed=removed, notes=notes)
-    result.dependent, result.rows = dependent, rows if dependent else []
+    result = Analysis(mechanism, kinematics, points, removed=removed, loops=loops, notes=notes)
     reader = Reader(result, checker)
     reader.read()
     if checker.problems:
@@ -135,16 +149,6 @@ def _points(checker: Checker, mechanism: Mechanism) -> dict[str, Point]:
         body = place[draft.record.name.lower()] if draft else -1
         points[record.name.lower()] = Point(record.name, body, at, record.label or record.name)
     return points
-
-
-@dataclass(frozen=True)
-class Row:
-    """One constraint: v = 0, linear in the speeds; g = 0 behind it where it concerns positions."""
-
-    text: str
-    v: Expr
-    g: Expr | None = None
-    eliminate: Symbol | None = None
 
 
 def _rows(kinematics: Kinematics, checker: Checker, points: dict[str, Point]) -> list[Row]:
@@ -190,11 +194,35 @@ def _eliminated(given: Any, text: str, language: Language) -> Symbol | None:
     return found
 
 
-def _solve_rows(rows: list[Row], mechanism: Mechanism, checker: Checker) -> tuple[list[Removed], list[Row], list[str]]:
-    """The speeds that the rows determine, the rows that count, and notes on those that do not."""
+def _closed(rows: list[Row], kinematics: Kinematics, checker: Checker) -> tuple[Loops | None, list[str]]:
+    """Rows of a model with closed loops, with the elimination that the rules for speed constraints lead to."""
+    speeds = kinematics.mechanism.speeds
+    complete: list[Row] = []
+    for row in rows:
+        try:
+            complete.append(with_slopes(row, speeds))
+        except ModelError as error:
+            checker.problems.append(str(error))
+    kept, notes, problems = sort_rows(complete)
+    checker.problems += problems
+    if checker.problems:
+        return None, notes
+    if len(kept) >= len(speeds):
+        listed = ", ".join(row.text for row in kept)
+        checker.problems.append(f"the constraints leave no freedom: {len(speeds)} speeds, {len(kept)} rows ({listed})")
+        return None, notes
+    try:
+        pivots = usual_pivots(kept, speeds, kinematics.work.copy())
+    except ModelError as error:
+        checker.problems.append(str(error))
+        return None, notes
+    return Loops(tuple(kept), tuple(kept), tuple(pivots)), notes
+
+
+def _solve_rows(rows: list[Row], mechanism: Mechanism, checker: Checker) -> tuple[list[Removed], list[str]]:
+    """The speeds that the rows determine, and notes on those rows that do not count."""
     speeds = list(mechanism.speeds)
     removed: list[Removed] = []
-    kept: list[Row] = []
     notes: list[str] = []
     for row in rows:
         try:
@@ -206,11 +234,10 @@ def _solve_rows(rows: list[Row], mechanism: Mechanism, checker: Checker) -> tupl
             notes.append(f"the constraint {row.text} is satisfied already and was ignored")
             continue
         removed.append(new)
-        kept.append(row)
         speeds.remove(new.speed)
     if rows and not speeds:
         checker.problems.append("the constraints leave no freedom: every speed is determined")
-    return removed, kept, notes
+    return removed, notes
 
 
 class Reader:

@@ -62,7 +62,7 @@ def solve_speed_constraint(
     for u, a in slopes.items():
         if depends_on(a, lambda s: s.kind == "speed"):
             raise ModelError(f"the constraint {text} is not linear in the speeds: its slope for {u} is {a}")
-    chosen = _choose(slopes, speeds, wanted, text)
+    chosen = choose_speed(slopes, speeds, wanted, text)
     slope = slopes[chosen]
     rest = sub(residual, add(*(mul(a, u) for u, a in slopes.items())))
     rest = ZERO if rest.fingerprint == 0 else substitute(residual, dict.fromkeys(slopes, ZERO))
@@ -70,7 +70,7 @@ def solve_speed_constraint(
     return Removed(chosen, others, neg(div(rest, slope)), text)
 
 
-def _choose(slopes: dict[Symbol, Expr], speeds: list[Symbol], wanted: Symbol | None, text: str) -> Symbol:
+def choose_speed(slopes: dict[Symbol, Expr], speeds: list[Symbol], wanted: Symbol | None, text: str) -> Symbol:
     """Which speed to remove: a constant slope if there is one, the highest index among equals."""
     if wanted is not None:
         if wanted not in slopes:

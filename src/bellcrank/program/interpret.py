@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from bellcrank.expr import Expr, Symbol, evaluate
-from bellcrank.program.program import Assign, Call, Program, Section
+from bellcrank.program.null_space import constrained_rates
+from bellcrank.program.program import Assign, Call, Program, Reduce, Section
 
 
 def constants(program: Program, parameters: Sequence[float]) -> dict[Expr, float]:
@@ -55,6 +56,12 @@ def _run(section: Section, values: dict[Expr, float], user: Mapping[str, Callabl
             for target, value in zip(s.targets, returned, strict=True):
                 if target is not None:
                     values[target] = float(value)
+        elif isinstance(s, Reduce):
+            numbers = [[evaluate(row, values, user) for row in rows] for rows in (s.mass, s.rows)]
+            right = evaluate(s.force, values, user), evaluate(s.right, values, user)
+            k = s.scales
+            rates = constrained_rates(numbers[0], right[0], numbers[1], right[1], k.rank_v, k.rows, k.columns, k.usual)
+            values.update(zip(s.targets, rates, strict=True))
         else:
             matrix = np.array([evaluate(row, values, user) for row in s.matrix])
             solution = np.linalg.solve(matrix, np.array(evaluate(s.right, values, user)))

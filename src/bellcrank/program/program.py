@@ -44,7 +44,36 @@ class Solve:
     right: tuple[Expr, ...]
 
 
-Statement = Assign | Call | Solve
+@dataclass(frozen=True)
+class Scales:
+    """What is usual for the rows of loops: ranks in regular positions, and numbers that bring J to entries of about one.
+
+    `usual` is the ratio of the last pivot of the scaled J to the first in a good position.
+    """
+
+    rank_g: int
+    rank_v: int
+    rows: tuple[float, ...]
+    columns: tuple[float, ...]
+    usual: float = 1.0
+
+
+@dataclass(frozen=True)
+class Reduce:
+    """targets: u' of M u' = f + J' lambda, J u' = gamma, solved numerically on the null space of J (see `null_space`).
+
+    The last target tells how near a singular position is. `mass` holds rows of the lower triangle.
+    """
+
+    targets: tuple[Symbol, ...]
+    mass: tuple[tuple[Expr, ...], ...]
+    force: tuple[Expr, ...]
+    rows: tuple[tuple[Expr, ...], ...]
+    right: tuple[Expr, ...]
+    scales: Scales
+
+
+Statement = Assign | Call | Solve | Reduce
 
 
 @dataclass(frozen=True)
@@ -79,6 +108,9 @@ class Program:
     stages: tuple[tuple[str, int], ...] = ()  # operations after each pass, for the report
     loops: Loops | None = None
     closure: Section = Section((), ())  # g, G, v, J of closed loops; stands for itself, called once per step
+    careful: Section = Section(
+        (), ()
+    )  # rates of loops near singular positions, and the ratio of pivots; stands for itself
 
     @property
     def per_step(self) -> Count:
@@ -206,10 +238,13 @@ class Scheduler:
         return self.name_value(value)
 
     def name_value(self, value: Expr) -> Symbol:
-        self._z += 1
-        symbol = Symbol(f"z{self._z}", "intermediate")
+        symbol = self.new_symbol()
         self.statements.append(Assign(symbol, value))
         return symbol
+
+    def new_symbol(self) -> Symbol:
+        self._z += 1
+        return Symbol(f"z{self._z}", "intermediate")
 
     def _lowered(self, node: Expr) -> Expr:
         if isinstance(node, Symbol):
@@ -240,8 +275,7 @@ class Scheduler:
         slots = self._calls[key]
         place = int(slots[-1].name)  # type: ignore[union-attr]
         if slots[index] is None:
-            self._z += 1
-            slots[index] = Symbol(f"z{self._z}", "intermediate")
+            slots[index] = self.new_symbol()
         self.statements[place] = Call(tuple(slots[:-1]), external, args)
         result = slots[index]
         assert result is not None
@@ -354,10 +388,18 @@ class Loops:
     G: tuple[tuple[Expr, ...], ...]
     v: tuple[Expr, ...]
     J: tuple[tuple[Expr, ...], ...]
+    scales: Scales
+    M: tuple[tuple[Expr, ...], ...]  # mass matrix of the tree, rows of its lower triangle
+    f: tuple[Expr, ...]
+    gamma: tuple[Expr, ...]  # J u' = gamma
 
     def flat(self) -> list[Expr]:
         """g, G, v, J in one list, rows after each other."""
-        return [*self.g, *(x for row in self.G for x in row), *self.v, *(x for row in self.J for x in row)]
+        return [*self.g, *(x for row in self.G for x in row), *self.v, *self.flat_rows()]
+
+    def flat_rows(self) -> list[Expr]:
+        """J in one list."""
+        return [x for row in self.J for x in row]
 
 
 @dataclass
@@ -395,10 +437,12 @@ def build_program(parts: Parts) -> Program:
     channel = tuple(plan.lower(v) for v in values)
     statements, extra = tuple(plan.statements[:split]), tuple(plan.statements[split:])
     closure = _closure(plan, parts.loops)
+    careful = _careful(plan, parts)
     total = count_section(statements, results)
-    everything = [*plan.statements, *closure.statements]
-    constants = _needed(plan.constants, everything, [*results, *channel, *closure.results])
-    used = _used_symbols(constants, everything, [*results, *channel, *closure.results])
+    everything = [*plan.statements, *closure.statements, *careful.statements]
+    ends = [*results, *channel, *closure.results, *careful.results]
+    constants = _needed(plan.constants, everything, ends)
+    used = _used_symbols(constants, everything, ends)
     parameters = tuple(p for p in parts.parameters if p in used)
     inputs = [s for s in parts.inputs if s in used]
     inputs += sorted((s for s in used if s.kind == "rate"), key=lambda s: s.sort)
@@ -417,6 +461,7 @@ def build_program(parts: Parts) -> Program:
         tuple(parts.stages),
         parts.loops,
         closure,
+        careful,
     )
 
 
@@ -428,6 +473,22 @@ def _closure(plan: Scheduler, loops: Loops | None) -> Section:
     own = plan.sibling(roots)
     results = tuple(own.lower(r) for r in roots)
     return Section(tuple(own.statements), results)
+
+
+def _careful(plan: Scheduler, parts: Parts) -> Section:
+    """Rates of all coordinates and speeds without a choice of independent speeds, on their own."""
+    loops = parts.loops
+    if loops is None:
+        return Section((), ())
+    q_rates = list(parts.rates[: len(parts.coordinates)])
+    own = plan.sibling([*q_rates, *(x for row in loops.M for x in row), *loops.f, *loops.flat_rows(), *loops.gamma])
+    rates = tuple(own.lower(x) for x in q_rates)
+    M = tuple(tuple(own.lower(x) for x in row) for row in loops.M)
+    f, gamma = (tuple(own.lower(x) for x in values) for values in (loops.f, loops.gamma))
+    J = tuple(tuple(own.lower(x) for x in row) for row in loops.J)
+    targets = tuple(own.new_symbol() for _ in (*parts.speeds, "ratio"))
+    own.statements.append(Reduce(targets, M, f, J, gamma, loops.scales))
+    return Section(tuple(own.statements), (*rates, *targets))
 
 
 def _without_idle(parts: Parts) -> Parts:
@@ -476,6 +537,8 @@ def statement_expressions(s: Statement) -> tuple[Expr, ...]:
         return (s.value,)
     if isinstance(s, Call):
         return s.arguments
+    if isinstance(s, Reduce):
+        return (*(x for row in (*s.mass, *s.rows) for x in row), *s.force, *s.right)
     return (*(x for row in s.matrix for x in row), *s.right)
 
 

@@ -58,7 +58,7 @@ class Closure:
         self, t: float, q: np.ndarray, u: np.ndarray, free_q: np.ndarray, free_u: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         """A state on the constraints, changing only what is free; raises CannotClose where there is none."""
-        q = self._close(t, q.copy(), u, free_q)
+        q = self.close(t, q.copy(), u, free_q)
         _, _, v, J = self.evaluate(t, q, u)
         u = u.copy()
         u[free_u] -= _least_norm(J[:, free_u], v)
@@ -69,7 +69,7 @@ class Closure:
             raise CannotClose(f"speeds of {self.names[worst]}", float(v[worst]))
         return q, u
 
-    def _close(self, t: float, q: np.ndarray, u: np.ndarray, free: np.ndarray) -> np.ndarray:
+    def close(self, t: float, q: np.ndarray, u: np.ndarray, free: np.ndarray) -> np.ndarray:
         """Damped Newton on the position rows."""
         g, G, _, _ = self.evaluate(t, q, u)
         for _ in range(ITERATIONS):

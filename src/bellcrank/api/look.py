@@ -1,0 +1,252 @@
+"""A numerical look at closed loops before they are derived: ranks, sizes, and a good choice of dependent speeds.
+
+Ranks mean something only where the loops are closed, so the positions looked at are found by assembling the model with its default values
+and walking from there along the constraints. Without default values for all parameters there is nothing to look at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from bellcrank.build.python import PythonModel
+from bellcrank.errors import BellcrankError
+from bellcrank.expr import Expr, Symbol
+from bellcrank.expr.table import Table
+from bellcrank.kinematics.analysis import Analysis
+from bellcrank.kinematics.analysis import Loops as Elimination
+from bellcrank.kinematics.dimensions import Quantities
+from bellcrank.program.program import Loops, Parts, Scales, build_program
+from bellcrank.run.admit import CannotClose, Closure
+from bellcrank.run.inputs import as_signal
+
+RANK = 1e-6  # a singular value below this share of the largest is none
+GOOD = 0.3  # the usual choice of speeds is kept if its pivots are no worse than this share of the best choice's
+WALKS, PACES, PACE = 8, 10, 0.1
+Failure = (BellcrankError, ArithmeticError, ValueError, np.linalg.LinAlgError)
+
+
+@dataclass(frozen=True)
+class Look:
+    """What was found: the rows that count, in order, with the speeds they are solved for; sizes; sentences."""
+
+    elimination: Elimination
+    scales: Scales
+    notes: tuple[str, ...]
+
+
+def look_at(analysis: Analysis, loops: Loops, rates: Sequence[Expr], quantities: Quantities) -> Look | None:
+    """The look; None where the default values do not allow one."""
+    assert analysis.loops is not None
+    place = _Place.of(analysis, loops, rates, quantities)
+    if place is None:
+        return None
+    found = list(place.positions())
+    if not found:
+        return None
+    G, J = ([x[i] for x in found] for i in (0, 1))
+    scales = _scales(G, J)
+    scaled = [x * np.outer(scales.rows, scales.columns) for x in J]
+    rows = analysis.loops.rows
+    elimination, usual = _choice(analysis.loops, scaled, analysis.mechanism.speeds, scales.rank_v)
+    notes = []
+    if scales.rank_v < len(rows):
+        left = [r.text for r in rows if r not in elimination.used]
+        notes.append(
+            f"{len(rows)} rows of loops have rank {scales.rank_v} wherever the loops are closed: {', '.join(left)}"
+            f" {'follows' if len(left) == 1 else 'follow'} from the others{place.only_here(scales.rank_v)}"
+        )
+    if _rank(J[0]) < scales.rank_v:
+        extra = scales.rank_v - _rank(J[0])
+        notes.append(
+            f"the start position is singular: it has {extra} freedom{'s' if extra > 1 else ''} more than others"
+        )
+    return Look(elimination, replace(scales, usual=usual), tuple(notes))
+
+
+def _rank(A: np.ndarray) -> int:
+    """Rank of a matrix whose rows are brought to one size."""
+    size = np.abs(A).max(axis=1, initial=0.0)
+    values = np.linalg.svd(A[size > 0] / size[size > 0, None], compute_uv=False)
+    return int(np.sum(values > RANK * values[0])) if len(values) else 0
+
+
+def _scales(G: list[np.ndarray], J: list[np.ndarray]) -> Scales:
+    """Largest entries over all positions brought to one: rows first, then columns."""
+    largest = np.max(np.abs(J), axis=0)
+    rows = 1.0 / _or_one(largest.max(axis=1, initial=0.0))
+    columns = 1.0 / _or_one((largest * rows[:, None]).max(axis=0, initial=0.0))
+    return Scales(max(map(_rank, G)), max(map(_rank, J)), tuple(rows.tolist()), tuple(columns.tolist()))
+
+
+def _or_one(x: np.ndarray) -> np.ndarray:
+    return np.where(x > 0, x, 1.0)
+
+
+def _choice(known: Elimination, J: list[np.ndarray], speeds: Sequence[Symbol], rank: int) -> tuple[Elimination, float]:
+    """Rows and speeds of the elimination with the largest smallest pivot over all positions; the usual one if it is good."""
+    best: tuple[float, list[int], list[int]] = (-1.0, [], [])
+    usual = 0.0
+    for x in J:
+        rows, columns, ratio = _order(x, rank)
+        usual = max(usual, ratio)
+        worst = min(_pivot_ratio(y, rows, columns) for y in J)
+        if worst > best[0]:
+            best = (worst, rows, columns)
+    place = {u: i for i, u in enumerate(speeds)}
+    if rank == len(known.rows):
+        given = [known.rows.index(r) for r in known.used], [place[u] for u in known.pivots]
+        named = any(r.eliminate is not None for r in known.rows)
+        if named or min(_pivot_ratio(y, *given) for y in J) >= GOOD * best[0]:
+            return known, usual
+    _, rows, columns = best
+    return Elimination(known.rows, tuple(known.rows[i] for i in rows), tuple(speeds[j] for j in columns)), usual
+
+
+def _order(J: np.ndarray, rank: int) -> tuple[list[int], list[int], float]:
+    """Rows and columns in the order that full pivoting takes them, and the ratio of the last pivot to the first."""
+    A = J.copy()
+    rows, columns, pivots = [], [], []
+    for _ in range(rank):
+        i, j = divmod(int(np.abs(A).argmax()), A.shape[1])
+        pivots.append(abs(A[i, j]))
+        if pivots[-1] == 0.0:
+            break
+        A -= np.outer(A[:, j] / A[i, j], A[i])
+        A[i], A[:, j] = 0.0, 0.0
+        rows.append(i)
+        columns.append(j)
+    return rows, columns, pivots[-1] / pivots[0] if pivots[0] else 0.0
+
+
+def _pivot_ratio(J: np.ndarray, rows: list[int], columns: list[int]) -> float:
+    """Smallest pivot of an elimination in fixed order, against the largest entry of J."""
+    A = J.copy()
+    largest, smallest = np.abs(A).max(), np.inf
+    for i, j in zip(rows, columns, strict=True):
+        smallest = min(smallest, abs(A[i, j]))
+        if smallest == 0.0:
+            return 0.0
+        A -= np.outer(A[:, j] / A[i, j] * (np.arange(len(A)) != i), A[i])
+    return float(smallest / largest)
+
+
+@dataclass(frozen=True)
+class _Place:
+    """The constraints in numbers, and where to start."""
+
+    closure: Closure
+    model: PythonModel
+    p: list[float]
+    w: list[float]
+    q: np.ndarray
+
+    @classmethod
+    def of(cls, analysis: Analysis, loops: Loops, rates: Sequence[Expr], quantities: Quantities) -> _Place | None:
+        mechanism = analysis.mechanism
+        d = mechanism.description
+        names = sorted(analysis.parameters.values(), key=str.lower)
+        parameters = [Symbol(n, "parameter", mechanism.orders.get(n.lower(), 0)) for n in names]
+        inputs = [Symbol(v.name, "variable", mechanism.orders.get(v.name.lower(), 0)) for v in d.variables]
+        parts = Parts(d.name, parameters, mechanism.coordinates, mechanism.speeds, rates, (), inputs, loops=loops)
+        program = build_program(parts)
+        routines = [r.value if isinstance(r, Table) else r.python for r in program.routines]
+        values = {key: r.value for key, r in d.parameters.items()}
+        if None in routines or any(values.get(p.name.lower()) is None for p in program.parameters):
+            return None
+        try:
+            p = [float(quantities.unit[s.name.lower()].to_equation(values[s.name.lower()])) for s in program.parameters]
+            model = PythonModel(program, routines)
+            w = [_at_start(s, d.run.inputs, quantities) for s in program.inputs]
+            q = _start(analysis, quantities)
+            return cls._with(model, p, w, q)
+        except Failure:
+            return None
+
+    @classmethod
+    def _with(cls, model: PythonModel, p: list[float], w: list[float], q: np.ndarray) -> _Place:
+        loops = model.program.loops
+        assert loops is not None
+        c = model.constants(p)
+        n_q, n_u = len(model.program.coordinates), len(model.program.speeds)
+
+        def function(t: float, q: list[float], u: list[float]) -> list[float]:
+            return model.closure(t, q, u, p, c, w)
+
+        return cls(Closure(loops.names, loops.positions, n_q, n_u, function), model, p, w, q)
+
+    def positions(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """G and J at the assembled start, and along walks from there."""
+        random = np.random.default_rng(1)
+        try:
+            start = self._close(self.q)
+            _, G, _, J = self.closure.evaluate(0.0, start, np.zeros(self.closure.n_u))
+        except (*Failure, CannotClose):
+            return
+        yield G, J
+        walks = WALKS if self.closure.n_u < 20 else 2
+        for _ in range(walks):
+            q = start
+            for _ in range(PACES):
+                try:
+                    q = self._pace(q, random)
+                    _, G, _, J = self.closure.evaluate(0.0, q, np.zeros(self.closure.n_u))
+                except (*Failure, CannotClose):
+                    break
+            else:
+                yield G, J
+
+    def _close(self, q: np.ndarray) -> np.ndarray:
+        free = np.ones(self.closure.n_q, dtype=bool)
+        return self.closure.close(0.0, q, np.zeros(self.closure.n_u), free)
+
+    def _pace(self, q: np.ndarray, random: np.random.Generator) -> np.ndarray:
+        """A step along the constraints in a random direction."""
+        u = np.zeros(self.closure.n_u)
+        _, _, _, J = self.closure.evaluate(0.0, q, u)
+        _, values, V = np.linalg.svd(J)
+        free = V[np.sum(values > 1e-6 * values[0]) :]
+        direction = random.standard_normal(len(free)) @ free
+        direction *= PACE / max(float(np.abs(direction).max()), 1e-12)
+        c = self.model.constants(self.p)
+        qdot = self.model.derivatives(0.0, q.tolist(), direction.tolist(), self.p, c, self.w)[0]
+        still = self.model.derivatives(0.0, q.tolist(), u.tolist(), self.p, c, self.w)[0]
+        return self._close(q + np.array(qdot) - np.array(still))
+
+    def only_here(self, rank: int) -> str:
+        """A remark where a redundancy is lost with slightly other dimensions."""
+        random = np.random.default_rng(2)
+        p = [x * (1 + 1e-3 * random.standard_normal()) for x in self.p]
+        other = _Place._with(self.model, p, self.w, self.q)
+        found = list(other.positions())
+        if found and max(_rank(J) for _, J in found) == rank:
+            return ""
+        return "; so only for these dimensions: with slightly other ones they bind more, or cannot be closed"
+
+
+def _at_start(s: Symbol, given: object, quantities: Quantities) -> float:
+    """An input at t = 0, in equation units; zero where it is not given."""
+    name = s.name[5:-1] if s.kind == "rate" else s.name
+    listed = {str(k).lower(): v for k, v in dict(given or {}).items()}  # type: ignore[call-overload]
+    if s.kind == "rate" or name.lower() not in listed:
+        return 0.0
+    return float(as_signal(listed[name.lower()], name)(0.0)) * quantities.unit[name.lower()].factor
+
+
+def _start(analysis: Analysis, quantities: Quantities) -> np.ndarray:
+    """Initial coordinates as given, in equation units."""
+    mechanism = analysis.mechanism
+    place = {s.name.lower().replace(" ", ""): i for i, s in enumerate(mechanism.coordinates)}
+    q = np.zeros(len(place))
+    for body in mechanism.bodies:
+        if body.euler:
+            q[place[body.q_r[0].name.lower().replace(" ", "")]] = 1.0
+    for key, value in mechanism.description.run.initial.items():
+        name = (key.name if isinstance(key, Symbol) else str(key)).lower().replace(" ", "")
+        if name[:2] == "q(" and name[2:-1].isdigit() and 1 <= int(name[2:-1]) <= len(q):
+            name = mechanism.coordinates[int(name[2:-1]) - 1].name.lower().replace(" ", "")
+        if name in place:
+            q[place[name]] = quantities.states[mechanism.coordinates[place[name]].name].to_equation(float(value))
+    return q

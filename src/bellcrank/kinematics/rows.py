@@ -1,0 +1,112 @@
+"""Rows of constraints, looked at before anything is eliminated: which repeat others, which contradict them.
+
+All rows are linear in the speeds, v = J u + b = 0. The coefficients are compared by fingerprint, so the rank found is that
+of a general position, at the price of integers. What holds only where the loops are closed is found by a numerical look.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from bellcrank.errors import ModelError
+from bellcrank.expr import ZERO, Expr, Symbol, depends_on, derivative, neg, partial, symbols
+from bellcrank.expr.node import PRIME
+from bellcrank.kinematics.motion import Kinematics
+
+
+@dataclass(frozen=True)
+class Row:
+    """One constraint: v = 0, linear in the speeds; g = 0 behind it where it concerns positions."""
+
+    text: str
+    v: Expr
+    g: Expr | None = None
+    eliminate: Symbol | None = None
+    slopes: tuple[tuple[Symbol, Expr], ...] = ()  # dv/du of the speeds that occur
+
+
+def with_slopes(row: Row, speeds: Sequence[Symbol]) -> Row:
+    """The row with its slopes; an error if it is not linear in the speeds."""
+    present = {s for s in symbols(row.v) if s.kind == "speed"}
+    slopes = [(u, partial(row.v, u)) for u in speeds if u in present]
+    slopes = [(u, a) for u, a in slopes if a.fingerprint != 0]
+    for u, a in slopes:
+        if depends_on(a, lambda s: s.kind == "speed"):
+            raise ModelError(f"the constraint {row.text} is not linear in the speeds: its slope for {u} is {a}")
+    return replace(row, slopes=tuple(slopes))
+
+
+def right_side(row: Row, kinematics: Kinematics) -> Expr:
+    """gamma of J u' = gamma: what differentiating the row leaves when all accelerations are zero."""
+
+    def motion(s: Symbol) -> Expr:
+        return ZERO if s.kind == "speed" else kinematics.rate_of(s)
+
+    return neg(derivative(row.v, motion))
+
+
+@dataclass
+class _Reduced:
+    """A row after elimination of earlier ones, modulo the prime; `made_of`: multiples of the rows given."""
+
+    columns: dict[Symbol, int]
+    rest: int
+    made_of: dict[int, int]
+
+
+def sort_rows(rows: Sequence[Row]) -> tuple[list[Row], list[str], list[str]]:
+    """The rows that count, notes on those that repeat others, and problems with those that contradict them."""
+    kept: list[Row] = []
+    notes: list[str] = []
+    problems: list[str] = []
+    pivots: list[tuple[Symbol, _Reduced]] = []
+    for i, row in enumerate(rows):
+        new = _Reduced({u: a.fingerprint for u, a in row.slopes}, _rest(row), {i: 1})
+        for u, known in pivots:
+            _subtract(new, known, u)
+        new.columns = {u: x for u, x in new.columns.items() if x}
+        if new.columns:
+            u = next(iter(new.columns))
+            pivots.append((u, _scaled(new, pow(new.columns[u], -1, PRIME))))
+            kept.append(row)
+        elif new.rest or not _follows(new, rows):
+            others = [rows[k].text for k in new.made_of if k != i]
+            against = f"contradicts {' and '.join(others)}" if others else "can never hold"
+            problems.append(f"the constraint {row.text} {against}")
+        else:
+            notes.append(f"the constraint {row.text} is satisfied already and was ignored")
+    return kept, notes, problems
+
+
+def _rest(row: Row) -> int:
+    """b, modulo the prime."""
+    return (row.v.fingerprint - sum(a.fingerprint * u.fingerprint for u, a in row.slopes)) % PRIME
+
+
+def _subtract(row: _Reduced, other: _Reduced, u: Symbol) -> None:
+    """Takes the multiple of another row away that removes a speed from this one."""
+    factor = row.columns.get(u, 0)
+    if not factor:
+        return
+    for s, x in other.columns.items():
+        row.columns[s] = (row.columns.get(s, 0) - factor * x) % PRIME
+    row.rest = (row.rest - factor * other.rest) % PRIME
+    for k, x in other.made_of.items():
+        row.made_of[k] = (row.made_of.get(k, 0) - factor * x) % PRIME
+    row.made_of = {k: x for k, x in row.made_of.items() if x}
+
+
+def _scaled(row: _Reduced, factor: int) -> _Reduced:
+    def times(numbers: dict) -> dict:
+        return {k: x * factor % PRIME for k, x in numbers.items()}
+
+    return _Reduced(times(row.columns), row.rest * factor % PRIME, times(row.made_of))
+
+
+def _follows(combination: _Reduced, rows: Sequence[Row]) -> bool:
+    """Does a row whose rate follows from others follow from them itself? Two lengths of one rod do not."""
+    parts = [(rows[k].g, x) for k, x in combination.made_of.items()]
+    if any(g is None for g, _ in parts):
+        return True
+    return sum(g.fingerprint * x for g, x in parts if g is not None) % PRIME == 0

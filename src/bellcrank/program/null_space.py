@@ -1,0 +1,56 @@
+"""Accelerations of a constrained system on the null space of its constraints, pivoted numerically.
+
+M u' = f + J' lambda with J u' = gamma: u' = T a + c, where J T = 0 and J c = gamma come from one elimination with full
+pivoting, and (T' M T) a = T' (f - M c). No inverse of M is needed, so links may be massless, and rows may repeat others.
+Generated Python contains the functions as they stand here.
+"""
+
+# mypy: disable-error-code="no-untyped-def"
+
+import numpy as np
+
+SINGULAR = 1e-4  # ratio of the last pivot to the first, below which a position counts as singular
+
+
+def pivoted(A, rank, usual):
+    """Eliminates the rows of A (the last column is a right-hand side) in place, largest pivots first.
+
+    Returns the order of the columns, the number of rows used, and the ratio of the last pivot to the first, against its usual value. In a
+    singular position the rows whose pivots vanish are left out.
+    """
+    n = A.shape[1] - 1
+    order = np.arange(n)
+    first, ratio, used = 0.0, 1.0, 0
+    for k in range(rank):
+        i, j = np.unravel_index(np.abs(A[k:, k:n]).argmax(), (len(A) - k, n - k))
+        i, j = i + k, j + k
+        pivot = abs(A[i, j])
+        first = first or pivot
+        ratio = pivot / (first * usual) if first else 0.0
+        if not ratio > SINGULAR:
+            break
+        A[[k, i]] = A[[i, k]]
+        A[:, [k, j]] = A[:, [j, k]]
+        order[[k, j]] = order[[j, k]]
+        A[k] /= A[k, k]
+        factor = A[:, k].copy()
+        factor[k] = 0.0
+        A -= np.outer(factor, A[k])
+        used = k + 1
+    return order, used, float(ratio)
+
+
+def constrained_rates(M, f, J, gamma, rank, rows, columns, usual):
+    """u', then the ratio of pivots. M: rows of its lower triangle; `rank`: of J in regular positions; `rows` and `columns` scale J."""
+    n = len(f)
+    lower = np.array([[*row, *[0.0] * (n - len(row))] for row in M])
+    M = lower + np.tril(lower, -1).T
+    f, s, r = np.array(f), np.array(columns), np.array(rows)
+    A = np.column_stack([np.array(J) * s * r[:, None], np.array(gamma) * r])
+    order, used, ratio = pivoted(A, rank, usual)
+    T, c = np.zeros((n, n - used)), np.zeros(n)
+    T[order[:used]], c[order[:used]] = -A[:used, used:n], A[:used, n]
+    T[order[used:]] = np.eye(n - used)
+    T, c = s[:, None] * T, s * c
+    a = np.linalg.solve(T.T @ M @ T, T.T @ (f - M @ c))
+    return [*(T @ a + c).tolist(), ratio]
