@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
+from bellcrank.build.arguments import Course
 from bellcrank.build.c import FINISHED, NOT_CLOSED, CModel, CRun
 from bellcrank.build.compiler import compile_source, find_compiler
 from bellcrank.emit.c import c_source, template
@@ -196,7 +197,7 @@ def test_program_with_two_repeated_rows(method):
     rows = []
     for program in (eom.program, with_rows_twice(eom.program)):
         model = CModel(program, sim.externals, flags=STRICT)
-        run = model.start(method, 0.002, 500, 1, y, p, model.constants(p), [])
+        run = model.start(Course(method, 0.002, 500), y, p, model.constants(p), [])
         rows.append(run.advance(500))
         assert run.status == FINISHED
     assert "N_G = 4, N_V = 4" in model.source
@@ -215,7 +216,7 @@ def test_last_good_state_is_kept():
     sim = example("four_bar").compile(backend="c")
     p = sim.parameter_values()
     y = np.concatenate(sim.complete())
-    run = sim.model.start("rk2", 0.1, 10, 1, y, p, sim.model.constants(p), [])
+    run = sim.model.start(Course("rk2", 0.1, 10), y, p, sim.model.constants(p), [])
     rows = run.advance(10)
     assert (run.status, run.reached, len(rows)) == (NOT_CLOSED, 1, 1)
     assert run.state.tolist() == y.tolist()
