@@ -10,6 +10,8 @@ from runpy import run_path
 import pytest
 
 from bellcrank import cli
+from bellcrank.cli.options import argument
+from bellcrank.cli.progress import Progress
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 QUARTER_CAR = str(EXAMPLES / "quarter_car.py")
@@ -233,7 +235,7 @@ def test_missing_file(capsys):
     [("n=32", 32), ("x=1e-3", 1e-3), ("small=true", True), ("name=a=b", "a=b"), ("n=__import__", "__import__")],
 )
 def test_arguments_are_read_not_executed(text, value):
-    found = cli.argument(text)[1]
+    found = argument(text)[1]
     assert (found, type(found)) == (value, type(value))
 
 
@@ -256,7 +258,7 @@ def test_progress_shows_after_a_second_and_only_to_a_person(capsys, monkeypatch)
 
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
-    with cli.Progress("working") as progress:
+    with Progress("working") as progress:
         progress.tell(0.25)
         assert terminal.text == ""
         progress._done.wait(1.1)

@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
+from bellcrank.build.arguments import Course
 from bellcrank.build.c import FINISHED, NOT_CLOSED, CModel, CRun
 from bellcrank.build.compiler import compile_source, find_compiler
 from bellcrank.emit.c import c_source, template
-from bellcrank.program.program import Loops, Section
+from bellcrank.program.program import Section
 from tests.models import example, needs_compiler, random_state, relative, system
 
 pytestmark = needs_compiler
@@ -50,7 +51,9 @@ def with_rows_twice(program):
     for size in sizes:
         doubled += [*results[at : at + size]] * 2
         at += size
-    loops = Loops(old.names * 2, old.positions * 2, old.g * 2, old.G * 2, old.v * 2, old.J * 2)
+    loops = replace(
+        old, names=old.names * 2, positions=old.positions * 2, g=old.g * 2, G=old.G * 2, v=old.v * 2, J=old.J * 2
+    )
     return replace(program, loops=loops, closure=Section(program.closure.statements, tuple(doubled)))
 
 
@@ -196,7 +199,7 @@ def test_program_with_two_repeated_rows(method):
     rows = []
     for program in (eom.program, with_rows_twice(eom.program)):
         model = CModel(program, sim.externals, flags=STRICT)
-        run = model.start(method, 0.002, 500, 1, y, p, model.constants(p), [])
+        run = model.start(Course(method, 0.002, 500), y, p, model.constants(p), [])
         rows.append(run.advance(500))
         assert run.status == FINISHED
     assert "N_G = 4, N_V = 4" in model.source
@@ -215,7 +218,7 @@ def test_last_good_state_is_kept():
     sim = example("four_bar").compile(backend="c")
     p = sim.parameter_values()
     y = np.concatenate(sim.complete())
-    run = sim.model.start("rk2", 0.1, 10, 1, y, p, sim.model.constants(p), [])
+    run = sim.model.start(Course("rk2", 0.1, 10), y, p, sim.model.constants(p), [])
     rows = run.advance(10)
     assert (run.status, run.reached, len(rows)) == (NOT_CLOSED, 1, 1)
     assert run.state.tolist() == y.tolist()

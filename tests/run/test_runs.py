@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
+from bellcrank.build.arguments import Course
 from tests.models import example, needs_compiler, pendulum, relative
 
 BACKENDS = ["auto", "python"]
@@ -194,7 +195,7 @@ def test_condition_may_be_an_output_with_a_space_in_its_name():
 def test_blocks_of_steps_do_not_matter():
     sim = pendulum().equations().compile(backend="c")
     whole = sim.simulate(t_end=5.0, output_every=3)
-    run = sim.model.start("rk4", 0.01, 500, 3, np.concatenate(sim.complete()), *known(sim), [])
+    run = sim.model.start(Course("rk4", 0.01, 500, 3), np.concatenate(sim.complete()), *known(sim), [])
     rows = np.vstack([run.advance(last) for last in (1, 2, 7, 9, 333, 500)])
     np.testing.assert_array_equal(rows[:, 0], whole.time)
     np.testing.assert_array_equal(rows[:, 1], whole["q(rod)"])

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from bellcrank.build.arguments import At, Course
 from bellcrank.build.compiler import find_compiler, load_source
 from bellcrank.build.python import PythonModel
 from bellcrank.emit.c import c_source
@@ -166,47 +167,24 @@ class CModel:
         self._library.constants(_array(p), c)
         return list(c)[: len(self.program.constants.statements)]
 
-    def derivatives(
-        self,
-        t: float,
-        q: Sequence[float],
-        u: Sequence[float],
-        p: Sequence[float],
-        c: Sequence[float],
-        w: Sequence[float],
-    ) -> tuple[list[float], list[float]]:
+    def derivatives(self, *at: *At) -> tuple[list[float], list[float]]:
         qd, ud = (ctypes.c_double * max(self._sizes[0], 1))(), (ctypes.c_double * max(self._sizes[1], 1))()
-        self._evaluate(self._library.derivatives, t, q, u, p, c, w, qd, ud)
+        self._evaluate(self._library.derivatives, at, qd, ud)
         return list(qd)[: self._sizes[0]], list(ud)[: self._sizes[1]]
 
-    def outputs(
-        self,
-        t: float,
-        q: Sequence[float],
-        u: Sequence[float],
-        p: Sequence[float],
-        c: Sequence[float],
-        w: Sequence[float],
-    ) -> list[float]:
+    def outputs(self, *at: *At) -> list[float]:
         out = (ctypes.c_double * max(self._sizes[2], 1))()
-        self._evaluate(self._library.outputs, t, q, u, p, c, w, out)
+        self._evaluate(self._library.outputs, at, out)
         return list(out)[: self._sizes[2]]
 
-    def closure(
-        self,
-        t: float,
-        q: Sequence[float],
-        u: Sequence[float],
-        p: Sequence[float],
-        c: Sequence[float],
-        w: Sequence[float],
-    ) -> list[float]:
+    def closure(self, *at: *At) -> list[float]:
         """g, G, v, J of closed loops in one list."""
         out = (ctypes.c_double * len(self.program.closure.results))()
-        self._evaluate(self._library.closure, t, q, u, p, c, w, out)
+        self._evaluate(self._library.closure, at, out)
         return list(out)
 
-    def _evaluate(self, function: Any, t: float, q: Any, u: Any, p: Any, c: Any, w: Any, *results: Any) -> None:
+    def _evaluate(self, function: Any, at: At, *results: Any) -> None:
+        t, q, u, p, c, w = at
         self._externals.live = int(self.live)
         self._externals.failed = 0
         function(
@@ -256,18 +234,10 @@ class CModel:
     # ---- runs
 
     def start(
-        self,
-        method: str,
-        step: float,
-        total: int,
-        every: int,
-        state: np.ndarray,
-        p: Sequence[float],
-        c: Sequence[float],
-        inputs: Sequence[Input],
+        self, course: Course, state: np.ndarray, p: Sequence[float], c: Sequence[float], inputs: Sequence[Input]
     ) -> CRun:
-        """A run that has not begun: `total` steps, every n-th recorded."""
-        return CRun(self, method, step, total, every, state, p, c, inputs)
+        """A run that has not begun."""
+        return CRun(self, course, state, p, c, inputs)
 
 
 class CRun:
@@ -276,17 +246,13 @@ class CRun:
     def __init__(
         self,
         model: CModel,
-        method: str,
-        step: float,
-        total: int,
-        every: int,
+        course: Course,
         state: np.ndarray,
-        p: Any,
-        c: Any,
-        inputs: Any,
+        p: Sequence[float],
+        c: Sequence[float],
+        inputs: Sequence[Input],
     ) -> None:
-        self.model = model
-        self.total, self.every = total, every
+        self.model, self.course = model, course
         self.state = np.array(state, dtype=float)
         self.bad = np.full_like(self.state, math.nan)
         self._rates = np.zeros_like(self.state)
@@ -295,7 +261,7 @@ class CRun:
         self._inputs = inputs
         self._signals = (_Input * max(len(inputs), 1))(*(_signal(i) for i in inputs))  # self._inputs keeps their arrays
         self._function = _Function(self._input)
-        self._job = _Job(method=METHODS.index(method), total=total, every=every, h=step)
+        self._job = _Job(method=METHODS.index(course.method), total=course.total, every=course.every, h=course.step)
         self._job.function = self._function
         self._job.inputs = ctypes.addressof(self._signals)
         self._memory = np.zeros_like(model.memory)
@@ -317,7 +283,7 @@ class CRun:
     def advance(self, last: int) -> np.ndarray:
         """Goes on to step `last`; the rows recorded on the way."""
         first = self.reached
-        count = last // self.every - first // self.every + 2
+        count = last // self.course.every - first // self.course.every + 2
         rows = np.empty((count, self._width))
         self._job.first, self._job.last, self._job.filled = first, last, 0
         self._job.rows = rows.ctypes.data

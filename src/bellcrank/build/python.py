@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Any
 
+from bellcrank.build.arguments import At
 from bellcrank.emit.python import python_source
 from bellcrank.program.program import Program
 
@@ -27,50 +28,18 @@ class PythonModel:
     def constants(self, p: Sequence[float]) -> list[float]:
         return self._module.constants(p)
 
-    def derivatives(
-        self,
-        t: float,
-        q: Sequence[float],
-        u: Sequence[float],
-        p: Sequence[float],
-        c: Sequence[float],
-        w: Sequence[float],
-    ) -> tuple[list[float], list[float]]:
-        return self._module.derivatives(t, q, u, p, c, w, self.routines)
+    def derivatives(self, *at: *At) -> tuple[list[float], list[float]]:
+        return self._module.derivatives(*at, self.routines)
 
-    def closure(
-        self,
-        t: float,
-        q: Sequence[float],
-        u: Sequence[float],
-        p: Sequence[float],
-        c: Sequence[float],
-        w: Sequence[float],
-    ) -> list[float]:
+    def closure(self, *at: *At) -> list[float]:
         """g, dg/dq, v, dv/du of closed loops in one list."""
-        values: list[float] = self._module.closure(t, q, u, p, c, w, self.routines)
+        values: list[float] = self._module.closure(*at, self.routines)
         return values
 
-    def careful(
-        self,
-        t: float,
-        q: Sequence[float],
-        u: Sequence[float],
-        p: Sequence[float],
-        c: Sequence[float],
-        w: Sequence[float],
-    ) -> list[float]:
+    def careful(self, *at: *At) -> list[float]:
         """Rates of coordinates and speeds of closed loops near singular positions, and the ratio of pivots, in one list."""
-        values: list[float] = self._module.careful(t, q, u, p, c, w, self.routines)
+        values: list[float] = self._module.careful(*at, self.routines)
         return values
 
-    def outputs(
-        self,
-        t: float,
-        q: Sequence[float],
-        u: Sequence[float],
-        p: Sequence[float],
-        c: Sequence[float],
-        w: Sequence[float],
-    ) -> list[float]:
-        return self._module.outputs(t, q, u, p, c, w, self.routines)
+    def outputs(self, *at: *At) -> list[float]:
+        return self._module.outputs(*at, self.routines)

@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from bellcrank.build.arguments import At, Course
 from bellcrank.build.c import FINISHED, NOT_FINITE, Input, not_closed
 from bellcrank.run.admit import Closure
 from bellcrank.run.integrate import FIXED, semi_implicit
@@ -43,6 +44,10 @@ class Evaluation:
     set_live: Callable[[bool], None]
     closure: Closure | None = None
 
+    def at(self, t: float, y: np.ndarray) -> At:
+        w = [i.function(t) for i in self.inputs]
+        return t, y[: self.n_q].tolist(), y[self.n_q :].tolist(), self.p, self.c, w
+
     def admitted(self, t: float, y: np.ndarray, h: float) -> tuple[np.ndarray, str]:
         """A new state brought onto the constraints, and what is wrong if it had to be moved too far."""
         if self.closure is None:
@@ -52,8 +57,7 @@ class Evaluation:
         return np.concatenate([q, u]), not_closed(moved) if moved > allowed else ""
 
     def rates(self, t: float, y: np.ndarray) -> np.ndarray:
-        w = [i.function(t) for i in self.inputs]
-        qdot, udot = self.model.derivatives(t, y[: self.n_q].tolist(), y[self.n_q :].tolist(), self.p, self.c, w)
+        qdot, udot = self.model.derivatives(*self.at(t, y))
         return np.array(qdot + udot)
 
     def settled(self, t: float, y: np.ndarray) -> np.ndarray:
@@ -65,25 +69,20 @@ class Evaluation:
             self.set_live(False)
 
     def row(self, t: float, y: np.ndarray) -> np.ndarray:
-        w = [i.function(t) for i in self.inputs]
-        out = self.model.outputs(t, y[: self.n_q].tolist(), y[self.n_q :].tolist(), self.p, self.c, w)
-        return np.array([t, *y, *out])
+        return np.array([t, *y, *self.model.outputs(*self.at(t, y))])
 
 
 class PythonRun:
     """A run with a fixed step, driven by Python."""
 
-    def __init__(
-        self, evaluation: Evaluation, method: str, step: float, total: int, every: int, state: np.ndarray
-    ) -> None:
-        self.evaluation = evaluation
-        self.method, self.step, self.total, self.every = method, step, total, every
+    def __init__(self, evaluation: Evaluation, course: Course, state: np.ndarray) -> None:
+        self.evaluation, self.course = evaluation, course
         self.state = np.array(state, dtype=float)
         self.bad = np.full_like(self.state, math.nan)
         self.reached = 0
         self.status = FINISHED
         self.problem = ""
-        self._advance = semi_implicit(evaluation.n_q) if method == "euler" else FIXED[method]
+        self._advance = semi_implicit(evaluation.n_q) if course.method == "euler" else FIXED[course.method]
         self._rates: np.ndarray | None = None
 
     def advance(self, last: int) -> np.ndarray:
@@ -95,12 +94,12 @@ class PythonRun:
         return np.array(rows)
 
     def _go_on(self, last: int, rows: list[np.ndarray]) -> None:
-        e, h = self.evaluation, self.step
+        e, h = self.evaluation, self.course.step
         if self._rates is None:
             self._rates = e.settled(0.0, self.state)
             rows.append(e.row(0.0, self.state))
         # AUTOSIM's rk2 calls external routines at the middle of a step as it does at its end
-        inner = e.settled if self.method == "rk2" else e.rates
+        inner = e.settled if self.course.method == "rk2" else e.rates
         while self.reached < last:
             self.reached += 1
             i = self.reached
@@ -115,7 +114,7 @@ class PythonRun:
                 return
             self._rates = e.settled(i * h, new)
             self.state = new
-            if i % self.every == 0 or i == self.total:
+            if i % self.course.every == 0 or i == self.course.total:
                 rows.append(e.row(i * h, new))
 
 

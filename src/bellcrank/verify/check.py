@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from bellcrank.api.assembly import initial_state
 from bellcrank.api.equations import Equations
 from bellcrank.api.simulation import Simulation
 from bellcrank.api.system import System
@@ -182,7 +183,7 @@ class Subject:
         """The initial state of the description, brought onto its constraints where that can be done."""
         if not self.loops:
             return self.sim.complete()
-        rest = Sample(0.0, *self.sim._initial(self.description.run.initial), self._no_inputs)
+        rest = Sample(0.0, *initial_state(self.sim.equations, self.description.run.initial), self._no_inputs)
         s = self._closed(rest)
         return (rest.q, rest.u) if s is None else (s.q, s.u)
 

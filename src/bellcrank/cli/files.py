@@ -1,0 +1,65 @@
+"""Files of the command line: inputs from CSV, folders for results."""
+
+from __future__ import annotations
+
+import csv
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import bellcrank as bc
+
+
+def make_folder(path: str) -> None:
+    """The folder a result goes to."""
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
+
+
+def read_inputs(path: str, equations: bc.Equations) -> dict[str, Any]:
+    """Inputs from a CSV file: the first column is time in s, the others are named inputs in user units.
+
+    A second line with units, as in the CSV files of runs, must agree with the model.
+    """
+    with open(path, newline="", encoding="utf-8-sig") as stream:
+        text = stream.read()
+    first = text.partition("\n")[0]
+    delimiter = max(",;\t", key=first.count)
+    rows = [row for row in csv.reader(text.splitlines(), delimiter=delimiter) if any(cell.strip() for cell in row)]
+    if len(rows) < 2:
+        raise bc.RunError(f"{path}: a line of names and lines of numbers are needed")
+    names = [cell.strip() for cell in rows[0]]
+    units, start = ([cell.strip() for cell in rows[1]], 2) if _words(rows[1]) else (None, 1)
+    known = {n.lower(): n for n in equations.inputs if not n.startswith("dxdt(")}
+    used = [i for i, name in enumerate(names) if i > 0 and name.lower() in known]
+    if not used:
+        wanted = ", ".join(known.values()) or "none"
+        raise bc.RunError(f"{path}: no column is an input of the model. Columns: {', '.join(names)}; inputs: {wanted}.")
+    for i in sorted(set(range(1, len(names))) - set(used)):
+        warnings.warn(f"{path}: column '{names[i]}' is no input of the model", bc.ModelWarning, stacklevel=2)
+    for i in used if units else []:
+        expected = equations.quantities.unit[names[i].lower()].text
+        if i < len(units or []) and units and units[i] not in (expected, ""):
+            raise bc.RunError(f"{path}: '{names[i]}' is in {units[i]}, but the model takes it in {expected}")
+    columns: dict[int, list[float]] = {i: [] for i in (0, *used)}
+    for line, row in enumerate(rows[start:], start + 1):
+        for i, column in columns.items():
+            column.append(_cell(row, i, path, line, names[i]))
+    return {known[names[i].lower()]: (columns[0], columns[i]) for i in used}
+
+
+def _words(row: Sequence[str]) -> bool:
+    """Is this a line of units?"""
+    try:
+        float(row[0])
+    except ValueError:
+        return True
+    return False
+
+
+def _cell(row: Sequence[str], i: int, path: str, line: int, name: str) -> float:
+    text = row[i].strip() if i < len(row) else ""
+    try:
+        return float(text)
+    except ValueError:
+        raise bc.RunError(f"{path}, line {line}, column '{name}': {text!r} is not a number") from None

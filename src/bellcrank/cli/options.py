@@ -1,0 +1,72 @@
+"""Options that several commands share, and how the words of a user are read."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, ArgumentTypeError
+from typing import Any
+
+
+def model_options(parser: ArgumentParser) -> None:
+    """MODEL, --arg, --solve."""
+    parser.add_argument("model", metavar="MODEL", help="a Python file with a function model(); it is run, so trust it")
+    parser.add_argument(
+        "--arg", action="append", default=[], type=argument, metavar="NAME=VALUE",
+        help="argument of model(), such as n=32 (may be repeated)",
+    )  # fmt: skip
+    parser.add_argument("--solve", metavar="HOW", help="auto, explicit, implicit or order-n")
+
+
+def value_options(parser: ArgumentParser) -> None:
+    """--set, --backend."""
+    parser.add_argument(
+        "--set", action="append", default=[], type=value_of, metavar="NAME=VALUE",
+        help="value of a parameter in its user unit (may be repeated)",
+    )  # fmt: skip
+    parser.add_argument("--backend", metavar="NAME", help="auto, c or python")
+
+
+def json_option(parser: ArgumentParser) -> None:
+    """--json."""
+    parser.add_argument("--json", action="store_true", help="print all figures as JSON")
+
+
+def given(**options: Any) -> dict[str, Any]:
+    """The options that were given; the others keep the defaults of the functions they go to."""
+    return {k: v for k, v in options.items() if v is not None}
+
+
+def _pair(text: str) -> tuple[str, str]:
+    name, equals, value = text.rpartition("=")
+    if not equals or not name.strip() or not value.strip():
+        raise ArgumentTypeError(f"{text!r} is not NAME=VALUE")
+    return name.strip(), value.strip()
+
+
+def value_of(text: str) -> tuple[str, float]:
+    """k=3, q(f)=.25"""
+    name, value = _pair(text)
+    try:
+        return name, float(value)
+    except ValueError:
+        raise ArgumentTypeError(f"{value!r} in {text!r} is not a number") from None
+
+
+def argument(text: str) -> tuple[str, Any]:
+    """n=32, small=true, name=text: whole numbers, numbers, true and false, else text. Nothing is executed."""
+    name, equals, value = text.partition("=")
+    if not equals or not name.strip().isidentifier():
+        raise ArgumentTypeError(f"{text!r} is not NAME=VALUE")
+    for read in (int, float):
+        try:
+            return name.strip(), read(value)
+        except ValueError:
+            continue
+    words = {"true": True, "false": False, "none": None}
+    return name.strip(), words.get(value.strip().lower(), value)
+
+
+def positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise ArgumentTypeError(f"{text} must be at least 1")
+    return number

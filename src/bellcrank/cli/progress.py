@@ -1,0 +1,50 @@
+"""Progress: what takes longer than a second is told on stderr."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from types import TracebackType
+from typing import Any
+
+
+class Progress:
+    """Says on stderr what takes longer than a second, if a person is watching."""
+
+    def __init__(self, what: str) -> None:
+        self.what = what
+        self._share: float | None = None
+        self._done = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._shown = False
+
+    def tell(self, share: float, *_: Any) -> None:
+        """Takes note of the share done."""
+        self._share = float(share)
+
+    def __enter__(self) -> Progress:
+        if sys.stderr.isatty():
+            self._thread = threading.Thread(target=self._show, daemon=True)
+            self._thread.start()
+        return self
+
+    def _show(self) -> None:
+        start = time.perf_counter()
+        wait = 1.0
+        while not self._done.wait(wait):
+            wait = 0.25
+            share = "" if self._share is None else f" {100 * self._share:.0f} %,"
+            sys.stderr.write(f"\r\x1b[K{self.what} ...{share} {time.perf_counter() - start:.0f} s")
+            sys.stderr.flush()
+            self._shown = True
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._done.set()
+        if self._thread is not None:
+            self._thread.join()
+        if self._shown:
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()

@@ -1,0 +1,118 @@
+"""`bellcrank run`."""
+
+from __future__ import annotations
+
+import json
+import time
+from argparse import ArgumentParser, Namespace
+from typing import Any
+
+import bellcrank as bc
+from bellcrank.cli.codes import ENDED_EARLY, FINE
+from bellcrank.cli.files import make_folder, read_inputs
+from bellcrank.cli.model import derive
+from bellcrank.cli.options import given, json_option, model_options, value_of, value_options
+from bellcrank.cli.progress import Progress
+from bellcrank.cli.text import heading, model_sizes, number, operations_text, plain, table
+
+
+def options(parser: ArgumentParser) -> None:
+    model_options(parser)
+    value_options(parser)
+    json_option(parser)
+    parser.add_argument(
+        "--initial", action="append", default=[], type=value_of, metavar="STATE=VALUE",
+        help='initial value in its user unit, such as "q(f)=.25" (may be repeated)',
+    )  # fmt: skip
+    parser.add_argument(
+        "--input", metavar="FILE", help="CSV file: the first column is time, the others are named inputs"
+    )
+    parser.add_argument("--t-end", type=float, metavar="S", help="end of the run in s")
+    parser.add_argument("--step", type=float, metavar="S", help="time step in s")
+    parser.add_argument("--method", metavar="NAME", help="rk2, rk4, euler, or an adaptive method of SciPy")
+    parser.add_argument("--output-every", type=int, metavar="N", help="keep every N-th step")
+    parser.add_argument("--out", metavar="FILE", help="write all channels to a CSV file")
+    parser.add_argument("--plot", metavar="FILE", help="draw the outputs to a PNG file")
+
+
+def command(args: Namespace) -> int:
+    """Run a simulation and tell how it went."""
+    equations = derive(args)
+    start = time.perf_counter()
+    with Progress("compiling"):
+        sim = equations.compile(**given(backend=args.backend))
+    compiled = time.perf_counter()
+    inputs = read_inputs(args.input, equations) if args.input else {}
+    with Progress("running") as progress:
+        started = time.perf_counter()
+        run = sim.simulate(
+            parameters=dict(args.set),
+            initial=dict(args.initial),
+            inputs=inputs,
+            progress=progress.tell,
+            **given(t_end=args.t_end, step=args.step, method=args.method, output_every=args.output_every),
+        )
+        seconds = time.perf_counter() - started
+    if args.out:
+        make_folder(args.out)
+        run.save(args.out)
+    if args.plot:
+        make_folder(args.plot)
+        run.plot(path=args.plot)
+    figures = run_figures(equations, sim, run, compiled - start, seconds)
+    print(json.dumps(figures, indent=2) if args.json else run_text(equations, sim, run, figures, args))
+    return FINE if run.ended == "finished" else ENDED_EARLY
+
+
+def run_figures(equations: bc.Equations, sim: Any, run: bc.Run, compiling: float, running: float) -> dict[str, Any]:
+    """All figures of a run, ready for JSON."""
+    reached = float(run.time[-1]) if len(run) else 0.0
+    settings = run.settings
+    names = list(equations.outputs) or list(run)
+    fixed = settings["method"].lower() in ("rk2", "rk4", "euler")
+    return {
+        **model_sizes(equations),
+        "operations": equations.operation_count(),
+        "backend": sim.backend,
+        "compile_seconds": compiling,
+        "method": settings["method"],
+        "step": settings["step"],
+        "steps": round(reached / settings["step"]) if fixed else None,
+        "t_end": settings["t_end"],
+        "reached": reached,
+        "run_seconds": running,
+        "real_time_factor": reached / running if running > 0 else None,
+        "ended": run.ended,
+        "events": [str(e) for e in run.events],
+        "final": {
+            name: {
+                "value": number(run[name][-1]) if len(run) else None,
+                "unit": run.units.get(name, ""),
+                "label": run.labels.get(name, name),
+            }
+            for name in names
+        },
+    }
+
+
+def run_text(equations: bc.Equations, sim: Any, run: bc.Run, figures: dict[str, Any], args: Namespace) -> str:
+    """The summary of a run and the last value of every output."""
+    f, c = figures, figures["operations"]
+    steps = "" if f["steps"] is None else f"{f['steps']} steps of {f['step']:g} s, "
+    factor = f["real_time_factor"]
+    rows = [
+        ["operations", f"{sum(c[k] for k in ('add', 'multiply', 'divide', 'function'))} ({operations_text(c)})"],
+        ["derived", f"in {f['derivation_seconds']:.3g} s, {f['derivation']}"],
+        ["compiled", f"in {f['compile_seconds']:.3g} s, {sim.notes[0] if sim.notes else sim.backend}"],
+        ["run", f"{steps}{f['method']}, to t = {f['reached']:g} s in {f['run_seconds']:.3g} s"],
+        ["speed", "-" if factor is None else f"{plain(factor)} times real time"],
+        ["ended", f["ended"]],
+    ]
+    rows += [["", note] for note in (*sim.notes[1:], *equations.notes, *f["events"])]
+    rows += [["wrote", str(path)] for path in (args.out, args.plot) if path]
+    final = [
+        [name, "-" if x["value"] is None else f"{x['value']:.6g}", x["unit"], x["label"]]
+        for name, x in f["final"].items()
+    ]
+    last = table(final, ["channel", f"at {f['reached']:g} s", "unit", ""], "<><<")
+    return "\n".join([heading(equations), table(rows, None, "<<"), "", last])

@@ -1,0 +1,55 @@
+"""What a person reads: headings, sizes and aligned tables."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import bellcrank as bc
+
+
+def model_sizes(equations: bc.Equations) -> dict[str, Any]:
+    return {
+        "model": equations.name,
+        "bodies": len(equations.analysis.mechanism.bodies),
+        "coordinates": len(equations.coordinates),
+        "speeds": len(equations.independent_speeds),
+        "derivation": equations.how,
+        "derivation_seconds": sum(equations.seconds.values()),
+    }
+
+
+def heading(equations: bc.Equations) -> str:
+    s = model_sizes(equations)
+    bodies = f"{s['bodies']} {'body' if s['bodies'] == 1 else 'bodies'}"
+    return f"{s['model']}: {bodies}, {s['coordinates']} coordinates, {s['speeds']} degrees of freedom"
+
+
+def derived_line(equations: bc.Equations) -> str:
+    return f"derived by {equations.how} in {sum(equations.seconds.values()):.3g} s"
+
+
+def operations_text(c: dict[str, Any]) -> str:
+    return f"{c['add']} add, {c['multiply']} multiply, {c['divide']} divide, {c['function']} functions"
+
+
+def table(rows: Sequence[Sequence[str]], head: Sequence[str] | None, align: str) -> str:
+    """Aligned columns; `align` has < or > for each."""
+    lines = ([head] if head else []) + list(rows)
+    widths = [max((len(line[i]) for line in lines), default=0) for i in range(len(align))]
+    shown = (
+        "  ".join(f"{cell:{side}{width}}" for cell, side, width in zip(line, align, widths, strict=True))
+        for line in lines
+    )
+    return "\n".join(f"  {line}".rstrip() for line in shown)
+
+
+def plain(x: float) -> str:
+    """Three digits, never as a power of ten."""
+    return f"{x:.3g}" if abs(x) < 1000 else f"{float(f'{x:.3g}'):,.0f}"
+
+
+def number(x: float) -> float | None:
+    """A number that JSON knows."""
+    return float(x) if math.isfinite(x) else None
