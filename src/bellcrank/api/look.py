@@ -11,6 +11,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from bellcrank.api.loops import closure_of
+from bellcrank.build.c import Input
 from bellcrank.build.python import PythonModel
 from bellcrank.errors import BellcrankError
 from bellcrank.expr import Expr, Symbol
@@ -63,7 +65,7 @@ def look_at(analysis: Analysis, loops: Loops, rates: Sequence[Expr], quantities:
         notes.append(
             f"the start position is singular: it has {extra} freedom{'s' if extra > 1 else ''} more than others"
         )
-    return Look(elimination, replace(scales, usual=usual), tuple(notes))
+    return Look(elimination, replace(scales, usual=float(usual)), tuple(notes))
 
 
 def _rank(A: np.ndarray) -> int:
@@ -76,13 +78,14 @@ def _rank(A: np.ndarray) -> int:
 def _scales(G: list[np.ndarray], J: list[np.ndarray]) -> Scales:
     """Largest entries over all positions brought to one: rows first, then columns."""
     largest = np.max(np.abs(J), axis=0)
-    rows = 1.0 / _or_one(largest.max(axis=1, initial=0.0))
-    columns = 1.0 / _or_one((largest * rows[:, None]).max(axis=0, initial=0.0))
+    rows = 1.0 / _sizes(largest.max(axis=1, initial=0.0))
+    columns = 1.0 / _sizes((largest * rows[:, None]).max(axis=0, initial=0.0))
     return Scales(max(map(_rank, G)), max(map(_rank, J)), tuple(rows.tolist()), tuple(columns.tolist()))
 
 
-def _or_one(x: np.ndarray) -> np.ndarray:
-    return np.where(x > 0, x, 1.0)
+def _sizes(x: np.ndarray) -> np.ndarray:
+    """Sizes to divide by: what hardly acts anywhere is not magnified."""
+    return np.maximum(x, 1e-3 * x.max(initial=0.0)) if x.any() else np.ones_like(x)
 
 
 def _choice(known: Elimination, J: list[np.ndarray], speeds: Sequence[Symbol], rank: int) -> tuple[Elimination, float]:
@@ -167,15 +170,10 @@ class _Place:
 
     @classmethod
     def _with(cls, model: PythonModel, p: list[float], w: list[float], q: np.ndarray) -> _Place:
-        loops = model.program.loops
-        assert loops is not None
-        c = model.constants(p)
-        n_q, n_u = len(model.program.coordinates), len(model.program.speeds)
-
-        def function(t: float, q: list[float], u: list[float]) -> list[float]:
-            return model.closure(t, q, u, p, c, w)
-
-        return cls(Closure(loops.names, loops.positions, n_q, n_u, function), model, p, w, q)
+        signals = [Input(lambda t, x=x: x) for x in w]  # type: ignore[misc]
+        closure = closure_of(model, p, signals)
+        assert closure is not None
+        return cls(closure, model, p, w, q)
 
     def positions(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """G and J at the assembled start, and along walks from there."""

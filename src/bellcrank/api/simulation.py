@@ -10,6 +10,7 @@ import numpy as np
 
 from bellcrank.api.assembly import complete_state
 from bellcrank.api.externals import Memory, routines_of
+from bellcrank.api.loops import closure_of, keeper_of
 from bellcrank.api.outcome import as_run, how_ended, watch_for
 from bellcrank.api.values import input_signals, parameter_values, run_plan, state_lists
 from bellcrank.build.arguments import Course
@@ -152,17 +153,7 @@ class Simulation:
 
     def _closure(self, p: list[float], signals: list[Input]) -> Closure | None:
         """The constraints of closed loops as a function of time and state."""
-        loops = self.program.loops
-        if loops is None:
-            return None
-        model = self._python
-        c = model.constants(p)
-
-        def function(t: float, q: list[float], u: list[float]) -> list[float]:
-            return model.closure(t, q, u, p, c, [i.function(t) for i in signals])
-
-        n_q, n_u = len(self.program.coordinates), len(self.program.speeds)
-        return Closure(loops.names, loops.positions, n_q, n_u, function)
+        return None if self.program.loops is None else closure_of(self._python, p, signals)
 
     # ---- runs
 
@@ -195,7 +186,8 @@ class Simulation:
         y = np.concatenate(complete_state(self.equations, given, closure, p, signals))
         self._forget()
         n_q = len(self.program.coordinates)
-        evaluation = Evaluation(self.model, n_q, p, self._constants(p), signals, self._set_live, closure)
+        keeper = None if closure is None else keeper_of(closure, self._python, y, p, signals)
+        evaluation = Evaluation(self.model, n_q, p, self._constants(p), signals, self._set_live, keeper)
         run: Stepper
         if plan.method in ADAPTIVE:
             times = plan.output_times
@@ -205,13 +197,15 @@ class Simulation:
             total, every, h = plan.steps, plan.every, plan.step
             course = Course(plan.method, h, total, 1 if watch.conditions else every)
             if isinstance(self.model, CModel):
-                run = self.model.start(course, y, p, evaluation.c, signals)
+                weights = keeper.closure.weights if keeper else None
+                run = self.model.start(course, y, p, evaluation.c, signals, weights)
             else:
                 run = PythonRun(evaluation, course, y)
         try:
             rows = take_steps(run, total, every, watch, progress)
         finally:
             self._set_live(False)
+        watch.passed(run.passages)
         ended = how_ended(self.equations, self.externals, run, watch, h, p, signals)
         settings = {"t_end": plan.t_end, "step": plan.step, "method": plan.method, "backend": self.backend}
         return as_run(self.equations, rows, ended, watch, settings)

@@ -15,8 +15,8 @@ import numpy as np
 
 from bellcrank.build.arguments import At, Course
 from bellcrank.build.c import FINISHED, NOT_FINITE, Input, not_closed
-from bellcrank.run.admit import Closure
-from bellcrank.run.integrate import FIXED, semi_implicit
+from bellcrank.run.integrate import FIXED, Rates, Times, semi_implicit
+from bellcrank.run.keep import HALVINGS, NEAR, WATCHED, Keeper, Passage
 
 NO_VALUE = (OverflowError, ValueError, ZeroDivisionError)  # of Python's arithmetic, where C has inf or nan
 
@@ -28,6 +28,9 @@ class Stepper(Protocol):
     status: int
     state: np.ndarray
     bad: np.ndarray
+
+    @property
+    def passages(self) -> list[Passage]: ...
 
     def advance(self, last: int) -> np.ndarray: ...
 
@@ -42,21 +45,15 @@ class Evaluation:
     c: Sequence[float]
     inputs: Sequence[Input]
     set_live: Callable[[bool], None]
-    closure: Closure | None = None
+    keeper: Keeper | None = None
 
     def at(self, t: float, y: np.ndarray) -> At:
         w = [i.function(t) for i in self.inputs]
         return t, y[: self.n_q].tolist(), y[self.n_q :].tolist(), self.p, self.c, w
 
-    def admitted(self, t: float, y: np.ndarray, h: float) -> tuple[np.ndarray, str]:
-        """A new state brought onto the constraints, and what is wrong if it had to be moved too far."""
-        if self.closure is None:
-            return y, ""
-        q, u, moved = self.closure.admit(t, y[: self.n_q], y[self.n_q :])
-        allowed = 0.1 * h * float(np.linalg.norm(u)) + 1e-6
-        return np.concatenate([q, u]), not_closed(moved) if moved > allowed else ""
-
     def rates(self, t: float, y: np.ndarray) -> np.ndarray:
+        if self.keeper is not None and self.keeper.wary:
+            return self.keeper.rates(t, y)
         qdot, udot = self.model.derivatives(*self.at(t, y))
         return np.array(qdot + udot)
 
@@ -93,29 +90,61 @@ class PythonRun:
             self.status, self.problem = NOT_FINITE, str(error)
         return np.array(rows)
 
+    @property
+    def passages(self) -> list[Passage]:
+        return self.evaluation.keeper.passages if self.evaluation.keeper else []
+
     def _go_on(self, last: int, rows: list[np.ndarray]) -> None:
         e, h = self.evaluation, self.course.step
         if self._rates is None:
+            if e.keeper is not None:
+                e.keeper.begin(0.0, self.state)
             self._rates = e.settled(0.0, self.state)
             rows.append(e.row(0.0, self.state))
+            if e.keeper is not None:
+                e.keeper.remember(0.0, self._rates)
         # AUTOSIM's rk2 calls external routines at the middle of a step as it does at its end
         inner = e.settled if self.course.method == "rk2" else e.rates
         while self.reached < last:
             self.reached += 1
             i = self.reached
+            times = ((i - 1) * h, (i - 0.5) * h, i * h)
             with np.errstate(all="ignore"):
-                new = self._advance(inner, ((i - 1) * h, (i - 0.5) * h, i * h), self.state, h, self._rates)
-            if not np.all(np.isfinite(new)):
-                self.status, self.bad = NOT_FINITE, new
-                return
-            new, self.problem = e.admitted(i * h, new, h)
+                new, ratio = self._moved(inner, times, self.state, h, self._rates)
             if self.problem or not np.all(np.isfinite(new)):
                 self.status, self.bad = NOT_FINITE, new
                 return
             self._rates = e.settled(i * h, new)
             self.state = new
+            if e.keeper is not None:
+                e.keeper.accept(i * h, self._rates, ratio)
             if i % self.course.every == 0 or i == self.course.total:
                 rows.append(e.row(i * h, new))
+
+    def _moved(
+        self, inner: Rates, times: Times, y: np.ndarray, h: float, k: np.ndarray, depth: int = 0
+    ) -> tuple[np.ndarray, float]:
+        """The state after a step on the constraints, and the ratio of pivots there; the step is halved if it has to be."""
+        keeper = self.evaluation.keeper
+        new = self._advance(inner, times, y, h, k)
+        if keeper is None or not np.all(np.isfinite(new)):
+            return new, 1.0
+        admitted, state, good = keeper.admit(times[2], new, h)
+        if state.ratio < NEAR and not keeper.wary:  # once more, with care
+            keeper.wary = True
+            return self._moved(inner, times, y, h, k, depth)
+        if good:
+            return admitted, state.ratio
+        if depth == HALVINGS:
+            self.problem = not_closed(state.moved, state.residual)
+            return admitted, state.ratio
+        start, middle, end = times
+        half, ratio = self._moved(inner, (start, (start + middle) / 2, middle), y, h / 2, k, depth + 1)
+        if self.problem:
+            return half, ratio
+        keeper.wary = keeper.wary or ratio < WATCHED
+        rates = self.evaluation.rates(middle, half)
+        return self._moved(inner, (middle, (middle + end) / 2, end), half, h / 2, rates, depth + 1)
 
 
 class AdaptiveRun:
@@ -153,8 +182,14 @@ class AdaptiveRun:
             self.status, self.problem = NOT_FINITE, str(error)
         return np.array(rows)
 
+    @property
+    def passages(self) -> list[Passage]:
+        return self.evaluation.keeper.passages if self.evaluation.keeper else []
+
     def _go_on(self, last: int, rows: list[np.ndarray]) -> None:
         if self._solver is None:
+            if self.evaluation.keeper is not None:
+                self.evaluation.keeper.begin(0.0, self.state)
             self.evaluation.settled(0.0, self.state)
             rows.append(self.evaluation.row(0.0, self.state))
             self._solver = self._make()

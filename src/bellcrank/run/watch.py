@@ -16,6 +16,7 @@ from bellcrank.build.c import FINISHED
 from bellcrank.errors import ModelError, RunError, did_you_mean
 from bellcrank.expr.text import Syntax, evaluate_syntax, parse
 from bellcrank.model.formula import show
+from bellcrank.run.keep import Passage
 from bellcrank.run.stepping import Stepper
 
 Condition = Callable[[np.ndarray], np.ndarray]
@@ -63,6 +64,13 @@ class Watch:
                 self.stopped = event
                 return row + 1 - (len(whole) - len(rows))
         return len(rows)
+
+    def passed(self, passages: Sequence[Passage]) -> None:
+        """Records visits near singular positions."""
+        for t, ratio in passages:
+            text = f"singular position passed (pivots down to {ratio:.1e} of their usual size)"
+            self.events.append(Event(text, t))
+        self.events.sort(key=lambda e: e.time)
 
 
 def take_steps(run: Stepper, total: int, every: int, watch: Watch, progress: Progress | None = None) -> np.ndarray:

@@ -22,11 +22,11 @@ typedef struct {
     int64_t reached;            /* out: number of the last step taken or tried */
 @MOVED@} Job;
 @INPUTS@
-/* Rates of the state y at a time; live: external routines may change what they remember. */
+@DECLARED@/* Rates of the state y at a time; live: external routines may change what they remember. */
 static int rates(Job *job, int live, double t, const double *y, double *k, double *w)
 {
 @SET@    job->externals->live = live;
-    derivatives(t, y, y + N_Q, job->p, job->c, w, k, k + N_Q, job->externals);
+@WARY@    derivatives(t, y, y + N_Q, job->p, job->c, w, k, k + N_Q, job->externals);
     return job->externals->failed ? EXTERNAL_FAILED : FINISHED;
 }
 
@@ -49,10 +49,10 @@ static int all_finite(const double *y)
     return 1;
 }
 
-@CLOSED@/* One step from y with rates k to `next`: the rates there are left to the caller. */
-static int advance(Job *job, double t, double middle, double end, const double *y, const double *k, double *next, double *w)
+@CLOSED@/* One step from y with rates k, of length h, to `next`: the rates there are left to the caller. */
+static int advance(Job *job, double h, double t, double middle, double end, const double *y, const double *k, double *next,
+    double *w)
 {
-    const double h = job->h;
     double stage[N_S], k2[N_S], k3[N_S], k4[N_S];
     int failed;
     switch (job->method) {
@@ -89,7 +89,7 @@ static int advance(Job *job, double t, double middle, double end, const double *
     }
 }
 
-/* Goes on with a run. The state stays the last good one if a step fails. Returns the status. */
+@STEP@/* Goes on with a run. The state stays the last good one if a step fails. Returns the status. */
 EXPORT int run(Job *job)
 {
     double next[N_S], k_new[N_S], w[N_W + 1];
@@ -97,23 +97,25 @@ EXPORT int run(Job *job)
     job->reached = job->first;
     job->status = FINISHED;
     if (job->first == 0 && job->filled == 0) {
-        if ((job->status = rates(job, 1, 0.0, job->y, job->k, w)) || (job->status = record(job, 0.0, job->y, w)))
+@BEGIN@        if ((job->status = rates(job, 1, 0.0, job->y, job->k, w)) || (job->status = record(job, 0.0, job->y, w)))
             return job->status;
-    }
+@BEGUN@    }
     for (int64_t i = job->first + 1; i <= job->last; i++) {
         const double h = job->h, t = (double)(i - 1)*h, end = (double)i*h;
         job->reached = i;
-        if ((job->status = advance(job, t, ((double)i - 0.5)*h, end, job->y, job->k, next, w)))
+        if ((job->status = @MOVE@(job, h, t, ((double)i - 0.5)*h, end, job->y, job->k, next, w@DEPTH@))) {
+            memcpy(job->bad, next, sizeof next);
             return job->status;
+        }
         if (!all_finite(next)) {
             memcpy(job->bad, next, sizeof next);
             return job->status = NOT_FINITE;
         }
-@ADMIT@        if ((job->status = rates(job, 1, end, next, k_new, w)))
+        if ((job->status = rates(job, 1, end, next, k_new, w)))
             return job->status;
         memcpy(job->y, next, sizeof next);
         memcpy(job->k, k_new, sizeof k_new);
-        if ((i % job->every == 0 || i == job->total) && (job->status = record(job, end, job->y, w)))
+@ACCEPT@        if ((i % job->every == 0 || i == job->total) && (job->status = record(job, end, job->y, w)))
             return job->status;
     }
     return job->status;
