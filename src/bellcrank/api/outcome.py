@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bellcrank.build.c import Input
+from bellcrank.build.c import NOT_CLOSED, Input
 from bellcrank.errors import ModelError, RunError, did_you_mean
 from bellcrank.run.diagnose import likely_term
 from bellcrank.run.result import Run
@@ -56,6 +56,8 @@ def how_ended(
     states = (*program.coordinates, *program.speeds)
     bad = [s.name for s, v in zip(states, run.bad, strict=True) if not np.isfinite(v)]
     problem = getattr(run, "problem", "")
+    if run.status == NOT_CLOSED:
+        return f"stopped at t = {t:g} s: {problem}. A position where the constraints lock? Else try a smaller step"
     if problem:
         what = f"the rates of the states cannot be evaluated any more ({problem})"
     else:

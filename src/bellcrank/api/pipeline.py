@@ -149,7 +149,8 @@ def _loops(analysis: Analysis, quantities: Quantities) -> Loops:
     look = look_at(analysis, loops, rates, quantities)
     if look is None:
         return loops
-    analysis.loops = look.elimination
+    if look.elimination is not analysis.loops:
+        analysis.eliminate(look.elimination)
     analysis.notes += look.notes
     return replace(loops, scales=look.scales)
 

@@ -14,7 +14,7 @@ from bellcrank.api.loops import closure_of, keeper_of
 from bellcrank.api.outcome import as_run, how_ended, watch_for
 from bellcrank.api.values import input_signals, parameter_values, run_plan, state_lists
 from bellcrank.build.arguments import Course
-from bellcrank.build.c import CModel, Input, c_model
+from bellcrank.build.c import NEAR, CModel, Input, c_model
 from bellcrank.build.compiler import find_compiler
 from bellcrank.build.python import PythonModel
 from bellcrank.errors import ModelError
@@ -113,11 +113,19 @@ class Simulation:
         parameters: Mapping[str, float] | None = None,
         inputs: Mapping[str, Any] | None = None,
     ) -> tuple[np.ndarray, np.ndarray]:
-        """(q', u') in equation units (rad, consistent units); q and u as listed by `eom.coordinates` and `eom.speeds`."""
+        """(q', u') in equation units (rad, consistent units); q and u as listed by `eom.coordinates` and `eom.speeds`.
+
+        In a singular position of closed loops, constraints that vanish there are left out.
+        """
         p = self.parameter_values(parameters)
         w = [i.function(t) for i in self._inputs(inputs)]
         q, u = state_lists(self.equations, q, u)
-        qdot, udot = self.model.derivatives(float(t), q, u, p, self._constants(p), w)
+        at = float(t), q, u, p, self._constants(p), w
+        if self.program.loops is not None:
+            *rates, ratio = self.model.careful(*at)
+            if ratio < NEAR:
+                return np.array(rates[: len(q)]), np.array(rates[len(q) :])
+        qdot, udot = self.model.derivatives(*at)
         return np.array(qdot), np.array(udot)
 
     def outputs(

@@ -31,10 +31,10 @@ _External = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int32, ctypes.c_int32, _Doub
 _Function = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int32, ctypes.c_double, _Double)
 
 
-def not_closed(moved: float, residual: float) -> str:
+def not_closed(row: str, moved: float, residual: float) -> str:
     """What ends a run whose loops had to be moved too far to stay closed."""
     left = f", and a residual of {residual:.2g} is left" if residual > 1e-9 else ""
-    return f"the loops cannot be kept closed: a correction of {moved:.2g} was needed{left}"
+    return f"the loop {row} cannot be kept closed: a correction of {moved:.2g} was needed{left}"
 
 
 @dataclass(frozen=True)
@@ -99,6 +99,7 @@ class _Job(ctypes.Structure):
         ("moved", ctypes.c_double),
         ("residual", ctypes.c_double),
         ("ratio", ctypes.c_double),
+        ("worst", ctypes.c_int64),
         ("root_q", ctypes.c_void_p),
         ("root_u", ctypes.c_void_p),
         ("past", ctypes.c_void_p),
@@ -344,7 +345,8 @@ class CRun:
         if self.status in (EXTERNAL_FAILED, INPUT_FAILED):
             self.model.raise_error()
         if self.status == NOT_CLOSED:
-            self.problem = not_closed(self._job.moved, self._job.residual)
+            row = self.model.program.loops.positions[self._job.worst]  # type: ignore[union-attr]
+            self.problem = not_closed(row, self._job.moved, self._job.residual)
         return rows[: self._job.filled]
 
     def _input(self, number: int, t: float, value: Any) -> int:

@@ -388,6 +388,7 @@ _CLOSURE = (
 )
 _JOB = """    double moved, residual;     /* out: how far the last step was moved to close the loops, and what is left */
     double ratio;               /* of pivots at the step reached: how near a singular position is */
+    int64_t worst;              /* out: the position row that was furthest from being closed */
     const double *root_q, *root_u; /* roots of inverse inertias: the metric of corrections */
     double *past;               /* times and accelerations of up to three steps before ... */
     int32_t n_past;

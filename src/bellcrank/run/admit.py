@@ -37,6 +37,7 @@ class Admitted:
     moved: float
     residual: float
     ratio: float
+    row: str = ""  # the position row that was furthest from being closed
 
 
 @dataclass(frozen=True)
@@ -73,6 +74,7 @@ class Closure:
         w_q, w_u = self.weights or (np.ones(self.n_q), np.ones(self.n_u))
         g, G, v, J = self.evaluate(t, q, u)
         ratio = self.ratio(J)
+        row = self.positions[int(np.abs(g).argmax())] if len(g) else ""
         if not ratio > SINGULAR:
             return Admitted(q, u, 0.0, 0.0, ratio)
         for _ in range(4):
@@ -83,7 +85,7 @@ class Closure:
             q = q - step
             g, G, v, J = self.evaluate(t, q, u)
         u = u - _least_norm(J, v, w_u, self.scales.rank_v)
-        return Admitted(q, u, moved, float(np.abs(g).max(initial=0.0)), self.ratio(J))
+        return Admitted(q, u, moved, float(np.abs(g).max(initial=0.0)), self.ratio(J), row)
 
     def assemble(
         self, t: float, q: np.ndarray, u: np.ndarray, free_q: np.ndarray, free_u: np.ndarray

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from bellcrank.build.arguments import At, Course
-from bellcrank.build.c import FINISHED, NOT_FINITE, Input, not_closed
+from bellcrank.build.c import FINISHED, NOT_CLOSED, NOT_FINITE, Input, not_closed
 from bellcrank.run.integrate import FIXED, Rates, Times, semi_implicit
 from bellcrank.run.keep import HALVINGS, NEAR, WATCHED, Keeper, Passage
 
@@ -112,7 +112,7 @@ class PythonRun:
             with np.errstate(all="ignore"):
                 new, ratio = self._moved(inner, times, self.state, h, self._rates)
             if self.problem or not np.all(np.isfinite(new)):
-                self.status, self.bad = NOT_FINITE, new
+                self.status, self.bad = self.status or NOT_FINITE, new
                 return
             self._rates = e.settled(i * h, new)
             self.state = new
@@ -136,7 +136,8 @@ class PythonRun:
         if good:
             return admitted, state.ratio
         if depth == HALVINGS:
-            self.problem = not_closed(state.moved, state.residual)
+            self.problem = not_closed(state.row, state.moved, state.residual)
+            self.status = NOT_CLOSED
             return admitted, state.ratio
         start, middle, end = times
         half, ratio = self._moved(inner, (start, (start + middle) / 2, middle), y, h / 2, k, depth + 1)

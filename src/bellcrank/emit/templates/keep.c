@@ -108,6 +108,10 @@ static int admit(Job *job, double t, double *y, double *w, double small)
     job->moved = job->residual = 0.0;
     closure(t, q, u, job->p, job->c, w, all, job->externals);
     job->ratio = pivot_ratio(J);
+    job->worst = 0;
+    for (int i = 1; i < N_G; i++)
+        if (fabs(g[i]) > fabs(g[job->worst]))
+            job->worst = i;
     if (!(job->ratio > SINGULAR))
         return job->externals->failed ? EXTERNAL_FAILED : FINISHED;
     for (int n = 0; n < 4 && !(largest(N_G, g) < small); n++) {
