@@ -13,7 +13,6 @@ import bellcrank as bc
 def model(slope=20.0):
     """Two degrees of freedom, SI units; axes 1 and 2 lie in the plane, 1 points downhill, `slope` is in degrees."""
     s = bc.System("rolling coin", units="mks")
-    n = s.inertial
     stand = s.add_body("stand", translate=(1, 2), rotate=3, mass=0, inertia=0, label="heading of the coin")
     coin = s.add_body(
         "coin", parent=stand, rotate=2, joint_at=(0, 0, "r"), mass="m", inertia=("m*r**2/4", "m*r**2/2", "m*r**2/4")
