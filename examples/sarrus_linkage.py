@@ -1,8 +1,8 @@
 """Sarrus linkage: two hinged pairs of plates in planes at right angles guide a platform on an exact straight line.
 
-Sarrus (1853), Comptes Rendus 36, 1036. Seven bodies of a mechanism, six hinges, one freedom where counting gives none: the last
-hinge adds five conditions of which four suffice, because the axes of each pair are parallel. `eom.notes` tells. The plates are hinged
-about axis 2 on one side and about axis 1 on the other. Look at `height`: the platform falls from its start, swings through and comes back.
+Sarrus (1853), Comptes Rendus 36, 1036. Six hinges leave one freedom where counting gives none: the last hinge adds five conditions to
+five angles, of which four suffice because the axes of each pair are parallel; `eom.notes` tells. The plates are hinged about axis 2 on one
+side and about axis 1 on the other. Look at `height`: the platform, which hangs on a spring, goes up and down without turning.
 """
 
 from math import pi
@@ -26,10 +26,10 @@ def model():
     edge = s.add_point("edge", body=top, at=("h", "h", 0), label="last hinge, on the platform")
     s.close_loop(end, edge, joint="pin", axis=b2[1], label="last hinge")
     s.add_gravity()
+    s.add_strut("spring", magnitude="-k*(x - l_0)", between=(top.cm, s.inertial.origin), label="spring force")
     s.add_output("dot(pos(top.cm), [n3])", "height", label="height of the platform", body=top)
-    s.add_outputs("energy")
-    s.set_defaults(l=0.5, h=0.3, m=0.4, m_p=2, i_p=0.02)
-    s.set_units(i_p="M*L**2")
+    s.add_outputs("forces", "energy")
+    s.set_defaults(l=0.5, h=0.3, m=0.4, m_p=2, i_p=0.02, k=200, l_0=0.5)
     start = {"q(a1)": pi / 3, "q(a2)": -2 * pi / 3, "q(top)": pi / 3, "q(b1)": -pi / 3, "q(b2)": 2 * pi / 3}
     s.set_run(t_end=2, step=0.002, output_every=5, initial=start)
     return s
