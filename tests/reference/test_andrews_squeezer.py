@@ -69,7 +69,7 @@ def test_every_published_acceleration_has_its_digits(sim):
     [
         ({"method": "dop853", "rtol": 1e-11, "atol": 1e-11}, 1e-8),
         ({"step": 2.5e-6}, 1e-6),
-        pytest.param({"step": 2e-5}, 1e-6, marks=FIXED_PIVOTS),
+        ({"step": 2e-5}, 1e-6),
     ],
     ids=["adaptive", "small steps", "steps of the example"],
 )
