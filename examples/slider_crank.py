@@ -10,7 +10,7 @@ import bellcrank as bc
 
 
 def model(crank=0.1, rod=0.4, equal_arms=False):
-    """One degree of freedom, SI units; starts at 20 rad/s and slows down by friction of the piston."""
+    """One degree of freedom, SI units; starts at 20 rad/s (equal arms: 8 rad/s) and slows down by friction of the piston."""
     rod = crank if equal_arms else rod
     s = bc.System("slider-crank", units="mks")
     a = s.add_body("crank", rotate=3, cm=("r/2", 0, 0), mass="m_crank", inertia=(0, 0, "m_crank*r**2/12"))
@@ -24,7 +24,8 @@ def model(crank=0.1, rod=0.4, equal_arms=False):
     s.add_output("dot(pos(piston.origin), [n1])", "x", label="position of the piston", body=piston)
     s.add_outputs("forces", "energy")
     s.set_defaults(r=crank, l=rod, m_crank=2, m_rod=1, m_piston=0.5, c=1)
-    s.set_run(t_end=2, step=0.001, output_every=5, initial={"q(crank)": 0.5, "u(crank)": 20})
+    speed = 8 if equal_arms else 20
+    s.set_run(t_end=2, step=0.001, output_every=5, initial={"q(crank)": 0.5, "u(crank)": speed})
     return s
 
 

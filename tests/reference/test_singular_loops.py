@@ -50,10 +50,6 @@ def change_point_mass(angle):
     return 1 / 3 + 2.5 * (v_x**2 + v_y**2) + 2.5**3 / 12 * w_b**2 + 1.5**3 / 3 * w_c**2
 
 
-RANK = pytest.mark.xfail(reason="loops near a singular position are solved with fixed pivots: digits are lost there")
-
-
-@RANK
 @pytest.mark.parametrize("step", [0.01, 0.002])
 def test_change_point_four_bar_keeps_its_branch(step):
     sim = example("change_point_four_bar").equations().compile()
@@ -67,14 +63,12 @@ def test_change_point_four_bar_keeps_its_branch(step):
     assert loop_residuals(sim, run)[0] < 1e-8
 
 
-@pytest.mark.xfail(reason="passages of singular positions are not told yet")
 def test_passages_are_told():
     """In 10 s the crank passes 2 pi, 4 pi, ... five times."""
     run = example("change_point_four_bar").equations().compile().simulate()
     assert len([e for e in run.events if "singular" in str(e)]) == 5
 
 
-@pytest.mark.xfail(reason="a start in a singular position divides by zero")
 def test_start_in_the_singular_position_with_the_speeds_of_a_branch():
     """All links in line; the speeds given say which of the two branches is meant, and the motion stays on it for a while."""
     bx, by, cx, cy = (x.imag * 1e30 for x in coupler_and_rocker(1e-30j))
@@ -103,11 +97,10 @@ def test_equal_arm_slider_crank_keeps_its_branch():
     assert loop_residuals(sim, run)[0] < 1e-8
 
 
-@RANK
 def test_equal_arm_slider_crank_over_time():
     sim = example("slider_crank", equal_arms=True).equations().compile()
     run = sim.simulate(t_end=10, step=0.002, output_every=1, parameters={"c": 0.0})
-    assert abs(run["q(crank)"] - along(0.5, 20.0, equal_arms_mass, run.time)).max() < 1e-4
+    assert abs(run["q(crank)"] - along(0.5, 8.0, equal_arms_mass, run.time)).max() < 1e-4
 
 
 # ---- rows of four-bars
@@ -135,7 +128,6 @@ def test_n_four_bar_keeps_its_branch(n):
     assert np.ptp(run["energy"]) < 1e-5 * run["kinetic"].max()
 
 
-@pytest.mark.xfail(reason="a start in a singular position divides by zero")
 def test_n_four_bar_starts_with_all_links_in_line():
     n = 3
     sim = example("n_four_bar", n=n).equations().compile()

@@ -20,6 +20,7 @@ from bellcrank.expr.table import Table
 from bellcrank.kinematics.analysis import Analysis
 from bellcrank.kinematics.analysis import Loops as Elimination
 from bellcrank.kinematics.dimensions import Quantities
+from bellcrank.program.null_space import fixed_ratio
 from bellcrank.program.program import Loops, Parts, Scales, build_program
 from bellcrank.run.admit import CannotClose, Closure
 from bellcrank.run.inputs import as_signal
@@ -65,7 +66,11 @@ def look_at(analysis: Analysis, loops: Loops, rates: Sequence[Expr], quantities:
         notes.append(
             f"the start position is singular: it has {extra} freedom{'s' if extra > 1 else ''} more than others"
         )
-    return Look(elimination, replace(scales, usual=float(usual)), tuple(notes))
+    speeds = list(analysis.mechanism.speeds)
+    order = tuple((rows.index(r), speeds.index(u)) for r, u in zip(elimination.used, elimination.pivots, strict=True))
+    best = max(fixed_ratio(x, order) for x in scaled)
+    scales = replace(scales, usual=float(usual) or 1.0, order=order, usual_order=best or 1.0)
+    return Look(elimination, scales, tuple(notes))
 
 
 def _rank(A: np.ndarray) -> int:
@@ -95,14 +100,14 @@ def _choice(known: Elimination, J: list[np.ndarray], speeds: Sequence[Symbol], r
     for x in J:
         rows, columns, ratio = _order(x, rank)
         usual = max(usual, ratio)
-        worst = min(_pivot_ratio(y, rows, columns) for y in J)
+        worst = _worst(J, rows, columns)
         if worst > best[0]:
             best = (worst, rows, columns)
     place = {u: i for i, u in enumerate(speeds)}
     if rank == len(known.rows):
         given = [known.rows.index(r) for r in known.used], [place[u] for u in known.pivots]
         named = any(r.eliminate is not None for r in known.rows)
-        if named or min(_pivot_ratio(y, *given) for y in J) >= GOOD * best[0]:
+        if named or _worst(J, *given) >= GOOD * best[0]:
             return known, usual
     _, rows, columns = best
     return Elimination(known.rows, tuple(known.rows[i] for i in rows), tuple(speeds[j] for j in columns)), usual
@@ -124,16 +129,8 @@ def _order(J: np.ndarray, rank: int) -> tuple[list[int], list[int], float]:
     return rows, columns, pivots[-1] / pivots[0] if pivots[0] else 0.0
 
 
-def _pivot_ratio(J: np.ndarray, rows: list[int], columns: list[int]) -> float:
-    """Smallest pivot of an elimination in fixed order, against the largest entry of J."""
-    A = J.copy()
-    largest, smallest = np.abs(A).max(), np.inf
-    for i, j in zip(rows, columns, strict=True):
-        smallest = min(smallest, abs(A[i, j]))
-        if smallest == 0.0:
-            return 0.0
-        A -= np.outer(A[:, j] / A[i, j] * (np.arange(len(A)) != i), A[i])
-    return float(smallest / largest)
+def _worst(J: list[np.ndarray], rows: list[int], columns: list[int]) -> float:
+    return min(fixed_ratio(x, list(zip(rows, columns, strict=True))) for x in J)
 
 
 @dataclass(frozen=True)
@@ -145,6 +142,7 @@ class _Place:
     p: list[float]
     w: list[float]
     q: np.ndarray
+    given: np.ndarray  # which coordinates have initial values
 
     @classmethod
     def of(cls, analysis: Analysis, loops: Loops, rates: Sequence[Expr], quantities: Quantities) -> _Place | None:
@@ -163,23 +161,22 @@ class _Place:
             p = [float(quantities.unit[s.name.lower()].to_equation(values[s.name.lower()])) for s in program.parameters]
             model = PythonModel(program, routines)
             w = [_at_start(s, d.run.inputs, quantities) for s in program.inputs]
-            q = _start(analysis, quantities)
-            return cls._with(model, p, w, q)
+            return cls._with(model, p, w, *_start(analysis, quantities))
         except Failure:
             return None
 
     @classmethod
-    def _with(cls, model: PythonModel, p: list[float], w: list[float], q: np.ndarray) -> _Place:
+    def _with(cls, model: PythonModel, p: list[float], w: list[float], q: np.ndarray, given: np.ndarray) -> _Place:
         signals = [Input(lambda t, x=x: x) for x in w]  # type: ignore[misc]
         closure = closure_of(model, p, signals)
         assert closure is not None
-        return cls(closure, model, p, w, q)
+        return cls(closure, model, p, w, q, given)
 
     def positions(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """G and J at the assembled start, and along walks from there."""
         random = np.random.default_rng(1)
         try:
-            start = self._close(self.q)
+            start = self._assembled()
             _, G, _, J = self.closure.evaluate(0.0, start, np.zeros(self.closure.n_u))
         except (*Failure, CannotClose):
             return
@@ -195,6 +192,13 @@ class _Place:
                     break
             else:
                 yield G, J
+
+    def _assembled(self) -> np.ndarray:
+        """The start, with what is given kept if it can be."""
+        try:
+            return self.closure.close(0.0, self.q, np.zeros(self.closure.n_u), ~self.given)
+        except CannotClose:
+            return self._close(self.q)
 
     def _close(self, q: np.ndarray) -> np.ndarray:
         free = np.ones(self.closure.n_q, dtype=bool)
@@ -217,7 +221,7 @@ class _Place:
         """A remark where a redundancy is lost with slightly other dimensions."""
         random = np.random.default_rng(2)
         p = [x * (1 + 1e-3 * random.standard_normal()) for x in self.p]
-        other = _Place._with(self.model, p, self.w, self.q)
+        other = _Place._with(self.model, p, self.w, self.q, self.given)
         found = list(other.positions())
         if found and max(_rank(J) for _, J in found) == rank:
             return ""
@@ -233,11 +237,11 @@ def _at_start(s: Symbol, given: object, quantities: Quantities) -> float:
     return float(as_signal(listed[name.lower()], name)(0.0)) * quantities.unit[name.lower()].factor
 
 
-def _start(analysis: Analysis, quantities: Quantities) -> np.ndarray:
-    """Initial coordinates as given, in equation units."""
+def _start(analysis: Analysis, quantities: Quantities) -> tuple[np.ndarray, np.ndarray]:
+    """Initial coordinates in equation units, and which of them are given."""
     mechanism = analysis.mechanism
     place = {s.name.lower().replace(" ", ""): i for i, s in enumerate(mechanism.coordinates)}
-    q = np.zeros(len(place))
+    q, given = np.zeros(len(place)), np.zeros(len(place), dtype=bool)
     for body in mechanism.bodies:
         if body.euler:
             q[place[body.q_r[0].name.lower().replace(" ", "")]] = 1.0
@@ -247,4 +251,5 @@ def _start(analysis: Analysis, quantities: Quantities) -> np.ndarray:
             name = mechanism.coordinates[int(name[2:-1]) - 1].name.lower().replace(" ", "")
         if name in place:
             q[place[name]] = quantities.states[mechanism.coordinates[place[name]].name].to_equation(float(value))
-    return q
+            given[place[name]] = True
+    return q, given

@@ -123,7 +123,10 @@ class Simulation:
         at = float(t), q, u, p, self._constants(p), w
         if self.program.loops is not None:
             *rates, ratio = self.model.careful(*at)
-            if ratio < NEAR:
+            closure = closure_of(self._python, p, self._inputs(inputs))
+            assert closure is not None
+            _, _, _, J = closure.evaluate(float(t), np.array(q), np.array(u))
+            if min(ratio, closure.steady(J)) < NEAR:
                 return np.array(rates[: len(q)]), np.array(rates[len(q) :])
         qdot, udot = self.model.derivatives(*at)
         return np.array(qdot), np.array(udot)

@@ -99,6 +99,7 @@ class _Job(ctypes.Structure):
         ("moved", ctypes.c_double),
         ("residual", ctypes.c_double),
         ("ratio", ctypes.c_double),
+        ("steady", ctypes.c_double),
         ("worst", ctypes.c_int64),
         ("root_q", ctypes.c_void_p),
         ("root_u", ctypes.c_void_p),

@@ -332,6 +332,12 @@ def _scales(k: Scales) -> str:
     return "\n".join(
         [
             f"#define USUAL_RATIO {k.usual!r}",
+            f"#define USUAL_ORDER {k.usual_order!r}",
+            f"enum {{ N_ORDER = {len(k.order)} }};",
+            "static const int ORDER[N_ORDER + 1][2] = { /* row and column of the pivots of `derivatives` */",
+            *(f"    {{{i}, {j}}}," for i, j in k.order),
+            "    {0, 0}",
+            "};",
             *_wrapped_array("static const double ROW_SCALE[N_V] = {", k.rows),
             *_wrapped_array("static const double COLUMN_SCALE[N_U] = {", k.columns),
             "",
@@ -387,7 +393,7 @@ _CLOSURE = (
     "   careful(t, q, u, p, c, w, out, x)             rates near singular positions, and how near they are",
 )
 _JOB = """    double moved, residual;     /* out: how far the last step was moved to close the loops, and what is left */
-    double ratio;               /* of pivots at the step reached: how near a singular position is */
+    double ratio, steady;       /* of pivots at the step reached: how near a singular position is, and one of `derivatives` */
     int64_t worst;              /* out: the position row that was furthest from being closed */
     const double *root_q, *root_u; /* roots of inverse inertias: the metric of corrections */
     double *past;               /* times and accelerations of up to three steps before ... */

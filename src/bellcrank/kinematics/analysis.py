@@ -142,10 +142,6 @@ def _closed(rows: list[Row], kinematics: Kinematics, checker: Checker) -> tuple[
     checker.problems += problems
     if checker.problems:
         return None, notes
-    if len(kept) >= len(speeds):
-        listed = ", ".join(row.text for row in kept)
-        checker.problems.append(f"the constraints leave no freedom: {len(speeds)} speeds, {len(kept)} rows ({listed})")
-        return None, notes
     try:
         pivots = usual_pivots(kept, speeds, kinematics.work.copy())
     except ModelError as error:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from bellcrank.program.null_space import SINGULAR, pivoted
+from bellcrank.program.null_space import SINGULAR, fixed_ratio, pivoted
 from bellcrank.program.program import Scales
 
 CLOSED = 1e-13  # largest residual of a closed loop, in units of its equations
@@ -37,6 +37,7 @@ class Admitted:
     moved: float
     residual: float
     ratio: float
+    steady: float  # the same for the pivots that the derivatives divide by
     row: str = ""  # the position row that was furthest from being closed
 
 
@@ -68,6 +69,12 @@ class Closure:
         ratio: float = pivoted(np.column_stack([A, np.zeros(len(A))]), self.scales.rank_v, self.scales.usual)[2]
         return ratio
 
+    def steady(self, J: np.ndarray) -> float:
+        """How far the pivots that the derivatives divide by are from zero; 1 is usual."""
+        A = J * np.outer(self.scales.rows, self.scales.columns)
+        ratio: float = fixed_ratio(A, self.scales.order) / self.scales.usual_order
+        return ratio
+
     def admit(self, t: float, q: np.ndarray, u: np.ndarray, tight: bool = False) -> Admitted:
         """The nearest state that satisfies the constraints. In a singular position nothing is moved."""
         moved, small = 0.0, TIGHT if tight else CLOSED
@@ -76,7 +83,7 @@ class Closure:
         ratio = self.ratio(J)
         row = self.positions[int(np.abs(g).argmax())] if len(g) else ""
         if not ratio > SINGULAR:
-            return Admitted(q, u, 0.0, 0.0, ratio)
+            return Admitted(q, u, 0.0, 0.0, ratio, self.steady(J))
         for _ in range(4):
             if np.abs(g).max(initial=0.0) < small:
                 break
@@ -85,7 +92,7 @@ class Closure:
             q = q - step
             g, G, v, J = self.evaluate(t, q, u)
         u = u - _least_norm(J, v, w_u, self.scales.rank_v)
-        return Admitted(q, u, moved, float(np.abs(g).max(initial=0.0)), self.ratio(J), row)
+        return Admitted(q, u, moved, float(np.abs(g).max(initial=0.0)), self.ratio(J), self.steady(J), row)
 
     def assemble(
         self, t: float, q: np.ndarray, u: np.ndarray, free_q: np.ndarray, free_u: np.ndarray

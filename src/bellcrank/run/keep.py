@@ -40,7 +40,7 @@ class Keeper:
     def begin(self, t: float, y: np.ndarray) -> None:
         """Takes the start of a run."""
         _, _, _, J = self.closure.evaluate(t, y[: self.closure.n_q], y[self.closure.n_q :])
-        self._note(t, self.closure.ratio(J))
+        self._note(t, self.closure.ratio(J), self.closure.steady(J))
 
     def rates(self, t: float, y: np.ndarray) -> np.ndarray:
         """Rates near a singular position."""
@@ -64,18 +64,18 @@ class Keeper:
         """Rates from which accelerations are extrapolated: those of the last three regular steps, or of the start."""
         self._past = [*self._past[-2:], (t, rates[self.closure.n_q :].copy())]
 
-    def accept(self, t: float, rates: np.ndarray, ratio: float) -> None:
+    def accept(self, t: float, rates: np.ndarray, state: Admitted) -> None:
         """Takes the end of a step."""
-        if ratio > SINGULAR:
+        if state.ratio > SINGULAR:
             self.remember(t, rates)
-        self._note(t, ratio)
+        self._note(t, state.ratio, state.steady)
 
     @property
     def passages(self) -> list[Passage]:
         return [*self._over, *([self._visit] if self._visit else [])]
 
-    def _note(self, t: float, ratio: float) -> None:
-        self.wary = ratio < WATCHED
+    def _note(self, t: float, ratio: float, steady: float) -> None:
+        self.wary = min(ratio, steady) < WATCHED
         if ratio < NEAR:
             if self._visit is None or ratio < self._visit[1]:
                 self._visit = (t, ratio)

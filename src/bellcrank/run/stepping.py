@@ -15,6 +15,7 @@ import numpy as np
 
 from bellcrank.build.arguments import At, Course
 from bellcrank.build.c import FINISHED, NOT_CLOSED, NOT_FINITE, Input, not_closed
+from bellcrank.run.admit import Admitted
 from bellcrank.run.integrate import FIXED, Rates, Times, semi_implicit
 from bellcrank.run.keep import HALVINGS, NEAR, WATCHED, Keeper, Passage
 
@@ -110,40 +111,40 @@ class PythonRun:
             i = self.reached
             times = ((i - 1) * h, (i - 0.5) * h, i * h)
             with np.errstate(all="ignore"):
-                new, ratio = self._moved(inner, times, self.state, h, self._rates)
+                new, state = self._moved(inner, times, self.state, h, self._rates)
             if self.problem or not np.all(np.isfinite(new)):
                 self.status, self.bad = self.status or NOT_FINITE, new
                 return
             self._rates = e.settled(i * h, new)
             self.state = new
-            if e.keeper is not None:
-                e.keeper.accept(i * h, self._rates, ratio)
+            if e.keeper is not None and state is not None:
+                e.keeper.accept(i * h, self._rates, state)
             if i % self.course.every == 0 or i == self.course.total:
                 rows.append(e.row(i * h, new))
 
     def _moved(
         self, inner: Rates, times: Times, y: np.ndarray, h: float, k: np.ndarray, depth: int = 0
-    ) -> tuple[np.ndarray, float]:
-        """The state after a step on the constraints, and the ratio of pivots there; the step is halved if it has to be."""
+    ) -> tuple[np.ndarray, Admitted | None]:
+        """The state after a step, brought onto the constraints; the step is halved if it has to be."""
         keeper = self.evaluation.keeper
         new = self._advance(inner, times, y, h, k)
         if keeper is None or not np.all(np.isfinite(new)):
-            return new, 1.0
+            return new, None
         admitted, state, good = keeper.admit(times[2], new, h)
-        if state.ratio < NEAR and not keeper.wary:  # once more, with care
+        if min(state.ratio, state.steady) < NEAR and not keeper.wary:  # once more, with care
             keeper.wary = True
             return self._moved(inner, times, y, h, k, depth)
         if good:
-            return admitted, state.ratio
+            return admitted, state
         if depth == HALVINGS:
             self.problem = not_closed(state.row, state.moved, state.residual)
             self.status = NOT_CLOSED
-            return admitted, state.ratio
+            return admitted, state
         start, middle, end = times
-        half, ratio = self._moved(inner, (start, (start + middle) / 2, middle), y, h / 2, k, depth + 1)
-        if self.problem:
-            return half, ratio
-        keeper.wary = keeper.wary or ratio < WATCHED
+        half, between = self._moved(inner, (start, (start + middle) / 2, middle), y, h / 2, k, depth + 1)
+        if self.problem or between is None:
+            return half, between
+        keeper.wary = keeper.wary or min(between.ratio, between.steady) < WATCHED
         rates = self.evaluation.rates(middle, half)
         return self._moved(inner, (middle, (middle + end) / 2, end), half, h / 2, rates, depth + 1)
 

@@ -108,6 +108,7 @@ static int admit(Job *job, double t, double *y, double *w, double small)
     job->moved = job->residual = 0.0;
     closure(t, q, u, job->p, job->c, w, all, job->externals);
     job->ratio = pivot_ratio(J);
+    job->steady = steady_ratio(J);
     job->worst = 0;
     for (int i = 1; i < N_G; i++)
         if (fabs(g[i]) > fabs(g[job->worst]))
@@ -120,8 +121,10 @@ static int admit(Job *job, double t, double *y, double *w, double small)
         for (int j = 0; j < N_Q; j++)
             q[j] -= change[j];
         closure(t, q, u, job->p, job->c, w, all, job->externals);
-        if (n == 0)
+        if (n == 0) {
             job->ratio = pivot_ratio(J);
+            job->steady = steady_ratio(J);
+        }
     }
     job->residual = largest(N_G, g);
     least_norm(N_V, N_U, N_RV, job->root_u, J, v, change);
@@ -167,9 +170,10 @@ static int wary_rates(Job *job, double t, const double *y, double *k, double *w)
 }
 
 /* Keeps a book of visits near singular positions: when each was nearest, and the ratio of pivots there. */
-static void visit(Job *job, double t, double ratio)
+static void visit(Job *job, double t)
 {
-    job->wary = ratio < WATCHED;
+    const double ratio = job->ratio;
+    job->wary = ratio < WATCHED || job->steady < WATCHED;
     if (ratio < NEAR) {
         if (ratio < job->visit_ratio) {
             job->visit_time = t;
@@ -203,7 +207,7 @@ static void accept(Job *job, double t, const double *k)
 {
     if (job->ratio > SINGULAR)
         remember(job, t, k);
-    visit(job, t, job->ratio);
+    visit(job, t);
 }
 
 /* The start of a run: is it near a singular position? */
@@ -213,7 +217,8 @@ static int begin(Job *job, double *w)
     const double t = 0.0, *y = job->y;
 @SET@    closure(t, y, y + N_Q, job->p, job->c, w, all, job->externals);
     job->ratio = pivot_ratio(all + N_G*(1 + N_Q) + N_V);
-    visit(job, t, job->ratio);
+    job->steady = steady_ratio(all + N_G*(1 + N_Q) + N_V);
+    visit(job, t);
     return job->externals->failed ? EXTERNAL_FAILED : FINISHED;
 }
 

@@ -9,7 +9,7 @@ static int moved(Job *job, double h, double t, double middle, double end, const 
         return failed ? failed : NOT_FINITE;
     if ((failed = admit(job, end, next, w, job->wary ? TIGHT : CLOSED)))
         return failed;
-    if (job->ratio < NEAR && !job->wary) {
+    if ((job->ratio < NEAR || job->steady < NEAR) && !job->wary) {
         job->wary = 1;
         return moved(job, h, t, middle, end, y, k, next, w, depth);
     }
@@ -23,7 +23,7 @@ static int moved(Job *job, double h, double t, double middle, double end, const 
         memcpy(next, half, sizeof half);
         return failed;
     }
-    if (job->ratio < WATCHED)
+    if (job->ratio < WATCHED || job->steady < WATCHED)
         job->wary = 1;
     if ((failed = rates(job, 0, middle, half, rate, w)))
         return failed;
