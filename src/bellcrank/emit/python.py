@@ -128,6 +128,8 @@ def python_source(program: Program, labels: Mapping[str, str] | None = None) -> 
     lines += _function("outputs", (program.derivatives, program.outputs), printer, None)
     if program.loops is not None:
         lines += _function("closure", (program.closure,), printer, None)
+        lines += _function("quick_q", (program.quick_q,), printer, None)
+        lines += _function("quick_u", (program.quick_u,), printer, None)
         lines += _function("careful", (program.careful,), printer, None)
     return "\n".join(lines) + "\n"
 
