@@ -14,6 +14,7 @@ from bellcrank.errors import (
     RunError,
 )
 from bellcrank.expr.table import table
+from bellcrank.formats.decks import load_deck
 from bellcrank.model.formula import (
     acos,
     angle,
