@@ -25,7 +25,7 @@ ARITY: Mapping[str, tuple[int, ...]] = {
 RENAMED = {"dir": "direction", "mag": "magnitude", "dplane": "project"}
 STATES = ("q", "u", "qp", "up")
 HASH = re.compile(r"#\s*([a-z_]\w*)?", re.ASCII)
-FUNC = re.compile(r"func\s*\(\s*([a-z_]\w*)\s*(,|\))", re.ASCII)
+FUNC = re.compile(r"func\s*\(\s*([a-z_]\w*)\s*(?:,\s*|(?=\)))", re.ASCII)
 SPACE = re.compile(r"\s+")
 
 Edit = tuple[int, int, str]

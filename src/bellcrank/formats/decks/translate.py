@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import keyword
 import textwrap
 import warnings
@@ -17,8 +18,8 @@ WIDTH = 120
 
 def translate(deck: Deck, name: str, routines: str = "") -> str:
     """The text of a Python model; `name` is that of the deck's file, `routines` the text of its external routines."""
-    calls = [*deck.calls, *_unset(deck)]
-    body = [f"s = bc.System({deck.title!r}, units={deck.units!r})".replace("'", '"')]
+    calls = _merged([*deck.calls, *_unset(deck)])
+    body = [f"s = bc.System({_value(deck.title)}, units={_value(deck.units)})"]
     before = ""
     for call in calls:
         group = _GROUPS.get(call.method, call.method)
@@ -28,19 +29,30 @@ def translate(deck: Deck, name: str, routines: str = "") -> str:
         body.extend(_lines(call))
     head = [f'"""{_plain(deck.title)}.', "", f"Translated from the AUTOSIM deck {_plain(name)}."]
     head += ["", *textwrap.wrap("Remarks: " + "; ".join(map(_plain, deck.remarks)), WIDTH)] if deck.remarks else []
+    own = _without_docstring(routines)
+    begin = "\n".join([*head, '"""', "", "import bellcrank as bc"])
     parts = [
-        "\n".join([*head, '"""']),
-        "import bellcrank as bc",
-        *([_without_docstring(routines)] if routines else []),
-        'def model():\n    """The machine, in ' + deck.units + ' units."""\n' + textwrap.indent("\n".join([*body, "return s"]), "    "),
+        *([begin, own] if own.startswith(("def ", "class ", "@")) else [f"{begin}\n\n{own}"] if own else [begin]),
+        f'def model():\n    """Values are in {deck.units} units."""\n' + textwrap.indent("\n".join([*body, "return s"]), "    "),
         'if __name__ == "__main__":\n    print(model().equations().summary())',
     ]
-    return "\n\n\n".join([parts[0] + "\n\n" + parts[1], *parts[2:]]) + "\n"
+    return "\n\n\n".join(parts) + "\n"
 
 
 _GROUPS = {"add_point": "add_body", "close_loop": "add_constraint", "add_strut": "add_force", "add_moment": "add_force",
            "add_gravity": "add_force", "add_outputs": "add_output", "set_units": "set", "set_defaults": "set",
            "set_labels": "set", "set_run": "set"}  # fmt: skip
+
+
+def _merged(calls: list[Call]) -> list[Call]:
+    """Groups of outputs that follow each other become one call."""
+    found: list[Call] = []
+    for call in calls:
+        if found and call.method == found[-1].method == "add_outputs":
+            found[-1] = Call("add_outputs", (*found[-1].args, *call.args))
+        else:
+            found.append(call)
+    return found
 
 
 def _unset(deck: Deck) -> list[Call]:
@@ -94,8 +106,6 @@ def _plain(text: str) -> str:
 
 
 def _without_docstring(text: str) -> str:
-    import ast
-
     tree = ast.parse(text)
     first = tree.body[0] if tree.body else None
     lines = text.splitlines()
