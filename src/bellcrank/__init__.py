@@ -1,5 +1,6 @@
 """Bellcrank: describe a vehicle or mechanism, get its equations of motion as a small, fast simulation program."""
 
+import bellcrank.formats.decks  # noqa: F401  load_model reads decks
 from bellcrank.api.equations import Equations
 from bellcrank.api.loading import load_model
 from bellcrank.api.simulation import Simulation
@@ -14,7 +15,6 @@ from bellcrank.errors import (
     RunError,
 )
 from bellcrank.expr.table import table
-from bellcrank.formats.decks import load_deck
 from bellcrank.model.formula import (
     acos,
     angle,

@@ -209,7 +209,9 @@ class Interpreter:
         if variable is not None:
             wanted = str(self.values.scalar(variable, ":variable"))
             if not wanted.startswith(("q(", "u(")):
-                raise variable.fail(f":variable must be a coordinate or a speed, such as !\"u(1)\", not {shown(variable)}")
+                raise variable.fail(
+                    f':variable must be a coordinate or a speed, such as !"u(1)", not {shown(variable)}'
+                )
             options["eliminate"] = f"u{wanted[1:]}"  # a coordinate goes together with its speed
         self.call("add_constraint", text, **options)
         self.names.constrained = True
@@ -228,7 +230,9 @@ class Interpreter:
         known = [*PLACES, *NOT_IN_A_RUN]
         if where not in known:
             listed = ", ".join(known)
-            raise given.required[0].fail(f"where='{where}' is not known.{did_you_mean(where, known)} It is one of {listed}.")
+            raise given.required[0].fail(
+                f"where='{where}' is not known.{did_you_mean(where, known)} It is one of {listed}."
+            )
         return where
 
     def _subroutine(self, given: Arguments) -> None:
@@ -292,7 +296,13 @@ class Interpreter:
 
     def _finish(self) -> None:
         for body, at in self.centres.items():
-            self.call("add_point", f"{body}_composite", body=body, at=at, label=f"center of mass of {body} and what it carries")
+            self.call(
+                "add_point",
+                f"{body}_composite",
+                body=body,
+                at=at,
+                label=f"center of mass of {body} and what it carries",
+            )
         for name in self.declared:
             if name not in self.returned:
                 self.call("add_variable", name, **self.settings.of_variable(name))
@@ -301,7 +311,9 @@ class Interpreter:
         missing = sorted(n for n in self.called if n not in self.routines and n in self._externals())
         if missing:
             listed = ", ".join(missing)
-            self.deck.remarks.append(f"{self.name}: there is no routine for {listed}, so the model can be derived but not run")
+            self.deck.remarks.append(
+                f"{self.name}: there is no routine for {listed}, so the model can be derived but not run"
+            )
 
     def _externals(self) -> set[str]:
         return {e.name for e in self.system.description.externals}

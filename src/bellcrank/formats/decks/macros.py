@@ -105,7 +105,9 @@ def arguments(form: List) -> Arguments:
     first = next((i for i, d in enumerate(given) if isinstance(d, Keyword)), len(given))
     if min(first, len(given)) < count:
         missing = macro.required[first]
-        raise form.fail(f"{macro.name} needs {count} argument{'s' * (count > 1)}: '{missing}' is missing.\n{_use(macro)}")
+        raise form.fail(
+            f"{macro.name} needs {count} argument{'s' * (count > 1)}: '{missing}' is missing.\n{_use(macro)}"
+        )
     required, more = given[:count], given[count:]
     if macro.rest:
         return Arguments(form, macro, required, {}, _groups(macro, more))

@@ -108,7 +108,9 @@ class Names:
             hint = " outside of a magnitude" if name in ("x", "x0", "v") else ""
             raise fail(f"'{name}' has a meaning of its own and cannot be a parameter{hint}; rename it")
         if name in self.defined.values():
-            raise fail(f"'{name}' is the name of a formula (setf) and cannot be a parameter as well; rename one of them")
+            raise fail(
+                f"'{name}' is the name of a formula (setf) and cannot be a parameter as well; rename one of them"
+            )
         self.scalars.setdefault(name, datum)
         return name
 

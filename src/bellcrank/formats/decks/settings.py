@@ -45,7 +45,9 @@ class Settings:
         if not isinstance(found, Number):
             raise datum.fail(f"the value of {name} must be a number, not {shown(datum)}")
         if name in RUN and (found.value <= 0 or (name == "iprint" and found.value != int(found.value))):
-            raise datum.fail(f"{name} must be a positive {'whole ' if name == 'iprint' else ''}number, not {shown(datum)}")
+            raise datum.fail(
+                f"{name} must be a positive {'whole ' if name == 'iprint' else ''}number, not {shown(datum)}"
+            )
         return found.value
 
     def calls(self, system: System) -> list[Call]:

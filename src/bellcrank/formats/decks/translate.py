@@ -7,7 +7,6 @@ import keyword
 import textwrap
 import warnings
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from bellcrank.errors import ModelWarning
@@ -33,7 +32,8 @@ def translate(deck: Deck, name: str, routines: str = "") -> str:
     begin = "\n".join([*head, '"""', "", "import bellcrank as bc"])
     parts = [
         *([begin, own] if own.startswith(("def ", "class ", "@")) else [f"{begin}\n\n{own}"] if own else [begin]),
-        f'def model():\n    """Values are in {deck.units} units."""\n' + textwrap.indent("\n".join([*body, "return s"]), "    "),
+        f'def model():\n    """Values are in {deck.units} units."""\n'
+        + textwrap.indent("\n".join([*body, "return s"]), "    "),
         'if __name__ == "__main__":\n    print(model().equations().summary())',
     ]
     return "\n\n\n".join(parts) + "\n"
@@ -79,7 +79,13 @@ def _lines(call: Call) -> list[str]:
         return [*comment, flat]
     if call.method in ("set_defaults", "set_units"):
         rows = textwrap.wrap(", ".join(args), WIDTH - 12, break_on_hyphens=False, break_long_words=False)
-        return [*comment, f"s.{call.method}(", *(f"    {row}" for row in rows[:-1]), f"    {rows[-1]},", ")  # fmt: skip"]
+        return [
+            *comment,
+            f"s.{call.method}(",
+            *(f"    {row}" for row in rows[:-1]),
+            f"    {rows[-1]},",
+            ")  # fmt: skip",
+        ]
     return [*comment, f"s.{call.method}(", *(f"    {a}," for a in args), ")"]
 
 
@@ -112,9 +118,3 @@ def _without_docstring(text: str) -> str:
     if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str):
         lines = lines[first.end_lineno :]
     return "\n".join(lines).strip()
-
-
-def write_translation(text: str, path: Path) -> None:
-    """Writes a translated model."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")

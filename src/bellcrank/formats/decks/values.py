@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from bellcrank.formats.decks.fstring import formula
 from bellcrank.formats.decks.names import Names, is_nil
-from bellcrank.formats.decks.reader import Array, Datum, FString, List, Matrix, Number, String, Symbol, UnitVector, shown
+from bellcrank.formats.decks.reader import (
+    Array,
+    Datum,
+    FString,
+    List,
+    Matrix,
+    Number,
+    String,
+    Symbol,
+    UnitVector,
+    shown,
+)
 
 Scalar = int | float | str
 Vector = tuple[Scalar, Scalar, Scalar]
@@ -93,7 +104,9 @@ class Values:
             if not (is_nil(d) or (isinstance(d, Symbol) and d.name == "t")):
                 raise d.fail(f"{what} holds T and NIL, not {shown(d)}")
         if len(items) != count:
-            raise datum.fail(f"{what} has {len(items)} value{'s' * (len(items) != 1)}, but the joint has {count} of these")
+            raise datum.fail(
+                f"{what} has {len(items)} value{'s' * (len(items) != 1)}, but the joint has {count} of these"
+            )
         found = tuple(not is_nil(d) for d in items)
         return found[0] if len(set(found)) == 1 else found
 
