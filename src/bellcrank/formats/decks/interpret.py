@@ -57,14 +57,24 @@ class Interpreter:
         self.deck = Deck(name.rpartition(".")[0] or name, "mks")
         self._look_ahead()
         self.system = DeckSystem(self.deck.title, units=self.deck.units)
-        self.names = Names(lambda: independent_speeds(self.system))
+        self.names = Names(self.speeds_now)
         self.names.centres = {body: f"{body}_composite" for body in centres}
         self.names.variables = self.declared
         self.names.gees = "gees" if "g" in self.bare | self.symbols else "g"
         self.values = Values(self.names)
-        self.settings = Settings(self.names, self.deck)
+        self.settings = Settings(self.names, self.deck, name)
         self.returned: set[str] = set()
         self.called: set[str] = set()
+        self.place = ""  # of the form that is being read
+        self._speeds: tuple[tuple[int, int, int], list[str]] | None = None
+
+    def speeds_now(self) -> list[str]:
+        """The speeds that constraints leave of the machine so far."""
+        d = self.system.description
+        size = len(d.bodies), len(d.constraints), len(d.loops)
+        if self._speeds is None or self._speeds[0] != size:
+            self._speeds = size, independent_speeds(self.system)
+        return self._speeds[1]
 
     def run(self) -> Deck:
         for form in self.forms:
@@ -72,6 +82,7 @@ class Interpreter:
                 self._form(form)
             except ModelError as error:
                 self.problems.append("\n".join(error.problems))
+                self._enter_anyway(form)
                 if len(self.problems) >= MOST_PROBLEMS:
                     break
         if not self.problems:
@@ -80,10 +91,21 @@ class Interpreter:
             raise ModelError(self.problems, self.name)
         return self.deck
 
+    def _enter_anyway(self, form: List) -> None:
+        """What a broken form was to enter is known from now on, so that it is not told again and again."""
+        head, symbol = (*form.items, None, None)[:2]
+        if isinstance(head, Symbol) and isinstance(symbol, Symbol):
+            if head.name == "add-body" and symbol.name not in self.names.bodies:
+                self.names.add_body(symbol.name, "n", 0)
+            elif head.name == "add-point":
+                self.names.points.setdefault(symbol.name, "n")
+            elif head.name in ("add-line-force", "add-strut", "add-moment"):
+                self.names.forces.add(symbol.name)
+
     def call(self, method: str, /, *args: Any, **options: Any) -> None:
         """Notes a call of a method of System and makes it."""
         self._external_functions()
-        self._make(Call(method, args, options))
+        self._make(Call(method, args, options, place=self.place))
 
     def _make(self, call: Call) -> None:
         self.deck.calls.append(call)
@@ -128,6 +150,7 @@ class Interpreter:
 
     def _form(self, form: List) -> None:
         given = arguments(form)
+        self.place = f"{self.name}, line {form.line}"
         match given.macro.name:
             case "reset" | "dynamics" | "write-sim" | "mks" | "in-lb":
                 pass  # done when asked for, or looked up before

@@ -38,7 +38,7 @@ class Nominal:
 
     def _frame(self, body: str) -> tuple[Mat3, Vec3]:
         """Orientation and origin of a body in the inertial axes."""
-        if body == "n":
+        if body not in self.checker.index:  # the inertial body, or one whose form is broken
             return IDENTITY, NULL
         draft = self.checker.drafts[self.checker.index[body]]
         return draft.R_N, draft.p_N

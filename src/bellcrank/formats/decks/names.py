@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from bellcrank.errors import did_you_mean
+from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.formats.decks.reader import Datum, Symbol, shown
 from bellcrank.model.scope import RESERVED
 
@@ -144,7 +144,12 @@ class Names:
 
     def state(self, letter: str, index: int, fail: Callable[[str], Exception]) -> str:
         """The stable name of Q(i), U(i), QP(i) or UP(i), as it is now."""
-        listed = self.coordinates() if letter in ("q", "qp") else self.speeds()
+        try:
+            listed = self.coordinates() if letter in ("q", "qp") else self.speeds()
+        except ModelError as error:
+            raise fail(
+                f"{letter}({index}) cannot be counted, since the machine so far has a problem\n{error}"
+            ) from None
         if not 1 <= index <= len(listed):
             raise fail(f"{letter}({index}) does not exist: there are {len(listed)} of these so far")
         return letter + listed[index - 1][1:]

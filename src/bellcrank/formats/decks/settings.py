@@ -24,8 +24,8 @@ METHOD = "rk2"
 class Settings:
     """Values, units and labels of parameters, the last one given counts."""
 
-    def __init__(self, names: Names, deck: Deck) -> None:
-        self.names, self.deck, self.values = names, deck, Values(names)
+    def __init__(self, names: Names, deck: Deck, file: str) -> None:
+        self.names, self.deck, self.file, self.values = names, deck, file, Values(names)
         self.given: dict[str, dict[str, tuple[Any, Datum]]] = {method: {} for method in MACROS.values()}
 
     def take(self, given: Arguments) -> None:
@@ -97,5 +97,5 @@ class Settings:
             options["output_every"] = int(values["iprint"])
         for name, used in (("stopt", "1 s"), ("step", "a thousandth of the run")):
             if name not in values:
-                self.deck.remarks.append(f"{self.deck.title}: {name.upper()} ({RUN[name]}) is not set: {used} is used")
+                self.deck.remarks.append(f"{self.file}: {name.upper()} ({RUN[name]}) is not set: {used} is used")
         return Call("set_run", (), options)

@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Mapping
 from typing import Any
 
+from bellcrank.api.system import System
 from bellcrank.errors import ModelWarning
 from bellcrank.formats.decks.deck import UNSET, Call, Deck, unset
 
@@ -60,7 +61,7 @@ def _unset(deck: Deck) -> list[Call]:
     system = deck.system()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ModelWarning)
-        missing = unset(system, super(type(system), system).equations())
+        missing = unset(system, System.equations(system, optimise="none"))
     return [Call("set_defaults", (dict.fromkeys(missing, UNSET),), comment="not set in the deck")] if missing else []
 
 
