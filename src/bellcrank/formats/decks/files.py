@@ -7,6 +7,7 @@ It is looked at only if the deck calls routines.
 
 from __future__ import annotations
 
+import inspect
 import runpy
 import traceback
 import warnings
@@ -68,7 +69,7 @@ def _everything(forms: list[List]) -> Iterator[Any]:
 
 
 def read_routines(file: Path) -> Routines:
-    """The functions of a Python file by lower-case name."""
+    """The functions that a Python file defines, by lower-case name; not those that it imports, which a deck may not call."""
     if not file.exists():
         near = [p.name for p in file.parent.glob("*.py")] if file.parent.exists() else []
         raise ModelError(f"no file {file}.{did_you_mean(file.name, near)}")
@@ -82,4 +83,5 @@ def read_routines(file: Path) -> Routines:
         lines = [f.lineno for f in traceback.extract_tb(error.__traceback__) if f.filename == str(file)]
         place = f"{file}, line {lines[-1]}" if lines else str(file)
         raise ModelError(f"{place}: {type(error).__name__}: {error}") from error
-    return {n.lower(): f for n, f in found.items() if callable(f) and not n.startswith("_")}
+    own = {n: f for n, f in found.items() if inspect.isfunction(f) and f.__code__.co_filename == str(file)}
+    return {n.lower(): f for n, f in own.items() if not n.startswith("_")}
