@@ -33,6 +33,14 @@ def test_settings_of_the_run_can_be_set_like_parameters(capsys):
     assert "no such parameter" not in err
 
 
+@pytest.mark.parametrize(("more", "method"), [((), "RK45"), (("--step", ".01"), "rk2"), (("--set", "step=.01"), "rk2")])
+def test_a_deck_without_step_is_run_with_error_control(capsys, tmp_path, more, method):
+    deck = tmp_path / "x.lsp"
+    deck.write_text("(add-body b :translate 1)(add-gravity :direction [n1])", encoding="utf-8")
+    code, out, _ = bellcrank(capsys, "run", deck, "--backend", "python", "--json", *more)
+    assert code == 0 and json.loads(out)["method"] == method
+
+
 def test_count_and_warnings(capsys):
     code, out, err = bellcrank(capsys, "count", file_of("passenger_car_small"), "--json")
     assert code == 0 and json.loads(out)["operations"]["classic"] == {"add": 14, "muldiv": 16, "calls": 2}

@@ -268,11 +268,20 @@ def test_settings():
     assert (run.t_end, run.step, run.output_every, run.method) == (5, 0.01, 3, "rk2")
 
 
+def test_settings_of_the_run_that_are_not_given():
+    found = deck(BODY)
+    run = found.system().description.run
+    assert (run.t_end, run.step, run.output_every, run.method) == (1.0, None, None, "RK45")
+    assert [remark.split(" ")[1] for remark in found.remarks] == ["STOPT", "STEP"]
+
+
 def test_the_last_setting_counts():
     assert system(BODY + "(set-defaults l 1)(set-defaults l 2)").description.parameters["l"].value == 2
 
 
-@pytest.mark.parametrize(("units", "gees"), [("mks", 9.80665), ("in-lb", 386.2)])
+@pytest.mark.parametrize(
+    ("units", "gees"), [("mks", 9.80665), ("in-lb", 386.2), ("ft-lb", 32.174), ("mm-tonne", 9806.65)]
+)
 @pytest.mark.parametrize("gravity", ["", "(add-gravity)"])
 def test_gees_has_the_value_of_the_unit_system(units, gees, gravity):
     text = BODY + gravity + f'(add-moment m :body1 b :magnitude !"k*gees")({units})(set-defaults k 1 l 1)'

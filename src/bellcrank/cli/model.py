@@ -42,5 +42,8 @@ def _take_run_settings(args: Namespace, equations: bc.Equations) -> None:
         option = settings.get(name.lower())
         if option is not None and getattr(args, option, None) is None:
             setattr(args, option, value if option != "output_every" or value != int(value) else int(value))
+    deck = Path(args.model).suffix.lower() == ".lsp"
+    if deck and getattr(args, "step", None) is not None and args.method is None:
+        args.method = "rk2"  # that of AUTOSIM's programs; a deck without STEP is integrated with error control
     if hasattr(args, "set"):
         args.set = [pair for pair in args.set if pair[0].lower() not in settings]

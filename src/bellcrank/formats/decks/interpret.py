@@ -7,12 +7,11 @@ Unit system, name and declared variables hold for the whole deck wherever they s
 
 from __future__ import annotations
 
-import inspect
 import re
 from collections.abc import Sequence
 from typing import Any
 
-from bellcrank.errors import ModelError, did_you_mean
+from bellcrank.errors import ModelError
 from bellcrank.formats.decks.bodies import add_body, add_point
 from bellcrank.formats.decks.deck import Call, Deck, DeckSystem, Routines, apply
 from bellcrank.formats.decks.forces import add_force, add_gravity, add_moment
@@ -22,17 +21,15 @@ from bellcrank.formats.decks.macros import Arguments, arguments, macro_of
 from bellcrank.formats.decks.names import Names
 from bellcrank.formats.decks.outputs import add_accelerations, add_out
 from bellcrank.formats.decks.reader import FString, List, String, Symbol, shown
+from bellcrank.formats.decks.routines import add_subroutine, check_variables, declare_functions
 from bellcrank.formats.decks.settings import Settings
 from bellcrank.formats.decks.values import Values
 from bellcrank.model.scope import RESERVED
+from bellcrank.units import UNIT_SYSTEMS
 
 BARE = re.compile(r"[a-z_]\w*", re.ASCII)
 TITLE = "*multibody-system-name*"
-PLACES = {"difeqn": "derivatives", "update": "update", "output": "output", "init": "init"}
-NOT_IN_A_RUN = ("echo", "input")
 MOST_FORMS, MOST_BODIES, MOST_PROBLEMS = 5000, 200, 20
-MEMORY = 16
-"""Numbers that a routine may keep between steps if it takes a memory but does not say how large."""
 
 
 def interpret(forms: Sequence[List], routines: Routines | None = None, name: str = "deck") -> Deck:
@@ -104,7 +101,7 @@ class Interpreter:
 
     def call(self, method: str, /, *args: Any, **options: Any) -> None:
         """Notes a call of a method of System and makes it."""
-        self._external_functions()
+        declare_functions(self)
         self._make(Call(method, args, options, place=self.place))
 
     def _make(self, call: Call) -> None:
@@ -137,8 +134,8 @@ class Interpreter:
             except ModelError:
                 continue  # told when the form is read
             match given.macro.name:
-                case "mks" | "in-lb":
-                    self.deck.units = given.macro.name
+                case units if units in UNIT_SYSTEMS:
+                    self.deck.units = units
                 case "setf":
                     for symbol, value in given.rest:
                         if isinstance(symbol, Symbol) and symbol.name == TITLE and isinstance(value, String):
@@ -152,8 +149,10 @@ class Interpreter:
         given = arguments(form)
         self.place = f"{self.name}, line {form.line}"
         match given.macro.name:
-            case "reset" | "dynamics" | "write-sim" | "mks" | "in-lb":
-                pass  # done when asked for, or looked up before
+            case "reset" | "dynamics" | "write-sim":
+                pass  # done when asked for
+            case units if units in UNIT_SYSTEMS:
+                pass  # looked up before
             case "add-body":
                 if len(self.names.bodies) > MOST_BODIES:
                     raise form.fail(f"a deck may have {MOST_BODIES} bodies")
@@ -171,9 +170,9 @@ class Interpreter:
             case "no-movement":
                 self._no_movement(given)
             case "add-subroutine":
-                self._subroutine(given)
+                add_subroutine(self, given)
             case "add-variables":
-                self._variables(given)
+                check_variables(self, given)
             case "small" | "large":
                 self.call(given.macro.name, *(self._smallness(given, d) for (d,) in given.rest))
             case "add-out":
@@ -245,75 +244,6 @@ class Interpreter:
         along = self.values.direction(direction, "direction")
         self.call("close_loop", p, r, directions=(along,))
         self.names.constrained = True
-
-    # ---- external routines
-
-    def _where(self, given: Arguments) -> str:
-        where = self.names.symbol(given.required[0], "where")
-        known = [*PLACES, *NOT_IN_A_RUN]
-        if where not in known:
-            listed = ", ".join(known)
-            raise given.required[0].fail(
-                f"where='{where}' is not known.{did_you_mean(where, known)} It is one of {listed}."
-            )
-        return where
-
-    def _subroutine(self, given: Arguments) -> None:
-        where, name = self._where(given), self.names.new(given.required[1], "subroutine", self.called)
-        self.called.add(name)
-        listed = [d for (d,) in given.rest]
-        returns = [d.name for d in listed if isinstance(d, Symbol) and d.name in self.declared]
-        inputs = [self.values.scalar(d, f"argument {i}") for i, d in enumerate(listed, 1)
-                  if not (isinstance(d, Symbol) and d.name in self.declared)]  # fmt: skip
-        twice = next((d for d in listed if isinstance(d, Symbol) and d.name in self.returned), None)
-        if twice is not None:
-            raise twice.fail(f"'{twice.name}' is set by another subroutine already")
-        if where in NOT_IN_A_RUN or not returns:
-            line = given.form.line
-            why = "the files of a program" if where in NOT_IN_A_RUN else "nothing that the model uses"
-            self.deck.remarks.append(f"{self.name}, line {line}: subroutine '{name}' concerns {why}; it is left out")
-            return
-        self.returned.update(returns)
-        when = PLACES[where]
-        options: dict[str, Any] = {"arguments": tuple(inputs), "returns": tuple(returns)}
-        options |= {} if when == "derivatives" else {"when": when}
-        self.call("add_external", name, **options, **self._routine(name, len(inputs)))
-
-    def _variables(self, given: Arguments) -> None:
-        self._where(given)
-        for (datum,) in given.rest:
-            name = self.names.symbol(datum, "variable")
-            if name in RESERVED:
-                raise datum.fail(f"'{name}' has a meaning of its own and cannot be a variable; rename it")
-
-    def _external_functions(self) -> None:
-        """Declares the functions that formulas have called with func() since the last call."""
-        for name, count in self.names.functions.items():
-            if name in self.called:
-                continue
-            self.called.add(name)
-            routine = self._routine(name, count)
-            known = list(inspect.signature(routine["python"]).parameters)[:count] if routine else []
-            names = tuple(known) if len(known) == count else tuple(f"a{i + 1}" for i in range(count))
-            self.call("add_external", name, arguments=names, **routine)
-
-    def _routine(self, name: str, count: int) -> dict[str, Any]:
-        """The routine behind a name; what it has beside the function (memory, c, fortran) stands on the function."""
-        function = self.routines.get(name)
-        if function is None:
-            return {}
-        found: dict[str, Any] = {"memory": getattr(function, "memory", None)}
-        try:
-            wanted = len(inspect.signature(function).parameters)
-        except (TypeError, ValueError):
-            wanted = count
-        if found["memory"] is None and wanted == count + 1:
-            found["memory"] = MEMORY
-        if wanted != count + bool(found["memory"]):
-            extra = " and a memory" if found["memory"] else ""
-            raise ModelError(f"{self.name}: routine '{name}' takes {wanted} arguments, but {count}{extra} are given")
-        found |= {"python": function, "c": getattr(function, "c", None), "fortran": getattr(function, "fortran", None)}
-        return {key: value for key, value in found.items() if value is not None}
 
     # ---- after the last form
 

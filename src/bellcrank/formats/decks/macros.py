@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from bellcrank.errors import did_you_mean
 from bellcrank.formats.decks.reader import Datum, Keyword, List, Symbol, shown
+from bellcrank.units import UNIT_SYSTEMS
 
 
 @dataclass(frozen=True)
@@ -64,8 +65,7 @@ MACROS = {
         Macro("add-forces-to-output", 'System.add_outputs("forces")'),
         Macro("add-moments-to-output", 'System.add_outputs("moments")'),
         Macro("add-speeds-to-output", 'System.add_outputs("speeds")'),
-        Macro("in-lb", 'System(units="in-lb")'),
-        Macro("mks", 'System(units="mks")'),
+        *(Macro(units, f'System(units="{units}")') for units in UNIT_SYSTEMS),
         Macro("setf", "System.define, or the name of the System", (), (), ("symbol", "value")),
     )
 }  # fmt: skip

@@ -17,8 +17,8 @@ from bellcrank.formats.decks.values import Values
 from bellcrank.units import unit_system
 
 MACROS = {"set-defaults": "set_defaults", "set-units": "set_units", "set-name": "set_labels"}
-METHOD = "rk2"
-"""The midpoint rule of AUTOSIM's programs (Sayers 1990, Appendix B)."""
+METHOD, WITHOUT_STEP = "rk2", "RK45"
+"""The midpoint rule of AUTOSIM's programs (Sayers 1990, Appendix B); error control where the deck has no time step."""
 
 
 class Settings:
@@ -92,10 +92,10 @@ class Settings:
         options: dict[str, Any] = {"t_end": values.get("stopt", 1.0)}
         if "step" in values:
             options["step"] = values["step"]
-        options["method"] = METHOD
+        options["method"] = METHOD if "step" in values else WITHOUT_STEP
         if "iprint" in values:
             options["output_every"] = int(values["iprint"])
-        for name, used in (("stopt", "1 s"), ("step", "a thousandth of the run")):
+        for name, used in (("stopt", "1 s"), ("step", f"error control ({WITHOUT_STEP})")):
             if name not in values:
                 self.deck.remarks.append(f"{self.file}: {name.upper()} ({RUN[name]}) is not set: {used} is used")
         return Call("set_run", (), options)
