@@ -18,7 +18,7 @@ and speeds; outputs(...) the extra channels. Equation units: rad, and consistent
 q, u, p, w: coordinates, speeds, parameters, inputs, in the order listed below; f: external routines and tables.
 """
 
-from math import acos, asin, atan, atan2, cos, exp, log, sin, sqrt, tan
+from math import acos, asin, atan, atan2, cos, exp, log, pow, sin, sqrt, tan
 {imports}
 
 def sign(x):
