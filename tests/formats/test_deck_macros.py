@@ -33,6 +33,8 @@ def last(text, method):
         (":parent n", {}),
         (":parent a", {"parent": "a"}),
         (':name "a  long\n name"', {"label": "a long name"}),
+        (':name "Bus"', {"label": "bus"}),
+        (':name "ABS unit"', {"label": "ABS unit"}),
         (":mass 0", {"mass": 0}),
         (":mass mw", {"mass": "mw"}),
         (':mass !"2*M"', {"mass": "2*m"}),
@@ -213,6 +215,23 @@ def test_formula_of_an_f_string(given, expected):
 def test_a_formula_does_not_shadow_a_parameter_of_its_name():
     text = PAIR + '(setf k !"2*k")(add-out !"#k + k" "y")(set-defaults k 5)'
     assert quiet(lambda: outputs(system(text), [0.0, 0.0]))["y"] == 15.0
+
+
+def test_values_of_symbols_in_formulas():
+    text = (
+        PAIR
+        + """(setf a -3)(setf e [b1])(setf p k)(setf s "word")(add-out !"dot(#e, [b1])*#a*#p + 2**#a" "y")(set-defaults k 5)"""
+    )
+    assert quiet(lambda: outputs(system(text), [0.0, 0.0]))["y"] == pytest.approx(-15.0 + 0.125)
+    with pytest.raises(bc.ModelError, match="the value of 's' cannot stand in a formula"):
+        deck(text + '(add-out !"#s" "z")')
+
+
+def test_real_units_of_parameters():
+    text = PAIR + '(add-moment m :body1 b :magnitude !"k*q(1)")(set-units k "N-mm/deg" l "mm")(set-defaults k 2 l 500)'
+    sim = quiet(lambda: system(text).equations().compile(backend="python"))
+    values = dict(zip([p.name for p in sim.program.parameters], sim.parameter_values(), strict=True))
+    assert (values["k"], values["l"]) == pytest.approx((2e-3 * 57.29577951308232, 0.5))
 
 
 def test_a_symbol_may_get_another_formula_later():
@@ -405,7 +424,7 @@ def test_variables_that_no_routine_sets_are_inputs():
         ('(add-moment m :magnitude !"sin(1, 2)")', 28, "sin() takes 1 argument, 2 given"),
         ('(add-moment m :magnitude !"k*q(2)")', 30, "q(2) does not exist: there are 1"),
         ('(add-moment m :magnitude !"k*q(b)")', 30, "q(i) takes a whole number"),
-        ('(add-moment m :magnitude !"#roll")', 28, "no formula has been given to 'roll'"),
+        ('(add-moment m :magnitude !"#roll")', 28, "nothing has been given to 'roll' with setf"),
         ('(add-moment m :magnitude !"dot(rot(x), [n1])")', 36, "body 'x' does not exist"),
         ('(add-moment m :magnitude !"dot(vel(x), [n1])")', 36, "point 'x' does not exist"),
         ('(add-moment m :magnitude !"fm(x)")', 28, "no force or moment has the name 'x'"),
@@ -417,6 +436,8 @@ def test_variables_that_no_routine_sets_are_inputs():
         ('(set-defaults k "1")', 17, "must be a number"),
         ("(set-defaults step 0)", 20, "step must be a positive number"),
         ("(set-defaults iprint 1.5)", 22, "whole number"),
+        ("(set-defaults step 1e-9 stopt 1e3)", 15, "give 1e+12 steps"),
+        ("(set-defaults step 1e-4 stopt 1e3)", 15, "1e+07 of them kept"),
         ("(set-units k (l))", 14, "must be made of L, F, M, T, A"),
         ("(mks 1)", 6, "one argument too many"),
         ("(setf 3 4)", 7, "setf gives a value to a symbol"),

@@ -22,7 +22,7 @@ def add_body(deck: Interpreter, given: Arguments) -> None:
     parent = "n" if (p := given.get("parent")) is None else names.body(p, ":parent")
     options: dict[str, Any] = {} if parent == "n" else {"parent": parent}
     if (label := given.get("name")) is not None:
-        options["label"] = values.text(label, ":name")
+        options["label"] = _in_a_sentence(values.text(label, ":name"))
     slides, axes, parent_axis = _joint(deck, given, parent)
     options |= {"translate": slides} if slides else {}
     options |= {"rotate": axes[0] if len(axes) == 1 else axes} if axes else {}
@@ -37,6 +37,11 @@ def add_body(deck: Interpreter, given: Arguments) -> None:
         options |= {keyword.replace("-", "_"): flags} if flags else {}
     names.add_body(name, parent, len(slides) + turns)
     deck.call("add_body", name, **options)
+
+
+def _in_a_sentence(label: str) -> str:
+    """Names of bodies are read in the middle of sentences: "Bus" is printed as "the bus" (Sayers 1990, section 9.4)."""
+    return label[:1].lower() + label[1:] if label[1:2].islower() else label
 
 
 def _joint(deck: Interpreter, given: Arguments, parent: str) -> tuple[tuple[Axis, ...], tuple[int, ...], Axis | None]:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from bellcrank.errors import ExpressionError, did_you_mean
 from bellcrank.expr.text import Syntax, parse, postorder_syntax
 from bellcrank.formats.decks.names import Names
-from bellcrank.formats.decks.reader import FString
+from bellcrank.formats.decks.reader import FString, Number, Symbol, UnitVector
 from bellcrank.model.scope import SCALAR_FUNCTIONS
 
 ARITY: Mapping[str, tuple[int, ...]] = {
@@ -41,7 +41,7 @@ class _Reader:
         self.datum, self.names, self.dummies = datum, names, dummies
         self.text = datum.text.lower() if datum.text.lower().isascii() else datum.text
         self.edits: list[Edit] = []
-        self.hashed: dict[int, str] = {}  # place of a name after '#': what it is in the model
+        self.hashed: set[int] = set()  # places of names after '#'
 
     def fail_at(self, position: int) -> Callable[[str], ExpressionError]:
         return lambda message: self.datum.source.fail(self.datum.offset + position, message)
@@ -70,11 +70,25 @@ class _Reader:
         name = found[1]
         if name is None:
             raise fail("after '#' comes the name of a Lisp symbol")
-        if name not in self.names.defined:
-            known = list(self.names.defined)
-            raise fail(f"#{name}: no formula has been given to '{name}' with setf.{did_you_mean(name, known)}")
-        self.hashed[found.start(1)] = self.names.defined[name]
-        self.edits.append((found.start(), found.end(), self.names.defined[name]))
+        text = self._lisp_value(name, fail)
+        self.hashed.add(found.start(1))
+        self.edits.append((found.start(), found.end(), text))
+
+    def _lisp_value(self, name: str, fail: Callable[[str], ExpressionError]) -> str:
+        """What a Lisp symbol stands for in a formula."""
+        if name in self.names.defined:
+            return self.names.defined[name]
+        match self.names.values.get(name):
+            case Number(value=value):
+                return f"{value}" if value >= 0 else f"({value})"
+            case UnitVector(body=body, axis=axis):
+                return f"[{self.names.known_body(body, fail)}{axis}]"
+            case Symbol() as symbol:
+                return self.names.scalar(self.names.symbol(symbol, "symbol"), symbol, fail)
+            case None:
+                known = [*self.names.defined, *self.names.values]
+                raise fail(f"#{name}: nothing has been given to '{name}' with setf.{did_you_mean(name, known)}")
+        raise fail(f"#{name}: the value of '{name}' cannot stand in a formula")
 
     def _passed(self, root: Syntax) -> set[int]:
         """Names that are no scalars: points, bodies, forces and names of functions."""

@@ -83,7 +83,10 @@ class Interpreter:
                 if len(self.problems) >= MOST_PROBLEMS:
                     break
         if not self.problems:
-            self._finish()
+            try:
+                self._finish()
+            except ModelError as error:
+                self.problems.extend(error.problems)
         if self.problems:
             raise ModelError(self.problems, self.name)
         return self.deck

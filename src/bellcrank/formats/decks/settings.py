@@ -17,6 +17,7 @@ from bellcrank.formats.decks.values import Values
 from bellcrank.units import unit_system
 
 MACROS = {"set-defaults": "set_defaults", "set-units": "set_units", "set-name": "set_labels"}
+MOST_STEPS, MOST_KEPT = 10_000_000, 1_000_000
 METHOD, WITHOUT_STEP = "rk2", "RK45"
 """The midpoint rule of AUTOSIM's programs (Sayers 1990, Appendix B); error control where the deck has no time step."""
 
@@ -87,8 +88,19 @@ class Settings:
                 near = did_you_mean(name, self.names.scalars)
                 self.deck.remarks.append(f"{where}: '{name}' is set, but the model has no such symbol.{near}")
 
+    def _check_steps(self, values: dict[str, Any]) -> None:
+        if "step" not in values:
+            return
+        steps = values.get("stopt", 1.0) / values["step"]
+        kept = steps / values.get("iprint", 1)
+        if steps > MOST_STEPS or kept > MOST_KEPT:
+            symbol = self.given["set_defaults"]["step"][1]
+            most = f"a deck may ask for {MOST_STEPS} steps of which {MOST_KEPT} are kept"
+            raise symbol.fail(f"STOPT, STEP and IPRINT give {steps:.3g} steps, {kept:.3g} of them kept; {most}")
+
     def _run(self) -> Call:
         values = {n: v for n, (v, _) in self.given["set_defaults"].items() if n in RUN}
+        self._check_steps(values)
         options: dict[str, Any] = {"t_end": values.get("stopt", 1.0)}
         if "step" in values:
             options["step"] = values["step"]

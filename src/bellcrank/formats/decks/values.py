@@ -126,6 +126,8 @@ class Values:
                 return "1"
             case Symbol():
                 return datum.name.upper()
-            case FString() | String():
+            case FString():
                 return "".join(datum.text.split()).upper()
+            case String():  # real units, such as "N/mm"
+                return "".join(datum.text.split())
         raise datum.fail(f'{what} must be made of L, F, M, T, A, such as !"f/l", or 1, not {shown(datum)}')
