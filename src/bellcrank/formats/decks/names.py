@@ -19,8 +19,6 @@ from bellcrank.model.scope import RESERVED
 NAME = re.compile(r"[a-z_]\w*", re.ASCII)
 POINTS = (("cmb", "cm"), ("cm", "cm"), ("0", "origin"), ("j", "joint"))  # endings of the points of a body
 FREE = {"fm", "mag", "dir", "norm"}  # functions whose names may be parameters too
-RUN = {"step": "simulation time step", "stopt": "simulation stop time", "iprint": "number of time steps between output"}
-"""Parameters of the run, not of the model."""
 
 
 @dataclass

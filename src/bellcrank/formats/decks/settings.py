@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from bellcrank.api.describe import RUN
 from bellcrank.api.system import System
 from bellcrank.errors import did_you_mean
 from bellcrank.formats.decks.deck import Call, Deck
 from bellcrank.formats.decks.macros import Arguments
-from bellcrank.formats.decks.names import RUN, Names
+from bellcrank.formats.decks.names import Names
 from bellcrank.formats.decks.reader import Datum, Number, shown
 from bellcrank.formats.decks.values import Values
 from bellcrank.units import unit_system
@@ -109,5 +110,5 @@ class Settings:
             options["output_every"] = int(values["iprint"])
         for name, used in (("stopt", "1 s"), ("step", f"error control ({WITHOUT_STEP})")):
             if name not in values:
-                self.deck.remarks.append(f"{self.file}: {name.upper()} ({RUN[name]}) is not set: {used} is used")
+                self.deck.remarks.append(f"{self.file}: {name.upper()} ({RUN[name][2]}) is not set: {used} is used")
         return Call("set_run", (), options)
