@@ -29,6 +29,6 @@ def load_model(path: str | Path, **arguments: Any) -> System:
         if name not in known and not any(p.kind is p.VAR_KEYWORD for p in known.values()):
             raise ModelError(f"{path.name}: model() takes no argument '{name}'; it takes {', '.join(known) or 'none'}")
     system = make(**arguments)
-    if not isinstance(system, System):
+    if not callable(getattr(system, "equations", None)):  # a System, or a hand-led derivation
         raise ModelError(f"{path.name}: model() must return a System, but returned {type(system).__name__}")
-    return system
+    return system  # type: ignore[no-any-return]

@@ -14,7 +14,7 @@ from types import ModuleType
 from typing import Any
 
 import bellcrank as bc
-from bellcrank.cli import check, count, run, write
+from bellcrank.cli import check, count, kane, run, write
 from bellcrank.cli.codes import INTERRUPTED, USAGE, USER_ERROR
 
 COMMANDS: dict[str, ModuleType] = {
@@ -22,6 +22,7 @@ COMMANDS: dict[str, ModuleType] = {
     "count": count,
     "write": write,
     "check": check,
+    "kane": kane,
 }
 
 

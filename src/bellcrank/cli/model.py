@@ -7,6 +7,7 @@ from argparse import Namespace
 from pathlib import Path
 
 import bellcrank as bc
+from bellcrank.cli.kane import is_script, script_plan
 from bellcrank.cli.options import given
 from bellcrank.cli.progress import Progress
 
@@ -26,6 +27,8 @@ def load(args: Namespace) -> bc.System:
 
 
 def derive(args: Namespace) -> bc.Equations:
+    if is_script(args.model):
+        return script_plan(args.model, args.solve).equations
     system = load(args)
     with Progress("deriving the equations of motion"):
         return system.equations(**given(solve=args.solve))

@@ -1,11 +1,11 @@
 """The hand-led derivation: Kane's method step by step, on the same algebra and with the same later stages.
 
-    from bellcrank.kane import Derivation
+from bellcrank.kane import Derivation
 
-    d = Derivation("pendulum")
-    N, A = d.newtonian, d.body("A")
-    ...
-    eom = d.equations()
+d = Derivation("pendulum")
+N, A = d.newtonian, d.body("A")
+...
+eom = d.equations()
 """
 
 from bellcrank.kane import euler

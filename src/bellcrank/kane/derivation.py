@@ -256,7 +256,9 @@ class Derivation:
             raise missing([Need("orientation", a.name, b.name)])
         return DirectionCosines(a, b, cosines(a, b))
 
-    def euler_parameters(self, a: Frame | str, b: Frame | str, names: Sequence[str] | None = None) -> tuple[Symbol, ...]:
+    def euler_parameters(
+        self, a: Frame | str, b: Frame | str, names: Sequence[str] | None = None
+    ) -> tuple[Symbol, ...]:
         """B in A by four new coordinates (e0, e1, e2, e3), e0 = cos(half angle); `euler_rates` gives their rates."""
         a, b = self.frame(a), self.frame(b)
         listed = list(names or (f"e{b.name}{i}" for i in range(4)))

@@ -79,7 +79,7 @@ class Machine:
             terms.append(dot_connected(self._moved(load.on, u), load.value))
             if load.by is not None:
                 terms.append(neg(dot_connected(self._moved(load.by, u), load.value)))
-        return add(*terms) if terms else ZERO
+        return self.motion.scalars.settled(add(*terms)) if terms else ZERO
 
     def _moved(self, on: Point | Frame, u: Symbol) -> Vector:
         if on is self.newtonian:
@@ -106,7 +106,7 @@ class Machine:
         for b in self.turning_bodies():
             torque = torques[b] if torques else self.inertia_torque(b)
             terms.append(dot_connected(self.partial_angular_velocity(b, u), torque))
-        return m.scalars.tidy(add(*terms)) if terms else ZERO
+        return m.scalars.tidy(m.scalars.settled(add(*terms))) if terms else ZERO
 
     def heavy_points(self) -> list[tuple[Point, Expr]]:
         listed = [(b.cm, b.mass) for b in self.bodies if b.mass is not ZERO]

@@ -6,20 +6,36 @@ F_r + F_r*, so it is what the user's own velocities and accelerations say; if it
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bellcrank.api.equations import Equations
+from bellcrank.api.simulation import Simulation
 from bellcrank.api.pipeline import OPTIMISE, SOLVE, Clock
 from bellcrank.dynamics.derive import LONG
 from bellcrank.dynamics.factor import best_orders, pattern
 from bellcrank.dynamics.factor import solve as factored
 from bellcrank.errors import ModelError
-from bellcrank.expr import MINUS_ONE, ONE, ZERO, Expr, Symbol, add, depends_on, evaluate, mul, neg, partial, release, substitute
+from bellcrank.expr import (
+    ONE,
+    ZERO,
+    Expr,
+    Held,
+    Symbol,
+    add,
+    depends_on,
+    evaluate,
+    mul,
+    neg,
+    partial,
+    release,
+    substitute,
+)
 from bellcrank.expr.walk import symbols
 from bellcrank.kane.missing import Need, missing
 from bellcrank.kane.speeds import eliminate
@@ -32,7 +48,8 @@ from bellcrank.model.records import Description, ParameterRecord, VariableRecord
 from bellcrank.program.count import count
 from bellcrank.program.idle import drop_idle_parameters
 from bellcrank.program.optimise import first_extraction, optimise
-from bellcrank.program.program import Loops, Parts, Program, build_program
+from bellcrank.program.program import Parts, Program, build_program
+from bellcrank.run.result import Run
 from bellcrank.units import ONE as PURE
 from bellcrank.units import Unit
 from bellcrank.vector import IDENTITY, NULL, dot
@@ -75,11 +92,40 @@ class KaneSystem:
         return [Symbol(f"{u.name}'", "acceleration") for u in self.speeds]
 
 
+class KaneSimulation(Simulation):
+    """A simulation of a hand-led derivation."""
+
+    def simulate(self, *args: Any, initial: Mapping[Any, float] | None = None, **options: Any) -> Run:
+        """As `Simulation.simulate`; initial Euler parameters may be given in any size."""
+        given = {**self.description.run.initial, **(initial or {})}
+        return super().simulate(*args, initial=self.unit_size(given), **options)
+
+    def unit_size(self, given: Mapping[Any, float]) -> dict[Any, float]:
+        """Initial values with Euler parameters of size 1."""
+        values = {(k.name if isinstance(k, Symbol) else str(k)).lower(): (k, v) for k, v in given.items()}
+        result = dict(given)
+        assert isinstance(self.equations, KaneEquations)
+        for four in self.equations.derivation.euler.values():
+            keys = [values.get(e.name.lower(), (e, 0.0)) for e in four]
+            size = math.sqrt(sum(float(v) ** 2 for _, v in keys))
+            if any(e.name.lower() in values for e in four):
+                if not size > 0:
+                    raise ModelError(
+                        f"the Euler parameters {', '.join(e.name for e in four)} are all zero", self.equations.name
+                    )
+                result.update({k: float(v) / size for k, v in keys})
+        return result
+
+
 class KaneEquations(Equations):
     """Equations of motion from a hand-led derivation; `derivation` is where they came from."""
 
     derivation: Derivation
     system: KaneSystem
+
+    def compile(self, backend: str = "auto", external: Mapping[str, Any] | None = None) -> KaneSimulation:
+        """A simulation, ready to run; Euler parameters of initial states are brought to unit size."""
+        return KaneSimulation(self, backend, dict(external or {}))
 
     @cached_property
     def _user_system(self) -> tuple[list[list[Expr]], list[Expr]]:
@@ -89,7 +135,9 @@ class KaneEquations(Equations):
 def equations_of(d: Derivation, solve: str = "auto", level: str = "default") -> KaneEquations:
     """The equations of motion of a derivation."""
     if solve not in SOLVE or solve == "order-n":
-        raise ModelError(f"solve={solve!r}: a hand-led derivation can be solved 'auto', 'explicit' or 'implicit'", d.name)
+        raise ModelError(
+            f"solve={solve!r}: a hand-led derivation can be solved 'auto', 'explicit' or 'implicit'", d.name
+        )
     if level not in OPTIMISE:
         raise ModelError(f"optimise={level!r} is not known; it is one of {', '.join(OPTIMISE)}", d.name)
     clock = Clock()
@@ -135,7 +183,7 @@ def kane_system(d: Derivation) -> KaneSystem:
     _require_known(d, [*f, *(x for row in M for x in row)])
     _require_symmetric(d, speeds, M)
     reactions = _reactions(d, {u: residuals[u] for u in s.auxiliary})
-    rates = s.resolve(s.rates[q] for q in s.coordinates)
+    rates = _with_unit_size(d, s.resolve(s.rates[q] for q in s.coordinates))
     _require_known(d, rates)
     return KaneSystem(speeds, M, f, reactions, rates)
 
@@ -203,7 +251,9 @@ def same_value(a: Expr, b: Expr, tries: int = 3) -> bool:
     listed = symbols(difference)
     rng = np.random.default_rng(7)
     for _ in range(tries):
-        point: dict[Expr, float] = {s: float(x) for s, x in zip(listed, rng.uniform(0.3, 1.7, len(listed)), strict=True)}
+        point: dict[Expr, float] = {
+            s: float(x) for s, x in zip(listed, rng.uniform(0.3, 1.7, len(listed)), strict=True)
+        }
         x, y = evaluate((a, b), point)
         if not np.isfinite(x - y):
             continue
@@ -248,9 +298,7 @@ def _solved(d: Derivation, system: KaneSystem) -> list[Expr]:
 def _implicit(d: Derivation, system: KaneSystem, outputs: list[Output]) -> Program:
     unknowns = [Symbol(f"x{i + 1}", "intermediate") for i in range(len(system.speeds))]
     matrix = [[system.M[max(i, j)][min(i, j)] for j in range(len(unknowns))] for i in range(len(unknowns))]
-    return _build(
-        d, system, [*system.rates, *unknowns], outputs, solve=(matrix, system.f), unknowns=unknowns
-    )
+    return _build(d, system, [*system.rates, *unknowns], outputs, solve=(matrix, system.f), unknowns=unknowns)
 
 
 def _build(d: Derivation, system: KaneSystem, rates: list[Expr], outputs: list[Output], **more: object) -> Program:
@@ -259,21 +307,28 @@ def _build(d: Derivation, system: KaneSystem, rates: list[Expr], outputs: list[O
     values = [(o.name, substitute(o.value, known)) for o in outputs]
     return build_program(
         Parts(
-            d.name, s.constants, s.coordinates, system.speeds, rates, values, s.inputs, loops=_unit_sizes(d, system), **more  # type: ignore[arg-type]
+            d.name,
+            s.constants,
+            s.coordinates,
+            system.speeds,
+            rates,
+            values,
+            s.inputs,
+            **more,  # type: ignore[arg-type]
         )
     )
 
 
-def _unit_sizes(d: Derivation, system: KaneSystem) -> Loops | None:
-    """Euler parameters stay of unit size: a position row for each set; at the level of speeds it holds by itself."""
-    sets = list(d.euler.items())
-    if not sets:
-        return None
-    g = [add(*(mul(e, e) for e in four), MINUS_ONE) for _, four in sets]
-    names = tuple(f"unit size of the Euler parameters of {b}" for b, _ in sets)
-    empty = tuple((ZERO,) * len(system.speeds) for _ in sets)
-    slopes = tuple(tuple(partial(x, q) for q in d.scalars.coordinates) for x in g)
-    return Loops(names, names, tuple(g), slopes, (ZERO,) * len(sets), empty)
+def _with_unit_size(d: Derivation, rates: list[Expr]) -> list[Expr]:
+    """Rates of the coordinates; those of Euler parameters get (1 - e.e) e, which keeps their size at 1 and turns nothing."""
+    s = d.scalars
+    place = {q: i for i, q in enumerate(s.coordinates)}
+    result = list(rates)
+    for four in d.euler.values():
+        lack = Held(add(ONE, *(neg(mul(e, e)) for e in four)))
+        for e in four:
+            result[place[e]] = add(result[place[e]], mul(lack, e))
+    return result
 
 
 # ---- what runs and readers need
@@ -314,7 +369,9 @@ def _group(d: Derivation, group: str) -> list[tuple[str, Expr, str, str]]:
     linear, angular = d.linear_momentum(), d.angular_momentum()
     axes = d.newtonian.axes
     rows = [(f"p{i + 1}", dot(e, linear), "", f"linear momentum along {e}") for i, e in enumerate(axes)]
-    return rows + [(f"h{i + 1}", dot(e, angular), "", f"angular momentum about the mass centre, {e}") for i, e in enumerate(axes)]
+    return rows + [
+        (f"h{i + 1}", dot(e, angular), "", f"angular momentum about the mass centre, {e}") for i, e in enumerate(axes)
+    ]
 
 
 def _analysis(d: Derivation, outputs: list[Output]) -> Analysis:

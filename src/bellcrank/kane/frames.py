@@ -55,7 +55,6 @@ class Frame(basis.Frame):
         return here
 
 
-
 def join(parent: Frame, child: Frame, R: Mat3, turn: tuple[int, Expr] | None, everything: Iterable[Frame]) -> None:
     """Gives the child its orientation in the parent; trees of frames that were apart become one."""
     _make_root(child)

@@ -142,4 +142,3 @@ class Language:
             return total
         require_connected(*vectors)
         return magnitude(vectors[0])
-

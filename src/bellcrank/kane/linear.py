@@ -70,7 +70,9 @@ def linearized(d: Derivation, at: Mapping[Any, Any]) -> Linear:
     for key, value in at.items():
         name = (key.name if isinstance(key, Symbol) else str(key)).lower()
         if name not in by_name:
-            raise ModelError(f"at={{'{key}': ...}}: no such state. States: {', '.join(s.name for s in by_name.values())}.")
+            raise ModelError(
+                f"at={{'{key}': ...}}: no such state. States: {', '.join(s.name for s in by_name.values())}."
+            )
         point[by_name[name]] = d.scalar(value)
 
     def here(e: Expr) -> Expr:
@@ -84,6 +86,11 @@ def linearized(d: Derivation, at: Mapping[Any, Any]) -> Linear:
 
     M = [[here(x) for x in row] for row in system.M]
     return Linear(
-        tuple(q), tuple(u), M, slopes(residual, q), slopes(residual, u), slopes(system.rates, q), slopes(system.rates, u)
+        tuple(q),
+        tuple(u),
+        M,
+        slopes(residual, q),
+        slopes(residual, u),
+        slopes(system.rates, q),
+        slopes(system.rates, u),
     )
-

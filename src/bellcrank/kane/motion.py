@@ -264,9 +264,7 @@ def require_connected(*vectors: Vector) -> None:
             raise missing([Need("orientation", frames[0].name, f.name)])
 
 
-def _path(
-    start: Node, end: Node, neighbours: Callable[[Node], Iterable[tuple[Node, Vector]]]
-) -> list[Vector] | None:
+def _path(start: Node, end: Node, neighbours: Callable[[Node], Iterable[tuple[Node, Vector]]]) -> list[Vector] | None:
     """Vectors along the shortest way from start to end."""
     if start is end:
         return []

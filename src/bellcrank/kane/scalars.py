@@ -10,7 +10,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from bellcrank.errors import ModelError
-from bellcrank.expr import ONE, ZERO, Expr, Held, Number, Product, Symbol, add, derivative, mul, neg, substitute, transform
+from bellcrank.expr import (
+    ONE,
+    ZERO,
+    Expr,
+    Held,
+    Number,
+    Product,
+    Symbol,
+    add,
+    derivative,
+    mul,
+    neg,
+    substitute,
+    transform,
+)
 from bellcrank.expr.construct import split
 from bellcrank.expr.node import PRIME
 from bellcrank.expr.walk import symbols
@@ -139,6 +153,10 @@ class Scalars:
             value = transform((self.definitions[s],), known.get)[0]
             known[s] = value if isinstance(value, Number | Symbol | Held) else Held(value)
         return transform(roots, known.get) if known else roots
+
+    def settled(self, e: Expr) -> Expr:
+        """An expression with auxiliary speeds at zero, once partial velocities have been taken."""
+        return substitute(e, dict.fromkeys(self.auxiliary, ZERO)) if self.auxiliary else e
 
     # ---- intermediate variables
 

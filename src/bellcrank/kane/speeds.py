@@ -27,7 +27,10 @@ def solved_rates(scalars: Scalars, given: Mapping[Symbol, Expr]) -> dict[Symbol,
         raise ModelError(
             f"{len(given)} speeds are defined, but the definitions hold {listed}: as many rates as speeds are needed"
         )
-    rows = [(_slopes(scalars, u, e, unknowns), sub(u, substitute(e, dict.fromkeys(unknowns, ZERO)))) for u, e in given.items()]
+    rows = [
+        (_slopes(scalars, u, e, unknowns), sub(u, substitute(e, dict.fromkeys(unknowns, ZERO))))
+        for u, e in given.items()
+    ]
     complaint = "the definitions of the speeds are not independent: they do not determine the rates"
     solution = eliminate([dict(row) for row, _ in rows], [right for _, right in rows], unknowns, complaint)
     return {by_rate[r]: value for r, value in solution.items()}

@@ -87,7 +87,9 @@ def _scalar(w: Workspace, line: Line) -> list[str]:
     symbol = w.symbols.get(name)
     pending = symbol is not None and symbol in (*w.controls, *w.specified) and symbol not in w.d.scalars.definitions
     free = symbol is not None and name in w.waiting
-    declared = symbol is not None and symbol.kind == "coordinate" and symbol not in w.d.scalars.rates and name in w.taken
+    declared = (
+        symbol is not None and symbol.kind == "coordinate" and symbol not in w.d.scalars.rates and name in w.taken
+    )
     if not (pending or free or declared):
         w.claim([name])
     value = w.value(line.right)

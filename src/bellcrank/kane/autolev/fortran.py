@@ -135,7 +135,11 @@ class _Writer:
         return self.printer.names[s]
 
     def _consts(self) -> str:
-        body = [f"{self.names[s.target]} = {self.printer.expr(s.value)}" for s in self.program.constants.statements if isinstance(s, Assign)]
+        body = [
+            f"{self.names[s.target]} = {self.printer.expr(s.value)}"
+            for s in self.program.constants.statements
+            if isinstance(s, Assign)
+        ]
         return _fixed(["!", *self._head("SUBROUTINE CONSTS", ""), *body, "RETURN", "END"])
 
     def _eqns(self) -> str:
@@ -148,7 +152,16 @@ class _Writer:
         m = next((len(s.targets) for s in p.derivatives.statements if isinstance(s, Solve)), 0)
         extra = f",COEF({m},{m}),RHS({m}),SOL({m})" if m else ""
         comment = [f"! U{i} IS {s.name}" for i, s in enumerate((*p.speeds, *p.coordinates), 1)]
-        return _fixed(["!", *comment, *self._head("SUBROUTINE EQNS(T,U,UDOT)", f"DIMENSION U({n}),UDOT({n}){extra}"), *body, "RETURN", "END"])
+        return _fixed(
+            [
+                "!",
+                *comment,
+                *self._head("SUBROUTINE EQNS(T,U,UDOT)", f"DIMENSION U({n}),UDOT({n}){extra}"),
+                *body,
+                "RETURN",
+                "END",
+            ]
+        )
 
     def _outps(self) -> str:
         """Channels; intermediate results are those of the last call of EQNS."""
@@ -162,7 +175,12 @@ class _Writer:
     def _settle(self) -> str:
         """Euler parameters are kept at unit size."""
         p = self.program
-        lines = ["!", "SUBROUTINE SETTLE(U)", "IMPLICIT DOUBLE PRECISION (A-Z)", f"DIMENSION U({len(p.speeds) + len(p.coordinates)})"]
+        lines = [
+            "!",
+            "SUBROUTINE SETTLE(U)",
+            "IMPLICIT DOUBLE PRECISION (A-Z)",
+            f"DIMENSION U({len(p.speeds) + len(p.coordinates)})",
+        ]
         for four in self.plan.equations.derivation.euler.values():
             e = [self.names[x] for x in four]
             lines.append(f"R = SQRT({'+'.join(f'{x}**2' for x in e)})")
@@ -260,7 +278,9 @@ class _Writer:
                 lines.append(f"WRITE({unit},'(A)') ' '")
                 for s in group:
                     shown = f"{s.name}(0)" if initial else s.name
-                    lines.append(f"WRITE({unit},6006) '{shown:>15}',{self.names[s]},'{_quoted(plan.units.get(s.name, ''))}'")
+                    lines.append(
+                        f"WRITE({unit},6006) '{shown:>15}',{self.names[s]},'{_quoted(plan.units.get(s.name, ''))}'"
+                    )
             lines.append(f"WRITE({unit},'(A)') ' '")
             time = _quoted(plan.units.get("T", ""))
             lines += [f"WRITE({unit},6006) '{x:>15}',{x},'{time}'" for x in ("TMAX", "PSTEP", "STEP")]

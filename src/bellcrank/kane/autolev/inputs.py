@@ -33,7 +33,9 @@ def read_values(text: str, groups: Sequence[Sequence[str]], where: str) -> tuple
             row += _numbers(lines[at], f"{where}, line {at + 1}")
             at += 1
         if len(row) > len(group):
-            notes.append(f"{where}, line {at}: {len(row) - len(group)} more values than {', '.join(group)}; they are ignored")
+            notes.append(
+                f"{where}, line {at}: {len(row) - len(group)} more values than {', '.join(group)}; they are ignored"
+            )
         values.update(zip(group, row, strict=False))
     left = [i for i in range(at, len(lines)) if lines[i].strip()]
     if left:

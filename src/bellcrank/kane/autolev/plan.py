@@ -37,7 +37,9 @@ class Plan:
 
     name: str
     equations: KaneEquations
-    groups: list[list[Symbol]] = field(default_factory=list)  # READ statements: constants, masses, inertias, U's, coordinates
+    groups: list[list[Symbol]] = field(
+        default_factory=list
+    )  # READ statements: constants, masses, inertias, U's, coordinates
     files: list[OutputFile] = field(default_factory=list)
     units: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)

@@ -109,9 +109,9 @@ class Session:
         self.workspace.notes += plan.notes
         return [f"{path.name}: {text.count(chr(10))} lines"] if not self._replaying else []
 
-    def plan(self, name: str) -> Plan:
-        """What a program of this workspace reads and writes; its equations."""
-        return make_plan(self.workspace, self.workspace.code[0] if self.workspace.code else name)
+    def plan(self, name: str, solve: str = "auto") -> Plan:
+        """What a program of this workspace reads and writes; its equations. CODE's name is kept."""
+        return make_plan(self.workspace, self.workspace.code[0] if self.workspace.code else name, solve)
 
     # ---- the session itself
 
@@ -258,6 +258,3 @@ def run_script(text: str, where: str, files: Files) -> Session:
             break
     session.notes = remarks
     return session
-
-
-

@@ -75,7 +75,9 @@ def _overridden(values: dict[str, float], given: dict[str, float]) -> dict[str, 
     by_case = {k.upper(): k for k in values}
     unknown = [k for k in given if k.upper() not in by_case]
     if unknown:
-        raise ModelError(f"no quantity of the input file has the name {', '.join(unknown)}. Names: {', '.join(values)}.")
+        raise ModelError(
+            f"no quantity of the input file has the name {', '.join(unknown)}. Names: {', '.join(values)}."
+        )
     return {by_case[k.upper()]: float(v) for k, v in given.items()}
 
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 from bellcrank.errors import did_you_mean
 
 COMMANDS: dict[str, tuple[str, str]] = {
-    "AUTOZ": ("AUTOZ(ON) or AUTOZ(OFF)", "Intermediate symbols Z1, Z2, ... for coefficients and repeated parts. ON at the start."),
+    "AUTOZ": (
+        "AUTOZ(ON) or AUTOZ(OFF)",
+        "Intermediate symbols Z1, Z2, ... for coefficients and repeated parts. ON at the start.",
+    ),
     "DOF": ("DOF(n)", "The number of degrees of freedom. Declares the generalized speeds U1 ... Un."),
     "FRAMES": (
         "FRAMES(A,B,..)",
@@ -20,23 +23,44 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "EPDOTS": ("EPDOTS(F,G)", "Rates of the Euler parameters of G in F. Needs the angular velocity WGF."),
     "ADD": ("X=ADD(V1,V2,..)", "Sum of vectors."),
     "EXPRESS": ("EXPRESS(V,F)", "Writes the vector V along the axes of F; V keeps its name."),
-    "PANGVEL": ("PANGVEL(F)   PANGVEL(F,n)", "Partial angular velocities of F in N, all or the n-th, named WFN1, WFN2, ..."),
+    "PANGVEL": (
+        "PANGVEL(F)   PANGVEL(F,n)",
+        "Partial angular velocities of F in N, all or the n-th, named WFN1, WFN2, ...",
+    ),
     "PVEL": ("PVEL(P)   PVEL(P,n)", "Partial velocities of the point P in N, all or the n-th, named VPN1, VPN2, ..."),
-    "DERIV": ("X=DERIV(V,T,F)", "Derivative of V in F with respect to time T, or a partial one with respect to another variable."),
+    "DERIV": (
+        "X=DERIV(V,T,F)",
+        "Derivative of V in F with respect to time T, or a partial one with respect to another variable.",
+    ),
     "DOT": ("DOT(V1,V2)", "Scalar product, in formulas."),
     "CROSS": ("CROSS(V1,V2)", "Vector product, in formulas."),
     "VAR": ("VAR(X1,X2,..)", "Declares variables. Not needed for U's, T and what stands on the left of '='."),
     "CONST": ("CONST(C1,C2,..)", "Declares constants. Their values are read from the input file, in this order."),
-    "SPECIFIED": ("SPECIFIED(X1,..)", "Declares prescribed motions, then defined by X1=formula in T. Output file .SPn."),
+    "SPECIFIED": (
+        "SPECIFIED(X1,..)",
+        "Declares prescribed motions, then defined by X1=formula in T. Output file .SPn.",
+    ),
     "POINTS": ("POINTS(Q,R,..)", "Points. Each has a mass MASSQ unless MASSLESS says otherwise."),
     "MASSLESS": ("MASSLESS(Q,..)", "Points or frames without mass."),
     "V2PTS": ("V2PTS(G,H,X,Y)", "Velocity of Y in G from that of X, both fixed in H: VYG = VXG + WHG x PXY."),
     "V1PT": ("V1PT(G,H,X,Y)", "Velocity of Y in G; Y moves on H, in which X is fixed: VYG = VYH + VXG + WHG x PXY."),
     "PRINCIPAL": ("PRINCIPAL(A,..)", "Products of inertia are zero; IA(i,i) becomes IA(i)."),
-    "FRSTAR": ("FRSTAR", "Inertia torques TSTARA, ... and generalized inertia forces F1STAR, ... Needs V, A, W and ALF."),
-    "FORCE": ("FORCE(P)=vector   FORCE(P/Q)=vector", "A force on P; a force that P exerts on Q, with its reaction on P."),
-    "TORQUE": ("TORQUE(F)=vector   TORQUE(F/G)=vector", "A torque on F; a torque that F exerts on G, with its reaction on F."),
-    "CONTROLS": ("CONTROLS(C1,..)", "Force quantities that depend on the motion, then defined by C1=formula. Output file .COn."),
+    "FRSTAR": (
+        "FRSTAR",
+        "Inertia torques TSTARA, ... and generalized inertia forces F1STAR, ... Needs V, A, W and ALF.",
+    ),
+    "FORCE": (
+        "FORCE(P)=vector   FORCE(P/Q)=vector",
+        "A force on P; a force that P exerts on Q, with its reaction on P.",
+    ),
+    "TORQUE": (
+        "TORQUE(F)=vector   TORQUE(F/G)=vector",
+        "A torque on F; a torque that F exerts on G, with its reaction on F.",
+    ),
+    "CONTROLS": (
+        "CONTROLS(C1,..)",
+        "Force quantities that depend on the motion, then defined by C1=formula. Output file .COn.",
+    ),
     "AUXILIARY": (
         "AUXILIARY(U3,R3)",
         "U3 is an auxiliary speed (always zero); R3 is the force or torque component it brings into evidence. Output file .AUn.",
@@ -45,8 +69,14 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "KANE": ("KANE", "The equations of motion Fr + FrSTAR = 0. Needs FR and FRSTAR."),
     "KE": ("KE", "Kinetic energy KE = KE0 + KE1 + KE2, by degree in the speeds. Output file .NRG."),
     "PE": ("PE=formula", "Potential energy, given by the user. Output file .NRG."),
-    "UNITS": ("UNITS(name,unit,..)   UNITS", "Units for the output; MASS, INERTIA and ENERGY are classes. Bare: what has none."),
-    "CODE": ("CODE(name)   CODE(name,SUBS)", "Writes the FORTRAN program name.FOR, with the integrator if SUBS is given. Needs KANE."),
+    "UNITS": (
+        "UNITS(name,unit,..)   UNITS",
+        "Units for the output; MASS, INERTIA and ENERGY are classes. Bare: what has none.",
+    ),
+    "CODE": (
+        "CODE(name)   CODE(name,SUBS)",
+        "Writes the FORTRAN program name.FOR, with the integrator if SUBS is given. Needs KANE.",
+    ),
     "HELP": ("HELP   HELP command", "Help."),
     "WHAT": ("WHAT", "The list of commands."),
     "FORMS": ("FORMS", "The forms of names that have a meaning."),

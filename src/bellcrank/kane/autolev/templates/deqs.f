@@ -18,16 +18,20 @@ C
       CALL EQNS(T,Y,F0)
    20 CONTINUE
       DO 30 I=1,NEQ
-   30 Y1(I) = Y(I)+H/3.0D0*F0(I)
+      Y1(I) = Y(I)+H/3.0D0*F0(I)
+   30 CONTINUE
       CALL EQNS(T+H/3.0D0,Y1,F1)
       DO 40 I=1,NEQ
-   40 Y1(I) = Y(I)+H/6.0D0*(F0(I)+F1(I))
+      Y1(I) = Y(I)+H/6.0D0*(F0(I)+F1(I))
+   40 CONTINUE
       CALL EQNS(T+H/3.0D0,Y1,F1)
       DO 50 I=1,NEQ
-   50 Y1(I) = Y(I)+H/8.0D0*(F0(I)+3.0D0*F1(I))
+      Y1(I) = Y(I)+H/8.0D0*(F0(I)+3.0D0*F1(I))
+   50 CONTINUE
       CALL EQNS(T+H/2.0D0,Y1,F2)
       DO 60 I=1,NEQ
-   60 Y1(I) = Y(I)+H/2.0D0*(F0(I)-3.0D0*F1(I)+4.0D0*F2(I))
+      Y1(I) = Y(I)+H/2.0D0*(F0(I)-3.0D0*F1(I)+4.0D0*F2(I))
+   60 CONTINUE
       CALL EQNS(T+H,Y1,F1)
       OK = .TRUE.
       DOUB = .TRUE.
@@ -36,7 +40,8 @@ C
       ERR = 0.2D0*DABS(Y1(I)-Y2(I))
       TEST = DABS(Y1(I))*TOL
       IF (.NOT.(ERR.LT.TEST.OR.ERR.LT.TOL)) OK = .FALSE.
-   70 IF (64.0D0*ERR.GT.TEST.AND.64.0D0*ERR.GT.TOL) DOUB = .FALSE.
+      IF (64.0D0*ERR.GT.TEST.AND.64.0D0*ERR.GT.TOL) DOUB = .FALSE.
+   70 CONTINUE
       IF (.NOT.OK.AND..NOT.FREE) THEN
         H = H/2.0D0
         HC = H
@@ -48,7 +53,8 @@ C
         GOTO 20
       ENDIF
       DO 80 I=1,NEQ
-   80 Y(I) = Y2(I)
+      Y(I) = Y2(I)
+   80 CONTINUE
       CALL SETTLE(Y)
       IF (FREE) GOTO 90
       T = T+H

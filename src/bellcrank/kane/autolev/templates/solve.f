@@ -7,7 +7,8 @@ C
       DO 10 I=1,N
       S(I) = 0.0D0
       DO 5 J=1,N
-    5 S(I) = MAX(S(I),DABS(A(I,J)))
+      S(I) = MAX(S(I),DABS(A(I,J)))
+    5 CONTINUE
       IF (S(I).EQ.0.0D0) STOP 'ALL ELEMENTS IN A ROW OF COEF ARE ZEROS'
    10 CONTINUE
       DO 60 K=1,N
@@ -24,7 +25,8 @@ C
         DO 30 J=1,N
         R = A(K,J)
         A(K,J) = A(L,J)
-   30   A(L,J) = R
+      A(L,J) = R
+   30 CONTINUE
         R = B(K)
         B(K) = B(L)
         B(L) = R
@@ -36,14 +38,17 @@ C
       R = A(I,K)/A(K,K)
       IF (R.EQ.0.0D0) GOTO 50
       DO 40 J=K+1,N
-   40 A(I,J) = A(I,J)-R*A(K,J)
+      A(I,J) = A(I,J)-R*A(K,J)
+   40 CONTINUE
       B(I) = B(I)-R*B(K)
    50 CONTINUE
    60 CONTINUE
       DO 80 I=N,1,-1
       X(I) = B(I)
       DO 70 J=I+1,N
-   70 X(I) = X(I)-A(I,J)*X(J)
-   80 X(I) = X(I)/A(I,I)
+      X(I) = X(I)-A(I,J)*X(J)
+   70 CONTINUE
+      X(I) = X(I)/A(I,I)
+   80 CONTINUE
       RETURN
       END
