@@ -31,4 +31,4 @@ def load_model(path: str | Path, **arguments: Any) -> System:
     system = make(**arguments)
     if not callable(getattr(system, "equations", None)):  # a System, or a hand-led derivation
         raise ModelError(f"{path.name}: model() must return a System, but returned {type(system).__name__}")
-    return system  # type: ignore[no-any-return]
+    return system

@@ -211,7 +211,7 @@ class Derivation:
 
     def known_names(self) -> list[str]:
         units = [f"{f.name}{i}" for f in self.motion.frames for i in (1, 2, 3)]
-        return [*self.scalar_names, *units]  # type: ignore[misc]
+        return [*self.scalar_names, *units]
 
     def frame(self, given: Frame | str) -> Frame:
         if isinstance(given, Frame):
@@ -466,8 +466,8 @@ class Derivation:
     def kane(self) -> KaneStatement:
         """Kane's equations F_r + F_r* = 0, one for each independent and auxiliary speed."""
         speeds = self._all_speeds()
-        active, inertia = list(self.fr().values()), list(self.frstar().values())
-        return KaneStatement(tuple(speeds), tuple(active), tuple(inertia))
+        active, inertia = self.fr().scalars(), self.frstar().scalars()
+        return KaneStatement(tuple(speeds), active, inertia)
 
     def _all_speeds(self) -> list[Symbol]:
         if not self.scalars.speeds:

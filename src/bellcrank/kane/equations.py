@@ -6,6 +6,7 @@ F_r + F_r*, so it is what the user's own velocities and accelerations say; if it
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bellcrank.api.equations import Equations
-from bellcrank.api.simulation import Simulation
 from bellcrank.api.pipeline import OPTIMISE, SOLVE, Clock
+from bellcrank.api.simulation import Simulation
 from bellcrank.dynamics.derive import LONG
 from bellcrank.dynamics.factor import best_orders, pattern
 from bellcrank.dynamics.factor import solve as factored
@@ -95,10 +96,11 @@ class KaneSystem:
 class KaneSimulation(Simulation):
     """A simulation of a hand-led derivation."""
 
-    def simulate(self, *args: Any, initial: Mapping[Any, float] | None = None, **options: Any) -> Run:
+    def simulate(self, *args: Any, **options: Any) -> Run:
         """As `Simulation.simulate`; initial Euler parameters may be given in any size."""
-        given = {**self.description.run.initial, **(initial or {})}
-        return super().simulate(*args, initial=self.unit_size(given), **options)
+        given = inspect.signature(super().simulate).bind(*args, **options).arguments
+        given["initial"] = self.unit_size({**self.description.run.initial, **(given.get("initial") or {})})
+        return super().simulate(**given)
 
     def unit_size(self, given: Mapping[Any, float]) -> dict[Any, float]:
         """Initial values with Euler parameters of size 1."""
@@ -349,7 +351,7 @@ def _outputs(d: Derivation, system: KaneSystem) -> list[Output]:
         if u in s.definitions and u.name.lower() not in taken:
             listed.append((u.name, u, notes.units.get(u.name.lower(), ""), "dependent speed"))
     values = s.resolve(value for _, value, _, _ in listed)
-    unknown: dict[Expr, Expr] = dict(system.reactions)
+    unknown: dict[Expr, Expr] = {x: e for x, e in system.reactions.items()}
     values = [substitute(v, unknown) if unknown else v for v in values]
     for v in values:
         bad = [x.name for x in symbols(v) if x.kind not in (*REAL, "acceleration")]

@@ -51,7 +51,7 @@ class Motion:
 
     def _once(self, key: tuple[object, ...], make: Callable[[], Vector]) -> Vector:
         """A derived vector, kept until something new is given."""
-        stamp = (self.scalars.version, *map(len, (self.w, self.alf, self.p, self.v, self.a)))
+        stamp = (self.scalars.version, len(self.w), len(self.alf), len(self.p), len(self.v), len(self.a))
         if stamp != self._stamp:
             self._derived.clear()
             self._stamp = stamp

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from bellcrank.errors import ModelError, did_you_mean
 
@@ -21,7 +21,7 @@ class Names:
     def __contains__(self, name: str) -> bool:
         return name.lower() in self._shown
 
-    def __iter__(self) -> Iterable[str]:  # type: ignore[override]
+    def __iter__(self) -> Iterator[str]:
         return iter(spelled for spelled, _ in self._shown.values())
 
     def check(self, listed: Iterable[str]) -> list[str]:

@@ -12,8 +12,12 @@ from bellcrank.vector import Vector
 class Listed(dict[str, Expr | Vector]):
     """Named results in order: a line each. `list(x.values())` are the plain results."""
 
-    def __getitem__(self, key: str | int) -> Expr | Vector:  # type: ignore[override]
+    def __getitem__(self, key: str | int) -> Expr | Vector:
         return list(self.values())[key - 1] if isinstance(key, int) else super().__getitem__(key)
+
+    def scalars(self) -> tuple[Expr, ...]:
+        """The results, if they are scalars."""
+        return tuple(v for v in self.values() if isinstance(v, Expr))
 
     def __str__(self) -> str:
         return "\n".join(f"{name} = {value}" for name, value in self.items())

@@ -34,8 +34,8 @@ from bellcrank.run.inputs import Signal
 from bellcrank.verify.bodies import Machine
 from bellcrank.verify.formulas import CannotEvaluate, Values
 from bellcrank.verify.jets import NoDerivative, value
-from bellcrank.verify.numeric import Evaluation
 from bellcrank.verify.kane import check_derivation
+from bellcrank.verify.numeric import Evaluation
 from bellcrank.verify.report import Line, Report
 
 RESIDUAL = 1e-9  # of the largest term of an equation, or of the largest velocity

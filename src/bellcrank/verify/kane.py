@@ -74,7 +74,7 @@ class _Subject:
     def __init__(self, eom: KaneEquations, given: Mapping[str, float], seed: int, backend: str | None) -> None:
         self.eom, self.d = eom, eom.derivation
         self.rng = np.random.default_rng(seed)
-        self.sim = eom.compile(**({} if backend is None else {"backend": backend}))
+        self.sim = eom.compile(backend or "auto")
         self.notes: list[str] = []
         self._resolved: dict[tuple[Expr, ...], list[Expr]] = {}
         self.constants = self._constants(given)
@@ -118,10 +118,11 @@ class _Subject:
             for four in self.d.euler.values():
                 index = [place[e] for e in four]
                 q[index] /= np.linalg.norm(q[index])
-            qdot, udot = self.sim.derivatives(t, q, u, parameters=self.constants, inputs=self.inputs)
+            state = (t, q.tolist(), u.tolist())
+            qdot, udot = self.sim.derivatives(*state, parameters=self.constants, inputs=self.inputs)
             if not (np.all(np.isfinite(qdot)) and np.all(np.isfinite(udot))):
                 continue  # a singular position of the user's coordinates
-            out = self.sim.outputs(t, q, u, parameters=self.constants, inputs=self.inputs)
+            out = self.sim.outputs(*state, parameters=self.constants, inputs=self.inputs)
             yield Sample(t, q, u, qdot, udot, {x: out[x.name] for x in self.d.scalars.unknown})
 
     # ---- numbers
@@ -262,21 +263,26 @@ class _Subject:
 
     def _residual(self, s: Sample, now: dict[Expr, float]) -> float:
         """The largest residual of F_r + F_r*, relative to the largest partial velocity times force in it."""
-        acting = self._loads(s, now)
+        acting = [(on, v, 0.0) for on, v in self._loads(s, now)]
         for p, mass in self.d.machine.heavy_points():
             rate = self.along(s, lambda known, p=p: self.velocity(p, known))  # type: ignore[misc]
-            acting.append((p, -self.numbers([mass], now)[0] * rate))
+            acting.append((p, -self.numbers([mass], now)[0] * rate, 0.0))
         for b in self.d.machine.turning_bodies():
-            acting.append((b, -self.along(s, lambda known, b=b: self.spin(b, known))))  # type: ignore[misc]
+            rate = self.along(s, lambda known, b=b: self.spin(b, known))  # type: ignore[misc]
+            usual = float(np.linalg.norm(self.spin(b, now)) * np.linalg.norm(self.turning(b, now)))  # if nothing acts
+            acting.append((b, -rate, usual))
         worst = 0.0
         for r in range(len(s.u) + len(self.d.scalars.auxiliary)):
             if r < len(s.u):
                 other = self.at(s.t, s.q, s.u + np.eye(len(s.u))[r])
             else:
                 other = self.at(s.t, s.q, s.u, self.d.scalars.auxiliary[r - len(s.u)])
-            pairs = [(self._moved(on, other) - self._moved(on, now), v) for on, v in acting]
-            size = max((float(np.linalg.norm(m) * np.linalg.norm(v)) for m, v in pairs), default=0.0)
-            worst = max(worst, abs(sum(float(m @ v) for m, v in pairs)) / size if size > 0 else 0.0)
+            total, size = 0.0, 0.0
+            for on, v, usual in acting:
+                moved = self._moved(on, other) - self._moved(on, now)
+                total += float(moved @ v)
+                size = max(size, float(np.linalg.norm(moved)) * max(float(np.linalg.norm(v)), usual))
+            worst = max(worst, abs(total) / size if size > 0 else 0.0)
         return worst
 
     def _power(self, s: Sample, now: dict[Expr, float]) -> float:

@@ -6,6 +6,7 @@ from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.expr import Symbol
 from bellcrank.expr.walk import symbols
 from bellcrank.kane.autolev.reader import Line
+from bellcrank.kane.autolev.words import COMMANDS
 from bellcrank.kane.autolev.workspace import FORMS, Workspace, show
 from bellcrank.vector import Vector
 
@@ -18,6 +19,8 @@ def assign(w: Workspace, line: Line) -> list[str]:
         raise ModelError(f"{line.name}(..)= is not a form; FORCE(..)= and TORQUE(..)= are")
     if line.name.endswith("'"):
         return _rate(w, line)
+    if line.name in COMMANDS and line.name != "PE":
+        raise ModelError(f"{line.name} is a command, used as {COMMANDS[line.name][0]}")
     form = w.form(line.name)
     if form is not None:
         return _vector(w, line, form)

@@ -54,7 +54,7 @@ def dof(w: Workspace, args: tuple[str, ...]) -> list[str]:
 def frames(w: Workspace, args: tuple[str, ...]) -> list[str]:
     need(args, 1, None, "FRAMES(A,B,..)")
     names = w.claim(args, FRAME)
-    w.claim([x for n in names for x in (f"{n}STAR", f"MASS{n}")])
+    w.claim([x for n in names for x in (f"{n}STAR", f"MASS{n}", *(f"{n}{i}" for i in (1, 2, 3)))])
     for n in names:
         cm = Point(f"{n}STAR")
         w.points[cm.name] = cm

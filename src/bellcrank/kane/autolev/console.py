@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from types import ModuleType
 
@@ -75,10 +76,8 @@ def _readline(session: Session) -> ModuleType | None:
     path = history_path()
     readline.set_history_length(HISTORY)
     if path is not None and path.exists():
-        try:
+        with suppress(OSError):
             readline.read_history_file(path)
-        except OSError:
-            pass
 
     def complete(text: str, state: int) -> str | None:
         listed = sorted({*COMMANDS, *session.workspace.known()})
@@ -95,8 +94,6 @@ def _keep_history(library: ModuleType) -> None:
     path = history_path()
     if path is None:
         return
-    try:
+    with suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
         library.write_history_file(path)
-    except OSError:
-        pass

@@ -12,7 +12,7 @@ from typing import ClassVar
 
 from bellcrank.emit.printer import ATOM, UNARY, Piece, Printer
 from bellcrank.errors import InternalError, ModelError
-from bellcrank.expr import Expr, Func, Symbol
+from bellcrank.expr import Func, Symbol
 from bellcrank.expr.node import Rational
 from bellcrank.kane.autolev.plan import OutputFile, Plan
 from bellcrank.program.program import Assign, Solve, Statement
@@ -195,13 +195,14 @@ class _Writer:
             f"! THE NAME OF THIS PROGRAM IS {name}.FOR",
             "! WRITTEN BY BELLCRANK",
             "!",
-            f"! IT READS {name}.IN IN THE ORDER OF THE READ STATEMENTS BELOW, ASKS FOR A",
-            "! MESSAGE AND FOR TMAX, PSTEP, STEP (FINAL TIME, TIME BETWEEN ROWS OF OUTPUT,",
+            f"! IT READS {name}.IN",
+            "! IN THE ORDER OF THE READ STATEMENTS BELOW, ASKS FOR A MESSAGE AND",
+            "! FOR TMAX, PSTEP, STEP (FINAL TIME, TIME BETWEEN ROWS OF OUTPUT,",
             "! LARGEST STEP OF INTEGRATION), AND WRITES",
             *(f"!   {name}.{f.suffix}" for f in plan.files),
             "!",
             "IMPLICIT DOUBLE PRECISION (A-Z)",
-            "INTEGER I,J,NCUTS,IERR,NPSTEP,NSTEPS,COUNT",
+            "INTEGER J,NCUTS,IERR,NPSTEP,NSTEPS,COUNT",
             "CHARACTER*75 MSG",
             f"DIMENSION U({n}),UDOT({n}),OUT({n_out})",
             *self._common(),
@@ -305,7 +306,7 @@ def _fixed(lines: Iterable[str]) -> str:
     out: list[str] = []
     for line in lines:
         if line.startswith("!"):
-            out.append(f"C {line[1:].strip()}".rstrip())
+            out.append(f"C {line[1:].strip()}".rstrip()[:72])
             continue
         label, statement = "", line
         if line[0].isdigit():

@@ -47,6 +47,7 @@ class Session:
         self.over = False
         self._depth = 0
         self._replaying = False
+        self._made: tuple[int, str, str, Plan] | None = None  # the last plan: entries, name, solve
 
     @property
     def number(self) -> int:
@@ -107,11 +108,16 @@ class Session:
         if not self._replaying:
             self.files.write(path, text)
         self.workspace.notes += plan.notes
+        self._made = (len(self.entries) + 1, name, "auto", plan)
         return [f"{path.name}: {text.count(chr(10))} lines"] if not self._replaying else []
 
     def plan(self, name: str, solve: str = "auto") -> Plan:
         """What a program of this workspace reads and writes; its equations. CODE's name is kept."""
-        return make_plan(self.workspace, self.workspace.code[0] if self.workspace.code else name, solve)
+        name = self.workspace.code[0] if self.workspace.code else name
+        key = (len(self.entries), name, solve)
+        if self._made is None or self._made[:3] != key:
+            self._made = (*key, make_plan(self.workspace, name, solve))
+        return self._made[3]
 
     # ---- the session itself
 
@@ -149,7 +155,7 @@ class Session:
         return lines[first - 1 : last]
 
     def _clear(self, args: tuple[str, ...]) -> list[str]:
-        self.workspace, self.entries = Workspace(), []
+        self.workspace, self.entries, self._made = Workspace(), [], None
         return ["the workspace is empty"]
 
     def _quit(self, args: tuple[str, ...]) -> list[str]:
@@ -181,7 +187,7 @@ class Session:
                     raise ModelError(f"{path.name}, line {number}: {line.strip()}\n{error}") from None
         except BaseException:
             keep.restore()
-            self.entries = entries
+            self.entries, self._made = entries, None
             raise
         finally:
             self._depth -= 1
@@ -207,7 +213,7 @@ class Session:
                 fresh.enter(line)
             except ModelError as error:
                 raise ModelError(f"{path.name}, entry {number}: {line}\n{error}") from None
-        self.workspace, self.entries = fresh.workspace, fresh.entries
+        self.workspace, self.entries, self._made = fresh.workspace, fresh.entries, None
         return [f"{len(lines)} entries from {path.name}"]
 
 

@@ -39,7 +39,11 @@ class Workspace:
         self.points: dict[str, Point] = {}
         self.symbols: dict[str, Symbol] = {}
         self.results: dict[str, Value] = {}
-        self.taken: dict[str, str] = {"N": "the Newtonian frame", "T": "time"}
+        self.taken: dict[str, str] = {
+            "N": "the Newtonian frame",
+            "T": "time",
+            "Z": "Z1, Z2, .. are intermediate symbols",
+        }
         self.waiting: dict[str, str] = {}  # names that were used before their declaration: where
         self.constants: list[Symbol] = []
         self.controls: list[Symbol] = []
@@ -64,6 +68,8 @@ class Workspace:
                 problems.append(f"'{name}' cannot be a name here: {allowed}")
             elif name in self.taken:
                 problems.append(f"{name} is already defined: {self.taken[name]}")
+            elif name[-1] in "123" and name[:-1] in self.frames:
+                problems.append(f"{name} is already defined: a unit vector of {name[:-1]}")
             elif name in listed[:i]:
                 problems.append(f"{name} is given twice")
         if problems:
@@ -145,7 +151,7 @@ class Workspace:
         return found[0] if found else None
 
     def table(self, kind: str) -> dict[tuple[Frame | Point, Frame | Point], Vector]:
-        return getattr(self.d.motion, kind)  # type: ignore[no-any-return]
+        return getattr(self.d.motion, kind)
 
     def form_names(self) -> list[str]:
         prefix = {kind: p for p, kind in FORMS}
