@@ -38,6 +38,7 @@ from bellcrank.expr import (
     substitute,
 )
 from bellcrank.expr.walk import symbols
+from bellcrank.kane.linear_form import linear_form
 from bellcrank.kane.missing import Need, missing
 from bellcrank.kane.speeds import eliminate
 from bellcrank.kinematics.analysis import Analysis, Output
@@ -170,7 +171,6 @@ def kane_system(d: Derivation) -> KaneSystem:
     residuals = dict(zip(statement.speeds, s.resolve(statement.residuals.values()), strict=True))
     speeds = s.independent
     accelerations = [s.acceleration(u) for u in speeds]
-    still: dict[Expr, Expr] = dict.fromkeys(accelerations, ZERO)
     rows = [residuals[u] for u in speeds]
     for u, row in zip(speeds, rows, strict=True):
         bad = [x.name for x in s.unknown if depends_on(row, lambda y, x=x: y is x)]  # type: ignore[misc]
@@ -180,8 +180,13 @@ def kane_system(d: Derivation) -> KaneSystem:
                 "in the real motion",
                 d.name,
             )
-    M = [[neg(partial(row, a)) for a in accelerations] for row in rows]
-    f = [substitute(row, still) for row in rows]
+    M, f = [], []
+    for u, row in zip(speeds, rows, strict=True):
+        form = linear_form(row, accelerations)
+        if form is None:
+            raise ModelError(f"the equation of {u} is not linear in the accelerations: {row}", d.name)
+        M.append([neg(form[0].get(a, ZERO)) for a in accelerations])
+        f.append(form[1])
     _require_known(d, [*f, *(x for row in M for x in row)])
     _require_symmetric(d, speeds, M)
     reactions = _reactions(d, {u: residuals[u] for u in s.auxiliary})

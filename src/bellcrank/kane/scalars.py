@@ -28,6 +28,7 @@ from bellcrank.expr import (
 from bellcrank.expr.construct import split
 from bellcrank.expr.node import PRIME
 from bellcrank.expr.walk import symbols
+from bellcrank.kane.linear_form import linear_form
 from bellcrank.kane.missing import Need, missing
 from bellcrank.vector import Vector
 
@@ -167,10 +168,10 @@ class Scalars:
         present = symbols(e)
         base = [s for s in present if s.kind == "acceleration" and s not in self.definitions]
         base = base or [s for s in present if s.kind == "speed" and s not in self.definitions]
-        slopes = {s: derivative(e, lambda x, s=s: ONE if x is s else ZERO) for s in base}  # type: ignore[misc]
-        if any(x in slopes for c in slopes.values() for x in symbols(c)):
+        form = linear_form(e, base)
+        if form is None:
             return self._named(e)
-        rest = substitute(e, dict.fromkeys(base, ZERO)) if base else e
+        slopes, rest = form
         return add(*(mul(self._named(c), s) for s, c in slopes.items()), self._named(rest))
 
     def _named(self, e: Expr) -> Expr:
