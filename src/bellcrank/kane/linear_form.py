@@ -15,7 +15,7 @@ def linear_form(root: Expr, base: Collection[Symbol]) -> Form | None:
     forms: dict[Expr, Form] = {}  # of the nodes that hold a symbol
     for node in postorder((root,)):
         if node in wanted:
-            forms[node] = ({node: ONE}, ZERO)  # type: ignore[dict-item]
+            forms[node] = ({node: ONE}, ZERO)
         elif isinstance(node, Held):
             if node.definition in forms:
                 forms[node] = forms[node.definition]
