@@ -116,6 +116,9 @@ def test_undeclared_force_quantities_stop_fr(session):
         ("PHI1'", "a derivative '='"),
         ("LA'=U1", "LA is a constant"),
         ("CONST(1A)", "cannot be a name"),
+        ("CONST(Z3)", "intermediate symbols"),
+        ("TORQUE(A)=U5*A3", "'U5' is not known"),
+        ("Y'=U1^2", "not linear in the generalized speeds"),
         ("CONST(A1)", "A1 is already defined: a unit vector of A"),
         ("FRAMES(U)", "U1 is already defined"),
         ("FRAMES(Z)", "Z is already defined"),
@@ -140,6 +143,11 @@ def test_malformed_lines_are_refused_and_change_nothing(session, line, words):
 def test_a_definition_by_itself_is_refused(session):
     session.enter("CONTROLS(TA)")
     refused(session, "TA=2*TA", "defined by itself")
+
+
+def test_a_velocity_that_is_not_linear_in_the_speeds_is_refused(session):
+    session.enter("VASTARN=U1^2*LA*A2")
+    refused(session, "PVEL(ASTAR)", "the velocity of ASTAR is not linear in the generalized speeds")
 
 
 def test_a_wrong_angular_velocity_is_told(session):

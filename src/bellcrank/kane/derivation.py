@@ -307,6 +307,7 @@ class Derivation:
         if q in self.scalars.rates:
             raise ModelError(f"{q}' is already defined: {q}' = {self.scalars.rates[q]}")
         value = self.scalar(rate)
+        self.scalars.require_linear(value, f"{q}'")
         self.scalars.set_rate(q, value)
         return value
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+from bellcrank.errors import ModelError
 from bellcrank.expr import ONE, ZERO, Expr, Number, Symbol, add, div, mul, neg, substitute
 from bellcrank.kane.frames import Frame
 from bellcrank.kane.missing import MissingError, Need, missing
@@ -65,10 +66,17 @@ class Machine:
     # ---- partial velocities
 
     def partial_velocity(self, p: Point, u: Symbol) -> Vector:
-        return self.motion.scalars.partial_vector(self.motion.velocity(p, self.newtonian), u)
+        return self._linear(self.motion.velocity(p, self.newtonian), u, f"the velocity of {p}")
 
     def partial_angular_velocity(self, b: Frame, u: Symbol) -> Vector:
-        return self.motion.scalars.partial_vector(self.motion.angular_velocity(b, self.newtonian), u)
+        return self._linear(self.motion.angular_velocity(b, self.newtonian), u, f"the angular velocity of {b}")
+
+    def _linear(self, v: Vector, u: Symbol, what: str) -> Vector:
+        """The coefficient of a speed in a motion that is linear in the speeds."""
+        found = self.motion.scalars.partial_vector(v, u)
+        if any(self.motion.scalars.moves(c) for c in found.terms.values()):
+            raise ModelError(f"{what} is not linear in the generalized speeds: {v}")
+        return found
 
     # ---- generalized forces
 

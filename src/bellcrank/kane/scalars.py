@@ -142,6 +142,19 @@ class Scalars:
             raise ModelError(f"{s.name} has no definition yet, so its time derivative is not known")
         raise ModelError(f"the time derivative of {s.name}, which is given at run time, is not known")
 
+    def moves(self, e: Expr) -> bool:
+        """Does an expression depend on the speeds?"""
+        return any(s.kind == "speed" and s not in self.definitions for s in (*symbols(e), *self._behind(e)))
+
+    def _behind(self, e: Expr) -> list[Symbol]:
+        return [x for s in self.order((e,)) for x in symbols(self.definitions[s])]
+
+    def require_linear(self, e: Expr, what: str) -> None:
+        """Complains about a motion that is not linear in the speeds."""
+        for u in (*self.independent, *self.auxiliary):
+            if self.moves(self.partial(e, u)):
+                raise ModelError(f"{what} = {e} is not linear in the generalized speeds: its slope for {u} depends on them")
+
     # ---- expressions written out
 
     def resolve(self, roots: Iterable[Expr], settle: bool = True) -> list[Expr]:

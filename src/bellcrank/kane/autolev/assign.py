@@ -45,6 +45,7 @@ def _rate(w: Workspace, line: Line) -> list[str]:
     value = w.scalar(line.right)
     if any(s.kind == "acceleration" for s in symbols(value)):
         raise ModelError(f"{line.name} is given in terms of generalized speeds, not of their derivatives")
+    w.d.scalars.require_linear(value, line.name)
     q = w.variable(name, "coordinate")
     w.d.scalars.set_rate(q, value)
     shown = f"{line.name}={show(value)}"

@@ -129,7 +129,7 @@ def massless(w: Workspace, args: tuple[str, ...]) -> list[str]:
         if x is w.d.newtonian:
             raise ModelError("N has no mass anyway")
         mass = w.symbols.get(f"MASS{x}")
-        if mass is None:
+        if mass not in w.masses:
             raise ModelError(f"{x} is massless already")
         w.d.scalars.constants.remove(mass)
         w.masses.remove(mass)

@@ -22,6 +22,7 @@ from bellcrank.kane.scalars import TIME
 from bellcrank.vector import Vector
 
 NAME = re.compile(r"[A-Z_][A-Z0-9_]*", re.ASCII)
+OWN = re.compile(r"[UZ][0-9]+", re.ASCII)  # speeds and intermediate symbols are never new names
 FRAME = re.compile(r"[A-Z]+", re.ASCII)
 FORMS = (("ALF", "alf"), ("W", "w"), ("V", "v"), ("P", "p"), ("A", "a"))
 WORDS = {"w": "angular velocity", "alf": "angular acceleration", "p": "position", "v": "velocity", "a": "acceleration"}
@@ -66,6 +67,8 @@ class Workspace:
             if not pattern.fullmatch(name) or name == "PI":
                 allowed = "letters" if pattern is FRAME else "letters and digits, a letter first"
                 problems.append(f"'{name}' cannot be a name here: {allowed}")
+            elif name[0] == "Z" and OWN.fullmatch(name):
+                problems.append(f"{name} cannot be given: Z1, Z2, .. are intermediate symbols")
             elif name in self.taken:
                 problems.append(f"{name} is already defined: {self.taken[name]}")
             elif name[-1] in "123" and name[:-1] in self.frames:
@@ -252,7 +255,8 @@ class Workspace:
 
         def lookup(name: str) -> Value | None:
             found = self.lookup(name)
-            if found is None and NAME.fullmatch(name.upper()):
+            new = NAME.fullmatch(name.upper()) and not OWN.fullmatch(name.upper()) and name.upper() not in self.taken
+            if found is None and new:
                 near = did_you_mean(name.upper(), [n for n in known if n not in self.waiting])
                 self.variable(name.upper(), kind, where)
                 if kind != "coordinate":
