@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from bellcrank.errors import ModelError
 from bellcrank.expr import ONE, ZERO, Expr, Symbol, add, latex, mul, partial, release, sub, substitute
-from bellcrank.kane.equations import kane_system
+from bellcrank.kane.system import kane_system
 
 if TYPE_CHECKING:
     from bellcrank.kane.derivation import Derivation

@@ -153,7 +153,9 @@ class Scalars:
         """Complains about a motion that is not linear in the speeds."""
         for u in (*self.independent, *self.auxiliary):
             if self.moves(self.partial(e, u)):
-                raise ModelError(f"{what} = {e} is not linear in the generalized speeds: its slope for {u} depends on them")
+                raise ModelError(
+                    f"{what} = {e} is not linear in the generalized speeds: its slope for {u} depends on them"
+                )
 
     # ---- expressions written out
 

@@ -8,6 +8,8 @@ from bellcrank.expr.walk import symbols
 from bellcrank.kane.autolev.reader import Line
 from bellcrank.kane.autolev.words import COMMANDS
 from bellcrank.kane.autolev.workspace import FORMS, Workspace, show
+from bellcrank.kane.frames import Frame, connected
+from bellcrank.kane.system import same_vector
 from bellcrank.vector import Vector
 
 
@@ -71,9 +73,6 @@ def _vector(w: Workspace, line: Line, form: tuple[str, object, object]) -> list[
 
 def _compare_with_orientation(w: Workspace, name: str, b: object, a: object, value: Vector) -> None:
     """Tells where a given angular velocity contradicts the orientation and its rates."""
-    from bellcrank.kane.equations import _same_vector
-    from bellcrank.kane.frames import Frame, connected
-
     assert isinstance(a, Frame) and isinstance(b, Frame)
     m = w.d.motion
     if b.parent is not a or not connected(a, b, w.d.newtonian):
@@ -82,7 +81,7 @@ def _compare_with_orientation(w: Workspace, name: str, b: object, a: object, val
         derived = m.link_w(b)
     except ModelError:
         return
-    if not _same_vector(w.d, value, derived):
+    if not same_vector(w.d, value, derived):
         w.notes.append(f"{name} contradicts the orientation of {b} in {a}, whose rates give {show(derived)}")
 
 

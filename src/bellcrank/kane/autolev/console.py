@@ -52,11 +52,18 @@ def run_console(folder: str | Path = ".", greeting: bool = True) -> Session:
     if greeting and sys.stdin.isatty():
         print("Bellcrank: Kane's method by hand. HELP explains, WHAT lists the commands, QUIT leaves.")
     try:
-        converse(session, input, print)
+        converse(session, input if sys.stdin.isatty() else _echoed, print)
     finally:
         if library is not None:
             _keep_history(library)
     return session
+
+
+def _echoed(prompt: str) -> str:
+    """A line that nobody typed: shown, so that what is written reads like a session."""
+    line = input()
+    print(f"{prompt}{line}")
+    return line
 
 
 def history_path() -> Path | None:

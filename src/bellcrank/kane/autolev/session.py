@@ -13,7 +13,8 @@ from pathlib import Path
 
 from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.kane.autolev.assign import assign
-from bellcrank.kane.autolev.commands import TABLE, need
+from bellcrank.kane.autolev.commands import TABLE
+from bellcrank.kane.autolev.declare import need
 from bellcrank.kane.autolev.files import Files
 from bellcrank.kane.autolev.fortran import fortran_program
 from bellcrank.kane.autolev.plan import Plan, make_plan
