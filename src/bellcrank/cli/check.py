@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 
 from bellcrank.cli.codes import CHECK_FAILED, FINE
+from bellcrank.cli.kane import is_script, script_plan
 from bellcrank.cli.model import load
 from bellcrank.cli.options import given, json_option, model_options, positive, value_options
 from bellcrank.cli.progress import Progress
@@ -21,7 +22,7 @@ def options(parser: ArgumentParser) -> None:
 
 def command(args: Namespace) -> int:
     """Check the equations of motion against an independent numerical evaluation of the model."""
-    system = load(args)
+    system = script_plan(args.model, args.solve).equations if is_script(args.model) else load(args)
     with Progress("checking"):
         report = check(
             system, states=args.states, seed=args.seed, parameters=dict(args.set), backend=args.backend,

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import bellcrank as bc
 from bellcrank.api.describe import RUN
+from bellcrank.cli.kane import is_script, script_plan
 from bellcrank.cli.options import given
 from bellcrank.cli.progress import Progress
 
@@ -27,6 +28,8 @@ def load(args: Namespace) -> bc.System:
 
 
 def derive(args: Namespace) -> bc.Equations:
+    if is_script(args.model):
+        return script_plan(args.model, args.solve).equations
     system = load(args)
     with Progress("deriving the equations of motion"):
         equations = system.equations(**given(solve=args.solve))
