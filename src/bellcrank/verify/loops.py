@@ -173,6 +173,10 @@ class Closed:
         chosen = np.linalg.svd(N[free], compute_uv=False).min(initial=1.0)
         return bool(sigma.min(initial=1.0) > SINGULAR and not RANK < chosen < SINGULAR)
 
+    def left(self, q: np.ndarray) -> int:
+        """How many freedoms the constraints leave here."""
+        return int(self._split(q)[1].shape[1])
+
     def null_space(self, q: np.ndarray, free: list[int]) -> np.ndarray:
         """Columns: speeds that the constraints allow, one for every free speed, which is one there."""
         _, N = self._split(q)

@@ -121,6 +121,18 @@ class Evaluation:
             full[self.bound] = self._bound_speeds(A, -(c + A @ full))
         return full
 
+    def constraint_error(self, q: np.ndarray, qdot: np.ndarray) -> float:
+        """How far the speeds that the claimed q' stand for are from the constraints, relative to the largest term."""
+        n = len(self.machine.u_names)
+        rest, *unit = (
+            np.asarray(jets.value(self.machine.motion(q, u).coordinate_rates())) for u in (np.zeros(n), *np.eye(n))
+        )
+        full = np.linalg.lstsq(np.stack([x - rest for x in unit], axis=1), qdot - rest, rcond=None)[0]
+        c, A = self.constraint_slopes(q)
+        largest = np.abs(A * full).max(axis=1, initial=0.0)
+        largest = np.maximum(np.maximum(largest, np.abs(c)), np.abs(A).max(axis=1, initial=0.0) * 1e-3)
+        return float((np.abs(c + A @ full) / np.where(largest > 0, largest, 1.0)).max(initial=0.0))
+
     def motion(self, q: np.ndarray, u: np.ndarray, udot: np.ndarray | None = None) -> Motion:
         """The motion through a state; with the accelerations of the independent speeds, known to second order."""
         full = self.speeds(q, u)
@@ -244,16 +256,6 @@ class Evaluation:
             return self.partial_velocities(q)[1] if self.bound else None
         u = self.closed.drift(q)
         return self.machine.motion(q, u) if np.any(u) else None
-
-    def momenta(self, q: np.ndarray, u: np.ndarray) -> list[tuple[np.ndarray, float]]:
-        """Linear momentum, and angular momentum about the fixed origin, each with the sum of the sizes of its parts."""
-        motion = self.motion(q, u)
-        parts: list[tuple[np.ndarray, np.ndarray]] = []
-        for b in self.machine.bodies:
-            p = jets.value(motion.velocity(b.index, b.cm)) * jets.value(b.mass)
-            parts.append((p, np.cross(mass_centre(motion, b), p) + jets.value(angular_momentum(motion, b))))
-        columns = [np.array(x) for x in zip(*parts, strict=True)]
-        return [(x.sum(axis=0), float(np.linalg.norm(x, axis=1).sum())) for x in columns]
 
     def outputs(self, q: np.ndarray, u: np.ndarray, udot: np.ndarray) -> dict[str, float]:
         """Output channels of the description in equation units; one that cannot be evaluated is missing."""

@@ -1,0 +1,171 @@
+"""Balances over a short run: energy against the work of all loads, momentum against their impulse.
+
+In:  a `Subject` and a state to start from. Out: lines of the report. The equations under check are integrated with small errors; energies,
+momenta and loads come from the description. Momentum is balanced along every motion of the whole machine as one rigid body that its joints
+and constraints leave free: along it neither can push. Nothing of this needs to know what the equations look like.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.polynomial.legendre import leggauss
+from scipy.integrate import DOP853
+
+from bellcrank.verify import jets
+from bellcrank.verify.numeric import Evaluation, angular_momentum, mass_centre
+from bellcrank.verify.report import Line
+from bellcrank.verify.subject import UNUSABLE, Sample, Subject
+
+ENERGY = 1e-6  # of the energy that went to and fro
+MOMENTUM = 1e-8  # of the momenta of all parts, or of the impulses
+STEPS, NODES = 12, 4  # of the short run, and of the quadrature in each step
+FREE = 1e-9  # share of a rigid motion that joints may refuse, by rounding
+AXES = ("n1", "n2", "n3")
+
+
+@dataclass
+class Account:
+    """Sums over a run."""
+
+    work: float = 0.0
+    exchanged: float = 0.0
+    impulse: np.ndarray = field(default_factory=lambda: np.zeros(6))
+    pushed: np.ndarray = field(default_factory=lambda: np.zeros(6))
+    free: np.ndarray = field(default_factory=lambda: np.ones(6, dtype=bool))
+
+    def add(self, weight: float, power: float, loads: np.ndarray, free: np.ndarray) -> None:
+        self.work += weight * power
+        self.exchanged += weight * abs(power)
+        self.impulse += weight * loads
+        self.pushed += weight * np.abs(loads)
+        self.free &= free
+
+
+def lines_over_a_run(subject: Subject, start: Sample, suffix: str) -> list[Line]:
+    """Energy and momentum from one random state on."""
+    n = len(start.q)
+    t_end = start.time + (subject.description.run.t_end or 1.0)
+    nodes, weights = leggauss(NODES)
+
+    def at(t: float, y: np.ndarray) -> Sample:
+        w = 2 * math.pi / (t_end - start.time)
+        waves = {
+            k: (a + v / w * math.sin(w * (t - start.time)), v * math.cos(w * (t - start.time)))
+            for k, (a, v) in start.inputs.items()
+        }
+        return Sample(t, y[:n], y[n:], waves)
+
+    def energies(s: Sample) -> Any:
+        return subject.evaluation(s).energies(s.q, s.u, subject.rates(s)[1])
+
+    account = Account()
+    y0 = np.concatenate([start.q, start.u])
+    try:
+        first = energies(at(start.time, y0))
+        solver = DOP853(
+            lambda t, y: np.concatenate(subject.rates(at(t, y))), start.time, y0, t_end, rtol=1e-10, atol=1e-12
+        )
+        for _ in range(STEPS):
+            if solver.status != "running":
+                break
+            solver.step()
+            path = solver.dense_output()
+            half = (solver.t - solver.t_old) / 2
+            for x, w in zip(nodes, weights, strict=True):
+                s = at(solver.t_old + half * (1 + x), path(solver.t_old + half * (1 + x)))
+                rigid = RigidMotions(subject.evaluation(s), s)
+                account.add(half * w, energies(s).power, rigid.loads(), rigid.free() & account.free)
+        end = at(solver.t, solver.y)
+        last = energies(end)
+        momenta = [RigidMotions(subject.evaluation(s), s).momenta() for s in (start, end)]
+    except UNUSABLE as error:
+        return [Line(f"energy balance{suffix}", math.nan, ENERGY, note=str(error))]
+    gained = (last.kinetic - first.kinetic) + (last.gravity - first.gravity)
+    size = max(account.exchanged, abs(last.kinetic - first.kinetic), abs(last.gravity - first.gravity))
+    size = max(size, 1e-3 * max(first.kinetic, last.kinetic)) or 1.0
+    note = f"from t = {start.time:.3g} to {solver.t:.3g} s"
+    energy = Line(f"energy balance{suffix}", float(abs(gained - account.work) / size), ENERGY, note=note)
+    return [energy, *_momentum_lines(account, momenta, suffix)]
+
+
+def _momentum_lines(account: Account, momenta: list[tuple[np.ndarray, np.ndarray]], suffix: str) -> list[Line]:
+    (before, size_before), (after, size_after) = momenta
+    change = np.abs(after - before - account.impulse)
+    size = np.maximum(np.maximum(size_before, size_after), account.pushed)
+    lines = []
+    for name, word, group in (("linear", "along", slice(0, 3)), ("angular", "about", slice(3, 6))):
+        free = account.free[group]
+        if free.any():
+            error = change[group][free].max() / (size[group].max() or 1.0)
+            loaded = (account.pushed[group] > MOMENTUM * size[group])[free].any()
+            acting = "with the impulse of loads" if loaded else "conserved"
+            note = f"{word} {', '.join(a for a, f in zip(AXES, free, strict=True) if f)}, {acting}"
+            lines.append(Line(f"{name} momentum{suffix}", float(error), MOMENTUM, note=note))
+    return lines
+
+
+class RigidMotions:
+    """Six motions of the whole machine as one rigid body: along the inertial axes, and about them through the first joint."""
+
+    def __init__(self, evaluation: Evaluation, s: Sample) -> None:
+        self.evaluation, self.q = evaluation, s.q
+        self.motion = evaluation.motion(s.q, s.u)
+        self.bodies = evaluation.machine.bodies
+        self.centre = next(
+            (np.asarray(jets.value(b.joint_at), dtype=float) for b in self.bodies if b.parent < 0), np.zeros(3)
+        )
+
+    def _velocities(self, at: np.ndarray) -> np.ndarray:
+        """Velocity of a point and angular velocity, for each of the six."""
+        arm = at - self.centre
+        return np.array([[*e, 0, 0, 0] for e in np.eye(3)] + [[*np.cross(e, arm), *e] for e in np.eye(3)])
+
+    def free(self) -> np.ndarray:
+        """Which of the six do all joints and constraints allow?"""
+        partial = [self._stacked(m) for m in self._allowed()]
+        if not partial:
+            return np.zeros(6, dtype=bool)
+        A = np.array(partial).T
+        points = [jets.value(self.motion.p[b.index]) for b in self.bodies]
+        wanted = np.concatenate([self._velocities(p).T for p in points])
+        scale = np.abs(A).max(axis=0, initial=0.0)
+        A = A / np.where(scale > 0, scale, 1.0)
+        refused = wanted - A @ np.linalg.lstsq(A, wanted, rcond=1e-12)[0]
+        found: np.ndarray = np.abs(refused).max(axis=0) < FREE * np.maximum(1.0, np.abs(wanted).max(axis=0))
+        return found
+
+    def _allowed(self) -> list[Any]:
+        partial, _ = self.evaluation.partial_velocities(self.q)
+        closed = self.evaluation.closed
+        if closed is None:
+            return partial
+        T = closed.null_space(self.q, self.evaluation.freedoms)
+        return [self.evaluation.machine.motion(self.q, column) for column in T.T]
+
+    def _stacked(self, motion: Any) -> np.ndarray:
+        parts = [np.concatenate([jets.value(motion.v[b.index]), jets.value(motion.w[b.index])]) for b in self.bodies]
+        return np.concatenate(parts)
+
+    def momenta(self) -> tuple[np.ndarray, np.ndarray]:
+        """Along each of the six, and the sum of the sizes of its parts."""
+        total, size = np.zeros(6), np.zeros(6)
+        for b in self.bodies:
+            p = jets.value(self.motion.velocity(b.index, b.cm)) * jets.value(b.mass)
+            parts = np.concatenate([p, jets.value(angular_momentum(self.motion, b))])
+            along = self._velocities(mass_centre(self.motion, b))
+            total += along @ parts
+            size += np.abs(along) @ np.abs(parts)
+        return total, size
+
+    def loads(self) -> np.ndarray:
+        """The power of gravity and of all forces and moments in each of the six."""
+        total = np.zeros(6)
+        g = self.evaluation.formulas(self.motion).gravity()
+        for b, (F, T) in zip(self.bodies, self.evaluation.loads(self.motion), strict=True):
+            parts = np.concatenate([F + jets.value(b.mass) * g, T])
+            total += self._velocities(mass_centre(self.motion, b)) @ parts
+        return total

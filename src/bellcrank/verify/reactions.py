@@ -1,0 +1,91 @@
+"""Newton-Euler body by body: the loads that joints transmit, and what is left of them where joints are free.
+
+In:  an `Evaluation`, a state and the accelerations that a derived program claims. Out: a residual for every speed of the tree.
+From the tips to the ground every joint must transmit what its body, and all that it carries, needs to accelerate. A joint cannot push
+along its own freedom: there the transmitted load must vanish, or be the load of constraints, J' lambda with some lambda.
+Featherstone, Rigid Body Dynamics Algorithms (2008), section 5.3 (recursive Newton-Euler), run with all joints open.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bellcrank.verify import jets
+from bellcrank.verify.bodies import Motion
+from bellcrank.verify.numeric import Evaluation, Residual, inertia_forces, inertia_size, mass_centre
+
+RANK = 1e-9  # of the largest singular value of the rows of constraints
+FLOOR = 1e-3  # of the largest term of all equations: smaller ones count as this
+
+
+def newton_euler(evaluation: Evaluation, q: np.ndarray, u: np.ndarray, udot: np.ndarray) -> Residual:
+    """What is left of the load of every joint along its freedoms, beside the largest term in it."""
+    motion = evaluation.motion(q, u, udot)
+    loads, sizes = transmitted(evaluation, motion)
+    twists = unit_twists(evaluation, q)
+    left, largest = np.zeros(len(twists)), np.zeros(len(twists))
+    for i, twist in enumerate(twists):
+        for b in evaluation.machine.bodies:
+            moved = twist[b.index] - (twist[b.parent] if b.parent >= 0 else 0.0)
+            left[i] += moved @ loads[b.index]
+            largest[i] = max(
+                largest[i], np.abs(moved[:3]).max() * sizes[b.index][0], np.abs(moved[3:]).max() * sizes[b.index][1]
+            )
+    rows = _rows(evaluation, q)
+    if rows is None:
+        return Residual(left, largest)
+    return Residual(
+        _without_constraint_loads(left, largest, rows), np.maximum(largest, FLOOR * largest.max(initial=0.0))
+    )
+
+
+def transmitted(evaluation: Evaluation, motion: Motion) -> tuple[np.ndarray, np.ndarray]:
+    """(force, moment about the inertial origin) that every joint transmits to its body, and the sizes of the terms in them."""
+    machine = evaluation.machine
+    g = evaluation.formulas(motion).gravity()
+    loads, sizes = np.zeros((len(machine.bodies), 6)), np.zeros((len(machine.bodies), 2))
+    for b, (F, T) in reversed(list(zip(machine.bodies, evaluation.loads(motion), strict=True))):
+        ma, H_rate = inertia_forces(motion, b)
+        W = jets.value(b.mass) * g
+        at = mass_centre(motion, b)
+        need = ma - F - W
+        loads[b.index] += np.concatenate([need, np.cross(at, need) + H_rate - T])
+        force = max(float(np.linalg.norm(x)) for x in (ma, F, W))
+        torque = max(float(np.linalg.norm(T)), inertia_size(motion, b), force * float(np.linalg.norm(at)))
+        sizes[b.index] = np.maximum(sizes[b.index], (force, torque))
+        if b.parent >= 0:
+            loads[b.parent] += loads[b.index]
+            sizes[b.parent] = np.maximum(sizes[b.parent], sizes[b.index])
+    return loads, sizes
+
+
+def unit_twists(evaluation: Evaluation, q: np.ndarray) -> np.ndarray:
+    """For every speed of the tree at one, all others zero: (velocity of what passes the inertial origin, angular velocity) of every body."""
+    machine = evaluation.machine
+    found = []
+    for unit in np.eye(len(machine.u_names)):
+        motion = machine.motion(q, unit)
+        rows = []
+        for b in machine.bodies:
+            w, v, p = (jets.value(x[b.index]) for x in (motion.w, motion.v, motion.p))
+            rows.append(np.concatenate([v - np.cross(w, p), w]))
+        found.append(rows)
+    return np.array(found).reshape(len(machine.u_names), len(machine.bodies), 6)
+
+
+def _rows(evaluation: Evaluation, q: np.ndarray) -> np.ndarray | None:
+    """Slopes of all constraints by the speeds of the tree."""
+    if evaluation.closed is not None:
+        slopes = evaluation.closed.slopes(q)
+        return slopes.J / slopes.sizes[:, None]
+    return evaluation.constraint_slopes(q)[1] if evaluation.bound else None
+
+
+def _without_constraint_loads(left: np.ndarray, largest: np.ndarray, J: np.ndarray) -> np.ndarray:
+    """What constraints cannot supply, in the best case."""
+    weight = np.maximum(largest, FLOOR * largest.max(initial=0.0))
+    weight = np.where(weight > 0, weight, 1.0)
+    A = (J / weight).T
+    multipliers = np.linalg.lstsq(A, left / weight, rcond=RANK)[0]
+    rest: np.ndarray = weight * (left / weight - A @ multipliers)
+    return rest

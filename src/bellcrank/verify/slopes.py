@@ -1,0 +1,141 @@
+"""Derivatives in the generated program against differences of what it computes.
+
+In:  a `Subject` and states. Out: lines of the report. The slopes of constraints, which the program carries as formulas of their own, against
+differences of the constraints; the rates of positions against speeds; the slopes of all rates of the states, taken through every statement
+of the program by Taylor arithmetic (`jets`), against differences of the rates that the compiled model returns.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from bellcrank.expr import Symbol
+from bellcrank.verify import jets
+from bellcrank.verify.jets import Jet
+from bellcrank.verify.report import Line
+from bellcrank.verify.subject import UNUSABLE, Sample, Subject
+from bellcrank.verify.taylor import Taylor, difference
+
+SLOPE = 1e-7  # of the largest slope of a row
+STEP = 1e-2  # of differences of sixth order, in radians or sizes of the machine
+
+
+# ---- constraints
+
+
+def lines_of_constraints(subject: Subject, samples: Iterable[Sample]) -> list[Line]:
+    """G = dg/dq and J = dv/du of the closed loops, and that v is the rate of g."""
+    if not subject.loops:
+        return []
+    worst = {"positions": 0.0, "speeds": 0.0, "rate": 0.0}
+    for s in samples:
+        for name, error in constraint_errors(subject, s).items():
+            worst[name] = max(worst[name], error) if not math.isnan(error) else math.nan
+    return [
+        Line("Jacobian of positions against differences", worst["positions"], SLOPE),
+        Line("Jacobian of speeds against differences", worst["speeds"], SLOPE),
+        Line("speeds of constraints are rates of positions", worst["rate"], SLOPE),
+    ]
+
+
+def constraint_errors(subject: Subject, s: Sample) -> dict[str, float]:
+    """Relative errors of G, of J, and of v = G q' + dg/dt."""
+    loops = subject.eom.program.loops
+    assert loops is not None
+    n_q, n_u, m, rows = len(s.q), len(s.u), len(loops.positions), len(loops.names)
+
+    def parts(t: float, q: np.ndarray, u: np.ndarray) -> tuple[np.ndarray, ...]:
+        flat = np.array(subject.closure(Sample(t, q, u, s.inputs)))
+        g, G, v = flat[:m], flat[m : m + m * n_q], flat[m + m * n_q : m + m * n_q + rows]
+        return g, G.reshape(m, n_q), v, flat[m + m * n_q + rows :].reshape(rows, n_u)
+
+    steps_q, steps_u = (STEP * subject.sizes(letter) for letter in "qu")
+    _, G, v, J = parts(s.time, s.q, s.u)
+
+    def slope_q(i: int) -> np.ndarray:
+        return difference(lambda h: parts(s.time, s.q + h * np.eye(n_q)[i], s.u)[0], steps_q[i])
+
+    def slope_u(i: int) -> np.ndarray:
+        return difference(lambda h: parts(s.time, s.q, s.u + h * np.eye(n_u)[i])[2], steps_u[i])
+
+    by_q = np.array([slope_q(i) for i in range(n_q)]).reshape(n_q, m).T
+    by_u = np.array([slope_u(i) for i in range(n_u)]).reshape(n_u, rows).T
+    found = {"positions": _row_error(G * steps_q, by_q * steps_q), "speeds": _row_error(J * steps_u, by_u * steps_u)}
+    # inputs stand still here, so their part of the rate is left out on both sides: it enters v as dxdt(input)
+    by_time = difference(lambda h: parts(s.time + h, s.q, s.u)[0], STEP)
+    qdot = subject.rates(s)[0]
+    found["rate"] = 0.0
+    if not any(x.kind == "rate" for x in subject.eom.program.inputs):
+        rate = G @ qdot + by_time
+        for i, j in _matched(loops.positions, loops.names):
+            size = max(
+                np.abs(G[i] * steps_q).max(initial=0.0) / STEP * max(1.0, np.abs(qdot / steps_q * STEP).max()),
+                abs(by_time[i]),
+            )
+            found["rate"] = max(found["rate"], abs(rate[i] - v[j]) / (size or 1.0))
+    return found
+
+
+def _row_error(got: np.ndarray, expected: np.ndarray) -> float:
+    """The largest difference in a row, against the largest entry of that row; rows that are all rounding count little."""
+    size = np.abs(expected).max(axis=1, initial=0.0)
+    size = np.maximum(size, 1e-3 * size.max(initial=0.0))
+    return float((np.abs(got - expected).max(axis=1, initial=0.0) / np.where(size > 0, size, 1.0)).max(initial=0.0))
+
+
+def _matched(positions: Sequence[str], names: Sequence[str]) -> list[tuple[int, int]]:
+    """Rows of g beside rows of v of the same name, in order."""
+    found, start = [], 0
+    for i, name in enumerate(positions):
+        if name in names[start:]:
+            start = names.index(name, start)
+            found.append((i, start))
+            start += 1
+    return found
+
+
+# ---- rates of the states
+
+
+def lines_of_rates(subject: Subject, samples: Iterable[Sample], seed: int) -> list[Line]:
+    """Slopes of all rates along random directions, by Taylor arithmetic and by differences."""
+    name = "Jacobian of the rates against differences"
+    rng = np.random.default_rng(seed)
+    worst = 0.0
+    sizes = np.concatenate([subject.sizes(letter) for letter in "qu"])
+    n = len(subject.eom.coordinates)
+    for s in samples:
+        x, d = np.concatenate([s.q, s.u]), sizes * rng.uniform(-1, 1, len(sizes))
+
+        def moved(h: float, x: np.ndarray = x, d: np.ndarray = d, s: Sample = s) -> np.ndarray:
+            y = x + h * d
+            return np.concatenate(subject.rates(Sample(s.time, y[:n], y[n:], s.inputs)))
+
+        try:
+            exact = rate_slopes(subject, s, d)
+        except UNUSABLE as error:
+            return [Line(name, math.nan, SLOPE, note=str(error))]
+        # two step sizes: where they differ, a kink or a pole is near and says nothing about the formulas
+        fine, coarse = difference(moved, STEP / 4), difference(moved, STEP / 2)
+        size = max(np.abs(exact).max(initial=0.0), np.abs(fine).max(initial=0.0)) or 1.0
+        doubt = 4 * np.abs(fine - coarse) / size
+        worst = max(worst, float(np.maximum(np.abs(exact - fine) / size - doubt, 0.0).max(initial=0.0)))
+    return [Line(name, worst, SLOPE)]
+
+
+def rate_slopes(subject: Subject, s: Sample, direction: np.ndarray) -> np.ndarray:
+    """The slopes of all rates along a direction of the state, through the statements of the program."""
+    program = subject.eom.program
+    p, _, w = subject.numbers(s)
+    taylor = Taylor(program, subject.sim.externals)
+    taylor.give(program.parameters, p)
+    taylor.run(program.constants)
+    taylor.give((Symbol("t", "time"), *program.inputs), (s.time, *w))
+    x = [Jet(pair) for pair in zip((*s.q, *s.u), direction, strict=True)]
+    taylor.give((*program.coordinates, *program.speeds), x)
+    taylor.run(program.derivatives)
+    results = taylor.evaluate(program.derivatives.results)
+    return np.array([jets.coefficients(r, 2)[1] for r in results])

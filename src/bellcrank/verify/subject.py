@@ -1,0 +1,266 @@
+"""What is under check: derived equations beside the numbers of the description they should come from.
+
+In:  a System and its Equations. Out: `Subject`, which evaluates the program and the description at the same states, and `Sample`: random
+states near the initial one, on the constraints, at which the description can be evaluated.
+External routines are replaced by smooth functions of their arguments, inputs by given values: their own code is not the matter.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from bellcrank.api.assembly import initial_state
+from bellcrank.api.equations import Equations
+from bellcrank.api.simulation import Simulation
+from bellcrank.api.system import System
+from bellcrank.errors import ModelError, ModelWarning, RunError
+from bellcrank.model.records import External
+from bellcrank.run.admit import CannotClose
+from bellcrank.run.inputs import Signal
+from bellcrank.verify.bodies import Machine
+from bellcrank.verify.formulas import CannotEvaluate, Values
+from bellcrank.verify.jets import NoDerivative, value
+from bellcrank.verify.numeric import Evaluation
+
+UNUSABLE = (CannotEvaluate, NoDerivative, ArithmeticError, ValueError, np.linalg.LinAlgError, RunError)
+LOOKS = 6  # states at which the usual number of freedoms is looked for
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A state in equation units with the inputs that go with it, in user units: (value, rate)."""
+
+    time: float
+    q: np.ndarray
+    u: np.ndarray
+    inputs: dict[str, tuple[float, float]]
+
+
+class Subject:
+    """Derived equations beside the numbers of the description they should come from."""
+
+    def __init__(
+        self,
+        system: System,
+        eom: Equations,
+        options: dict[str, Any],
+        parameters: Mapping[str, float] | None,
+        seed: int,
+        quiet: bool = False,
+    ) -> None:
+        self.eom = eom
+        self.loops = eom.program.loops is not None
+        self.description = system.description
+        self.given = {k.lower(): v for k, v in (parameters or {}).items()}
+        stubs = {e.name: stand_in(e) for e in self.description.externals}
+        with warnings.catch_warnings():
+            if quiet:
+                warnings.simplefilter("ignore", ModelWarning)
+            self.sim: Simulation = eom.compile(external=stubs, **options)
+            self.machine = Machine.of(self.description, self.values())
+        self.rng = np.random.default_rng(seed)
+        self.length = self._length()
+
+    def values(self, scaled: Mapping[str, float] | None = None) -> Values:
+        """All parameters in equation units; of those the program does not need, what is given."""
+        unit = self.eom.quantities.unit
+        values = Values()
+        given = {**self.given, **(scaled or {})}
+        for key, record in self.description.parameters.items():
+            number = given.get(key, record.value)
+            if number is not None:
+                values[key] = float(unit[key].to_equation(number)) if key in unit else float(number)
+        used = zip(self.eom.parameters, self.sim.parameter_values(given), strict=True)
+        values.update({name.lower(): number for name, number in used})
+        return values
+
+    def _length(self) -> float:
+        """The size of the machine."""
+        points = [b.joint_at for b in self.machine.bodies] + [b.cm for b in self.machine.bodies]
+        points += [self.machine.point(p)[1] for p in self.description.points]
+        return max((float(np.linalg.norm(value(p))) for p in points), default=0.0) or 1.0
+
+    def evaluation(self, s: Sample, machine: Machine | None = None) -> Evaluation:
+        unit = self.eom.quantities.unit
+        inputs = {k: tuple(float(unit[k.lower()].to_equation(x)) for x in v) for k, v in s.inputs.items()}
+        names = [x.name for x in self.eom.speeds]
+        freedoms = [x.name for x in self.eom.independent_speeds] if self.loops else None
+        return Evaluation(
+            machine or self.machine,
+            names,
+            external_values,
+            s.time,
+            inputs,  # type: ignore[arg-type]
+            freedoms,
+            self.length,
+        )
+
+    def rates(self, s: Sample, scaled: Mapping[str, float] | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """What the program under check computes."""
+        return self.sim.derivatives(
+            s.time, s.q.tolist(), s.u.tolist(), parameters={**self.given, **(scaled or {})}, inputs=held(s)
+        )
+
+    def outputs(self, s: Sample) -> dict[str, float]:
+        return self.sim.outputs(s.time, s.q.tolist(), s.u.tolist(), parameters=self.given, inputs=held(s))
+
+    def numbers(self, s: Sample) -> tuple[list[float], list[float], list[float]]:
+        """Parameters, constants and inputs as the program takes them."""
+        p = self.sim.parameter_values(self.given)
+        return p, self.sim._constants(p), [i.function(s.time) for i in self.sim._inputs(held(s))]
+
+    def closure(self, s: Sample) -> list[float]:
+        """g, dg/dq, v and dv/du of the program under check."""
+        return self.sim.model.closure(s.time, s.q.tolist(), s.u.tolist(), *self.numbers(s))
+
+    def sizes(self, letter: str) -> np.ndarray:
+        """What counts as one for every coordinate ("q") or speed ("u"): a radian, or the machine's size."""
+        sizes = {}
+        for b in self.machine.bodies:
+            span, names = (b.q, self.machine.q_names) if letter == "q" else (b.u, self.machine.u_names)
+            for i in range(span.start, span.stop):
+                sizes[names[i]] = self.length if i < span.start + len(b.slides) else 1.0
+        states = self.eom.coordinates if letter == "q" else self.eom.speeds
+        return np.array([sizes[x.name.lower().replace(" ", "")] for x in states])
+
+    # ---- random states
+
+    def samples(self, count: int) -> Iterator[Sample]:
+        """States about the initial one that can be evaluated: angles of a radian, lengths of the machine's size.
+
+        A linkage may have assemblies in which it gains freedoms for good, as when two equal links lie on each other: they are passed over.
+        """
+        for _ in range(count):
+            for attempt in range(40):
+                s = self._closed(self._draw(0.5 ** (attempt // 4)))
+                if s is not None and self._usable(s):
+                    yield s
+                    break
+            else:
+                raise ModelError(
+                    "no state near the initial one can be evaluated: a formula there is not defined, or a joint or a "
+                    "constraint is singular. Give a usable initial state with set_run(initial=...).",
+                    self.eom.name,
+                )
+
+    @cached_property
+    def _start(self) -> tuple[np.ndarray, np.ndarray]:
+        """The initial state of the description, brought onto its constraints where that can be done."""
+        if not self.loops:
+            return self.sim.complete()
+        rest = Sample(0.0, *initial_state(self.sim.equations, self.description.run.initial), self._no_inputs)
+        s = self._closed(rest)
+        return (rest.q, rest.u) if s is None else (s.q, s.u)
+
+    def _draw(self, size: float) -> Sample:
+        q0, u0 = self._start
+        q, u = q0.copy(), u0.copy()
+        place = {x.name.lower().replace(" ", ""): i for i, x in enumerate(self.eom.speeds)}
+        for b in self.machine.bodies:
+            slides = len(b.slides)
+            for i in range(b.q.start, b.q.stop):
+                scale = self.length if i < b.q.start + slides else 1.0
+                q[i] += size * scale * self.rng.uniform(-1, 1)
+            if b.euler:
+                q[b.turns] /= np.linalg.norm(q[b.turns])
+            for i in range(b.u.start, b.u.stop):
+                scale = self.length if i < b.u.start + slides else 1.0
+                if self.machine.u_names[i] in place:
+                    u[place[self.machine.u_names[i]]] += size * scale * self.rng.uniform(-1, 1)
+        inputs = {v.name: (size * self._amplitude(v.name) * self.rng.uniform(-1, 1), self.rng.uniform(-1, 1))
+                  for v in self.description.variables}  # fmt: skip
+        return Sample(float(self.rng.uniform(0, 1)), q, u, inputs)
+
+    @property
+    def _no_inputs(self) -> dict[str, tuple[float, float]]:
+        return {v.name: (0.0, 0.0) for v in self.description.variables}
+
+    def _closed(self, s: Sample) -> Sample | None:
+        """The sample on the constraints of its loops, Euler parameters of unit size; None where there is no such state."""
+        if not self.loops:
+            return s
+        closure = self.sim._closure(self.sim.parameter_values(self.given), self.sim._inputs(held(s)))
+        assert closure is not None
+        free_q, free_u = np.ones(len(s.q), dtype=bool), np.ones(len(s.u), dtype=bool)
+        try:
+            q, u = closure.assemble(s.time, s.q, s.u, free_q, free_u)
+        except (CannotClose, *UNUSABLE):
+            return None
+        return Sample(s.time, q, u, s.inputs)
+
+    @cached_property
+    def _usual_freedoms(self) -> int | None:
+        """The smallest number of freedoms that the description leaves at states near the initial one."""
+        found = []
+        rng = self.rng
+        self.rng = np.random.default_rng(1)  # the looks do not change which states are drawn later
+        for i in range(LOOKS):
+            s = self._closed(self._draw(0.5**i if i else 0.0))
+            try:
+                if s is not None and (closed := self.evaluation(s).closed) is not None:
+                    found.append(closed.left(s.q))
+            except UNUSABLE:
+                continue
+        self.rng = rng
+        return min(found, default=None)
+
+    def _amplitude(self, name: str) -> float:
+        """The largest magnitude of an input in the run of the description, in user units; else 1."""
+        given = {k.lower(): v for k, v in self.description.run.inputs.items()}.get(name.lower())
+        times = np.linspace(0.0, self.description.run.t_end or 1.0, 51)
+        if isinstance(given, int | float):
+            return abs(float(given)) or 1.0
+        try:
+            return max(abs(float(given(t))) for t in times) or 1.0  # type: ignore[misc]
+        except (TypeError, RunError, ModelError):
+            return 1.0
+
+    def _usable(self, s: Sample) -> bool:
+        """Has the description numbers here, away from locked joints? What the program says does not count."""
+        try:
+            evaluation = self.evaluation(s)
+            motion = evaluation.motion(s.q, s.u)
+            loads = evaluation.loads(motion)
+            closed = evaluation.closed
+            if closed is not None:
+                usual = self._usual_freedoms
+                if not closed.upright(motion) or not closed.regular(s.q, evaluation.freedoms):
+                    return False
+                if usual is not None and closed.left(s.q) != usual:
+                    return False
+        except UNUSABLE:
+            return False
+        return motion.gimbal() > 0.1 and bool(np.all(np.isfinite(np.array(loads))))
+
+
+# ---- external routines and inputs
+
+
+def external_values(routine: External, arguments: list[float]) -> list[float]:
+    """Smooth, bounded values that depend on every argument, in place of an external routine."""
+    phase = sum((0.4 + 0.2 * i) * math.atan(x) for i, x in enumerate(arguments))
+    return [0.7 * math.sin(0.3 + 0.5 * i + phase) for i in range(max(len(routine.returns), 1))]
+
+
+def stand_in(routine: External) -> Callable[..., Any]:
+    def values(*arguments: Any) -> Any:
+        found = external_values(routine, [float(a) for a in (arguments[:-1] if routine.memory else arguments)])
+        return tuple(found) if routine.returns else found[0]
+
+    return values
+
+
+def held(s: Sample) -> dict[str, Signal]:
+    """Inputs with the sampled value and rate."""
+
+    def constant(x: float) -> Callable[[float], float]:
+        return lambda t: x
+
+    return {k: Signal("sample", constant(v), constant(rate)) for k, (v, rate) in s.inputs.items()}

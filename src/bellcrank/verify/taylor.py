@@ -1,0 +1,122 @@
+"""A program run with Taylor series instead of numbers: slopes of its results, exact to rounding.
+
+In:  a `Program` and jets for its states. Out: values of statements and results as jets. Routines from outside are differentiated by differences.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from bellcrank.expr import Expr, Func, Held, Number, Product, Sum, postorder
+from bellcrank.expr.node import PI
+from bellcrank.program.program import Assign, Call, Program, Reduce, Section, Solve
+from bellcrank.verify import jets
+from bellcrank.verify.jets import Jet, NoDerivative, Value
+
+WEIGHTS = ((1, 45 / 60), (2, -9 / 60), (3, 1 / 60))
+
+
+def difference(function: Callable[[float], np.ndarray], step: float) -> np.ndarray:
+    """The derivative at zero by central differences of sixth order."""
+    total = sum(w * (function(i * step) - function(-i * step)) for i, w in WEIGHTS)
+    return np.asarray(total) / step
+
+
+FUNCTIONS: dict[str, Callable[..., Value]] = {
+    "sin": jets.sin, "cos": jets.cos, "tan": jets.tan, "asin": jets.asin, "acos": jets.acos, "atan": jets.atan,
+    "atan2": jets.atan2, "exp": jets.exp, "log": jets.log, "abs": jets.absolute, "sign": jets.sign, "pow": jets.power,
+    "min": jets.smallest, "max": jets.largest, "where": jets.where,
+    "lt": lambda a, b: float(jets.value(a) < jets.value(b)), "le": lambda a, b: float(jets.value(a) <= jets.value(b)),
+    "gt": lambda a, b: float(jets.value(a) > jets.value(b)), "ge": lambda a, b: float(jets.value(a) >= jets.value(b)),
+}  # fmt: skip
+
+
+class Taylor:
+    """Values of a program's symbols, each a number or a jet of length two."""
+
+    def __init__(self, program: Program, routines: Sequence[Any]) -> None:
+        self.values: dict[Expr, Value] = {}
+        self.routines = {id(r): f for r, f in zip(program.routines, routines, strict=True)}
+
+    def give(self, symbols: Sequence[Expr], values: Sequence[Value]) -> None:
+        self.values.update(zip(symbols, values, strict=True))
+
+    def run(self, section: Section) -> None:
+        for s in section.statements:
+            if isinstance(s, Assign):
+                self.values[s.target] = self.evaluate((s.value,))[0]
+            elif isinstance(s, Call):
+                found = self._through(self.routines[id(s.routine)], self.evaluate(s.arguments))
+                self.values.update((x, found[i]) for i, x in enumerate(s.targets) if x is not None)
+            elif isinstance(s, Solve):
+                right = jets.stack(self.evaluate(s.right))
+                found = jets.solve(jets.stack([jets.stack(self.evaluate(row)) for row in s.matrix]), right)
+                self.values.update((x, found[i]) for i, x in enumerate(s.targets))
+            else:
+                self._reduce(s)
+
+    def _reduce(self, s: Reduce) -> None:
+        """M u' - J' lambda = f, J u' = gamma; u' is unique even if rows repeat each other or bodies are massless."""
+        n = len(s.force)
+        lower = [self.evaluate(row) for row in s.mass]
+        M = jets.stack([jets.stack([lower[max(i, j)][min(i, j)] for j in range(n)]) for i in range(n)])
+        J = jets.stack([jets.stack(self.evaluate(row)) for row in s.rows])
+        right = jets.stack([*self.evaluate(s.force), *self.evaluate(s.right)])
+        (M_0, M_1), (J_0, J_1), (b_0, b_1) = (jets.coefficients(x, 2) for x in (M, J, right))
+        zero = np.zeros((len(J_0), len(J_0)))
+        K_0, K_1 = (np.block([[M_k, -J_k.T], [J_k, zero]]) for M_k, J_k in ((M_0, J_0), (M_1, J_1)))
+        x_0 = np.linalg.lstsq(K_0, b_0, rcond=1e-12)[0]
+        x_1 = np.linalg.lstsq(K_0, b_1 - K_1 @ x_0, rcond=1e-12)[0]
+        self.values.update((x, Jet([x_0[i], x_1[i]])) for i, x in enumerate(s.targets[:n]))
+        self.values.update((x, 1.0) for x in s.targets[n:])
+
+    def _through(self, function: Callable[..., Any], arguments: Sequence[Value]) -> Value:
+        """A routine from outside, along the line of its arguments."""
+        a = np.array([jets.coefficients(x, 2) for x in arguments])
+
+        def at(h: float) -> np.ndarray:
+            return np.atleast_1d(np.asarray(function(*(a[:, 0] + h * a[:, 1]).tolist()), dtype=float))
+
+        reach = float(np.abs(a[:, 1]).max(initial=0.0))
+        return Jet([at(0.0), difference(at, 1e-3 / reach) if reach else np.zeros_like(at(0.0))])
+
+    def evaluate(self, roots: Sequence[Expr]) -> list[Value]:
+        done: dict[Expr, Value] = {}
+
+        def value(x: Expr) -> Value:
+            return done[x] if x in done else self.values[x]
+
+        for node in postorder(roots, known=self.values):
+            done[node] = self._node(node, value)
+        return [value(r) for r in roots]
+
+    def _node(self, node: Expr, value: Callable[[Expr], Value]) -> Value:
+        if isinstance(node, Number):
+            return float(node.value)
+        if isinstance(node, Sum):
+            total: Value = 0.0
+            for core, c in node.terms:
+                total = total + float(c) * value(core)
+            return total
+        if isinstance(node, Product):
+            product: Value = float(node.coefficient)
+            for base, exponent in node.factors:
+                product = product * (value(base) if exponent == 1 else jets.power(value(base), float(exponent)))
+            return product
+        if isinstance(node, Held):
+            return value(node.definition)
+        if isinstance(node, Func):
+            return self._function(node, [value(a) for a in node.args])
+        if node is PI:
+            return math.pi
+        raise NoDerivative(f"no value is known for {node}")
+
+    def _function(self, node: Func, arguments: list[Value]) -> Value:
+        if node.function is None:
+            return FUNCTIONS[node.name](*arguments)
+        routine = getattr(node.function, "external", node.function)
+        return self._through(self.routines[id(routine)], arguments)[0]
