@@ -37,9 +37,11 @@ class Account:
     pushed: np.ndarray = field(default_factory=lambda: np.zeros(6))
     free: np.ndarray = field(default_factory=lambda: np.ones(6, dtype=bool))
 
-    def add(self, weight: float, power: float, loads: np.ndarray, free: np.ndarray) -> None:
+    def add(self, weight: float, power: float) -> None:
         self.work += weight * power
         self.exchanged += weight * abs(power)
+
+    def push(self, weight: float, loads: np.ndarray, free: np.ndarray) -> None:
         self.impulse += weight * loads
         self.pushed += weight * np.abs(loads)
         self.free &= free
@@ -59,8 +61,8 @@ def lines_over_a_run(subject: Subject, start: Sample, suffix: str) -> list[Line]
         }
         return Sample(t, y[:n], y[n:], waves)
 
-    def energies(s: Sample) -> Any:
-        return subject.evaluation(s).energies(s.q, s.u, subject.rates(s)[1])
+    def energies(s: Sample, evaluation: Evaluation | None = None) -> Any:
+        return (evaluation or subject.evaluation(s)).energies(s.q, s.u, subject.rates(s)[1])
 
     account = Account()
     y0 = np.concatenate([start.q, start.u])
@@ -77,8 +79,11 @@ def lines_over_a_run(subject: Subject, start: Sample, suffix: str) -> list[Line]
             half = (solver.t - solver.t_old) / 2
             for x, w in zip(nodes, weights, strict=True):
                 s = at(solver.t_old + half * (1 + x), path(solver.t_old + half * (1 + x)))
-                rigid = RigidMotions(subject.evaluation(s), s)
-                account.add(half * w, energies(s).power, rigid.loads(), rigid.free() & account.free)
+                evaluation = subject.evaluation(s)
+                account.add(half * w, energies(s, evaluation).power)
+                if account.free.any():
+                    rigid = RigidMotions(evaluation, s)
+                    account.push(half * w, rigid.loads(), rigid.free())
         end = at(solver.t, solver.y)
         last = energies(end)
         momenta = [RigidMotions(subject.evaluation(s), s).momenta() for s in (start, end)]

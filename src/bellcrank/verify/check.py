@@ -34,7 +34,7 @@ from bellcrank.verify.truncation import lines_of_truncation
 RESIDUAL = 1e-9  # of the largest term of an equation, or of the largest velocity
 CAREFUL = 1e-7  # of the largest rate: two ways to solve the same equations, some states being ill-conditioned
 OWN_STEPS = 200  # of the program's own run
-LOOKS = 8  # states of that run at which residuals are evaluated
+LOOKS = 4  # states of that run at which residuals are evaluated
 
 
 def check(

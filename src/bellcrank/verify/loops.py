@@ -189,10 +189,17 @@ class Closed:
 
     def drift(self, q: np.ndarray) -> np.ndarray:
         """The smallest speeds of a machine whose constraints move; zero if they do not."""
+        if not self._moves(q):
+            return np.zeros(len(self.unit))
         s = self.slopes(q)
         J = s.J * self.unit / s.sizes[:, None]
         found: np.ndarray = self.unit * np.linalg.lstsq(J, -s.c / s.sizes, rcond=RANK)[0]
         return found
+
+    def _moves(self, q: np.ndarray) -> bool:
+        """Do constraints ask for motion although all speeds are zero? What is known to first order only holds speeds."""
+        at_rest = self.rows(self.machine.moving(q, Jet([np.zeros(len(self.unit))])))
+        return any(_number(x, 1 if len(x) > 1 else 0) != 0.0 for x in at_rest if isinstance(x, Jet))
 
     def errors(self, q: np.ndarray, u: np.ndarray, udot: np.ndarray) -> tuple[float, float, float]:
         """The largest residuals of positions, speeds and accelerations: as a share of a radian or of the machine's size,

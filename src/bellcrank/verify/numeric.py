@@ -237,12 +237,11 @@ class Evaluation:
         drift = self._drift(q)
         motion = self.motion(q, u, None if drift is None else udot)
         g = self.formulas(motion).gravity()
-        kinetic = gravity = power = 0.0
+        kinetic, gravity = self._kinetic_and_gravity(motion)
+        power = 0.0
         for b, (F, T) in zip(self.machine.bodies, self.loads(motion), strict=True):
             m, w = float(jets.value(b.mass)), jets.value(motion.w[b.index])
             v = jets.value(motion.velocity(b.index, b.cm))
-            kinetic += 0.5 * m * float(v @ v) + 0.5 * float(w @ jets.value(angular_momentum(motion, b)))
-            gravity -= m * float(g @ mass_centre(motion, b))
             power += float(F @ v + T @ w)
             if drift is not None:  # constraints that move do work along what moves with all independent speeds zero
                 ma, H_rate = inertia_forces(motion, b)
@@ -259,14 +258,45 @@ class Evaluation:
 
     def outputs(self, q: np.ndarray, u: np.ndarray, udot: np.ndarray) -> dict[str, float]:
         """Output channels of the description in equation units; one that cannot be evaluated is missing."""
-        formulas = self.formulas(self.motion(q, u, udot))
+        motion = self.motion(q, u, udot)
+        formulas = self.formulas(motion)
         found: dict[str, float] = {}
         for record in self.machine.description.outputs:
             try:
                 found[record.name] = float(jets.value(formulas.scalar(record.expression)))
             except (CannotEvaluate, jets.NoDerivative):
                 continue
+        for group in self.machine.description.output_groups:
+            found = {**self._group(group.lower(), motion), **found}
         return found
+
+    def _group(self, group: str, motion: Motion) -> dict[str, float]:
+        """Channels that the description asks for by a word."""
+        formulas = self.formulas(motion)
+        if group in ("forces", "moments"):
+            listed = [f for f in self.machine.description.forces if (f.kind == "moment") == (group == "moments")]
+            return {f.name: float(jets.value(formulas.magnitude(f))) for f in listed}
+        if group == "energy":
+            kinetic, potential = self._kinetic_and_gravity(motion)
+            return {"kinetic": kinetic, "potential": potential, "energy": kinetic + potential}
+        if group == "momentum":
+            p, h = np.zeros(3), np.zeros(3)
+            for b in self.machine.bodies:
+                mv = jets.value(motion.velocity(b.index, b.cm)) * jets.value(b.mass)
+                p += mv
+                h += np.cross(mass_centre(motion, b), mv) + jets.value(angular_momentum(motion, b))
+            return {f"{letter}{i + 1}": float(x[i]) for letter, x in (("p", p), ("h", h)) for i in range(3)}
+        return {}
+
+    def _kinetic_and_gravity(self, motion: Motion) -> tuple[float, float]:
+        g = self.formulas(motion).gravity()
+        kinetic = gravity = 0.0
+        for b in self.machine.bodies:
+            m, w = float(jets.value(b.mass)), jets.value(motion.w[b.index])
+            v = jets.value(motion.velocity(b.index, b.cm))
+            kinetic += 0.5 * m * float(v @ v) + 0.5 * float(w @ jets.value(angular_momentum(motion, b)))
+            gravity -= m * float(g @ mass_centre(motion, b))
+        return kinetic, gravity
 
 
 def _rate(x: Value) -> Any:

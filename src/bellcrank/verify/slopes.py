@@ -31,11 +31,16 @@ def lines_of_constraints(subject: Subject, samples: Iterable[Sample]) -> list[Li
     if not subject.loops:
         return []
     worst = {"positions": 0.0, "speeds": 0.0, "rate": 0.0}
+    note = ""
     for s in samples:
-        for name, error in constraint_errors(subject, s).items():
-            worst[name] = max(worst[name], error) if not math.isnan(error) else math.nan
+        try:
+            errors = constraint_errors(subject, s)
+        except UNUSABLE as error:
+            errors, note = dict.fromkeys(worst, math.nan), str(error)
+        for name, found in errors.items():
+            worst[name] = float(np.maximum(worst[name], found))  # which keeps nan
     return [
-        Line("Jacobian of positions against differences", worst["positions"], SLOPE),
+        Line("Jacobian of positions against differences", worst["positions"], SLOPE, note=note),
         Line("Jacobian of speeds against differences", worst["speeds"], SLOPE),
         Line("speeds of constraints are rates of positions", worst["rate"], SLOPE),
     ]
@@ -116,10 +121,10 @@ def lines_of_rates(subject: Subject, samples: Iterable[Sample], seed: int) -> li
 
         try:
             exact = rate_slopes(subject, s, d)
+            # two step sizes: where they differ, a kink or a pole is near and says nothing about the formulas
+            fine, coarse = difference(moved, STEP / 4), difference(moved, STEP / 2)
         except UNUSABLE as error:
             return [Line(name, math.nan, SLOPE, note=str(error))]
-        # two step sizes: where they differ, a kink or a pole is near and says nothing about the formulas
-        fine, coarse = difference(moved, STEP / 4), difference(moved, STEP / 2)
         size = max(np.abs(exact).max(initial=0.0), np.abs(fine).max(initial=0.0)) or 1.0
         doubt = 4 * np.abs(fine - coarse) / size
         worst = max(worst, float(np.maximum(np.abs(exact - fine) / size - doubt, 0.0).max(initial=0.0)))

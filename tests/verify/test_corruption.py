@@ -1,0 +1,75 @@
+"""The check fails when any one generated equation is wrong: every rate, output, constraint, slope and intermediate result in turn."""
+
+import warnings
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+import bellcrank as bc
+from bellcrank.verify.check import check
+from tests.helpers import stub
+from tests.verify.corruption import acts, places, spoiled
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+LARGE = {"n_four_bar": {"n": 1}, "n_link_chain": {"n": 4}}  # arguments that keep a model small
+ALL = sorted(p.stem for p in EXAMPLES.glob("*.py") if "def model(" in p.read_text(encoding="utf-8"))
+
+
+@cache
+def derived(name):
+    system = bc.load_model(EXAMPLES / f"{name}.py", **LARGE.get(name, {}))
+    return system, system.equations()
+
+
+def found(name, place):
+    """Is the wrong equation found, unless it cannot matter?"""
+    system, eom = derived(name)
+    wrong = spoiled(eom, place)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            if not check(system, states=2, equations=wrong, backend="python", run=False).passed:
+                return True
+        except bc.BellcrankError:
+            return True  # no state could be used at all
+        routines = eom.compile(backend="python", external=stub(eom)).externals
+        return not acts(eom, wrong, routines)
+
+
+def sampled(name, count):
+    """Equations spread over the program."""
+    listed = places(derived(name)[1].program)
+    return listed[:: max(1, len(listed) // count)]
+
+
+SAMPLED = {"four_bar": 12, "rolling_coin": 5, "cart": 5, "slider_crank": 5, "sarrus_linkage": 3, "double_pendulum": 4}
+
+
+@pytest.mark.parametrize("name", SAMPLED)
+def test_wrong_equations_are_found(name):
+    listed = sampled(name, SAMPLED[name])
+    assert len(listed) >= SAMPLED[name]
+    assert [place for place in listed if not found(name, place)] == []
+
+
+def test_every_constraint_and_every_slope_of_the_four_bar():
+    program = derived("four_bar")[1].program
+    listed = [p for p in places(program) if p[:2] == ("closure", "result")]
+    assert len(listed) == 2 + 6 + 2 + 6  # g, dg/dq, v, dv/du
+    assert [place for place in listed if not found("four_bar", place)] == []
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("name", ALL)
+def test_every_wrong_equation_of_every_example_is_found(name):
+    listed = places(derived(name)[1].program)
+    assert [place for place in listed if not found(name, place)] == []
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("name", ALL)
+def test_every_example_passes(name):
+    system, eom = derived(name)
+    report = check(system, equations=eom)
+    assert report.passed, str(report)
