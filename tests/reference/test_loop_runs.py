@@ -162,7 +162,9 @@ def test_redundant_row_changes_nothing(add):
     assert len(eom.independent_speeds) == len(plain.equations.independent_speeds)
     assert len(eom.notes) > len(plain.equations.notes)
     t_end = {"andrews_squeezer": 0.01}.get(name, 0.4)
-    runs = [sim.simulate(t_end=t_end) for sim in (plain, eom.compile())]
+    # a row that repeats others by factors that vary changes stages off the constraints, by a share of the error of the method
+    step = {"four_bar": 0.00125}.get(name)
+    runs = [sim.simulate(t_end=t_end, step=step) for sim in (plain, eom.compile())]
     for state in (*eom.coordinates, *eom.speeds):
         a, b = (run[state.name] for run in runs)
         assert abs(a - b).max() <= 1e-9 * max(1.0, abs(a).max()), state.name
