@@ -25,7 +25,7 @@ from bellcrank.kane.equations import KaneEquations
 from bellcrank.verify.balance import lines_over_a_run
 from bellcrank.verify.kane import check_derivation
 from bellcrank.verify.numeric import Residual
-from bellcrank.verify.reactions import newton_euler
+from bellcrank.verify.reactions import newton_euler, reactions_error
 from bellcrank.verify.report import Line, Report
 from bellcrank.verify.slopes import lines_of_constraints, lines_of_rates
 from bellcrank.verify.subject import UNUSABLE, Sample, Subject, held
@@ -85,10 +85,12 @@ def check(
 
 
 def _lines_at_states(subject: Subject, samples: list[Sample], suffix: str) -> list[Line]:
-    worst = {name: Worst() for name in ("kinematic", "power", "bodies", "careful")}
+    worst = {name: Worst() for name in ("kinematic", "power", "bodies", "careful", "reactions", "residuals")}
     closing = {"position": Worst(), "speed": Worst(), "acceleration": Worst()}
     output = Worst()
     careful = _careful(subject)
+    groups = [g.lower() for g in subject.description.output_groups]
+    reactions = "reactions" in groups and not subject.description.constraints  # whose loads have no place of their own
     for s in samples:
         evaluation = subject.evaluation(s)
         try:
@@ -104,8 +106,15 @@ def _lines_at_states(subject: Subject, samples: list[Sample], suffix: str) -> li
             if careful is not None:
                 worst["careful"].note(_gap(careful(s), np.concatenate([qdot, udot])))
             found = subject.outputs(s)
+            units = subject.eom.quantities.output_unit
+            channels = {name: float(units[name].to_equation(value)) for name, value in found.items()}
             for name, expected in evaluation.outputs(s.q, s.u, udot).items():
-                output.compare(name, subject.eom.quantities.output_unit[name].to_equation(found[name]), expected)
+                output.compare(name, channels[name], expected)
+            if subject.loops and "residuals" in groups:
+                worst["residuals"].note(max(abs(x) for name, x in channels.items() if name.startswith("residual")))
+            if reactions:
+                known = {name.lower(): value for name, value in channels.items()}
+                worst["reactions"].note(reactions_error(evaluation, s.q, s.u, udot, known))
         except UNUSABLE as error:
             for w in worst.values():
                 w.note(math.nan, f"no numbers at t = {s.time:.3g}: {error}")
@@ -120,6 +129,10 @@ def _lines_at_states(subject: Subject, samples: list[Sample], suffix: str) -> li
     ]
     if careful is not None:
         lines.append(Line(f"rates near singular positions{suffix}", worst["careful"].value, CAREFUL))
+    if subject.loops and "residuals" in groups:
+        lines.append(Line(f"residual channels{suffix}", worst["residuals"].value, RESIDUAL))
+    if reactions:
+        lines.append(Line(f"reactions of joints and loops{suffix}", worst["reactions"].value, RESIDUAL))
     if output.pairs:
         gap, name = output.relative({k: u.text for k, u in subject.eom.quantities.output_unit.items()})
         lines.append(Line(f"outputs{suffix}", gap, RESIDUAL, note=f"largest in {name}" if gap > RESIDUAL else ""))

@@ -3,13 +3,18 @@
 In:  an `Evaluation`, a state and the accelerations that a derived program claims. Out: a residual for every speed of the tree.
 From the tips to the ground every joint must transmit what its body, and all that it carries, needs to accelerate. A joint cannot push
 along its own freedom: there the transmitted load must vanish, or be the load of constraints, J' lambda with some lambda.
+Where a model gives reactions as outputs, they are put on the bodies as loads, and every body must then obey Newton and Euler by itself.
 Featherstone, Rigid Body Dynamics Algorithms (2008), section 5.3 (recursive Newton-Euler), run with all joints open.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 
+from bellcrank.model.records import LoopRecord
 from bellcrank.verify import jets
 from bellcrank.verify.bodies import Motion
 from bellcrank.verify.numeric import Evaluation, Residual, inertia_forces, inertia_size, mass_centre
@@ -39,20 +44,70 @@ def newton_euler(evaluation: Evaluation, q: np.ndarray, u: np.ndarray, udot: np.
     )
 
 
-def transmitted(evaluation: Evaluation, motion: Motion) -> tuple[np.ndarray, np.ndarray]:
-    """(force, moment about the inertial origin) that every joint transmits to its body, and the sizes of the terms in them."""
+def reactions_error(
+    evaluation: Evaluation, q: np.ndarray, u: np.ndarray, udot: np.ndarray, channels: Mapping[str, float]
+) -> float:
+    """What is left of Newton-Euler of any single body under its loads and the reactions claimed, relative to the largest term.
+
+    Channels F1(b) ... M3(b): on body b from its parent, about its origin, along its axes; with the name of a loop: on the body of its first
+    point, about that point. What is not there is zero.
+    """
+    motion = evaluation.motion(q, u, udot)
+    formulas = evaluation.formulas(motion)
+    bodies = evaluation.machine.bodies
+    left, sizes = needed(evaluation, motion)
+    acting = []  # on which body, against which, name, axes, where
+    for b in bodies:
+        acting.append((b.index, b.parent, b.name, motion.R[b.index], motion.p[b.index]))
+    for record in evaluation.machine.description.loops:
+        p, r = formulas.point(record.first), formulas.point(record.second)
+        acting.append((p[0], r[0], loop_name(record), motion.R[p[0]], motion.position(*p)))
+    for on, against, name, R, at in acting:
+        F, M = (
+            jets.value(R) @ np.array([channels.get(f"{letter}{i}({name})".lower(), 0.0) for i in (1, 2, 3)])
+            for letter in "FM"
+        )
+        load = np.concatenate([F, np.cross(jets.value(at), F) + M])
+        for body, sign in ((on, 1.0), (against, -1.0)):
+            if body >= 0:
+                left[body] -= sign * load
+                sizes[body] = np.maximum(sizes[body], (np.linalg.norm(F), np.linalg.norm(load[3:])))
+    largest = sizes.max(axis=0, initial=0.0)
+    sizes = np.maximum(sizes, FLOOR * largest)
+    worst = np.abs(left) / np.repeat(np.where(sizes > 0, sizes, 1.0), 3, axis=1)
+    return float(worst.max(initial=0.0))
+
+
+def loop_name(record: LoopRecord) -> str:
+    def name(point: Any) -> str:
+        return point if isinstance(point, str) else str(getattr(point, "name", point))
+
+    return record.label or f"{name(record.first)} to {name(record.second)}"
+
+
+def needed(evaluation: Evaluation, motion: Motion) -> tuple[np.ndarray, np.ndarray]:
+    """(force, moment about the inertial origin) that every body needs beyond its loads, and the sizes of the terms in them."""
     machine = evaluation.machine
     g = evaluation.formulas(motion).gravity()
-    loads, sizes = np.zeros((len(machine.bodies), 6)), np.zeros((len(machine.bodies), 2))
-    for b, (F, T) in reversed(list(zip(machine.bodies, evaluation.loads(motion), strict=True))):
+    found, sizes = np.zeros((len(machine.bodies), 6)), np.zeros((len(machine.bodies), 2))
+    for b, (F, T) in zip(machine.bodies, evaluation.loads(motion), strict=True):
         ma, H_rate = inertia_forces(motion, b)
         W = jets.value(b.mass) * g
         at = mass_centre(motion, b)
         need = ma - F - W
-        loads[b.index] += np.concatenate([need, np.cross(at, need) + H_rate - T])
+        found[b.index] = np.concatenate([need, np.cross(at, need) + H_rate - T])
         force = max(float(np.linalg.norm(x)) for x in (ma, F, W))
-        torque = max(float(np.linalg.norm(T)), inertia_size(motion, b), force * float(np.linalg.norm(at)))
-        sizes[b.index] = np.maximum(sizes[b.index], (force, torque))
+        sizes[b.index] = (
+            force,
+            max(float(np.linalg.norm(T)), inertia_size(motion, b), force * float(np.linalg.norm(at))),
+        )
+    return found, sizes
+
+
+def transmitted(evaluation: Evaluation, motion: Motion) -> tuple[np.ndarray, np.ndarray]:
+    """(force, moment about the inertial origin) that every joint transmits to its body, and the sizes of the terms in them."""
+    loads, sizes = needed(evaluation, motion)
+    for b in reversed(evaluation.machine.bodies):
         if b.parent >= 0:
             loads[b.parent] += loads[b.index]
             sizes[b.parent] = np.maximum(sizes[b.parent], sizes[b.index])

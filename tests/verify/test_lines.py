@@ -1,0 +1,113 @@
+"""Single lines of the check: what they say of sound models, and that each finds what it is for."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import bellcrank as bc
+from bellcrank.build.python import PythonModel
+from bellcrank.verify.check import check
+from bellcrank.verify.slopes import lines_of_rates, rate_slopes
+from bellcrank.verify.subject import Subject
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+def pendulum():
+    s = bc.System("pendulum", units="mks")
+    s.add_body("rod", rotate=3, cm=("l", 0, 0), mass="m", inertia=0)
+    s.add_gravity(direction="[n1]")
+    s.add_outputs("reactions", "energy", "momentum")
+    s.set_defaults(l=0.5, m=2, g=10)
+    return s
+
+
+def with_outputs(eom, change):
+    """The same equations with outputs changed by name."""
+    program = eom.program
+    results = [
+        change.get(name, lambda x: x)(x) for name, x in zip(program.output_names, program.outputs.results, strict=True)
+    ]
+    wrong = bc.Equations.__new__(bc.Equations)
+    wrong.__dict__.update(eom.__dict__)
+    wrong.program = replace(program, outputs=replace(program.outputs, results=tuple(results)))
+    return wrong
+
+
+def line(report, name):
+    (found,) = (x for x in report.lines if x.name == name)
+    return found
+
+
+def test_slopes_of_a_pendulum():
+    """theta'' = -(g / l) sin(theta): its slope is -(g / l) cos(theta)."""
+    s = pendulum()
+    subject = Subject(s, s.equations(), {"backend": "python"}, None, 0)
+    (sample,) = subject.samples(1)
+    slopes = rate_slopes(subject, sample, np.array([1.0, 0.0]))
+    assert slopes == pytest.approx([0.0, -20 * np.cos(sample.q[0])], rel=1e-13)
+
+
+def test_compiled_rates_that_are_not_those_of_the_program_are_found():
+    s = pendulum()
+    eom = s.equations()
+    subject = Subject(s, eom, {"backend": "python"}, None, 0)
+    samples = list(subject.samples(2))
+    assert all(x.passed for x in lines_of_rates(subject, samples, 0))
+    results = list(eom.program.derivatives.results)
+    results[1] = results[1] * 2
+    wrong = replace(eom.program, derivatives=replace(eom.program.derivatives, results=tuple(results)))
+    subject.sim.model = PythonModel(wrong, [])
+    assert not any(x.passed for x in lines_of_rates(subject, samples, 0))
+
+
+def test_momentum_is_told_where_the_ground_cannot_push():
+    report = check(pendulum(), states=1, backend="python")
+    assert report.passed, str(report)
+    assert line(report, "angular momentum").note == "about n3, with the impulse of loads"
+    assert "linear momentum" not in [x.name for x in report.lines]
+
+
+@pytest.mark.parametrize("name", ["F1(rod)", "F2(rod)", "kinetic", "potential", "p1", "h3"])
+def test_one_wrong_channel_of_a_group_is_found(name):
+    s = pendulum()
+    s.set_run(initial={"q(rod)": 0.5, "u(rod)": 1.0})
+    eom = s.equations()
+    wrong = with_outputs(eom, {name: lambda x: x * 1.001 + 1e-4})
+    report = check(s, states=2, equations=wrong, backend="python", run=False)
+    expected = "reactions of joints and loops" if name.startswith("F") else "outputs"
+    assert [x.name for x in report.lines if not x.passed] == [expected], str(report)
+
+
+def test_reactions_and_residuals_of_a_loop():
+    s = bc.load_model(EXAMPLES / "slider_crank.py")
+    s.add_outputs("reactions", "residuals")
+    eom = s.equations()
+    report = check(s, states=2, equations=eom, backend="python", run=False)
+    assert report.passed, str(report)
+    for name, where in (("F1(gudgeon pin)", "reactions of joints and loops"), ("residual1", "residual channels")):
+        wrong = with_outputs(eom, {name: lambda x: x + 1e-4})
+        report = check(s, states=2, equations=wrong, backend="python", run=False)
+        assert [x.name for x in report.lines if not x.passed] == [where], str(report)
+
+
+def test_states_with_more_freedoms_for_good_are_passed_over():
+    """Two equal plates of a Sarrus linkage may lie on each other, and then swing freely."""
+    s = bc.load_model(EXAMPLES / "sarrus_linkage.py")
+    report = check(s, states=6, backend="python", run=False)
+    assert report.passed, str(report)
+
+
+def test_run_of_the_program_is_told():
+    report = check(bc.load_model(EXAMPLES / "four_bar.py"), states=1, backend="python")
+    found = line(report, "constraint residuals over a run")
+    assert found.passed and found.note == "rk4, 200 steps of 0.005 s"
+
+
+def test_run_that_stops_fails():
+    s = bc.load_model(EXAMPLES / "four_bar.py")
+    s.set_run(step=0.5, t_end=100)
+    report = check(s, states=1, backend="python")
+    assert not line(report, "constraint residuals over a run").passed
