@@ -254,7 +254,16 @@ class Machine:
         return Motion(self, q, u)
 
     def nominal_motion(self) -> Motion:
+        return self._nominal
+
+    @cached_property
+    def _nominal(self) -> Motion:
         return Motion(self, self.nominal_q, np.zeros(len(self.u_names)))
+
+    @cached_property
+    def arbitrary(self) -> Machine:
+        """The same machine with arbitrary values of the parameters."""
+        return Machine(self.description, Values(), self.structure)
 
     @cached_property
     def nominal_q(self) -> np.ndarray:

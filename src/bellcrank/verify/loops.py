@@ -17,7 +17,7 @@ from bellcrank.expr.text import evaluate_syntax
 from bellcrank.model.records import LoopRecord
 from bellcrank.verify import jets
 from bellcrank.verify.bodies import Machine, Motion
-from bellcrank.verify.formulas import CannotEvaluate, Formulas, Values, syntax_of
+from bellcrank.verify.formulas import CannotEvaluate, Formulas, syntax_of
 from bellcrank.verify.jets import Jet, Value
 
 RANK = 1e-8  # of the largest singular value: smaller ones are zero
@@ -93,8 +93,7 @@ def _least_share(record: LoopRecord, base: int, met: Value, formulas: Formulas) 
 
     It fixes the other axis of a universal joint; in the other joints it makes no difference.
     """
-    machine = formulas.machine
-    other = Machine(machine.description, Values(), machine.structure).nominal_motion()
+    other = formulas.machine.arbitrary.nominal_motion()
     found = jets.value(_met(record, base, Formulas(other, **formulas.given)))
     a = jets.value(met)
     shares = np.where(np.abs(a - found) < 1e-12, np.abs(a), 0.5)
