@@ -8,6 +8,7 @@ import numpy as np
 import bellcrank as bc
 from bellcrank.build.python import PythonModel
 from bellcrank.program.program import Assign
+from bellcrank.verify.subject import Subject
 
 SECTIONS = ("constants", "derivatives", "outputs", "closure", "careful")
 FACTOR, BESIDE = Fraction(10013, 10000), Fraction(7, 10000)
@@ -44,23 +45,24 @@ def spoiled(eom, place):
     return wrong
 
 
-def acts(eom, wrong, routines, seed=0):
-    """Does the wrong equation change any result? An intermediate result may cancel out further on."""
-    results = [_results(PythonModel(e.program, routines), seed) for e in (eom, wrong)]
-    return bool(np.nanmax(np.abs(results[0] - results[1]) / np.maximum(1.0, np.abs(results[0])), initial=0.0) > 1e-11)
+def acts(system, eom, wrong):
+    """Does the wrong equation change any result at states that keep the constraints? An intermediate result may cancel out further on,
+    or only add to a row a multiple of another."""
+    subject = Subject(system, eom, {"backend": "python"}, None, 7, quiet=True)
+    routines = subject.sim.externals
+    models = PythonModel(eom.program, routines), PythonModel(wrong.program, routines)
+    return any(_change(*(_results(m, subject, s) for m in models)) > 1e-10 for s in subject.samples(3))
 
 
-def _results(model, seed):
-    program, rng = model.program, np.random.default_rng(seed)
-    found = []
-    for _ in range(2):
-        p, q, u, w = (
-            rng.uniform(0.3, 1.2, len(x)).tolist()
-            for x in (program.parameters, program.coordinates, program.speeds, program.inputs)
-        )
-        at = (0.7, q, u, p, model.constants(p), w)
-        rates = model.derivatives(*at)
-        found += [*rates[0], *rates[1], *model.outputs(*at)]
-        if program.loops is not None:
-            found += [*model.closure(*at), *model.careful(*at)[:-1]]
-    return np.array(found, dtype=float)
+def _change(right, wrong):
+    pairs = [(np.array(a), np.array(b)) for a, b in zip(right, wrong, strict=True)]
+    return max(float(np.abs(a - b).max(initial=0.0) / max(1.0, np.abs(a).max(initial=0.0))) for a, b in pairs)
+
+
+def _results(model, subject, s):
+    p, _, w = subject.numbers(s)
+    at = (s.time, s.q.tolist(), s.u.tolist(), p, model.constants(p), w)
+    found = [*model.derivatives(*at), model.outputs(*at)]
+    if model.program.loops is not None:
+        found += [model.closure(*at), model.careful(*at)[:-1]]
+    return found

@@ -8,7 +8,6 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.verify.check import check
-from tests.helpers import stub
 from tests.verify.corruption import acts, places, spoiled
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -33,8 +32,7 @@ def found(name, place):
                 return True
         except bc.BellcrankError:
             return True  # no state could be used at all
-        routines = eom.compile(backend="python", external=stub(eom)).externals
-        return not acts(eom, wrong, routines)
+        return not acts(system, eom, wrong)
 
 
 def sampled(name, count):
@@ -43,7 +41,7 @@ def sampled(name, count):
     return listed[:: max(1, len(listed) // count)]
 
 
-SAMPLED = {"four_bar": 12, "rolling_coin": 5, "cart": 5, "slider_crank": 5, "sarrus_linkage": 3, "double_pendulum": 4}
+SAMPLED = {"four_bar": 8, "rolling_coin": 5, "cart": 3, "slider_crank": 4, "sarrus_linkage": 2, "double_pendulum": 4}
 
 
 @pytest.mark.parametrize("name", SAMPLED)

@@ -22,7 +22,7 @@ from bellcrank.verify.subject import UNUSABLE, Sample, Subject
 
 ENERGY = 1e-6  # of the energy that went to and fro
 MOMENTUM = 1e-8  # of the momenta of all parts, or of the impulses
-STEPS, NODES = 12, 4  # of the short run, and of the quadrature in each step
+STEPS, NODES = 8, 4  # of the short run, and of the quadrature in each step
 FREE = 1e-9  # share of a rigid motion that joints may refuse, by rounding
 AXES = ("n1", "n2", "n3")
 

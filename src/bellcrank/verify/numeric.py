@@ -252,7 +252,8 @@ class Evaluation:
     def _drift(self, q: np.ndarray) -> Motion | None:
         """The motion with all independent speeds zero, or with the smallest that the loops allow; None if that is rest."""
         if self.closed is None:
-            return self.partial_velocities(q)[1] if self.bound else None
+            moves = self.bound and np.any(self.constraint_slopes(q)[0])
+            return self.partial_velocities(q)[1] if moves else None
         u = self.closed.drift(q)
         return self.machine.motion(q, u) if np.any(u) else None
 
