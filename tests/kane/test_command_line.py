@@ -54,6 +54,7 @@ def test_count_write_and_check_take_scripts(folder, capsys):
         ("DOF(1)\nFRAMES(A\n", "", "bad.al, line 2: FRAMES(A"),
         ("DOF(1)\n", "", "ends without KANE"),
         ("\x00\x01", "", "unexpected character"),
+        ("DOF(1)\nCODE(../X)\n", "", "bad.al, line 2"),
         (None, "1,1,0,0,9.81\n2,4\n0,2.6\n", "ends before IA(3)"),
         (None, "1,1,0,0,x\n", "line 1: 'x' is not a number"),
         (None, "1,1,0,,9.81\n", "a value is missing"),
@@ -67,6 +68,15 @@ def test_faulty_files_are_told_and_nothing_is_written(folder, capsys, script, va
     assert main(["run", str(path), "--input", "bad.in", "--t-end", "1", "--print", "0.1"]) == 1
     assert words in capsys.readouterr().err
     assert {p.name for p in folder.iterdir()} == {"bad.al", "bad.in"}
+
+
+def test_a_script_from_the_days_of_dos(folder, capsys):
+    """Code page 437 in comments, carriage returns, Ctrl-Z at the end."""
+    text = Path(SCRIPT).read_text().replace("! DOUBLE PENDULUM", "! De slinger beweegt naar het één zijde")
+    Path("dos.al").write_bytes(text.replace("\n", "\r\n").encode("cp437") + b"\x1a")
+    Path("dos.in").write_bytes(Path(VALUES).read_bytes().replace(b"\n", b"\r\n") + b"\x1a")
+    assert main(["run", "dos.al", "--input", "dos.in", "--t-end", "0.1", "--print", "0.1", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["final"]["PHI1"]["value"] == pytest.approx(0.772252, rel=2e-6)
 
 
 def test_a_run_without_values_says_what_they_are(capsys):

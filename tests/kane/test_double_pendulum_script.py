@@ -179,6 +179,26 @@ def test_damped_run_follows_the_closed_form(plan):
     assert np.all(np.diff(o.run["KE + PE"]) < 0)
 
 
+def test_angular_momentum_about_the_mass_centre(plan):
+    """ANGMOM of the report's program (appendix C), written out."""
+    o = run(plan, "slinger_damped.in")
+    la = lb = 1.0
+    ma, mb, ia, ib = 2.0, 4.0, 2.66666667, 5.33333333
+    u1, u2, f1, f2 = (o.run[n] for n in ("U1", "U2", "PHI1", "PHI2"))
+    s1, c1, s2, c2, s12, c12 = np.sin(f1), np.cos(f1), np.sin(f2), np.cos(f2), np.sin(f1 + f2), np.cos(f1 + f2)
+    z1, z2 = la * s1, la * c1
+    z5, z6, z7, z8 = lb * s12 + 2 * z1, lb * s12, lb * c12 + 2 * z2, lb * c12
+    z28, z29 = (c2 * la + lb) * mb / (ma + mb), la * mb * s2 / (ma + mb)
+    zh1, zh2 = -c2 * z28 - s2 * z29, c2 * z29 - s2 * z28
+    zh3, zh4 = -c1 * u1 * z1 + s1 * u1 * z2, c1 * u1 * z2 + s1 * u1 * z1
+    zh6, zh7 = (lb - z28) * c2 + la - s2 * z29, (lb - z28) * s2 + c2 * z29
+    zh8 = (-u1 * z5 - u2 * z6) * c1 + (u1 * z7 + u2 * z8) * s1
+    zh9 = -(-u1 * z5 - u2 * z6) * s1 + (u1 * z7 + u2 * z8) * c1
+    expected = ia * u1 + ib * (u1 + u2) + ma * (zh1 * zh4 - zh2 * zh3) + mb * (zh6 * zh9 - zh7 * zh8)
+    np.testing.assert_allclose(o.run["HN3"], expected, atol=1e-9)
+    np.testing.assert_allclose(o.run["HN"], np.abs(expected), atol=1e-9)
+
+
 def test_central_inertias_of_uniform_rods_swing_differently(plan):
     o = run(plan, "slinger_undamped.in", parameters={"IA(3)": 2 / 3, "IB(3)": 4 / 3})
     np.testing.assert_allclose([o.run["U1"][1], o.run["U2"][1]], [-0.211915, -0.299587], rtol=5e-6)

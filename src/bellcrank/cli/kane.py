@@ -14,6 +14,7 @@ from bellcrank.cli.progress import Progress
 from bellcrank.cli.text import heading, model_sizes, number, operations_text, plain, table
 from bellcrank.kane.autolev import Files, Session, output_texts, run_script, simulate
 from bellcrank.kane.autolev.console import run_console
+from bellcrank.kane.autolev.files import decoded
 from bellcrank.kane.autolev.plan import Plan
 from bellcrank.kane.autolev.simulate import Outcome
 
@@ -117,10 +118,7 @@ def _text(path: str) -> str:
         raise bc.ModelError(f"no file {path}")
     if file.stat().st_size > LARGEST:
         raise bc.ModelError(f"{path} is larger than {LARGEST // 10**6} MB")
-    try:
-        return file.read_text(encoding="utf-8")
-    except UnicodeDecodeError:
-        raise bc.ModelError(f"{path} is not a text file") from None
+    return decoded(file.read_bytes())
 
 
 def _stem(path: str) -> str:

@@ -14,7 +14,7 @@ from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.expr import Expr, Symbol
 from bellcrank.kane import euler
 from bellcrank.kane.declared import Declared
-from bellcrank.kane.dynamics import Load, dot_connected
+from bellcrank.kane.dynamics import Load
 from bellcrank.kane.frames import DirectionCosines, Frame, connected, cosines, join, simple_rotation
 from bellcrank.kane.missing import Need, missing
 from bellcrank.kane.motion import Point
@@ -194,7 +194,7 @@ class Derivation(Declared):
         return self.motion.express(self.vector(v), self.frame(frame))
 
     def dot(self, a: Vector | str, b: Vector | str) -> Expr:
-        return dot_connected(self.vector(a), self.vector(b))
+        return self.motion.dot(self.vector(a), self.vector(b))
 
     def cross(self, a: Vector | str, b: Vector | str) -> Vector:
         return self.motion.cross(self.vector(a), self.vector(b))

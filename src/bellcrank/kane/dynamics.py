@@ -14,7 +14,7 @@ from bellcrank.errors import ModelError
 from bellcrank.expr import ONE, ZERO, Expr, Number, Symbol, add, div, mul, neg, substitute
 from bellcrank.kane.frames import Frame
 from bellcrank.kane.missing import MissingError, Need, missing
-from bellcrank.kane.motion import Motion, Point, require_connected
+from bellcrank.kane.motion import Motion, Point
 from bellcrank.vector import Dyadic, Mat3, Vector, cross, dot
 
 Result = TypeVar("Result")
@@ -84,9 +84,9 @@ class Machine:
         """F_r, the generalized active force for a speed."""
         terms = []
         for load in self.loads:
-            terms.append(dot_connected(self._moved(load.on, u), load.value))
+            terms.append(self.motion.dot(self._moved(load.on, u), load.value))
             if load.by is not None:
-                terms.append(neg(dot_connected(self._moved(load.by, u), load.value)))
+                terms.append(neg(self.motion.dot(self._moved(load.by, u), load.value)))
         return self.motion.scalars.settled(add(*terms)) if terms else ZERO
 
     def _moved(self, on: Point | Frame, u: Symbol) -> Vector:
@@ -100,8 +100,7 @@ class Machine:
         """T* = -I . alpha - w x I . w of a body."""
         w = self.motion.angular_velocity(b, self.newtonian)
         alf = self.motion.angular_acceleration(b, self.newtonian)
-        require_connected(w, alf, b[1])
-        w, alf = b.vector(b.coordinates(w)), b.vector(b.coordinates(alf))
+        w, alf = (b.vector(self.motion.components(x, b)) for x in (w, alf))
         I = b.dyadic
         return self.motion.scalars.tidy_vector(-I.dot(alf) - cross(w, I.dot(w)))
 
@@ -110,10 +109,10 @@ class Machine:
         m, n = self.motion, self.newtonian
         terms = []
         for p, mass in self.heavy_points():
-            terms.append(neg(mul(mass, dot_connected(self.partial_velocity(p, u), m.acceleration(p, n)))))
+            terms.append(neg(mul(mass, self.motion.dot(self.partial_velocity(p, u), m.acceleration(p, n)))))
         for b in self.turning_bodies():
             torque = torques[b] if torques else self.inertia_torque(b)
-            terms.append(dot_connected(self.partial_angular_velocity(b, u), torque))
+            terms.append(self.motion.dot(self.partial_angular_velocity(b, u), torque))
         return m.scalars.tidy(m.scalars.settled(add(*terms))) if terms else ZERO
 
     def heavy_points(self) -> list[tuple[Point, Expr]]:
@@ -163,17 +162,16 @@ class Machine:
             terms = []
             if b.mass is not ZERO:
                 v = m.velocity(b.cm, n)
-                terms.append(mul(b.mass, dot_connected(v, v)))
+                terms.append(mul(b.mass, self.motion.dot(v, v)))
             if b in self.turning_bodies():
                 w = m.angular_velocity(b, n)
-                require_connected(w, b[1])
-                w = b.vector(b.coordinates(w))
+                w = b.vector(self.motion.components(w, b))
                 terms.append(dot(w, b.dyadic.dot(w)))
             if terms:
                 parts.append(add(*terms))
         for p, mass in self.masses.items():
             v = m.velocity(p, n)
-            parts.append(mul(mass, dot_connected(v, v)))
+            parts.append(mul(mass, self.motion.dot(v, v)))
         return parts
 
     def kinetic_energy(self) -> Expr:
@@ -223,15 +221,8 @@ class Machine:
             h = h + m.cross(arm, m.velocity(p, n) * mass)
         for b in self.turning_bodies():
             w = m.angular_velocity(b, n)
-            require_connected(w, b[1])
-            h = h + b.dyadic.dot(w)
+            h = h + b.dyadic.dot(b.vector(self.motion.components(w, b)))
         return h
-
-
-def dot_connected(a: Vector, b: Vector) -> Expr:
-    """a . b, with a complaint where the orientation of their frames is not known."""
-    require_connected(a, b)
-    return dot(a, b)
 
 
 def _missed(step: Callable[[], Result]) -> Iterable[Need]:

@@ -7,12 +7,12 @@ the sine and cosine of one angle, as a person would write it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from bellcrank.errors import ModelError
-from bellcrank.expr import ONE, Expr, add, latex, neg
-from bellcrank.vector import Mat3, Vec3, Vector, basis
+from bellcrank.expr import ONE, Expr, add, latex, mul, neg
+from bellcrank.vector import Mat3, Vector, basis
 from bellcrank.vector.basis import UnitVector, axis_rotation, dot_units, transpose
 
 
@@ -46,13 +46,6 @@ class Frame(basis.Frame):
 
     def __str__(self) -> str:
         return self.name
-
-    @property
-    def root(self) -> basis.Frame:
-        here: basis.Frame = self
-        while here.parent is not None:
-            here = here.parent
-        return here
 
 
 def join(parent: Frame, child: Frame, R: Mat3, turn: tuple[int, Expr] | None, everything: Iterable[Frame]) -> None:
@@ -155,6 +148,33 @@ def _add_turns(frame: Frame) -> None:
                 frame._dots.setdefault((f, e), R[i][j])
 
 
-def components(frame: Frame, v: Vector) -> Vec3:
-    """Components of a vector along the axes of a frame it is connected with."""
-    return frame.coordinates(v)
+def name_cosines(f: basis.Frame, g: basis.Frame, name: Callable[[Expr], Expr]) -> None:
+    """Gives the direction cosines of two frames that are not neighbours a name, built on those of the frames between."""
+    waiting = [(f, g)]
+    while waiting:
+        f, g = waiting.pop()
+        if f.depth < g.depth:
+            f, g = g, f
+        parent = f.parent
+        if (
+            f is g
+            or parent is None
+            or parent is g
+            or (f.axes[0], g.axes[0]) in f._dots
+            or (g.axes[0], f.axes[0]) in g._dots
+        ):
+            continue
+        if not _ready(parent, g):
+            waiting += [(f, g), (parent, g)]
+            continue
+        for e in f.axes:
+            for k in g.axes:
+                terms = [mul(f.R[i][e.axis], dot_units(parent.axes[i], k)) for i in range(3)]
+                f._dots[(e, k)] = name(add(*terms))
+
+
+def _ready(f: basis.Frame, g: basis.Frame) -> bool:
+    """Are the cosines of two frames known, or those of neighbours?"""
+    if f is g or f.parent is g or g.parent is f:
+        return True
+    return (f.axes[0], g.axes[0]) in f._dots or (g.axes[0], f.axes[0]) in g._dots

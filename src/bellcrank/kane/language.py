@@ -13,9 +13,8 @@ from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.expr import PI, Expr, Number, add, div, function, mul, neg, power, sub
 from bellcrank.expr.functions import ARITY
 from bellcrank.expr.text import TOKEN, Syntax, parse
-from bellcrank.kane.dynamics import dot_connected
 from bellcrank.kane.motion import require_connected
-from bellcrank.vector import Vector, cross, magnitude
+from bellcrank.vector import Vector, cross, dot, magnitude
 
 PRIMED = re.compile(TOKEN.pattern.replace(r"(?P<name>[A-Za-z_]\w*", r"(?P<name>[A-Za-z_]\w*'?"), re.ASCII)
 Value = Expr | Vector
@@ -131,7 +130,8 @@ class Language:
         if len(vectors) != len(parts) or not parts or (wanted is not None and len(parts) != wanted):
             raise node.fail(f"{name}() takes {wanted or 'one or more'} vector{'s' if wanted != 1 else ''}")
         if name == "dot":
-            return dot_connected(*vectors)
+            require_connected(*vectors)
+            return dot(*vectors)
         if name == "cross":
             require_connected(*vectors)
             return cross(*vectors)

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from bellcrank.errors import ModelError
-from bellcrank.expr import ZERO, Expr, add, mul
-from bellcrank.kane.frames import Frame, connected, frames_of
+from bellcrank.expr import Expr, add, mul
+from bellcrank.kane.frames import Frame, connected, frames_of, name_cosines
 from bellcrank.kane.missing import MissingError, Need, missing
 from bellcrank.kane.scalars import Scalars
-from bellcrank.vector import Vector, cross
+from bellcrank.vector import Vec3, Vector, cross, dot
 from bellcrank.vector.basis import Frame as AnyFrame
 
 Node = TypeVar("Node", bound=Hashable)
@@ -235,13 +235,30 @@ class Motion:
     # ---- products
 
     def cross(self, a: Vector, b: Vector) -> Vector:
-        require_connected(a, b)
+        self._meet(a, b)
         return cross(a, b)
+
+    def dot(self, a: Vector, b: Vector) -> Expr:
+        self._meet(a, b)
+        return dot(a, b)
+
+    def components(self, v: Vector, frame: Frame) -> Vec3:
+        """Components of a vector along the axes of a frame."""
+        self._meet(v, frame[1])
+        return frame.coordinates(v)
+
+    def _meet(self, *vectors: Vector) -> None:
+        """Before a product: orientations must be known; with AUTOZ, cosines between distant frames are intermediate results."""
+        require_connected(*vectors)
+        if self.scalars.autoz:
+            frames = frames_of(*vectors)
+            for i, f in enumerate(frames):
+                for g in frames[:i]:
+                    name_cosines(f, g, self.scalars.named)
 
     def express(self, v: Vector, frame: Frame) -> Vector:
         """The vector with components along the axes of one frame."""
-        require_connected(v, Vector({frame.axes[0]: ZERO}))
-        return self.scalars.tidy_vector(frame.vector(frame.coordinates(v)))
+        return self.scalars.tidy_vector(frame.vector(self.components(v, frame)))
 
     def _all(self, task: str, *steps: Callable[[], Vector]) -> list[Vector]:
         """The results of all steps; what any of them misses is told at once."""

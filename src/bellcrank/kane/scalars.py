@@ -185,11 +185,12 @@ class Scalars:
         base = base or [s for s in present if s.kind == "speed" and s not in self.definitions]
         form = linear_form(e, base)
         if form is None:
-            return self._named(e)
+            return self.named(e)
         slopes, rest = form
-        return add(*(mul(self._named(c), s) for s, c in slopes.items()), self._named(rest))
+        return add(*(mul(self.named(c), s) for s, c in slopes.items()), self.named(rest))
 
-    def _named(self, e: Expr) -> Expr:
+    def named(self, e: Expr) -> Expr:
+        """The intermediate symbol for an expression, one for each value; atoms stay as they are."""
         c, core = split(e)
         if not isinstance(core, Product) and core.__class__.__name__ != "Sum":
             return e
@@ -210,7 +211,3 @@ class Scalars:
 
     def partial_vector(self, v: Vector, x: Symbol) -> Vector:
         return Vector.of((e, self.partial(c, x)) for e, c in v.terms.items())
-
-    def resolve_vector(self, v: Vector) -> Vector:
-        values = self.resolve(v.terms.values())
-        return Vector.of(zip(v.terms, values, strict=True))

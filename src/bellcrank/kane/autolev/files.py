@@ -50,11 +50,11 @@ class Files:
         try:
             if path.stat().st_size > LARGEST:
                 raise ModelError(f"{path.name} is larger than {LARGEST // 10**6} MB")
-            return path.read_text(encoding="utf-8")
+            return decoded(path.read_bytes())
         except FileNotFoundError:
             raise ModelError(f"there is no file {path.name} in the working directory") from None
-        except (OSError, UnicodeDecodeError) as error:
-            raise ModelError(f"cannot read {path.name}: {error}") from None
+        except OSError as error:
+            raise ModelError(f"cannot read {path.name}: {error.strerror or error}") from None
 
     def flush(self) -> list[Path]:
         """Carries out what waits; the paths written."""
@@ -63,6 +63,15 @@ class Files:
             _write(path, text)
         self.waiting.clear()
         return done
+
+
+def decoded(data: bytes) -> str:
+    """Text of a file as it is written today, or as it was under DOS (code page 437, ended by Ctrl-Z)."""
+    data = data.partition(b"\x1a")[0]
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return data.decode("cp437")
 
 
 def _write(path: Path, text: str) -> None:

@@ -20,7 +20,7 @@ from bellcrank.program.program import Assign, Solve, Statement
 RESERVED = {
     "T", "U", "UDOT", "Z", "C", "OUT", "X", "A", "B", "PI", "TMAX", "PSTEP", "STEP", "STEP0", "NCUTS", "HC", "IERR", "NPSTEP", "NSTEPS",
     "COUNT", "I", "J", "K", "MSG", "EQNS", "OUTPS", "CONSTS", "DEQS", "SOLVE", "SETTLE", "R", "SIN", "COS", "TAN", "ASIN", "ACOS", "ATAN", "ATAN2",
-    "SQRT", "EXP", "LOG", "ABS", "SIGN", "MIN", "MAX", "IF", "DO", "END", "READ", "WRITE", "STOP", "CALL", "DABS", "RETURN",
+    "SQRT", "EXP", "LOG", "ABS", "SIGN", "MIN", "MAX", "IF", "DO", "END", "READ", "WRITE", "STOP", "CALL", "DABS", "RETURN", "INT", "COEF", "RHS", "SOL",
 }  # fmt: skip
 WIDTH = 66  # characters of a statement on one line: columns 7 to 72
 

@@ -13,7 +13,6 @@ from bellcrank.kane.missing import MissingError
 from bellcrank.vector import dot
 
 PER_FILE = 5  # columns of an output file beside time
-KINDS = {"OU": "states", "SP": "prescribed motions", "CO": "controls", "AU": "constraint components"}
 
 
 @dataclass(frozen=True)

@@ -101,7 +101,9 @@ class Session:
             raise ModelError(f"'{args[1]}' is not known here; the form is {COMMANDS['CODE'][0]}")
         if "KANE" not in self.workspace.done:
             raise ModelError("CODE needs KANE first")
-        path = self.files.path(args[0].upper() if args[0].islower() else args[0], ".FOR")
+        if "/" in args[0]:
+            raise ModelError(f"'{args[0]}': the program and its files stand in the working directory itself")
+        path = self.files.path(args[0].upper(), ".FOR")
         name = path.name.removesuffix(".FOR")
         plan = make_plan(self.workspace, name)
         text = fortran_program(plan, len(args) == 2)

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable
 
 from bellcrank.errors import ModelError, did_you_mean
-from bellcrank.expr import ZERO, Expr, Symbol
+from bellcrank.expr import Expr, Symbol
 from bellcrank.expr.text import Syntax, parse
 from bellcrank.kane.derivation import Derivation
 from bellcrank.kane.dynamics import Body
@@ -291,4 +291,3 @@ def dialect_hint(n: Need) -> str:
 
 
 Handler = Callable[[Workspace, tuple[str, ...]], list[str]]
-EMPTY = ZERO
