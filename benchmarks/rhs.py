@@ -5,7 +5,8 @@
 All run in one process: interleaved repeats, minimum, states that change from call to call; "chained" lets each state depend on
 the result before, as an integrator does. Bellcrank and CasADi compute q' and u', the others u' alone. Results are compared
 before anything is timed. The C++ of Pinocchio takes two minutes to compile and is kept in the cache folder. --ideas times the
-steps of the scheduling one by one.
+steps of the scheduling one by one. CC=clang chooses another compiler for all but the C++, which g++ compiles with the same flags
+as gcc has.
 """
 
 import argparse
@@ -23,7 +24,7 @@ from runpy import run_path
 
 import numpy as np
 
-from bellcrank.build.compiler import FAST, cache_folder, find_compiler
+from bellcrank.build.compiler import FAST, GCC, cache_folder, find_compiler
 from bellcrank.emit.c import c_source
 from bellcrank.emit.schedule import Options
 from bellcrank.expr import evaluate
@@ -147,8 +148,10 @@ def built(command, source, name, extra=()):
     return kept("\x00".join([*command, *extra, source]), ".so", make)
 
 
-def c_library(source, flags=FAST, extra=()):
-    return built([*find_compiler().command, "-std=c99", "-fno-math-errno", *flags], source, "model.c", extra)
+def c_library(source, flags=None, extra=()):
+    compiler = find_compiler()
+    flags = compiler.fast if flags is None else flags
+    return built([*compiler.command, "-std=c99", "-fno-math-errno", *flags], source, "model.c", extra)
 
 
 def bellcrank_library(program, p, options):
@@ -191,7 +194,7 @@ def casadi_library(links, gravity):
 def pinocchio_library():
     prefix = Path(sysconfig.get_paths()["purelib"]) / "cmeel.prefix" / "include"
     defines = ["-DNDEBUG", "-DBOOST_MPL_LIMIT_LIST_SIZE=30", "-DBOOST_MPL_CFG_NO_PREPROCESSED_HEADERS", "-Wno-psabi"]
-    command = ["g++", "-std=c++17", *FAST, *defines, f"-I{prefix}", f"-I{prefix / 'eigen3'}"]
+    command = ["g++", "-std=c++17", *FAST, *GCC, *defines, f"-I{prefix}", f"-I{prefix / 'eigen3'}"]
     if not shutil.which("g++") or not (prefix / "eigen3").exists():
         print("Pinocchio is left out: needs g++ and `pip install pin cmeel-eigen`", file=sys.stderr)
         return None
@@ -209,7 +212,16 @@ def mujoco_library():
     def make(path):
         text = path.with_name("model.c")
         text.write_text(source)
-        command = [*find_compiler().command, *FAST, "-fPIC", "-shared", str(text), *extra, "-o", str(path)]
+        command = [
+            *find_compiler().command,
+            *find_compiler().fast,
+            "-fPIC",
+            "-shared",
+            str(text),
+            *extra,
+            "-o",
+            str(path),
+        ]
         subprocess.run(command, check=True)
 
     return kept("\x00".join([*extra, source]), ".so", make)
@@ -358,7 +370,7 @@ def main():
     timer = ctypes.CDLL(str(c_library((PEERS / "timer.c").read_text(), ("-O2", "-D_POSIX_C_SOURCE=199309L"))))
     timer.nanoseconds.restype = ctypes.c_double
     print(
-        f"{find_compiler().name}, {' '.join(FAST)} for all; minimum of {REPEATS} interleaved repeats of {CALLS} calls"
+        f"{find_compiler().name}, {' '.join(find_compiler().fast)} for all; minimum of {REPEATS} interleaved repeats of {CALLS} calls"
     )
     print(f"{'model':16}{'program':20}{'ns':>9}{'chained':>9}{'ratio':>8}{'instructions':>14}   add / mul+div")
     with tempfile.TemporaryDirectory() as folder:

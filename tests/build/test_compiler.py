@@ -108,6 +108,25 @@ def test_flag_for_this_processor_is_left_out_where_it_is_not_known(tmp_path):
     assert compile_source(SOURCE, tmp_path, building.Compiler((str(script),), "old")).exists()
 
 
+@needs_compiler
+def test_flags_of_gcc_are_left_out_where_they_are_not_known(tmp_path):
+    script = tmp_path / "other_cc"
+    script.write_text(
+        f'#!/bin/sh\ncase "$*" in *rename*) echo "unknown" >&2; exit 1;; esac\nexec {find_compiler().command[0]} "$@"\n'
+    )
+    script.chmod(0o755)
+    compiler = building.Compiler((str(script),), "cc 1.0, Free Software Foundation")
+    assert "-frename-registers" in compiler.fast
+    assert compile_source(SOURCE, tmp_path, compiler, compiler.fast).exists()
+
+
+@pytest.mark.parametrize(("machine", "flag"), [("aarch64", "-mcpu=native"), ("x86_64", "-march=native")])
+def test_clang_is_told_the_processor_as_it_asks_for(machine, flag, monkeypatch):
+    monkeypatch.setattr(building.platform, "machine", lambda: machine)
+    fast = building.Compiler(("clang",), "Debian clang version 14.0.6").fast
+    assert flag in fast and not {*building.GCC}.intersection(fast)
+
+
 def test_cc_that_does_not_exist_is_passed_over(monkeypatch):
     monkeypatch.setenv("CC", "no-such-compiler -m64")
     found = find_compiler()

@@ -2,6 +2,8 @@
 
 import ctypes
 import math
+import re
+import shutil
 import subprocess
 
 import numpy as np
@@ -149,6 +151,30 @@ def test_long_functions_in_parts_give_the_same(longest, tmp_path):
     assert (list(qd), list(ud)) == model.derivatives(0.0, q, u, p, c, [])
 
 
+@pytest.mark.skipif(shutil.which("clang") is None, reason="needs clang")
+@pytest.mark.parametrize("flags", [("-O3", "-ffp-contract=fast"), STRICT[:2]], ids=" ".join)
+def test_clang_agrees(flags, tmp_path, monkeypatch):
+    eom = example("spacecraft_2")
+    state = random_state(eom)
+    expected = eom.compile(backend="python").derivatives(0.0, *state)
+    monkeypatch.setenv("CC", "clang")
+    monkeypatch.setenv("BELLCRANK_CACHE", str(tmp_path))
+    assert "clang" in find_compiler().version
+    sim = eom.compile(backend="python")
+    model = CModel(eom.program, sim.externals, flags=(*flags, *STRICT[2:]))
+    p = sim.parameter_values()
+    got = model.derivatives(0.0, *(x.tolist() for x in state), p, model.constants(p), [])
+    for g, e in zip(got, expected, strict=True):
+        assert relative(np.array(g), np.array(e)) <= 1e-12
+
+
+def test_speeds_are_loaded_after_the_angles():
+    """The C library may be called for angles, and a call does not keep what is in registers."""
+    text = c_source(example("stanford_arm").program)
+    body = text[text.index("EXPORT void derivatives(") :]
+    assert 0 < body.index("sincos_all(LANES(4), angle1") < body.index("= u[0]")
+
+
 def array(values):
     return (ctypes.c_double * len(values))(*values)
 
@@ -216,16 +242,22 @@ def test_singular_matrix_gives_nan(tmp_path):
 # ---- sine and cosine
 
 FLAGS = [("-O1", "-ffp-contract=off"), ("-O3", "-march=native", "-ffp-contract=fast"), ("-O3", "-ffast-math")]
+LOOP = "-DSINCOS_BY_TABLE=0"  # the way that processors without the table use
 
 
-@pytest.fixture(scope="module", params=FLAGS[:2], ids=" ".join)
+@pytest.fixture(scope="module", params=[*FLAGS[:2], (*FLAGS[0], LOOP), (*FLAGS[1], LOOP)], ids=" ".join)
 def sincos(request, tmp_path_factory):
-    """sincos_all under the flags that are used."""
+    """sincos_all under the flags that are used, of up to seven angles at a time."""
     head = "#include <float.h>\n#include <math.h>\n#include <stdint.h>\n#include <string.h>\n"
     source = (
         head
         + template("sincos.c")
-        + "void f(int n, const double *x, double *s, double *c) { sincos_all(n, x, s, c); }\n"
+        + """void f(int n, const double *x, double *s, double *c)
+        {
+            for (int i = 0; i < n; i += 7)
+                sincos_all(n - i < 7 ? n - i : 7, x + i, s + i, c + i);
+        }
+        """
     )
     path = compile_source(
         source, tmp_path_factory.mktemp("sincos"), find_compiler(), (*request.param, "-Wall", "-Wextra")
@@ -260,6 +292,34 @@ def test_sine_and_cosine_near_multiples_of_a_right_angle(sincos):
         for got, reference in zip(sincos(x), (math.sin, math.cos), strict=True):
             expected = np.array([reference(v) for v in x])
             assert (np.abs(got - expected) / np.spacing(np.maximum(np.abs(expected), 1e-300))).max() <= 4.5
+
+
+@needs_compiler
+def test_sine_and_cosine_to_one_and_a_half_units(sincos):
+    """Against many digits; where the table is used, angles half a row from a right angle lose most."""
+    mpmath = pytest.importorskip("mpmath")
+    rng = np.random.default_rng(2)
+    row = math.pi / 64
+    worst = rng.integers(-60, 60, 2000) * (math.pi / 2) + rng.choice([-1, 1], 2000) * rng.uniform(0.5, 0.65, 2000) * row
+    x = np.concatenate([rng.uniform(-100, 100, 1000), rng.uniform(-1, 1, 1000), worst])
+    with mpmath.workprec(120):
+        for got, reference in zip(sincos(x), (mpmath.sin, mpmath.cos), strict=True):
+            for v, g in zip(x.tolist(), got.tolist(), strict=True):
+                exact = reference(v)
+                assert abs(g - exact) <= 1.5 * np.spacing(abs(float(exact))), v
+
+
+def test_table_of_sines_and_cosines():
+    mpmath = pytest.importorskip("mpmath")
+    rows = re.findall(r"^    R\((.*?)\)", template("sincos.c"), re.MULTILINE)
+    assert len(rows) == 32
+    with mpmath.workprec(200):
+        for k, row in enumerate(rows):
+            s, c, s_lack, c_lack = map(float, row.split(", "))
+            angle = 2 * mpmath.pi * k / 128
+            for exact, number, lack in ((mpmath.sin(angle), s, s_lack), (mpmath.cos(angle), c, c_lack)):
+                assert number == float(exact)
+                assert abs(mpmath.mpf(number) + mpmath.mpf(lack) - exact) < 1e-32
 
 
 @needs_compiler

@@ -57,6 +57,35 @@ def test_what_is_ready_last_is_added_last():
     assert z1 in value.parts  # and not below another addition
 
 
+def pairs_of_products(value):
+    """Additions of two products: only one of them can be fused with it."""
+    sums = (n for n in postorder((value,)) if isinstance(n, Sum))
+    return sum(all(isinstance(core, Product) for core, _ in n.terms) for n in sums)
+
+
+def test_products_wait_a_little_for_something_to_be_fused_with():
+    early = Assign(z1, total(product(a, b), product(c, d)))
+    section = Section((early,), (total(product(e, f), product(g, h), z1),))
+    assert pairs_of_products(only_value(section)) == 0
+    late = Assign(z1, Func("exp", (a,)))
+    assert pairs_of_products(only_value(Section((late,), section.results))) == 1
+
+
+def test_sum_of_products_has_one_that_is_not_fused():
+    value = only_value(Section((), (total(product(a, b), product(c, d), product(e, f), product(g, h)),)))
+    assert pairs_of_products(value) == 1
+    known = dict(zip((a, b, c, d, e, f, g, h), (2.0, 3.0, 5.0, 7.0, 11.0, 13.0, 17.0, 19.0), strict=True))
+    assert evaluate((value,), known) == [2 * 3 + 5 * 7 + 11 * 13 + 17 * 19]
+
+
+def test_angles_stand_as_they_are_stored():
+    statements = tuple(Assign(z, Func("sin", (x,))) for z, x in zip((z1, z2, z3), (c, a, b), strict=True))
+    section = Section(statements, (product(z1, z2, z3),))
+    plan = schedule(section, stored=(a, b, c))
+    assert [x.value for x in plan.steps[0].angles] == [a, b, c]
+    assert [x.sine for x in plan.steps[0].angles] == [z2, z3, z1]
+
+
 def test_signs_stay():
     value = Sum(((a, 1), (b, -1), (product(c, d), -1), (Product(-2, ((e, 1),)), 1)))
     plan = schedule(Section((), (value,)))

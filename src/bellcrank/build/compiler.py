@@ -25,6 +25,8 @@ from pathlib import Path
 from bellcrank.errors import BuildError, ModelWarning
 
 FAST = ("-O3", "-march=native", "-ffp-contract=fast")
+GCC = ("-frename-registers", "--param=sched-pressure-algorithm=1")  # fewer copies; our order of statements is kept
+NATIVE = ("-march=native", "-mcpu=native")
 ALWAYS = ("-std=c99", "-fno-math-errno", "-fPIC", "-shared")
 LINUX = ("-fno-semantic-interposition", "-Wl,-Bsymbolic")
 _SHOWN = 30  # lines of a compiler's message
@@ -40,6 +42,15 @@ class Compiler:
     @property
     def name(self) -> str:
         return self.version.splitlines()[0] if self.version else " ".join(self.command)
+
+    @property
+    def fast(self) -> tuple[str, ...]:
+        """The flags that make the fastest code."""
+        if "Free Software Foundation" in self.version:
+            return (*FAST, *GCC)
+        if "clang" in self.version and platform.machine().lower() in ("aarch64", "arm64"):
+            return tuple("-mcpu=native" if f == "-march=native" else f for f in FAST)
+        return FAST
 
 
 def find_compiler() -> Compiler | None:
@@ -76,15 +87,15 @@ def cache_folder() -> Path:
     return (Path(base) if base else Path.home() / ".cache") / "bellcrank"
 
 
-def default_flags() -> tuple[str, ...]:
+def default_flags(compiler: Compiler) -> tuple[str, ...]:
     """BELLCRANK_CFLAGS, else what makes the fastest code."""
     named = os.environ.get("BELLCRANK_CFLAGS")
-    return tuple(shlex.split(named)) if named else FAST
+    return tuple(shlex.split(named)) if named else compiler.fast
 
 
 def shared_library(source: str, compiler: Compiler, flags: Sequence[str] | None = None) -> Path:
     """The compiled library of a source, from the cache or made now."""
-    flags = default_flags() if flags is None else flags
+    flags = default_flags(compiler) if flags is None else flags
     name = f"{_digest(source, compiler, flags)}{'.dll' if sys.platform == 'win32' else '.so'}"
     folder = cache_folder()
     if (folder / name).exists():
@@ -128,7 +139,7 @@ def compile_source(source: str, folder: Path, compiler: Compiler, flags: Sequenc
     except OSError as error:
         raise BuildError(f"cannot write {code}: {error.strerror or error}") from None
     linux = LINUX if sys.platform == "linux" else ()
-    fewer = [f for f in flags if f != "-march=native"]
+    fewer = [f for f in flags if f not in (*NATIVE, *GCC)]
     message = ""
     for chosen in dict.fromkeys(((*flags, *linux), tuple(flags), (*fewer, *linux), tuple(fewer))):
         command = [*compiler.command, *ALWAYS, *chosen, str(code), "-o", str(library), "-lm"]
@@ -167,7 +178,7 @@ def _shortened(message: str) -> str:
 
 def _digest(source: str, compiler: Compiler, flags: Sequence[str]) -> str:
     parts = [source, "\n".join(flags), " ".join(compiler.command), compiler.version, platform.machine(), sys.platform]
-    if "-march=native" in flags:
+    if not {*NATIVE}.isdisjoint(flags):
         parts.append(_processor())
     return hashlib.sha256("\x00".join(parts).encode()).hexdigest()[:40]
 

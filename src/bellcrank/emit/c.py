@@ -82,7 +82,7 @@ class _Source:
         self.fixed = {s: f"c[{i}]" for i, s in enumerate(program.constant_symbols)}
         self.tables = table_functions([r for r in program.routines if isinstance(r, Table)])
         self.calls = external_calls(program, outside)
-        self.derivatives = schedule(program.derivatives, options)
+        self.derivatives = schedule(program.derivatives, options, program.coordinates)
         wanted = needed(program.outputs, program.derivatives.statements)
         self.outputs = schedule(wanted, Options(critical_path=False))
         self.closure = schedule(program.closure, options)
@@ -208,9 +208,9 @@ class _Source:
             lines += _block(f"EXPORT void constants{head}", calls)
         return "\n".join(lines)
 
-    def _loads(self, roots: Iterable[Expr]) -> tuple[list[str], set[str]]:
-        """Named copies of the arguments that expressions use, and the letters of these arguments."""
-        found = {n for n in postorder(roots) if isinstance(n, Symbol)}
+    def _loads(self, roots: Iterable[Expr], known: Iterable[Expr] = ()) -> tuple[list[str], set[str]]:
+        """Named copies of the arguments that expressions use and `known` do not, and the letters of these arguments."""
+        found = {*symbols_in(roots)}.difference(symbols_in(known))
         used = {self.place[s][0] for s in found if s in self.place} | {"c" for s in found if s in self.fixed}
         lines = []
         for letter, group in self.groups.items():
@@ -251,16 +251,26 @@ class _Source:
     def _body(
         self, piece: Sequence[Step], results: Sequence[Expr], shared: Mapping[Symbol, int], printer: CPrinter
     ) -> tuple[list[str], set[str]]:
-        """Lines of a part of a function, and the letters of the arguments it uses."""
+        """Lines of a part of a function, and the letters of the arguments it uses.
+
+        What the first angles do not need is loaded after them: the C library may be called there, which would have to
+        save it.
+        """
         roots = [e for s in piece for e in step_expressions(s)] + list(results)
-        lines, used = self._loads(roots)
+        angles = next((i for i, s in enumerate(piece) if isinstance(s, Angles)), -1)
+        first = [e for s in piece[: angles + 1] for e in step_expressions(s)]
+        lines, used = self._loads(first)
+        later, used_later = self._loads(roots, first)
+        used |= used_later
+        lines += later if angles < 0 else []
         known: set[Symbol] = set()
-        for s in piece:
+        for i, s in enumerate(piece):
             for symbol in _shared_in(step_expressions(s), shared, known):
                 lines.append(f"const double {symbol.name} = z[{shared[symbol]}];")
             lines += printer.step(s)
             known.update(step_targets(s))
             lines += [f"z[{shared[t]}] = {t.name};" for t in step_targets(s) if t in shared]
+            lines += later if i == angles else []
             if isinstance(s, Call):
                 used.add("x")
         for symbol in _shared_in(results, shared, known):

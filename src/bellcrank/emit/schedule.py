@@ -52,11 +52,12 @@ class Options:
 
 
 BEST = Options()
+PATIENCE = 8  # cycles that a product waits for something to be fused with
 
 
-def schedule(section: Section, options: Options = BEST) -> Schedule:
-    """The section arranged for speed."""
-    arranger = _Arranger(section, options)
+def schedule(section: Section, options: Options = BEST, stored: Sequence[Symbol] = ()) -> Schedule:
+    """The section arranged for speed; `stored`: symbols as they follow each other in memory, from where pairs are loaded."""
+    arranger = _Arranger(section, options, stored)
     used = arranger.used
     steps = [_used(s, used) for s in arranger.steps]
     if options.critical_path:
@@ -121,8 +122,9 @@ _Part = _Value | _Factors | _Terms
 class _Arranger:
     """Rebuilds the statements of a section one after another."""
 
-    def __init__(self, section: Section, options: Options) -> None:
+    def __init__(self, section: Section, options: Options, stored: Sequence[Symbol]) -> None:
         self.options = options
+        self._stored: dict[Expr, int] = {s: i for i, s in enumerate(stored)}
         self.steps: list[Step] = []
         self.time: dict[Symbol, int] = {}
         self._fresh = _largest_number(section) + 1
@@ -208,6 +210,7 @@ class _Arranger:
         if found:
             values = [self.value(a) for a in found]
             angles = [Angle(v.expr, f.get("sin"), f.get("cos")) for v, f in zip(values, found.values(), strict=True)]
+            angles.sort(key=lambda a: self._stored.get(a.value, len(self._stored)))
             self._define(Angles(tuple(angles)), FUNCTION + max(v.time for v in values))
         return len(self.steps)
 
@@ -344,37 +347,51 @@ class _Arranger:
 
     def _sum(self, terms: _Terms) -> _Value:
         """Adds up, what is ready first at the bottom; a product of two is left to a fused operation with the addition."""
-        heap: list[tuple[int, int, int, Expr, int]] = []  # ready, order, sign, expression, time of factors (-1: none)
+        products: list[_Term] = []
+        others: list[_Term] = []
         for i, (sign, part) in enumerate(terms.parts):
             if isinstance(part, _Factors) and not part.bottom:
                 own, top = _signed_factors(part)
                 top = self._paired(top, 2)
                 start = max(v.time for v in top)
                 if len(top) == 2:
-                    heap.append((start + MULTIPLY, i, sign * own, _product(1, top), start))
+                    products.append((start + MULTIPLY, i, sign * own, _product(1, top), start))
                 else:
-                    heap.append((start, i, sign * own, top[0].expr, -1))
+                    others.append((start, i, sign * own, top[0].expr, -1))
                 continue
             value = self._finished(part)
             own, expr = _signed(value.expr)
-            heap.append((value.time, i, sign * own, expr, -1))
+            others.append((value.time, i, sign * own, expr, -1))
         if not self.options.balance:
-            heap.sort(key=lambda x: x[1])
-            exprs = tuple((e, s) for _, _, s, e, _ in heap)
-            return _Value(Sum(exprs), max(x[0] for x in heap) + ADD * (len(exprs) - 1))
-        heapq.heapify(heap)
-        count = len(heap)
-        while len(heap) > 1:
-            a, b = heapq.heappop(heap), heapq.heappop(heap)
-            heapq.heappush(heap, _added(a, b, count))
-            count += 1
-        time, _, sign, expr, _ = heap[0]
+            listed = sorted([*products, *others], key=lambda x: x[1])
+            exprs = tuple((e, s) for _, _, s, e, _ in listed)
+            return _Value(Sum(exprs), max(x[0] for x in listed) + ADD * (len(exprs) - 1))
+        heapq.heapify(products)
+        heapq.heapify(others)
+        for order in range(len(terms.parts), 2 * len(terms.parts) - 1):
+            heapq.heappush(others, _added(*_next_two(products, others), order))
+        time, _, sign, expr, _ = (others or products)[0]
         return _Value(expr if sign > 0 else Product(-1, ((expr, 1),)), time)
 
 
-def _added(
-    a: tuple[int, int, int, Expr, int], b: tuple[int, int, int, Expr, int], order: int
-) -> tuple[int, int, int, Expr, int]:
+_Term = tuple[int, int, int, Expr, int]  # ready, order, sign, expression, time of the factors of a product (-1: none)
+
+
+def _next_two(products: list[_Term], others: list[_Term]) -> tuple[_Term, _Term]:
+    """The terms that are added next: those that are ready first, but not two products if something is there soon that each of
+    them can be fused with."""
+
+    def first() -> _Term:
+        return heapq.heappop(others if not products or (others and others[0] < products[0]) else products)
+
+    a, b = first(), first()
+    if a[4] >= 0 and b[4] >= 0 and others and others[0][0] <= b[0] + PATIENCE:
+        heapq.heappush(products, b)
+        b = heapq.heappop(others)
+    return a, b
+
+
+def _added(a: _Term, b: _Term, order: int) -> _Term:
     """The sum of two terms. A product that comes late stands first: compilers fuse the first one."""
     if b[4] >= 0:
         a, b = b, a

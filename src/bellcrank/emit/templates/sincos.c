@@ -7,13 +7,133 @@
 #define LANES(n) (((n) + 1)/2*2)
 #endif
 
-/* Sines and cosines of n angles at once, without branches, so that the loop becomes vector code. Reduction by pi/2 in
-   three parts (Cody & Waite), the quadrant from the low bits of a shifted number, kernels of degree 13 and 14 (fdlibm),
-   the C library beyond 2^20 right angles and for what is not finite. The shift needs strict arithmetic: with -ffast-math, or
-   where double is evaluated in a longer format, the C library does it all. */
+/* sincos_all: sines and cosines of n angles at once, without branches, right to 1.5 units in the last place below 100 rad. The C
+   library takes over where an angle is very large or not finite. Rounding by adding a large number needs strict arithmetic:
+   with -ffast-math, or where double is evaluated in a longer format, the C library does it all. */
+
+#if !defined(SINCOS_BY_TABLE) && defined(__aarch64__) && defined(__ARM_NEON)
+#define SINCOS_BY_TABLE 1
+#endif
+
+#if defined(__FAST_MATH__) || FLT_EVAL_METHOD != 0
+
 static inline void sincos_all(int n, const double *restrict x, double *restrict s, double *restrict c)
 {
-#if !defined(__FAST_MATH__) && FLT_EVAL_METHOD == 0
+    for (int i = 0; i < n; i++) {
+        s[i] = sin(x[i]);
+        c[i] = cos(x[i]);
+    }
+}
+
+#elif SINCOS_BY_TABLE
+
+/* Two angles in a vector: few operations count. An angle is k/128 of a turn and a rest r (three parts of full length, for
+   operations that are fused); S = sin(k/128), C = cos(k/128) come from a table, twice as long as double, sin r - r and cos r - 1
+   from short series, and the rest is the theorem of addition (Tang 1991, Table-lookup algorithms for elementary functions). */
+#include <arm_neon.h>
+
+#define SINCOS_ROWS(R) /* sine, cosine, and what these numbers lack, for k = 0 to 31 */ \
+    R(0.0, 1.0, 0.0, 0.0) \
+    R(0.049067674327418015, 0.9987954562051724, -6.79610372051828e-19, -1.2291693337075465e-17) \
+    R(0.0980171403295606, 0.9951847266721969, -1.634582362244256e-18, -4.248691367830441e-17) \
+    R(0.14673047445536175, 0.989176509964781, 3.726947147046568e-18, -4.098730993704711e-17) \
+    R(0.19509032201612828, 0.9807852804032304, -7.991079068461731e-18, 1.8546939997825006e-17) \
+    R(0.2429801799032639, 0.970031253194544, -8.751431529719663e-18, 1.8365300348428844e-17) \
+    R(0.2902846772544624, 0.9569403357322088, -1.892797870777425e-17, 4.05538698618757e-17) \
+    R(0.33688985339222005, 0.9415440651830208, -4.200094003347509e-19, -2.789637954769834e-17) \
+    R(0.3826834323650898, 0.9238795325112867, -1.0050772696461588e-17, 1.7645047084336677e-17) \
+    R(0.4275550934302821, 0.9039892931234433, 9.411189816295473e-18, -6.609754468748431e-18) \
+    R(0.47139673682599764, 0.881921264348355, 6.516678136069013e-18, -1.9843248405890562e-17) \
+    R(0.5141027441932218, 0.8577286100002721, -4.5712707523615624e-17, -4.818344793633662e-17) \
+    R(0.5555702330196022, 0.8314696123025452, 4.709410940561677e-17, 1.4073856984728024e-18) \
+    R(0.5956993044924334, 0.8032075314806449, -1.3438641936579467e-17, -3.306060980481491e-17) \
+    R(0.6343932841636455, 0.773010453362737, 1.0420901929280035e-17, -3.256590703364977e-17) \
+    R(0.6715589548470184, 0.7409511253549591, -4.048903774929669e-17, -1.4708616952297345e-17) \
+    R(0.7071067811865476, 0.7071067811865476, -4.833646656726457e-17, -4.833646656726457e-17) \
+    R(0.7409511253549591, 0.6715589548470184, -1.4708616952297345e-17, -4.048903774929669e-17) \
+    R(0.773010453362737, 0.6343932841636455, -3.256590703364977e-17, 1.0420901929280035e-17) \
+    R(0.8032075314806449, 0.5956993044924334, -3.306060980481491e-17, -1.3438641936579467e-17) \
+    R(0.8314696123025452, 0.5555702330196022, 1.4073856984728024e-18, 4.709410940561677e-17) \
+    R(0.8577286100002721, 0.5141027441932218, -4.818344793633662e-17, -4.5712707523615624e-17) \
+    R(0.881921264348355, 0.47139673682599764, -1.9843248405890562e-17, 6.516678136069013e-18) \
+    R(0.9039892931234433, 0.4275550934302821, -6.609754468748431e-18, 9.411189816295473e-18) \
+    R(0.9238795325112867, 0.3826834323650898, 1.7645047084336677e-17, -1.0050772696461588e-17) \
+    R(0.9415440651830208, 0.33688985339222005, -2.789637954769834e-17, -4.200094003347509e-19) \
+    R(0.9569403357322088, 0.2902846772544624, 4.05538698618757e-17, -1.892797870777425e-17) \
+    R(0.970031253194544, 0.2429801799032639, 1.8365300348428844e-17, -8.751431529719663e-18) \
+    R(0.9807852804032304, 0.19509032201612828, 1.8546939997825006e-17, -7.991079068461731e-18) \
+    R(0.989176509964781, 0.14673047445536175, -4.098730993704711e-17, 3.726947147046568e-18) \
+    R(0.9951847266721969, 0.0980171403295606, -4.248691367830441e-17, -1.634582362244256e-18) \
+    R(0.9987954562051724, 0.049067674327418015, -1.2291693337075465e-17, -6.79610372051828e-19)
+#define SINCOS_1(s, c, s_lack, c_lack) {s, c},
+#define SINCOS_2(s, c, s_lack, c_lack) {c, -(s)},
+#define SINCOS_3(s, c, s_lack, c_lack) {-(s), -(c)},
+#define SINCOS_4(s, c, s_lack, c_lack) {-(c), s},
+#define SINCOS_LACK(quadrant, s, c, s_lack, c_lack) quadrant(s_lack, c_lack, s, c)
+#define SINCOS_LACK_1(...) SINCOS_LACK(SINCOS_1, __VA_ARGS__)
+#define SINCOS_LACK_2(...) SINCOS_LACK(SINCOS_2, __VA_ARGS__)
+#define SINCOS_LACK_3(...) SINCOS_LACK(SINCOS_3, __VA_ARGS__)
+#define SINCOS_LACK_4(...) SINCOS_LACK(SINCOS_4, __VA_ARGS__)
+static const double sincos_turn[160][2] = { /* a quarter more than a turn: what stands 32 rows further is C, -S */
+    SINCOS_ROWS(SINCOS_1) SINCOS_ROWS(SINCOS_2) SINCOS_ROWS(SINCOS_3) SINCOS_ROWS(SINCOS_4) SINCOS_ROWS(SINCOS_1)
+};
+static const double sincos_lack[128][2] = {
+    SINCOS_ROWS(SINCOS_LACK_1) SINCOS_ROWS(SINCOS_LACK_2) SINCOS_ROWS(SINCOS_LACK_3) SINCOS_ROWS(SINCOS_LACK_4)
+};
+
+/* sin = S + (C r + (C (sin r - r) + (S (cos r - 1) + what S lacks))); cos likewise, with C, -S instead of S, C */
+#define SINCOS_OF(k, lane) \
+    vaddq_f64(vld1q_f64(sincos_turn[k]), \
+              vfmaq_laneq_f64(vfmaq_laneq_f64(vfmaq_laneq_f64(vld1q_f64(sincos_lack[k]), vld1q_f64(sincos_turn[k]), cos_less, lane), \
+                                              vld1q_f64(sincos_turn[(k) + 32]), sin_less, lane), \
+                              vld1q_f64(sincos_turn[(k) + 32]), r, lane))
+
+static inline void sincos_all(int n, const double *restrict x, double *restrict s, double *restrict c)
+{
+    const float64x2_t shift = vdupq_n_f64(6755399441055744.0); /* 1.5*2^52: adding it rounds to an integer */
+    float64x2_t squares = vdupq_n_f64(0.0);
+    for (int i = 0; i < n; i += 2) {
+        const float64x2_t angle = {x[i], i + 1 < n ? x[i + 1] : 0.0};
+        squares = vfmaq_f64(squares, angle, angle);
+    }
+    if (__builtin_expect(!(vaddvq_f64(squares) < 1e16), 0)) {
+        for (int i = 0; i < n; i++) { /* not a call: s and c may stay in registers */
+            s[i] = sin(x[i]);
+            c[i] = cos(x[i]);
+        }
+        return;
+    }
+    for (int i = 0; i < n; i += 2) {
+        const float64x2_t angle = {x[i], i + 1 < n ? x[i + 1] : 0.0};
+        const float64x2_t shifted = vfmaq_f64(shift, angle, vdupq_n_f64(20.371832715762604));
+        const float64x2_t k = vsubq_f64(shifted, shift);
+        const float64x2_t r = vfmsq_f64(vfmsq_f64(vfmsq_f64(angle, k, vdupq_n_f64(0.04908738521234052)), k,
+                                                  vdupq_n_f64(1.9135106236677394e-18)), k, vdupq_n_f64(-4.6793278276849057e-35));
+        const float64x2_t r2 = vmulq_f64(r, r);
+        const float64x2_t sin_less = vmulq_f64(vmulq_f64(r, r2),
+            vfmaq_f64(vdupq_n_f64(-0.16666666666666666), r2,
+                      vfmaq_f64(vdupq_n_f64(0.008333333332770842), r2, vdupq_n_f64(-0.00019841020837774474))));
+        const float64x2_t cos_less = vmulq_f64(r2,
+            vfmaq_f64(vdupq_n_f64(-0.49999999999999983), r2,
+                      vfmaq_f64(vdupq_n_f64(0.041666666661604256), r2, vdupq_n_f64(-0.0013888664786049871))));
+        const uint64x2_t bits = vreinterpretq_u64_f64(shifted); /* k is in the low ones */
+        const uint64_t k0 = vgetq_lane_u64(bits, 0) & 127, k1 = vgetq_lane_u64(bits, 1) & 127;
+        const float64x2_t first = SINCOS_OF(k0, 0), second = SINCOS_OF(k1, 1);
+        s[i] = vgetq_lane_f64(first, 0);
+        c[i] = vgetq_lane_f64(first, 1);
+        if (i + 1 < n) {
+            s[i + 1] = vgetq_lane_f64(second, 0);
+            c[i + 1] = vgetq_lane_f64(second, 1);
+        }
+    }
+}
+
+#else
+
+/* The loop becomes vector code. Reduction by pi/2 in three parts (Cody & Waite), the quadrant from the low bits of a shifted
+   number, kernels of degree 13 and 14 (fdlibm), the C library beyond 2^20 right angles and for what is not finite. */
+static inline void sincos_all(int n, const double *restrict x, double *restrict s, double *restrict c)
+{
     const double shift = 6755399441055744.0; /* 1.5*2^52: adding it rounds to an integer ... */
     const uint64_t shift_bits = UINT64_C(0x4338000000000000); /* ... by which the bits of the sum exceed its own */
     uint64_t far = 0;
@@ -43,9 +163,10 @@ static inline void sincos_all(int n, const double *restrict x, double *restrict 
     }
     if (far < 0x200000)
         return;
-#endif
     for (int i = 0; i < n; i++) {
         s[i] = sin(x[i]);
         c[i] = cos(x[i]);
     }
 }
+
+#endif
