@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from bellcrank.errors import BellcrankError, ModelError, RunError, did_you_mean
 from bellcrank.expr.table import Table
 from bellcrank.model.records import Description, External
 from bellcrank.program.program import Program
+from bellcrank.run.stepping import Stepper
 
 
 class Memory:
@@ -46,6 +48,33 @@ class Memory:
         if array.shape != ((len(names),) if names else ()) and not (len(names) == 1 and array.ndim == 0):
             raise RunError(f"external '{self.routine.name}' must return {wanted}, but returned {value!r}")
         return tuple(array.tolist()) if len(names) > 1 else float(array.ravel()[0])
+
+
+class Remembered:
+    """Memories of a run, each with the array in which single evaluations find it: marked before a step, put back for a look.
+
+    `rates` are those at the mark.
+    """
+
+    def __init__(self, run: Stepper, arrays: Sequence[tuple[np.ndarray, np.ndarray]]) -> None:
+        self.run, self.arrays = run, arrays
+        self.rates = run.rates
+        self.marked: list[np.ndarray] = []
+
+    def mark(self) -> None:
+        self.rates = self.run.rates.copy()
+        self.marked = [running.copy() for running, _ in self.arrays]
+
+    @contextmanager
+    def back(self) -> Iterator[None]:
+        later = [seen.copy() for _, seen in self.arrays]
+        try:
+            for (_, seen), marked in zip(self.arrays, self.marked, strict=True):
+                seen[:] = marked
+            yield
+        finally:
+            for (_, seen), values in zip(self.arrays, later, strict=True):
+                seen[:] = values
 
 
 def routines_of(program: Program, description: Description, external: Mapping[str, Any]) -> list[Any]:

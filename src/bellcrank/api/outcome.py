@@ -31,6 +31,9 @@ def watch_for(
     columns.update({s.name: (i, quantities.states[s.name].factor) for i, s in enumerate(states, 1)})
     names = program.output_names
     columns.update({n: (i, quantities.output_unit[n].factor) for i, n in enumerate(names, 1 + len(states))})
+    for i, s in enumerate(program.inputs, 1 + len(states) + len(names)):
+        if s.kind == "variable":
+            columns.setdefault(s.name, (i, quantities.unit[s.name.lower()].factor))
     records = equations.analysis.mechanism.description.parameters.values()
     values = {r.name: float(r.value) for r in records if r.value is not None}
     values.update({str(k): float(v) for k, v in (parameters or {}).items()})
@@ -102,7 +105,7 @@ def as_run(equations: Equations, rows: np.ndarray, ended: str, watch: Watch, set
     labels: dict[str, str] = {}
     states = (*program.coordinates, *program.speeds)
     if rows.shape[1] < 2:  # not even the first row could be evaluated
-        rows = np.empty((0, 1 + len(states) + len(program.output_names)))
+        rows = np.empty((0, 1 + len(states) + len(program.output_names) + len(program.inputs)))
     for i, s in enumerate(states, 1):
         unit = quantities.states[s.name]
         channels[s.name] = np.asarray(unit.from_equation(rows[:, i]))
@@ -112,4 +115,9 @@ def as_run(equations: Equations, rows: np.ndarray, ended: str, watch: Watch, set
         unit = quantities.output_unit[name]
         channels[name] = np.asarray(unit.from_equation(rows[:, i]))
         units[name], labels[name] = unit.text, by_name[name].label
+    for i, s in enumerate(program.inputs, 1 + len(states) + len(program.output_names)):
+        if s.kind == "variable" and s.name not in channels:
+            unit = quantities.unit[s.name.lower()]
+            channels[s.name] = np.asarray(unit.from_equation(rows[:, i]))
+            units[s.name], labels[s.name] = unit.text, quantities.label.get(s.name.lower()) or s.name
     return Run(equations.name, rows[:, 0].copy(), channels, units, labels, ended, list(watch.events), settings)

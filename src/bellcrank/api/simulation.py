@@ -9,19 +9,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bellcrank.api.assembly import complete_state
-from bellcrank.api.externals import Memory, routines_of
+from bellcrank.api.externals import Memory, Remembered, routines_of
 from bellcrank.api.outcome import as_run, how_ended, watch_for
 from bellcrank.api.values import input_signals, parameter_values, run_plan, state_lists
 from bellcrank.build.arguments import Course
-from bellcrank.build.c import CModel, Input, c_model
+from bellcrank.build.c import CModel, CRun, Input, c_model
 from bellcrank.build.compiler import find_compiler
 from bellcrank.build.python import PythonModel
 from bellcrank.errors import ModelError
+from bellcrank.run.adaptive import AdaptiveRun
 from bellcrank.run.admit import Closure
+from bellcrank.run.inputs import breaks_of
 from bellcrank.run.integrate import ADAPTIVE
 from bellcrank.run.result import Run
-from bellcrank.run.stepping import AdaptiveRun, Evaluation, PythonRun, Stepper
-from bellcrank.run.watch import Progress, take_steps
+from bellcrank.run.stepping import Evaluation, PythonRun, Rows, Stepper, within_step
+from bellcrank.run.watch import Progress, Within, take_steps
 
 if TYPE_CHECKING:
     from bellcrank.api.equations import Equations
@@ -195,26 +197,42 @@ class Simulation:
         y = np.concatenate(complete_state(self.equations, given, closure, p, signals))
         self._forget()
         n_q = len(self.program.coordinates)
-        evaluation = Evaluation(self.model, n_q, p, self._constants(p), signals, self._set_live, closure)
+        evaluation = Evaluation(self.model, n_q, len(y), p, self._constants(p), signals, self._set_live, closure)
+        breaks = breaks_of(signals, plan.t_end, plan.steps)
         run: Stepper
+        within: Within | None = None
         if plan.method in ADAPTIVE:
             times = plan.output_times
-            run = AdaptiveRun(evaluation, plan.method, times, y, rtol, atol)
+            run = AdaptiveRun(evaluation, plan.method, times, y, rtol, atol, breaks, watch)
             total, every, h = len(times) - 1, 1, plan.step * plan.every
         else:
             total, every, h = plan.steps, plan.every, plan.step
-            course = Course(plan.method, h, total, 1 if watch.conditions else every)
+            course = Course(plan.method, h, total, 1 if watch.conditions else every, plan.t_end, breaks)
             if isinstance(self.model, CModel):
                 run = self.model.start(course, y, p, evaluation.c, signals)
             else:
                 run = PythonRun(evaluation, course, y)
+        remembered = self._remembered(run)
+        if plan.method not in ADAPTIVE:
+
+            def within(i: int, row: np.ndarray) -> Rows:
+                return within_step(evaluation, course, i, row, remembered.rates if remembered else None)
+
         try:
-            rows = take_steps(run, total, every, watch, progress)
+            rows = take_steps(run, total, every, watch, within, remembered, progress)
         finally:
             self._set_live(False)
         ended = how_ended(self.equations, self.externals, run, watch, h, p, signals)
         settings = {"t_end": plan.t_end, "step": plan.step, "method": plan.method, "backend": self.backend}
         return as_run(self.equations, rows, ended, watch, settings)
+
+    def _remembered(self, run: Stepper) -> Remembered | None:
+        """What external routines remember during a run, if any do."""
+        inside = self.model.memory if isinstance(self.model, CModel) else np.zeros(1)
+        arrays = [(m.array, m.array) for m in self._remembering if len(m.array)]
+        if len(inside) > 1 and isinstance(run, CRun):
+            arrays.append((run.memory, inside))
+        return Remembered(run, arrays) if arrays else None
 
     @property
     def _remembering(self) -> list[Memory]:

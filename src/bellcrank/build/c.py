@@ -49,6 +49,7 @@ class Input:
     pieces: np.ndarray | None = None
     rate: bool = False
     scale: float = 1.0
+    breaks: tuple[float, ...] = ()  # times of jumps and kinks
 
 
 class _Externals(ctypes.Structure):
@@ -92,6 +93,10 @@ class _Job(ctypes.Structure):
         ("rows", ctypes.c_void_p),
         ("filled", ctypes.c_int64),
         ("reached", ctypes.c_int64),
+        ("t_end", ctypes.c_double),
+        ("breaks", ctypes.c_void_p),
+        ("n_breaks", ctypes.c_int64),
+        ("begun", ctypes.c_int64),
         ("moved", ctypes.c_double),  # of models with closed loops; the others end before it
     )
 
@@ -241,7 +246,7 @@ class CModel:
 
 
 class CRun:
-    """A run in C. `rows` holds time, states and outputs of the recorded steps; `state` is the last good one."""
+    """A run in C. Rows hold time, states, outputs and inputs of the recorded steps; `state` is the last good one."""
 
     def __init__(
         self,
@@ -255,27 +260,32 @@ class CRun:
         self.model, self.course = model, course
         self.state = np.array(state, dtype=float)
         self.bad = np.full_like(self.state, math.nan)
-        self._rates = np.zeros_like(self.state)
+        self.rates = np.zeros_like(self.state)
         self._parameters = np.array([*p, 0.0])
         self._constants = np.array([*c, 0.0])
         self._inputs = inputs
         self._signals = (_Input * max(len(inputs), 1))(*(_signal(i) for i in inputs))  # self._inputs keeps their arrays
         self._function = _Function(self._input)
-        self._job = _Job(method=METHODS.index(course.method), total=course.total, every=course.every, h=course.step)
+        self._breaks = np.array([*course.breaks, 0.0])
+        self._job = _Job(
+            method=METHODS.index(course.method), total=course.total, every=course.every, h=course.step,
+            t_end=course.t_end, n_breaks=len(course.breaks),
+        )  # fmt: skip
         self._job.function = self._function
         self._job.inputs = ctypes.addressof(self._signals)
-        self._memory = np.zeros_like(model.memory)
-        self._externals = model.externals(self._memory)
+        self.memory = np.zeros_like(model.memory)
+        self._externals = model.externals(self.memory)
         self._job.externals = ctypes.addressof(self._externals)
         for name, array in (
             ("p", self._parameters),
             ("c", self._constants),
             ("y", self.state),
-            ("k", self._rates),
+            ("k", self.rates),
             ("bad", self.bad),
+            ("breaks", self._breaks),
         ):
             setattr(self._job, name, array.ctypes.data)
-        self._width = 1 + len(self.state) + len(model.program.output_names)
+        self._width = 1 + len(self.state) + len(model.program.output_names) + len(inputs)
         self.status = FINISHED
         self.problem = ""
         self.reached = 0

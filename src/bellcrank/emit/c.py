@@ -256,7 +256,7 @@ class _Source:
 
     def _with_loops(self, text: str) -> str:
         """The run with what closed loops ask for, or without."""
-        pieces = dict.fromkeys(_LOOPS, "") | {"LAST": "INPUT_FAILED"}
+        pieces = dict.fromkeys(_LOOPS, "") | {"LAST": "INPUT_FAILED", "ADMIT": "    (void)end;\n"}
         if self.program.loops is not None:
             pieces = {**_LOOPS, "CLOSED": template("admit.c")}
             if not {*self.program.inputs}.intersection(symbols_in(_roots(self.program.closure))):
@@ -356,10 +356,10 @@ _LOOPS = {  # in the template of a run
     "LAST": "NOT_CLOSED",
     "MOVED": "    double moved;               /* out: how far the last step was moved to close the loops */\n",
     "CLOSED": "",
-    "ADMIT": """        if ((job->status = admit(job, end, next, w))) {
-            memcpy(job->bad, next, sizeof next);
-            return job->status;
-        }
+    "ADMIT": """    if ((failed = admit(job, end, next, w))) {
+        memcpy(job->bad, next, sizeof next);
+        return failed;
+    }
 """,
 }
 _HELPERS = {

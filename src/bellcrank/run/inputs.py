@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -86,7 +86,7 @@ def chirp(
         "chirp",
         lambda t: amplitude * math.sin(phase(t)) if t >= start else 0.0,
         rate,
-        (start,),
+        (start, start + duration),
         (amplitude, f0, f1, duration, start),
     )
 
@@ -112,7 +112,23 @@ def sampled(times: Sequence[float], values: Sequence[float], name: str = "input"
 
     pieces = np.zeros((len(x) - 1, 4))
     pieces[:, 0], pieces[:, 1] = y[:-1], np.diff(y) / np.diff(x)
-    return Signal("pieces", value, rate, (), (), x, pieces, covers)
+    return Signal("pieces", value, rate, _kinks(x, pieces[:, 1]), (), x, pieces, covers)
+
+
+def _kinks(x: np.ndarray, slopes: np.ndarray) -> tuple[float, ...]:
+    """Points between straight lines at which the slope changes."""
+    changes = np.abs(np.diff(slopes)) > 1e-9 * np.abs(slopes).max(initial=0.0)
+    return tuple(x[1:-1][changes].tolist())
+
+
+def breaks_of(inputs: Iterable[Input], t_end: float, steps: int) -> tuple[float, ...]:
+    """Times in order at which steps are to be split. An input with more kinks than there are steps is taken as smooth."""
+    found: set[float] = set()
+    for i in inputs:
+        inner = [b for b in i.breaks if 0 < b <= t_end]
+        if len(inner) <= steps:
+            found.update(inner)
+    return tuple(sorted(found))
 
 
 def as_signal(given: Any, name: str) -> Signal:
@@ -147,7 +163,8 @@ def _table(given: Table, name: str) -> Signal:
     if given.derivative != (0,):
         return Signal("function", given.value, slope.value if slope else None)
     points, pieces = np.ascontiguousarray(given.axes[0], dtype=float), np.ascontiguousarray(spline_pieces(given))
-    return Signal("pieces", given.value, slope.value if slope else None, (), (), points, pieces)
+    kinks = _kinks(points, pieces[:, 1]) if given.order == 1 else ()
+    return Signal("pieces", given.value, slope.value if slope else None, kinks, (), points, pieces)
 
 
 def as_input(signal: Signal, name: str, factor: float, rate: bool) -> Input:
@@ -166,7 +183,7 @@ def as_input(signal: Signal, name: str, factor: float, rate: bool) -> Input:
             raise RunError(f"input '{name}' is {x} at t = {t:g} s, not a finite number")
         return x * factor
 
-    return Input(value, signal.name, signal.numbers, signal.points, signal.pieces, rate, factor)
+    return Input(value, signal.name, signal.numbers, signal.points, signal.pieces, rate, factor, signal.breaks)
 
 
 def check_covers(signal: Signal, name: str, t_end: float) -> None:

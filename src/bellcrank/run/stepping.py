@@ -1,7 +1,8 @@
-"""Runs that go on step by step: in Python with a fixed step, or with SciPy's adaptive methods.
+"""Runs with a fixed step that go on step by step, driven by Python; and states within a step.
 
-A run has `advance(last)`, which goes on to step number `last` and returns the rows recorded on the way (time, states, outputs),
-`reached`, `status`, `state` (the last good one) and `bad` (the one that is not finite). `CRun` of `build` is another.
+A run has `advance(last)`, which goes on to step number `last` and returns the rows recorded on the way (time, states, outputs,
+inputs), `reached`, `status`, `state` (the last good one) and `bad` (the one that is not finite). `CRun` of `build` and
+`AdaptiveRun` are others.
 """
 
 from __future__ import annotations
@@ -16,9 +17,10 @@ import numpy as np
 from bellcrank.build.arguments import At, Course
 from bellcrank.build.c import FINISHED, NOT_FINITE, Input, not_closed
 from bellcrank.run.admit import Closure
-from bellcrank.run.integrate import FIXED, semi_implicit
+from bellcrank.run.integrate import FIXED, Advance, semi_implicit
 
 NO_VALUE = (OverflowError, ValueError, ZeroDivisionError)  # of Python's arithmetic, where C has inf or nan
+Rows = Callable[[float], np.ndarray]  # the row at a time
 
 
 class Stepper(Protocol):
@@ -26,8 +28,10 @@ class Stepper(Protocol):
 
     reached: int
     status: int
+    problem: str
     state: np.ndarray
     bad: np.ndarray
+    rates: np.ndarray  # at the state; of runs with a fixed step
 
     def advance(self, last: int) -> np.ndarray: ...
 
@@ -38,6 +42,7 @@ class Evaluation:
 
     model: Any
     n_q: int
+    n_s: int  # coordinates and speeds
     p: Sequence[float]
     c: Sequence[float]
     inputs: Sequence[Input]
@@ -69,7 +74,12 @@ class Evaluation:
             self.set_live(False)
 
     def row(self, t: float, y: np.ndarray) -> np.ndarray:
-        return np.array([t, *y, *self.model.outputs(*self.at(t, y))])
+        at = self.at(t, y)
+        return np.array([t, *y, *self.model.outputs(*at), *at[-1]])
+
+
+def method_of(course: Course, n_q: int) -> Advance:
+    return semi_implicit(n_q) if course.method == "euler" else FIXED[course.method]
 
 
 class PythonRun:
@@ -82,8 +92,8 @@ class PythonRun:
         self.reached = 0
         self.status = FINISHED
         self.problem = ""
-        self._advance = semi_implicit(evaluation.n_q) if course.method == "euler" else FIXED[course.method]
-        self._rates: np.ndarray | None = None
+        self._advance = method_of(course, evaluation.n_q)
+        self.rates = np.empty(0)
 
     def advance(self, last: int) -> np.ndarray:
         rows: list[np.ndarray] = []
@@ -94,79 +104,55 @@ class PythonRun:
         return np.array(rows)
 
     def _go_on(self, last: int, rows: list[np.ndarray]) -> None:
-        e, h = self.evaluation, self.course.step
-        if self._rates is None:
-            self._rates = e.settled(0.0, self.state)
+        e, course = self.evaluation, self.course
+        if not len(self.rates):
+            self.rates = e.settled(0.0, self.state)
             rows.append(e.row(0.0, self.state))
+        while self.reached < last:
+            self.reached += 1
+            if not self._step(self.reached):
+                self.status = NOT_FINITE
+                return
+            if self.reached % course.every == 0 or self.reached == course.total:
+                rows.append(e.row(course.time(self.reached), self.state))
+
+    def _step(self, i: int) -> bool:
+        """Takes step i; False if it cannot be taken."""
+        e = self.evaluation
         # AUTOSIM's rk2 calls external routines at the middle of a step as it does at its end
         inner = e.settled if self.course.method == "rk2" else e.rates
-        while self.reached < last:
-            self.reached += 1
-            i = self.reached
+        for part in self.course.parts(i):
+            times = (part.t, part.middle, part.before)
             with np.errstate(all="ignore"):
-                new = self._advance(inner, ((i - 1) * h, (i - 0.5) * h, i * h), self.state, h, self._rates)
-            if not np.all(np.isfinite(new)):
-                self.status, self.bad = NOT_FINITE, new
-                return
-            new, self.problem = e.admitted(i * h, new, h)
+                new = self._advance(inner, times, self.state, part.h, self.rates)
+            if np.all(np.isfinite(new)):
+                new, self.problem = e.admitted(part.end, new, self.course.step)
             if self.problem or not np.all(np.isfinite(new)):
-                self.status, self.bad = NOT_FINITE, new
-                return
-            self._rates = e.settled(i * h, new)
+                self.bad = new
+                return False
+            self.rates = e.settled(part.after, new)
             self.state = new
-            if i % self.course.every == 0 or i == self.course.total:
-                rows.append(e.row(i * h, new))
+        return True
 
 
-class AdaptiveRun:
-    """A run with a method of SciPy that chooses its own steps; step `i` here is the i-th output time."""
+def within_step(
+    evaluation: Evaluation, course: Course, i: int, row: np.ndarray, rates: np.ndarray | None = None
+) -> Rows:
+    """Rows at times within step i, which starts from the row given: the state is that of a step which ends there.
 
-    def __init__(
-        self, evaluation: Evaluation, method: str, times: np.ndarray, state: np.ndarray, rtol: float, atol: float
-    ) -> None:
-        from scipy import integrate
+    `rates` are those at its start, if they cannot be had again because external routines remember.
+    """
+    e, advance = evaluation, method_of(course, evaluation.n_q)
+    start = row[1 : 1 + e.n_s]
+    first = e.rates(course.begin(i), start) if rates is None else rates
 
-        self.evaluation, self.times = evaluation, times
-        self.state = np.array(state, dtype=float)
-        self.bad = np.full_like(self.state, math.nan)
-        self.reached = 0
-        self.status = FINISHED
-        self.problem = ""
-        solver = getattr(integrate, method)
-        self._make = lambda: solver(self._finite_rates, 0.0, self.state, float(times[-1]), rtol=rtol, atol=atol)
-        self._solver: Any = None
-        self._dense: Any = None
+    def row_at(t: float) -> np.ndarray:
+        y, k = start, first
+        for part in course.parts(i, until=t):
+            y = advance(e.rates, (part.t, part.middle, part.before), y, part.h, k)
+            y, _ = e.admitted(part.end, y, course.step)
+            if part.end < t:
+                k = e.rates(part.after, y)
+        return e.row(t, y)
 
-    def _finite_rates(self, t: float, y: np.ndarray) -> np.ndarray:
-        """Rates, or an error: SciPy's step control does not end on numbers that are not finite."""
-        rates = self.evaluation.rates(t, y)
-        if not np.all(np.isfinite(rates)):
-            raise ValueError(f"the rates are not finite at t = {t:g} s")
-        return rates
-
-    def advance(self, last: int) -> np.ndarray:
-        rows: list[np.ndarray] = []
-        try:
-            with np.errstate(all="ignore"):
-                self._go_on(last, rows)
-        except NO_VALUE as error:
-            self.status, self.problem = NOT_FINITE, str(error)
-        return np.array(rows)
-
-    def _go_on(self, last: int, rows: list[np.ndarray]) -> None:
-        if self._solver is None:
-            self.evaluation.settled(0.0, self.state)
-            rows.append(self.evaluation.row(0.0, self.state))
-            self._solver = self._make()
-        while self.reached < last:
-            t = float(self.times[self.reached + 1])
-            while self._solver.t < t:
-                message = self._solver.step()
-                if self._solver.status == "failed" or not np.all(np.isfinite(self._solver.y)):
-                    self.status, self.problem = NOT_FINITE, message or ""
-                    return
-                self.evaluation.settled(self._solver.t, self._solver.y)
-                self._dense = self._solver.dense_output()
-            self.reached += 1
-            self.state = np.array(self._solver.y if t == self._solver.t else self._dense(t))
-            rows.append(self.evaluation.row(t, self.state))
+    return row_at

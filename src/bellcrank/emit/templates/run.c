@@ -17,9 +17,13 @@ typedef struct {
     Externals *externals;       /* needed also if there are none */
     double *y, *k;              /* in, out: coordinates and speeds, and their rates, at the step reached */
     double *bad;                /* out: the state that is not finite, if any */
-    double *rows;               /* out: time, coordinates, speeds, outputs of each recorded step */
+    double *rows;               /* out: time, coordinates, speeds, outputs, inputs of each recorded step */
     int64_t filled;             /* in, out: rows filled so far */
     int64_t reached;            /* out: number of the last step taken or tried */
+    double t_end;               /* end of the last step, s; 0: total*h */
+    const double *breaks;       /* times in order at which inputs jump or have a kink: steps are split there */
+    int64_t n_breaks;
+    int64_t begun;              /* in, out: 0 before step 0 has been recorded */
 @MOVED@} Job;
 @INPUTS@
 /* Rates of the state y at a time; live: external routines may change what they remember. */
@@ -32,12 +36,13 @@ static int rates(Job *job, int live, double t, const double *y, double *k, doubl
 
 static int record(Job *job, double t, const double *y, const double *w)
 {
-    double *row = job->rows + job->filled*(1 + N_S + N_OUT);
+    double *row = job->rows + job->filled*(1 + N_S + N_OUT + N_W);
     job->filled++;
     row[0] = t;
     memcpy(row + 1, y, N_S*sizeof *y);
     job->externals->live = 0;
     outputs(t, y, y + N_Q, job->p, job->c, w, row + 1 + N_S, job->externals);
+    memcpy(row + 1 + N_S + N_OUT, w, N_W*sizeof *w);
     return job->externals->failed ? EXTERNAL_FAILED : FINISHED;
 }
 
@@ -49,10 +54,10 @@ static int all_finite(const double *y)
     return 1;
 }
 
-@CLOSED@/* One step from y with rates k to `next`: the rates there are left to the caller. */
-static int advance(Job *job, double t, double middle, double end, const double *y, const double *k, double *next, double *w)
+@CLOSED@/* One step from y with rates k, of length h, to `next`: the rates there are left to the caller. */
+static int advance(Job *job, double h, double t, double middle, double end, const double *y, const double *k, double *next,
+    double *w)
 {
-    const double h = job->h;
     double stage[N_S], k2[N_S], k3[N_S], k4[N_S];
     int failed;
     switch (job->method) {
@@ -89,30 +94,73 @@ static int advance(Job *job, double t, double middle, double end, const double *
     }
 }
 
-/* Goes on with a run. The state stays the last good one if a step fails. Returns the status. */
+/* A step, or a part of one, from t to end. Stages at the end see inputs as they are at `before`, what follows as at `after`:
+   the two differ where an input jumps. The state stays the last good one if the step fails. */
+static int part(Job *job, double h, double t, double middle, double end, double before, double after, double *w)
+{
+    double next[N_S], k_new[N_S];
+    int failed;
+    if ((failed = advance(job, h, t, middle, before, job->y, job->k, next, w)))
+        return failed;
+    if (!all_finite(next)) {
+        memcpy(job->bad, next, sizeof next);
+        return NOT_FINITE;
+    }
+@ADMIT@    if ((failed = rates(job, 1, after, next, k_new, w)))
+        return failed;
+    memcpy(job->y, next, sizeof next);
+    memcpy(job->k, k_new, sizeof k_new);
+    return FINISHED;
+}
+
+/* A step from t to end that is cut at the breaks from number b on. Breaks nearer than `near` to a step's end lie at it. */
+static int step_in_parts(Job *job, int64_t b, double t, double end, double near, double *w)
+{
+    while (t < end) {
+        double to = end, before = end, after = end;
+        if (b < job->n_breaks && job->breaks[b] <= end + near) {
+            const double first = job->breaks[b];
+            double last = first;
+            while (++b < job->n_breaks && job->breaks[b] <= last + near)
+                last = job->breaks[b];
+            to = first < end - near ? first : end;
+            before = nextafter(first < to ? first : to, -HUGE_VAL);
+            after = last > to ? last : to;
+        }
+        const int failed = part(job, to - t, t, 0.5*(t + to), to, before, after, w);
+        if (failed)
+            return failed;
+        t = to;
+    }
+    return FINISHED;
+}
+
+/* Goes on with a run. Returns the status. */
 EXPORT int run(Job *job)
 {
-    double next[N_S], k_new[N_S], w[N_W + 1];
+    const double h = job->h, near = 1e-9*h;
+    double w[N_W + 1];
+    int64_t b = 0;
     job->externals->failed = 0;
     job->reached = job->first;
     job->status = FINISHED;
-    if (job->first == 0 && job->filled == 0) {
+    if (!job->begun) {
+        job->begun = 1;
         if ((job->status = rates(job, 1, 0.0, job->y, job->k, w)) || (job->status = record(job, 0.0, job->y, w)))
             return job->status;
     }
     for (int64_t i = job->first + 1; i <= job->last; i++) {
-        const double h = job->h, t = (double)(i - 1)*h, end = (double)i*h;
+        const double t = (double)(i - 1)*h, whole = (double)i*h;
+        const double end = i == job->total && job->t_end > 0.0 ? job->t_end : whole;
         job->reached = i;
-        if ((job->status = advance(job, t, ((double)i - 0.5)*h, end, job->y, job->k, next, w)))
+        while (b < job->n_breaks && job->breaks[b] <= t + near)
+            b++;
+        if ((b < job->n_breaks && job->breaks[b] <= end + near) || fabs(end - whole) > near)
+            job->status = step_in_parts(job, b, t, end, near, w);
+        else
+            job->status = part(job, h, t, ((double)i - 0.5)*h, end, end, end, w);
+        if (job->status)
             return job->status;
-        if (!all_finite(next)) {
-            memcpy(job->bad, next, sizeof next);
-            return job->status = NOT_FINITE;
-        }
-@ADMIT@        if ((job->status = rates(job, 1, end, next, k_new, w)))
-            return job->status;
-        memcpy(job->y, next, sizeof next);
-        memcpy(job->k, k_new, sizeof k_new);
         if ((i % job->every == 0 || i == job->total) && (job->status = record(job, end, job->y, w)))
             return job->status;
     }
