@@ -67,7 +67,7 @@ class Equations:
 
     @property
     def inputs(self) -> list[str]:
-        return [s.name for s in self.program.inputs]
+        return [s.name for s in self.program.given_inputs]
 
     @property
     def outputs(self) -> list[str]:

@@ -16,10 +16,13 @@ from bellcrank.run.stepping import Stepper
 
 
 class Memory:
-    """External routines with what they remember. While `live`, a call may change the memory; else it works on a copy."""
+    """An external routine with what it remembers. While `live`, a call may change the memory; else it works on a copy.
 
-    def __init__(self, routine: External, function: Callable[..., Any]) -> None:
-        self.routine, self.function = routine, function
+    `when` is 1 for routines that are called for rates, 2 for those that are called for outputs and kept values only.
+    """
+
+    def __init__(self, routine: External, function: Callable[..., Any], when: int) -> None:
+        self.routine, self.function, self.when = routine, function, when
         self.array = np.zeros(routine.memory or 0)
         self.live = False
 
@@ -94,5 +97,5 @@ def routines_of(program: Program, description: Description, external: Mapping[st
             raise ModelError(
                 f"external '{routine.name}' has no routine: give python=, c= or external=", description.name
             )
-        result.append(None if function is None else Memory(routine, function))
+        result.append(None if function is None else Memory(routine, function, 1 if program.in_rates(routine) else 2))
     return result

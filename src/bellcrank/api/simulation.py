@@ -12,7 +12,7 @@ from bellcrank.api.assembly import complete_state
 from bellcrank.api.externals import Memory, Remembered, routines_of
 from bellcrank.api.outcome import as_run, how_ended, watch_for
 from bellcrank.api.values import input_signals, parameter_values, run_plan, state_lists
-from bellcrank.build.arguments import Course
+from bellcrank.build.arguments import At, Course
 from bellcrank.build.c import CModel, CRun, Input, c_model
 from bellcrank.build.compiler import find_compiler
 from bellcrank.build.python import PythonModel
@@ -115,10 +115,7 @@ class Simulation:
         inputs: Mapping[str, Any] | None = None,
     ) -> tuple[np.ndarray, np.ndarray]:
         """(q', u') in equation units (rad, consistent units); q and u as listed by `eom.coordinates` and `eom.speeds`."""
-        p = self.parameter_values(parameters)
-        w = [i.function(t) for i in self._inputs(inputs)]
-        q, u = state_lists(self.equations, q, u)
-        qdot, udot = self.model.derivatives(float(t), q, u, p, self._constants(p), w)
+        qdot, udot = self.model.derivatives(*self._at(t, q, u, parameters, inputs))
         return np.array(qdot), np.array(udot)
 
     def outputs(
@@ -130,12 +127,30 @@ class Simulation:
         inputs: Mapping[str, Any] | None = None,
     ) -> dict[str, float]:
         """Output channels in user units at a state given in equation units."""
-        p = self.parameter_values(parameters)
-        w = [i.function(t) for i in self._inputs(inputs)]
-        q, u = state_lists(self.equations, q, u)
-        values = self.model.outputs(float(t), q, u, p, self._constants(p), w)
+        values = self.model.outputs(*self._at(t, q, u, parameters, inputs))
         names = self.program.output_names
         return {n: float(self.quantities.output_unit[n].from_equation(v)) for n, v in zip(names, values, strict=True)}
+
+    def _at(
+        self,
+        t: float,
+        q: Sequence[float],
+        u: Sequence[float],
+        parameters: Mapping[str, float] | None,
+        inputs: Mapping[str, Any] | None,
+    ) -> At:
+        """A state with all that programs are called with; values that external routines keep are those of a run that starts there."""
+        p = self.parameter_values(parameters)
+        evaluation = Evaluation(self.model, *self._sizes, p, self._constants(p), self._inputs(inputs), self._set_live)
+        y = np.array([x for part in state_lists(self.equations, q, u) for x in part])
+        evaluation.keep(float(t), y, begin=True, live=0)
+        return evaluation.at(float(t), y)
+
+    @property
+    def _sizes(self) -> tuple[int, int, int]:
+        """Numbers of coordinates, of states and of values that external routines keep."""
+        p = self.program
+        return len(p.coordinates), len(p.coordinates) + len(p.speeds), len(p.inputs) - len(p.given_inputs)
 
     def complete(self, initial: Mapping[Any, float] | None = None) -> tuple[np.ndarray, np.ndarray]:
         """The full state in equation units from the values given (user units, default: those of set_run).
@@ -196,8 +211,7 @@ class Simulation:
         given = {**self.description.run.initial, **(initial or {})}
         y = np.concatenate(complete_state(self.equations, given, closure, p, signals))
         self._forget()
-        n_q = len(self.program.coordinates)
-        evaluation = Evaluation(self.model, n_q, len(y), p, self._constants(p), signals, self._set_live, closure)
+        evaluation = Evaluation(self.model, *self._sizes, p, self._constants(p), signals, self._set_live, closure)
         breaks = breaks_of(signals, plan.t_end, plan.steps)
         run: Stepper
         within: Within | None = None
@@ -212,7 +226,7 @@ class Simulation:
                 run = self.model.start(course, y, p, evaluation.c, signals)
             else:
                 run = PythonRun(evaluation, course, y)
-        remembered = self._remembered(run)
+        remembered = self._remembered(run, evaluation)
         if plan.method not in ADAPTIVE:
 
             def within(i: int, row: np.ndarray) -> Rows:
@@ -221,17 +235,19 @@ class Simulation:
         try:
             rows = take_steps(run, total, every, watch, within, remembered, progress)
         finally:
-            self._set_live(False)
+            self._set_live(0)
         ended = how_ended(self.equations, self.externals, run, watch, h, p, signals)
         settings = {"t_end": plan.t_end, "step": plan.step, "method": plan.method, "backend": self.backend}
         return as_run(self.equations, rows, ended, watch, settings)
 
-    def _remembered(self, run: Stepper) -> Remembered | None:
+    def _remembered(self, run: Stepper, evaluation: Evaluation) -> Remembered | None:
         """What external routines remember during a run, if any do."""
         inside = self.model.memory if isinstance(self.model, CModel) else np.zeros(1)
         arrays = [(m.array, m.array) for m in self._remembering if len(m.array)]
         if len(inside) > 1 and isinstance(run, CRun):
             arrays.append((run.memory, inside))
+        if len(evaluation.kept):
+            arrays.append((run.kept[:-1] if isinstance(run, CRun) else evaluation.kept, evaluation.kept))
         return Remembered(run, arrays) if arrays else None
 
     @property
@@ -245,10 +261,10 @@ class Simulation:
         if isinstance(self.model, CModel):
             self.model.forget()
 
-    def _set_live(self, live: bool) -> None:
-        """Whether single evaluations may change what external routines remember."""
+    def _set_live(self, live: int) -> None:
+        """Whose memories single evaluations may change: 1 of routines called for rates, 2 of the others, 0 none."""
         for routine in self._remembering:
-            routine.live = live
+            routine.live = bool(live & routine.when)
         if isinstance(self.model, CModel):
             self.model.live = live
 

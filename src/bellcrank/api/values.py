@@ -94,7 +94,7 @@ def input_signals(equations: Equations, given: Mapping[str, Any] | None, t_end: 
     _warn_of_unknown_inputs([v.name for v in description.variables], given or {})
     result: list[Input] = []
     missing = []
-    for s in equations.program.inputs:
+    for s in equations.program.given_inputs:
         name = s.name[5:-1] if s.kind == "rate" else s.name
         if name.lower() not in listed:
             missing.append(name)

@@ -47,7 +47,7 @@ class Course:
                     last = inner.pop(0)
                 to = at if at < end - near else end
                 before, after = math.nextafter(min(at, to), -math.inf), max(last, to)
-            yield Part(to - t, t, 0.5 * (t + to), to, before, after)
+            yield Part(to - t, t, 0.5 * (t + to), to, before, after, to >= end)
             t = to
 
     def begin(self, i: int) -> float:
@@ -67,3 +67,4 @@ class Part:
     end: float
     before: float
     after: float
+    last: bool = True  # of its step

@@ -97,6 +97,7 @@ class _Job(ctypes.Structure):
         ("breaks", ctypes.c_void_p),
         ("n_breaks", ctypes.c_int64),
         ("begun", ctypes.c_int64),
+        ("kept", ctypes.c_void_p),
         ("moved", ctypes.c_double),  # of models with closed loops; the others end before it
     )
 
@@ -153,7 +154,9 @@ class CModel:
         self._called = [self.routines[place[r]] for r in away]
         self._arguments = [_argument_count(program, r) for r in away]
         self.memory = np.zeros(memory + 1)
-        self.live = False  # may single evaluations change what external routines remember?
+        self.live = (
+            0  # whose memories may single evaluations change? 1: called for rates, 2: for outputs and kept values
+        )
         self.error: BaseException | None = None
         self._callback = _External(self._external)
         self._externals = self.externals(self.memory)
@@ -188,9 +191,24 @@ class CModel:
         self._evaluate(self._library.closure, at, out)
         return list(out)
 
+    def start_values(self, *at: *At) -> list[float]:
+        """Values of external routines that hold over a run."""
+        return self._kept_values("start", at, len(self.program.start.results))
+
+    def update_values(self, *at: *At) -> list[float]:
+        """Values of external routines that hold over a step."""
+        return self._kept_values("update", at, len(self.program.update.results))
+
+    def _kept_values(self, name: str, at: At, count: int) -> list[float]:
+        if not count:
+            return []
+        out = (ctypes.c_double * count)()
+        self._evaluate(getattr(self._library, name), at, out)
+        return list(out)
+
     def _evaluate(self, function: Any, at: At, *results: Any) -> None:
         t, q, u, p, c, w = at
-        self._externals.live = int(self.live)
+        self._externals.live = self.live
         self._externals.failed = 0
         function(
             ctypes.c_double(t), _array(q), _array(u), self._kept("p", p), self._kept("c", c), _array(w), *results,
@@ -210,7 +228,7 @@ class CModel:
         try:
             routine: Any = self._called[number]
             before = getattr(routine, "live", False)
-            routine.live = bool(live)
+            routine.live = bool(live & getattr(routine, "when", 1))
             try:
                 returned = routine(*arguments[: self._arguments[number]])
             finally:
@@ -267,6 +285,7 @@ class CRun:
         self._signals = (_Input * max(len(inputs), 1))(*(_signal(i) for i in inputs))  # self._inputs keeps their arrays
         self._function = _Function(self._input)
         self._breaks = np.array([*course.breaks, 0.0])
+        self.kept = np.zeros(len(model.program.inputs) - len(inputs) + 1)
         self._job = _Job(
             method=METHODS.index(course.method), total=course.total, every=course.every, h=course.step,
             t_end=course.t_end, n_breaks=len(course.breaks),
@@ -283,9 +302,10 @@ class CRun:
             ("k", self.rates),
             ("bad", self.bad),
             ("breaks", self._breaks),
+            ("kept", self.kept),
         ):
             setattr(self._job, name, array.ctypes.data)
-        self._width = 1 + len(self.state) + len(model.program.output_names) + len(inputs)
+        self._width = 1 + len(self.state) + len(model.program.output_names) + len(model.program.inputs)
         self.status = FINISHED
         self.problem = ""
         self.reached = 0
@@ -327,7 +347,8 @@ def _array(values: Sequence[float]) -> Any:
 
 
 def _argument_count(program: Program, routine: Any) -> int:
-    for s in (*program.derivatives.statements, *program.outputs.statements, *program.closure.statements):
+    sections = (program.derivatives, program.outputs, program.closure, program.start, program.update)
+    for s in (s for section in sections for s in section.statements):
         if isinstance(s, Call) and s.routine is routine:
             return len(s.arguments)
     return 0

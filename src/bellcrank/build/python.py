@@ -24,6 +24,7 @@ class PythonModel:
         self._module: Any = module
         self.program = program
         self.routines = tuple(routines)
+        self._starts, self._updates = bool(program.start.results), bool(program.update.results)
 
     def constants(self, p: Sequence[float]) -> list[float]:
         return self._module.constants(p)
@@ -39,6 +40,16 @@ class PythonModel:
     def careful(self, *at: *At) -> list[float]:
         """Rates of coordinates and speeds of closed loops near singular positions, and the ratio of pivots, in one list."""
         values: list[float] = self._module.careful(*at, self.routines)
+        return values
+
+    def start_values(self, *at: *At) -> list[float]:
+        """Values of external routines that hold over a run."""
+        values: list[float] = self._module.start(*at, self.routines) if self._starts else []
+        return values
+
+    def update_values(self, *at: *At) -> list[float]:
+        """Values of external routines that hold over a step."""
+        values: list[float] = self._module.update(*at, self.routines) if self._updates else []
         return values
 
     def outputs(self, *at: *At) -> list[float]:

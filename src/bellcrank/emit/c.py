@@ -86,6 +86,8 @@ class _Source:
         wanted = needed(program.outputs, program.derivatives.statements)
         self.outputs = schedule(wanted, Options(critical_path=False))
         self.closure = schedule(program.closure, options)
+        own = {"start": program.start, "update": program.update}
+        self.kept = {name: schedule(x, Options(critical_path=False)) for name, x in own.items() if x.results}
 
     def printer(self) -> CPrinter:
         return CPrinter({**self.names, **self.fixed}, self.tables.names, self.calls)
@@ -105,6 +107,8 @@ class _Source:
         if self.program.loops is not None:
             rows = {"out": _rows(self.program, self.program.loops)}
             parts += ["/* ---- constraints of closed loops */\n", self._function("closure", self.closure, rows)]
+        for name, plan in self.kept.items():
+            parts.append(self._function(name, plan, {"out": self._kept_names(name)}))
         parts.append(self._run())
         return "\n".join(p for p in parts if p)
 
@@ -125,6 +129,7 @@ class _Source:
             "   derivatives(t, q, u, p, c, w, qd, ud, x)      rates of all coordinates and speeds",
             "   outputs(t, q, u, p, c, w, out, x)             further channels",
             *(_CLOSURE if p.loops is not None else ()),
+            *(_KEPT_CALLS if self.kept else ()),
             "   run(job)                                      a whole run with a fixed step",
             "",
         ]
@@ -137,6 +142,7 @@ class _Source:
         lines += ["*/", "", template("head.c")]
         n_q, n_u = len(p.coordinates), len(p.speeds)
         sizes = {"Q": n_q, "U": n_u, "S": n_q + n_u, "P": len(p.parameters), "C": len(self.fixed), "W": len(p.inputs)}
+        sizes["I"] = len(p.given_inputs)
         sizes["OUT"] = len(p.output_names)
         if p.loops is not None:
             sizes |= {"G": len(p.loops.g), "V": len(p.loops.v)}
@@ -151,8 +157,10 @@ class _Source:
     def _helpers(self) -> str:
         """Routines that the statements call."""
         used = set()
-        steps = (*self.derivatives.steps, *self.outputs.steps, *self.closure.steps)
-        sections = [self.program.constants, self.program.derivatives, self.program.outputs, self.program.closure]
+        plans = (self.derivatives, self.outputs, self.closure, *self.kept.values())
+        steps = [s for plan in plans for s in plan.steps]
+        p = self.program
+        sections = [p.constants, p.derivatives, p.outputs, p.closure, p.start, p.update]
         for node in postorder([e for s in sections for e in _roots(s)]):
             if isinstance(node, Func) and node.function is None:
                 used.add(node.name)
@@ -161,7 +169,7 @@ class _Source:
             parts.append(template("sincos.c"))
         if any(isinstance(s, Solve) for s in steps):
             parts.append(template("solve.c"))
-        if self.tables.names or self.program.inputs:
+        if self.tables.names or self.program.given_inputs:
             parts.append(template("spline.c"))
         if any(len(t.axes) == 2 for t in self.tables.names):
             parts.append(template("surface.c"))
@@ -242,17 +250,40 @@ class _Source:
             lines += printer.step(s)
             known.update(step_targets(s))
             lines += [f"z[{shared[t]}] = {t.name};" for t in step_targets(s) if t in shared]
-            if isinstance(s, Call):
+            if isinstance(s, Call) and (self.calls[s.routine].function is None or s.routine.memory):
                 used.add("x")
         for symbol in _shared_in(results, shared, known):
             lines.append(f"const double {symbol.name} = z[{shared[symbol]}];")
         return lines, used
 
     def _run(self) -> str:
-        text = self._with_loops(template("run.c"))
-        inputs = template("inputs.c") if self.program.inputs else ""
-        setting = "    if (set_inputs(job, t, w))\n        return INPUT_FAILED;\n" if self.program.inputs else ""
+        text = self._with_kept(self._with_loops(template("run.c")))
+        inputs = template("inputs.c") if self.program.given_inputs else ""
+        setting = "    if (set_inputs(job, t, w))\n        return INPUT_FAILED;\n" if self.program.given_inputs else ""
         return text.replace("@INPUTS@", f"\n{inputs}").replace("@SET@", setting)
+
+    def _kept_names(self, section: str) -> list[str]:
+        kept = [s.name for s in self.program.inputs if s.kind == "kept"]
+        first = len(self.program.start.results)
+        return kept[:first] if section == "start" else kept[first:]
+
+    def _with_kept(self, text: str) -> str:
+        """The run with values of external routines that are kept, or without."""
+        pieces = dict.fromkeys(_KEPT, "")
+        if self.kept:
+            keep, place = template("keep.c"), "N_I"
+            for name, margin in (("start", "        "), ("update", "    ")):
+                lines: list[str] = []
+                if name in self.kept:
+                    n = len(self.kept[name].results)
+                    lines.append(f"{name}(t, y, y + N_Q, job->p, job->c, w, kept, job->externals);")
+                    lines.append(f"memcpy(w + {place}, kept, {n}*sizeof *kept);")
+                    place = f"N_I + {n}"
+                keep = keep.replace(f"@{name.upper()}@", "".join(f"{margin}{line}\n" for line in lines))
+            pieces = {**_KEPT, "KEEP": keep, "UPDATE": _KEPT["UPDATE"] if "update" in self.kept else ""}
+        for name, piece in pieces.items():
+            text = text.replace(f"@{name}@", piece)
+        return text
 
     def _with_loops(self, text: str) -> str:
         """The run with what closed loops ask for, or without."""
@@ -351,6 +382,9 @@ def _void(unused: set[str]) -> list[str]:
 
 
 _CLOSURE = ("   closure(t, q, u, p, c, w, out, x)             residuals of closed loops and their slopes",)
+_KEPT_CALLS = (
+    "   start, update(t, q, u, p, c, w, out, x)       the last of w: values of external routines kept over a run, over a step",
+)
 _LOOPS = {  # in the template of a run
     "STATUS": ", NOT_CLOSED",
     "LAST": "NOT_CLOSED",
@@ -361,6 +395,12 @@ _LOOPS = {  # in the template of a run
         return failed;
     }
 """,
+}
+_KEPT = {  # in the template of a run
+    "KEEP": "",
+    "HELD": "    memcpy(w + N_I, job->kept, (N_W - N_I)*sizeof *w);\n",
+    "BEGIN": "        if ((job->status = keep(job, 1, 0.0, job->y, w)))\n            return job->status;\n",
+    "UPDATE": "    if (last && (failed = keep(job, 0, after, next, w)))\n        return failed;\n",
 }
 _HELPERS = {
     "sign": "static inline double sign(double a) { return (double)((a > 0.0) - (a < 0.0)); }\n",

@@ -154,7 +154,7 @@ class Symbol(Expr):
     """A named quantity. `kind` is what it stands for; `order` its small order in the present derivation.
 
     Kinds: parameter, constant (pi), time, variable (input), coordinate, speed, acceleration (rate of a speed), rate
-    (rate of a coordinate or input), dummy.
+    (rate of a coordinate or input), kept (value of an external routine that holds over a step), dummy.
     """
 
     __slots__ = ("kind", "name")

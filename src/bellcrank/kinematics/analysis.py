@@ -23,7 +23,7 @@ from bellcrank.kinematics.work import Work
 from bellcrank.model.check import Checker
 from bellcrank.model.formula import show, to_syntax
 from bellcrank.model.mechanism import Mechanism
-from bellcrank.model.records import ForceRecord
+from bellcrank.model.records import External, ForceRecord
 from bellcrank.vector import IDENTITY, NULL, Dyadic, Vector, cross, direction, dot, magnitude
 
 
@@ -70,6 +70,15 @@ class Loops:
     pivots: tuple[Symbol, ...]
 
 
+@dataclass(frozen=True)
+class Kept:
+    """A call of an external routine whose values are kept over a step, or over the run."""
+
+    symbols: tuple[Symbol, ...]
+    routine: External
+    arguments: tuple[Expr, ...]
+
+
 @dataclass
 class Analysis:
     """Everything the derivation needs, as expressions."""
@@ -82,6 +91,7 @@ class Analysis:
     removed: list[Removed] = field(default_factory=list)  # speeds that are no states
     loops: Loops | None = None
     outputs: list[Output] = field(default_factory=list)
+    kept: list[Kept] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     parameters: dict[str, str] = field(default_factory=dict)  # names met: lower case to spelling
 
@@ -115,6 +125,7 @@ def analyse(mechanism: Mechanism, checker: Checker) -> Analysis:
         work = Work([*mechanism.coordinates, *mechanism.speeds])
         kinematics = motion_of(mechanism, speed_values(removed, work), work)
     result = Analysis(mechanism, kinematics, points, removed=removed, loops=loops, notes=notes)
+    checker.scope.kept = {}
     reader = Reader(result, checker)
     reader.read()
     if checker.problems:
@@ -166,6 +177,10 @@ def _rows(kinematics: Kinematics, checker: Checker, points: dict[str, Point]) ->
         text = f"'{shown}'"
         try:
             residual = language.scalar(record.expression)
+            if kept := [s.name for s in symbols(residual) if s.kind == "kept"]:
+                raise ModelError(
+                    f"the value of an external routine that changes in jumps ({', '.join(kept)}) cannot be in it"
+                )
             wanted = _eliminated(record.eliminate, text, language)
             if depends_on(residual, lambda s: s.kind == "speed"):
                 speed.append(Row(text, residual, None, wanted))
@@ -271,6 +286,22 @@ class Reader:
         if d.gravity is not None:
             self.analysis.gravity = self._try("gravity", self._gravity) or Vector({})
         self._outputs()
+        self._kept()
+
+    def _kept(self) -> None:
+        """The calls of external routines that are made at the start of a run or at the end of steps, in order of entry."""
+        order = {e: i for i, e in enumerate(self.checker.description.externals)}
+        calls = [Kept(values, routine, args) for (routine, args), values in (self.language.kept or {}).items()]
+        self.analysis.kept = sorted(calls, key=lambda k: order[k.routine])
+        updated = {s for k in calls if k.routine.when == "update" for s in k.symbols}
+        for call in calls:
+            held = [s for a in call.arguments for s in symbols(a)]
+            if any(s.kind == "acceleration" for s in held):
+                self.checker.problem(f"external '{call.routine.name}'", "its arguments contain an acceleration.")
+            if call.routine.when == "init" and (late := [s.name for s in held if s in updated]):
+                self.checker.problem(
+                    f"external '{call.routine.name}'", f"it is called before {', '.join(late)} is known (when='init')."
+                )
 
     def _value(self, formula: Any) -> Any:
         return self.language.value(to_syntax(formula))

@@ -46,7 +46,8 @@ class AdaptiveRun:
         self.time = 0.0
         self._method = getattr(integrate, method)
         self._options = {"rtol": rtol, "atol": atol}
-        self._ends = _stretches(breaks, times)
+        updates = times.tolist() if evaluation.n_kept else []  # what external routines keep jumps there
+        self._ends = _stretches(sorted({*breaks, *updates}), times)
         self._solver: Any = None
         self._dense: Any = None
         self._y = self.state
@@ -64,8 +65,9 @@ class AdaptiveRun:
     def _go_on(self, last: int, rows: list[np.ndarray]) -> None:
         e = self.evaluation
         if self._solver is None:
+            e.keep(0.0, self.state, begin=True)
             e.settled(0.0, self.state)
-            self._seen = e.row(0.0, self.state)
+            self._seen = e.row(0.0, self.state, live=2)
             rows.append(self._seen)
             self.watch.look(self._seen[None, :], None)
         while self.reached < last:
@@ -80,12 +82,12 @@ class AdaptiveRun:
                     return
                 continue
             self.reached += 1
-            rows.append(self._row(t))
+            rows.append(self._row(t, live=2))
             self.state = rows[-1][1 : 1 + e.n_s]
 
-    def _row(self, t: float) -> np.ndarray:
+    def _row(self, t: float, live: int = 0) -> np.ndarray:
         """The row at a time within the last step."""
-        return self.evaluation.row(t, np.array(self._y if t == self.time else self._dense(t)))
+        return self.evaluation.row(t, np.array(self._y if t == self.time else self._dense(t)), live)
 
     def _step(self) -> bool:
         """One step of the method; False if it failed."""
@@ -104,6 +106,8 @@ class AdaptiveRun:
             rows = np.array([self._row(float(t)) for t in looks])
             self._seen = rows[-1]
             self.watch.look(rows, lambda *_: self._row)
+        if self.evaluation.n_kept and self.time == self.times[self.reached + 1]:
+            self.evaluation.keep(self.time, self._y)
         return True
 
     def _begin(self) -> None:

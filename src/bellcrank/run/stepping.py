@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -38,19 +39,41 @@ class Stepper(Protocol):
 
 @dataclass(frozen=True)
 class Evaluation:
-    """A model with all it needs to be evaluated at a time and state. `set_live`: may external memories change?"""
+    """A model with all it needs to be evaluated at a time and state.
+
+    `set_live` says whose memories may change: 1 of external routines called for rates, 2 of the others, 0 none.
+    """
 
     model: Any
     n_q: int
     n_s: int  # coordinates and speeds
+    n_kept: int  # values that external routines keep over a step or run
     p: Sequence[float]
     c: Sequence[float]
     inputs: Sequence[Input]
-    set_live: Callable[[bool], None]
+    set_live: Callable[[int], None]
     closure: Closure | None = None
 
+    @cached_property
+    def kept(self) -> np.ndarray:
+        """The values that external routines keep."""
+        return np.zeros(self.n_kept)
+
+    def keep(self, t: float, y: np.ndarray, begin: bool = False, live: int = 2) -> None:
+        """Calls the external routines whose values are kept: those for a whole run at its begin, the others always."""
+        if not self.n_kept:
+            return
+        self.set_live(live)
+        try:
+            if begin and (found := self.model.start_values(*self.at(t, y))):
+                self.kept[: len(found)] = found
+            if found := self.model.update_values(*self.at(t, y)):
+                self.kept[-len(found) :] = found
+        finally:
+            self.set_live(0)
+
     def at(self, t: float, y: np.ndarray) -> At:
-        w = [i.function(t) for i in self.inputs]
+        w = [*(i.function(t) for i in self.inputs), *self.kept.tolist()]
         return t, y[: self.n_q].tolist(), y[self.n_q :].tolist(), self.p, self.c, w
 
     def admitted(self, t: float, y: np.ndarray, h: float) -> tuple[np.ndarray, str]:
@@ -67,15 +90,20 @@ class Evaluation:
 
     def settled(self, t: float, y: np.ndarray) -> np.ndarray:
         """Rates at an accepted state: what external routines remember may change here."""
-        self.set_live(True)
+        self.set_live(1)
         try:
             return self.rates(t, y)
         finally:
-            self.set_live(False)
+            self.set_live(0)
 
-    def row(self, t: float, y: np.ndarray) -> np.ndarray:
+    def row(self, t: float, y: np.ndarray, live: int = 0) -> np.ndarray:
+        """Time, state, outputs and inputs."""
         at = self.at(t, y)
-        return np.array([t, *y, *self.model.outputs(*at), *at[-1]])
+        self.set_live(live)
+        try:
+            return np.array([t, *y, *self.model.outputs(*at), *at[-1]])
+        finally:
+            self.set_live(0)
 
 
 def method_of(course: Course, n_q: int) -> Advance:
@@ -106,15 +134,16 @@ class PythonRun:
     def _go_on(self, last: int, rows: list[np.ndarray]) -> None:
         e, course = self.evaluation, self.course
         if not len(self.rates):
+            e.keep(0.0, self.state, begin=True)
             self.rates = e.settled(0.0, self.state)
-            rows.append(e.row(0.0, self.state))
+            rows.append(e.row(0.0, self.state, live=2))
         while self.reached < last:
             self.reached += 1
             if not self._step(self.reached):
                 self.status = NOT_FINITE
                 return
             if self.reached % course.every == 0 or self.reached == course.total:
-                rows.append(e.row(course.time(self.reached), self.state))
+                rows.append(e.row(course.time(self.reached), self.state, live=2))
 
     def _step(self, i: int) -> bool:
         """Takes step i; False if it cannot be taken."""
@@ -130,7 +159,9 @@ class PythonRun:
             if self.problem or not np.all(np.isfinite(new)):
                 self.bad = new
                 return False
-            self.rates = e.settled(part.after, new)
+            if part.last:
+                e.keep(part.after, new)
+            self.rates = (e.settled if part.last else e.rates)(part.after, new)
             self.state = new
         return True
 

@@ -24,6 +24,7 @@ typedef struct {
     const double *breaks;       /* times in order at which inputs jump or have a kink: steps are split there */
     int64_t n_breaks;
     int64_t begun;              /* in, out: 0 before step 0 has been recorded */
+    double *kept;               /* in, out: values of external routines that are kept, the last of w */
 @MOVED@} Job;
 @INPUTS@
 /* Rates of the state y at a time; live: external routines may change what they remember. */
@@ -40,7 +41,7 @@ static int record(Job *job, double t, const double *y, const double *w)
     job->filled++;
     row[0] = t;
     memcpy(row + 1, y, N_S*sizeof *y);
-    job->externals->live = 0;
+    job->externals->live = 2;
     outputs(t, y, y + N_Q, job->p, job->c, w, row + 1 + N_S, job->externals);
     memcpy(row + 1 + N_S + N_OUT, w, N_W*sizeof *w);
     return job->externals->failed ? EXTERNAL_FAILED : FINISHED;
@@ -54,7 +55,7 @@ static int all_finite(const double *y)
     return 1;
 }
 
-@CLOSED@/* One step from y with rates k, of length h, to `next`: the rates there are left to the caller. */
+@KEEP@@CLOSED@/* One step from y with rates k, of length h, to `next`: the rates there are left to the caller. */
 static int advance(Job *job, double h, double t, double middle, double end, const double *y, const double *k, double *next,
     double *w)
 {
@@ -95,8 +96,9 @@ static int advance(Job *job, double h, double t, double middle, double end, cons
 }
 
 /* A step, or a part of one, from t to end. Stages at the end see inputs as they are at `before`, what follows as at `after`:
-   the two differ where an input jumps. The state stays the last good one if the step fails. */
-static int part(Job *job, double h, double t, double middle, double end, double before, double after, double *w)
+   the two differ where an input jumps. External routines remember at the end of the last part only. The state stays the
+   last good one if the step fails. */
+static int part(Job *job, int last, double h, double t, double middle, double end, double before, double after, double *w)
 {
     double next[N_S], k_new[N_S];
     int failed;
@@ -106,7 +108,7 @@ static int part(Job *job, double h, double t, double middle, double end, double 
         memcpy(job->bad, next, sizeof next);
         return NOT_FINITE;
     }
-@ADMIT@    if ((failed = rates(job, 1, after, next, k_new, w)))
+@ADMIT@@UPDATE@    if ((failed = rates(job, last, after, next, k_new, w)))
         return failed;
     memcpy(job->y, next, sizeof next);
     memcpy(job->k, k_new, sizeof k_new);
@@ -127,7 +129,7 @@ static int step_in_parts(Job *job, int64_t b, double t, double end, double near,
             before = nextafter(first < to ? first : to, -HUGE_VAL);
             after = last > to ? last : to;
         }
-        const int failed = part(job, to - t, t, 0.5*(t + to), to, before, after, w);
+        const int failed = part(job, to >= end, to - t, t, 0.5*(t + to), to, before, after, w);
         if (failed)
             return failed;
         t = to;
@@ -144,9 +146,9 @@ EXPORT int run(Job *job)
     job->externals->failed = 0;
     job->reached = job->first;
     job->status = FINISHED;
-    if (!job->begun) {
+@HELD@    if (!job->begun) {
         job->begun = 1;
-        if ((job->status = rates(job, 1, 0.0, job->y, job->k, w)) || (job->status = record(job, 0.0, job->y, w)))
+@BEGIN@        if ((job->status = rates(job, 1, 0.0, job->y, job->k, w)) || (job->status = record(job, 0.0, job->y, w)))
             return job->status;
     }
     for (int64_t i = job->first + 1; i <= job->last; i++) {
@@ -158,7 +160,7 @@ EXPORT int run(Job *job)
         if ((b < job->n_breaks && job->breaks[b] <= end + near) || fabs(end - whole) > near)
             job->status = step_in_parts(job, b, t, end, near, w);
         else
-            job->status = part(job, h, t, ((double)i - 0.5)*h, end, end, end, w);
+            job->status = part(job, 1, h, t, ((double)i - 0.5)*h, end, end, end, w);
         if (job->status)
             return job->status;
         if ((i % job->every == 0 || i == job->total) && (job->status = record(job, end, job->y, w)))
