@@ -105,7 +105,7 @@ def test_coordinates_of_another_body():
 def test_summary_tells_the_essentials():
     s, _ = pendulum()
     text = s.equations().summary()
-    assert "1 bodies" in text and "operations" in text and "derived by" in text
+    assert "1 body," in text and "operations" in text and "derived by" in text
 
 
 def test_latex_and_sources_can_be_written(tmp_path):

@@ -11,7 +11,7 @@ from typing import Any
 from bellcrank.dynamics.derive import reduced_system
 from bellcrank.emit.c import Words, c_source
 from bellcrank.emit.python import python_source
-from bellcrank.errors import BuildError, ModelError, ModelWarning, did_you_mean
+from bellcrank.errors import BuildError, ModelError, ModelWarning, counted, did_you_mean, mapping
 from bellcrank.expr import ZERO, Expr, Symbol, latex, small_threshold
 from bellcrank.kinematics.analysis import Analysis
 from bellcrank.kinematics.constraints import Removed, solve_speed_constraint
@@ -119,9 +119,10 @@ class Equations:
     def summary(self) -> str:
         """A few lines: freedoms, operations, how derived, seconds."""
         c = self.program.count
-        q, u = len(self.coordinates), len(self.independent_speeds)
+        bodies = counted(len(self.analysis.mechanism.bodies), "body", "bodies")
+        q, u = counted(len(self.coordinates), "coordinate"), counted(len(self.independent_speeds), "independent speed")
         lines = [
-            f"{self.name}: {len(self.analysis.mechanism.bodies)} bodies, {q} coordinates, {u} independent speeds",
+            f"{self.name}: {bodies}, {q}, {u}",
             f"operations: {c.add} add, {c.multiply} multiply, {c.divide} divide, {c.function} functions (total {c.total});"
             f" classic {c.add} / {c.muldiv_classic} and {c.calls_classic} calls",
             f"derived by {self.how} in {sum(self.seconds.values()):.3f} s",
@@ -183,7 +184,7 @@ class Equations:
         from bellcrank.api.simulation import Simulation
 
         self._warn_of_unknown_values()
-        return Simulation(self, backend, dict(external or {}))
+        return Simulation(self, backend, mapping(external, "external"))
 
     def _warn_of_unknown_values(self) -> None:
         used = {n.lower() for n in self.analysis.parameters}

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bellcrank.build.c import Input
-from bellcrank.errors import ModelError, RunError, did_you_mean
-from bellcrank.run.diagnose import likely_term
+from bellcrank.api.trip import Trip
+from bellcrank.build.c import FINISHED, NOT_CLOSED, CRun, Input
+from bellcrank.errors import ModelError, RunError, did_you_mean, mapping
+from bellcrank.run.adaptive import AdaptiveRun
+from bellcrank.run.diagnose import broken_term, likely_term
 from bellcrank.run.result import Run
 from bellcrank.run.stepping import Stepper
 from bellcrank.run.watch import Watch, read_condition
@@ -19,10 +21,14 @@ if TYPE_CHECKING:
 
 
 def watch_for(
-    equations: Equations, events: Mapping[str, Any], stop: set[str], parameters: Mapping[str, float] | None
+    equations: Equations, events: Mapping[str, Any] | None, stop: Any, parameters: Mapping[str, float] | None
 ) -> Watch:
     """The events to look for; conditions may use channels and parameters, in user units."""
     program, quantities = equations.program, equations.quantities
+    events = mapping(events, "events")
+    if not isinstance(stop, str | Iterable):
+        raise ModelError(f"stop={stop!r} must name events", equations.name)
+    stop = {stop} if isinstance(stop, str) else {str(s) for s in stop}
     for name in stop:
         if name not in events:
             raise ModelError(f"stop={name!r}: no event has that name.{did_you_mean(name, events)}", equations.name)
@@ -43,24 +49,25 @@ def watch_for(
 def how_ended(
     equations: Equations,
     externals: Sequence[Any],
-    run: Stepper,
+    trip: Trip,
     watch: Watch,
-    h: float,
     p: list[float],
     signals: Sequence[Input],
 ) -> str:
     """The sentence that says how a run ended."""
     if watch.stopped is not None:
         return f"stopped by event '{watch.stopped.name}' at t = {watch.stopped.time:.6g} s"
-    if run.status == 0:
+    run, h = trip.run, trip.h
+    if run.status == FINISHED:
         return "finished"
-    t = run.reached * h
+    t = run.time
+    if run.status == NOT_CLOSED:
+        return f"stopped at t = {t:g} s: {run.problem}; try a smaller step"
     program = equations.program
     states = (*program.coordinates, *program.speeds)
     bad = [s.name for s, v in zip(states, run.bad, strict=True) if not np.isfinite(v)]
-    problem = getattr(run, "problem", "")
-    if problem:
-        what = f"the rates of the states cannot be evaluated any more ({problem})"
+    if run.problem:
+        what = f"the rates of the states cannot be evaluated any more ({run.problem})"
     else:
         listed = ", ".join(bad[:4]) + (f" and {len(bad) - 4} more" if len(bad) > 4 else "")
         what = f"{listed} {'is no longer a finite number' if len(bad) == 1 else 'are no longer finite numbers'}"
@@ -87,14 +94,33 @@ def _likely(
     program = equations.program
     n_q = len(program.coordinates)
     before = max(t - h, 0.0)
-    try:
-        w = [i.function(before) for i in signals]
-    except RunError:
-        return ""
     values = dict(zip((s.name for s in program.parameters), p, strict=True))
     user = {r.name: f for r, f in zip(program.routines, externals, strict=True) if f is not None}
     loads = equations.analysis.loads
-    return likely_term(program, loads, before, run.state[:n_q].tolist(), run.state[n_q:].tolist(), values, w, user)
+    kept = run.kept[:-1].tolist() if isinstance(run, CRun) else []
+    state = run.state[:n_q].tolist(), run.state[n_q:].tolist()
+    found = ""
+    after = t + 1e-9 * max(t, h) if isinstance(run, AdaptiveRun) else t  # where its steps became too small
+    for time in (before, (before + t) / 2, t, after):  # what breaks may do so within the step
+        try:
+            w = [*(i.function(time) for i in signals), *kept]
+        except RunError:
+            break
+        if broken := broken_term(program, time, *state, values, w, user):
+            return broken
+        found = found or likely_term(program, loads, time, *state, values, w, user)
+    return found
+
+
+def not_finite(run: Run, outputs: Sequence[str]) -> list[str]:
+    """A sentence for each output that has no value somewhere."""
+    found = []
+    for name in outputs:
+        bad = np.flatnonzero(~np.isfinite(run[name]))
+        if len(bad):
+            times = f"t = {run.time[bad[0]]:.6g} s" + (f" and {len(bad) - 1} more times" if len(bad) > 1 else "")
+            found.append(f"output '{name}' is no finite number at {times}: {run[name][bad[0]]}")
+    return found
 
 
 def as_run(equations: Equations, rows: np.ndarray, ended: str, watch: Watch, settings: dict[str, Any]) -> Run:

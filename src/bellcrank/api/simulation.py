@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bellcrank.api.assembly import complete_state
-from bellcrank.api.externals import Memory, Remembered, routines_of
-from bellcrank.api.outcome import as_run, how_ended, watch_for
-from bellcrank.api.values import input_signals, parameter_values, run_plan, state_lists
-from bellcrank.build.arguments import At, Course
-from bellcrank.build.c import CModel, CRun, Input, c_model
+from bellcrank.api.assembly import complete_state, start_state
+from bellcrank.api.externals import Memory, routines_of
+from bellcrank.api.outcome import as_run, how_ended, not_finite, watch_for
+from bellcrank.api.trip import prepare
+from bellcrank.api.values import check_masses, input_signals, number, parameter_values, positive, run_plan, state_lists
+from bellcrank.build.arguments import At
+from bellcrank.build.c import CModel, Input, c_model
 from bellcrank.build.compiler import find_compiler
 from bellcrank.build.python import PythonModel
-from bellcrank.errors import ModelError
-from bellcrank.run.adaptive import AdaptiveRun
+from bellcrank.errors import ModelError, ModelWarning, mapping
+from bellcrank.expr.table import Table
 from bellcrank.run.admit import Closure
-from bellcrank.run.inputs import breaks_of
-from bellcrank.run.integrate import ADAPTIVE
+from bellcrank.run.beyond import asked_beyond
 from bellcrank.run.result import Run
-from bellcrank.run.stepping import Evaluation, PythonRun, Rows, Stepper, within_step
-from bellcrank.run.watch import Progress, Within, take_steps
+from bellcrank.run.stepping import Evaluation
+from bellcrank.run.watch import Progress, take_steps
 
 if TYPE_CHECKING:
     from bellcrank.api.equations import Equations
@@ -87,6 +88,7 @@ class Simulation:
     def _constants(self, p: list[float]) -> list[float]:
         key = tuple(p)
         if self._known is None or self._known[0] != key:
+            check_masses(self.equations, p)
             try:
                 known = self.model.constants(p)
             except (ZeroDivisionError, ValueError, OverflowError) as error:
@@ -143,8 +145,9 @@ class Simulation:
         p = self.parameter_values(parameters)
         evaluation = Evaluation(self.model, *self._sizes, p, self._constants(p), self._inputs(inputs), self._set_live)
         y = np.array([x for part in state_lists(self.equations, q, u) for x in part])
-        evaluation.keep(float(t), y, begin=True, live=0)
-        return evaluation.at(float(t), y)
+        t = number(t, "t")
+        evaluation.keep(t, y, begin=True, live=0)
+        return evaluation.at(t, y)
 
     @property
     def _sizes(self) -> tuple[int, int, int]:
@@ -157,7 +160,7 @@ class Simulation:
 
         What constraints determine is solved for, starting from zero; the rest is zero.
         """
-        given = self.description.run.initial if initial is None else initial
+        given = self.description.run.initial if initial is None else mapping(initial, "initial")
         if self.program.loops is None:
             return complete_state(self.equations, given)
         p, signals = self.parameter_values(), self._inputs(None)
@@ -190,7 +193,7 @@ class Simulation:
         method: str | None = None,
         output_every: int | None = None,
         parameters: Mapping[str, float] | None = None,
-        initial: Mapping[Any, float] | None = None,
+        initial: Mapping[Any, float] | tuple[Sequence[float], Sequence[float]] | None = None,
         inputs: Mapping[str, Any] | None = None,
         rtol: float = 1e-8,
         atol: float = 1e-10,
@@ -200,55 +203,36 @@ class Simulation:
     ) -> Run:
         """Integrates from t = 0 to t_end. Defaults come from set_run; `step` and times in s, values in user units.
 
-        `events`: conditions by name, each a channel or a formula over channels and parameters; its crossing of zero from below is
-        recorded in `run.events`. `stop` names events that end the run. `progress` is called with the share done.
+        `initial`: values by state, or a whole state (q, u) in equation units, as `complete` returns it. `rtol`, `atol`: of the
+        adaptive methods. `events`: conditions by name, each a channel or a formula over channels and parameters; its crossing of
+        zero from below, or a comparison that becomes true, is recorded in `run.events`. `stop` names events that end the run.
+        `progress` is called with the share done.
         """
         plan = run_plan(self.equations, t_end, step, method, output_every)
+        tolerances = positive(rtol, "rtol", ""), positive(atol, "atol", "")
         p = self.parameter_values(parameters)
         signals = self._inputs(inputs, plan.t_end)
-        watch = watch_for(self.equations, events or {}, {stop} if isinstance(stop, str) else set(stop), parameters)
+        watch = watch_for(self.equations, events, stop, parameters)
         closure = self._closure(p, signals)
-        given = {**self.description.run.initial, **(initial or {})}
-        y = np.concatenate(complete_state(self.equations, given, closure, p, signals))
+        y = np.concatenate(start_state(self.equations, initial, closure, p, signals))
         self._forget()
         evaluation = Evaluation(self.model, *self._sizes, p, self._constants(p), signals, self._set_live, closure)
-        breaks = breaks_of(signals, plan.t_end, plan.steps)
-        run: Stepper
-        within: Within | None = None
-        if plan.method in ADAPTIVE:
-            times = plan.output_times
-            run = AdaptiveRun(evaluation, plan.method, times, y, rtol, atol, breaks, watch)
-            total, every, h = len(times) - 1, 1, plan.step * plan.every
-        else:
-            total, every, h = plan.steps, plan.every, plan.step
-            course = Course(plan.method, h, total, 1 if watch.conditions else every, plan.t_end, breaks)
-            if isinstance(self.model, CModel):
-                run = self.model.start(course, y, p, evaluation.c, signals)
-            else:
-                run = PythonRun(evaluation, course, y)
-        remembered = self._remembered(run, evaluation)
-        if plan.method not in ADAPTIVE:
-
-            def within(i: int, row: np.ndarray) -> Rows:
-                return within_step(evaluation, course, i, row, remembered.rates if remembered else None)
-
+        trip = prepare(plan, evaluation, y, watch, tolerances, self._remembering)
         try:
-            rows = take_steps(run, total, every, watch, within, remembered, progress)
+            rows = take_steps(trip.run, trip.total, trip.every, watch, trip.within, trip.remembered, progress)
         finally:
             self._set_live(0)
-        ended = how_ended(self.equations, self.externals, run, watch, h, p, signals)
+        ended = how_ended(self.equations, self.externals, trip, watch, p, signals)
         settings = {"t_end": plan.t_end, "step": plan.step, "method": plan.method, "backend": self.backend}
-        return as_run(self.equations, rows, ended, watch, settings)
+        run = as_run(self.equations, rows, ended, watch, settings)
+        doubts = asked_beyond(self.program, self._python, rows, p) if self._uses_tables else []
+        for doubt in (*not_finite(run, self.equations.outputs), *doubts):
+            warnings.warn(doubt, ModelWarning, stacklevel=2)
+        return run
 
-    def _remembered(self, run: Stepper, evaluation: Evaluation) -> Remembered | None:
-        """What external routines remember during a run, if any do."""
-        inside = self.model.memory if isinstance(self.model, CModel) else np.zeros(1)
-        arrays = [(m.array, m.array) for m in self._remembering if len(m.array)]
-        if len(inside) > 1 and isinstance(run, CRun):
-            arrays.append((run.memory, inside))
-        if len(evaluation.kept):
-            arrays.append((run.kept[:-1] if isinstance(run, CRun) else evaluation.kept, evaluation.kept))
-        return Remembered(run, arrays) if arrays else None
+    @property
+    def _uses_tables(self) -> bool:
+        return any(isinstance(r, Table) for r in self.program.routines)
 
     @property
     def _remembering(self) -> list[Memory]:

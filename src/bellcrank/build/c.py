@@ -310,6 +310,10 @@ class CRun:
         self.problem = ""
         self.reached = 0
 
+    @property
+    def time(self) -> float:
+        return self.course.time(self.reached)
+
     def advance(self, last: int) -> np.ndarray:
         """Goes on to step `last`; the rows recorded on the way."""
         first = self.reached

@@ -45,6 +45,7 @@ class AdaptiveRun:
         self.rates = np.empty(0)
         self.time = 0.0
         self._method = getattr(integrate, method)
+        self._shrinks = method in ("RK45", "RK23", "DOP853")  # steps to rates without a value; others would not end
         self._options = {"rtol": rtol, "atol": atol}
         updates = times.tolist() if evaluation.n_kept else []  # what external routines keep jumps there
         self._ends = _stretches(sorted({*breaks, *updates}), times)
@@ -59,7 +60,7 @@ class AdaptiveRun:
             with np.errstate(all="ignore"):
                 self._go_on(last, rows)
         except NO_VALUE as error:
-            self.status, self.problem = NOT_FINITE, str(error)
+            self.status, self.problem, self.state = NOT_FINITE, str(error), self._y
         return np.array(rows)
 
     def _go_on(self, last: int, rows: list[np.ndarray]) -> None:
@@ -78,7 +79,7 @@ class AdaptiveRun:
                 return
             if self.time < t and stop is None:
                 if not self._step():
-                    self.status = NOT_FINITE
+                    self.status, self.state = NOT_FINITE, self._y
                     return
                 continue
             self.reached += 1
@@ -116,8 +117,13 @@ class AdaptiveRun:
         last = math.nextafter(end, -math.inf)
 
         def rates(t: float, y: np.ndarray) -> np.ndarray:
-            found = self.evaluation.rates(min(max(t, first), last), y)
-            if not np.all(np.isfinite(found)):  # SciPy's step control would not end
+            try:
+                found = self.evaluation.rates(min(max(t, first), last), y)
+            except NO_VALUE:
+                if not self._shrinks:
+                    raise
+                return np.full_like(y, math.nan)
+            if not self._shrinks and not np.all(np.isfinite(found)):
                 raise ValueError(f"the rates are not finite at t = {t:g} s")
             return found
 

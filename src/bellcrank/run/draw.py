@@ -49,4 +49,6 @@ def draw(
             figure.savefig(path, dpi=130)
         except OSError as error:
             raise RunError(f"cannot write {path}: {error.strerror or error}") from None
+        except (TypeError, ValueError) as error:  # an ending that is no format of pictures
+            raise RunError(f"cannot draw to {path}: {error}") from None
     return figure

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +12,7 @@ import numpy as np
 
 from bellcrank.build.c import Input
 from bellcrank.emit.c_tables import spline_pieces
-from bellcrank.errors import ModelError, RunError
+from bellcrank.errors import ModelError, ModelWarning, RunError
 from bellcrank.expr.table import Table
 
 
@@ -36,13 +37,26 @@ class Signal:
         return self.value(t)
 
 
+def _numbers(signal: str, **given: Any) -> list[float]:
+    """The numbers of a signal."""
+    found = []
+    for name, value in given.items():
+        try:
+            found.append(float(value))
+        except (TypeError, ValueError):
+            raise RunError(f"{signal}: {name}={value!r} is not a number") from None
+    return found
+
+
 def step(at: float = 0.0, height: float = 1.0, before: float = 0.0) -> Signal:
     """`before` until t = at, then `before + height`."""
+    at, height, before = _numbers("step", at=at, height=height, before=before)
     return Signal("step", lambda t: before + (height if t >= at else 0.0), None, (at,), (at, height, before))
 
 
 def ramp(start: float = 0.0, slope: float = 1.0, end: float = math.inf) -> Signal:
     """Zero until `start`, then rising by `slope` per second until `end`, then constant."""
+    start, slope, end = _numbers("ramp", start=start, slope=slope, end=end)
     return Signal(
         "ramp",
         lambda t: slope * (min(max(t, start), end) - start),
@@ -54,6 +68,9 @@ def ramp(start: float = 0.0, slope: float = 1.0, end: float = math.inf) -> Signa
 
 def sine(amplitude: float = 1.0, frequency: float = 1.0, phase: float = 0.0, start: float = 0.0) -> Signal:
     """amplitude * sin(2 pi frequency (t - start) + phase) from `start` on; frequency in Hz, phase in rad."""
+    amplitude, frequency, phase, start = _numbers(
+        "sine", amplitude=amplitude, frequency=frequency, phase=phase, start=start
+    )
     w = 2 * math.pi * frequency
     return Signal(
         "sine",
@@ -68,6 +85,9 @@ def chirp(
     amplitude: float = 1.0, f0: float = 0.1, f1: float = 10.0, duration: float = 10.0, start: float = 0.0
 ) -> Signal:
     """A sine whose frequency grows linearly from f0 to f1 (Hz) within `duration`, and stays at f1 after it."""
+    amplitude, f0, f1, duration, start = _numbers(
+        "chirp", amplitude=amplitude, f0=f0, f1=f1, duration=duration, start=start
+    )
     if not duration > 0:
         raise RunError(f"chirp: duration={duration!r} must be positive")
     k = (f1 - f0) / duration
@@ -93,7 +113,10 @@ def chirp(
 
 def sampled(times: Sequence[float], values: Sequence[float], name: str = "input") -> Signal:
     """Straight lines between samples; asked outside its times it is an error."""
-    x, y = np.ascontiguousarray(times, dtype=float), np.ascontiguousarray(values, dtype=float)
+    try:
+        x, y = np.ascontiguousarray(times, dtype=float), np.ascontiguousarray(values, dtype=float)
+    except (TypeError, ValueError):
+        raise RunError(f"input '{name}': times and values must be numbers") from None
     if x.ndim != 1 or x.shape != y.shape or len(x) < 2 or np.any(np.diff(x) <= 0):
         raise RunError(f"input '{name}': times must increase and match the values (got {x.shape} and {y.shape})")
     if not (np.all(np.isfinite(x)) and np.all(np.isfinite(y))):
@@ -187,8 +210,17 @@ def as_input(signal: Signal, name: str, factor: float, rate: bool) -> Input:
 
 
 def check_covers(signal: Signal, name: str, t_end: float) -> None:
-    """A sampled signal must be known for the whole run."""
+    """A sampled signal must be known for the whole run; a table goes on with its end slopes, which is told."""
     first, last = signal.covers
+    if math.isinf(last) and signal.points is not None:
+        first, last = (float(signal.points[i]) for i in (0, -1))
+        if first > 0 or last < t_end * (1 - 1e-9):
+            warnings.warn(
+                f"input '{name}' is a table for t = {first:g} to {last:g} s, but the run goes from 0 to {t_end:g} s: beyond its points it goes on with its end slope",
+                ModelWarning,
+                stacklevel=5,
+            )
+        return
     if first > 0 or last < t_end:
         assert signal.points is not None
         raise RunError(

@@ -16,7 +16,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from bellcrank.build.arguments import At, Course
-from bellcrank.build.c import FINISHED, NOT_FINITE, Input, not_closed
+from bellcrank.build.c import FINISHED, NOT_CLOSED, NOT_FINITE, Input, not_closed
 from bellcrank.run.admit import Closure
 from bellcrank.run.integrate import FIXED, Advance, semi_implicit
 
@@ -33,6 +33,9 @@ class Stepper(Protocol):
     state: np.ndarray
     bad: np.ndarray
     rates: np.ndarray  # at the state; of runs with a fixed step
+
+    @property
+    def time(self) -> float: ...  # of the state, or of the step that failed
 
     def advance(self, last: int) -> np.ndarray: ...
 
@@ -131,6 +134,10 @@ class PythonRun:
             self.status, self.problem = NOT_FINITE, str(error)
         return np.array(rows)
 
+    @property
+    def time(self) -> float:
+        return self.course.time(self.reached)
+
     def _go_on(self, last: int, rows: list[np.ndarray]) -> None:
         e, course = self.evaluation, self.course
         if not len(self.rates):
@@ -140,7 +147,7 @@ class PythonRun:
         while self.reached < last:
             self.reached += 1
             if not self._step(self.reached):
-                self.status = NOT_FINITE
+                self.status = NOT_CLOSED if self.problem else NOT_FINITE
                 return
             if self.reached % course.every == 0 or self.reached == course.total:
                 rows.append(e.row(course.time(self.reached), self.state, live=2))
