@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from bellcrank.api.describe import describe
 from bellcrank.dynamics.derive import reduced_system
 from bellcrank.emit.c import Words, c_source
 from bellcrank.emit.python import python_source
@@ -131,6 +132,10 @@ class Equations:
             [f"passes: {', '.join(f'{name} {n}' for name, n in self.program.stages)}"] if self.program.stages else []
         )
         return "\n".join([*lines, *(f"note: {n}" for n in self.notes)])
+
+    def describe(self) -> str:
+        """Parameters, inputs, states and outputs with values, units and labels."""
+        return describe(self)
 
     def __repr__(self) -> str:
         return self.summary()

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bellcrank.api.assembly import complete_state, start_state
+from bellcrank.api.describe import describe
 from bellcrank.api.externals import Memory, routines_of
 from bellcrank.api.outcome import as_run, how_ended, not_finite, watch_for
 from bellcrank.api.trip import prepare
@@ -253,23 +254,5 @@ class Simulation:
             self.model.live = live
 
     def describe(self) -> str:
-        """Parameters and states with labels, user units and equation values."""
-        lines = [
-            f"{self.equations.name} ({self.description.units})",
-            "parameters (user value, unit, equation value, label)",
-        ]
-        for name in self.equations.parameters:
-            key = name.lower()
-            record = self.description.parameters.get(key)
-            unit = self.quantities.unit[key]
-            value = record.value if record else None
-            shown = "-" if value is None else f"{value:g}"
-            internal = "-" if value is None else f"{unit.to_equation(float(value)):g}"
-            lines.append(
-                f"  {name:12} {shown:>12} {unit.text:12} {internal:>14}  {self.quantities.label.get(key, '')}".rstrip()
-            )
-        lines.append("states")
-        for s in (*self.program.coordinates, *self.program.speeds):
-            unit = self.quantities.states[s.name]
-            lines.append(f"  {s.name:12} {unit.text:8} {self.quantities.state_label.get(s.name, '')}".rstrip())
-        return "\n".join(lines)
+        """Parameters, inputs, states and outputs with labels, user units and equation values."""
+        return describe(self.equations)

@@ -12,7 +12,7 @@ import numpy as np
 
 from bellcrank.build.c import Input
 from bellcrank.errors import ModelError, ModelWarning, did_you_mean, mapping
-from bellcrank.expr import evaluate
+from bellcrank.expr import Expr, evaluate
 from bellcrank.expr.show import text
 from bellcrank.run.inputs import as_input, as_signal, check_covers
 from bellcrank.run.integrate import ADAPTIVE, FIXED
@@ -182,18 +182,26 @@ def _default_values(equations: Equations) -> dict[str, float]:
     return found
 
 
+def _value(entries: Sequence[Expr], known: Mapping[str, float]) -> list[float] | None:
+    """Values of constant expressions; None if they depend on what has no value, because the equations do not use it."""
+    try:
+        found = evaluate(entries, known)
+    except (ModelError, ArithmeticError):
+        return None
+    return found if all(math.isfinite(x) for x in found) else None
+
+
 def check_masses(equations: Equations, p: Sequence[float]) -> None:
     """Masses and moments of inertia that follow from parameters must not be negative."""
     known = _default_values(equations) | {s.name: x for s, x in zip(equations.program.parameters, p, strict=True)}
     problems = []
     for body in equations.analysis.mechanism.bodies:
-        entries = [body.mass, *(x for row in body.inertia for x in row)]
-        try:
-            mass, *inertia = evaluate(entries, known)
-        except (ModelError, ArithmeticError):  # depends on what has no value, because the equations do not use it
+        mass = _value([body.mass], known)
+        if mass is not None and mass[0] < 0:
+            problems.append(f"the mass of body '{body.name}' is negative: {text(body.mass)} = {mass[0]:g}")
+        inertia = _value([x for row in body.inertia for x in row], known)
+        if inertia is None:
             continue
-        if mass < 0:
-            problems.append(f"the mass of body '{body.name}' is negative: {text(body.mass)} = {mass:g}")
         moments = np.linalg.eigvalsh(np.reshape(inertia, (3, 3)))
         if moments[0] < -1e-9 * np.abs(moments).max():
             problems.append(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 
 from bellcrank.cli.codes import CHECK_FAILED, FINE
-from bellcrank.cli.model import load
-from bellcrank.cli.options import given, json_option, model_options, positive, value_options
+from bellcrank.cli.model import derive, load, settings
+from bellcrank.cli.options import given, json_option, model_options, positive, value_options, whole
 from bellcrank.cli.progress import Progress
 from bellcrank.verify.check import check
 
@@ -16,15 +16,17 @@ def options(parser: ArgumentParser) -> None:
     value_options(parser)
     json_option(parser)
     parser.add_argument("--states", type=positive, default=20, metavar="N", help="random states (default 20)")
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the random states (default 0)")
+    parser.add_argument("--seed", type=whole, default=0, metavar="N", help="of the random states (default 0)")
 
 
 def command(args: Namespace) -> int:
     """Check the equations of motion against an independent numerical evaluation of the model."""
     system = load(args)
+    equations = derive(args, system)
+    parameters = settings(args, equations)
     with Progress("checking"):
         report = check(
-            system, states=args.states, seed=args.seed, parameters=dict(args.set), backend=args.backend,
+            system, states=args.states, seed=args.seed, equations=equations, parameters=parameters, backend=args.backend,
             **given(solve=args.solve),
         )  # fmt: skip
     print(report.to_json() if args.json else report)

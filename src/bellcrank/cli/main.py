@@ -14,11 +14,12 @@ from types import ModuleType
 from typing import Any
 
 import bellcrank as bc
-from bellcrank.cli import check, count, run, write
+from bellcrank.cli import check, count, describe, run, write
 from bellcrank.cli.codes import INTERRUPTED, USAGE, USER_ERROR
 
 COMMANDS: dict[str, ModuleType] = {
     "run": run,
+    "describe": describe,
     "count": count,
     "write": write,
     "check": check,

@@ -10,8 +10,8 @@ from typing import Any
 import bellcrank as bc
 from bellcrank.cli.codes import ENDED_EARLY, FINE
 from bellcrank.cli.files import make_folder, read_inputs
-from bellcrank.cli.model import derive
-from bellcrank.cli.options import given, json_option, model_options, value_of, value_options
+from bellcrank.cli.model import derive, settings
+from bellcrank.cli.options import condition, given, json_option, model_options, positive, value_of, value_options
 from bellcrank.cli.progress import Progress
 from bellcrank.cli.text import heading, model_sizes, number, operations_text, plain, table
 
@@ -30,7 +30,15 @@ def options(parser: ArgumentParser) -> None:
     parser.add_argument("--t-end", type=float, metavar="S", help="end of the run in s")
     parser.add_argument("--step", type=float, metavar="S", help="time step in s")
     parser.add_argument("--method", metavar="NAME", help="rk2, rk4, euler, or an adaptive method of SciPy")
-    parser.add_argument("--output-every", type=int, metavar="N", help="keep every N-th step")
+    parser.add_argument("--output-every", type=positive, metavar="N", help="keep every N-th step")
+    parser.add_argument(
+        "--event", action="append", default=[], type=condition, metavar="NAME=CONDITION",
+        help='tell when a condition over channels becomes true, such as "lift=Fz < 0" (may be repeated)',
+    )  # fmt: skip
+    parser.add_argument(
+        "--stop", action="append", default=[], type=condition, metavar="NAME=CONDITION",
+        help="the same, and end the run there (may be repeated)",
+    )  # fmt: skip
     parser.add_argument("--out", metavar="FILE", help="write all channels to a CSV file")
     parser.add_argument("--plot", metavar="FILE", help="draw the outputs to a PNG file")
 
@@ -38,17 +46,21 @@ def options(parser: ArgumentParser) -> None:
 def command(args: Namespace) -> int:
     """Run a simulation and tell how it went."""
     equations = derive(args)
+    parameters = settings(args, equations)
     start = time.perf_counter()
     with Progress("compiling"):
         sim = equations.compile(**given(backend=args.backend))
     compiled = time.perf_counter()
     inputs = read_inputs(args.input, equations) if args.input else {}
+    stops = [name for name, _ in args.stop]
     with Progress("running") as progress:
         started = time.perf_counter()
         run = sim.simulate(
-            parameters=dict(args.set),
+            parameters=parameters,
             initial=dict(args.initial),
             inputs=inputs,
+            events=dict([*args.event, *args.stop]),
+            stop=stops,
             progress=progress.tell,
             **given(t_end=args.t_end, step=args.step, method=args.method, output_every=args.output_every),
         )
