@@ -187,3 +187,12 @@ def test_events_look_back_at_what_externals_remembered(backend, given):
     rise = run["u(rod)"][-1] - run["u(rod)"][-2]
     whole = plain["u(rod)"][n] - plain["u(rod)"][n - 1]
     assert rise / h == pytest.approx(whole / 0.1, rel=1e-9)
+
+
+@pytest.mark.parametrize("method", ["rk4", "RK45"])
+def test_comparison_from_equal_values(sim, method):
+    """w > 0 becomes true where w leaves zero; w >= 0 is true all the time, and w itself does not come from below."""
+    run = sim.simulate(
+        step=0.1, method=method, inputs={"w": bc.step(at=STEP_AT)}, events={"on": "w > 0", "never": "w >= 0", "no": "w"}
+    )
+    assert [(e.name, e.time) for e in run.events] == [("on", pytest.approx(STEP_AT, abs=1e-12))]

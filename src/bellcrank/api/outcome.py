@@ -14,7 +14,7 @@ from bellcrank.run.adaptive import AdaptiveRun
 from bellcrank.run.diagnose import broken_term, likely_term
 from bellcrank.run.result import Run
 from bellcrank.run.stepping import Stepper
-from bellcrank.run.watch import Watch, read_condition
+from bellcrank.run.watch import Watch, is_strict, read_condition
 
 if TYPE_CHECKING:
     from bellcrank.api.equations import Equations
@@ -43,7 +43,8 @@ def watch_for(
     records = equations.analysis.mechanism.description.parameters.values()
     values = {r.name: float(r.value) for r in records if r.value is not None}
     values.update({str(k): float(v) for k, v in (parameters or {}).items()})
-    return Watch({n: read_condition(c, columns, values, n) for n, c in events.items()}, sorted(stop))
+    conditions = {n: read_condition(c, columns, values, n) for n, c in events.items()}
+    return Watch(conditions, sorted(stop), [n for n, c in events.items() if is_strict(c)])
 
 
 def how_ended(

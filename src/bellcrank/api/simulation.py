@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
@@ -219,12 +220,15 @@ class Simulation:
         self._forget()
         evaluation = Evaluation(self.model, *self._sizes, p, self._constants(p), signals, self._set_live, closure)
         trip = prepare(plan, evaluation, y, watch, tolerances, self._remembering)
+        began = time.perf_counter()
         try:
             rows = take_steps(trip.run, trip.total, trip.every, watch, trip.within, trip.remembered, progress)
         finally:
             self._set_live(0)
+        seconds = time.perf_counter() - began
         ended = how_ended(self.equations, self.externals, trip, watch, p, signals)
         settings = {"t_end": plan.t_end, "step": plan.step, "method": plan.method, "backend": self.backend}
+        settings["seconds"] = seconds
         run = as_run(self.equations, rows, ended, watch, settings)
         doubts = asked_beyond(self.program, self._python, rows, p) if self._uses_tables else []
         for doubt in (*not_finite(run, self.equations.outputs), *doubts):

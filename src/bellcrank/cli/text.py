@@ -51,6 +51,11 @@ def plain(x: float) -> str:
     return f"{x:.3g}" if abs(x) < 1000 else f"{float(f'{x:.3g}'):,.0f}"
 
 
+def shown(x: float) -> str:
+    """Six digits; minus zero is zero."""
+    return f"{x + 0.0:.6g}"
+
+
 def number(x: float) -> float | None:
     """A number that JSON knows."""
     return float(x) if math.isfinite(x) else None

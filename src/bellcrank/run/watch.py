@@ -7,7 +7,7 @@ is a comparison, such as "z < 3", is an event when it becomes true.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -48,8 +48,11 @@ class Remembered(Protocol):
 class Watch:
     """Looks for events in rows as they come. `stop` names those that end the run."""
 
-    def __init__(self, conditions: Mapping[str, Condition], stop: Sequence[str] = ()) -> None:
+    def __init__(
+        self, conditions: Mapping[str, Condition], stop: Sequence[str] = (), strict: Collection[str] = ()
+    ) -> None:
         self.conditions = dict(conditions)
+        self.strict = set(strict)  # those that must be positive, zero is not enough
         self.stop = set(stop)
         self.events: list[Event] = []
         self.stopped: Event | None = None
@@ -69,10 +72,14 @@ class Watch:
         found: list[tuple[float, str, int]] = []
         for name, condition in self.conditions.items():
             g = np.broadcast_to(condition(whole), (len(whole),))
-            for i in np.flatnonzero((g[:-1] < 0) & (g[1:] >= 0)).tolist():
+            strict = name in self.strict
+            now = g > 0 if strict else g >= 0
+            before = g <= 0 if strict else g < 0
+            for i in np.flatnonzero(before[:-1] & now[1:]).tolist():
                 assert within is not None
                 at = within(first + i + 1, whole[i])
-                found.append((_crossing(condition, at, whole[i, 0], whole[i + 1, 0], g[i], g[i + 1]), name, i))
+                a, b = float(whole[i, 0]), float(whole[i + 1, 0])
+                found.append((_crossing(condition, at, (a, b), (float(g[i]), float(g[i + 1])), strict), name, i))
         for when, name, i in sorted(found):
             self.events.append(Event(name, when))
             if name in self.stop:
@@ -82,16 +89,30 @@ class Watch:
         return rows
 
 
-def _crossing(condition: Condition, at: Rows, a: float, b: float, g_a: float, g_b: float) -> float:
-    """The time between a and b at which a condition becomes zero; it is negative at a and not so at b."""
+def _crossing(
+    condition: Condition, at: Rows, times: tuple[float, float], values: tuple[float, float], strict: bool
+) -> float:
+    """The time at which a condition is met first, between one at which it is not and one at which it is."""
     from scipy.optimize import brentq
 
-    def value(t: float) -> float:
-        if t in (a, b):
-            return float(g_a if t == a else g_b)
-        return float(np.broadcast_to(condition(at(t)[None, :]), (1,))[0])
+    ends = dict(zip(times, values, strict=True))
 
-    return float(brentq(value, a, b, xtol=1e-15 * max(1.0, abs(b)), rtol=8.9e-16, maxiter=200))
+    def value(t: float) -> float:
+        return ends[t] if t in ends else float(np.broadcast_to(condition(at(t)[None, :]), (1,))[0])
+
+    a, b = times
+    if values[0] < 0 < values[1]:
+        return float(brentq(value, a, b, xtol=1e-15 * max(1.0, abs(b)), rtol=8.9e-16, maxiter=200))
+    while b - a > 1e-15 * max(1.0, abs(b)) and a < (middle := 0.5 * (a + b)) < b:  # from zero: a jump, or a start
+        met = value(middle) > 0 if strict else value(middle) >= 0
+        a, b = (a, middle) if met else (middle, b)
+    return b
+
+
+def is_strict(given: Any) -> bool:
+    """Is a condition a comparison that does not hold for equal values?"""
+    text = str(given)
+    return ("<" in text or ">" in text) and parse(text).op in ("<", ">")
 
 
 def take_steps(
