@@ -2,19 +2,21 @@
 
 Sayers (1990), section 9.3. Links A and C are massless, B carries the mass; B and C are pinned together by two closed
 directions. The strut pulls B towards a fixed point. Look at `F` and the angle of B: an overdamped return after the
-displaced start q(a) = -0.5, for which the other angles are found by the program.
+displaced start q(a) = -0.5, for which the other angles are found by the program. `displaced=False` starts at zero, where the spring is
+relaxed and gravity alone moves the linkage; `massive=True` gives links A and C mass too.
 """
 
 import bellcrank as bc
 
 
-def model(displaced=True):
+def model(displaced=True, massive=False):
     """One degree of freedom, SI units."""
     s = bc.System("four-bar linkage", units="mks")
     n = s.inertial
-    a = s.add_body("a", rotate=3, mass=0, inertia=0)
+    links = {"mass": "lm", "inertia": (0, 0, "li33")} if massive else {"mass": 0, "inertia": 0}
+    a = s.add_body("a", rotate=3, cm=("l1/2", 0, 0), **links)
     b = s.add_body("b", parent=a, rotate=3, joint_at=("l1", 0, 0), cm=("l1", "l3", 0), coordinates_of=n)
-    c = s.add_body("c", rotate=3, joint_at=("l5", "l4", 0), mass=0, inertia=0)
+    c = s.add_body("c", rotate=3, joint_at=("l5", "l4", 0), cm=("(l1 - l5)/2", 0, 0), **links)
     bp = s.add_point("bp", body=b, at=("l1", "l4", 0), coordinates_of=n, label="b-point")
     cp = s.add_point("cp", body=c, at=("l1", "l4", 0), coordinates_of=n, label="c-point")
     s1 = s.add_point("s1", body=b, at=("l1", "l2", 0), coordinates_of=n, label="strut point 1")
@@ -29,6 +31,8 @@ def model(displaced=True):
     s.add_output("angle([n1], [b1], [n3])", "angle", label="angle of B relative to N", body=b)
     s.set_units(k="F/L", d="F*T/L")
     s.set_defaults(bi33=1, bm=10, d=100, k=10000, l1=0.5, l2=0.1, l3=0.2, l4=0.3, l5=0.1, l6=0.3, l7=0.5)
+    if massive:
+        s.set_defaults(lm=2, li33=0.04)
     s.set_run(t_end=1, step=0.005, method="rk4", initial={"q(a)": -0.5 if displaced else 0.0})
     return s
 

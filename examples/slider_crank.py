@@ -1,14 +1,17 @@
 """Slider-crank: a crank, a connecting rod and a piston, closed by one pin.
 
 The piston slides along n1 and is pinned to the end of the rod. Out-of-plane rows of the pin hold by themselves; `eom.notes` says so.
-Look at `x`: nearly a sine, with the second harmonic of the finite rod.
+Look at `x`: nearly a sine, with the second harmonic of the finite rod. With `equal_arms=True` the rod is as long as the crank: the piston reaches
+the axis of the crank, where a second branch of motion crosses (the piston stays there and the rod turns with the crank); the mechanism
+must keep its own, on which x is an exact cosine.
 """
 
 import bellcrank as bc
 
 
-def model(crank=0.1, rod=0.4):
-    """One degree of freedom, SI units; starts at 20 rad/s and slows down by friction of the piston."""
+def model(crank=0.1, rod=0.4, equal_arms=False):
+    """One degree of freedom, SI units; starts at 20 rad/s (equal arms: 8 rad/s) and slows down by friction of the piston."""
+    rod = crank if equal_arms else rod
     s = bc.System("slider-crank", units="mks")
     a = s.add_body("crank", rotate=3, cm=("r/2", 0, 0), mass="m_crank", inertia=(0, 0, "m_crank*r**2/12"))
     b = s.add_body(
@@ -21,7 +24,8 @@ def model(crank=0.1, rod=0.4):
     s.add_output("dot(pos(piston.origin), [n1])", "x", label="position of the piston", body=piston)
     s.add_outputs("forces", "energy")
     s.set_defaults(r=crank, l=rod, m_crank=2, m_rod=1, m_piston=0.5, c=1)
-    s.set_run(t_end=2, step=0.001, output_every=5, initial={"q(crank)": 0.5, "u(crank)": 20})
+    speed = 8 if equal_arms else 20
+    s.set_run(t_end=2, step=0.001, output_every=5, initial={"q(crank)": 0.5, "u(crank)": speed})
     return s
 
 

@@ -6,6 +6,10 @@ from runpy import run_path
 
 import numpy as np
 
+from bellcrank.verify.bodies import Machine
+from bellcrank.verify.formulas import Values
+from bellcrank.verify.numeric import Evaluation
+
 HERE = Path(__file__).parent
 EXAMPLES = HERE.parents[1] / "examples"
 CHECKS = tomllib.loads((HERE / "autosim_checks.toml").read_text(encoding="utf-8"))
@@ -30,3 +34,22 @@ def sample(run, names, t):
     i = int(np.argmin(np.abs(run.time - t)))
     assert abs(run.time[i] - t) < 1e-9
     return np.array([run[str(name)][i] for name in names])
+
+
+def loop_residuals(sim, run, states=8):
+    """The largest residuals of positions and speeds in a run, found from the description alone: as shares of a radian or of the
+    machine's size, and of the largest speed. For models in radians and consistent units."""
+    eom = sim.equations
+    values = Values()
+    for key, record in sim.description.parameters.items():
+        if record.value is not None:
+            unit = eom.quantities.unit.get(key)
+            values[key] = float(record.value if unit is None else unit.to_equation(record.value))
+    machine = Machine.of(sim.description, values)
+    q, u = ([x.name for x in listed] for listed in (eom.coordinates, eom.speeds))
+    worst = np.zeros(2)
+    for i in np.linspace(0, len(run) - 1, states).astype(int):
+        state = [np.array([run[name][i] for name in names]) for names in (q, u)]
+        evaluation = Evaluation(machine, u, lambda *_: [], float(run.time[i]), {}, freedoms=[])
+        worst = np.maximum(worst, evaluation.closed.errors(*state, np.zeros(len(u)))[:2])
+    return worst

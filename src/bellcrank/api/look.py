@@ -11,6 +11,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from bellcrank.api.loops import closure_of
+from bellcrank.build.c import Input
 from bellcrank.build.python import PythonModel
 from bellcrank.errors import BellcrankError
 from bellcrank.expr import Expr, Symbol
@@ -18,6 +20,7 @@ from bellcrank.expr.table import Table
 from bellcrank.kinematics.analysis import Analysis
 from bellcrank.kinematics.analysis import Loops as Elimination
 from bellcrank.kinematics.dimensions import Quantities
+from bellcrank.program.null_space import fixed_ratio
 from bellcrank.program.program import Loops, Parts, Scales, build_program
 from bellcrank.run.admit import CannotClose, Closure
 from bellcrank.run.inputs import as_signal
@@ -63,7 +66,11 @@ def look_at(analysis: Analysis, loops: Loops, rates: Sequence[Expr], quantities:
         notes.append(
             f"the start position is singular: it has {extra} freedom{'s' if extra > 1 else ''} more than others"
         )
-    return Look(elimination, replace(scales, usual=usual), tuple(notes))
+    speeds = list(analysis.mechanism.speeds)
+    order = tuple((rows.index(r), speeds.index(u)) for r, u in zip(elimination.used, elimination.pivots, strict=True))
+    best = max(fixed_ratio(x, order) for x in scaled)
+    scales = replace(scales, usual=float(usual) or 1.0, order=order, usual_order=best or 1.0)
+    return Look(elimination, scales, tuple(notes))
 
 
 def _rank(A: np.ndarray) -> int:
@@ -76,13 +83,14 @@ def _rank(A: np.ndarray) -> int:
 def _scales(G: list[np.ndarray], J: list[np.ndarray]) -> Scales:
     """Largest entries over all positions brought to one: rows first, then columns."""
     largest = np.max(np.abs(J), axis=0)
-    rows = 1.0 / _or_one(largest.max(axis=1, initial=0.0))
-    columns = 1.0 / _or_one((largest * rows[:, None]).max(axis=0, initial=0.0))
+    rows = 1.0 / _sizes(largest.max(axis=1, initial=0.0))
+    columns = 1.0 / _sizes((largest * rows[:, None]).max(axis=0, initial=0.0))
     return Scales(max(map(_rank, G)), max(map(_rank, J)), tuple(rows.tolist()), tuple(columns.tolist()))
 
 
-def _or_one(x: np.ndarray) -> np.ndarray:
-    return np.where(x > 0, x, 1.0)
+def _sizes(x: np.ndarray) -> np.ndarray:
+    """Sizes to divide by: what hardly acts anywhere is not magnified."""
+    return np.maximum(x, 1e-3 * x.max(initial=0.0)) if x.any() else np.ones_like(x)
 
 
 def _choice(known: Elimination, J: list[np.ndarray], speeds: Sequence[Symbol], rank: int) -> tuple[Elimination, float]:
@@ -92,14 +100,14 @@ def _choice(known: Elimination, J: list[np.ndarray], speeds: Sequence[Symbol], r
     for x in J:
         rows, columns, ratio = _order(x, rank)
         usual = max(usual, ratio)
-        worst = min(_pivot_ratio(y, rows, columns) for y in J)
+        worst = _worst(J, rows, columns)
         if worst > best[0]:
             best = (worst, rows, columns)
     place = {u: i for i, u in enumerate(speeds)}
     if rank == len(known.rows):
         given = [known.rows.index(r) for r in known.used], [place[u] for u in known.pivots]
         named = any(r.eliminate is not None for r in known.rows)
-        if named or min(_pivot_ratio(y, *given) for y in J) >= GOOD * best[0]:
+        if named or _worst(J, *given) >= GOOD * best[0]:
             return known, usual
     _, rows, columns = best
     return Elimination(known.rows, tuple(known.rows[i] for i in rows), tuple(speeds[j] for j in columns)), usual
@@ -121,16 +129,8 @@ def _order(J: np.ndarray, rank: int) -> tuple[list[int], list[int], float]:
     return rows, columns, pivots[-1] / pivots[0] if pivots[0] else 0.0
 
 
-def _pivot_ratio(J: np.ndarray, rows: list[int], columns: list[int]) -> float:
-    """Smallest pivot of an elimination in fixed order, against the largest entry of J."""
-    A = J.copy()
-    largest, smallest = np.abs(A).max(), np.inf
-    for i, j in zip(rows, columns, strict=True):
-        smallest = min(smallest, abs(A[i, j]))
-        if smallest == 0.0:
-            return 0.0
-        A -= np.outer(A[:, j] / A[i, j] * (np.arange(len(A)) != i), A[i])
-    return float(smallest / largest)
+def _worst(J: list[np.ndarray], rows: list[int], columns: list[int]) -> float:
+    return min(fixed_ratio(x, list(zip(rows, columns, strict=True))) for x in J)
 
 
 @dataclass(frozen=True)
@@ -142,6 +142,7 @@ class _Place:
     p: list[float]
     w: list[float]
     q: np.ndarray
+    given: np.ndarray  # which coordinates have initial values
 
     @classmethod
     def of(cls, analysis: Analysis, loops: Loops, rates: Sequence[Expr], quantities: Quantities) -> _Place | None:
@@ -160,28 +161,22 @@ class _Place:
             p = [float(quantities.unit[s.name.lower()].to_equation(values[s.name.lower()])) for s in program.parameters]
             model = PythonModel(program, routines)
             w = [_at_start(s, d.run.inputs, quantities) for s in program.inputs]
-            q = _start(analysis, quantities)
-            return cls._with(model, p, w, q)
+            return cls._with(model, p, w, *_start(analysis, quantities))
         except Failure:
             return None
 
     @classmethod
-    def _with(cls, model: PythonModel, p: list[float], w: list[float], q: np.ndarray) -> _Place:
-        loops = model.program.loops
-        assert loops is not None
-        c = model.constants(p)
-        n_q, n_u = len(model.program.coordinates), len(model.program.speeds)
-
-        def function(t: float, q: list[float], u: list[float]) -> list[float]:
-            return model.closure(t, q, u, p, c, w)
-
-        return cls(Closure(loops.names, loops.positions, n_q, n_u, function), model, p, w, q)
+    def _with(cls, model: PythonModel, p: list[float], w: list[float], q: np.ndarray, given: np.ndarray) -> _Place:
+        signals = [Input(lambda t, x=x: x) for x in w]  # type: ignore[misc]
+        closure = closure_of(model, p, signals)
+        assert closure is not None
+        return cls(closure, model, p, w, q, given)
 
     def positions(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """G and J at the assembled start, and along walks from there."""
         random = np.random.default_rng(1)
         try:
-            start = self._close(self.q)
+            start = self._assembled()
             _, G, _, J = self.closure.evaluate(0.0, start, np.zeros(self.closure.n_u))
         except (*Failure, CannotClose):
             return
@@ -197,6 +192,13 @@ class _Place:
                     break
             else:
                 yield G, J
+
+    def _assembled(self) -> np.ndarray:
+        """The start, with what is given kept if it can be."""
+        try:
+            return self.closure.close(0.0, self.q, np.zeros(self.closure.n_u), ~self.given)
+        except CannotClose:
+            return self._close(self.q)
 
     def _close(self, q: np.ndarray) -> np.ndarray:
         free = np.ones(self.closure.n_q, dtype=bool)
@@ -219,7 +221,7 @@ class _Place:
         """A remark where a redundancy is lost with slightly other dimensions."""
         random = np.random.default_rng(2)
         p = [x * (1 + 1e-3 * random.standard_normal()) for x in self.p]
-        other = _Place._with(self.model, p, self.w, self.q)
+        other = _Place._with(self.model, p, self.w, self.q, self.given)
         found = list(other.positions())
         if found and max(_rank(J) for _, J in found) == rank:
             return ""
@@ -235,11 +237,11 @@ def _at_start(s: Symbol, given: object, quantities: Quantities) -> float:
     return float(as_signal(listed[name.lower()], name)(0.0)) * quantities.unit[name.lower()].factor
 
 
-def _start(analysis: Analysis, quantities: Quantities) -> np.ndarray:
-    """Initial coordinates as given, in equation units."""
+def _start(analysis: Analysis, quantities: Quantities) -> tuple[np.ndarray, np.ndarray]:
+    """Initial coordinates in equation units, and which of them are given."""
     mechanism = analysis.mechanism
     place = {s.name.lower().replace(" ", ""): i for i, s in enumerate(mechanism.coordinates)}
-    q = np.zeros(len(place))
+    q, given = np.zeros(len(place)), np.zeros(len(place), dtype=bool)
     for body in mechanism.bodies:
         if body.euler:
             q[place[body.q_r[0].name.lower().replace(" ", "")]] = 1.0
@@ -249,4 +251,5 @@ def _start(analysis: Analysis, quantities: Quantities) -> np.ndarray:
             name = mechanism.coordinates[int(name[2:-1]) - 1].name.lower().replace(" ", "")
         if name in place:
             q[place[name]] = quantities.states[mechanism.coordinates[place[name]].name].to_equation(float(value))
-    return q
+            given[place[name]] = True
+    return q, given

@@ -63,7 +63,7 @@ def how_ended(
         return "finished"
     t = run.time
     if run.status == NOT_CLOSED:
-        return f"stopped at t = {t:g} s: {run.problem}; try a smaller step"
+        return f"stopped at t = {t:g} s: {run.problem}. A position where the constraints lock? Else try a smaller step"
     program = equations.program
     states = (*program.coordinates, *program.speeds)
     bad = [s.name for s, v in zip(states, run.bad, strict=True) if not np.isfinite(v)]

@@ -151,12 +151,21 @@ def _build(analysis: Analysis, rates: list[Expr], **more: object) -> Program:
 
 def _loops(analysis: Analysis, quantities: Quantities) -> Loops:
     """Loops in expressions, looked at in numbers; the look decides how they are eliminated."""
+    assert analysis.loops is not None
     loops = _loop_rows(analysis)
     rates = [analysis.kinematics.rates[q] for q in analysis.mechanism.coordinates]
     look = look_at(analysis, loops, rates, quantities)
+    used = analysis.loops.used if look is None else look.elimination.used
+    if len(used) >= len(analysis.mechanism.speeds):
+        listed = ", ".join(row.text for row in used)
+        raise ModelError(
+            f"the constraints leave no freedom: {len(used)} rows determine all {len(used)} speeds ({listed})",
+            analysis.mechanism.name,
+        )
     if look is None:
         return loops
-    analysis.loops = look.elimination
+    if look.elimination is not analysis.loops:
+        analysis.eliminate(look.elimination)
     analysis.notes += look.notes
     return replace(loops, scales=look.scales)
 

@@ -13,11 +13,12 @@ import numpy as np
 from bellcrank.api.assembly import complete_state, start_state
 from bellcrank.api.describe import describe
 from bellcrank.api.externals import Memory, routines_of
+from bellcrank.api.loops import closure_of, keeper_of
 from bellcrank.api.outcome import as_run, how_ended, not_finite, watch_for
 from bellcrank.api.trip import prepare
 from bellcrank.api.values import check_masses, input_signals, number, parameter_values, positive, run_plan, state_lists
 from bellcrank.build.arguments import At
-from bellcrank.build.c import CModel, Input, c_model
+from bellcrank.build.c import NEAR, CModel, Input, c_model
 from bellcrank.build.compiler import find_compiler
 from bellcrank.build.python import PythonModel
 from bellcrank.errors import ModelError, ModelWarning, mapping
@@ -118,8 +119,19 @@ class Simulation:
         parameters: Mapping[str, float] | None = None,
         inputs: Mapping[str, Any] | None = None,
     ) -> tuple[np.ndarray, np.ndarray]:
-        """(q', u') in equation units (rad, consistent units); q and u as listed by `eom.coordinates` and `eom.speeds`."""
-        qdot, udot = self.model.derivatives(*self._at(t, q, u, parameters, inputs))
+        """(q', u') in equation units (rad, consistent units); q and u as listed by `eom.coordinates` and `eom.speeds`.
+
+        In a singular position of closed loops, constraints that vanish there are left out.
+        """
+        at = self._at(t, q, u, parameters, inputs)
+        if self.program.loops is not None:
+            *rates, ratio = self.model.careful(*at)
+            closure = closure_of(self._python, at[3], self._inputs(inputs))
+            assert closure is not None
+            _, _, _, J = closure.evaluate(at[0], np.array(at[1]), np.array(at[2]))
+            if min(ratio, closure.steady(J)) < NEAR:
+                return np.array(rates[: len(at[1])]), np.array(rates[len(at[1]) :])
+        qdot, udot = self.model.derivatives(*at)
         return np.array(qdot), np.array(udot)
 
     def outputs(
@@ -145,10 +157,12 @@ class Simulation:
     ) -> At:
         """A state with all that programs are called with; values that external routines keep are those of a run that starts there."""
         p = self.parameter_values(parameters)
-        evaluation = Evaluation(self.model, *self._sizes, p, self._constants(p), self._inputs(inputs), self._set_live)
+        n_q, n_s, kept = self._sizes
+        c, signals = self._constants(p), self._inputs(inputs)
+        evaluation = Evaluation(self.model, n_q, n_s, p, c, signals, self._set_live, np.zeros(kept))
         y = np.array([x for part in state_lists(self.equations, q, u) for x in part])
         t = number(t, "t")
-        evaluation.keep(t, y, begin=True, live=0)
+        evaluation.hold(t, y, first=True, live=0)
         return evaluation.at(t, y)
 
     @property
@@ -174,17 +188,7 @@ class Simulation:
 
     def _closure(self, p: list[float], signals: list[Input]) -> Closure | None:
         """The constraints of closed loops as a function of time and state."""
-        loops = self.program.loops
-        if loops is None:
-            return None
-        model = self._python
-        c = model.constants(p)
-
-        def function(t: float, q: list[float], u: list[float]) -> list[float]:
-            return model.closure(t, q, u, p, c, [i.function(t) for i in signals])
-
-        n_q, n_u = len(self.program.coordinates), len(self.program.speeds)
-        return Closure(loops.names, loops.positions, n_q, n_u, function)
+        return None if self.program.loops is None else closure_of(self._python, p, signals)
 
     # ---- runs
 
@@ -218,7 +222,10 @@ class Simulation:
         closure = self._closure(p, signals)
         y = np.concatenate(start_state(self.equations, initial, closure, p, signals))
         self._forget()
-        evaluation = Evaluation(self.model, *self._sizes, p, self._constants(p), signals, self._set_live, closure)
+        n_q, n_s, n_kept = self._sizes
+        kept = np.zeros(n_kept)
+        keeper = None if closure is None else keeper_of(closure, self._python, y, p, signals, kept)
+        evaluation = Evaluation(self.model, n_q, n_s, p, self._constants(p), signals, self._set_live, kept, keeper)
         trip = prepare(plan, evaluation, y, watch, tolerances, self._remembering)
         began = time.perf_counter()
         try:
@@ -226,6 +233,7 @@ class Simulation:
         finally:
             self._set_live(0)
         seconds = time.perf_counter() - began
+        watch.passed(trip.run.passages)
         ended = how_ended(self.equations, self.externals, trip, watch, p, signals)
         settings = {"t_end": plan.t_end, "step": plan.step, "method": plan.method, "backend": self.backend}
         settings["seconds"] = seconds

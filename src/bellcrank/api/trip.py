@@ -48,7 +48,8 @@ def prepare(
     course = Course(plan.method, plan.step, plan.steps, every, plan.t_end, breaks)
     run: Stepper
     if isinstance(evaluation.model, CModel):
-        run = evaluation.model.start(course, y, evaluation.p, evaluation.c, evaluation.inputs)
+        weights = evaluation.keeper.closure.weights if evaluation.keeper else None
+        run = evaluation.model.start(course, y, evaluation.p, evaluation.c, evaluation.inputs, weights)
     else:
         run = PythonRun(evaluation, course, y)
     remembered = _remembered(run, evaluation, memories)

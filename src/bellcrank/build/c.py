@@ -22,6 +22,8 @@ from bellcrank.program.program import Call, Program
 
 KINDS = ("constant", "step", "ramp", "sine", "chirp", "pieces", "function")
 METHODS = ("rk2", "rk4", "euler")
+MOST_PASSAGES = 1000  # near singular positions, in one block of steps
+NEAR = 0.1  # ratio of pivots near a singular position, as in the templates
 FINISHED, NOT_FINITE, EXTERNAL_FAILED, INPUT_FAILED, NOT_CLOSED = range(5)
 
 _Double = ctypes.POINTER(ctypes.c_double)
@@ -29,9 +31,10 @@ _External = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int32, ctypes.c_int32, _Doub
 _Function = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int32, ctypes.c_double, _Double)
 
 
-def not_closed(moved: float) -> str:
+def not_closed(row: str, moved: float, residual: float) -> str:
     """What ends a run whose loops had to be moved too far to stay closed."""
-    return f"the loops cannot be kept closed: a correction of {moved:.2g} was needed"
+    left = f", and a residual of {residual:.2g} is left" if residual > 1e-9 else ""
+    return f"the loop {row} cannot be kept closed: a correction of {moved:.2g} was needed{left}"
 
 
 @dataclass(frozen=True)
@@ -98,7 +101,22 @@ class _Job(ctypes.Structure):
         ("n_breaks", ctypes.c_int64),
         ("begun", ctypes.c_int64),
         ("kept", ctypes.c_void_p),
-        ("moved", ctypes.c_double),  # of models with closed loops; the others end before it
+        # of models with closed loops; the others end before these
+        ("moved", ctypes.c_double),
+        ("residual", ctypes.c_double),
+        ("ratio", ctypes.c_double),
+        ("steady", ctypes.c_double),
+        ("worst", ctypes.c_int64),
+        ("root_q", ctypes.c_void_p),
+        ("root_u", ctypes.c_void_p),
+        ("past", ctypes.c_void_p),
+        ("n_past", ctypes.c_int32),
+        ("wary", ctypes.c_int32),
+        ("visit_time", ctypes.c_double),
+        ("visit_ratio", ctypes.c_double),
+        ("passages", ctypes.c_void_p),
+        ("n_passages", ctypes.c_int64),
+        ("most_passages", ctypes.c_int64),
     )
 
 
@@ -165,7 +183,7 @@ class CModel:
         for name in ("constants", "derivatives", "outputs"):
             getattr(self._library, name).restype = None
         if program.loops is not None:
-            self._library.closure.restype = None
+            self._library.closure.restype = self._library.careful.restype = None
         self._library.run.restype = ctypes.c_int
 
     # ---- single evaluations, as of PythonModel
@@ -204,6 +222,12 @@ class CModel:
             return []
         out = (ctypes.c_double * count)()
         self._evaluate(getattr(self._library, name), at, out)
+        return list(out)
+
+    def careful(self, *at: *At) -> list[float]:
+        """Rates of coordinates and speeds of closed loops near singular positions, and the ratio of pivots, in one list."""
+        out = (ctypes.c_double * len(self.program.careful.results))()
+        self._evaluate(self._library.careful, at, out)
         return list(out)
 
     def _evaluate(self, function: Any, at: At, *results: Any) -> None:
@@ -257,10 +281,16 @@ class CModel:
     # ---- runs
 
     def start(
-        self, course: Course, state: np.ndarray, p: Sequence[float], c: Sequence[float], inputs: Sequence[Input]
+        self,
+        course: Course,
+        state: np.ndarray,
+        p: Sequence[float],
+        c: Sequence[float],
+        inputs: Sequence[Input],
+        weights: tuple[np.ndarray, np.ndarray] | None = None,
     ) -> CRun:
-        """A run that has not begun."""
-        return CRun(self, course, state, p, c, inputs)
+        """A run that has not begun. `weights` of coordinates and speeds: the metric in which loops are closed."""
+        return CRun(self, course, state, p, c, inputs, weights)
 
 
 class CRun:
@@ -274,6 +304,7 @@ class CRun:
         p: Sequence[float],
         c: Sequence[float],
         inputs: Sequence[Input],
+        weights: tuple[np.ndarray, np.ndarray] | None = None,
     ) -> None:
         self.model, self.course = model, course
         self.state = np.array(state, dtype=float)
@@ -305,6 +336,9 @@ class CRun:
             ("kept", self.kept),
         ):
             setattr(self._job, name, array.ctypes.data)
+        self._passages: list[tuple[float, float]] = []
+        if model.program.loops is not None:
+            self._watch_loops(weights)
         self._width = 1 + len(self.state) + len(model.program.output_names) + len(model.program.inputs)
         self.status = FINISHED
         self.problem = ""
@@ -313,6 +347,23 @@ class CRun:
     @property
     def time(self) -> float:
         return self.course.time(self.reached)
+
+    def _watch_loops(self, weights: tuple[np.ndarray, np.ndarray] | None) -> None:
+        """Room for what a run with closed loops remembers."""
+        n_q, n_u, _ = self.model._sizes
+        self._roots = [np.sqrt(w) for w in weights or (np.ones(n_q), np.ones(n_u))]
+        self._past = np.zeros(3 * (1 + n_u))
+        self._visits = np.zeros((MOST_PASSAGES, 2))
+        job = self._job
+        job.root_q, job.root_u = (r.ctypes.data for r in self._roots)
+        job.past, job.passages, job.most_passages = self._past.ctypes.data, self._visits.ctypes.data, MOST_PASSAGES
+        job.visit_ratio = 1.0
+
+    @property
+    def passages(self) -> list[tuple[float, float]]:
+        """Time and ratio of pivots of every visit near a singular position, as far as there was room for them."""
+        last = [(self._job.visit_time, self._job.visit_ratio)] if 0.0 <= self._job.visit_ratio < NEAR else []
+        return [*self._passages, *(last if self.model.program.loops is not None else [])]
 
     def advance(self, last: int) -> np.ndarray:
         """Goes on to step `last`; the rows recorded on the way."""
@@ -323,10 +374,14 @@ class CRun:
         self._job.rows = rows.ctypes.data
         self.status = self.model._library.run(ctypes.byref(self._job))
         self.reached = self._job.reached
+        if self.model.program.loops is not None:
+            self._passages += [(float(t), float(x)) for t, x in self._visits[: self._job.n_passages]]
+            self._job.n_passages = 0
         if self.status in (EXTERNAL_FAILED, INPUT_FAILED):
             self.model.raise_error()
         if self.status == NOT_CLOSED:
-            self.problem = not_closed(self._job.moved)
+            row = self.model.program.loops.positions[self._job.worst]  # type: ignore[union-attr]
+            self.problem = not_closed(row, self._job.moved, self._job.residual)
         return rows[: self._job.filled]
 
     def _input(self, number: int, t: float, value: Any) -> int:

@@ -18,9 +18,9 @@ from bellcrank.emit.c_tables import table_functions
 from bellcrank.emit.names import comment, identifier, safe_names
 from bellcrank.emit.schedule import BEST, Options, Schedule, needed, schedule
 from bellcrank.emit.steps import Angles, Step, step_expressions, step_targets, symbols_in
-from bellcrank.expr import Expr, Func, Symbol, postorder
+from bellcrank.expr import ZERO, Expr, Func, Symbol, postorder
 from bellcrank.expr.table import Table
-from bellcrank.program.program import Assign, Call, Loops, Program, Section, Solve
+from bellcrank.program.program import Assign, Call, Loops, Program, Reduce, Scales, Section, Solve
 
 LONGEST = 500  # statements in one function of several; twice as many may stay in one
 TIME = Symbol("t", "time")
@@ -86,6 +86,7 @@ class _Source:
         wanted = needed(program.outputs, program.derivatives.statements)
         self.outputs = schedule(wanted, Options(critical_path=False))
         self.closure = schedule(program.closure, options)
+        self.careful = schedule(program.careful, Options(critical_path=False))
         own = {"start": program.start, "update": program.update}
         self.kept = {name: schedule(x, Options(critical_path=False)) for name, x in own.items() if x.results}
 
@@ -106,7 +107,12 @@ class _Source:
         parts += ["/* ---- further channels */\n", self._function("outputs", self.outputs, channels)]
         if self.program.loops is not None:
             rows = {"out": _rows(self.program, self.program.loops)}
-            parts += ["/* ---- constraints of closed loops */\n", self._function("closure", self.closure, rows)]
+            parts += ["/* ---- constraints of closed loops */\n", self._function("closure", self.closure, rows, True)]
+            careful = {"out": [*rates["qd"], *rates["ud"], "ratio of pivots"]}
+            parts += [
+                "/* ---- rates near singular positions */\n",
+                self._function("careful", self.careful, careful),
+            ]
         for name, plan in self.kept.items():
             parts.append(self._function(name, plan, {"out": self._kept_names(name)}))
         parts.append(self._run())
@@ -145,7 +151,8 @@ class _Source:
         sizes["I"] = len(p.given_inputs)
         sizes["OUT"] = len(p.output_names)
         if p.loops is not None:
-            sizes |= {"G": len(p.loops.g), "V": len(p.loops.v)}
+            k = p.loops.scales
+            sizes |= {"G": len(p.loops.g), "V": len(p.loops.v), "RG": k.rank_g, "RV": k.rank_v}
         lines.append(f"enum {{ {', '.join(f'N_{k} = {v}' for k, v in sizes.items())} }};")
         return "\n".join([*lines, ""])
 
@@ -157,18 +164,20 @@ class _Source:
     def _helpers(self) -> str:
         """Routines that the statements call."""
         used = set()
-        plans = (self.derivatives, self.outputs, self.closure, *self.kept.values())
+        plans = (self.derivatives, self.outputs, self.closure, self.careful, *self.kept.values())
         steps = [s for plan in plans for s in plan.steps]
         p = self.program
-        sections = [p.constants, p.derivatives, p.outputs, p.closure, p.start, p.update]
+        sections = [p.constants, p.derivatives, p.outputs, p.closure, p.careful, p.start, p.update]
         for node in postorder([e for s in sections for e in _roots(s)]):
             if isinstance(node, Func) and node.function is None:
                 used.add(node.name)
         parts = [_HELPERS[name] for name in ("sign", "min", "max") if name in used]
         if any(isinstance(s, Angles) for s in steps):
             parts.append(template("sincos.c"))
-        if any(isinstance(s, Solve) for s in steps):
+        if any(isinstance(s, Solve | Reduce) for s in steps):
             parts.append(template("solve.c"))
+        if p.loops is not None:
+            parts.append(template("null_space.c").replace("@SCALES@", _scales(p.loops.scales)))
         if self.tables.names or self.program.given_inputs:
             parts.append(template("spline.c"))
         if any(len(t.axes) == 2 for t in self.tables.names):
@@ -213,8 +222,11 @@ class _Source:
             lines += _wrapped("const double ", taken)
         return lines, used
 
-    def _function(self, name: str, plan: Schedule, stores: Mapping[str, Sequence[str]]) -> str:
-        """A function in as many parts as its length asks for; stores: what is stored to each array, for comments."""
+    def _function(self, name: str, plan: Schedule, stores: Mapping[str, Sequence[str]], sparse: bool = False) -> str:
+        """A function in as many parts as its length asks for; stores: what is stored to each array, for comments.
+
+        `sparse`: zeros are not stored one by one.
+        """
         printer = self.printer()
         pieces = _cut(plan.steps, self.longest)
         shared = _shared(pieces, plan.results)
@@ -233,7 +245,10 @@ class _Source:
         results = [
             f"{target} = {printer.expr(r)}; /* {comment(note)} */"
             for (target, note), r in zip(targets, plan.results, strict=True)
+            if not (sparse and r is ZERO)
         ]
+        if sparse:
+            results.insert(0, f"memset(out, 0, {len(targets)}*sizeof *out);")
         head = _signature(f"EXPORT void {name}", ["t", "q", "u", "p", "c", "w", *stores, "x"])
         return "\n".join([*lines, *_block(head, [*_void(unused), *calls, *body, *results])])
 
@@ -271,7 +286,7 @@ class _Source:
         """The run with values of external routines that are kept, or without."""
         pieces = dict.fromkeys(_KEPT, "")
         if self.kept:
-            keep, place = template("keep.c"), "N_I"
+            hold, place = template("hold.c"), "N_I"
             for name, margin in (("start", "        "), ("update", "    ")):
                 lines: list[str] = []
                 if name in self.kept:
@@ -279,17 +294,17 @@ class _Source:
                     lines.append(f"{name}(t, y, y + N_Q, job->p, job->c, w, kept, job->externals);")
                     lines.append(f"memcpy(w + {place}, kept, {n}*sizeof *kept);")
                     place = f"N_I + {n}"
-                keep = keep.replace(f"@{name.upper()}@", "".join(f"{margin}{line}\n" for line in lines))
-            pieces = {**_KEPT, "KEEP": keep, "UPDATE": _KEPT["UPDATE"] if "update" in self.kept else ""}
+                hold = hold.replace(f"@{name.upper()}@", "".join(f"{margin}{line}\n" for line in lines))
+            pieces = {**_KEPT, "HOLD": hold, "UPDATE": _KEPT["UPDATE"] if "update" in self.kept else ""}
         for name, piece in pieces.items():
             text = text.replace(f"@{name}@", piece)
         return text
 
     def _with_loops(self, text: str) -> str:
         """The run with what closed loops ask for, or without."""
-        pieces = dict.fromkeys(_LOOPS, "") | {"LAST": "INPUT_FAILED", "ADMIT": "    (void)end;\n"}
+        pieces = dict.fromkeys(_LOOPS, "") | {"LAST": "INPUT_FAILED", "MOVE": "advance", "ACCEPT": "    (void)end;\n"}
         if self.program.loops is not None:
-            pieces = {**_LOOPS, "CLOSED": template("admit.c")}
+            pieces = {**_LOOPS, "CLOSED": template("keep.c"), "STEP": template("moved.c")}
             if not {*self.program.inputs}.intersection(symbols_in(_roots(self.program.closure))):
                 pieces["CLOSED"] = pieces["CLOSED"].replace("@SET@", "")
         for name, piece in pieces.items():
@@ -342,6 +357,28 @@ def _rows(program: Program, loops: Loops) -> list[str]:
     ]
 
 
+def _scales(k: Scales) -> str:
+    """Numbers that bring the rows of loops to entries of about one."""
+    return "\n".join(
+        [
+            f"#define USUAL_RATIO {k.usual!r}",
+            f"#define USUAL_ORDER {k.usual_order!r}",
+            f"enum {{ N_ORDER = {len(k.order)} }};",
+            "static const int ORDER[N_ORDER + 1][2] = { /* row and column of the pivots of `derivatives` */",
+            *(f"    {{{i}, {j}}}," for i, j in k.order),
+            "    {0, 0}",
+            "};",
+            *_wrapped_array("static const double ROW_SCALE[N_V] = {", k.rows),
+            *_wrapped_array("static const double COLUMN_SCALE[N_U] = {", k.columns),
+            "",
+        ]
+    )
+
+
+def _wrapped_array(head: str, numbers: Sequence[float]) -> list[str]:
+    return [head, *(f"    {x!r}," for x in numbers), "};"]
+
+
 def _block(head: str, body: Sequence[str]) -> list[str]:
     return [head, "{", *(f"    {line}" if line else "" for line in body), "}", ""]
 
@@ -381,26 +418,43 @@ def _void(unused: set[str]) -> list[str]:
     return [f"(void){a};" for a in sorted(unused)]
 
 
-_CLOSURE = ("   closure(t, q, u, p, c, w, out, x)             residuals of closed loops and their slopes",)
+_CLOSURE = (
+    "   closure(t, q, u, p, c, w, out, x)             residuals of closed loops and their slopes",
+    "   careful(t, q, u, p, c, w, out, x)             rates near singular positions, and how near they are",
+)
 _KEPT_CALLS = (
     "   start, update(t, q, u, p, c, w, out, x)       the last of w: values of external routines kept over a run, over a step",
 )
+_JOB = """    double moved, residual;     /* out: how far the last step was moved to close the loops, and what is left */
+    double ratio, steady;       /* of pivots at the step reached: how near a singular position is, and one of `derivatives` */
+    int64_t worst;              /* out: the position row that was furthest from being closed */
+    const double *root_q, *root_u; /* roots of inverse inertias: the metric of corrections */
+    double *past;               /* times and accelerations of up to three steps before ... */
+    int32_t n_past;
+    int32_t wary;               /* is the present step near a singular position? */
+    double visit_time, visit_ratio; /* of the visit near a singular position that goes on; a ratio of 1: none */
+    double *passages;           /* out: time and ratio of visits that are over ... */
+    int64_t n_passages, most_passages; /* ... how many there were, and how many there is room for */
+"""
 _LOOPS = {  # in the template of a run
     "STATUS": ", NOT_CLOSED",
     "LAST": "NOT_CLOSED",
-    "MOVED": "    double moved;               /* out: how far the last step was moved to close the loops */\n",
+    "MOVED": _JOB,
     "CLOSED": "",
-    "ADMIT": """    if ((failed = admit(job, end, next, w))) {
-        memcpy(job->bad, next, sizeof next);
-        return failed;
-    }
-""",
+    "DECLARED": "static int wary_rates(Job *job, double t, const double *y, double *k, double *w);\n\n",
+    "WARY": "    if (job->wary)\n        return wary_rates(job, t, y, k, w);\n",
+    "STEP": "",
+    "MOVE": "moved",
+    "DEPTH": ", 0",
+    "BEGIN": "        if ((job->status = begin(job, w)))\n            return job->status;\n",
+    "BEGUN": "        remember(job, 0.0, job->k);\n",
+    "ACCEPT": "    accept(job, end, k_new);\n",
 }
 _KEPT = {  # in the template of a run
-    "KEEP": "",
+    "HOLD": "",
     "HELD": "    memcpy(w + N_I, job->kept, (N_W - N_I)*sizeof *w);\n",
-    "BEGIN": "        if ((job->status = keep(job, 1, 0.0, job->y, w)))\n            return job->status;\n",
-    "UPDATE": "    if (last && (failed = keep(job, 0, after, next, w)))\n        return failed;\n",
+    "FIRST": "        if ((job->status = hold(job, 1, 0.0, job->y, w)))\n            return job->status;\n",
+    "UPDATE": "    if (last && (failed = hold(job, 0, after, next, w)))\n        return failed;\n",
 }
 _HELPERS = {
     "sign": "static inline double sign(double a) { return (double)((a > 0.0) - (a < 0.0)); }\n",

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from bellcrank.emit.names import identifier
 from bellcrank.emit.printer import ATOM, Piece, Printer
 from bellcrank.emit.steps import Angles, Step, step_targets
-from bellcrank.expr import Expr, Func, Symbol
+from bellcrank.expr import ZERO, Func, Symbol
 from bellcrank.expr.table import Table
 from bellcrank.program.program import Assign, Call, Program, Reduce, Solve
 
@@ -79,13 +79,12 @@ class CPrinter(Printer):
         lines = []
         arrays = {"mass": s.mass, "force": [s.force], "rows": s.rows, "right": [s.right]}
         for name, rows in arrays.items():
-            lines += [f"const double {name}{k}[] = {{", *(f"    {self._listed(row)}," for row in rows), "};"]
+            values = [x for row in rows for x in row]
+            lines.append(f"double {name}{k}[{len(values)}] = {{0.0}};")
+            lines += [f"{name}{k}[{i}] = {self.expr(x)};" for i, x in enumerate(values) if x is not ZERO]
         given = ", ".join(f"{name}{k}" for name in arrays)
         lines += [f"double rates{k}[{len(s.targets)}];", f"constrained_rates({given}, rates{k});"]
         return [*lines, *(f"const double {t.name} = rates{k}[{i}];" for i, t in enumerate(s.targets))]
-
-    def _listed(self, values: Iterable[Expr]) -> str:
-        return ", ".join(self.expr(x) for x in values)
 
     def _solve(self, s: Solve, k: int) -> list[str]:
         n = len(s.right)

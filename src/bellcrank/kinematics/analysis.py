@@ -6,105 +6,27 @@ and parameters. All problems found on the way are raised together.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
 from bellcrank.errors import ModelError, did_you_mean
-from bellcrank.expr import ONE, ZERO, Expr, Symbol, add, depends_on, derivative, expression, mul, symbols
+from bellcrank.expr import ZERO, Expr, Symbol, add, depends_on, derivative, expression, symbols
 from bellcrank.kinematics.constraints import Removed, solve_speed_constraint, speed_values
 from bellcrank.kinematics.eliminate import usual_pivots
+from bellcrank.kinematics.integrals import gravity_potential, kinetic_energy, momentum
 from bellcrank.kinematics.language import Language
-from bellcrank.kinematics.loops import loop_rows
+from bellcrank.kinematics.loops import LoopRow, loop_rows
 from bellcrank.kinematics.motion import Kinematics, Point, motion_of
+from bellcrank.kinematics.reactions import Reactions
+from bellcrank.kinematics.results import Analysis, Kept, Load, Loops, Output
 from bellcrank.kinematics.rows import Row, sort_rows, with_slopes
 from bellcrank.kinematics.work import Work
 from bellcrank.model.check import Checker
 from bellcrank.model.formula import show, to_syntax
 from bellcrank.model.mechanism import Mechanism
-from bellcrank.model.records import External, ForceRecord
-from bellcrank.vector import IDENTITY, NULL, Dyadic, Vector, cross, direction, dot, magnitude
-
-
-@dataclass(frozen=True)
-class Load:
-    """A force or moment: `magnitude` along `direction` on `body` (through `point`), the opposite on `against`.
-
-    The reaction of a strut acts through `reaction`, its other end, which lies on the same line; that of a force through the
-    same point.
-    """
-
-    name: str
-    label: str
-    kind: str
-    magnitude: Expr
-    direction: Vector
-    body: int
-    against: int
-    point: Point | None = None
-    reaction: Point | None = None
-
-
-@dataclass(frozen=True)
-class Output:
-    """A channel: an expression in equation units."""
-
-    name: str
-    label: str
-    value: Expr
-    units: str | None = None
-    body: str | None = None
-    generic: str | None = None
-
-
-@dataclass(frozen=True)
-class Loops:
-    """Constraints of a model with closed loops, where all speeds are states: the rows, positions first, and their elimination.
-
-    `used` rows, in order, are solved for the speeds `pivots`; rows that are not used follow from them where the loops are closed.
-    """
-
-    rows: tuple[Row, ...]
-    used: tuple[Row, ...]
-    pivots: tuple[Symbol, ...]
-
-
-@dataclass(frozen=True)
-class Kept:
-    """A call of an external routine whose values are kept over a step, or over the run."""
-
-    symbols: tuple[Symbol, ...]
-    routine: External
-    arguments: tuple[Expr, ...]
-
-
-@dataclass
-class Analysis:
-    """Everything the derivation needs, as expressions."""
-
-    mechanism: Mechanism
-    kinematics: Kinematics
-    points: dict[str, Point]
-    loads: list[Load] = field(default_factory=list)
-    gravity: Vector = field(default_factory=lambda: Vector({}))
-    removed: list[Removed] = field(default_factory=list)  # speeds that are no states
-    loops: Loops | None = None
-    outputs: list[Output] = field(default_factory=list)
-    kept: list[Kept] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-    parameters: dict[str, str] = field(default_factory=dict)  # names met: lower case to spelling
-
-    @property
-    def independent_speeds(self) -> list[Symbol]:
-        gone = {r.speed for r in self.removed} | {*(self.loops.pivots if self.loops else ())}
-        return [u for u in self.mechanism.speeds if u not in gone]
-
-    @property
-    def state_speeds(self) -> list[Symbol]:
-        """The speeds that are integrated: with loops all of them."""
-        gone = {r.speed for r in self.removed}
-        return [u for u in self.mechanism.speeds if u not in gone]
+from bellcrank.model.records import ForceRecord
+from bellcrank.vector import IDENTITY, NULL, Vector, direction, dot, magnitude
 
 
 def analyse(mechanism: Mechanism, checker: Checker) -> Analysis:
@@ -117,14 +39,15 @@ def analyse(mechanism: Mechanism, checker: Checker) -> Analysis:
     rows = _rows(kinematics, checker, points)
     removed: list[Removed] = []
     notes: list[str] = []
+    solved: list[Row] = []
     loops: Loops | None = None
     if any(row.g is not None for row in rows):  # all speeds stay states
         loops, notes = _closed(rows, kinematics, checker)
     elif rows:
-        removed, notes = _solve_rows(rows, mechanism, checker)
+        removed, solved, notes = _solve_rows(rows, mechanism, checker)
         work = Work([*mechanism.coordinates, *mechanism.speeds])
         kinematics = motion_of(mechanism, speed_values(removed, work), work)
-    result = Analysis(mechanism, kinematics, points, removed=removed, loops=loops, notes=notes)
+    result = Analysis(mechanism, kinematics, points, removed=removed, solved=solved, loops=loops, notes=notes)
     checker.scope.kept = {}
     reader = Reader(result, checker)
     reader.read()
@@ -169,7 +92,7 @@ def _rows(kinematics: Kinematics, checker: Checker, points: dict[str, Point]) ->
     speed: list[Row] = []
     for loop in checker.description.loops:
         try:
-            position += [_position_row(f"'{text}'", g, None, kinematics) for text, g in loop_rows(loop, language)]
+            position += [_position_row(f"'{x.text}'", x.g, None, kinematics, x) for x in loop_rows(loop, language)]
         except ModelError as error:
             checker.problems.append(str(error))
     for record in checker.description.constraints:
@@ -183,7 +106,7 @@ def _rows(kinematics: Kinematics, checker: Checker, points: dict[str, Point]) ->
                 )
             wanted = _eliminated(record.eliminate, text, language)
             if depends_on(residual, lambda s: s.kind == "speed"):
-                speed.append(Row(text, residual, None, wanted))
+                speed.append(Row(text, residual, None, wanted, source=record.expression))
             elif depends_on(residual, lambda s: s.kind == "coordinate"):
                 position.append(_position_row(text, residual, wanted, kinematics))
             else:
@@ -196,8 +119,10 @@ def _rows(kinematics: Kinematics, checker: Checker, points: dict[str, Point]) ->
     return [*position, *speed]
 
 
-def _position_row(text: str, g: Expr, wanted: Symbol | None, kinematics: Kinematics) -> Row:
-    return Row(text, derivative(g, kinematics.rate_of), g, wanted)
+def _position_row(
+    text: str, g: Expr, wanted: Symbol | None, kinematics: Kinematics, source: LoopRow | None = None
+) -> Row:
+    return Row(text, derivative(g, kinematics.rate_of), g, wanted, source=source)
 
 
 def _eliminated(given: Any, text: str, language: Language) -> Symbol | None:
@@ -222,10 +147,6 @@ def _closed(rows: list[Row], kinematics: Kinematics, checker: Checker) -> tuple[
     checker.problems += problems
     if checker.problems:
         return None, notes
-    if len(kept) >= len(speeds):
-        listed = ", ".join(row.text for row in kept)
-        checker.problems.append(f"the constraints leave no freedom: {len(speeds)} speeds, {len(kept)} rows ({listed})")
-        return None, notes
     try:
         pivots = usual_pivots(kept, speeds, kinematics.work.copy())
     except ModelError as error:
@@ -234,10 +155,11 @@ def _closed(rows: list[Row], kinematics: Kinematics, checker: Checker) -> tuple[
     return Loops(tuple(kept), tuple(kept), tuple(pivots)), notes
 
 
-def _solve_rows(rows: list[Row], mechanism: Mechanism, checker: Checker) -> tuple[list[Removed], list[str]]:
-    """The speeds that the rows determine, and notes on those rows that do not count."""
+def _solve_rows(rows: list[Row], mechanism: Mechanism, checker: Checker) -> tuple[list[Removed], list[Row], list[str]]:
+    """The speeds that the rows determine, the rows that count, and notes on those that do not."""
     speeds = list(mechanism.speeds)
     removed: list[Removed] = []
+    kept: list[Row] = []
     notes: list[str] = []
     for row in rows:
         try:
@@ -249,10 +171,11 @@ def _solve_rows(rows: list[Row], mechanism: Mechanism, checker: Checker) -> tupl
             notes.append(f"the constraint {row.text} is satisfied already and was ignored")
             continue
         removed.append(new)
+        kept.append(row)
         speeds.remove(new.speed)
     if rows and not speeds:
         checker.problems.append("the constraints leave no freedom: every speed is determined")
-    return removed, notes
+    return removed, kept, notes
 
 
 class Reader:
@@ -460,46 +383,29 @@ class Reader:
                     ),
                 ]
             case "residuals":
-                return []  # a tree has none
-        known = ["coordinates", "speeds", "forces", "moments", "energy", "momentum", "residuals"]
+                return _residuals(a.loops.rows if a.loops else ())
+            case "reactions":
+                a.reactions = lambda: Reactions(a, self.language).outputs()
+                return a.reactions()
+        known = ["coordinates", "speeds", "forces", "moments", "energy", "momentum", "residuals", "reactions"]
         self.checker.problem(
             f"outputs '{group}'", f"not available.{did_you_mean(group, known)} Known: {', '.join(known)}."
         )
         return []
 
 
+def _residuals(rows: Sequence[Row]) -> list[Output]:
+    """How well loops are closed: residuals of positions, and of the speeds of all constraints. A tree has none."""
+    closed = [row for row in rows if row.g is not None]
+    return [
+        *(
+            Output(f"residual{i}", f"residual of {row.text}", row.g)
+            for i, row in enumerate(closed, 1)
+            if row.g is not None
+        ),
+        *(Output(f"residual_rate{i}", f"residual of the rate of {row.text}", row.v) for i, row in enumerate(rows, 1)),
+    ]
+
+
 def _force_output(load: Load, units: str) -> Output:
     return Output(load.name, load.label, load.magnitude, units, None, "Moment" if load.kind == "moment" else "Force")
-
-
-def body_inertia(k: Kinematics, index: int) -> Dyadic:
-    """Inertia dyadic of a body about its own mass centre."""
-    return Dyadic.from_matrix(k.frames[index], k.mechanism.bodies[index].inertia)
-
-
-def kinetic_energy(k: Kinematics) -> Expr:
-    """Sum of 1/2 m v.v + 1/2 w.I.w over all bodies."""
-    terms = []
-    for b in k.mechanism.bodies:
-        v = k.velocity(Point("", b.index, b.cm))
-        w = k.w[b.index]
-        twice = add(mul(b.mass, dot(v, v)), dot(w, body_inertia(k, b.index).dot(w)))
-        terms.append(k.work.hold(mul(ONE / 2, twice)))
-    return add(*terms) if terms else ZERO
-
-
-def gravity_potential(k: Kinematics, gravity: Vector) -> Expr:
-    """Minus the sum of m g . r."""
-    terms = [mul(b.mass, dot(gravity, k.position(Point("", b.index, b.cm)))) for b in k.mechanism.bodies]
-    return mul(expression(-1), add(*terms)) if terms else ZERO
-
-
-def momentum(k: Kinematics) -> tuple[Vector, Vector]:
-    """Linear momentum, and angular momentum about the fixed origin."""
-    linear, angular = Vector({}), Vector({})
-    for b in k.mechanism.bodies:
-        cm = Point("", b.index, b.cm)
-        p = k.velocity(cm) * b.mass
-        linear = linear + p
-        angular = angular + cross(k.position(cm), p) + body_inertia(k, b.index).dot(k.w[b.index])
-    return linear, angular

@@ -5,8 +5,10 @@ In:  loop records and the language of the model. Out: rows of text and expressio
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from bellcrank.errors import ModelError, did_you_mean
-from bellcrank.expr import Expr, mul, sub
+from bellcrank.expr import ONE, Expr, mul, sub
 from bellcrank.kinematics.language import Language
 from bellcrank.kinematics.motion import Point
 from bellcrank.model.records import LoopRecord
@@ -22,10 +24,28 @@ JOINTS = {
     "planar": (True, False, True, False),
     "universal": (True, True, False, False),
 }
-Row = tuple[str, Expr]
 
 
-def loop_rows(record: LoopRecord, language: Language) -> list[Row]:
+@dataclass(frozen=True)
+class LoopRow:
+    """One equation of a loop: a . b = 0 (rods: a . a = length squared).
+
+    a is the vector from point r to point p (`turns` False), or fixed in the body of p; b is fixed in the body of r, or, where directions were
+    given, in the bodies they were taken from. For rods b is None.
+    """
+
+    text: str
+    g: Expr
+    loop: str
+    p: Point
+    r: Point
+    a: Vector
+    b: Vector | None
+    turns: bool = False
+    directed: bool = False  # is b a direction that was given?
+
+
+def loop_rows(record: LoopRecord, language: Language) -> list[LoopRow]:
     """The equations of one loop."""
     k = language.k
     p, r = language.point(record.first), language.point(record.second)
@@ -37,11 +57,15 @@ def loop_rows(record: LoopRecord, language: Language) -> list[Row]:
         if not record.directions:
             raise ModelError(f"the loop {name} needs directions=(...) or joint=...")
         vectors = [language.vector(d) for d in record.directions]
-        return [(f"{name}, direction {i}", dot(between, v)) for i, v in enumerate(vectors, 1)]
+        return [
+            LoopRow(f"{name}, direction {i}", dot(between, v), name, p, r, between, v, directed=True)
+            for i, v in enumerate(vectors, 1)
+        ]
     joint = record.joint.lower()
     if joint == "rod":
         length = k.nominal(magnitude(between)) if record.length is None else language.scalar(record.length)
-        return [(f"rod {name}", sub(dot(between, between), mul(length, length)))]
+        g = sub(dot(between, between), mul(length, length))
+        return [LoopRow(f"rod {name}", g, name, p, r, between, None)]
     if joint not in JOINTS:
         known = [*JOINTS, "rod"]
         raise ModelError(
@@ -52,27 +76,31 @@ def loop_rows(record: LoopRecord, language: Language) -> list[Row]:
 
 def _joint_rows(
     record: LoopRecord, joint: str, name: str, between: Vector, p: Point, r: Point, language: Language
-) -> list[Row]:
+) -> list[LoopRow]:
+    def row(text: str, a: Vector, b: Vector, turns: bool = False) -> LoopRow:
+        return LoopRow(f"{name}, {text}", dot(a, b), name, p, r, a, b, turns)
+
     along, across, lean, turn = JOINTS[joint]
     frames = language.k.frames
     base, moving = frames[r.body], frames[p.body]
     if joint == "ball":
-        return [(f"{name}, axis {i + 1}", dot(between, e)) for i, e in enumerate(base.axes)]
+        return [row(f"axis {i + 1}", between, Vector({e: ONE})) for i, e in enumerate(base.axes)]
     if record.axis is None:
         raise ModelError(f"the loop {name}: a {joint} joint needs axis=, a vector fixed in the body of {p.name}")
     axis = language.vector(record.axis)
     carried = _nominal_in(axis, moving, base, language)
     first, second = _normals(carried, base)
-    rows: list[Row] = []
+    rows: list[LoopRow] = []
     if along:
-        rows.append((f"{name}, along the axis", dot(between, carried)))
+        rows.append(row("along the axis", between, carried))
     if across:
-        rows += [(f"{name}, across the axis", dot(between, e)) for e in (first, second)]
+        rows += [row("across the axis", between, e) for e in (first, second)]
     if lean:
-        rows += [(f"{name}, lean of the axis", dot(axis, e)) for e in (first, second)]
-    if turn or joint == "universal":
-        other = _nominal_in(first, base, moving, language)
-        rows.append((f"{name}, turn about the axis", dot(other, second) if turn else dot(axis, first)))
+        rows += [row("lean of the axis", axis, e, True) for e in (first, second)]
+    if turn:
+        rows.append(row("turn about the axis", _nominal_in(first, base, moving, language), second, True))
+    if joint == "universal":
+        rows.append(row("turn about the axis", axis, first, True))
     return rows
 
 

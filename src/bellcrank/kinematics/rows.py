@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from bellcrank.errors import ModelError
 from bellcrank.expr import ZERO, Expr, Symbol, depends_on, derivative, neg, partial, symbols
@@ -24,6 +25,7 @@ class Row:
     g: Expr | None = None
     eliminate: Symbol | None = None
     slopes: tuple[tuple[Symbol, Expr], ...] = ()  # dv/du of the speeds that occur
+    source: Any = None  # a `LoopRow`, or the formula of a speed constraint
 
 
 def with_slopes(row: Row, speeds: Sequence[Symbol]) -> Row:

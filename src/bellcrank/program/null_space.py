@@ -40,6 +40,18 @@ def pivoted(A, rank, usual):
     return order, used, float(ratio)
 
 
+def fixed_ratio(A, order):
+    """The smallest pivot of an elimination of A in fixed order, against the largest entry of A."""
+    A = np.array(A)
+    largest, smallest = float(np.abs(A).max(initial=0.0)), np.inf
+    for i, j in order:
+        smallest = min(smallest, abs(A[i, j]))
+        if not smallest > 1e-12 * largest:
+            return 0.0
+        A -= np.outer(A[:, j] / A[i, j] * (np.arange(len(A)) != i), A[i])
+    return float(smallest / largest) if order else 1.0
+
+
 def constrained_rates(M, f, J, gamma, rank, rows, columns, usual):
     """u', then the ratio of pivots. M: rows of its lower triangle; `rank`: of J in regular positions; `rows` and `columns` scale J."""
     n = len(f)

@@ -56,6 +56,8 @@ class Scales:
     rows: tuple[float, ...]
     columns: tuple[float, ...]
     usual: float = 1.0
+    order: tuple[tuple[int, int], ...] = ()  # row and column of the pivots that the derivatives divide by ...
+    usual_order: float = 1.0  # ... and the ratio of the smallest to the largest entry of J in a good position
 
 
 @dataclass(frozen=True)

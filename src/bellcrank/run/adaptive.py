@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from bellcrank.build.c import FINISHED, NOT_FINITE
+from bellcrank.run.keep import Passage
 from bellcrank.run.stepping import NO_VALUE, Evaluation
 from bellcrank.run.watch import Watch
 
@@ -47,7 +48,7 @@ class AdaptiveRun:
         self._method = getattr(integrate, method)
         self._shrinks = method in ("RK45", "RK23", "DOP853")  # steps to rates without a value; others would not end
         self._options = {"rtol": rtol, "atol": atol}
-        updates = times.tolist() if evaluation.n_kept else []  # what external routines keep jumps there
+        updates = times.tolist() if len(evaluation.kept) else []  # what external routines keep jumps there
         self._ends = _stretches(sorted({*breaks, *updates}), times)
         self._solver: Any = None
         self._dense: Any = None
@@ -63,10 +64,16 @@ class AdaptiveRun:
             self.status, self.problem, self.state = NOT_FINITE, str(error), self._y
         return np.array(rows)
 
+    @property
+    def passages(self) -> list[Passage]:
+        return self.evaluation.keeper.passages if self.evaluation.keeper else []
+
     def _go_on(self, last: int, rows: list[np.ndarray]) -> None:
         e = self.evaluation
         if self._solver is None:
-            e.keep(0.0, self.state, begin=True)
+            e.hold(0.0, self.state, first=True)
+            if e.keeper is not None:
+                e.keeper.begin(0.0, self.state)
             e.settled(0.0, self.state)
             self._seen = e.row(0.0, self.state, live=2)
             rows.append(self._seen)
@@ -107,8 +114,8 @@ class AdaptiveRun:
             rows = np.array([self._row(float(t)) for t in looks])
             self._seen = rows[-1]
             self.watch.look(rows, lambda *_: self._row)
-        if self.evaluation.n_kept and self.time == self.times[self.reached + 1]:
-            self.evaluation.keep(self.time, self._y)
+        if len(self.evaluation.kept) and self.time == self.times[self.reached + 1]:
+            self.evaluation.hold(self.time, self._y)
         return True
 
     def _begin(self) -> None:

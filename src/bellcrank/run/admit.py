@@ -1,17 +1,22 @@
 """States of closed loops brought onto their constraints: assembly at the start, one small correction after every step.
 
-Position rows g(q, t) = 0 with slopes G, and all rows v = J u + b = 0 at the level of speeds. Corrections are least-norm Newton
-steps, so no choice of dependent variables enters and redundant rows do no harm.
+Position rows g(q, t) = 0 with slopes G, and all rows v = J u + b = 0 at the level of speeds. Corrections are the smallest ones
+in a metric of inertia, so no choice of dependent variables enters, and rows that follow from others do no harm.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
+from bellcrank.program.null_space import SINGULAR, fixed_ratio, pivoted
+from bellcrank.program.program import Scales
+
 CLOSED = 1e-13  # largest residual of a closed loop, in units of its equations
+TIGHT = 1e-15  # the same near a singular position, where residuals are magnified
+OPEN = 1e-9  # a residual that means that a loop is not closed
 ITERATIONS = 60
 
 
@@ -24,14 +29,29 @@ class CannotClose(Exception):
 
 
 @dataclass(frozen=True)
+class Admitted:
+    """A state after correction: how far its coordinates were moved, what residual is left, and the ratio of pivots there."""
+
+    q: np.ndarray
+    u: np.ndarray
+    moved: float
+    residual: float
+    ratio: float
+    steady: float  # the same for the pivots that the derivatives divide by
+    row: str = ""  # the position row that was furthest from being closed
+
+
+@dataclass(frozen=True)
 class Closure:
-    """The constraints of a model as a function of time and state."""
+    """The constraints of a model as a function of time and state. `weights` of coordinates and speeds: inverse inertias."""
 
     names: Sequence[str]  # of the rows of v
     positions: Sequence[str]  # of the rows of g
     n_q: int
     n_u: int
     function: Callable[[float, list[float], list[float]], list[float]]
+    scales: Scales
+    weights: tuple[np.ndarray, np.ndarray] | None = field(default=None)
 
     def evaluate(self, t: float, q: np.ndarray, u: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """g, G, v, J."""
@@ -41,18 +61,38 @@ class Closure:
         G, rest = rest[: m * self.n_q].reshape(m, self.n_q), rest[m * self.n_q :]
         return g, G, rest[:rows], rest[rows:].reshape(rows, self.n_u)
 
-    def admit(self, t: float, q: np.ndarray, u: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
-        """The nearest state that satisfies the constraints, and how far it had to be moved."""
-        moved = 0.0
+    def ratio(self, J: np.ndarray) -> float:
+        """How far a position is from a singular one: the last pivot of J against the first; 1 is usual."""
+        if not J.size:
+            return 1.0
+        A = J * np.outer(self.scales.rows, self.scales.columns)
+        ratio: float = pivoted(np.column_stack([A, np.zeros(len(A))]), self.scales.rank_v, self.scales.usual)[2]
+        return ratio
+
+    def steady(self, J: np.ndarray) -> float:
+        """How far the pivots that the derivatives divide by are from zero; 1 is usual."""
+        A = J * np.outer(self.scales.rows, self.scales.columns)
+        ratio: float = fixed_ratio(A, self.scales.order) / self.scales.usual_order
+        return ratio
+
+    def admit(self, t: float, q: np.ndarray, u: np.ndarray, tight: bool = False) -> Admitted:
+        """The nearest state that satisfies the constraints. In a singular position nothing is moved."""
+        moved, small = 0.0, TIGHT if tight else CLOSED
+        w_q, w_u = self.weights or (np.ones(self.n_q), np.ones(self.n_u))
+        g, G, v, J = self.evaluate(t, q, u)
+        ratio = self.ratio(J)
+        row = self.positions[int(np.abs(g).argmax())] if len(g) else ""
+        if not ratio > SINGULAR:
+            return Admitted(q, u, 0.0, 0.0, ratio, self.steady(J))
         for _ in range(4):
-            g, G, _, _ = self.evaluate(t, q, u)
-            if np.abs(g).max(initial=0.0) < CLOSED:
+            if np.abs(g).max(initial=0.0) < small:
                 break
-            step = _least_norm(G, g)
+            step = _least_norm(G, g, w_q, self.scales.rank_g)
             moved += float(np.linalg.norm(step))
             q = q - step
-        _, _, v, J = self.evaluate(t, q, u)
-        return q, u - _least_norm(J, v), moved
+            g, G, v, J = self.evaluate(t, q, u)
+        u = u - _least_norm(J, v, w_u, self.scales.rank_v)
+        return Admitted(q, u, moved, float(np.abs(g).max(initial=0.0)), self.ratio(J), self.steady(J), row)
 
     def assemble(
         self, t: float, q: np.ndarray, u: np.ndarray, free_q: np.ndarray, free_u: np.ndarray
@@ -61,7 +101,7 @@ class Closure:
         q = self.close(t, q.copy(), u, free_q)
         _, _, v, J = self.evaluate(t, q, u)
         u = u.copy()
-        u[free_u] -= _least_norm(J[:, free_u], v)
+        u[free_u] -= _smallest(J[:, free_u], v)
         _, _, v, _ = self.evaluate(t, q, u)
         size = max(1.0, float(np.abs(u).max(initial=0.0)))
         if np.abs(v).max(initial=0.0) > 1e-9 * size:
@@ -77,7 +117,7 @@ class Closure:
             if size < CLOSED:
                 return q
             step = np.zeros_like(q)
-            step[free] = _least_norm(G[:, free], g)
+            step[free] = _smallest(G[:, free], g)
             length = float(np.linalg.norm(step))
             scale: float = min(1.0, 0.5 / length) if length > 0 else 1.0
             for _ in range(12):
@@ -95,9 +135,35 @@ class Closure:
         raise CannotClose(self.positions[worst], float(g[worst]))
 
 
-def _least_norm(A: np.ndarray, r: np.ndarray) -> np.ndarray:
+def _smallest(A: np.ndarray, r: np.ndarray) -> np.ndarray:
     """The smallest x with A x = r, redundant rows allowed."""
     if not A.size:
         return np.zeros(A.shape[1])
     x: np.ndarray = np.linalg.lstsq(A, r, rcond=1e-10)[0]
     return x
+
+
+def _least_norm(A: np.ndarray, r: np.ndarray, weights: np.ndarray, rank: int) -> np.ndarray:
+    """The x with A x = r that is smallest in the metric of inverse weights; A has a known rank.
+
+    Rows are orthogonalised, the one with most left first, so that no square of A is formed.
+    """
+    root = np.sqrt(weights)
+    B = A * root
+    size = np.linalg.norm(B, axis=1)
+    size[size == 0.0] = 1.0
+    B, r = B / size[:, None], r / size
+    x = np.zeros(B.shape[1])
+    for _ in range(rank):
+        left = np.linalg.norm(B, axis=1)
+        i = int(left.argmax())
+        if not left[i] > 1e-12:
+            break
+        e = B[i] / left[i]
+        share = r[i] / left[i]
+        x += share * e
+        r = r - share * (B @ e)
+        B = B - np.outer(B @ e, e)
+        B[i] = 0.0
+    result: np.ndarray = root * x
+    return result

@@ -9,16 +9,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
 
-from bellcrank.build.arguments import At, Course
+from bellcrank.build.arguments import At, Course, Part
 from bellcrank.build.c import FINISHED, NOT_CLOSED, NOT_FINITE, Input, not_closed
-from bellcrank.run.admit import Closure
-from bellcrank.run.integrate import FIXED, Advance, semi_implicit
+from bellcrank.run.admit import Admitted
+from bellcrank.run.integrate import FIXED, Advance, Rates, Times, semi_implicit
+from bellcrank.run.keep import HALVINGS, NEAR, WATCHED, Keeper, Passage
 
 NO_VALUE = (OverflowError, ValueError, ZeroDivisionError)  # of Python's arithmetic, where C has inf or nan
 Rows = Callable[[float], np.ndarray]  # the row at a time
@@ -37,6 +37,9 @@ class Stepper(Protocol):
     @property
     def time(self) -> float: ...  # of the state, or of the step that failed
 
+    @property
+    def passages(self) -> list[Passage]: ...
+
     def advance(self, last: int) -> np.ndarray: ...
 
 
@@ -50,25 +53,20 @@ class Evaluation:
     model: Any
     n_q: int
     n_s: int  # coordinates and speeds
-    n_kept: int  # values that external routines keep over a step or run
     p: Sequence[float]
     c: Sequence[float]
     inputs: Sequence[Input]
     set_live: Callable[[int], None]
-    closure: Closure | None = None
+    kept: np.ndarray  # values of external routines that hold over a step or a run
+    keeper: Keeper | None = None
 
-    @cached_property
-    def kept(self) -> np.ndarray:
-        """The values that external routines keep."""
-        return np.zeros(self.n_kept)
-
-    def keep(self, t: float, y: np.ndarray, begin: bool = False, live: int = 2) -> None:
-        """Calls the external routines whose values are kept: those for a whole run at its begin, the others always."""
-        if not self.n_kept:
+    def hold(self, t: float, y: np.ndarray, first: bool = False, live: int = 2) -> None:
+        """Calls the external routines whose values are kept: those for a whole run at its first step, the others always."""
+        if not len(self.kept):
             return
         self.set_live(live)
         try:
-            if begin and (found := self.model.start_values(*self.at(t, y))):
+            if first and (found := self.model.start_values(*self.at(t, y))):
                 self.kept[: len(found)] = found
             if found := self.model.update_values(*self.at(t, y)):
                 self.kept[-len(found) :] = found
@@ -79,15 +77,9 @@ class Evaluation:
         w = [*(i.function(t) for i in self.inputs), *self.kept.tolist()]
         return t, y[: self.n_q].tolist(), y[self.n_q :].tolist(), self.p, self.c, w
 
-    def admitted(self, t: float, y: np.ndarray, h: float) -> tuple[np.ndarray, str]:
-        """A new state brought onto the constraints, and what is wrong if it had to be moved too far."""
-        if self.closure is None:
-            return y, ""
-        q, u, moved = self.closure.admit(t, y[: self.n_q], y[self.n_q :])
-        allowed = 0.1 * h * float(np.linalg.norm(u)) + 1e-6
-        return np.concatenate([q, u]), not_closed(moved) if moved > allowed else ""
-
     def rates(self, t: float, y: np.ndarray) -> np.ndarray:
+        if self.keeper is not None and self.keeper.wary:
+            return self.keeper.rates(t, y)
         qdot, udot = self.model.derivatives(*self.at(t, y))
         return np.array(qdot + udot)
 
@@ -138,16 +130,24 @@ class PythonRun:
     def time(self) -> float:
         return self.course.time(self.reached)
 
+    @property
+    def passages(self) -> list[Passage]:
+        return self.evaluation.keeper.passages if self.evaluation.keeper else []
+
     def _go_on(self, last: int, rows: list[np.ndarray]) -> None:
         e, course = self.evaluation, self.course
         if not len(self.rates):
-            e.keep(0.0, self.state, begin=True)
+            e.hold(0.0, self.state, first=True)
+            if e.keeper is not None:
+                e.keeper.begin(0.0, self.state)
             self.rates = e.settled(0.0, self.state)
             rows.append(e.row(0.0, self.state, live=2))
+            if e.keeper is not None:
+                e.keeper.remember(0.0, self.rates)
         while self.reached < last:
             self.reached += 1
             if not self._step(self.reached):
-                self.status = NOT_CLOSED if self.problem else NOT_FINITE
+                self.status = self.status or NOT_FINITE
                 return
             if self.reached % course.every == 0 or self.reached == course.total:
                 rows.append(e.row(course.time(self.reached), self.state, live=2))
@@ -158,19 +158,48 @@ class PythonRun:
         # AUTOSIM's rk2 calls external routines at the middle of a step as it does at its end
         inner = e.settled if self.course.method == "rk2" else e.rates
         for part in self.course.parts(i):
-            times = (part.t, part.middle, part.before)
             with np.errstate(all="ignore"):
-                new = self._advance(inner, times, self.state, part.h, self.rates)
-            if np.all(np.isfinite(new)):
-                new, self.problem = e.admitted(part.end, new, self.course.step)
+                new, admitted = self.moved(part, inner)
             if self.problem or not np.all(np.isfinite(new)):
                 self.bad = new
                 return False
             if part.last:
-                e.keep(part.after, new)
+                e.hold(part.after, new)
             self.rates = (e.settled if part.last else e.rates)(part.after, new)
             self.state = new
+            if e.keeper is not None and admitted is not None:
+                e.keeper.accept(part.end, self.rates, admitted)
         return True
+
+    def moved(self, part: Part, inner: Rates) -> tuple[np.ndarray, Admitted | None]:
+        """The state after a part of a step, brought onto the constraints."""
+        return self._moved(inner, (part.t, part.middle, part.before), self.state, part.h, self.rates)
+
+    def _moved(
+        self, inner: Rates, times: Times, y: np.ndarray, h: float, k: np.ndarray, depth: int = 0
+    ) -> tuple[np.ndarray, Admitted | None]:
+        """The state after a step, brought onto the constraints; the step is halved if it has to be."""
+        keeper = self.evaluation.keeper
+        new = self._advance(inner, times, y, h, k)
+        if keeper is None or not np.all(np.isfinite(new)):
+            return new, None
+        admitted, state, good = keeper.admit(times[2], new, h)
+        if min(state.ratio, state.steady) < NEAR and not keeper.wary:  # once more, with care
+            keeper.wary = True
+            return self._moved(inner, times, y, h, k, depth)
+        if good:
+            return admitted, state
+        if depth == HALVINGS:
+            self.problem = not_closed(state.row, state.moved, state.residual)
+            self.status = NOT_CLOSED
+            return admitted, state
+        start, middle, end = times
+        half, between = self._moved(inner, (start, (start + middle) / 2, middle), y, h / 2, k, depth + 1)
+        if self.problem or between is None:
+            return half, between
+        keeper.wary = keeper.wary or min(between.ratio, between.steady) < WATCHED
+        rates = self.evaluation.rates(middle, half)
+        return self._moved(inner, (middle, (middle + end) / 2, end), half, h / 2, rates, depth + 1)
 
 
 def within_step(
@@ -180,17 +209,24 @@ def within_step(
 
     `rates` are those at its start, if they cannot be had again because external routines remember.
     """
-    e, advance = evaluation, method_of(course, evaluation.n_q)
-    start = row[1 : 1 + e.n_s]
-    first = e.rates(course.begin(i), start) if rates is None else rates
+    begin, start = course.begin(i), row[1 : 1 + evaluation.n_s]
+    keeper = evaluation.keeper
+    if keeper is not None:  # one of its own, as careful as this step was
+        keeper = Keeper(keeper.closure, keeper.careful)
+        keeper.begin(begin, start)
+    e = replace(evaluation, keeper=keeper)
+    wary = keeper is not None and keeper.wary
+    first = e.rates(begin, start) if rates is None else rates
 
     def row_at(t: float) -> np.ndarray:
-        y, k = start, first
+        run = PythonRun(e, course, start)
+        run.rates = first
+        if keeper is not None:
+            keeper.wary = wary
         for part in course.parts(i, until=t):
-            y = advance(e.rates, (part.t, part.middle, part.before), y, part.h, k)
-            y, _ = e.admitted(part.end, y, course.step)
+            run.state, _ = run.moved(part, e.rates)
             if part.end < t:
-                k = e.rates(part.after, y)
-        return e.row(t, y)
+                run.rates = e.rates(part.after, run.state)
+        return e.row(t, run.state)
 
     return row_at

@@ -18,6 +18,7 @@ from bellcrank.build.c import FINISHED
 from bellcrank.errors import ModelError, RunError, did_you_mean
 from bellcrank.expr.text import Syntax, evaluate_syntax, parse
 from bellcrank.model.formula import show
+from bellcrank.run.keep import Passage
 from bellcrank.run.stepping import Rows, Stepper
 
 Condition = Callable[[np.ndarray], np.ndarray]
@@ -87,6 +88,13 @@ class Watch:
                 assert within is not None
                 return np.vstack([rows[rows[:, 0] < when], within(first + i + 1, whole[i])(when)])
         return rows
+
+    def passed(self, passages: Sequence[Passage]) -> None:
+        """Records visits near singular positions."""
+        for t, ratio in passages:
+            text = f"singular position passed (pivots down to {ratio:.1e} of their usual size)"
+            self.events.append(Event(text, t))
+        self.events.sort(key=lambda e: e.time)
 
 
 def _crossing(

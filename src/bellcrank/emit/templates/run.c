@@ -27,11 +27,11 @@ typedef struct {
     double *kept;               /* in, out: values of external routines that are kept, the last of w */
 @MOVED@} Job;
 @INPUTS@
-/* Rates of the state y at a time; live: external routines may change what they remember. */
+@DECLARED@/* Rates of the state y at a time; live: external routines may change what they remember. */
 static int rates(Job *job, int live, double t, const double *y, double *k, double *w)
 {
 @SET@    job->externals->live = live;
-    derivatives(t, y, y + N_Q, job->p, job->c, w, k, k + N_Q, job->externals);
+@WARY@    derivatives(t, y, y + N_Q, job->p, job->c, w, k, k + N_Q, job->externals);
     return job->externals->failed ? EXTERNAL_FAILED : FINISHED;
 }
 
@@ -55,7 +55,7 @@ static int all_finite(const double *y)
     return 1;
 }
 
-@KEEP@@CLOSED@/* One step from y with rates k, of length h, to `next`: the rates there are left to the caller. */
+@HOLD@@CLOSED@/* One step from y with rates k, of length h, to `next`: the rates there are left to the caller. */
 static int advance(Job *job, double h, double t, double middle, double end, const double *y, const double *k, double *next,
     double *w)
 {
@@ -95,24 +95,22 @@ static int advance(Job *job, double h, double t, double middle, double end, cons
     }
 }
 
-/* A step, or a part of one, from t to end. Stages at the end see inputs as they are at `before`, what follows as at `after`:
+@STEP@/* A step, or a part of one, from t to end. Stages at the end see inputs as they are at `before`, what follows as at `after`:
    the two differ where an input jumps. External routines remember at the end of the last part only. The state stays the
    last good one if the step fails. */
 static int part(Job *job, int last, double h, double t, double middle, double end, double before, double after, double *w)
 {
     double next[N_S], k_new[N_S];
     int failed;
-    if ((failed = advance(job, h, t, middle, before, job->y, job->k, next, w)))
-        return failed;
-    if (!all_finite(next)) {
+    if ((failed = @MOVE@(job, h, t, middle, before, job->y, job->k, next, w@DEPTH@)) || !all_finite(next)) {
         memcpy(job->bad, next, sizeof next);
-        return NOT_FINITE;
+        return failed ? failed : NOT_FINITE;
     }
-@ADMIT@@UPDATE@    if ((failed = rates(job, last, after, next, k_new, w)))
+@UPDATE@    if ((failed = rates(job, last, after, next, k_new, w)))
         return failed;
     memcpy(job->y, next, sizeof next);
     memcpy(job->k, k_new, sizeof k_new);
-    return FINISHED;
+@ACCEPT@    return FINISHED;
 }
 
 /* A step from t to end that is cut at the breaks from number b on. Breaks nearer than `near` to a step's end lie at it. */
@@ -148,9 +146,9 @@ EXPORT int run(Job *job)
     job->status = FINISHED;
 @HELD@    if (!job->begun) {
         job->begun = 1;
-@BEGIN@        if ((job->status = rates(job, 1, 0.0, job->y, job->k, w)) || (job->status = record(job, 0.0, job->y, w)))
+@FIRST@@BEGIN@        if ((job->status = rates(job, 1, 0.0, job->y, job->k, w)) || (job->status = record(job, 0.0, job->y, w)))
             return job->status;
-    }
+@BEGUN@    }
     for (int64_t i = job->first + 1; i <= job->last; i++) {
         const double t = (double)(i - 1)*h, whole = (double)i*h;
         const double end = i == job->total && job->t_end > 0.0 ? job->t_end : whole;

@@ -1,0 +1,32 @@
+/* A step that ends on the constraints. It is taken again with care if it ends near a singular position, and halved if it needs
+   a correction that is large against what it moves. */
+static int moved(Job *job, double h, double t, double middle, double end, const double *y, const double *k, double *next,
+    double *w, int depth)
+{
+    double half[N_S], rate[N_S];
+    int failed = advance(job, h, t, middle, end, y, k, next, w);
+    if (failed || !all_finite(next))
+        return failed ? failed : NOT_FINITE;
+    if ((failed = admit(job, end, next, w, job->wary ? TIGHT : CLOSED)))
+        return failed;
+    if ((job->ratio < NEAR || job->steady < NEAR) && !job->wary) {
+        job->wary = 1;
+        return moved(job, h, t, middle, end, y, k, next, w, depth);
+    }
+    if (!all_finite(next))
+        return NOT_FINITE;
+    if (job->moved <= 0.1*h*length(N_U, next + N_Q) + 1e-6 && job->residual < OPEN)
+        return FINISHED;
+    if (depth == HALVINGS)
+        return NOT_CLOSED;
+    if ((failed = moved(job, h/2, t, 0.5*(t + middle), middle, y, k, half, w, depth + 1))) {
+        memcpy(next, half, sizeof half);
+        return failed;
+    }
+    if (job->ratio < WATCHED || job->steady < WATCHED)
+        job->wary = 1;
+    if ((failed = rates(job, 0, middle, half, rate, w)))
+        return failed;
+    return moved(job, h/2, middle, 0.5*(middle + end), end, half, rate, next, w, depth + 1);
+}
+

@@ -1,0 +1,145 @@
+/* ---- closed loops: accelerations on the null space of the constraints, pivoted as the position asks for */
+
+#define SINGULAR 1e-4           /* ratio of the last pivot to the first, against its usual value, in a singular position */
+@SCALES@
+/* Eliminates the rows of a (N_V rows of N_U + 1; the last column is a right-hand side), the largest pivot first. Columns are left in the
+   given order, `used` rows were taken; rows whose pivots vanish are left out. Returns the ratio of the last pivot to the first. */
+static double pivoted(double *restrict a, int *restrict order, int *restrict used)
+{
+    enum { W = N_U + 1 };
+    double first = 0.0, ratio = 1.0;
+    for (int j = 0; j < N_U; j++)
+        order[j] = j;
+    for (*used = 0; *used < N_RV; ++*used) {
+        const int k = *used;
+        int row = k, column = k;
+        double largest = 0.0;
+        for (int i = k; i < N_V; i++)
+            for (int j = k; j < N_U; j++)
+                if (fabs(a[i*W + j]) > largest) {
+                    largest = fabs(a[i*W + j]);
+                    row = i;
+                    column = j;
+                }
+        if (k == 0)
+            first = largest;
+        ratio = first > 0.0 ? largest/(first*USUAL_RATIO) : 0.0;
+        if (!(ratio > SINGULAR))
+            break;
+        for (int j = 0; j < W && row != k; j++) {
+            const double old = a[k*W + j];
+            a[k*W + j] = a[row*W + j];
+            a[row*W + j] = old;
+        }
+        for (int i = 0; i < N_V && column != k; i++) {
+            const double old = a[i*W + k];
+            a[i*W + k] = a[i*W + column];
+            a[i*W + column] = old;
+        }
+        const int old = order[k];
+        order[k] = order[column];
+        order[column] = old;
+        const double one = 1.0/a[k*W + k];
+        for (int j = k; j < W; j++)
+            a[k*W + j] *= one;
+        for (int i = 0; i < N_V; i++) {
+            const double factor = a[i*W + k];
+            if (i == k || factor == 0.0)
+                continue;
+            for (int j = k; j < W; j++)
+                a[i*W + j] -= factor*a[k*W + j];
+        }
+    }
+    return ratio;
+}
+
+/* How near a position is to a singular one: the ratio of pivots of J. */
+static double pivot_ratio(const double *restrict rows)
+{
+    double a[N_V*(N_U + 1)];
+    int order[N_U], used;
+    for (int i = 0; i < N_V; i++) {
+        for (int j = 0; j < N_U; j++)
+            a[i*(N_U + 1) + j] = rows[i*N_U + j]*ROW_SCALE[i]*COLUMN_SCALE[j];
+        a[i*(N_U + 1) + N_U] = 0.0;
+    }
+    return pivoted(a, order, &used);
+}
+
+/* How far the pivots that the derivatives divide by are from zero, against the largest entry of J. */
+static double steady_ratio(const double *restrict rows)
+{
+    double a[N_V*N_U], most = 0.0, least = HUGE_VAL;
+    for (int i = 0; i < N_V; i++)
+        for (int j = 0; j < N_U; j++) {
+            a[i*N_U + j] = rows[i*N_U + j]*ROW_SCALE[i]*COLUMN_SCALE[j];
+            most = fabs(a[i*N_U + j]) > most ? fabs(a[i*N_U + j]) : most;
+        }
+    for (int k = 0; k < N_ORDER; k++) {
+        const int row = ORDER[k][0], column = ORDER[k][1];
+        const double pivot = a[row*N_U + column];
+        least = fabs(pivot) < least ? fabs(pivot) : least;
+        if (!(least > 1e-12*most))
+            return 0.0;
+        for (int i = 0; i < N_V; i++) {
+            const double factor = a[i*N_U + column]/pivot;
+            if (i == row || factor == 0.0)
+                continue;
+            for (int j = 0; j < N_U; j++)
+                a[i*N_U + j] -= factor*a[row*N_U + j];
+        }
+    }
+    return N_ORDER > 0 ? least/(most*USUAL_ORDER) : 1.0;
+}
+
+/* rates: u' of M u' = force + J' lambda with J u' = right, then the ratio of pivots. u' = T a + c, where J T = 0 and J c = right;
+   (T' M T) a = T' (force - M c). mass: rows of the lower triangle of M, packed. */
+static void constrained_rates(const double *restrict mass, const double *restrict force, const double *restrict rows,
+    const double *restrict right, double *restrict rates)
+{
+    enum { W = N_U + 1 };
+    double a[N_V*W], T[N_U*N_U], M[N_U*N_U], MT[N_U*N_U], K[N_U*N_U], b[N_U], rest[N_U];
+    int order[N_U], used;
+    for (int i = 0; i < N_V; i++) {
+        for (int j = 0; j < N_U; j++)
+            a[i*W + j] = rows[i*N_U + j]*ROW_SCALE[i]*COLUMN_SCALE[j];
+        a[i*W + N_U] = right[i]*ROW_SCALE[i];
+    }
+    rates[N_U] = pivoted(a, order, &used);
+    const int p = N_U - used;
+    for (int i = 0; i < N_U; i++) {
+        const int s = order[i];
+        for (int j = 0; j < p; j++)
+            T[s*p + j] = COLUMN_SCALE[s]*(i < used ? -a[i*W + used + j] : (double)(i - used == j));
+        rates[s] = i < used ? COLUMN_SCALE[s]*a[i*W + N_U] : 0.0;
+        for (int j = 0; j <= i; j++)
+            M[i*N_U + j] = M[j*N_U + i] = mass[i*(i + 1)/2 + j];
+    }
+    for (int i = 0; i < N_U; i++) {
+        rest[i] = force[i];
+        for (int j = 0; j < p; j++)
+            MT[i*p + j] = 0.0;
+        for (int k = 0; k < N_U; k++) {
+            const double m = M[i*N_U + k];
+            if (m == 0.0)
+                continue;
+            rest[i] -= m*rates[k];
+            for (int j = 0; j < p; j++)
+                MT[i*p + j] += m*T[k*p + j];
+        }
+    }
+    for (int i = 0; i < p; i++) {
+        b[i] = 0.0;
+        for (int k = 0; k < N_U; k++)
+            b[i] += T[k*p + i]*rest[k];
+        for (int j = 0; j <= i; j++) {
+            K[i*p + j] = 0.0;
+            for (int k = 0; k < N_U; k++)
+                K[i*p + j] += T[k*p + i]*MT[k*p + j];
+        }
+    }
+    solve_symmetric(p, K, b);
+    for (int i = 0; i < N_U; i++)
+        for (int j = 0; j < p; j++)
+            rates[i] += T[i*p + j]*b[j];
+}

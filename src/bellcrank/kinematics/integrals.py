@@ -1,0 +1,40 @@
+"""Energy and momentum of a mechanism, summed over its bodies."""
+
+from __future__ import annotations
+
+from bellcrank.expr import ONE, ZERO, Expr, add, expression, mul
+from bellcrank.kinematics.motion import Kinematics, Point
+from bellcrank.vector import Dyadic, Vector, cross, dot
+
+
+def body_inertia(k: Kinematics, index: int) -> Dyadic:
+    """Inertia dyadic of a body about its own mass centre."""
+    return Dyadic.from_matrix(k.frames[index], k.mechanism.bodies[index].inertia)
+
+
+def kinetic_energy(k: Kinematics) -> Expr:
+    """Sum of 1/2 m v.v + 1/2 w.I.w over all bodies."""
+    terms = []
+    for b in k.mechanism.bodies:
+        v = k.velocity(Point("", b.index, b.cm))
+        w = k.w[b.index]
+        twice = add(mul(b.mass, dot(v, v)), dot(w, body_inertia(k, b.index).dot(w)))
+        terms.append(k.work.hold(mul(ONE / 2, twice)))
+    return add(*terms) if terms else ZERO
+
+
+def gravity_potential(k: Kinematics, gravity: Vector) -> Expr:
+    """Minus the sum of m g . r."""
+    terms = [mul(b.mass, dot(gravity, k.position(Point("", b.index, b.cm)))) for b in k.mechanism.bodies]
+    return mul(expression(-1), add(*terms)) if terms else ZERO
+
+
+def momentum(k: Kinematics) -> tuple[Vector, Vector]:
+    """Linear momentum, and angular momentum about the fixed origin."""
+    linear, angular = Vector({}), Vector({})
+    for b in k.mechanism.bodies:
+        cm = Point("", b.index, b.cm)
+        p = k.velocity(cm) * b.mass
+        linear = linear + p
+        angular = angular + cross(k.position(cm), p) + body_inertia(k, b.index).dot(k.w[b.index])
+    return linear, angular

@@ -1,0 +1,243 @@
+"""Constraint forces and moments, of joints and of loops, as expressions in states and accelerations.
+
+Every body's motion asks for a force and a moment; what loads do not provide, constraints do. Multipliers of loops and speed constraints
+follow from the generalized forces that belong to the dependent speeds (Kane & Levinson 1985, section 4.9); the joint of a
+body carries what is then missing on the body and all that hang on it.
+A position constraint written as a formula of coordinates is read as drives in the joints of these coordinates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from bellcrank.expr import ONE, TWO, ZERO, Expr, Symbol, add, div, mul, neg, partial, sub
+from bellcrank.kinematics.integrals import body_inertia
+from bellcrank.kinematics.language import Language
+from bellcrank.kinematics.loops import LoopRow
+from bellcrank.kinematics.motion import Point, motion_of
+from bellcrank.kinematics.results import Analysis, Output
+from bellcrank.kinematics.rows import with_slopes
+from bellcrank.kinematics.work import Work
+from bellcrank.vector import Vector, cross, dot
+
+Line = tuple[dict[int, Expr], Expr]
+
+
+class Reactions:
+    """Reactions of one analysed model."""
+
+    def __init__(self, analysis: Analysis, language: Language) -> None:
+        self.analysis = analysis
+        self.k, self.work = analysis.kinematics, analysis.kinematics.work
+        self.plain = motion_of(analysis.mechanism) if analysis.removed else self.k  # no speed replaced
+        self.language = Language(language, self.plain, analysis.points, {}) if analysis.removed else language
+        self.bodies = analysis.mechanism.bodies
+        self.body_of = {id(frame): i for i, frame in self.k.frames.items()}
+        loops = analysis.loops
+        used = loops.used if loops else analysis.solved
+        self.rows = [with_slopes(r, analysis.mechanism.speeds) for r in used]
+        self.pivots = list(loops.pivots) if loops else [r.speed for r in analysis.removed]
+        self.missing = [self._missing(i) for i in range(len(self.bodies))]
+        self.multipliers = self._multipliers()
+
+    def outputs(self) -> list[Output]:
+        """Forces and moments on every body from its parent at its joint, and of every loop; multipliers of other constraints."""
+        listed: list[Output] = []
+        for b in self.bodies:
+            listed += self._joint(b.index)
+        named = dict.fromkeys(r.source.loop for r in self.rows if isinstance(r.source, LoopRow))
+        for loop in named:
+            listed += self._loop(loop)
+        for i, row in enumerate(self.rows):
+            if not isinstance(row.source, LoopRow):
+                listed.append(Output(f"lambda{i + 1}", f"multiplier of {row.text}", self.multipliers[i]))
+        return listed
+
+    # ---- what constraints have to provide
+
+    def _missing(self, index: int) -> tuple[Vector, Vector]:
+        """Force, and moment about the mass centre, that a body's motion asks for and loads do not provide."""
+        k, b = self.k, self.bodies[index]
+        cm = Point("", index, b.cm)
+        force = (k.derivative(k.velocity(cm)) - self.analysis.gravity) * b.mass
+        moment = k.derivative(body_inertia(k, index).dot(k.w[index]))
+        for load in self.analysis.loads:
+            acting = load.direction * load.magnitude
+            for body, sign, at in ((load.body, 1, load.point), (load.against, -1, load.reaction or load.point)):
+                if body != index:
+                    continue
+                if load.kind == "moment":
+                    moment = moment - acting * sign
+                elif at is not None:
+                    force = force - acting * sign
+                    moment = moment - cross(k.position(at) - k.position(cm), acting * sign)
+        return force, moment
+
+    def _multipliers(self) -> list[Expr]:
+        """J' lambda = h for the dependent speeds, rows and speeds in the order of their elimination."""
+        lines: list[Line] = []
+        for s in self.pivots:
+            columns = {i: a for i, row in enumerate(self.rows) for u, a in row.slopes if u is s}
+            lines.append(({i: self.work.hold(a) for i, a in columns.items()}, self._generalized(s)))
+        return _solve(lines, self.work)
+
+    def _generalized(self, s: Symbol) -> Expr:
+        """The generalized force that is missing for a speed."""
+        terms: list[Expr] = []
+        for b in self.bodies:
+            frames = self.plain.frames[b.index], self.k.frames[b.index]
+            velocity = self.plain.velocity(Point("", b.index, b.cm))
+            for motion, needed in (
+                (velocity, self.missing[b.index][0]),
+                (self.plain.w[b.index], self.missing[b.index][1]),
+            ):
+                slopes = [partial(x, s) for x in frames[0].coordinates(motion)]
+                if any(x is not ZERO for x in slopes):
+                    parts = frames[1].coordinates(needed)
+                    terms += [mul(a, x) for a, x in zip(slopes, parts, strict=True)]
+        return self.work.hold(add(*terms)) if terms else ZERO
+
+    # ---- channels
+
+    def _joint(self, index: int) -> list[Output]:
+        """Force and moment on a body from its parent, about its origin, along its axes."""
+        k, b = self.k, self.bodies[index]
+        below = self._hanging(index)
+        origin = k.origin[index]
+        force, moment = Vector({}), Vector({})
+        for i in below:
+            F, M = self.missing[i]
+            force = force + F
+            moment = moment + M + cross(k.position(Point("", i, self.bodies[i].cm)) - origin, F)
+        axes = k.frames[index].axes
+        shares = self._shares(index, below)
+        values = [dot(v, e) for v in (force, moment) for e in axes]
+        values = [self.work.hold(sub(x, share)) for x, share in zip(values, shares, strict=True)]
+        kept = [ZERO if i in self._free(index) else x for i, x in enumerate(values)]
+        return _channels(b.name, f"on {b.label or b.name} from its parent, at its joint", kept)
+
+    def _free(self, index: int) -> set[int]:
+        """The components that a joint cannot carry, unless a constraint drives it."""
+        b = self.bodies[index]
+        driven = {u for row in self.rows if row.source is None for u, _ in row.slopes}
+        if driven.intersection(b.speeds):
+            return set()
+        free = {0, 1, 2} if len(b.u_t) == 3 else set()
+        if b.free_rotation:
+            free |= {3, 4, 5}
+        elif b.axes and ONE in b.axes[0]:
+            free.add(3 + b.axes[0].index(ONE))
+        return free
+
+    def _hanging(self, index: int) -> list[int]:
+        below = [index]
+        for b in self.bodies:
+            if b.parent in below and b.index not in below:
+                below.append(b.index)
+        return below
+
+    def _shares(self, index: int, below: list[int]) -> list[Expr]:
+        """What loops and speed constraints provide along and about the axes of a joint, beyond it."""
+        shares = [ZERO] * 6
+        for row, multiplier in zip(self.rows, self.multipliers, strict=True):
+            if row.source is None:
+                continue
+            parts = self._virtual_loop(row.source, index, below) if isinstance(row.source, LoopRow) else None
+            parts = parts or self._virtual_formula(row.source, index, below)
+            shares = [add(x, mul(multiplier, a)) for x, a in zip(shares, parts, strict=True)]
+        return shares
+
+    def _virtual_loop(self, row: LoopRow, index: int, below: list[int]) -> list[Expr]:
+        """How a loop's equation changes with small displacements of all bodies below a joint: three along axes, three about."""
+        axes = [Vector({e: ONE}) for e in self.k.frames[index].axes]
+        return [self._change(row, index, below, e, turning) for turning in (False, True) for e in axes]
+
+    def _change(self, row: LoopRow, index: int, below: list[int], axis: Vector, turning: bool) -> Expr:
+        k = self.k
+
+        def moved(p: Point) -> Vector:
+            if p.body not in below:
+                return Vector({})
+            return cross(axis, k.position(p) - k.origin[index]) if turning else axis
+
+        def turned(v: Vector, body: int | None) -> Vector:
+            """The change of a vector fixed in a body; without one, in those that its unit vectors belong to."""
+            if not turning:
+                return Vector({})
+            if body is not None:
+                return cross(axis, v) if body in below else Vector({})
+            mine = {e: c for e, c in v.terms.items() if self.body_of.get(id(e.frame), -1) in below}
+            return cross(axis, Vector(mine))
+
+        if row.turns and row.b is not None:
+            return add(dot(turned(row.a, row.p.body), row.b), dot(row.a, turned(row.b, row.r.body)))
+        apart = moved(row.p) - moved(row.r)
+        if row.b is None:
+            return mul(TWO, dot(row.a, apart))
+        return add(dot(apart, row.b), dot(row.a, turned(row.b, None if row.directed else row.r.body)))
+
+    def _virtual_formula(self, formula: Any, index: int, below: list[int]) -> list[Expr]:
+        """The same for a speed constraint, whose formula is read once more with auxiliary speeds of these bodies."""
+        k = self.plain
+        extra = [Symbol(f"auxiliary {i}", "speed") for i in range(6)]
+        axes = k.frames[index].axes
+        slide = Vector(dict(zip(axes, extra[:3], strict=True)))
+        turn = Vector(dict(zip(axes, extra[3:], strict=True)))
+        w = {**k.w, **{i: k.w[i] + turn for i in below}}
+        v = {i: k.v_origin[i] + slide + cross(turn, k.origin[i] - k.origin[index]) for i in below}
+        moving = replace(k, w=w, v_origin={**k.v_origin, **v})
+        value = Language(self.language, moving, self.analysis.points, {}).scalar(formula)
+        return [partial(value, a) for a in extra]
+
+    def _loop(self, name: str) -> list[Output]:
+        """Force and moment of a loop on the body of its first point, about that point, along that body's axes."""
+        force, moment = Vector({}), Vector({})
+        body = -1
+        for row, multiplier in zip(self.rows, self.multipliers, strict=True):
+            source = row.source
+            if not isinstance(source, LoopRow) or source.loop != name:
+                continue
+            body = source.p.body
+            if source.turns and source.b is not None:
+                moment = moment + cross(source.a, source.b) * multiplier
+            else:
+                force = force + (source.a * 2 if source.b is None else source.b) * multiplier
+        axes = self.k.frames[body].axes
+        values = [self.work.hold(dot(v, e)) for v in (force, moment) for e in axes]
+        return _channels(name, f"of {name} on the body of its first point", values)
+
+
+def _solve(lines: list[Line], work: Work) -> list[Expr]:
+    """Solves lines of (coefficients by unknown, right side), line k for unknown k."""
+    done: list[Line] = []
+    for columns, right in lines:
+        for k, (above, right_above) in enumerate(done):
+            if k not in columns:
+                continue
+            factor = work.hold(div(columns[k], above[k]))
+            columns = {
+                j: work.hold(sub(columns.get(j, ZERO), mul(factor, above.get(j, ZERO))))
+                for j in dict.fromkeys([*columns, *above])
+                if j != k
+            }
+            columns = {j: x for j, x in columns.items() if x is not ZERO}
+            right = work.hold(sub(right, mul(factor, right_above)))
+        done.append((columns, right))
+    values: dict[int, Expr] = {}
+    for k in reversed(range(len(done))):
+        columns, right = done[k]
+        terms = [neg(mul(a, values[j])) for j, a in columns.items() if j != k]
+        values[k] = work.hold(div(work.hold(add(right, *terms)), columns[k]))
+    return [values[k] for k in range(len(done))]
+
+
+def _channels(name: str, words: str, values: Sequence[Expr]) -> list[Output]:
+    """Three components of a force and three of a moment; those that are always zero are left out."""
+    listed = []
+    for i, value in enumerate(values):
+        letter, what, units = ("F", "force", "F") if i < 3 else ("M", "moment", "F*L")
+        if value is not ZERO:
+            listed.append(Output(f"{letter}{i % 3 + 1}({name})", f"{what} {words}, axis {i % 3 + 1}", value, units))
+    return listed

@@ -1,0 +1,103 @@
+"""What the kinematical analysis of a description yields: loads, outputs, constraints, as expressions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from bellcrank.expr import Expr, Symbol
+from bellcrank.kinematics.constraints import Removed
+from bellcrank.kinematics.motion import Kinematics, Point
+from bellcrank.kinematics.rows import Row
+from bellcrank.model.mechanism import Mechanism
+from bellcrank.model.records import External
+from bellcrank.vector import Vector
+
+
+@dataclass(frozen=True)
+class Load:
+    """A force or moment: `magnitude` along `direction` on `body` (through `point`), the opposite on `against`.
+
+    The reaction of a strut acts through `reaction`, its other end, which lies on the same line; that of a force through the
+    same point.
+    """
+
+    name: str
+    label: str
+    kind: str
+    magnitude: Expr
+    direction: Vector
+    body: int
+    against: int
+    point: Point | None = None
+    reaction: Point | None = None
+
+
+@dataclass(frozen=True)
+class Output:
+    """A channel: an expression in equation units."""
+
+    name: str
+    label: str
+    value: Expr
+    units: str | None = None
+    body: str | None = None
+    generic: str | None = None
+
+
+@dataclass(frozen=True)
+class Loops:
+    """Constraints of a model with closed loops, where all speeds are states: the rows, positions first, and their elimination.
+
+    `used` rows, in order, are solved for the speeds `pivots`; rows that are not used follow from them where the loops are closed.
+    """
+
+    rows: tuple[Row, ...]
+    used: tuple[Row, ...]
+    pivots: tuple[Symbol, ...]
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A call of an external routine whose values are kept over a step, or over the run."""
+
+    symbols: tuple[Symbol, ...]
+    routine: External
+    arguments: tuple[Expr, ...]
+
+
+@dataclass
+class Analysis:
+    """Everything the derivation needs, as expressions."""
+
+    mechanism: Mechanism
+    kinematics: Kinematics
+    points: dict[str, Point]
+    loads: list[Load] = field(default_factory=list)
+    gravity: Vector = field(default_factory=lambda: Vector({}))
+    removed: list[Removed] = field(default_factory=list)  # speeds that are no states
+    solved: list[Row] = field(default_factory=list)  # the rows that determine them
+    loops: Loops | None = None
+    outputs: list[Output] = field(default_factory=list)
+    reactions: Callable[[], list[Output]] | None = None  # those among them that depend on which rows are used
+    kept: list[Kept] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    parameters: dict[str, str] = field(default_factory=dict)  # names met: lower case to spelling
+
+    def eliminate(self, loops: Loops) -> None:
+        """Takes another elimination of the loops."""
+        self.loops = loops
+        if self.reactions is not None:
+            new = {o.name: o for o in self.reactions()}
+            self.outputs = [new.get(o.name, o) for o in self.outputs]
+
+    @property
+    def independent_speeds(self) -> list[Symbol]:
+        gone = {r.speed for r in self.removed} | {*(self.loops.pivots if self.loops else ())}
+        return [u for u in self.mechanism.speeds if u not in gone]
+
+    @property
+    def state_speeds(self) -> list[Symbol]:
+        """The speeds that are integrated: with loops all of them."""
+        gone = {r.speed for r in self.removed}
+        return [u for u in self.mechanism.speeds if u not in gone]

@@ -1,0 +1,134 @@
+"""Reactions of joints and loops: against closed forms, against each other on another tree, and against rolling bodies."""
+
+import numpy as np
+import pytest
+
+import bellcrank as bc
+
+pytestmark = pytest.mark.filterwarnings("ignore:the initial values contradict")  # guesses that choose an assembly
+
+
+def outputs(s, initial, parameters=None):
+    sim = s.equations().compile(backend="python")
+    q, u = sim.complete(initial)
+    return sim.outputs(0.0, q, u)
+
+
+def test_tension_of_a_pendulum():
+    s = bc.System("pendulum", units="mks")
+    s.add_body("a", rotate=3, cm=("l", 0, 0), mass="m", inertia=0)
+    s.add_gravity(direction=-s.inertial[2])
+    s.add_outputs("reactions")
+    s.set_defaults(l=2.0, m=3.0, g=9.81)
+    q, w = -0.7, 1.3
+    found = outputs(s, {"q(a)": q, "u(a)": w})
+    assert found["F1(a)"] == pytest.approx(-3.0 * (2.0 * w**2 - 9.81 * np.sin(q)), rel=1e-12)
+    assert found["F2(a)"] == pytest.approx(0.0, abs=1e-12)  # a point mass: no force across the rod
+    assert "M3(a)" not in found  # a pin carries no moment
+
+
+def four_bar(cut):
+    """Crank, coupler, rocker in space, tilted axis; cut at the coupler's pin on the rocker or on the crank."""
+    s = bc.System("four-bar", units="mks")
+    inertia = (0.1, 0.2, 0.3)
+    s.add_body("crank", rotate=3, cm=(0.3, 0.1, 0.2), mass=2, inertia=inertia)
+    s.add_body("rocker", rotate=3, joint_at=(1.5, 0, 0), cm=(0.2, -0.1, 0.1), mass=3, inertia=inertia)
+    parent, at = ("crank", (0.6, 0, 0)) if cut == "rocker" else ("rocker", (0.8, 0, 0))
+    start = (0, 0, 0) if cut == "rocker" else (-1.4, 0, 0)  # the coupler's origin is at the joint that is kept
+    coupler = s.add_body(
+        "coupler", parent=parent, rotate=3, joint_at=at, cm=(0.5 + start[0], 0.2, -0.3), mass=4, inertia=inertia
+    )
+    ends = {
+        "crank": (s.add_point("c1", body=coupler, at=start), s.add_point("a1", body="crank", at=(0.6, 0, 0))),
+        "rocker": (
+            s.add_point("c2", body=coupler, at=(1.4 + start[0], 0, 0)),
+            s.add_point("b2", body="rocker", at=(0.8, 0, 0)),
+        ),
+    }
+    s.close_loop(*ends[cut], directions=(s.inertial[1], s.inertial[2]), label="pin")
+    s.add_gravity(direction=-s.inertial[2])
+    s.add_strut("spring", magnitude="-50*(x - 1)", between=(coupler.cm, s.add_point("wall", at=(1, 2, 1))))
+    s.add_outputs("reactions")
+    return s
+
+
+def test_the_force_in_a_pin_does_not_depend_on_where_the_loop_is_cut():
+    """What is a loop in one description is a joint in the other, and the other way round."""
+    at_rocker = four_bar("rocker").equations().compile(backend="python")
+    q, u = at_rocker.complete({"q(crank)": 0.9, "u(crank)": 2.0, "q(rocker)": 1.6, "q(coupler)": -0.6})
+    one = at_rocker.outputs(0.0, q, u)
+    names = [c.name for c in at_rocker.equations.coordinates]
+    value = dict(zip(names, q, strict=True))
+    turn = value["q(crank)"] + value["q(coupler)"]  # of the coupler against the ground
+    at_crank = four_bar("crank").equations().compile(backend="python")
+    p, v = at_crank.complete(
+        {
+            "q(crank)": value["q(crank)"],
+            "q(rocker)": value["q(rocker)"],
+            "q(coupler)": turn - value["q(rocker)"],
+            "u(crank)": 2.0,
+        }
+    )
+    two = at_crank.outputs(0.0, p, v)
+    for i in (1, 2):
+        # joint with the crank: kept in one, cut in the other (force on the coupler in both)
+        assert one[f"F{i}(coupler)"] == pytest.approx(two[f"F{i}(pin)"], rel=1e-9, abs=1e-9)
+        assert one[f"F{i}(pin)"] == pytest.approx(two[f"F{i}(coupler)"], rel=1e-9, abs=1e-9)
+        assert one[f"F{i}(crank)"] == pytest.approx(two[f"F{i}(crank)"], rel=1e-9, abs=1e-9)
+
+
+def test_ground_reactions_balance_the_whole_mechanism():
+    """Forces of the ground on crank and rocker are mass times acceleration of everything, less gravity and spring."""
+    s = four_bar("rocker")
+    for i in (1, 2):
+        total = " + ".join(
+            f"{m}*dot(dxdt(vel({b}.cm)), [n{i}])" for b, m in (("crank", 2), ("rocker", 3), ("coupler", 4))
+        )
+        s.add_output(total, f"ma{i}")
+        s.add_output(f"dot(pos(coupler.cm, wall), [n{i}])*fm(spring)/mag(pos(coupler.cm, wall))", f"s{i}")
+    s.set_defaults(g=9.81)
+    sim = s.equations().compile(backend="python")
+    q, u = sim.complete({"q(crank)": 0.9, "u(crank)": 2.0, "q(rocker)": 1.6, "q(coupler)": -0.6})
+    o = sim.outputs(0.0, q, u)
+    value = dict(zip([c.name for c in sim.equations.coordinates], q, strict=True))
+
+    def in_ground(body):
+        c, si = np.cos(value[f"q({body})"]), np.sin(value[f"q({body})"])
+        return np.array([[c, -si], [si, c]]) @ [o[f"F1({body})"], o[f"F2({body})"]]
+
+    ground = in_ground("crank") + in_ground("rocker")
+    assert ground[0] == pytest.approx(o["ma1"] - o["s1"], rel=1e-9)
+    assert ground[1] == pytest.approx(o["ma2"] - o["s2"] + 9 * 9.81, rel=1e-9)
+
+
+def test_friction_under_a_rolling_disc():
+    """On a slope the friction is a third of the weight along it (2/3 of it accelerates the disc)."""
+    s = bc.System("disc", units="mks")
+    s.add_body("disc", translate=1, rotate=3, mass="m", inertia=(1, 1, "m*r*r/2"))
+    s.add_constraint("dot(vel(disc.origin), [n1]) + r*dot(rot(disc), [n3])")
+    s.add_gravity(direction=(s.inertial[1] * 0.6 - s.inertial[2] * 0.8))
+    s.add_outputs("reactions")
+    s.add_output("dot(dxdt(vel(disc.origin)), [n1])", "a")
+    s.set_defaults(m=2.0, r=0.3, g=10.0)
+    found = outputs(s, {})
+    assert found["a"] == pytest.approx(2 / 3 * 6.0, rel=1e-12)
+    assert abs(found["lambda1"]) == pytest.approx(2.0 * 6.0 / 3, rel=1e-12)
+    assert found["F2(disc)"] == pytest.approx(2.0 * 8.0, rel=1e-12)
+
+
+def test_drive_moment():
+    """A prescribed angle needs the moment of the pendulum's own equation."""
+    s = bc.System("driven", units="mks")
+    s.add_body("a", rotate=3, cm=(1, 0, 0), mass=2, inertia=(0.5, 0.5, 0.5))
+    s.add_body("free", rotate=3, mass=1, inertia=(1, 1, 1))
+    s.add_constraint("q(a) - 0.3*sin(4*t)")
+    s.add_gravity(direction=-s.inertial[2], g=9.81)
+    s.add_outputs("reactions")
+    found = outputs(s, {})
+    assert found["M3(a)"] == pytest.approx(2 * 9.81, rel=1e-9)  # at t = 0: no acceleration, level arm
+
+
+def test_reactions_cost_nothing_when_not_asked_for():
+    with_, without = four_bar("rocker"), four_bar("rocker")
+    without.description.output_groups.clear()
+    assert with_.equations().operation_count() == without.equations().operation_count()
