@@ -337,8 +337,8 @@ def test_describe_lists_what_can_be_set_and_seen(capsys):
     assert bellcrank("describe", QUARTER_CAR) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "quarter car (mks)"
-    assert "  k_t   190000  N/m     190000  tyre stiffness" in lines
-    assert "  z_road  m  road height" in lines
+    assert any(x.split()[:4] == ["k_t", "190000", "N/m", "190000"] and x.endswith("tyre stiffness") for x in lines)
+    assert "  z_road       m        road height" in lines
     assert [x.split(" (")[0] for x in lines[1:] if not x.startswith(" ")] == [
         "parameters",
         "inputs",

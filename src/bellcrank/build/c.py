@@ -100,6 +100,7 @@ class _Job(ctypes.Structure):
         ("breaks", ctypes.c_void_p),
         ("n_breaks", ctypes.c_int64),
         ("begun", ctypes.c_int64),
+        ("with_inputs", ctypes.c_int64),
         ("kept", ctypes.c_void_p),
         # of models with closed loops; the others end before these
         ("moved", ctypes.c_double),
@@ -319,7 +320,7 @@ class CRun:
         self.kept = np.zeros(len(model.program.inputs) - len(inputs) + 1)
         self._job = _Job(
             method=METHODS.index(course.method), total=course.total, every=course.every, h=course.step,
-            t_end=course.t_end, n_breaks=len(course.breaks),
+            t_end=course.t_end, n_breaks=len(course.breaks), with_inputs=1,
         )  # fmt: skip
         self._job.function = self._function
         self._job.inputs = ctypes.addressof(self._signals)

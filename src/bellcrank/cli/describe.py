@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 
+import json
 from argparse import ArgumentParser, Namespace
+from dataclasses import asdict
 
+from bellcrank.api.describe import parameter_rows
 from bellcrank.cli.codes import FINE
 from bellcrank.cli.model import derive
-from bellcrank.cli.options import model_options
+from bellcrank.cli.options import json_option, model_options
 
 
 def options(parser: ArgumentParser) -> None:
     model_options(parser)
+    json_option(parser)
 
 
 def command(args: Namespace) -> int:
-    """List parameters, inputs, states and outputs of a model with values, units and labels."""
-    print(derive(args).describe())
+    """List parameters, inputs, states and outputs with values, units and labels."""
+    equations = derive(args)
+    if args.json:
+        parameters = [asdict(row) for row in parameter_rows(equations)]
+        states = [
+            {"name": s.name, "unit": equations.quantities.states[s.name].text,
+             "label": equations.quantities.state_label.get(s.name, "")}
+            for s in (*equations.coordinates, *equations.speeds)
+        ]  # fmt: skip
+        print(json.dumps({"model": equations.name, "parameters": parameters, "states": states}, indent=2))
+    else:
+        print(equations.describe())
     return FINE

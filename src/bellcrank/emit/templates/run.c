@@ -17,13 +17,14 @@ typedef struct {
     Externals *externals;       /* needed also if there are none */
     double *y, *k;              /* in, out: coordinates and speeds, and their rates, at the step reached */
     double *bad;                /* out: the state that is not finite, if any */
-    double *rows;               /* out: time, coordinates, speeds, outputs, inputs of each recorded step */
+    double *rows;               /* out: time, coordinates, speeds, outputs (and inputs) of each recorded step */
     int64_t filled;             /* in, out: rows filled so far */
     int64_t reached;            /* out: number of the last step taken or tried */
     double t_end;               /* end of the last step, s; 0: total*h */
     const double *breaks;       /* times in order at which inputs jump or have a kink: steps are split there */
     int64_t n_breaks;
     int64_t begun;              /* in, out: 0 before step 0 has been recorded */
+    int64_t with_inputs;        /* are inputs recorded, too? */
     double *kept;               /* in, out: values of external routines that are kept, the last of w */
 @MOVED@} Job;
 @INPUTS@
@@ -37,13 +38,14 @@ static int rates(Job *job, int live, double t, const double *y, double *k, doubl
 
 static int record(Job *job, double t, const double *y, const double *w)
 {
-    double *row = job->rows + job->filled*(1 + N_S + N_OUT + N_W);
+    double *row = job->rows + job->filled*(1 + N_S + N_OUT + (job->with_inputs ? N_W : 0));
     job->filled++;
     row[0] = t;
     memcpy(row + 1, y, N_S*sizeof *y);
     job->externals->live = 2;
     outputs(t, y, y + N_Q, job->p, job->c, w, row + 1 + N_S, job->externals);
-    memcpy(row + 1 + N_S + N_OUT, w, N_W*sizeof *w);
+    if (job->with_inputs)
+        memcpy(row + 1 + N_S + N_OUT, w, N_W*sizeof *w);
     return job->externals->failed ? EXTERNAL_FAILED : FINISHED;
 }
 
