@@ -1,5 +1,6 @@
 """Bellcrank: describe a vehicle or mechanism, get its equations of motion as a small, fast simulation program."""
 
+import bellcrank.formats.decks  # noqa: F401  load_model reads decks
 from bellcrank.api.equations import Equations
 from bellcrank.api.loading import load_model
 from bellcrank.api.simulation import Simulation

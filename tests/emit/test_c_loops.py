@@ -262,3 +262,18 @@ def test_constraint_that_has_no_value_stops_the_run():
     compiled, plain = (x.simulate() for x in both(s.equations()))
     assert compiled.ended.startswith("stopped at t = ")
     assert compiled.time[-1] == plain.time[-1] < 2.0
+
+
+@pytest.mark.parametrize("name", ["four_bar", "slider_crank", "andrews_squeezer", "sarrus_linkage"])
+def test_careful_rates_and_quick_corrections_as_in_python(name):
+    """Accelerations without a fixed choice of independent speeds: C, Python, and the derivatives in regular positions."""
+    sim = example(name).compile(backend="python")
+    model = CModel(sim.program, sim.externals, flags=STRICT)
+    p = sim.parameter_values()
+    c = model.constants(p)
+    q, u = (x.tolist() for x in sim.complete())
+    at = 0.0, q, [x + 0.1 for x in u], p, c, []
+    assert relative(model.careful(*at), sim.model.careful(*at)) <= 1e-12
+    qdot, udot = sim.model.derivatives(*at)
+    assert relative(sim.model.careful(*at)[:-1], [*qdot, *udot]) <= 1e-9
+    assert sim.model.careful(*at)[-1] > 0.1

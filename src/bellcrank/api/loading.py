@@ -1,34 +1,61 @@
-"""Models from files: `MODEL.py` with a function model()."""
+"""Models from files: `MODEL.py` with a function model(), and what the formats add."""
 
 from __future__ import annotations
 
 import inspect
 import runpy
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from bellcrank.api.system import System
 from bellcrank.errors import ModelError, did_you_mean
 
+LOADERS: dict[str, tuple[str, Callable[..., System]]] = {}
+"""Readers of models that are data, by ending: what such a file is called, and the function that reads it."""
+
+
+def loader(ending: str, what: str) -> Callable[[Callable[..., System]], Callable[..., System]]:
+    """Registers a function that reads models from files with that ending."""
+
+    def register(function: Callable[..., System]) -> Callable[..., System]:
+        LOADERS[ending] = (what, function)
+        return function
+
+    return register
+
 
 def load_model(path: str | Path, **arguments: Any) -> System:
-    """The System that model(**arguments) of a Python file returns. The file is run: it is trusted code."""
+    """The System that a file describes: model(**arguments) of a Python file, which is run and so is trusted code, or a deck."""
     path = Path(path)
     if not path.exists():
-        near = [p.name for p in path.parent.glob("*.py")] if path.parent.exists() else []
+        endings = {".py", *LOADERS}
+        near = [p.name for p in path.parent.iterdir() if p.suffix in endings] if path.parent.is_dir() else []
         raise ModelError(f"no file {path}.{did_you_mean(path.name, near)}")
+    if path.suffix.lower() in LOADERS:
+        return _read(path, *LOADERS[path.suffix.lower()], arguments)
     if path.suffix != ".py":
-        raise ModelError(f"{path.name}: a model is a Python file (.py) with a function model()")
+        others = "".join(f", or {what} ({ending})" for ending, (what, _) in sorted(LOADERS.items()))
+        raise ModelError(f"{path.name}: a model is a Python file (.py) with a function model(){others}")
     names = runpy.run_path(str(path))
     make = names.get("model")
     if not callable(make):
         what = "model is not a function" if "model" in names else "there is no function model()"
         raise ModelError(f"{path.name}: {what}; a model file defines model(), which returns a System")
-    known = inspect.signature(make).parameters
-    for name in arguments:
-        if name not in known and not any(p.kind is p.VAR_KEYWORD for p in known.values()):
-            raise ModelError(f"{path.name}: model() takes no argument '{name}'; it takes {', '.join(known) or 'none'}")
+    _check_arguments(f"{path.name}: model()", make, arguments, 0)
     system = make(**arguments)
-    if not isinstance(system, System):
+    if not callable(getattr(system, "equations", None)):  # a System, or a hand-led derivation
         raise ModelError(f"{path.name}: model() must return a System, but returned {type(system).__name__}")
     return system
+
+
+def _read(path: Path, what: str, function: Callable[..., System], arguments: dict[str, Any]) -> System:
+    _check_arguments(f"{path.name}: {what}", function, arguments, 1)
+    return function(path, **arguments)
+
+
+def _check_arguments(who: str, function: Callable[..., Any], arguments: dict[str, Any], skip: int) -> None:
+    known = dict(list(inspect.signature(function).parameters.items())[skip:])
+    for name in arguments:
+        if name not in known and not any(p.kind is p.VAR_KEYWORD for p in known.values()):
+            raise ModelError(f"{who} takes no argument '{name}'; it takes {', '.join(known) or 'none'}")

@@ -94,23 +94,36 @@ def _sizes(x: np.ndarray) -> np.ndarray:
 
 
 def _choice(known: Elimination, J: list[np.ndarray], speeds: Sequence[Symbol], rank: int) -> tuple[Elimination, float]:
-    """Rows and speeds of the elimination with the largest smallest pivot over all positions; the usual one if it is good."""
+    """Rows and speeds of the elimination with the largest smallest pivot over all positions; the usual one if it is good.
+
+    Also returns the ratio of the last pivot to the first in the best position.
+    """
+    kept = _independent(J, rank)
+    inner = [x[kept] for x in J]
     best: tuple[float, list[int], list[int]] = (-1.0, [], [])
     usual = 0.0
-    for x in J:
+    for x in inner:
         rows, columns, ratio = _order(x, rank)
         usual = max(usual, ratio)
-        worst = _worst(J, rows, columns)
+        worst = _worst(inner, rows, columns)
         if worst > best[0]:
             best = (worst, rows, columns)
+    pivots = [known.pivots[i] for i in kept]
     place = {u: i for i, u in enumerate(speeds)}
-    if rank == len(known.rows):
-        given = [known.rows.index(r) for r in known.used], [place[u] for u in known.pivots]
-        named = any(r.eliminate is not None for r in known.rows)
-        if named or _worst(J, *given) >= GOOD * best[0]:
-            return known, usual
-    _, rows, columns = best
-    return Elimination(known.rows, tuple(known.rows[i] for i in rows), tuple(speeds[j] for j in columns)), usual
+    named = any(known.rows[i].eliminate is not None for i in kept)
+    if not named and _worst(inner, list(range(rank)), [place[u] for u in pivots]) < GOOD * best[0]:
+        _, rows, columns = best
+        kept, pivots = [kept[i] for i in rows], [speeds[j] for j in columns]
+    return Elimination(known.rows, tuple(known.rows[i] for i in kept), tuple(pivots)), usual
+
+
+def _independent(J: list[np.ndarray], rank: int) -> list[int]:
+    """The first rows that do not follow from those before them wherever the loops are closed."""
+    kept: list[int] = []
+    for i in range(len(J[0])):
+        if len(kept) < rank and max(_rank(x[[*kept, i]]) for x in J) > len(kept):
+            kept.append(i)
+    return kept
 
 
 def _order(J: np.ndarray, rank: int) -> tuple[list[int], list[int], float]:

@@ -7,10 +7,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from bellcrank.build.arguments import At
 from bellcrank.build.c import Input
 from bellcrank.build.python import PythonModel
 from bellcrank.expr import Expr, Symbol, evaluate
-from bellcrank.run.admit import Closure
+from bellcrank.run.admit import Closure, QuickCorrection
 from bellcrank.run.keep import Keeper
 
 
@@ -41,11 +42,23 @@ def keeper_of(
     c, n_q = model.constants(p), closure.n_q
 
     def careful(t: float, y: np.ndarray) -> np.ndarray:
-        w = [*(i.function(t) for i in signals), *kept.tolist()]
-        return np.array(model.careful(t, y[:n_q].tolist(), y[n_q:].tolist(), p, c, w))
+        return np.array(model.careful(*at(t, y[:n_q], y[n_q:])))
 
+    def at(t: float, q: np.ndarray, u: np.ndarray) -> At:
+        return t, q.tolist(), u.tolist(), p, c, [*(i.function(t) for i in signals), *kept.tolist()]
+
+    loops = model.program.loops
+    quick = None
+    if loops is not None and loops.quick is not None:
+        quick = QuickCorrection(
+            list(loops.quick.q),
+            list(loops.quick.u),
+            lambda t, q, u: np.array(model.quick_q(*at(t, q, u))),
+            lambda t, q, u: np.array(model.quick_u(*at(t, q, u))),
+            np.array(loops.quick.pivot_scales),
+        )
     w = [*(i.function(0.0) for i in signals), *kept.tolist()]
-    return Keeper(replace(closure, weights=inertia_weights(model, y, p, w)), careful)
+    return Keeper(replace(closure, weights=inertia_weights(model, y, p, w), quick=quick), careful)
 
 
 def inertia_weights(

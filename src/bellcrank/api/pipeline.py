@@ -18,6 +18,7 @@ from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.expr import ZERO, Expr, Symbol, add, mul, partial, small_threshold, substitute
 from bellcrank.kinematics.analysis import Analysis, analyse
 from bellcrank.kinematics.dimensions import Quantities, infer
+from bellcrank.kinematics.eliminate import solve_rows
 from bellcrank.kinematics.rows import right_side
 from bellcrank.model.check import freeze
 from bellcrank.model.records import Description
@@ -25,7 +26,7 @@ from bellcrank.program.count import count
 from bellcrank.program.extract import network_cost
 from bellcrank.program.idle import drop_idle_parameters
 from bellcrank.program.optimise import first_extraction, optimise
-from bellcrank.program.program import KeptCall, Loops, Parts, Program, Scales, build_program
+from bellcrank.program.program import KeptCall, Loops, Parts, Program, Quick, Scales, build_program
 
 SOLVE = ("auto", "explicit", "implicit", "order-n")
 OPTIMISE = ("none", "default", "thorough")
@@ -164,10 +165,32 @@ def _loops(analysis: Analysis, quantities: Quantities) -> Loops:
         )
     if look is None:
         return loops
-    if look.elimination is not analysis.loops:
+    if look.elimination != analysis.loops:
         analysis.eliminate(look.elimination)
     analysis.notes += look.notes
-    return replace(loops, scales=look.scales)
+    loops = replace(loops, scales=look.scales)
+    return replace(loops, quick=_quick(analysis, loops))
+
+
+def _quick(analysis: Analysis, loops: Loops) -> Quick | None:
+    """The correction of regular positions; None where coordinates do not follow speeds one by one."""
+    assert analysis.loops is not None
+    q, u = list(analysis.mechanism.coordinates), list(analysis.mechanism.speeds)
+    rates, scales = analysis.kinematics.rates, loops.scales
+    used, pivots = analysis.loops.used, analysis.loops.pivots
+    count = sum(row.g is not None for row in used)
+    columns = [x for s in pivots[:count] for x in q if rates[x] is s]
+    g = [row.g for row in used[:count] if row.g is not None]
+    if not count == scales.rank_g == len(columns) == len(g):
+        return None
+    slopes = [{x: a for x in columns if (a := partial(y, x)) is not ZERO} for y in g]
+    dq, _ = solve_rows(slopes, g, columns, analysis.kinematics.work.copy())
+    speeds = [dict(row.slopes) for row in used]
+    du, divided = solve_rows(speeds, [row.v for row in used], pivots, analysis.kinematics.work.copy())
+    dq, both = (optimise(roots) for roots in (dq, [*du, *divided]))
+    sizes = tuple(scales.rows[i] * scales.columns[j] / scales.usual_order for i, j in scales.order)
+    places = tuple(q.index(x) for x in columns), tuple(u.index(s) for s in pivots)
+    return Quick(*places, tuple(dq), tuple(both[: len(du)]), tuple(both[len(du) :]), sizes)
 
 
 def _loop_rows(analysis: Analysis) -> Loops:

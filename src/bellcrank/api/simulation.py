@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bellcrank.api.assembly import complete_state, start_state
-from bellcrank.api.describe import describe
 from bellcrank.api.externals import Memory, routines_of
 from bellcrank.api.loops import closure_of, keeper_of
 from bellcrank.api.outcome import as_run, how_ended, not_finite, watch_for
@@ -267,4 +266,4 @@ class Simulation:
 
     def describe(self) -> str:
         """Parameters, inputs, states and outputs with labels, user units and equation values."""
-        return describe(self.equations)
+        return self.equations.describe()

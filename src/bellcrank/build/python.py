@@ -39,6 +39,16 @@ class PythonModel:
         values: list[float] = self._module.closure(*at, self.routines)
         return values
 
+    def quick_q(self, *at: *At) -> list[float]:
+        """What dependent coordinates are to be moved by in regular positions."""
+        values: list[float] = self._module.quick_q(*at, self.routines)
+        return values
+
+    def quick_u(self, *at: *At) -> list[float]:
+        """The same for speeds, then the pivots."""
+        values: list[float] = self._module.quick_u(*at, self.routines)
+        return values
+
     def careful(self, *at: *At) -> list[float]:
         """Rates of coordinates and speeds of closed loops near singular positions, and the ratio of pivots, in one list."""
         values: list[float] = self._module.careful(*at, self.routines)

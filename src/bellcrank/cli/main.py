@@ -14,7 +14,7 @@ from types import ModuleType
 from typing import Any
 
 import bellcrank as bc
-from bellcrank.cli import check, count, describe, run, write
+from bellcrank.cli import check, count, describe, kane, run, translate, write
 from bellcrank.cli.codes import INTERRUPTED, USAGE, USER_ERROR
 
 COMMANDS: dict[str, ModuleType] = {
@@ -23,6 +23,8 @@ COMMANDS: dict[str, ModuleType] = {
     "count": count,
     "write": write,
     "check": check,
+    "translate": translate,
+    "kane": kane,
 }
 
 

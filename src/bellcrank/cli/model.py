@@ -7,6 +7,8 @@ from argparse import Namespace
 from pathlib import Path
 
 import bellcrank as bc
+from bellcrank.api.describe import RUN
+from bellcrank.cli.kane import is_script, script_plan
 from bellcrank.cli.options import given
 from bellcrank.cli.progress import Progress
 from bellcrank.errors import did_you_mean
@@ -15,7 +17,7 @@ from bellcrank.errors import did_you_mean
 def load(args: Namespace) -> bc.System:
     """The model of a file. What its own code does wrong is told with the line, not with a traceback."""
     try:
-        return bc.load_model(args.model, **dict(args.arg))
+        return bc.load_model(args.model, **dict(args.arg), **given(external=args.external))
     except (bc.BellcrankError, OSError):
         raise
     except Exception as error:
@@ -27,9 +29,28 @@ def load(args: Namespace) -> bc.System:
 
 
 def derive(args: Namespace, system: bc.System | None = None) -> bc.Equations:
+    if is_script(args.model):
+        return script_plan(args.model, args.solve).equations
     system = load(args) if system is None else system
     with Progress("deriving the equations of motion"):
-        return system.equations(**given(solve=args.solve))
+        equations = system.equations(**given(solve=args.solve))
+    _take_run_settings(args, equations)
+    return equations
+
+
+def _take_run_settings(args: Namespace, equations: bc.Equations) -> None:
+    """--set step=.01 and the like, which AUTOSIM counts among the parameters, mean the options of the run."""
+    known = {name.lower() for name in equations.parameters}
+    settings = {key: option for key, (option, *_) in RUN.items() if key not in known}
+    for name, value in getattr(args, "set", ()):
+        option = settings.get(name.lower())
+        if option is not None and getattr(args, option, None) is None:
+            setattr(args, option, value if option != "output_every" or value != int(value) else int(value))
+    deck = Path(args.model).suffix.lower() == ".lsp"
+    if deck and getattr(args, "step", None) is not None and args.method is None:
+        args.method = "rk2"  # that of AUTOSIM's programs; a deck without STEP is integrated with error control
+    if hasattr(args, "set"):
+        args.set = [pair for pair in args.set if pair[0].lower() not in settings]
 
 
 def settings(args: Namespace, equations: bc.Equations) -> dict[str, float]:

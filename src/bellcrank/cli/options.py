@@ -7,12 +7,17 @@ from typing import Any
 
 
 def model_options(parser: ArgumentParser) -> None:
-    """MODEL, --arg, --solve."""
-    parser.add_argument("model", metavar="MODEL", help="a Python file with a function model(); it is run, so trust it")
+    """MODEL, --arg, --external, --solve."""
+    parser.add_argument(
+        "model",
+        metavar="MODEL",
+        help="a Python file with a function model(); it is run, so trust it; or an AUTOSIM deck (.lsp)",
+    )
     parser.add_argument(
         "--arg", action="append", default=[], type=argument, metavar="NAME=VALUE",
         help="argument of model(), such as n=32 (may be repeated)",
     )  # fmt: skip
+    parser.add_argument("--external", metavar="FILE", help="Python file with the routines that a deck calls")
     parser.add_argument("--solve", metavar="HOW", help="auto, explicit, implicit or order-n")
 
 

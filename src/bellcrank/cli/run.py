@@ -9,6 +9,7 @@ from argparse import ArgumentParser, Namespace
 from typing import Any
 
 import bellcrank as bc
+from bellcrank.cli import kane
 from bellcrank.cli.codes import ENDED_EARLY, FINE
 from bellcrank.cli.files import make_folder, read_inputs
 from bellcrank.cli.model import derive, settings
@@ -26,8 +27,9 @@ def options(parser: ArgumentParser) -> None:
         help='initial value in its user unit, such as "q(f)=.25" (may be repeated)',
     )  # fmt: skip
     parser.add_argument(
-        "--input", metavar="FILE", help="CSV file: the first column is time, the others are named inputs"
-    )
+        "--input", metavar="FILE",
+        help="CSV file: the first column is time, the others are named inputs; for a SCRIPT.al its input file",
+    )  # fmt: skip
     parser.add_argument("--t-end", type=float, metavar="S", help="end of the run in s")
     parser.add_argument("--step", type=float, metavar="S", help="time step in s")
     parser.add_argument(
@@ -42,12 +44,20 @@ def options(parser: ArgumentParser) -> None:
         "--stop", action="append", default=[], type=condition, metavar="NAME=CONDITION",
         help="the same, and end the run there (may be repeated)",
     )  # fmt: skip
-    parser.add_argument("--out", metavar="FILE", help="write all channels to a CSV file")
+    parser.add_argument(
+        "--print", type=float, metavar="S", help="SCRIPT.al: time between rows of its output files in s"
+    )
+    parser.add_argument("--message", metavar="TEXT", help="SCRIPT.al: words that identify the run in its output files")
+    parser.add_argument(
+        "--out", metavar="FILE", help="write all channels to a CSV file; SCRIPT.al: or a folder for its files"
+    )
     parser.add_argument("--plot", metavar="FILE", help="draw the outputs to a PNG file")
 
 
 def command(args: Namespace) -> int:
     """Run a simulation and tell how it went."""
+    if kane.is_script(args.model):
+        return kane.run_command(args)
     equations = derive(args)
     parameters = settings(args, equations)
     start = time.perf_counter()

@@ -55,6 +55,7 @@ PASSES = {
     "spin": "the rotation of a balanced leaf is taken as absolute",
     "shift": "unknowns are shifted so that no joint has a bias acceleration along itself",
     "reference": "the origin of a free body is put where its joints need the fewest operations",
+    "pairs": "equal wheels of constrained models are taken by sum and difference",
     "composite": "composite bodies with an ordered symbolic factorisation",
     "articulated": "articulated bodies",
     "extract": "common factors, sums and products are taken out of the finished equations",
@@ -301,16 +302,20 @@ def _reduced(analysis: Analysis, names: dict[int, str], without: frozenset[str])
     system, delta = reduced_system(analysis, False, without)
     count = len(analysis.removed)
     yield _solved(system, delta, names, f"composite bodies reduced by {counted(count, 'constraint')}")
-    partial_system = partial_velocities(analysis, without)
-    zero = dict.fromkeys(partial_system.index, ZERO)
-    yield _solved(partial_system, zero, names, f"partial velocities reduced by {counted(count, 'constraint')}")
+    for pairs in (False, True) if "pairs" not in without else (False,):
+        partial_system = partial_velocities(analysis, without, pairs)
+        zero = dict.fromkeys(partial_system.index, ZERO)
+        words = ", equal wheels in pairs" if pairs else ""
+        yield _solved(
+            partial_system, zero, names, f"partial velocities reduced by {counted(count, 'constraint')}{words}"
+        )
 
 
-def partial_velocities(analysis: Analysis, without: frozenset[str]) -> Reduced:
+def partial_velocities(analysis: Analysis, without: frozenset[str], pairs: bool = False) -> Reduced:
     """M u' = f of a constrained system, from reduced partial velocities."""
     system = prepare(analysis, user_reference(analysis), True, without)
     reduction = _reduction(analysis, system.work)
-    M, f = by_partials(system.tree, system.loads, system.gravity, reduction, system.work)
+    M, f = by_partials(system.tree, system.loads, system.gravity, reduction, system.work, pairs)
     return Reduced(M, f, system.work, reduction.free)
 
 

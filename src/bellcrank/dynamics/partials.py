@@ -7,13 +7,14 @@ links whose inertias are regrouped.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from bellcrank.dynamics.composite import Matrix
 from bellcrank.dynamics.forces import Loads
 from bellcrank.dynamics.motion import Motion, down, inertia_force, offset, turning
 from bellcrank.dynamics.tree import Freedom, Link, Tree
-from bellcrank.expr import TWO, ZERO, Expr, add, mul, neg, sub
+from bellcrank.expr import ONE, TWO, ZERO, Expr, Held, Product, add, mul, neg, sub
 from bellcrank.kinematics.eliminate import Reduction
 from bellcrank.kinematics.work import Work
 from bellcrank.vector.basis import NULL, Vec3
@@ -21,15 +22,28 @@ from bellcrank.vector.basis import NULL, Vec3
 Partial = dict[int, Vec3]  # by independent speed
 
 
+@dataclass(frozen=True)
+class Spin:
+    """The rotation of a balanced leaf about its axis: inertia, bias acceleration, partial velocities."""
+
+    inertia: Expr
+    alpha: Expr
+    turns: dict[int, Expr]
+
+
 def by_partials(
-    tree: Tree, loads: Loads, gravity: dict[int, Vec3], reduction: Reduction, work: Work
+    tree: Tree, loads: Loads, gravity: dict[int, Vec3], reduction: Reduction, work: Work, pairs: bool = False
 ) -> tuple[Matrix, dict[int, Expr]]:
-    """Mass matrix and forces of the reduced system; `gravity` in the axes of free links."""
+    """Mass matrix and forces of the reduced system; `gravity` in the axes of free links.
+
+    `pairs`: equal wheels are taken two by two, by the sum and the difference of their rotations, which are often simpler.
+    """
     motion = Motion()
     turns: list[Partial] = []
     moves: list[Partial] = []
     M: Matrix = {}
     f: dict[int, list[Expr]] = {r: [] for r in reduction.free}
+    spins: list[Spin] = []
     for s, tau in loads.tau.items():
         for r, a in reduction.slope(s).items():
             f[r].append(mul(a, tau))
@@ -38,6 +52,12 @@ def by_partials(
         _translate(tree, link, motion, turns, moves, gravity, reduction, work)
         motion.W.append(turning(work, motion.w[-1], motion.alpha[-1]))
         _add_link(link, motion, loads, turns[-1], moves[-1], M, f, work)
+        if link.spin and link.axis is not None:
+            k = link.axis
+            own = {r: W[k] for r, W in turns[-1].items() if W[k] is not ZERO}
+            spins.append(Spin(link.spin_inertia, motion.alpha[-1][k], own))
+    for spin in _paired(spins, work) if pairs else spins:
+        _add_spin(spin, M, f, work)
     lower = {key: work.hold(value) for key, value in M.items()}
     return {key: v for key, v in lower.items() if v is not ZERO}, {r: work.hold(add(*terms)) for r, terms in f.items()}
 
@@ -143,17 +163,13 @@ def _add_link(
     f: dict[int, list[Expr]],
     work: Work,
 ) -> None:
-    """One link's share of mass matrix and forces."""
+    """One link's share of mass matrix and forces, without the inertia of a spin about its axis."""
     force, moment = inertia_force(link, motion, work)
     F, N = loads.wrench.get(link.index, (NULL, NULL))
     force = work.hold3(sub(a, b) for a, b in zip(F, force, strict=True))
     moment = work.hold3(sub(a, b) for a, b in zip(N, moment, strict=True))
-    spin = link.axis if link.spin else None
-    if spin is not None:  # the inertia about the axis, which inertia_force leaves to the unknown
-        extra = mul(link.spin_inertia, motion.alpha[link.index][spin])
-        moment = work.hold3(sub(moment[c], extra) if c == spin else moment[c] for c in range(3))
     speeds = list(dict.fromkeys([*moves, *turns]))
-    response = {r: _response(link, turns.get(r, NULL), moves.get(r, NULL), spin, work) for r in speeds}
+    response = {r: _response(link, turns.get(r, NULL), moves.get(r, NULL), work) for r in speeds}
     dot: Callable[[Vec3, Vec3], Expr] = work.dot
     for i, r in enumerate(speeds):
         V, W = moves.get(r, NULL), turns.get(r, NULL)
@@ -164,7 +180,7 @@ def _add_link(
             M[key] = add(M.get(key, ZERO), dot(pushed, V), dot(twisted, W))
 
 
-def _response(link: Link, W: Vec3, V: Vec3, spin: int | None, work: Work) -> tuple[Vec3, Vec3]:
+def _response(link: Link, W: Vec3, V: Vec3, work: Work) -> tuple[Vec3, Vec3]:
     """Force and moment that a unit of one speed's acceleration asks for."""
     h, J = link.h, link.J
     swing, arm = work.cross(W, h), work.cross(h, V)
@@ -173,7 +189,52 @@ def _response(link: Link, W: Vec3, V: Vec3, spin: int | None, work: Work) -> tup
     for r in range(3):
         trace = add(J[(r + 1) % 3][(r + 1) % 3], J[(r + 2) % 3][(r + 2) % 3])
         terms = [arm[r], mul(trace, W[r]), *(neg(mul(J[r][c], W[c])) for c in range(3) if c != r)]
-        if r == spin:
-            terms.append(mul(link.spin_inertia, W[r]))
         moment.append(add(*terms))
     return force, work.hold3(moment)
+
+
+def _add_spin(spin: Spin, M: Matrix, f: dict[int, list[Expr]], work: Work) -> None:
+    """Mass matrix and forces of a rotation about a fixed axis of a link."""
+    speeds = list(spin.turns)
+    for i, r in enumerate(speeds):
+        pushed = work.hold(mul(spin.inertia, spin.turns[r]))
+        f[r].append(neg(mul(spin.alpha, pushed)))
+        for s in speeds[: i + 1]:
+            key = (max(r, s), min(r, s))
+            M[key] = add(M.get(key, ZERO), mul(pushed, spin.turns[s]))
+
+
+def _paired(spins: Sequence[Spin], work: Work) -> list[Spin]:
+    """Spins of equal inertia two by two: x1 y1 + x2 y2 = ((x1 + x2)(y1 + y2) + (x1 - x2)(y1 - y2))/2."""
+    result: list[Spin] = []
+    left = list(spins)
+    while left:
+        first = left.pop(0)
+        twin = next((s for s in left if s.inertia.fingerprint == first.inertia.fingerprint), None)
+        if twin is None:
+            result.append(first)
+            continue
+        left.remove(twin)
+        for sign in (1, -1):
+            turns = {
+                r: work.hold(mul(ONE / 2, _total(first.turns.get(r, ZERO), twin.turns.get(r, ZERO), sign)))
+                for r in dict.fromkeys([*first.turns, *twin.turns])
+            }
+            alpha = work.hold(mul(ONE / 2, _total(first.alpha, twin.alpha, sign)))
+            acting = {r: W for r, W in turns.items() if W is not ZERO}
+            result.append(Spin(mul(TWO, first.inertia), alpha, acting))
+    return result
+
+
+def _total(a: Expr, b: Expr, sign: int) -> Expr:
+    """a + b or a - b, with both written out so that what they share cancels."""
+    return add(_opened(a), _opened(b) if sign > 0 else neg(_opened(b)))
+
+
+def _opened(e: Expr) -> Expr:
+    if isinstance(e, Held):
+        return e.definition
+    if isinstance(e, Product) and len(e.factors) == 1 and e.factors[0][1] == 1:
+        base = e.factors[0][0]
+        return neg(base.definition) if isinstance(base, Held) and e.coefficient == -1 else e
+    return e

@@ -86,6 +86,7 @@ class _Source:
         wanted = needed(program.outputs, program.derivatives.statements)
         self.outputs = schedule(wanted, Options(critical_path=False))
         self.closure = schedule(program.closure, options)
+        self.quick = [schedule(s, options) for s in (program.quick_q, program.quick_u)]
         self.careful = schedule(program.careful, Options(critical_path=False))
         own = {"start": program.start, "update": program.update}
         self.kept = {name: schedule(x, Options(critical_path=False)) for name, x in own.items() if x.results}
@@ -108,6 +109,7 @@ class _Source:
         if self.program.loops is not None:
             rows = {"out": _rows(self.program, self.program.loops)}
             parts += ["/* ---- constraints of closed loops */\n", self._function("closure", self.closure, rows, True)]
+            parts += self._quick(self.program.loops)
             careful = {"out": [*rates["qd"], *rates["ud"], "ratio of pivots"]}
             parts += [
                 "/* ---- rates near singular positions */\n",
@@ -164,10 +166,20 @@ class _Source:
     def _helpers(self) -> str:
         """Routines that the statements call."""
         used = set()
-        plans = (self.derivatives, self.outputs, self.closure, self.careful, *self.kept.values())
+        plans = (self.derivatives, self.outputs, self.closure, *self.quick, self.careful, *self.kept.values())
         steps = [s for plan in plans for s in plan.steps]
         p = self.program
-        sections = [p.constants, p.derivatives, p.outputs, p.closure, p.careful, p.start, p.update]
+        sections = [
+            p.constants,
+            p.derivatives,
+            p.outputs,
+            p.closure,
+            p.quick_q,
+            p.quick_u,
+            p.careful,
+            p.start,
+            p.update,
+        ]
         for node in postorder([e for s in sections for e in _roots(s)]):
             if isinstance(node, Func) and node.function is None:
                 used.add(node.name)
@@ -300,11 +312,28 @@ class _Source:
             text = text.replace(f"@{name}@", piece)
         return text
 
+    def _quick(self, loops: Loops) -> list[str]:
+        """The correction of regular positions."""
+        if loops.quick is None:
+            return []
+        q, u = ([s.name for s in group] for group in (self.program.coordinates, self.program.speeds))
+        moved_q = [f"to be taken from {q[i]}" for i in loops.quick.q]
+        moved_u = [f"to be taken from {u[i]}" for i in loops.quick.u]
+        pivots = [f"pivot of {u[i]}" for i in loops.quick.u]
+        return [
+            "/* ---- correction of closed loops in regular positions */\n",
+            self._function("quick_q", self.quick[0], {"out": moved_q}),
+            self._function("quick_u", self.quick[1], {"out": [*moved_u, *pivots]}),
+        ]
+
     def _with_loops(self, text: str) -> str:
         """The run with what closed loops ask for, or without."""
         pieces = dict.fromkeys(_LOOPS, "") | {"LAST": "INPUT_FAILED", "MOVE": "advance", "ACCEPT": "    (void)end;\n"}
         if self.program.loops is not None:
-            pieces = {**_LOOPS, "CLOSED": template("keep.c"), "STEP": template("moved.c")}
+            quick = _quick_constants(self.program.loops)
+            pieces = {**_LOOPS, "CLOSED": template("keep.c").replace("@QUICK@", quick), "STEP": template("moved.c")}
+            if self.program.loops.quick is None:
+                pieces["STEP"] = pieces["STEP"].replace(_QUICK_CALL, "")
             if not {*self.program.inputs}.intersection(symbols_in(_roots(self.program.closure))):
                 pieces["CLOSED"] = pieces["CLOSED"].replace("@SET@", "")
         for name, piece in pieces.items():
@@ -355,6 +384,23 @@ def _rows(program: Program, loops: Loops) -> list[str]:
         *(f"{name}: speed" for name in loops.names),
         *(f"{name}: speed, slope by {s}" for name in loops.names for s in u),
     ]
+
+
+_QUICK_CALL = """    if (!job->wary && (failed = quick_admit(job, h, end, next, w)) <= 0)
+        return -failed;
+"""
+
+
+def _quick_constants(loops: Loops) -> str:
+    """Places that the correction of regular positions moves, and the function that makes it; nothing without one."""
+    quick = loops.quick
+    if quick is None:
+        return ""
+    arrays = {"int QUICK_Q": quick.q, "int QUICK_U": quick.u, "double PIVOT_SCALE": quick.pivot_scales}
+    lines = [f"enum {{ N_QUICK_Q = {len(quick.q)}, N_QUICK_U = {len(quick.u)} }};"]
+    for name, numbers in arrays.items():
+        lines.append(f"static const {name}[] = {{{', '.join(repr(x) for x in numbers)}}};")
+    return "\n".join([*lines, "", template("quick.c")])
 
 
 def _scales(k: Scales) -> str:

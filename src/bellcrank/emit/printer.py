@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
-from bellcrank.errors import InternalError
+from bellcrank.errors import InternalError, ModelError
 from bellcrank.expr import Expr, Func, Number, Product, Sum, Symbol, postorder
 from bellcrank.expr.node import PI, Rational, size
 
@@ -47,7 +47,10 @@ class Printer:
         raise InternalError(f"{type(node).__name__} reached the printer: the scheduler should have named it")
 
     def number(self, value: Rational) -> str:
-        return repr(float(value))
+        try:
+            return repr(float(value))
+        except OverflowError:
+            raise ModelError("a number of the model is larger than 1.8e308, which no program can hold") from None
 
     def sum(self, node: Sum, done: Mapping[Expr, Piece]) -> Piece:
         text = ""

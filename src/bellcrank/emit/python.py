@@ -21,7 +21,7 @@ If there are, start(...) and update(...) give the last entries of w: values of e
 or over a step.
 """
 
-from math import acos, asin, atan, atan2, cos, exp, log, sin, sqrt, tan
+from math import acos, asin, atan, atan2, cos, exp, log, pow, sin, sqrt, tan
 {imports}
 
 def sign(x):
@@ -131,6 +131,8 @@ def python_source(program: Program, labels: Mapping[str, str] | None = None) -> 
     lines += _function("outputs", needed(program.outputs, program.derivatives.statements), printer)
     if program.loops is not None:
         lines += _function("closure", program.closure, printer)
+        lines += _function("quick_q", program.quick_q, printer)
+        lines += _function("quick_u", program.quick_u, printer)
         lines += _function("careful", program.careful, printer)
     for name, section in (("start", program.start), ("update", program.update)):
         lines += _function(name, section, printer) if section.results else []

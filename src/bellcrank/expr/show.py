@@ -136,7 +136,10 @@ def latex_text(name: str) -> str:
 
 
 def latex_name(name: str) -> str:
-    """A symbol's name in LaTeX: theta_r1 is \\theta_{r1}, q(b, 2) is q_{b,2}."""
+    """A symbol's name in LaTeX: theta_r1 is \\theta_{r1}, q(b, 2) is q_{b,2}, u1' has a dot."""
+    if name.endswith("'"):
+        head, index, rest = latex_name(name[:-1]).partition("_{")
+        return rf"\dot{{{head}}}{index}{rest}"
     indexed = re.fullmatch(r"(\w+)\((.*)\)", name)
     if indexed:
         head = {"up": r"\dot{u}", "qp": r"\dot{q}"}.get(indexed[1]) or _latex_head(indexed[1])

@@ -50,9 +50,9 @@ class Syntax:
         return tuple(a for a in self.args if isinstance(a, Syntax))
 
 
-def parse(source: str) -> Syntax:
-    """The syntax tree of a formula."""
-    return _Yard(source).run()
+def parse(source: str, tokens: re.Pattern[str] = TOKEN) -> Syntax:
+    """The syntax tree of a formula. A dialect may bring its own pattern of tokens, with the same groups."""
+    return _Yard(source, tokens).run()
 
 
 class _Yard:
@@ -62,15 +62,15 @@ class _Yard:
     "call NAME" itself.
     """
 
-    def __init__(self, source: str) -> None:
-        self.source = source
+    def __init__(self, source: str, tokens: re.Pattern[str]) -> None:
+        self.source, self.tokens = source, tokens
         self.output: list[Syntax] = []
         self.stack: list[tuple[str, int, int]] = []
         self.operand_next = True
 
     def run(self) -> Syntax:
         position = 0
-        while (match := TOKEN.match(self.source, position)) is not None:
+        while (match := self.tokens.match(self.source, position)) is not None:
             kind = match.lastgroup or ""
             token, at = match[kind], match.start(kind)
             position = match.end()

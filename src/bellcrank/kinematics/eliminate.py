@@ -97,3 +97,22 @@ def _solved(
     pivot = columns[u]
     held = {s: work.hold(div(work.hold(x), pivot)) for s, x in total.items()}
     return {s: x for s, x in held.items() if x is not ZERO}, work.hold(div(work.hold(add(*rest)), pivot))
+
+
+def solve_rows(
+    rows: Sequence[dict[Symbol, Expr]], right: Sequence[Expr], pivots: Sequence[Symbol], work: Work
+) -> tuple[list[Expr], list[Expr]]:
+    """The values of `pivots` for which rows, taken in order, give their right sides; and what is divided by on the way."""
+    wanted = {*pivots}
+    lines: list[Line] = [
+        ({u: work.hold(a) for u, a in row.items() if u in wanted}, work.hold(r))
+        for row, r in zip(rows, right, strict=True)
+    ]
+    for k, u in enumerate(pivots):
+        for i in range(k + 1, len(lines)):
+            lines[i] = _without(lines[i], lines[k], u, work)
+    values: dict[Symbol, Expr] = {}
+    for (columns, rest), u in reversed(list(zip(lines, pivots, strict=True))):
+        known = [neg(mul(a, values[v])) for v, a in columns.items() if v is not u]
+        values[u] = work.hold(div(work.hold(add(rest, *known)), columns[u]))
+    return [values[u] for u in pivots], [line[0][u] for line, u in zip(lines, pivots, strict=True)]

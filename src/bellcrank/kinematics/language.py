@@ -24,7 +24,7 @@ class Language(Scope):
         self.forces = forces  # by lower-case name: a function that gives the magnitude
         self.bodies = {b.name.lower(): b.index for b in kinematics.mechanism.bodies}
         self.bodies.setdefault("n", -1)
-        self._memory: dict[str, Any] = {}
+        self.forget()  # a name may stand for something else once the machine is known
 
     # ---- names
 

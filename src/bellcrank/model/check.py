@@ -518,6 +518,7 @@ def _assign_orders(checker: Checker) -> None:
                 [scope.symbol(s.name, s.kind) for s in q],
                 [scope.symbol(s.name, s.kind) for s in u],
             )
+        scope.forget()
         scope.coordinates[:] = [scope.symbol(s.name, s.kind) for s in scope.coordinates]
         scope.speeds[:] = [scope.symbol(s.name, s.kind) for s in scope.speeds]
 

@@ -26,6 +26,7 @@ SCALAR_FUNCTIONS = {**{k: (v,) for k, v in ARITY.items() if k not in ("pow", "lt
 RESERVED = {"t", "pi", "q", "u", "qp", "up", *MECHANICAL, *SCALAR_FUNCTIONS, "min", "max"}
 DUMMIES = {"x", "x0", "v"}
 NAME = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*", re.ASCII)
+DEEPEST = 50  # definitions inside each other
 COMPARE = {"<": "lt", "<=": "le", ">": "gt", ">=": "ge"}
 TIME = Symbol("t", "time")
 
@@ -57,6 +58,12 @@ class Scope:
         self.kept: dict[tuple[External, tuple[Expr, ...]], tuple[Symbol, ...]] | None = None
         self._open: list[str] = []  # definitions being looked up, to find circles
         self.dummies: dict[str, Any] = {}  # meaning of x, x0, v inside a magnitude
+        self.forget()
+
+    def forget(self) -> None:
+        """Definitions are looked up anew: what their names stand for has changed."""
+        self._values: dict[str, Any] = {}
+        self._values_with = self.dummies
 
     # ---- symbols
 
@@ -182,12 +189,17 @@ class Scope:
         if key in self._open:
             circle = " -> ".join([*self._open[self._open.index(key) :], key])
             raise _fail(name.node, f"the definition of '{name.text}' goes in a circle: {circle}")
-        self._open.append(key)
-        try:
-            value = self.value(to_syntax(self.definitions[key]))
-            return self.settle(value)
-        finally:
-            self._open.pop()
+        if len(self._open) >= DEEPEST:
+            raise _fail(name.node, f"definitions refer to each other more than {DEEPEST} deep")
+        if self._values_with is not self.dummies:
+            self.forget()
+        if key not in self._values:
+            self._open.append(key)
+            try:
+                self._values[key] = self.settle(self.value(to_syntax(self.definitions[key])))
+            finally:
+                self._open.pop()
+        return self._values[key]
 
     def call(self, node: Syntax, parts: list[Any]) -> Any:
         name = node.args[0]

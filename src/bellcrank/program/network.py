@@ -17,6 +17,8 @@ from bellcrank.expr.walk import STILL
 Factors = tuple[int, ...]
 Term = tuple[int, Factors]  # sign, factors
 
+HIGHEST_SPLIT = 16  # x**16 is taken apart to share x*x and the like; higher powers stay whole
+
 
 @dataclass
 class Atom:
@@ -241,7 +243,7 @@ def _product(net: Network, node: Product, terms: dict[Expr, list[Term]]) -> Term
             still.append(power(base, Number(exponent)))
             continue
         own = _factor(net, base, terms[base])
-        if isinstance(exponent, int) and exponent > 0:
+        if isinstance(exponent, int) and 0 < exponent <= HIGHEST_SPLIT:
             for _ in range(exponent):
                 result = net.times(result, own)
         else:

@@ -41,15 +41,15 @@ def pivoted(A, rank, usual):
 
 
 def fixed_ratio(A, order):
-    """The smallest pivot of an elimination of A in fixed order, against the largest entry of A."""
+    """The smallest pivot of an elimination of A in fixed order; 1 if there is none."""
     A = np.array(A)
-    largest, smallest = float(np.abs(A).max(initial=0.0)), np.inf
+    smallest = np.inf
     for i, j in order:
         smallest = min(smallest, abs(A[i, j]))
-        if not smallest > 1e-12 * largest:
+        if not smallest > 1e-12:
             return 0.0
         A -= np.outer(A[:, j] / A[i, j] * (np.arange(len(A)) != i), A[i])
-    return float(smallest / largest) if order else 1.0
+    return float(smallest) if order else 1.0
 
 
 def constrained_rates(M, f, J, gamma, rank, rows, columns, usual):

@@ -110,10 +110,11 @@ class Program:
     count: Count
     stages: tuple[tuple[str, int], ...] = ()  # operations after each pass, for the report
     loops: Loops | None = None
-    closure: Section = Section((), ())  # g, G, v, J of closed loops; stands for itself, called once per step
-    careful: Section = Section(
-        (), ()
-    )  # rates of loops near singular positions, and the ratio of pivots; stands for itself
+    # of closed loops; each section stands for itself
+    closure: Section = Section((), ())  # g, G, v, J
+    quick_q: Section = Section((), ())  # the correction of regular positions, called once per step: dq ...
+    quick_u: Section = Section((), ())  # ... then, where q has been corrected, du, and the pivots that were divided by
+    careful: Section = Section((), ())  # rates near singular positions, and the ratio of pivots
 
     start: Section = Section((), ())  # values of external routines that hold over a run; stands for itself
     update: Section = Section((), ())  # values of external routines that hold over a step; stands for itself
@@ -130,10 +131,12 @@ class Program:
 
     @property
     def per_step(self) -> Count:
-        """Operations done once per step: external routines, constraints, one least-norm correction of q and u."""
+        """Operations done once per step in regular positions: external routines, one correction of q, and one of u."""
         total = count_section(self.update.statements, self.update.results)
         if self.loops is None:
             return total
+        if self.loops.quick is not None:
+            return total + _quick_count(self.quick_q, self.quick_u, len(self.loops.quick.pivots))
         total = total + count_section(self.closure.statements, self.closure.results)
         for rows, columns in ((len(self.loops.g), len(self.coordinates)), (len(self.loops.v), len(self.speeds))):
             products = rows * (rows + 1) // 2 * columns + rows * columns
@@ -400,6 +403,22 @@ def _rebuilt(node: Expr, done: dict[Expr, Expr]) -> Expr:
 
 
 @dataclass(frozen=True)
+class Quick:
+    """The correction of regular positions: only what depends on the rest is moved, by pivots in fixed order.
+
+    `q` and `u` are the places of the coordinates and speeds that are moved; `dq` and `du` what is taken from them; a pivot times its
+    scale is usually 1.
+    """
+
+    q: tuple[int, ...]
+    u: tuple[int, ...]
+    dq: tuple[Expr, ...]
+    du: tuple[Expr, ...]
+    pivots: tuple[Expr, ...]
+    pivot_scales: tuple[float, ...]
+
+
+@dataclass(frozen=True)
 class Loops:
     """Constraints by name: positions g with their slopes G = dg/dq, speeds v (all rows) with J = dv/du."""
 
@@ -413,6 +432,7 @@ class Loops:
     M: tuple[tuple[Expr, ...], ...]  # mass matrix of the tree, rows of its lower triangle
     f: tuple[Expr, ...]
     gamma: tuple[Expr, ...]  # J u' = gamma
+    quick: Quick | None = None
 
     def flat(self) -> list[Expr]:
         """g, G, v, J in one list, rows after each other."""
@@ -468,12 +488,15 @@ def build_program(parts: Parts) -> Program:
     channel = tuple(plan.lower(v) for v in values)
     statements, extra = tuple(plan.statements[:split]), tuple(plan.statements[split:])
     closure = _closure(plan, parts.loops)
+    quick = parts.loops.quick if parts.loops else None
+    quick_q = _own_section(plan, quick.dq if quick else ())
+    quick_u = _own_section(plan, (*quick.du, *quick.pivots) if quick else ())
     careful = _careful(plan, parts)
     start, update = (_kept(plan, [k for k in parts.kept if k.routine.when == when]) for when in ("init", "update"))
     total = count_section(statements, results)
-    own = (closure, careful, start, update)
-    everything = [*plan.statements, *(s for x in own for s in x.statements)]
-    ends = [*results, *channel, *(r for x in own for r in x.results)]
+    alone = (closure, quick_q, quick_u, careful, start, update)
+    everything = [*plan.statements, *(s for section in alone for s in section.statements)]
+    ends = [*results, *channel, *(r for section in alone for r in section.results)]
     constants = _needed(plan.constants, everything, ends)
     used = _used_symbols(constants, everything, ends)
     parameters = tuple(p for p in parts.parameters if p in used)
@@ -496,6 +519,8 @@ def build_program(parts: Parts) -> Program:
         tuple(parts.stages),
         parts.loops,
         closure,
+        quick_q,
+        quick_u,
         careful,
         start,
         update,
@@ -519,12 +544,25 @@ def _kept(plan: Scheduler, calls: Sequence[KeptCall]) -> Section:
 
 def _closure(plan: Scheduler, loops: Loops | None) -> Section:
     """The function of the constraints, on its own."""
-    if loops is None:
+    return _own_section(plan, loops.flat() if loops else ())
+
+
+def _own_section(plan: Scheduler, roots: Sequence[Expr]) -> Section:
+    """A function over the same constants that stands for itself."""
+    if not roots:
         return Section((), ())
-    roots = loops.flat()
     own = plan.sibling(roots)
     results = tuple(own.lower(r) for r in roots)
     return Section(tuple(own.statements), results)
+
+
+def _quick_count(quick_q: Section, quick_u: Section, pivots: int) -> Count:
+    """Operations of a correction: the sections, a subtraction for each value, and a look at each pivot."""
+    moved = len(quick_q.results) + len(quick_u.results) - pivots
+    total = Count(add=moved, multiply=pivots, muldiv_classic=pivots, function=2 * pivots)
+    for section in (quick_q, quick_u):
+        total = total + count_section(section.statements, section.results)
+    return total
 
 
 def _careful(plan: Scheduler, parts: Parts) -> Section:

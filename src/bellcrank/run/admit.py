@@ -17,6 +17,8 @@ from bellcrank.program.program import Scales
 CLOSED = 1e-13  # largest residual of a closed loop, in units of its equations
 TIGHT = 1e-15  # the same near a singular position, where residuals are magnified
 OPEN = 1e-9  # a residual that means that a loop is not closed
+SETTLED = 1e-7  # a correction of q below this leaves a residual of rounding only
+WATCHED = 0.3  # ratio of pivots below which a position is looked at with care
 ITERATIONS = 60
 
 
@@ -42,6 +44,38 @@ class Admitted:
 
 
 @dataclass(frozen=True)
+class QuickCorrection:
+    """The correction of regular positions as functions: places that are moved, what by, and scales of the pivots."""
+
+    q: list[int]
+    u: list[int]
+    by_q: Callable[[float, np.ndarray, np.ndarray], np.ndarray]
+    by_u: Callable[[float, np.ndarray, np.ndarray], np.ndarray]
+    pivot_scales: np.ndarray
+
+    def admit(self, t: float, q: np.ndarray, u: np.ndarray) -> Admitted | None:
+        """The state moved onto the constraints; None where a pivot is small or the correction does not settle."""
+        q, u = q.copy(), u.copy()
+        moved = 0.0
+        for _ in range(4):
+            step = self.by_q(t, q, u)
+            q[self.q] -= step
+            size = float(np.linalg.norm(step))
+            moved += size
+            if size < SETTLED:
+                break
+        else:
+            return None
+        change = self.by_u(t, q, u)
+        count = len(self.u)
+        steady = float(np.abs(change[count:] * self.pivot_scales).min(initial=np.inf))
+        if not steady > WATCHED:
+            return None
+        u[self.u] -= change[:count]
+        return Admitted(q, u, moved, 0.0, 1.0, steady)
+
+
+@dataclass(frozen=True)
 class Closure:
     """The constraints of a model as a function of time and state. `weights` of coordinates and speeds: inverse inertias."""
 
@@ -52,6 +86,7 @@ class Closure:
     function: Callable[[float, list[float], list[float]], list[float]]
     scales: Scales
     weights: tuple[np.ndarray, np.ndarray] | None = field(default=None)
+    quick: QuickCorrection | None = None
 
     def evaluate(self, t: float, q: np.ndarray, u: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """g, G, v, J."""

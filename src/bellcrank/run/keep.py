@@ -15,9 +15,8 @@ import numpy as np
 
 from bellcrank.build.c import NEAR
 from bellcrank.program.null_space import SINGULAR
-from bellcrank.run.admit import OPEN, Admitted, Closure
+from bellcrank.run.admit import OPEN, WATCHED, Admitted, Closure
 
-WATCHED = 0.3  # ratio below which the next step takes its rates from the careful program
 HALVINGS = 10
 
 Rates = Callable[[float, np.ndarray], np.ndarray]
@@ -56,9 +55,11 @@ class Keeper:
     def admit(self, t: float, y: np.ndarray, h: float) -> tuple[np.ndarray, Admitted, bool]:
         """A new state brought onto the constraints, and whether it may be taken."""
         n_q = self.closure.n_q
-        state = self.closure.admit(t, y[:n_q], y[n_q:], tight=self.wary)
-        allowed = 0.1 * h * float(np.linalg.norm(state.u)) + 1e-6
-        return np.concatenate([state.q, state.u]), state, state.moved <= allowed and state.residual < OPEN
+        quick = self.closure.quick
+        state = None if quick is None or self.wary else quick.admit(t, y[:n_q], y[n_q:])
+        if state is None or not _small(state, h):
+            state = self.closure.admit(t, y[:n_q], y[n_q:], tight=self.wary)
+        return np.concatenate([state.q, state.u]), state, _small(state, h) and state.residual < OPEN
 
     def remember(self, t: float, rates: np.ndarray) -> None:
         """Rates from which accelerations are extrapolated: those of the last three regular steps, or of the start."""
@@ -93,3 +94,8 @@ class Keeper:
                     share *= (t - other) / (at - other)
             total += share * value
         return total
+
+
+def _small(state: Admitted, h: float) -> bool:
+    """Is a correction small against what a step moves?"""
+    return state.moved <= 0.1 * h * float(np.linalg.norm(state.u)) + 1e-6

@@ -26,12 +26,15 @@ from bellcrank.api.equations import Equations
 from bellcrank.api.simulation import Simulation
 from bellcrank.api.system import System
 from bellcrank.errors import ModelError, ModelWarning, RunError
+from bellcrank.kane import Derivation
+from bellcrank.kane.equations import KaneEquations
 from bellcrank.model.records import External
 from bellcrank.run.admit import CannotClose
 from bellcrank.run.inputs import Signal
 from bellcrank.verify.bodies import Machine
 from bellcrank.verify.formulas import CannotEvaluate, Values
 from bellcrank.verify.jets import NoDerivative, value
+from bellcrank.verify.kane import check_derivation
 from bellcrank.verify.numeric import Evaluation
 from bellcrank.verify.report import Line, Report
 
@@ -45,7 +48,7 @@ UNUSABLE = (CannotEvaluate, NoDerivative, ArithmeticError, ValueError, np.linalg
 
 
 def check(
-    system: System,
+    system: System | Derivation | KaneEquations,
     states: int = 20,
     seed: int = 0,
     *,
@@ -58,7 +61,10 @@ def check(
     """Checks the equations of a system (derived here unless given) against an independent evaluation of it.
 
     `parameters` (user units) replace defaults. `run=False` leaves out what needs a short run: energy and momentum.
+    A hand-led derivation has no description to compare with: its own steps are checked in numbers (`verify.kane`).
     """
+    if isinstance(system, Derivation | KaneEquations):
+        return check_derivation(system, states, seed, parameters, backend)
     if states < 1:
         raise ModelError(f"states={states!r} must be at least 1", system.name)
     if not isinstance(seed, int) or seed < 0:

@@ -3,6 +3,7 @@
 #define CLOSED 1e-13            /* largest residual of a closed loop, in units of its equations ... */
 #define TIGHT 1e-15             /* ... near a singular position, where residuals are magnified */
 #define OPEN 1e-9               /* ... and of a loop that is not closed */
+#define SETTLED 1e-7            /* a correction of q below this leaves a residual of rounding only */
 enum {
     MOST_ROWS = N_G > N_V ? N_G : N_V,
     LARGEST_A = N_G*N_Q > N_V*N_U ? N_G*N_Q : N_V*N_U
@@ -133,7 +134,7 @@ static int admit(Job *job, double t, double *y, double *w, double small)
     return job->externals->failed ? EXTERNAL_FAILED : FINISHED;
 }
 
-/* Accelerations by the parabola, line or constant through those of the last regular steps. */
+@QUICK@/* Accelerations by the parabola, line or constant through those of the last regular steps. */
 static void extrapolate(const Job *job, double t, double *ud)
 {
     enum { W = 1 + N_U };

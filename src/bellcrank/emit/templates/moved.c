@@ -7,6 +7,8 @@ static int moved(Job *job, double h, double t, double middle, double end, const 
     int failed = advance(job, h, t, middle, end, y, k, next, w);
     if (failed || !all_finite(next))
         return failed ? failed : NOT_FINITE;
+    if (!job->wary && (failed = quick_admit(job, h, end, next, w)) <= 0)
+        return -failed;
     if ((failed = admit(job, end, next, w, job->wary ? TIGHT : CLOSED)))
         return failed;
     if ((job->ratio < NEAR || job->steady < NEAR) && !job->wary) {

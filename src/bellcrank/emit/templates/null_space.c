@@ -66,20 +66,18 @@ static double pivot_ratio(const double *restrict rows)
     return pivoted(a, order, &used);
 }
 
-/* How far the pivots that the derivatives divide by are from zero, against the largest entry of J. */
+/* How far the pivots that the derivatives divide by are from zero. */
 static double steady_ratio(const double *restrict rows)
 {
-    double a[N_V*N_U], most = 0.0, least = HUGE_VAL;
+    double a[N_V*N_U], least = HUGE_VAL;
     for (int i = 0; i < N_V; i++)
-        for (int j = 0; j < N_U; j++) {
+        for (int j = 0; j < N_U; j++)
             a[i*N_U + j] = rows[i*N_U + j]*ROW_SCALE[i]*COLUMN_SCALE[j];
-            most = fabs(a[i*N_U + j]) > most ? fabs(a[i*N_U + j]) : most;
-        }
     for (int k = 0; k < N_ORDER; k++) {
         const int row = ORDER[k][0], column = ORDER[k][1];
         const double pivot = a[row*N_U + column];
         least = fabs(pivot) < least ? fabs(pivot) : least;
-        if (!(least > 1e-12*most))
+        if (!(least > 1e-12))
             return 0.0;
         for (int i = 0; i < N_V; i++) {
             const double factor = a[i*N_U + column]/pivot;
@@ -89,7 +87,7 @@ static double steady_ratio(const double *restrict rows)
                 a[i*N_U + j] -= factor*a[row*N_U + j];
         }
     }
-    return N_ORDER > 0 ? least/(most*USUAL_ORDER) : 1.0;
+    return N_ORDER > 0 ? least/USUAL_ORDER : 1.0;
 }
 
 /* rates: u' of M u' = force + J' lambda with J u' = right, then the ratio of pivots. u' = T a + c, where J T = 0 and J c = right;

@@ -44,6 +44,10 @@ COEFFICIENTS = {
 }
 
 
+TERMS = {SPEED: "speed", SPIN: "angular speed", FORCE: "force", MOMENT: "moment", TIME: "time"}
+"""Words for what is added to others of its kind."""
+
+
 class State(NamedTuple):
     """What a coordinate or speed is."""
 
@@ -147,7 +151,10 @@ def scalar_words(roots: Iterable[Root]) -> dict[str, str]:
 
 
 def _word(node: Node, word: str) -> str:
-    return word if node.dimension is None else COEFFICIENTS.get(node.dimension, word)
+    if node.dimension is None:
+        return word
+    known = COEFFICIENTS | TERMS if word == "term" else COEFFICIENTS
+    return known.get(node.dimension, word)
 
 
 def _inner_word(node: Node) -> str:

@@ -1,0 +1,181 @@
+"""`bellcrank kane`: the interactive session; and what `bellcrank run` does with an AUTOLEV script."""
+
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+from typing import Any
+
+import bellcrank as bc
+from bellcrank.cli.codes import ENDED_EARLY, FINE
+from bellcrank.cli.files import make_folder
+from bellcrank.cli.progress import Progress
+from bellcrank.cli.text import heading, model_sizes, number, operations_text, plain, table
+from bellcrank.kane.autolev import Files, Session, output_texts, run_script, simulate
+from bellcrank.kane.autolev.console import run_console
+from bellcrank.kane.autolev.plan import Plan
+from bellcrank.kane.autolev.simulate import Outcome
+
+LARGEST = 10_000_000  # bytes of a script
+
+
+def options(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--folder", default=".", metavar="FOLDER", help="working directory of RECORD, EXEC, SAVE, LOAD, CODE"
+    )
+
+
+def command(args: Namespace) -> int:
+    """Derive equations of motion by hand, in the language of AUTOLEV (1992), at the terminal."""
+    run_console(args.folder)
+    return FINE
+
+
+# ---- scripts
+
+
+def is_script(path: str) -> bool:
+    return Path(path).suffix.lower() == ".al"
+
+
+def read_script(path: str, folder: str = ".") -> Session:
+    """The session after all lines of a script; its files wait to be written."""
+    text = _text(path)
+    with Progress("deriving the equations of motion"):
+        return run_script(text, Path(path).name, Files(folder, at_once=False))
+
+
+def script_plan(path: str, solve: str | None = None) -> Plan:
+    """The equations of a script, with nothing written."""
+    session = read_script(path)
+    _require_kane(session, path)
+    return session.plan(_stem(path), **({} if solve is None else {"solve": solve}))
+
+
+def run_command(args: Namespace) -> int:
+    """Answers every line of a script, runs its program on an input file and writes its output files."""
+    folder = args.out if args.out and not args.out.lower().endswith(".csv") else "."
+    _refuse_unused(args)
+    session = read_script(args.model, folder)
+    _require_kane(session, args.model)
+    plan = session.plan(_stem(args.model), **({} if args.solve is None else {"solve": args.solve}))
+    texts: dict[str, str] = {}
+    outcome = None
+    if args.input:
+        outcome = _run(plan, args)
+        texts = output_texts(outcome)
+    elif args.t_end is not None:
+        order = "; ".join(", ".join(s.name for s in g) for g in plan.groups)
+        raise bc.ModelError(f"a run needs --input FILE.in with values for {order}")
+    written = session.files.flush()
+    for name, text in texts.items():
+        path = session.files.folder / name
+        session.files.at_once = True
+        session.files.write(path, text)
+        written.append(path)
+    if outcome is not None and args.out and args.out.lower().endswith(".csv"):
+        make_folder(args.out)
+        written.append(outcome.run.save(args.out))
+    if outcome is not None and args.plot:
+        make_folder(args.plot)
+        outcome.run.plot(path=args.plot)
+        written.append(Path(args.plot))
+    figures = _figures(plan, outcome, session, written)
+    print(json.dumps(figures, indent=2) if args.json else _words(session, plan, outcome, figures))
+    return FINE if outcome is None or outcome.run.ended == "finished" else ENDED_EARLY
+
+
+def _run(plan: Plan, args: Namespace) -> Outcome:
+    text = _text(args.input)
+    t_end = args.t_end if args.t_end is not None else 10.0
+    every = args.print if args.print is not None else t_end / 100
+    with Progress("running"):
+        return simulate(
+            plan,
+            text,
+            Path(args.input).name,
+            t_end,
+            every,
+            step=args.step,
+            method=args.method or "merson",
+            backend=args.backend or "auto",
+            message=args.message or "",
+            parameters={**dict(args.set), **dict(args.initial)},
+        )
+
+
+def _refuse_unused(args: Namespace) -> None:
+    given = [name for name, value in (("--arg", args.arg), ("--output-every", args.output_every)) if value]
+    if given:
+        raise bc.ModelError(f"{' and '.join(given)}: not for AUTOLEV scripts; --print sets the time between rows")
+
+
+def _text(path: str) -> str:
+    file = Path(path)
+    if not file.exists():
+        raise bc.ModelError(f"no file {path}")
+    if file.stat().st_size > LARGEST:
+        raise bc.ModelError(f"{path} is larger than {LARGEST // 10**6} MB")
+    try:
+        return file.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise bc.ModelError(f"{path} is not a text file") from None
+
+
+def _stem(path: str) -> str:
+    return Path(path).stem.upper()
+
+
+def _require_kane(session: Session, path: str) -> None:
+    if "KANE" not in session.workspace.done:
+        raise bc.ModelError(f"{Path(path).name} has no equations of motion: it ends without KANE")
+
+
+def _figures(plan: Plan, o: Outcome | None, session: Session, written: list[Path]) -> dict[str, Any]:
+    e = plan.equations
+    result: dict[str, Any] = {**model_sizes(e), "operations": e.operation_count()}
+    if o is not None:
+        run = o.run
+        result |= {
+            "method": run.settings["method"],
+            "backend": run.settings["backend"],
+            "step": o.step,
+            "t_end": o.t_end,
+            "evaluations": o.evaluations,
+            "reached": float(run.time[-1]),
+            "run_seconds": o.seconds,
+            "ended": run.ended,
+            "final": {n: {"value": number(run[n][-1] + 0.0), "unit": run.units.get(n, "")} for n in run},
+        }
+    notes = [*session.notes, *plan.notes, *(o.notes if o else [])]
+    return {**result, "notes": notes, "written": [str(p) for p in written]}
+
+
+def _words(session: Session, plan: Plan, o: Outcome | None, f: dict[str, Any]) -> str:
+    lines = [*session.listing(), "", heading(plan.equations)]
+    c = f["operations"]
+    rows = [
+        ["operations", f"{c['total']} ({operations_text(c)})"],
+        ["derived", f"in {f['derivation_seconds']:.3g} s, {f['derivation']}"],
+    ]
+    if o is not None:
+        speed = f["reached"] / o.seconds if o.seconds > 0 else 0.0
+        count = "" if o.evaluations is None else f", {o.evaluations} evaluations"
+        rows.append(["run", f"{f['method']}, to t = {f['reached']:g} s in {o.seconds:.3g} s{count}"])
+        rows.append(["speed", f"{plain(speed)} times real time"])
+        rows.append(["ended", f["ended"]])
+    rows += [["note", note] for note in f["notes"]]
+    rows += [["wrote", _short(path)] for path in f["written"]]
+    lines.append(table(rows, None, "<<"))
+    if o is not None:
+        final = [[n, f"{x['value']:.6g}" if x["value"] is not None else "-", x["unit"]] for n, x in f["final"].items()]
+        lines += ["", table(final, ["channel", f"at {f['reached']:g} s", "unit"], "<><")]
+    return "\n".join(lines)
+
+
+def _short(path: str) -> str:
+    try:
+        return str(Path(path).relative_to(Path.cwd()))
+    except ValueError:
+        return path

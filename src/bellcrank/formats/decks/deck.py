@@ -1,0 +1,97 @@
+"""A deck as data: the calls on a System that it stands for, and the System they make."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from bellcrank.api.equations import Equations
+from bellcrank.api.system import System
+from bellcrank.errors import ModelError, ModelWarning
+
+UNSET = 1.0
+"""The value AUTOSIM gives to every parameter that is never set (Sayers 1990, Appendix A.3, set-defaults)."""
+
+KINDS = {
+    "add_body": "body", "add_point": "point", "add_force": "force", "add_strut": "strut", "add_moment": "moment",
+    "add_constraint": "constraint", "add_output": "output", "define": "definition", "add_external": "external",
+}  # fmt: skip
+
+Routines = Mapping[str, Callable[..., Any]]
+"""External routines of a deck by lower-case name."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call of a method of System; `comment` is what a reader of the Python model should know, `place` that in the deck."""
+
+    method: str
+    args: tuple[Any, ...] = ()
+    options: Mapping[str, Any] = field(default_factory=dict)
+    comment: str = ""
+    place: str = ""
+
+    @property
+    def subject(self) -> str:
+        """What the problems of a model call that which the call has made."""
+        name = self.args[1] if self.method == "add_output" else self.args[0] if self.args else ""
+        return f"{KINDS[self.method]} '{name}'" if self.method in KINDS else ""
+
+
+@dataclass
+class Deck:
+    """What a deck says: the head of the System and all calls on it, in order."""
+
+    title: str
+    units: str
+    calls: list[Call] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
+    """What a person should know: values for symbols that do not exist, settings without effect."""
+
+    def system(self) -> DeckSystem:
+        """A new System, described by the calls."""
+        system = DeckSystem(self.title, units=self.units)
+        for call in self.calls:
+            apply(call, system)
+        system.places = {call.subject: call.place for call in self.calls if call.subject and call.place}
+        return system
+
+
+def apply(call: Call, system: System) -> None:
+    """Makes a call on a System."""
+    getattr(system, call.method)(*call.args, **call.options)
+
+
+class DeckSystem(System):
+    """A System whose parameters without a value are 1, with a warning each, as in AUTOSIM.
+
+    `places` tells where in the deck something comes from, for the problems of the model.
+    """
+
+    def __init__(self, name: str, units: str) -> None:
+        super().__init__(name, units)
+        self.places: dict[str, str] = {}
+
+    def equations(self, *args: Any, **options: Any) -> Equations:
+        """Derives the equations of motion; see `System.equations`."""
+        try:
+            result = super().equations(*args, **options)
+        except ModelError as error:
+            raise ModelError([self._placed(p) for p in error.problems], error.model) from None
+        for name in unset(self, result):
+            self.set_defaults({name: UNSET})
+            warnings.warn(f"parameter '{name}' has no value: {UNSET:g} is used", ModelWarning, stacklevel=2)
+        return result
+
+    def _placed(self, problem: str) -> str:
+        head = problem.split("\n")[0]
+        place = next((place for subject, place in self.places.items() if subject in head), None)
+        return problem if place is None else f"{place}: {problem}"
+
+
+def unset(system: System, equations: Equations) -> list[str]:
+    """Parameters that the equations use and that have no value."""
+    known = {key for key, record in system.description.parameters.items() if record.value is not None}
+    return [name for name in equations.parameters if name.lower() not in known]

@@ -1,0 +1,171 @@
+"""F-strings: formulas of a deck to formulas of Bellcrank (Sayers 1990, Table A.2.1).
+
+In:  an `FString` and the `Names` so far. Out: the same formula as text, in lower case, in which #symbol, func(name, ...), Q(i),
+U(i) and the points have become what Bellcrank calls them. Names that do not exist, unknown functions and wrong numbers of
+arguments are errors at their place in the deck.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+
+from bellcrank.errors import ExpressionError, did_you_mean
+from bellcrank.expr.text import Syntax, parse, postorder_syntax
+from bellcrank.formats.decks.names import Names
+from bellcrank.formats.decks.reader import FString, Number, Symbol, UnitVector
+from bellcrank.model.scope import SCALAR_FUNCTIONS
+
+ARITY: Mapping[str, tuple[int, ...]] = {
+    "angle": (2, 3), "atan": (1,), "atan2": (2,), "cos": (1,), "cross": (2,), "dir": (1,), "dot": (2,), "dplane": (2,),
+    "dxdt": (1,), "fm": (1,), "mag": (1,), "nominal": (1,), "partial": (2,), "pos": (1, 2), "q": (1,), "qp": (1,),
+    "rot": (1,), "sin": (1,), "u": (1,), "up": (1,), "vel": (1, 2),
+}  # fmt: skip
+"""Functions of the F-strings; those of Bellcrank's own formulas (sqrt, exp, ...) are understood as well."""
+RENAMED = {"dir": "direction", "mag": "magnitude", "dplane": "project"}
+STATES = ("q", "u", "qp", "up")
+HASH = re.compile(r"#\s*([a-z_]\w*)?", re.ASCII)
+FUNC = re.compile(r"func\s*\(\s*([a-z_]\w*)\s*(?:,\s*|(?=\)))", re.ASCII)
+SPACE = re.compile(r"\s+")
+
+Edit = tuple[int, int, str]
+
+
+def formula(datum: FString, names: Names, dummies: tuple[str, ...] = ()) -> str:
+    """The formula of an F-string; `dummies` are names that have a meaning in it alone."""
+    return _Reader(datum, names, dummies).run()
+
+
+class _Reader:
+    def __init__(self, datum: FString, names: Names, dummies: tuple[str, ...]) -> None:
+        self.datum, self.names, self.dummies = datum, names, dummies
+        self.text = datum.text.lower() if datum.text.lower().isascii() else datum.text
+        self.edits: list[Edit] = []
+        self.hashed: set[int] = set()  # places of names after '#'
+
+    def fail_at(self, position: int) -> Callable[[str], ExpressionError]:
+        return lambda message: self.datum.source.fail(self.datum.offset + position, message)
+
+    def run(self) -> str:
+        for found in HASH.finditer(self.text):
+            self._hash(found)
+        try:
+            root = parse(self.text.replace("#", " "))
+        except ExpressionError as error:
+            raise self.fail_at(error.position)(error.message) from None
+        passed = self._passed(root)
+        for node in postorder_syntax(root):
+            if id(node) in passed:
+                continue
+            if node.op == "call":
+                self._call(node)
+            elif node.op == "unit":
+                self.names.known_body(node.args[0], self.fail_at(node.position))
+            elif node.op == "name" and node.position not in self.hashed and node.args[0] not in self.dummies:
+                self._scalar(node)
+        return self._edited()
+
+    def _hash(self, found: re.Match[str]) -> None:
+        fail = self.fail_at(found.start())
+        name = found[1]
+        if name is None:
+            raise fail("after '#' comes the name of a Lisp symbol")
+        text = self._lisp_value(name, fail)
+        self.hashed.add(found.start(1))
+        self.edits.append((found.start(), found.end(), text))
+
+    def _lisp_value(self, name: str, fail: Callable[[str], ExpressionError]) -> str:
+        """What a Lisp symbol stands for in a formula."""
+        if name in self.names.defined:
+            return self.names.defined[name]
+        match self.names.values.get(name):
+            case Number(value=value):
+                return f"{value}" if value >= 0 else f"({value})"
+            case UnitVector(body=body, axis=axis):
+                return f"[{self.names.known_body(body, fail)}{axis}]"
+            case Symbol() as symbol:
+                return self.names.scalar(self.names.symbol(symbol, "symbol"), symbol, fail)
+            case None:
+                known = [*self.names.defined, *self.names.values]
+                raise fail(f"#{name}: nothing has been given to '{name}' with setf.{did_you_mean(name, known)}")
+        raise fail(f"#{name}: the value of '{name}' cannot stand in a formula")
+
+    def _passed(self, root: Syntax) -> set[int]:
+        """Names that are no scalars: points, bodies, forces and names of functions."""
+        nodes = [n for n in postorder_syntax(root) if n.op == "call"]
+        first = {"func": 1, "pos": 2, "vel": 2, "rot": 1, "fm": 1, **dict.fromkeys(STATES, 1)}
+        return {id(a) for n in nodes for a in n.children[: first.get(n.args[0], 0)]}
+
+    def _scalar(self, node: Syntax) -> None:
+        name, fail = node.args[0], self.fail_at(node.position)
+        if "." in name:
+            raise fail(f"'{name}': names in a deck have no dots")
+        self._replace(node, self.names.scalar(name, self.datum, fail))
+
+    # ---- calls
+
+    def _call(self, node: Syntax) -> None:
+        name, fail = node.args[0], self.fail_at(node.position)
+        if name == "func":
+            self._external(node, fail)
+            return
+        if name not in ARITY and name not in SCALAR_FUNCTIONS and name not in ("min", "max"):
+            known = [*ARITY, "func", *SCALAR_FUNCTIONS]
+            hint = " An external function is written func(name, ...)."
+            raise fail(f"unknown function '{name}'.{did_you_mean(name, known)}{hint}")
+        allowed = ARITY.get(name) or SCALAR_FUNCTIONS.get(name)
+        if allowed is not None and len(node.children) not in allowed:
+            wanted = " or ".join(map(str, allowed))
+            raise fail(f"{name}() takes {wanted} argument{'' if wanted == '1' else 's'}, {len(node.children)} given")
+        if name in STATES:
+            self._state(node, name, fail)
+        elif name in ("pos", "vel"):
+            for child in node.children:
+                point = self.names.known_point(self._name(child, "a point"), self.fail_at(child.position))
+                self._replace(child, point)
+        elif name == "rot":
+            self.names.known_body(self._name(node.children[0], "a body"), self.fail_at(node.children[0].position))
+        elif name == "fm":
+            force = self._name(node.children[0], "a force or moment")
+            if force not in self.names.forces:
+                raise fail(f"no force or moment has the name '{force}'.{did_you_mean(force, self.names.forces)}")
+        elif name in RENAMED:
+            self.edits.append((node.position, node.position + len(name), RENAMED[name]))
+
+    def _name(self, node: Syntax, what: str) -> str:
+        if node.op != "name" or node.position in self.hashed:
+            raise self.fail_at(node.position)(f"{what} is needed here, given by its name")
+        return str(node.args[0])
+
+    def _replace(self, node: Syntax, text: str) -> None:
+        if text != node.args[0]:
+            self.edits.append((node.position, node.position + len(node.args[0]), text))
+
+    def _state(self, node: Syntax, name: str, fail: Callable[[str], ExpressionError]) -> None:
+        found = re.compile(rf"{name}\s*\(\s*(\d{{1,9}})\s*\)", re.ASCII).match(self.text, node.position)
+        if found is None:
+            raise fail(f"{name}(i) takes a whole number, as in {name}(1)")
+        self.edits.append((*found.span(), self.names.state(name, int(found[1]), fail)))
+
+    def _external(self, node: Syntax, fail: Callable[[str], ExpressionError]) -> None:
+        found = FUNC.match(self.text, node.position)
+        if found is None:
+            raise fail("func() starts with the name of a function, as in func(thrust, t)")
+        name, count = found[1], len(node.children) - 1
+        if count == 0:
+            raise fail(f"func({name}) needs an argument")
+        built_in = SCALAR_FUNCTIONS.get(name)
+        if built_in is None or count not in built_in:
+            known = self.names.functions.setdefault(name, count)
+            if known != count:
+                raise fail(f"func({name}, ...) has {count} arguments here, {known} before")
+            if name in ARITY or built_in is not None:
+                raise fail(f"'{name}' has a meaning of its own and cannot be an external function; rename it")
+        self.edits.append((*found.span(), f"{name}("))
+
+    def _edited(self) -> str:
+        text, at = "", 0
+        for start, end, new in sorted(self.edits):
+            text += self.text[at:start] + new
+            at = end
+        return SPACE.sub(" ", text + self.text[at:]).strip()

@@ -1,0 +1,290 @@
+"""Interpreter: the forms of a deck to calls on a System (Sayers 1990, Appendix A.3).
+
+In:  the forms that `reader` found, and the external routines. Out: a `Deck`: the calls, in order, and remarks.
+Every form is checked as it comes, with its place; all problems of a deck are told together.
+Unit system, name and declared variables hold for the whole deck wherever they stand, so they are looked for first.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from bellcrank.errors import ModelError
+from bellcrank.formats.decks.bodies import add_body, add_point
+from bellcrank.formats.decks.deck import Call, Deck, DeckSystem, Routines, apply
+from bellcrank.formats.decks.forces import add_force, add_gravity, add_moment
+from bellcrank.formats.decks.fstring import HASH
+from bellcrank.formats.decks.machine import composite_centres, independent_speeds
+from bellcrank.formats.decks.macros import Arguments, arguments, macro_of
+from bellcrank.formats.decks.names import Names
+from bellcrank.formats.decks.outputs import add_accelerations, add_out
+from bellcrank.formats.decks.reader import FString, List, String, Symbol, shown
+from bellcrank.formats.decks.routines import add_subroutine, check_variables, declare_functions
+from bellcrank.formats.decks.settings import Settings
+from bellcrank.formats.decks.values import Values
+from bellcrank.model.scope import RESERVED
+from bellcrank.units import UNIT_SYSTEMS
+
+BARE = re.compile(r"[a-z_]\w*", re.ASCII)
+TITLE = "*multibody-system-name*"
+MOST_FORMS, MOST_BODIES, MOST_PROBLEMS = 5000, 200, 20
+
+
+def interpret(forms: Sequence[List], routines: Routines | None = None, name: str = "deck") -> Deck:
+    """The deck that forms stand for."""
+    if len(forms) > MOST_FORMS:
+        raise ModelError(f"{name}: a deck may have {MOST_FORMS} forms, this one has {len(forms)}")
+    interpreter = Interpreter(forms, routines or {}, name, {})
+    deck = interpreter.run()
+    centres = composite_centres(interpreter.system, interpreter.names.composite)
+    return Interpreter(forms, routines or {}, name, centres).run() if centres else deck
+
+
+class Interpreter:
+    """Reads forms one after the other; `call` notes what they become and does it at once on a System."""
+
+    def __init__(
+        self, forms: Sequence[List], routines: Routines, name: str, centres: dict[str, tuple[str, ...]]
+    ) -> None:
+        self.name, self.routines, self.centres = name, routines, centres
+        self.problems: list[str] = []
+        self.forms = self._since_reset(forms)
+        self.deck = Deck(name.rpartition(".")[0] or name, "mks")
+        self._look_ahead()
+        self.system = DeckSystem(self.deck.title, units=self.deck.units)
+        self.names = Names(self.speeds_now)
+        self.names.centres = {body: f"{body}_composite" for body in centres}
+        self.names.variables = self.declared
+        self.names.gees = "gees" if "g" in self.bare | self.symbols else "g"
+        self.values = Values(self.names)
+        self.settings = Settings(self.names, self.deck, name)
+        self.returned: set[str] = set()
+        self.called: set[str] = set()
+        self.place = ""  # of the form that is being read
+        self._speeds: tuple[tuple[int, int, int], list[str]] | None = None
+
+    def speeds_now(self) -> list[str]:
+        """The speeds that constraints leave of the machine so far."""
+        d = self.system.description
+        size = len(d.bodies), len(d.constraints), len(d.loops)
+        if self._speeds is None or self._speeds[0] != size:
+            self._speeds = size, independent_speeds(self.system)
+        return self._speeds[1]
+
+    def run(self) -> Deck:
+        for form in self.forms:
+            try:
+                self._form(form)
+            except ModelError as error:
+                self.problems.append("\n".join(error.problems))
+                self._enter_anyway(form)
+                if len(self.problems) >= MOST_PROBLEMS:
+                    break
+        if not self.problems:
+            try:
+                self._finish()
+            except ModelError as error:
+                self.problems.extend(error.problems)
+        if self.problems:
+            raise ModelError(self.problems, self.name)
+        return self.deck
+
+    def _enter_anyway(self, form: List) -> None:
+        """What a broken form was to enter is known from now on, so that it is not told again and again."""
+        head, symbol = (*form.items, None, None)[:2]
+        if isinstance(head, Symbol) and isinstance(symbol, Symbol):
+            if head.name == "add-body" and symbol.name not in self.names.bodies:
+                self.names.add_body(symbol.name, "n", 0)
+            elif head.name == "add-point":
+                self.names.points.setdefault(symbol.name, "n")
+            elif head.name in ("add-line-force", "add-strut", "add-moment"):
+                self.names.forces.add(symbol.name)
+
+    def call(self, method: str, /, *args: Any, **options: Any) -> None:
+        """Notes a call of a method of System and makes it."""
+        declare_functions(self)
+        self._make(Call(method, args, options, place=self.place))
+
+    def _make(self, call: Call) -> None:
+        self.deck.calls.append(call)
+        apply(call, self.system)
+
+    # ---- before the first form
+
+    def _since_reset(self, forms: Sequence[List]) -> list[List]:
+        """The forms after the last (reset), which forgets all that came before."""
+        found: list[List] = []
+        for form in forms:
+            head = form.items[0] if form.items else None
+            if isinstance(head, Symbol) and head.name == "reset":
+                found.clear()
+            found.append(form)
+        return found
+
+    def _look_ahead(self) -> None:
+        """What holds for the whole deck: unit system, title, declared variables, names used as they are in formulas."""
+        self.declared: dict[str, Any] = {}
+        self.bare: set[str] = set()
+        self.symbols: set[str] = set()
+        for form in self.forms:
+            names, symbols = words(form)
+            self.bare |= names
+            self.symbols |= symbols
+            try:
+                given = arguments(form)
+            except ModelError:
+                continue  # told when the form is read
+            match given.macro.name:
+                case units if units in UNIT_SYSTEMS:
+                    self.deck.units = units
+                case "setf":
+                    for symbol, value in given.rest:
+                        if isinstance(symbol, Symbol) and symbol.name == TITLE and isinstance(value, String):
+                            self.deck.title = " ".join(value.text.split()) or self.deck.title
+                case "add-variables":
+                    self.declared.update({d.name: d for (d,) in given.rest if isinstance(d, Symbol)})
+
+    # ---- forms
+
+    def _form(self, form: List) -> None:
+        given = arguments(form)
+        self.place = f"{self.name}, line {form.line}"
+        match given.macro.name:
+            case "reset" | "dynamics" | "write-sim":
+                pass  # done when asked for
+            case units if units in UNIT_SYSTEMS:
+                pass  # looked up before
+            case "add-body":
+                if len(self.names.bodies) > MOST_BODIES:
+                    raise form.fail(f"a deck may have {MOST_BODIES} bodies")
+                add_body(self, given)
+            case "add-point":
+                add_point(self, given)
+            case "add-line-force" | "add-strut":
+                add_force(self, given)
+            case "add-moment":
+                add_moment(self, given)
+            case "add-gravity":
+                add_gravity(self, given)
+            case "add-constraint":
+                self._constraint(given)
+            case "no-movement":
+                self._no_movement(given)
+            case "add-subroutine":
+                add_subroutine(self, given)
+            case "add-variables":
+                check_variables(self, given)
+            case "small" | "large":
+                self.call(given.macro.name, *(self._smallness(given, d) for (d,) in given.rest))
+            case "add-out":
+                add_out(self, given)
+            case "add-accelerations-to-output":
+                add_accelerations(self)
+            case "setf":
+                for pair in given.rest:
+                    self._setf(*pair)
+            case "set-defaults" | "set-units" | "set-name":
+                self.settings.take(given)
+            case _:
+                self.call("add_outputs", macro_of(form).name.split("-")[1])
+
+    def _smallness(self, given: Arguments, datum: Any) -> str:
+        found = self.values.scalar(datum, f"an argument of {given.macro.name}")
+        if not isinstance(found, str):
+            raise datum.fail(f"{given.macro.name} takes symbols, not {shown(datum)}")
+        return found
+
+    def _setf(self, symbol: Any, value: Any) -> None:
+        if not isinstance(symbol, Symbol):
+            raise symbol.fail(f"setf gives a value to a symbol, not to {shown(symbol)}")
+        if symbol.name == TITLE:
+            if not isinstance(value, String):
+                raise value.fail(f"{TITLE} must be a string, not {shown(value)}")
+            return
+        name = self.names.symbol(symbol, "symbol")
+        if name in ("t", "nil"):
+            raise symbol.fail(f"'{name}' is a constant")
+        if isinstance(value, FString):
+            text = self.values.formula(value)
+            new = self._definition(name)
+            self.names.defined[name] = new
+            self.call("define", new, text)
+        else:
+            value = self.names.value(value)
+            if isinstance(value, Symbol) and value.name in self.names.defined:
+                self.names.defined[name] = self.names.defined[value.name]
+            else:
+                self.names.defined.pop(name, None)
+        self.names.values[name] = value
+
+    def _definition(self, name: str) -> str:
+        """A name for a formula that no scalar of the deck and no earlier formula has."""
+        taken = {d.lower() for d in self.system.description.definitions}
+        taken |= self.bare | RESERVED | {"x", "x0", "v"} | set(self.declared) | set(self.names.scalars)
+        candidates = (name if i == 0 else f"{name}_{i + 1}" for i in range(len(taken) + 1))
+        return next(c for c in candidates if c not in taken)
+
+    def _constraint(self, given: Arguments) -> None:
+        (expression,) = given.required
+        text = self.values.scalar(expression, "zero-exp")
+        options: dict[str, Any] = {}
+        variable = given.get("variable")
+        if variable is not None:
+            wanted = str(self.values.scalar(variable, ":variable"))
+            if not wanted.startswith(("q(", "u(")):
+                raise variable.fail(
+                    f':variable must be a coordinate or a speed, such as !"u(1)", not {shown(variable)}'
+                )
+            options["eliminate"] = f"u{wanted[1:]}"  # a coordinate goes together with its speed
+        self.call("add_constraint", text, **options)
+        self.names.constrained = True
+
+    def _no_movement(self, given: Arguments) -> None:
+        first, second, direction = given.required
+        p, r = self.names.point(first, "point1"), self.names.point(second, "point2")
+        along = self.values.direction(direction, "direction")
+        self.call("close_loop", p, r, directions=(along,))
+        self.names.constrained = True
+
+    # ---- after the last form
+
+    def _finish(self) -> None:
+        for body, at in self.centres.items():
+            self.call(
+                "add_point",
+                f"{body}_composite",
+                body=body,
+                at=at,
+                label=f"center of mass of {body} and what it carries",
+            )
+        for name in self.declared:
+            if name not in self.returned:
+                self.call("add_variable", name, **self.settings.of_variable(name))
+        for made in self.settings.calls(self.system):
+            self._make(made)
+        missing = sorted(n for n in self.called if n not in self.routines and n in self._externals())
+        if missing:
+            listed = ", ".join(missing)
+            self.deck.remarks.append(
+                f"{self.name}: there is no routine for {listed}, so the model can be derived but not run"
+            )
+
+    def _externals(self) -> set[str]:
+        return {e.name for e in self.system.description.externals}
+
+
+def words(form: List) -> tuple[set[str], set[str]]:
+    """Names in the formulas of a form that do not stand after '#', and the symbols outside of formulas."""
+    names: set[str] = set()
+    symbols: set[str] = set()
+    stack: list[Any] = [form]
+    while stack:
+        datum = stack.pop()
+        if isinstance(datum, FString):
+            names.update(BARE.findall(HASH.sub(" ", datum.text.lower())))
+        elif isinstance(datum, Symbol):
+            symbols.add(datum.name)
+        stack.extend(getattr(datum, "items", ()) or getattr(datum, "rows", ()))
+    return names, symbols

@@ -1,0 +1,162 @@
+"""Names of a deck: bodies, points, forces, variables, routines, Lisp symbols with a value, and scalars met so far.
+
+AUTOSIM evaluates each form as it is read, so a name must have been entered before it is used, and Q(i) and U(i) count what is
+there at that moment: speeds that a constraint has removed are no longer counted (Sayers 1990, section 8.1.6). Here these
+become the stable names of Bellcrank, q(b, i) and u(b, i).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from bellcrank.errors import ModelError, did_you_mean
+from bellcrank.formats.decks.reader import Datum, Symbol, shown
+from bellcrank.model.scope import RESERVED
+
+NAME = re.compile(r"[a-z_]\w*", re.ASCII)
+POINTS = (("cmb", "cm"), ("cm", "cm"), ("0", "origin"), ("j", "joint"))  # endings of the points of a body
+FREE = {"fm", "mag", "dir", "norm"}  # functions whose names may be parameters too
+
+
+@dataclass
+class BodyNames:
+    """What is needed of a body to count coordinates."""
+
+    name: str
+    parent: str
+    states: int
+    children: list[str] = field(default_factory=list)
+
+
+@dataclass
+class Names:
+    """All names entered so far, in lower case."""
+
+    speeds_now: Callable[[], list[str]]
+    """The independent speeds of the machine so far; asked only where a constraint may have removed some."""
+    bodies: dict[str, BodyNames] = field(default_factory=lambda: {"n": BodyNames("n", "", 0)})
+    points: dict[str, str] = field(default_factory=dict)  # name, body
+    forces: set[str] = field(default_factory=set)
+    variables: dict[str, Datum] = field(default_factory=dict)
+    functions: dict[str, int] = field(default_factory=dict)  # external functions and their number of arguments
+    values: dict[str, Datum] = field(default_factory=dict)  # Lisp symbols with a value
+    defined: dict[str, str] = field(default_factory=dict)  # Lisp symbols whose value is a formula: name in the model
+    scalars: dict[str, Datum] = field(default_factory=dict)  # parameters met, with the first place
+    constrained: bool = False
+    gees: str = "g"
+    """What the acceleration of gravity GEES is called in the model."""
+    composite: set[str] = field(default_factory=set)
+    """Bodies whose point CM is used: the mass centre with all that is fixed to the body."""
+    centres: dict[str, str] = field(default_factory=dict)  # these points, where they are not the body's own mass centre
+
+    # ---- what a symbol stands for
+
+    def symbol(self, datum: Datum, what: str) -> str:
+        """The new or known name that a symbol is."""
+        if not isinstance(datum, Symbol):
+            raise datum.fail(f"{what} must be a symbol, not {shown(datum)}")
+        if not NAME.fullmatch(datum.name):
+            raise datum.fail(f"{what} '{datum.name}': a name starts with a letter and holds letters, digits and _")
+        return datum.name
+
+    def new(self, datum: Datum, what: str, known: Iterable[str]) -> str:
+        name = self.symbol(datum, what)
+        if name in known:
+            raise datum.fail(f"{what} '{name}' exists already")
+        return name
+
+    def body(self, datum: Datum, what: str) -> str:
+        name = self.symbol(datum, what)
+        return self.known_body(name, datum.fail, what)
+
+    def known_body(self, name: str, fail: Callable[[str], Exception], what: str = "body") -> str:
+        if name not in self.bodies:
+            listed = ", ".join(self.bodies)
+            raise fail(f"{what} '{name}' does not exist.{did_you_mean(name, self.bodies)} Bodies so far: {listed}.")
+        return name
+
+    def point(self, datum: Datum, what: str) -> str:
+        name = self.symbol(datum, what)
+        return self.known_point(name, datum.fail, what)
+
+    def known_point(self, name: str, fail: Callable[[str], Exception], what: str = "point") -> str:
+        """A point as Bellcrank calls it: O is `o`, B0 is `b.origin`."""
+        if name in self.points or name == "o":
+            return name
+        for ending, tail in POINTS:
+            body = name.removesuffix(ending)
+            if body != name and body in self.bodies and (body != "n" or tail == "origin"):
+                if ending == "cm":
+                    self.composite.add(body)
+                    if body in self.centres:
+                        return self.centres[body]
+                return "o" if body == "n" else f"{body}.{tail}"
+        known = ["o", *self.points, *(f"{b}0" for b in self.bodies if b != "n")]
+        raise fail(f"{what} '{name}' does not exist.{did_you_mean(name, known)} Points so far: {', '.join(known)}.")
+
+    def scalar(self, name: str, datum: Datum, fail: Callable[[str], Exception]) -> str:
+        """A parameter or variable; new ones are parameters."""
+        name = self.gees if name == "gees" else name
+        if name in ("t", "pi") or name in self.variables:
+            return name
+        if name in RESERVED - FREE or name in ("x", "x0", "v"):
+            hint = " outside of a magnitude" if name in ("x", "x0", "v") else ""
+            raise fail(f"'{name}' has a meaning of its own and cannot be a parameter{hint}; rename it")
+        if name in self.defined.values():
+            raise fail(
+                f"'{name}' is the name of a formula (setf) and cannot be a parameter as well; rename one of them"
+            )
+        self.scalars.setdefault(name, datum)
+        return name
+
+    # ---- states
+
+    def add_body(self, name: str, parent: str, states: int) -> None:
+        self.bodies[name] = BodyNames(name, parent, states)
+        self.bodies[parent].children.append(name)
+
+    def coordinates(self) -> list[str]:
+        """Stable names of Q(1), Q(2) ...: bodies depth first, children in order of entry."""
+        return [f"q({rest}" for rest in self._states()]
+
+    def speeds(self) -> list[str]:
+        """Stable names of U(1), U(2) ..., without those that constraints have removed."""
+        if self.constrained:
+            return self.speeds_now()
+        return [f"u({rest}" for rest in self._states()]
+
+    def _states(self) -> list[str]:
+        found: list[str] = []
+        stack = ["n"]
+        while stack:
+            body = self.bodies[stack.pop()]
+            stack.extend(reversed(body.children))
+            if body.states == 1:
+                found.append(f"{body.name})")
+            else:
+                found.extend(f"{body.name}, {i})" for i in range(1, body.states + 1))
+        return found
+
+    def state(self, letter: str, index: int, fail: Callable[[str], Exception]) -> str:
+        """The stable name of Q(i), U(i), QP(i) or UP(i), as it is now."""
+        try:
+            listed = self.coordinates() if letter in ("q", "qp") else self.speeds()
+        except ModelError as error:
+            raise fail(
+                f"{letter}({index}) cannot be counted, since the machine so far has a problem\n{error}"
+            ) from None
+        if not 1 <= index <= len(listed):
+            raise fail(f"{letter}({index}) does not exist: there are {len(listed)} of these so far")
+        return letter + listed[index - 1][1:]
+
+    def value(self, datum: Datum) -> Datum:
+        """The value of a Lisp symbol that has one; everything else stands for itself."""
+        return self.values.get(datum.name, datum) if isinstance(datum, Symbol) else datum
+
+
+def is_nil(datum: Any) -> bool:
+    """NIL and () are false; everything else is true."""
+    return (isinstance(datum, Symbol) and datum.name == "nil") or getattr(datum, "items", None) == ()

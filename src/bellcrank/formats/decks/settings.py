@@ -1,0 +1,114 @@
+"""set-defaults, set-units and set-name: collected while the deck is read, given to the System at the end.
+
+STEP, STOPT and IPRINT are settings of the run. What is set for a symbol that the model does not have is told, not used.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bellcrank.api.describe import RUN
+from bellcrank.api.system import System
+from bellcrank.errors import did_you_mean
+from bellcrank.formats.decks.deck import Call, Deck
+from bellcrank.formats.decks.macros import Arguments
+from bellcrank.formats.decks.names import Names
+from bellcrank.formats.decks.reader import Datum, Number, shown
+from bellcrank.formats.decks.values import Values
+from bellcrank.units import unit_system
+
+MACROS = {"set-defaults": "set_defaults", "set-units": "set_units", "set-name": "set_labels"}
+MOST_STEPS, MOST_KEPT = 10_000_000, 1_000_000
+METHOD, WITHOUT_STEP = "rk2", "RK45"
+"""The midpoint rule of AUTOSIM's programs (Sayers 1990, Appendix B); error control where the deck has no time step."""
+
+
+class Settings:
+    """Values, units and labels of parameters, the last one given counts."""
+
+    def __init__(self, names: Names, deck: Deck, file: str) -> None:
+        self.names, self.deck, self.file, self.values = names, deck, file, Values(names)
+        self.given: dict[str, dict[str, tuple[Any, Datum]]] = {method: {} for method in MACROS.values()}
+
+    def take(self, given: Arguments) -> None:
+        """One form."""
+        method = MACROS[given.macro.name]
+        for symbol, datum in given.rest:
+            name = self.names.symbol(symbol, "symbol")
+            name = self.names.gees if name == "gees" else name
+            self.given[method][name] = (self._value(method, name, datum), symbol)
+
+    def _value(self, method: str, name: str, datum: Datum) -> Any:
+        if method == "set_units":
+            return self.values.units(datum, f"the units of {name}")
+        if method == "set_labels":
+            return self.values.text(datum, f"the name of {name}")
+        found = self.names.value(datum)
+        if not isinstance(found, Number):
+            raise datum.fail(f"the value of {name} must be a number, not {shown(datum)}")
+        if name in RUN and (found.value <= 0 or (name == "iprint" and found.value != int(found.value))):
+            raise datum.fail(
+                f"{name} must be a positive {'whole ' if name == 'iprint' else ''}number, not {shown(datum)}"
+            )
+        return found.value
+
+    def calls(self, system: System) -> list[Call]:
+        """What the settings become."""
+        self._gees(system)
+        found: list[Call] = []
+        for method in ("set_units", "set_defaults", "set_labels"):
+            known = {n: v for n, (v, _) in self.given[method].items() if n in self.names.scalars}
+            if known:
+                found.append(Call(method, (known,)))
+        self._report_unused()
+        return [*found, self._run()]
+
+    def of_variable(self, name: str) -> dict[str, str]:
+        """Units and label of a variable."""
+        given = (("units", "set_units"), ("label", "set_labels"))
+        return {option: self.given[method][name][0] for option, method in given if name in self.given[method]}
+
+    def _gees(self, system: System) -> None:
+        """GEES has the standard value of the unit system, with or without gravity."""
+        gravity, gees = system.description.gravity, self.names.gees
+        if gees in self.names.scalars and (gravity is None or gravity[1] != gees):
+            units, form = unit_system(self.deck.units), self.names.scalars[gees]
+            self.given["set_units"].setdefault(gees, (f"{units.length}/s2", form))
+            self.given["set_defaults"].setdefault(gees, (units.gees, form))
+
+    def _report_unused(self) -> None:
+        known = {*self.names.scalars, *self.names.variables, *RUN}
+        told: set[str] = set()
+        for method in self.given.values():
+            for name, (_, symbol) in method.items():
+                if name in known or name in told:
+                    continue
+                told.add(name)
+                line, column = symbol.source.place(symbol.offset)
+                where = f"{symbol.source.name}, line {line}, column {column}"
+                near = did_you_mean(name, self.names.scalars)
+                self.deck.remarks.append(f"{where}: '{name}' is set, but the model has no such symbol.{near}")
+
+    def _check_steps(self, values: dict[str, Any]) -> None:
+        if "step" not in values:
+            return
+        steps = values.get("stopt", 1.0) / values["step"]
+        kept = steps / values.get("iprint", 1)
+        if steps > MOST_STEPS or kept > MOST_KEPT:
+            symbol = self.given["set_defaults"]["step"][1]
+            most = f"a deck may ask for {MOST_STEPS} steps of which {MOST_KEPT} are kept"
+            raise symbol.fail(f"STOPT, STEP and IPRINT give {steps:.3g} steps, {kept:.3g} of them kept; {most}")
+
+    def _run(self) -> Call:
+        values = {n: v for n, (v, _) in self.given["set_defaults"].items() if n in RUN}
+        self._check_steps(values)
+        options: dict[str, Any] = {"t_end": values.get("stopt", 1.0)}
+        if "step" in values:
+            options["step"] = values["step"]
+        options["method"] = METHOD if "step" in values else WITHOUT_STEP
+        if "iprint" in values:
+            options["output_every"] = int(values["iprint"])
+        for name, used in (("stopt", "1 s"), ("step", f"error control ({WITHOUT_STEP})")):
+            if name not in values:
+                self.deck.remarks.append(f"{self.file}: {name.upper()} ({RUN[name][2]}) is not set: {used} is used")
+        return Call("set_run", (), options)

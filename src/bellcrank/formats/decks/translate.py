@@ -1,0 +1,121 @@
+"""Translate: a deck to the Python model that makes the same System."""
+
+from __future__ import annotations
+
+import ast
+import keyword
+import textwrap
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+from bellcrank.api.system import System
+from bellcrank.errors import ModelWarning
+from bellcrank.formats.decks.deck import UNSET, Call, Deck, unset
+
+WIDTH = 120
+
+
+def translate(deck: Deck, name: str, routines: str = "") -> str:
+    """The text of a Python model; `name` is that of the deck's file, `routines` the text of its external routines."""
+    calls = _merged([*deck.calls, *_unset(deck)])
+    body = [f"s = bc.System({_value(deck.title)}, units={_value(deck.units)})"]
+    before = ""
+    for call in calls:
+        group = _GROUPS.get(call.method, call.method)
+        if before and group != before:
+            body.append("")
+        before = group
+        body.extend(_lines(call))
+    head = [f'"""{_plain(deck.title)}.', "", f"Translated from the AUTOSIM deck {_plain(name)}."]
+    head += ["", *textwrap.wrap("Remarks: " + "; ".join(map(_plain, deck.remarks)), WIDTH)] if deck.remarks else []
+    own = _without_docstring(routines)
+    begin = "\n".join([*head, '"""', "", "import bellcrank as bc"])
+    parts = [
+        *([begin, own] if own.startswith(("def ", "class ", "@")) else [f"{begin}\n\n{own}"] if own else [begin]),
+        f'def model():\n    """Values are in {deck.units} units."""\n'
+        + textwrap.indent("\n".join([*body, "return s"]), "    "),
+        'if __name__ == "__main__":\n    print(model().equations().summary())',
+    ]
+    return "\n\n\n".join(parts) + "\n"
+
+
+_GROUPS = {"add_point": "add_body", "close_loop": "add_constraint", "add_strut": "add_force", "add_moment": "add_force",
+           "add_gravity": "add_force", "add_outputs": "add_output", "set_units": "set", "set_defaults": "set",
+           "set_labels": "set", "set_run": "set"}  # fmt: skip
+
+
+def _merged(calls: list[Call]) -> list[Call]:
+    """Groups of outputs that follow each other become one call."""
+    found: list[Call] = []
+    for call in calls:
+        if found and call.method == found[-1].method == "add_outputs":
+            found[-1] = Call("add_outputs", (*found[-1].args, *call.args))
+        else:
+            found.append(call)
+    return found
+
+
+def _unset(deck: Deck) -> list[Call]:
+    """The values that AUTOSIM gives to parameters without one."""
+    system = deck.system()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ModelWarning)
+        missing = unset(system, System.equations(system, optimise="none"))
+    return [Call("set_defaults", (dict.fromkeys(missing, UNSET),), comment="not set in the deck")] if missing else []
+
+
+def _lines(call: Call) -> list[str]:
+    """A call as Python, in as many lines as it takes."""
+    args = [_value(a) for a in call.args]
+    options = dict(call.options)
+    if call.method in ("set_defaults", "set_units", "set_labels"):
+        (values,) = call.args
+        if all(n.isidentifier() and not keyword.iskeyword(n) for n in values):
+            args, options = [], dict(values)
+    args += [f"{name}={_option(name, value)}" for name, value in options.items()]
+    comment = [f"# {call.comment}"] if call.comment else []
+    flat = f"s.{call.method}({', '.join(args)})"
+    if len(flat) <= WIDTH - 4:
+        return [*comment, flat]
+    if call.method in ("set_defaults", "set_units"):
+        rows = textwrap.wrap(", ".join(args), WIDTH - 12, break_on_hyphens=False, break_long_words=False)
+        return [
+            *comment,
+            f"s.{call.method}(",
+            *(f"    {row}" for row in rows[:-1]),
+            f"    {rows[-1]},",
+            ")  # fmt: skip",
+        ]
+    return [*comment, f"s.{call.method}(", *(f"    {a}," for a in args), ")"]
+
+
+def _option(name: str, value: Any) -> str:
+    return str(value.__name__) if name == "python" else _value(value)
+
+
+def _value(value: Any) -> str:
+    """A value as Python text, strings in double quotes."""
+    if isinstance(value, str):
+        quoted = repr(value)
+        return f'"{quoted[1:-1]}"' if quoted.startswith("'") and '"' not in value else quoted
+    if isinstance(value, tuple):
+        inside = ", ".join(map(_value, value))
+        return f"({inside},)" if len(value) == 1 else f"({inside})"
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{_value(k)}: {_value(v)}" for k, v in value.items()) + "}"
+    return repr(value)
+
+
+def _plain(text: str) -> str:
+    """Words that may stand in a docstring."""
+    return " ".join(text.replace("\\", "/").replace('"', "'").split())
+
+
+def _without_docstring(text: str) -> str:
+    tree = ast.parse(text)
+    first = tree.body[0] if tree.body else None
+    lines = text.splitlines()
+    if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str):
+        lines = lines[first.end_lineno :]
+    return "\n".join(lines).strip()

@@ -1,0 +1,19 @@
+"""The hand-led derivation: Kane's method step by step, on the same algebra and with the same later stages.
+
+from bellcrank.kane import Derivation
+
+d = Derivation("pendulum")
+N, A = d.newtonian, d.body("A")
+...
+eom = d.equations()
+"""
+
+from bellcrank.kane import euler
+from bellcrank.kane.derivation import Derivation
+from bellcrank.kane.dynamics import Body
+from bellcrank.kane.frames import DirectionCosines, Frame
+from bellcrank.kane.linear import Linear
+from bellcrank.kane.missing import MissingError
+from bellcrank.kane.motion import Point
+
+__all__ = ["Body", "Derivation", "DirectionCosines", "Frame", "Linear", "MissingError", "Point", "euler"]

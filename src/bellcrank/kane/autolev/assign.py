@@ -1,0 +1,146 @@
+"""Assignments of the dialect: kinematical equations, vectors by form, forces, torques, definitions."""
+
+from __future__ import annotations
+
+from bellcrank.errors import ModelError, did_you_mean
+from bellcrank.expr import Symbol
+from bellcrank.expr.walk import symbols
+from bellcrank.kane.autolev.reader import Line
+from bellcrank.kane.autolev.words import COMMANDS
+from bellcrank.kane.autolev.workspace import FORMS, Workspace, show
+from bellcrank.kane.frames import Frame, connected
+from bellcrank.kane.system import same_vector
+from bellcrank.vector import Vector
+
+
+def assign(w: Workspace, line: Line) -> list[str]:
+    """Carries out name=formula; answers what is stored if that differs from what was typed."""
+    if line.args is not None:
+        if line.name in ("FORCE", "TORQUE"):
+            return _load(w, line)
+        raise ModelError(f"{line.name}(..)= is not a form; FORCE(..)= and TORQUE(..)= are")
+    if line.name.endswith("'"):
+        return _rate(w, line)
+    if line.name in COMMANDS and line.name != "PE":
+        raise ModelError(f"{line.name} is a command, used as {COMMANDS[line.name][0]}")
+    form = w.form(line.name)
+    if form is not None:
+        return _vector(w, line, form)
+    return _scalar(w, line)
+
+
+def _answer(line: Line, name: str, value: object) -> list[str]:
+    typed = line.right.upper().replace(" ", "")
+    return [] if typed == show(value) else [f"{name}={show(value)}"]
+
+
+def _rate(w: Workspace, line: Line) -> list[str]:
+    name = line.name[:-1]
+    if line.name in w.taken:
+        raise ModelError(f"{line.name} is already defined: {w.taken[line.name]}")
+    symbol = w.symbols.get(name)
+    if symbol is not None and symbol.kind != "coordinate":
+        what = w.taken.get(name, "another quantity")
+        raise ModelError(f"{line.name}= defines the derivative of a coordinate, but {name} is {what}")
+    if symbol is None:
+        w.claim([name])
+    value = w.scalar(line.right)
+    if any(s.kind == "acceleration" for s in symbols(value)):
+        raise ModelError(f"{line.name} is given in terms of generalized speeds, not of their derivatives")
+    w.d.scalars.require_linear(value, line.name)
+    q = w.variable(name, "coordinate")
+    w.d.scalars.set_rate(q, value)
+    shown = f"{line.name}={show(value)}"
+    if name not in w.taken:
+        w.take(name, f"a coordinate, by {shown}")
+    w.taken[line.name] = shown
+    return _answer(line, line.name, value)
+
+
+def _vector(w: Workspace, line: Line, form: tuple[str, object, object]) -> list[str]:
+    kind, first, second = form
+    w.claim([line.name])
+    if (second, first) in w.table(kind):
+        back = f"{dict((k, p) for p, k in FORMS)[kind]}{second}{first}"
+        raise ModelError(f"{line.name} is already defined by its opposite: {w.taken.get(back, back)}")
+    value = w.vector(line.right)
+    w.table(kind)[first, second] = value  # type: ignore[index]
+    w.take(line.name, f"{line.name}={show(value)}")
+    if kind == "w":
+        _compare_with_orientation(w, line.name, first, second, value)
+    return _answer(line, line.name, value)
+
+
+def _compare_with_orientation(w: Workspace, name: str, b: object, a: object, value: Vector) -> None:
+    """Tells where a given angular velocity contradicts the orientation and its rates."""
+    assert isinstance(a, Frame) and isinstance(b, Frame)
+    m = w.d.motion
+    if b.parent is not a or not connected(a, b, w.d.newtonian):
+        return
+    try:
+        derived = m.link_w(b)
+    except ModelError:
+        return
+    if not same_vector(w.d, value, derived):
+        w.notes.append(f"{name} contradicts the orientation of {b} in {a}, whose rates give {show(derived)}")
+
+
+def _scalar(w: Workspace, line: Line) -> list[str]:
+    name = line.name
+    symbol = w.symbols.get(name)
+    pending = symbol is not None and symbol in (*w.controls, *w.specified) and symbol not in w.d.scalars.definitions
+    free = symbol is not None and name in w.waiting
+    declared = (
+        symbol is not None and symbol.kind == "coordinate" and symbol not in w.d.scalars.rates and name in w.taken
+    )
+    if not (pending or free or declared):
+        w.claim([name])
+    value = w.value(line.right)
+    if isinstance(value, Vector):
+        raise ModelError(
+            f"{name} cannot name a vector: vectors have the forms W, ALF, V, A, P (see FORMS)."
+            f"{did_you_mean(name, _possible_forms(w))}"
+        )
+    if symbol is not None and symbol in w.d.scalars.order((value,)) + symbols(value):
+        raise ModelError(f"{name} is defined by itself")
+    if name == "PE":
+        w.d.potential_energy = value
+        w.results[name] = value
+    elif symbol is not None:
+        w.become(name, value)
+    else:
+        new = Symbol(name, "defined")
+        w.symbols[name] = new
+        w.d.scalars.define(new, value)
+    w.take(name, f"{name}={show(value)}")
+    return _answer(line, name, value)
+
+
+def _possible_forms(w: Workspace) -> list[str]:
+    frames, points = list(w.frames), list(w.points)
+    listed = [f"{p}{a}{b}" for p in ("W", "ALF") for a in frames for b in frames if a != b]
+    listed += [f"{p}{a}{b}" for p in ("V", "A") for a in points for b in frames]
+    return listed + [f"P{a}{b}" for a in points for b in points if a != b]
+
+
+def _load(w: Workspace, line: Line) -> list[str]:
+    assert line.args is not None
+    find = w.point if line.name == "FORCE" else w.frame
+    parts = line.args[0].split("/") if len(line.args) == 1 else []
+    if not 1 <= len(parts) <= 2:
+        raise ModelError(f"the form is {line.name}(X)=vector or {line.name}(X/Y)=vector")
+    listed = [find(p) for p in parts]
+    shown = f"{line.name}({'/'.join(str(x) for x in listed)})"
+    if shown in w.taken:
+        raise ModelError(f"{shown} is already defined: {w.taken[shown]}")
+    if "FR" in w.done:
+        raise ModelError(f"{shown} comes too late: FR was formed already")
+    value = w.scalar_with_new_names(line.right, "control", shown)
+    if not isinstance(value, Vector):
+        raise ModelError(f"'{line.right}' is a scalar; {shown} needs a vector (unit vectors are written A1, A2, A3)")
+    on, by = (listed[1], listed[0]) if len(listed) == 2 else (listed[0], None)
+    if on is by:
+        raise ModelError(f"{shown}: {on} exerts nothing on itself")
+    w.d._load(line.name.lower(), on, value, by)
+    w.take(shown, f"{shown}={show(value)}")
+    return _answer(line, shown, value)

@@ -1,0 +1,106 @@
+"""The interactive session at a terminal: prompt, history, completion, answers. A mistake is told and nothing ends."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from types import ModuleType
+
+from bellcrank.errors import BellcrankError
+from bellcrank.kane.autolev.files import Files
+from bellcrank.kane.autolev.session import Session
+from bellcrank.kane.autolev.words import COMMANDS
+
+HISTORY = 1000  # lines
+
+
+def converse(session: Session, read: Callable[[str], str], write: Callable[[str], None]) -> None:
+    """Reads lines until QUIT or the end of the input."""
+    while not session.over:
+        first = session.number
+        try:
+            line = read(f"({first}) ")
+        except EOFError:
+            write("")
+            return
+        except KeyboardInterrupt:
+            write("")
+            continue
+        before = len(session.entries)
+        try:
+            answers = session.enter(line)
+        except BellcrankError as error:
+            write("\n".join(f"?? {text}" if i == 0 else f"   {text}" for i, text in enumerate(str(error).splitlines())))
+            continue
+        except KeyboardInterrupt:
+            write("interrupted; the workspace is as it was")
+            continue
+        entered = len(session.entries) == before + 1 and answers is session.entries[-1].answers
+        for i, answer in enumerate(answers, 1):
+            write(f"-> ({first + i}) {answer}" if entered else answer)
+        for note in (*session.notes, *session.hints):
+            write(f"note: {note}")
+
+
+def run_console(folder: str | Path = ".", greeting: bool = True) -> Session:
+    """A session on standard input and output, with history and completion where the terminal has them."""
+    session = Session(Files(folder))
+    library = _readline(session) if sys.stdin.isatty() else None
+    if greeting and sys.stdin.isatty():
+        print("Bellcrank: Kane's method by hand. HELP explains, WHAT lists the commands, QUIT leaves.")
+    try:
+        converse(session, input if sys.stdin.isatty() else _echoed, print)
+    finally:
+        if library is not None:
+            _keep_history(library)
+    return session
+
+
+def _echoed(prompt: str) -> str:
+    """A line that nobody typed: shown, so that what is written reads like a session."""
+    line = input()
+    print(f"{prompt}{line}")
+    return line
+
+
+def history_path() -> Path | None:
+    """Where lines are kept from one session to the next; BELLCRANK_HISTORY names another place, empty for none."""
+    given = os.environ.get("BELLCRANK_HISTORY")
+    if given is not None:
+        return Path(given) if given else None
+    state = os.environ.get("XDG_STATE_HOME") or str(Path.home() / ".local" / "state")
+    return Path(state) / "bellcrank" / "kane_history"
+
+
+def _readline(session: Session) -> ModuleType | None:
+    try:
+        import readline
+    except ImportError:  # not everywhere; the session works without
+        return None
+    path = history_path()
+    readline.set_history_length(HISTORY)
+    if path is not None and path.exists():
+        with suppress(OSError):
+            readline.read_history_file(path)
+
+    def complete(text: str, state: int) -> str | None:
+        listed = sorted({*COMMANDS, *session.workspace.known()})
+        found = [n for n in listed if n.startswith(text.upper())]
+        return found[state] if state < len(found) else None
+
+    readline.set_completer(complete)
+    readline.set_completer_delims(" \t\n()=+-*/^,'")
+    readline.parse_and_bind("tab: complete")
+    return readline
+
+
+def _keep_history(library: ModuleType) -> None:
+    path = history_path()
+    if path is None:
+        return
+    with suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        library.write_history_file(path)

@@ -1,0 +1,188 @@
+"""Declarations of the dialect: speeds, bodies, points, constants, and quantities to be defined."""
+
+from __future__ import annotations
+
+from bellcrank.errors import ModelError
+from bellcrank.expr import ZERO, Symbol
+from bellcrank.kane.autolev.workspace import FRAME, Workspace
+from bellcrank.kane.dynamics import Body
+from bellcrank.kane.frames import Frame
+from bellcrank.kane.motion import Point
+
+PAIRS = ((1, 1), (2, 2), (3, 3), (1, 2), (2, 3), (3, 1))
+
+
+def need(args: tuple[str, ...], least: int, most: int | None, syntax: str) -> None:
+    """Complains about a wrong number of arguments."""
+    if len(args) < least or (most is not None and len(args) > most):
+        raise ModelError(f"{len(args)} argument{'' if len(args) == 1 else 's'} given; the form is {syntax}")
+
+
+def whole(text: str, what: str, low: int, high: int) -> int:
+    if not text.isdigit() or not low <= int(text) <= high:
+        raise ModelError(f"{what} must be a whole number from {low} to {high}, not '{text}'")
+    return int(text)
+
+
+def autoz(w: Workspace, args: tuple[str, ...]) -> list[str]:
+    need(args, 1, 1, "AUTOZ(ON) or AUTOZ(OFF)")
+    if args[0].upper() not in ("ON", "OFF"):
+        raise ModelError(f"AUTOZ is ON or OFF, not '{args[0]}'")
+    w.d.scalars.autoz = args[0].upper() == "ON"
+    return []
+
+
+def dof(w: Workspace, args: tuple[str, ...]) -> list[str]:
+    need(args, 1, 1, "DOF(n)")
+    n = whole(args[0], "the number of degrees of freedom", 1, 200)
+    if w.dof:
+        raise ModelError(f"DOF is already given: DOF({w.dof})")
+    for name in w.claim(f"U{i}" for i in range(1, n + 1)):
+        w.symbols[name] = Symbol(name, "speed")
+        w.d.scalars.speeds.append(w.symbols[name])
+        w.take(name, f"a generalized speed, by DOF({n})")
+    w.dof = n
+    return []
+
+
+def frames(w: Workspace, args: tuple[str, ...]) -> list[str]:
+    need(args, 1, None, "FRAMES(A,B,..)")
+    names = w.claim(args, FRAME)
+    w.claim([x for n in names for x in (f"{n}STAR", f"MASS{n}", *(f"{n}{i}" for i in (1, 2, 3)))])
+    for n in names:
+        cm = Point(f"{n}STAR")
+        w.points[cm.name] = cm
+        w.take(cm.name, f"the mass centre of {n}")
+        mass = w.constant(f"MASS{n}", f"the mass of {n}")
+        w.masses.append(mass)
+        body = Body(n, cm, mass, ((ZERO,) * 3,) * 3)
+        _set_inertia(w, body, [f"I{n}({i},{j})" for i, j in PAIRS])
+        w.frames[n] = body
+        w.take(n, f"a frame, by FRAMES({','.join(a.upper() for a in args)})")
+        w.d.motion.frames.append(body)
+        w.d.machine.bodies.append(body)
+    return []
+
+
+def _set_inertia(w: Workspace, body: Body, names: list[str]) -> None:
+    for old in w.inertias.get(body, []):
+        w.d.scalars.constants.remove(old)
+        del w.symbols[old.name]
+        del w.taken[old.name]
+    s = [w.constant(name, f"an inertia scalar of {body}") for name in names]
+    w.inertias[body] = s
+    if len(s) == 3:
+        body.inertia = ((s[0], ZERO, ZERO), (ZERO, s[1], ZERO), (ZERO, ZERO, s[2]))
+    elif s:
+        body.inertia = ((s[0], s[3], s[5]), (s[3], s[1], s[4]), (s[5], s[4], s[2]))
+    else:
+        body.inertia = ((ZERO,) * 3,) * 3
+
+
+def principal(w: Workspace, args: tuple[str, ...]) -> list[str]:
+    need(args, 1, None, "PRINCIPAL(A,B,..)")
+    bodies = [w.frame(a) for a in args]
+    for b in bodies:
+        if not isinstance(b, Body):
+            raise ModelError(f"{b} has no inertia")
+        if len(w.inertias[b]) == 3:
+            raise ModelError(f"PRINCIPAL({b}) is already given")
+    if w.done & {"FRSTAR", "KE"}:
+        raise ModelError("PRINCIPAL comes too late: inertia scalars were used by FRSTAR or KE already")
+    for b in bodies:
+        assert isinstance(b, Body)
+        _set_inertia(w, b, [f"I{b}({i})" for i in (1, 2, 3)])
+    return []
+
+
+def points(w: Workspace, args: tuple[str, ...]) -> list[str]:
+    need(args, 1, None, "POINTS(Q,R,..)")
+    names = w.claim(args)
+    w.claim(f"MASS{n}" for n in names)
+    for n in names:
+        p = Point(n)
+        w.points[n] = p
+        w.take(n, f"a point, by POINTS({','.join(a.upper() for a in args)})")
+        mass = w.constant(f"MASS{n}", f"the mass of {n}")
+        w.masses.append(mass)
+        w.d.machine.masses[p] = mass
+    return []
+
+
+def massless(w: Workspace, args: tuple[str, ...]) -> list[str]:
+    need(args, 1, None, "MASSLESS(Q,R,..)")
+    listed: list[Frame | Point] = []
+    for a in args:
+        key = a.strip().upper()
+        if key not in w.points and key not in w.frames:
+            raise w.unknown(key, "point", [*w.points, *w.frames], "POINTS")
+        listed.append(w.points[key] if key in w.points else w.frames[key])
+    if w.done & {"FRSTAR", "KE"}:
+        raise ModelError("MASSLESS comes too late: masses were used by FRSTAR or KE already")
+    for x in listed:
+        if x is w.d.newtonian:
+            raise ModelError("N has no mass anyway")
+        mass = w.symbols.get(f"MASS{x}")
+        if mass not in w.masses:
+            raise ModelError(f"{x} is massless already")
+        w.d.scalars.constants.remove(mass)
+        w.masses.remove(mass)
+        del w.symbols[mass.name]
+        w.taken[mass.name] = f"nothing: {x} is MASSLESS"
+        if isinstance(x, Body):
+            x.mass = ZERO
+            _set_inertia(w, x, [])
+        else:
+            w.d.machine.masses.pop(x, None)  # type: ignore[arg-type]
+    return []
+
+
+def var(w: Workspace, args: tuple[str, ...]) -> list[str]:
+    need(args, 1, None, "VAR(X1,X2,..)")
+    for name in w.claim(args):
+        w.variable(name, "coordinate")
+        w.take(name, f"a variable, by VAR({','.join(a.upper() for a in args)})")
+    return []
+
+
+def const(w: Workspace, args: tuple[str, ...]) -> list[str]:
+    need(args, 1, None, "CONST(C1,C2,..)")
+    for name in w.claim(args):
+        w.constants.append(w.constant(name, f"a constant, by CONST({','.join(a.upper() for a in args)})"))
+    return []
+
+
+def controls(w: Workspace, args: tuple[str, ...]) -> list[str]:
+    need(args, 1, None, "CONTROLS(C1,C2,..)")
+    return _to_be_defined(w, args, w.controls, "CONTROLS")
+
+
+def specified(w: Workspace, args: tuple[str, ...]) -> list[str]:
+    need(args, 1, None, "SPECIFIED(X1,X2,..)")
+    return _to_be_defined(w, args, w.specified, "SPECIFIED")
+
+
+def _to_be_defined(w: Workspace, args: tuple[str, ...], into: list[Symbol], command: str) -> list[str]:
+    for name in w.claim(args):
+        symbol = w.variable(name, "control")
+        if symbol in w.d.scalars.coordinates:
+            w.d.scalars.coordinates.remove(symbol)
+        into.append(symbol)
+        w.waiting.pop(name, None)
+        w.taken[name] = f"to be defined by {name}=formula, by {command}({','.join(a.upper() for a in args)})"
+    return []
+
+
+def auxiliary(w: Workspace, args: tuple[str, ...]) -> list[str]:
+    need(args, 2, 2, "AUXILIARY(U3,R3)")
+    u, r = w.claim(args)
+    s = w.d.scalars
+    w.symbols[u] = Symbol(u, "speed")
+    s.auxiliary.append(w.symbols[u])
+    measured = Symbol(r, "reaction")
+    s.unknown.append(measured)
+    w.become(r, measured)
+    w.take(u, f"an auxiliary speed, by AUXILIARY({u},{r})")
+    w.take(r, f"the component that {u} measures, by AUXILIARY({u},{r})")
+    s.version += 1
+    return []

@@ -1,0 +1,80 @@
+"""Files a script may touch: only those its commands name, below the working directory, with endings of the dialect.
+
+Writes are collected and carried out together when the whole script has been read without a fault; an interactive session
+writes at once. Each file is written beside its place and moved there, so none is ever half-written.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+from bellcrank.errors import ModelError
+
+NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*(/[A-Za-z0-9_][A-Za-z0-9_.-]*)*", re.ASCII)
+LARGEST = 10_000_000  # bytes of a file that is read
+
+
+class Files:
+    """The working directory as a script sees it."""
+
+    def __init__(self, folder: str | Path = ".", at_once: bool = True) -> None:
+        self.folder = Path(folder).resolve()
+        self.at_once = at_once
+        self.waiting: dict[Path, str] = {}
+
+    def path(self, given: str, suffix: str) -> Path:
+        """The path a command names, with the ending that belongs to the command."""
+        name = given.strip().strip("'\"")
+        if name.lower().endswith(suffix.lower()):
+            name = name[: -len(suffix)]
+        if not NAME.fullmatch(name) or ".." in name or len(name) > 100:
+            raise ModelError(
+                f"'{given}' is not a file name here: letters, digits, _, - and . below the working directory are allowed"
+            )
+        path = self.folder / f"{name}{suffix}"
+        if not path.resolve().is_relative_to(self.folder):
+            raise ModelError(f"'{given}' leads out of the working directory")
+        return path
+
+    def write(self, path: Path, text: str) -> None:
+        if self.at_once:
+            _write(path, text)
+        else:
+            self.waiting[path] = text
+
+    def read(self, path: Path) -> str:
+        if path in self.waiting:
+            return self.waiting[path]
+        try:
+            if path.stat().st_size > LARGEST:
+                raise ModelError(f"{path.name} is larger than {LARGEST // 10**6} MB")
+            return path.read_text(encoding="utf-8")
+        except FileNotFoundError:
+            raise ModelError(f"there is no file {path.name} in the working directory") from None
+        except (OSError, UnicodeDecodeError) as error:
+            raise ModelError(f"cannot read {path.name}: {error}") from None
+
+    def flush(self) -> list[Path]:
+        """Carries out what waits; the paths written."""
+        done = list(self.waiting)
+        for path, text in self.waiting.items():
+            _write(path, text)
+        self.waiting.clear()
+        return done
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part = path.with_name(f".{path.name}.{os.getpid()}.part")
+        try:
+            with part.open("x", encoding="utf-8", newline="\n") as stream:
+                stream.write(text)
+            part.replace(path)
+        except BaseException:
+            part.unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise ModelError(f"cannot write {path}: {error.strerror or error}") from None

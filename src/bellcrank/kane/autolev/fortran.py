@@ -1,0 +1,332 @@
+"""The FORTRAN program that CODE writes: reads name.IN, asks for TMAX, PSTEP and STEP, integrates, writes name.OU1 and the others.
+
+In:  a `Plan`. Out: FORTRAN 77 in fixed form. The statements are those of the `Program` that runs everywhere else.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from importlib.resources import files
+from typing import ClassVar
+
+from bellcrank.emit.printer import ATOM, UNARY, Piece, Printer
+from bellcrank.errors import InternalError, ModelError
+from bellcrank.expr import Func, Symbol
+from bellcrank.expr.node import Rational
+from bellcrank.kane.autolev.plan import OutputFile, Plan
+from bellcrank.program.program import Assign, Solve, Statement
+
+RESERVED = {
+    "T", "U", "UDOT", "Z", "C", "OUT", "X", "A", "B", "PI", "TMAX", "PSTEP", "STEP", "STEP0", "NCUTS", "HC", "IERR", "NPSTEP", "NSTEPS",
+    "COUNT", "I", "J", "K", "MSG", "EQNS", "OUTPS", "CONSTS", "DEQS", "SOLVE", "SETTLE", "R", "SIN", "COS", "TAN", "ASIN", "ACOS", "ATAN", "ATAN2",
+    "SQRT", "EXP", "LOG", "ABS", "SIGN", "MIN", "MAX", "IF", "DO", "END", "READ", "WRITE", "STOP", "CALL", "DABS", "RETURN",
+}  # fmt: skip
+WIDTH = 66  # characters of a statement on one line: columns 7 to 72
+
+
+class FortranPrinter(Printer):
+    """Double-precision expressions."""
+
+    FUNCTIONS: ClassVar[Mapping[str, str]] = {
+        n: n.upper()
+        for n in ("sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sqrt", "exp", "log", "abs", "min", "max")
+    }
+    PI_TEXT = "3.141592653589793D0"
+
+    def number(self, value: Rational) -> str:
+        text = repr(float(value))
+        mantissa, _, exponent = text.partition("e")
+        return f"{mantissa}D{int(exponent or 0)}"
+
+    def integer_power(self, base: str, exponent: int) -> str:
+        return f"{base}**{exponent}"
+
+    def power(self, base: Piece, exponent: Rational) -> str:
+        if isinstance(exponent, int) or exponent in (1, 0.5):
+            return super().power(base, exponent)
+        return f"{self.wrap(base, ATOM)}**{self.number(exponent)}"
+
+    def function(self, node: Func, args: list[Piece]) -> Piece:
+        if node.function is None and node.name == "pow":
+            return f"{self.wrap(args[0], ATOM)}**({args[1][0]})", UNARY
+        if node.function is None and node.name == "sign":
+            return f"SIGN(MIN(1.0D0,ABS({args[0][0]})*1.0D300),{args[0][0]})", ATOM
+        return super().function(node, args)
+
+
+def fortran_program(plan: Plan, with_subroutines: bool) -> str:
+    """The text of name.FOR."""
+    return _Writer(plan).text(with_subroutines)
+
+
+class _Writer:
+    def __init__(self, plan: Plan) -> None:
+        self.plan, self.program = plan, plan.equations.program
+        if self.program.inputs or self.program.routines:
+            raise ModelError("CODE writes no programs with run-time inputs or external routines")
+        self.names = self._symbol_names()
+        self.printer = FortranPrinter(self.names)
+        self.intermediate: dict[str, int] = {}
+
+    def _symbol_names(self) -> dict[Symbol, str]:
+        p = self.program
+        names: dict[Symbol, str] = {Symbol("t", "time"): "T"}
+        for i, s in enumerate((*p.speeds, *p.coordinates), 1):
+            names[s] = f"U({i})"
+        taken = set(RESERVED)
+        for s in self.plan.equations.derivation.scalars.constants:
+            base = re.sub(r"[^A-Z0-9]+", "", s.name.upper()) or "P"
+            name, k = base, 2
+            while name in taken or not name[0].isalpha():
+                name, k = f"{base if base[0].isalpha() else 'P' + base}{k}", k + 1
+            taken.add(name)
+            names[s] = name
+        for i, s in enumerate(p.constant_symbols, 1):
+            names[s] = f"C({i})"
+        return names
+
+    def text(self, with_subroutines: bool) -> str:
+        p = self.program
+        parts = [self._main()]
+        parts.append(self._consts())
+        parts.append(self._eqns())
+        parts.append(self._outps())
+        parts.append(self._settle())
+        solves = any(isinstance(s, Solve) for s in p.derivatives.statements)
+        if with_subroutines:
+            parts.append(_template("deqs.f").replace("@N@", str(len(p.speeds) + len(p.coordinates))))
+            parts += [_template("solve.f")] if solves else []
+        whole = "\n".join(part.rstrip("\n") for part in parts) + "\n"
+        return whole.replace("@Z@", str(max(len(self.intermediate), 1)))
+
+    # ---- pieces
+
+    def _common(self) -> list[str]:
+        lines = ["COMMON/CZEES/Z(@Z@)", f"COMMON/CCON/C({max(len(self.program.constant_symbols), 1)})"]
+        parameters = [self.names[s] for s in self.plan.equations.derivation.scalars.constants]
+        return lines + ([f"COMMON/CPAR/{','.join(parameters)}"] if parameters else [])
+
+    def _head(self, title: str, sizes: str) -> list[str]:
+        lines = [title, "IMPLICIT DOUBLE PRECISION (A-Z)"]
+        return lines + ([sizes] if sizes else []) + self._common()
+
+    def _statements(self, statements: Iterable[Statement]) -> list[str]:
+        lines: list[str] = []
+        for s in statements:
+            if isinstance(s, Assign):
+                value = self.printer.expr(s.value)
+                lines.append(f"{self._target(s.target)} = {value}")
+            elif isinstance(s, Solve):
+                n = len(s.targets)
+                for i, row in enumerate(s.matrix, 1):
+                    lines += [f"COEF({i},{j}) = {self.printer.expr(x)}" for j, x in enumerate(row, 1)]
+                    lines.append(f"RHS({i}) = {self.printer.expr(s.right[i - 1])}")
+                lines.append(f"CALL SOLVE({n},COEF,RHS,SOL)")
+                lines += [f"{self._target(t)} = SOL({i})" for i, t in enumerate(s.targets, 1)]
+            else:
+                raise InternalError("an external routine reached CODE")
+        return lines
+
+    def _target(self, s: Symbol) -> str:
+        if s not in self.printer.names:
+            self.intermediate[s.name] = len(self.intermediate) + 1
+            self.printer.names[s] = f"Z({self.intermediate[s.name]})"
+        return self.printer.names[s]
+
+    def _consts(self) -> str:
+        body = [
+            f"{self.names[s.target]} = {self.printer.expr(s.value)}"
+            for s in self.program.constants.statements
+            if isinstance(s, Assign)
+        ]
+        return _fixed(["!", *self._head("SUBROUTINE CONSTS", ""), *body, "RETURN", "END"])
+
+    def _eqns(self) -> str:
+        p = self.program
+        n = len(p.speeds) + len(p.coordinates)
+        body = self._statements(p.derivatives.statements)
+        n_q = len(p.coordinates)
+        rates = [*p.derivatives.results[n_q:], *p.derivatives.results[:n_q]]
+        body += [f"UDOT({i}) = {self.printer.expr(r)}" for i, r in enumerate(rates, 1)]
+        m = next((len(s.targets) for s in p.derivatives.statements if isinstance(s, Solve)), 0)
+        extra = f",COEF({m},{m}),RHS({m}),SOL({m})" if m else ""
+        comment = [f"! U{i} IS {s.name}" for i, s in enumerate((*p.speeds, *p.coordinates), 1)]
+        return _fixed(
+            [
+                "!",
+                *comment,
+                *self._head("SUBROUTINE EQNS(T,U,UDOT)", f"DIMENSION U({n}),UDOT({n}){extra}"),
+                *body,
+                "RETURN",
+                "END",
+            ]
+        )
+
+    def _outps(self) -> str:
+        """Channels; intermediate results are those of the last call of EQNS."""
+        p = self.program
+        n = len(p.speeds) + len(p.coordinates)
+        body = self._statements(p.outputs.statements)
+        body += [f"OUT({i}) = {self.printer.expr(r)}" for i, r in enumerate(p.outputs.results, 1)]
+        sizes = f"DIMENSION U({n}),OUT({max(len(p.output_names), 1)})"
+        return _fixed(["!", *self._head("SUBROUTINE OUTPS(T,U,OUT)", sizes), *body, "RETURN", "END"])
+
+    def _settle(self) -> str:
+        """Euler parameters are kept at unit size."""
+        p = self.program
+        lines = [
+            "!",
+            "SUBROUTINE SETTLE(U)",
+            "IMPLICIT DOUBLE PRECISION (A-Z)",
+            f"DIMENSION U({len(p.speeds) + len(p.coordinates)})",
+        ]
+        for four in self.plan.equations.derivation.euler.values():
+            e = [self.names[x] for x in four]
+            lines.append(f"R = SQRT({'+'.join(f'{x}**2' for x in e)})")
+            lines += [f"{x} = {x}/R" for x in e]
+        return _fixed([*lines, "RETURN", "END"])
+
+    def _main(self) -> str:
+        plan, p = self.plan, self.program
+        n, n_out = len(p.speeds) + len(p.coordinates), max(len(p.output_names), 1)
+        name = plan.name
+        lines = [
+            f"! THE NAME OF THIS PROGRAM IS {name}.FOR",
+            "! WRITTEN BY BELLCRANK",
+            "!",
+            f"! IT READS {name}.IN",
+            "! IN THE ORDER OF THE READ STATEMENTS BELOW, ASKS FOR A MESSAGE AND",
+            "! FOR TMAX, PSTEP, STEP (FINAL TIME, TIME BETWEEN ROWS OF OUTPUT,",
+            "! LARGEST STEP OF INTEGRATION), AND WRITES",
+            *(f"!   {name}.{f.suffix}" for f in plan.files),
+            "!",
+            "IMPLICIT DOUBLE PRECISION (A-Z)",
+            "INTEGER J,NCUTS,IERR,NPSTEP,NSTEPS,COUNT",
+            "CHARACTER*75 MSG",
+            f"DIMENSION U({n}),UDOT({n}),OUT({n_out})",
+            *self._common(),
+            f"OPEN(UNIT=11,FILE='{name}.IN',STATUS='OLD')",
+        ]
+        for unit, f in self._units():
+            lines.append(f"OPEN(UNIT={unit},FILE='{name}.{f.suffix}',STATUS='UNKNOWN')")
+        for group in plan.groups:
+            lines.append(f"READ(11,*) {','.join(self.names[s] for s in group)}")
+        lines += [
+            "WRITE(*,'(A)') ' INPUT A DESCRIPTION OF THIS RUN'",
+            "READ(*,'(A75)') MSG",
+            "WRITE(*,'(A)') ' INPUT TMAX, PSTEP, STEP'",
+            "READ(*,*) TMAX,PSTEP,STEP0",
+            "NPSTEP = INT((PSTEP-1.0D-8)/STEP0+1)",
+            "STEP = PSTEP/NPSTEP",
+        ]
+        for unit, f in self._units():
+            lines += self._file_head(unit, f)
+        lines += [
+            "CALL CONSTS",
+            "CALL SETTLE(U)",
+            "HC = 0.0D0",
+            "T = 0.0D0",
+            "NCUTS = 20",
+            "COUNT = 0",
+            "NSTEPS = INT(TMAX/STEP+0.1D0)+1",
+            "DO 1000 J=1,NSTEPS",
+            "IF (COUNT.EQ.NPSTEP.OR.COUNT.EQ.0) THEN",
+            "CALL EQNS(T,U,UDOT)",
+            "CALL OUTPS(T,U,OUT)",
+        ]
+        place = {s.name: self.names[s] for s in (*p.speeds, *p.coordinates)}
+        place |= {o: f"OUT({i})" for i, o in enumerate(p.output_names, 1)}
+        for unit, f in self._units():
+            lines.append(f"WRITE({unit},6005) T,{','.join(place[c.channel] for c in f.columns)}")
+        lines += [
+            "COUNT = 0",
+            "ENDIF",
+            "COUNT = COUNT+1",
+            "IF (J.EQ.NSTEPS) GOTO 1000",
+            f"CALL DEQS({n},T,STEP,HC,NCUTS,U,IERR)",
+            "IF (IERR.NE.0) THEN",
+            "WRITE(*,'(A)') ' STEPSIZE HALVED TOO MANY TIMES'",
+            "STOP 1",
+            "ENDIF",
+            "1000 CONTINUE",
+            "WRITE(*,'(A)') ' OUTPUT IS ON FILES:'",
+            *(f"WRITE(*,'(A)') '   {name}.{f.suffix}'" for f in plan.files),
+            "6005 FORMAT(6(1X,1PE12.5))",
+            "6006 FORMAT(A15,' = ',1PE12.5,1X,A)",
+            "STOP",
+            "END",
+        ]
+        return _fixed(lines)
+
+    def _units(self) -> list[tuple[int, OutputFile]]:
+        return list(enumerate(self.plan.files, 12))
+
+    def _file_head(self, unit: int, f: OutputFile) -> list[str]:
+        plan, name = self.plan, self.plan.name
+        lines = [
+            f"WRITE({unit},'(A)') ' FILE: {name}.{f.suffix}  (OUTPUT FROM PROGRAM {name}.FOR)'",
+            f"WRITE({unit},'(/A,A75)') ' *** ',MSG",
+        ]
+        if f.suffix.startswith("OU"):
+            lines.append(f"WRITE({unit},'(//A)') ' SYSTEM PARAMETERS'")
+            started = False
+            for group in plan.groups:
+                initial = group[0].name in plan.states
+                if initial and not started:
+                    lines.append(f"WRITE({unit},'(//A)') ' INITIAL CONDITIONS'")
+                    started = True
+                lines.append(f"WRITE({unit},'(A)') ' '")
+                for s in group:
+                    shown = f"{s.name}(0)" if initial else s.name
+                    lines.append(
+                        f"WRITE({unit},6006) '{shown:>15}',{self.names[s]},'{_quoted(plan.units.get(s.name, ''))}'"
+                    )
+            lines.append(f"WRITE({unit},'(A)') ' '")
+            time = _quoted(plan.units.get("T", ""))
+            lines += [f"WRITE({unit},6006) '{x:>15}',{x},'{time}'" for x in ("TMAX", "PSTEP", "STEP")]
+        heads = [("T", plan.units.get("T", "")), *((c.title, c.unit) for c in f.columns)]
+        lines.append(f"WRITE({unit},'(//A/)') ' SIMULATION RESULTS'")
+        for row in ([t for t, _ in heads], [f"({u})" if u else "" for _, u in heads]):
+            lines.append(f"WRITE({unit},'({len(row)}(1X,A12))') {','.join(repr(_quoted(x).center(12)) for x in row)}")
+        lines.append(f"WRITE({unit},'(A)') ' '")
+        return lines
+
+
+def _quoted(text: str) -> str:
+    return text.replace("'", "")
+
+
+def _template(name: str) -> str:
+    return (files("bellcrank.kane.autolev") / "templates" / name).read_text(encoding="utf-8")
+
+
+def _fixed(lines: Iterable[str]) -> str:
+    """Statements in fixed form: labels in columns 1 to 5, continuation in column 6, nothing beyond column 72."""
+    out: list[str] = []
+    for line in lines:
+        if line.startswith("!"):
+            out.append(f"C {line[1:].strip()}".rstrip()[:72])
+            continue
+        label, statement = "", line
+        if line[0].isdigit():
+            label, _, statement = line.partition(" ")
+        pieces = _broken(statement)
+        out.append(f"{label:>5} {pieces[0]}")
+        out += [f"     &{piece}" for piece in pieces[1:]]
+    return "\n".join(out)
+
+
+def _broken(statement: str) -> list[str]:
+    """Pieces of up to 66 characters, broken between tokens and never inside quoted text."""
+    tokens = re.findall(r"'(?:[^']|'')*'|[A-Z][A-Z0-9]*|[0-9.]+(?:D[+-]?[0-9]+)?|\*\*|\s+|.", statement)
+    pieces, here = [], ""
+    for token in tokens:
+        if len(here) + len(token) > WIDTH and here:
+            pieces.append(here)
+            here = ""
+        here += token
+        while len(here) > WIDTH:  # a quoted text longer than a line goes on in the next one
+            pieces.append(here[:WIDTH])
+            here = here[WIDTH:]
+    return [*pieces, here]

@@ -1,0 +1,63 @@
+"""The input file of a program of the dialect: numbers in the order of its READ statements (list-directed FORTRAN input).
+
+Every READ begins on a new line and goes on to further lines until it has its values; what is left on its last line is ignored.
+Separators are commas and blanks; 3*0 stands for 0,0,0; 1.5D0 is 1.5.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+
+from bellcrank.errors import ModelError
+
+REPEAT = re.compile(r"(\d+)\*(.+)")
+MOST = 10_000  # repetitions
+
+
+def read_values(text: str, groups: Sequence[Sequence[str]], where: str) -> tuple[dict[str, float], list[str]]:
+    """Values by name, and notes about numbers that nothing reads."""
+    lines = text.splitlines()
+    values: dict[str, float] = {}
+    notes: list[str] = []
+    at = 0
+    for group in groups:
+        row: list[float] = []
+        while len(row) < len(group):
+            if at >= len(lines):
+                raise ModelError(
+                    f"{where} ends before {group[len(row)]}: READ {', '.join(group)} finds {len(row)} of {len(group)} values. "
+                    f"The whole order is {'; '.join(', '.join(g) for g in groups)}."
+                )
+            row += _numbers(lines[at], f"{where}, line {at + 1}")
+            at += 1
+        if len(row) > len(group):
+            notes.append(
+                f"{where}, line {at}: {len(row) - len(group)} more values than {', '.join(group)}; they are ignored"
+            )
+        values.update(zip(group, row, strict=False))
+    left = [i for i in range(at, len(lines)) if lines[i].strip()]
+    if left:
+        notes.append(f"{where}, line {left[0] + 1}: nothing reads what stands here; it is ignored")
+    return values, notes
+
+
+def _numbers(line: str, where: str) -> list[float]:
+    found: list[float] = []
+    text = line.strip()
+    if ",," in text.replace(" ", "") or text.startswith(","):
+        raise ModelError(f"{where}: a value is missing between two commas")
+    for token in re.split(r"\s*,\s*|\s+", text.rstrip(", \t")):
+        if not token:
+            continue
+        repeat = REPEAT.fullmatch(token)
+        count, number = (int(repeat[1]), repeat[2]) if repeat else (1, token)
+        try:
+            value = float(re.sub("[dD]", "e", number))
+        except ValueError:
+            raise ModelError(f"{where}: '{token}' is not a number") from None
+        if not math.isfinite(value) or not 1 <= count <= MOST:
+            raise ModelError(f"{where}: '{token}' is not a finite number")
+        found += [value] * count
+    return found

@@ -1,0 +1,267 @@
+"""A session of the dialect: entries with their answers, and the commands that concern the session itself.
+
+A mistake changes nothing: the workspace is as it was before the line.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from bellcrank.errors import ModelError, did_you_mean
+from bellcrank.kane.autolev.assign import assign
+from bellcrank.kane.autolev.commands import TABLE
+from bellcrank.kane.autolev.declare import need
+from bellcrank.kane.autolev.files import Files
+from bellcrank.kane.autolev.fortran import fortran_program
+from bellcrank.kane.autolev.plan import Plan, make_plan
+from bellcrank.kane.autolev.reader import Line, read_line
+from bellcrank.kane.autolev.words import COMMANDS, FORMS, help_lines, what_lines
+from bellcrank.kane.autolev.workspace import Workspace, dialect_hint, show
+from bellcrank.kane.missing import MissingError
+
+FORMAT = "bellcrank kane workspace"
+DEEPEST = 5  # EXEC within EXEC
+FORMULA_ONLY = ("ADD", "DERIV", "DOT", "CROSS", "FORCE", "TORQUE", "PE")
+
+
+@dataclass
+class Entry:
+    """A line as it was entered, and what was answered."""
+
+    text: str
+    answers: list[str] = field(default_factory=list)
+
+
+class Session:
+    """Takes lines, gives answers."""
+
+    def __init__(self, files: Files | None = None) -> None:
+        self.files = files or Files()
+        self.workspace = Workspace()
+        self.entries: list[Entry] = []
+        self.notes: list[str] = []
+        self.hints: list[str] = []
+        self.over = False
+        self._depth = 0
+        self._replaying = False
+        self._made: tuple[int, str, str, Plan] | None = None  # the last plan: entries, name, solve
+
+    @property
+    def number(self) -> int:
+        """The number of the next line."""
+        return 1 + sum(1 + len(e.answers) for e in self.entries)
+
+    def enter(self, text: str) -> list[str]:
+        """Carries out a line; its answers. `notes` holds remarks on it. Raises ModelError and leaves everything as it was."""
+        self.notes, self.hints = [], []
+        line = read_line(text)
+        if line.kind == "command" and line.name in self._own():
+            return self._own()[line.name](line.args or ())
+        keep = _Snapshot(self.workspace)
+        before = len(self.workspace.d.scalars.intermediate)
+        self.workspace.notes, self.workspace.hints = [], []
+        try:
+            answers = self._carry_out(line)
+        except MissingError as error:
+            keep.restore()
+            raise ModelError(error.words(dialect_hint)) from None
+        except BaseException:
+            keep.restore()
+            raise
+        scalars = self.workspace.d.scalars
+        new = [f"{z}={show(scalars.definitions[z])}" for z in scalars.intermediate[before:]]
+        self.notes, self.hints = list(self.workspace.notes), list(self.workspace.hints)
+        self.entries.append(Entry(text.strip(), [*new, *answers]))
+        return self.entries[-1].answers
+
+    def _carry_out(self, line: Line) -> list[str]:
+        if line.kind == "nothing":
+            return []
+        if line.kind == "assign":
+            return assign(self.workspace, line)
+        if line.name in FORMULA_ONLY:
+            raise ModelError(f"{line.name} is used as {COMMANDS[line.name][0]}")
+        if line.name == "CODE":
+            return self._code(line.args or ())
+        handler = TABLE.get(line.name)
+        if handler is None:
+            known = self.workspace.lookup(line.name)
+            if line.args is None and known is not None:
+                return [f"{line.name}={show(known)}"]
+            raise ModelError(f"there is no command {line.name}.{did_you_mean(line.name, COMMANDS)} WHAT lists them.")
+        return handler(self.workspace, line.args or ())
+
+    def _code(self, args: tuple[str, ...]) -> list[str]:
+        need(args, 1, 2, COMMANDS["CODE"][0])
+        if len(args) == 2 and args[1].upper() != "SUBS":
+            raise ModelError(f"'{args[1]}' is not known here; the form is {COMMANDS['CODE'][0]}")
+        if "KANE" not in self.workspace.done:
+            raise ModelError("CODE needs KANE first")
+        path = self.files.path(args[0].upper() if args[0].islower() else args[0], ".FOR")
+        name = path.name.removesuffix(".FOR")
+        plan = make_plan(self.workspace, name)
+        text = fortran_program(plan, len(args) == 2)
+        self.workspace.code = (name, len(args) == 2)
+        if not self._replaying:
+            self.files.write(path, text)
+        self.workspace.notes += plan.notes
+        self._made = (len(self.entries) + 1, name, "auto", plan)
+        return [f"{path.name}: {text.count(chr(10))} lines"] if not self._replaying else []
+
+    def plan(self, name: str, solve: str = "auto") -> Plan:
+        """What a program of this workspace reads and writes; its equations. CODE's name is kept."""
+        name = self.workspace.code[0] if self.workspace.code else name
+        key = (len(self.entries), name, solve)
+        if self._made is None or self._made[:3] != key:
+            self._made = (*key, make_plan(self.workspace, name, solve))
+        return self._made[3]
+
+    # ---- the session itself
+
+    def _own(self) -> dict[str, Callable[[tuple[str, ...]], list[str]]]:
+        return {
+            "HELP": lambda a: help_lines(a[0] if a else None),
+            "WHAT": lambda a: what_lines(),
+            "FORMS": lambda a: FORMS.splitlines(),
+            "LIST": self._list,
+            "CLEAR": self._clear,
+            "QUIT": self._quit,
+            "EXIT": self._quit,
+            "RECORD": self._record,
+            "EXEC": self._exec,
+            "SAVE": self._save,
+            "LOAD": self._load,
+        }
+
+    def listing(self) -> list[str]:
+        """Entries and answers, numbered as the dialect does."""
+        lines, n = [], 1
+        for e in self.entries:
+            lines.append(f"   ({n}) {e.text}")
+            lines += [f"-> ({n + i}) {a}" for i, a in enumerate(e.answers, 1)]
+            n += 1 + len(e.answers)
+        return lines
+
+    def _list(self, args: tuple[str, ...]) -> list[str]:
+        lines = self.listing()
+        if not args:
+            return lines or ["nothing has been entered"]
+        if len(args) > 2 or not all(a.isdigit() and int(a) >= 1 for a in args):
+            raise ModelError("the form is LIST, LIST first or LIST first last, with numbers of lines")
+        first, last = int(args[0]), int(args[-1]) if len(args) == 2 else len(lines)
+        return lines[first - 1 : last]
+
+    def _clear(self, args: tuple[str, ...]) -> list[str]:
+        self.workspace, self.entries, self._made = Workspace(), [], None
+        return ["the workspace is empty"]
+
+    def _quit(self, args: tuple[str, ...]) -> list[str]:
+        self.over = True
+        return []
+
+    def _record(self, args: tuple[str, ...]) -> list[str]:
+        need(args, 1, 1, "RECORD(file)")
+        path = self.files.path(args[0], ".al")
+        self.files.write(path, "".join(f"{e.text}\n" for e in self.entries))
+        return [f"{len(self.entries)} lines in {path.name}"]
+
+    def _exec(self, args: tuple[str, ...]) -> list[str]:
+        need(args, 1, 1, "EXEC(file)")
+        path = self.files.path(args[0], ".al")
+        text = self.files.read(path)
+        if self._depth >= DEEPEST:
+            raise ModelError(f"EXEC within EXEC goes deeper than {DEEPEST} files")
+        keep, entries = _Snapshot(self.workspace), list(self.entries)
+        start = len(self.listing())
+        self._depth += 1
+        remarks: list[str] = []
+        try:
+            for number, line in enumerate(text.splitlines(), 1):
+                try:
+                    self.enter(line)
+                    remarks += self.notes
+                except ModelError as error:
+                    raise ModelError(f"{path.name}, line {number}: {line.strip()}\n{error}") from None
+        except BaseException:
+            keep.restore()
+            self.entries, self._made = entries, None
+            raise
+        finally:
+            self._depth -= 1
+        self.notes = remarks
+        return self.listing()[start:]
+
+    def _save(self, args: tuple[str, ...]) -> list[str]:
+        need(args, 1, 1, "SAVE(file)")
+        path, words = self.files.path(args[0], ".sav"), self.files.path(args[0], ".wrk")
+        data = {"format": FORMAT, "version": 1, "lines": [e.text for e in self.entries]}
+        self.files.write(path, json.dumps(data, indent=1) + "\n")
+        self.files.write(words, "\n".join(self.listing()) + "\n")
+        return [f"{len(self.entries)} entries in {path.name}, with their answers in {words.name}"]
+
+    def _load(self, args: tuple[str, ...]) -> list[str]:
+        need(args, 1, 1, "LOAD(file)")
+        path = self.files.path(args[0], ".sav")
+        lines = _saved_lines(self.files.read(path), path)
+        fresh = Session(self.files)
+        fresh._replaying = True
+        for number, line in enumerate(lines, 1):
+            try:
+                fresh.enter(line)
+            except ModelError as error:
+                raise ModelError(f"{path.name}, entry {number}: {line}\n{error}") from None
+        self.workspace, self.entries, self._made = fresh.workspace, fresh.entries, None
+        return [f"{len(lines)} entries from {path.name}"]
+
+
+def _saved_lines(text: str, path: Path) -> list[str]:
+    try:
+        data = json.loads(text)
+        lines = data["lines"] if data["format"] == FORMAT and data["version"] == 1 else None
+    except (ValueError, KeyError, TypeError, RecursionError):
+        lines = None
+    if not isinstance(lines, list) or not all(isinstance(x, str) for x in lines):
+        raise ModelError(f"{path.name} is not a workspace that SAVE wrote")
+    return lines
+
+
+class _Snapshot:
+    """A workspace as it was: tables and lists are copied, what they hold is not changed in place (frames apart)."""
+
+    def __init__(self, w: Workspace) -> None:
+        owners = (w, w.d, w.d.scalars, w.d.motion, w.d.machine, w.d.notes)
+        self.tables = [(o, name, copy.copy(v)) for o in owners for name, v in vars(o).items() if _plain(v)]
+        self.frames = [(f, dict(vars(f)), dict(f._dots)) for f in w.d.motion.frames]
+
+    def restore(self) -> None:
+        for owner, name, value in self.tables:
+            setattr(owner, name, value)
+        for frame, attributes, dots in self.frames:
+            vars(frame).update(attributes)
+            frame._dots.clear()
+            frame._dots.update(dots)
+
+
+def _plain(value: object) -> bool:
+    return value is None or isinstance(value, dict | list | set | tuple | int | str)
+
+
+def run_script(text: str, where: str, files: Files) -> Session:
+    """Enters all lines of a script; a fault stops with the number of its line, and nothing is written."""
+    session = Session(files)
+    remarks: list[str] = []
+    for number, line in enumerate(text.splitlines(), 1):
+        try:
+            session.enter(line)
+        except ModelError as error:
+            detail = "\n".join(f"  {x}" for x in str(error).splitlines())
+            raise ModelError(f"{where}, line {number}: {line.strip()}\n{detail}") from None
+        remarks += [f"line {number}: {note}" for note in session.notes]
+        if session.over:
+            break
+    session.notes = remarks
+    return session

@@ -1,0 +1,69 @@
+C
+C     KUTTA-MERSON INTEGRATION OVER ONE STEP, WITH VARIABLE STEPSIZE
+C
+      SUBROUTINE DEQS(NEQ,T,STEP,HC,NCUTS,Y,IERR)
+      INTEGER NEQ,NCUTS,IERR,I
+      DOUBLE PRECISION T,STEP,HC,Y(NEQ),F0(@N@),F1(@N@),F2(@N@)
+      DOUBLE PRECISION Y1(@N@),Y2(@N@),FINAL,H,ERR,TEST,TOL
+      LOGICAL FREE,DOUB,OK
+      PARAMETER (TOL=1.0D-8)
+      IERR = 0
+      FINAL = T+STEP
+      IF (HC.EQ.0.0D0) HC = STEP
+   10 CONTINUE
+      H = HC
+      FREE = T+H.GT.FINAL
+      IF (FREE) H = FINAL-T
+      IF (FREE.AND.DABS(H).LE.DABS(FINAL)*1.0D-7) GOTO 90
+      CALL EQNS(T,Y,F0)
+   20 CONTINUE
+      DO 30 I=1,NEQ
+      Y1(I) = Y(I)+H/3.0D0*F0(I)
+   30 CONTINUE
+      CALL EQNS(T+H/3.0D0,Y1,F1)
+      DO 40 I=1,NEQ
+      Y1(I) = Y(I)+H/6.0D0*(F0(I)+F1(I))
+   40 CONTINUE
+      CALL EQNS(T+H/3.0D0,Y1,F1)
+      DO 50 I=1,NEQ
+      Y1(I) = Y(I)+H/8.0D0*(F0(I)+3.0D0*F1(I))
+   50 CONTINUE
+      CALL EQNS(T+H/2.0D0,Y1,F2)
+      DO 60 I=1,NEQ
+      Y1(I) = Y(I)+H/2.0D0*(F0(I)-3.0D0*F1(I)+4.0D0*F2(I))
+   60 CONTINUE
+      CALL EQNS(T+H,Y1,F1)
+      OK = .TRUE.
+      DOUB = .TRUE.
+      DO 70 I=1,NEQ
+      Y2(I) = Y(I)+H/6.0D0*(F0(I)+4.0D0*F2(I)+F1(I))
+      ERR = 0.2D0*DABS(Y1(I)-Y2(I))
+      TEST = DABS(Y1(I))*TOL
+      IF (.NOT.(ERR.LT.TEST.OR.ERR.LT.TOL)) OK = .FALSE.
+      IF (64.0D0*ERR.GT.TEST.AND.64.0D0*ERR.GT.TOL) DOUB = .FALSE.
+   70 CONTINUE
+      IF (.NOT.OK.AND..NOT.FREE) THEN
+        H = H/2.0D0
+        HC = H
+        NCUTS = NCUTS-1
+        IF (NCUTS.LT.0.OR.T+H.EQ.T) THEN
+          IERR = 1
+          RETURN
+        ENDIF
+        GOTO 20
+      ENDIF
+      DO 80 I=1,NEQ
+      Y(I) = Y2(I)
+   80 CONTINUE
+      CALL SETTLE(Y)
+      IF (FREE) GOTO 90
+      T = T+H
+      IF (DOUB.AND.2.0D0*H.LE.STEP.AND..NOT.(T+2.0D0*H.GT.FINAL.AND.
+     & DABS(T-FINAL).GT.DABS(FINAL)*1.0D-7)) THEN
+        HC = 2.0D0*H
+        NCUTS = NCUTS+1
+      ENDIF
+      GOTO 10
+   90 T = FINAL
+      RETURN
+      END

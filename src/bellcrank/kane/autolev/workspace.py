@@ -1,0 +1,294 @@
+"""The workspace of the dialect: names and forms of AUTOLEV on top of a `Derivation`.
+
+Names are not case distinct and are kept in capitals. One name space holds everything; a name is given once. Some commands may use a name
+before it is declared (SIMPROT its angle, FORCE and TORQUE their magnitudes): such names wait for their declaration.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+
+from bellcrank.errors import ModelError, did_you_mean
+from bellcrank.expr import ZERO, Expr, Symbol
+from bellcrank.expr.text import Syntax, parse
+from bellcrank.kane.derivation import Derivation
+from bellcrank.kane.dynamics import Body
+from bellcrank.kane.frames import Frame
+from bellcrank.kane.language import PRIMED, Language, Value
+from bellcrank.kane.missing import Need, missing
+from bellcrank.kane.motion import Point
+from bellcrank.kane.scalars import TIME
+from bellcrank.vector import Vector
+
+NAME = re.compile(r"[A-Z_][A-Z0-9_]*", re.ASCII)
+OWN = re.compile(r"[UZ][0-9]+", re.ASCII)  # speeds and intermediate symbols are never new names
+FRAME = re.compile(r"[A-Z]+", re.ASCII)
+FORMS = (("ALF", "alf"), ("W", "w"), ("V", "v"), ("P", "p"), ("A", "a"))
+WORDS = {"w": "angular velocity", "alf": "angular acceleration", "p": "position", "v": "velocity", "a": "acceleration"}
+
+
+class Workspace:
+    """Everything that was entered."""
+
+    def __init__(self) -> None:
+        self.d = Derivation("AUTOLEV workspace", autoz=True)
+        self.d.motion.derive_w = self.d.motion.derive_v = False  # as in AUTOLEV, these are given or asked for
+        self.d.scalars.open_rates = False
+        self.dof = 0
+        self.frames: dict[str, Frame] = {"N": self.d.newtonian}
+        self.points: dict[str, Point] = {}
+        self.symbols: dict[str, Symbol] = {}
+        self.results: dict[str, Value] = {}
+        self.taken: dict[str, str] = {
+            "N": "the Newtonian frame",
+            "T": "time",
+            "Z": "Z1, Z2, .. are intermediate symbols",
+        }
+        self.waiting: dict[str, str] = {}  # names that were used before their declaration: where
+        self.constants: list[Symbol] = []
+        self.controls: list[Symbol] = []
+        self.specified: list[Symbol] = []
+        self.masses: list[Symbol] = []
+        self.inertias: dict[Body, list[Symbol]] = {}
+        self.units: dict[str, str] = {}
+        self.notes: list[str] = []
+        self.hints: list[str] = []  # remarks on what may still follow
+        self.done: set[str] = set()  # FR, FRSTAR, KANE, KE
+        self.code: tuple[str, bool] | None = None
+
+    # ---- names
+
+    def claim(self, names: Iterable[str], pattern: re.Pattern[str] = NAME) -> list[str]:
+        """Names that may be given now, all or none."""
+        listed = [n.strip().upper() for n in names]
+        problems = []
+        for i, name in enumerate(listed):
+            if not pattern.fullmatch(name) or name == "PI":
+                allowed = "letters" if pattern is FRAME else "letters and digits, a letter first"
+                problems.append(f"'{name}' cannot be a name here: {allowed}")
+            elif name[0] == "Z" and OWN.fullmatch(name):
+                problems.append(f"{name} cannot be given: Z1, Z2, .. are intermediate symbols")
+            elif name in self.taken:
+                problems.append(f"{name} is already defined: {self.taken[name]}")
+            elif name[-1] in "123" and name[:-1] in self.frames:
+                problems.append(f"{name} is already defined: a unit vector of {name[:-1]}")
+            elif name in listed[:i]:
+                problems.append(f"{name} is given twice")
+        if problems:
+            raise ModelError(problems if len(problems) > 1 else problems[0])
+        return listed
+
+    def take(self, name: str, shown: str) -> None:
+        self.taken[name] = shown
+        self.waiting.pop(name, None)
+
+    def constant(self, name: str, shown: str) -> Symbol:
+        """A constant; a name that was used already becomes it."""
+        symbol = Symbol(name, "parameter")
+        self.d.scalars.constants.append(symbol)
+        self.become(name, symbol)
+        self.take(name, shown)
+        return symbol
+
+    def become(self, name: str, value: Expr) -> None:
+        """Gives the meaning of a name that may be in use already."""
+        earlier = self.symbols.get(name)
+        if earlier is None:
+            if isinstance(value, Symbol):
+                self.symbols[name] = value
+            return
+        if earlier is not value:
+            self.d.scalars.define(earlier, value)
+            if earlier in self.d.scalars.coordinates:
+                self.d.scalars.coordinates.remove(earlier)
+            if isinstance(value, Symbol):
+                self.symbols[name] = value
+
+    def variable(self, name: str, kind: str, where: str = "") -> Symbol:
+        """A symbol for a name; with `where` it waits for its declaration."""
+        if name not in self.symbols:
+            self.symbols[name] = Symbol(name, kind)
+            if kind == "coordinate":
+                self.d.scalars.coordinates.append(self.symbols[name])
+        if where and name not in self.taken:
+            self.waiting.setdefault(name, where)
+        return self.symbols[name]
+
+    def frame(self, name: str) -> Frame:
+        key = name.strip().upper()
+        if key not in self.frames:
+            raise self.unknown(key, "frame", self.frames, "FRAMES")
+        return self.frames[key]
+
+    def point(self, name: str) -> Point:
+        key = name.strip().upper()
+        if key not in self.points:
+            raise self.unknown(key, "point", self.points, "POINTS")
+        return self.points[key]
+
+    @staticmethod
+    def unknown(name: str, what: str, known: Iterable[str], command: str) -> ModelError:
+        listed = ", ".join(known)
+        return ModelError(
+            f"there is no {what} {name}.{did_you_mean(name, known)} {what.capitalize()}s: {listed or 'none'}. "
+            f"More come with {command}(..)."
+        )
+
+    # ---- forms
+
+    def form(self, name: str) -> tuple[str, Frame | Point, Frame | Point] | None:
+        """(w, A, N) for WAN, (p, Q, ASTAR) for PQASTAR, ...; None if a name is of no such form."""
+        found: list[tuple[str, Frame | Point, Frame | Point]] = []
+        for prefix, kind in FORMS:
+            if not name.startswith(prefix):
+                continue
+            rest = name[len(prefix) :]
+            first: dict[str, Frame] | dict[str, Point] = self.frames if kind in ("w", "alf") else self.points
+            second: dict[str, Frame] | dict[str, Point] = self.points if kind == "p" else self.frames
+            for i in range(1, len(rest)):
+                if rest[:i] in first and rest[i:] in second:
+                    found.append((kind, first[rest[:i]], second[rest[i:]]))
+        if len(found) > 1:
+            raise ModelError(f"{name} has more than one meaning: rename a frame or point")
+        return found[0] if found else None
+
+    def table(self, kind: str) -> dict[tuple[Frame | Point, Frame | Point], Vector]:
+        return getattr(self.d.motion, kind)
+
+    def form_names(self) -> list[str]:
+        prefix = {kind: p for p, kind in FORMS}
+        listed = []
+        for kind, p in prefix.items():
+            listed += [f"{p}{str(a).upper()}{str(b).upper()}" for a, b in self.table(kind)]
+        return listed
+
+    # ---- formulas
+
+    @property
+    def language(self) -> Language:
+        return Language(self.lookup, self.known, self.call)
+
+    def value(self, text: str) -> Value:
+        return self.language.value(text)
+
+    def scalar(self, text: str) -> Expr:
+        return self.language.scalar(text)
+
+    def vector(self, text: str) -> Vector:
+        return self.language.vector(text)
+
+    def known(self) -> list[str]:
+        units = [f"{f}{i}" for f in self.frames for i in (1, 2, 3)]
+        return [*self.symbols, *self.results, *self.form_names(), *units, "T", "PI"]
+
+    def lookup(self, name: str) -> Value | None:
+        key = name.upper()
+        if key.endswith("'"):
+            return self._primed(key[:-1])
+        if key == "T":
+            return TIME
+        if key in self.symbols:
+            return self.symbols[key]
+        if key in self.results:
+            return self.results[key]
+        if key[-1] in "123" and key[:-1] in self.frames:
+            return self.frames[key[:-1]][int(key[-1])]
+        if re.fullmatch(r"Z[1-9]\d*", key):
+            z = Symbol(key, "defined")
+            if z in self.d.scalars.definitions:
+                return z
+        form = self.form(key)
+        if form is not None:
+            return self.stored(*form)
+        return None
+
+    def stored(self, kind: str, first: Frame | Point, second: Frame | Point) -> Vector:
+        table = self.table(kind)
+        if (first, second) not in table:
+            raise missing([Need(kind, str(first), str(second))])
+        return table[first, second]
+
+    def _primed(self, name: str) -> Expr | None:
+        symbol = self.symbols.get(name)
+        if symbol is None:
+            if name in self.results or self.form(name) is not None:
+                raise ModelError(f"{name}' cannot be written: a vector is differentiated with DERIV({name},T,frame)")
+            return None
+        return self.d.scalars.rate(symbol)
+
+    def call(self, name: str, args: list[Syntax]) -> Value | None:
+        """IA(3), IA(1,2) and DERIV(V,T,F)."""
+        key = name.upper()
+        if key == "DERIV":
+            return self._derivative(args)
+        if key[0] == "I" and key[1:] in self.frames and isinstance(self.frames[key[1:]], Body):
+            shown = f"{key}({','.join(str(a.args[0]) for a in args)})"
+            symbol = self.symbols.get(shown)
+            if symbol is None:
+                listed = [s.name for s in self.inertias.get(self.frames[key[1:]], [])]  # type: ignore[call-overload]
+                raise ModelError(f"{shown} is not known. Inertia scalars of {key[1:]}: {', '.join(listed) or 'none'}.")
+            return symbol
+        if key in ("WHERE", "LT", "LE", "GT", "GE", "POW"):
+            raise ModelError(f"{key} is not a function of the dialect")
+        return None
+
+    def _derivative(self, args: list[Syntax]) -> Vector:
+        if len(args) != 3:
+            raise ModelError("DERIV needs three arguments: DERIV(vector,T,frame)")
+        v = self.language.of(args[0])
+        if not isinstance(v, Vector):
+            raise ModelError("DERIV differentiates a vector: DERIV(vector,T,frame)")
+        by = str(args[1].args[0]).upper() if args[1].op == "name" else ""
+        frame = self.frame(str(args[2].args[0]) if args[2].op == "name" else "?")
+        if by == "T":
+            return self.d.motion.derivative(v, frame)
+        x = self.symbols.get(by)
+        if x is None:
+            raise ModelError(f"DERIV differentiates by T or a variable, not '{by}'.{did_you_mean(by, self.symbols)}")
+        here = self.d.express(v, frame)
+        return self.d.scalars.tidy_vector(self.d.scalars.partial_vector(here, x))
+
+    def scalar_with_new_names(self, text: str, kind: str, where: str) -> Value:
+        """The value of a formula in which single unknown names are allowed; they wait for their declaration."""
+        known = self.known()
+
+        def lookup(name: str) -> Value | None:
+            found = self.lookup(name)
+            new = NAME.fullmatch(name.upper()) and not OWN.fullmatch(name.upper()) and name.upper() not in self.taken
+            if found is None and new:
+                near = did_you_mean(name.upper(), [n for n in known if n not in self.waiting])
+                self.variable(name.upper(), kind, where)
+                if kind != "coordinate":
+                    self.hints.append(f"{name.upper()} is not declared yet; it must be before FR.{near}")
+                return self.symbols[name.upper()]
+            return found
+
+        parse(text, PRIMED)  # complains about the form before any name is taken
+        return Language(lookup, self.known, self.call).value(text)
+
+
+def show(value: object) -> str:
+    """A result as the dialect writes it."""
+    text = str(value).upper().replace("**", "^").replace(" ", "")
+    return text.replace("+-", "-") if text else "0"
+
+
+def dialect_hint(n: Need) -> str:
+    """How a missing quantity is given in the dialect."""
+    a, b = n.first.upper(), n.second.upper()
+    return {
+        "rate": f"{a}'=formula",
+        "orientation": f"SIMPROT({a},{b},axis,angle) or DIRCOS({a},{b},..)",
+        "w": f"W{a}{b}=vector",
+        "alf": f"ALF{a}{b}=DERIV(W{a}{b},T,{b})",
+        "v": f"V{a}{b}=vector or V2PTS({b},frame,point,{a})",
+        "a": f"A{a}{b}=DERIV(V{a}{b},T,{b})",
+        "p": f"P{a}{b}=vector",
+        "mass": f"MASS{a}",
+        "scalar": f"CONST({a}), VAR({a}), CONTROLS({a}) or {a}=formula",
+    }[n.kind]
+
+
+Handler = Callable[[Workspace, tuple[str, ...]], list[str]]
+EMPTY = ZERO

@@ -1,0 +1,237 @@
+"""What a derivation knows by name: scalars, frames, bodies and points, and formulas over them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from bellcrank.errors import ModelError
+from bellcrank.expr import ZERO, Expr, Symbol, expression
+from bellcrank.kane.description import Notes
+from bellcrank.kane.dynamics import Body, Machine
+from bellcrank.kane.frames import Frame
+from bellcrank.kane.language import Language, Value
+from bellcrank.kane.motion import Motion, Point
+from bellcrank.kane.names import Names, split_names
+from bellcrank.kane.scalars import TIME, Scalars
+from bellcrank.vector import Mat3, Vector
+
+
+class Declared:
+    """Names and what they stand for. `Derivation` adds the steps."""
+
+    def __init__(self, name: str = "hand-led derivation", autoz: bool = False) -> None:
+        self.name = name
+        self.scalars = Scalars()
+        self.scalars.autoz = autoz
+        self.motion = Motion(self.scalars)
+        self.newtonian = Frame("N")
+        self.motion.frames.append(self.newtonian)
+        self.machine = Machine(self.motion, self.newtonian)
+        self.frame_names, self.point_names = Names("frame"), Names("point")
+        self.scalar_names = Names("scalar")
+        self.frame_names.take("N", "the Newtonian frame")
+        self._points: dict[str, Point] = {}
+        self._symbols: dict[str, Symbol] = {}
+        self.euler: dict[Frame, tuple[Symbol, ...]] = {}  # scalar first
+        self.potential_energy: Expr | None = None
+        self.removed: dict[Symbol, Any] = {}
+        self.notes = Notes()
+
+    # ---- declarations
+
+    def constants(self, *names: str, units: str | None = None) -> tuple[Symbol, ...]:
+        """Constants ("la lb g"): parameters of the equations, given values at run time."""
+        return self._declare(names, "parameter", self.scalars.constants, "a constant", units)
+
+    def coordinates(self, *names: str, units: str | None = None) -> tuple[Symbol, ...]:
+        """Generalized coordinates. Their rates follow with `set_rate` or `set_speeds`."""
+        return self._declare(names, "coordinate", self.scalars.coordinates, "a coordinate", units)
+
+    def speeds(self, *names: str, units: str | None = None) -> tuple[Symbol, ...]:
+        """Generalized speeds u1, u2, ..."""
+        return self._declare(names, "speed", self.scalars.speeds, "a generalized speed", units)
+
+    def inputs(self, *names: str, units: str | None = None) -> tuple[Symbol, ...]:
+        """Quantities given over time at run time (forces, torques); they may not be differentiated."""
+        return self._declare(names, "variable", self.scalars.inputs, "an input", units)
+
+    def auxiliary(self, speed: str, measures: str, units: str | None = None) -> tuple[Symbol, Symbol]:
+        """An auxiliary speed, always zero, and the constraint force or torque component it brings into evidence.
+
+        The speed enters velocities, the component enters forces; the equation of that speed then gives the component
+        (Kane & Levinson 1985, section 4.9).
+        """
+        self.scalar_names.check([speed, measures])
+        (u,) = self._declare((speed,), "speed", self.scalars.auxiliary, "an auxiliary speed", None)
+        (f,) = self._declare((measures,), "reaction", self.scalars.unknown, f"what {speed} measures", units)
+        return u, f
+
+    def define(self, name: str, value: Any) -> Symbol:
+        """A named quantity: a force law, a prescribed motion, an abbreviation. It is a channel of every run."""
+        value = self.scalar(value)
+        self._free([name])
+        symbol = Symbol(name, "defined")
+        self._symbols[name.lower()] = symbol
+        self.scalar_names.take(name, f"{name} = {value}")
+        self.scalars.define(symbol, value)
+        self.notes.channels[name] = symbol
+        return symbol
+
+    def _declare(
+        self, names: Iterable[str], kind: str, into: list[Symbol], what: str, units: str | None
+    ) -> tuple[Symbol, ...]:
+        listed = self._free(split_names(names))
+        found = tuple(Symbol(name, kind) for name in listed)
+        for s in found:
+            self._symbols[s.name.lower()] = s
+            self.scalar_names.take(s.name, what)
+            if units:
+                self.notes.units[s.name.lower()] = units
+        into.extend(found)
+        self.scalars.version += 1
+        return found
+
+    def _free(self, names: list[str]) -> list[str]:
+        """Names that scalars may have: neither given already nor those of unit vectors."""
+        for name in names:
+            if name[-1:] in ("1", "2", "3") and any(f.name == name[:-1] for f in self.motion.frames):
+                raise ModelError(f"'{name}' is a unit vector of the frame {name[:-1]}")
+        return self.scalar_names.check(names)
+
+    def frames(self, *names: str) -> tuple[Frame, ...]:
+        """Reference frames without mass."""
+        made = tuple(Frame(name) for name in self._free_frames(split_names(names)))
+        for f in made:
+            self._add_frame(f, "a frame")
+        return made
+
+    def body(self, name: str, mass: Any = None, inertia: Any = None, cm: str | None = None) -> Body:
+        """A rigid body: a frame with mass and central inertia, and its mass centre `body.cm`.
+
+        Defaults: mass m<name>, inertia I<name>1, 2, 3 along its axes, mass centre <name>o. `inertia` takes 0, three
+        moments or a 3 x 3 array.
+        """
+        self._free_frames([name])
+        centre = cm or f"{name}o"
+        self.point_names.check([centre])
+        wanted = [f"m{name}"] if mass is None else []
+        wanted += [f"I{name}{i}" for i in (1, 2, 3)] if inertia is None else []
+        self.scalar_names.check(wanted)
+        mass = self.constants(f"m{name}")[0] if mass is None else self.scalar(mass)
+        moments = self.constants(*(f"I{name}{i}" for i in (1, 2, 3))) if inertia is None else inertia
+        made = Body(name, self.points(centre)[0], mass, self.inertia_matrix(moments))
+        self._add_frame(made, "a body")
+        self.machine.bodies.append(made)
+        return made
+
+    def inertia_matrix(self, given: Any) -> Mat3:
+        """0, three moments or a 3 x 3 array as expressions."""
+        if isinstance(given, Sequence) and not isinstance(given, str) and len(given) == 3:
+            if all(isinstance(row, Sequence) and not isinstance(row, str) and len(row) == 3 for row in given):
+                m = tuple(tuple(self.scalar(x) for x in row) for row in given)
+                if any(m[i][j].fingerprint != m[j][i].fingerprint for i in range(3) for j in range(i)):
+                    raise ModelError(f"inertia={given!r} is not symmetric")
+                return m  # type: ignore[return-value]
+            a, b, c = (self.scalar(x) for x in given)
+            return (a, ZERO, ZERO), (ZERO, b, ZERO), (ZERO, ZERO, c)
+        if isinstance(given, int | float) and given == 0:
+            return ((ZERO,) * 3,) * 3
+        raise ModelError(f"inertia={given!r} must be 0, three moments or a symmetric 3 x 3 array")
+
+    def _free_frames(self, names: list[str]) -> list[str]:
+        for name in self.frame_names.check(names):
+            taken = [s.name for s in self._symbols.values() if s.name in (f"{name}1", f"{name}2", f"{name}3")]
+            if taken:
+                raise ModelError(
+                    f"the unit vectors of a frame {name} would be called {', '.join(taken)}, which are scalars"
+                )
+        return names
+
+    def _add_frame(self, f: Frame, what: str) -> None:
+        self.frame_names.take(f.name, what)
+        self.motion.frames.append(f)
+
+    def points(self, *names: str) -> tuple[Point, ...]:
+        made = tuple(Point(name) for name in self.point_names.check(split_names(names)))
+        for p in made:
+            self.point_names.take(p.name, "a point")
+            self._points[p.name.lower()] = p
+        return made
+
+    def particle(self, name: str, mass: Any = None) -> Point:
+        """A point with mass (default: a constant m<name>)."""
+        self.point_names.check([name])
+        value = self.constants(f"m{name}")[0] if mass is None else self.scalar(mass)
+        (p,) = self.points(name)
+        self.machine.masses[p] = value
+        return p
+
+    # ---- formulas
+
+    @property
+    def time(self) -> Symbol:
+        return TIME
+
+    def scalar(self, given: Any) -> Expr:
+        """An expression from a number, an expression or text."""
+        return self.language.scalar(given) if isinstance(given, str) else expression(given)
+
+    def vector(self, given: Any) -> Vector:
+        """A vector from vectors or text ("la*u1*A2"); 0 is the zero vector."""
+        if isinstance(given, Vector):
+            return given
+        if isinstance(given, str):
+            return self.language.vector(given)
+        if isinstance(given, int | float) and given == 0:
+            return Vector({})
+        raise ModelError(f"expected a vector, not {given!r}")
+
+    @property
+    def language(self) -> Language:
+        return Language(self.lookup, self.known_names)
+
+    def lookup(self, name: str) -> Value | None:
+        """The scalar or unit vector of a name. Capitals matter only where q1 is a scalar and Q1 a unit vector."""
+        key = name.lower()
+        if key == "t":
+            return TIME
+        if key.endswith("'") and key[:-1] in self._symbols:
+            return self.scalars.rate(self._symbols[key[:-1]])
+        scalar, unit = self._symbols.get(key), self._unit_vector(name)
+        if scalar is not None and unit is not None and scalar.name != name:
+            return unit
+        return scalar or unit
+
+    def _unit_vector(self, name: str) -> Vector | None:
+        if name[-1:] in ("1", "2", "3"):
+            for f in self.motion.frames:
+                if f.name.lower() == name[:-1].lower():
+                    return f[int(name[-1])]
+        return None
+
+    def known_names(self) -> list[str]:
+        units = [f"{f.name}{i}" for f in self.motion.frames for i in (1, 2, 3)]
+        return [*self.scalar_names, *units]
+
+    def frame(self, given: Frame | str) -> Frame:
+        if isinstance(given, Frame):
+            return given
+        for f in self.motion.frames:
+            if f.name.lower() == str(given).lower():
+                return f
+        raise self.frame_names.unknown(str(given))
+
+    def point(self, given: Point | str) -> Point:
+        if isinstance(given, Point):
+            return given
+        if str(given).lower() in self._points:
+            return self._points[str(given).lower()]
+        raise self.point_names.unknown(str(given))
+
+    def symbol(self, given: Symbol | str) -> Symbol:
+        if isinstance(given, Symbol):
+            return given
+        if str(given).lower() in self._symbols:
+            return self._symbols[str(given).lower()]
+        raise self.scalar_names.unknown(str(given))

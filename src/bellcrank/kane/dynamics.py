@@ -1,0 +1,242 @@
+"""Kane's equations by hand: bodies, loads, generalized forces, energy and momentum.
+
+Kane & Levinson, Dynamics: Theory and Applications (1985), chapters 3 to 5: F_r is the sum over points of v_r . R and over bodies of
+w_r . T; F_r* the sum of v_r . (-m a) and w_r . (-I . alpha - w x I . w); the equations are F_r + F_r* = 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from bellcrank.errors import ModelError
+from bellcrank.expr import ONE, ZERO, Expr, Number, Symbol, add, div, mul, neg, substitute
+from bellcrank.kane.frames import Frame
+from bellcrank.kane.missing import MissingError, Need, missing
+from bellcrank.kane.motion import Motion, Point, require_connected
+from bellcrank.vector import Dyadic, Mat3, Vector, cross, dot
+
+Result = TypeVar("Result")
+HALF = div(ONE, Number(2))
+
+
+class Body(Frame):
+    """A rigid body: a frame with a mass centre `cm`, a mass and central inertia scalars along its own axes."""
+
+    def __init__(self, name: str, cm: Point, mass: Expr, inertia: Mat3) -> None:
+        super().__init__(name)
+        self.cm, self.mass, self.inertia = cm, mass, inertia
+
+    @property
+    def dyadic(self) -> Dyadic:
+        """Central inertia dyadic."""
+        return Dyadic.from_matrix(self, self.inertia)
+
+    @property
+    def massless(self) -> bool:
+        return self.mass is ZERO and all(x is ZERO for row in self.inertia for x in row)
+
+
+@dataclass(frozen=True)
+class Load:
+    """A force on a point or a torque on a frame, and the opposite on `by` if that is given."""
+
+    kind: str
+    on: Point | Frame
+    value: Vector
+    by: Point | Frame | None = None
+
+    @property
+    def shown(self) -> str:
+        place = f"{self.by}/{self.on}" if self.by is not None else f"{self.on}"
+        return f"{self.kind}({place})"
+
+
+@dataclass
+class Machine:
+    """What has mass, and what acts on it."""
+
+    motion: Motion
+    newtonian: Frame
+    bodies: list[Body] = field(default_factory=list)
+    masses: dict[Point, Expr] = field(default_factory=dict)  # particles
+    loads: list[Load] = field(default_factory=list)
+
+    # ---- partial velocities
+
+    def partial_velocity(self, p: Point, u: Symbol) -> Vector:
+        return self._linear(self.motion.velocity(p, self.newtonian), u, f"the velocity of {p}")
+
+    def partial_angular_velocity(self, b: Frame, u: Symbol) -> Vector:
+        return self._linear(self.motion.angular_velocity(b, self.newtonian), u, f"the angular velocity of {b}")
+
+    def _linear(self, v: Vector, u: Symbol, what: str) -> Vector:
+        """The coefficient of a speed in a motion that is linear in the speeds."""
+        found = self.motion.scalars.partial_vector(v, u)
+        if any(self.motion.scalars.moves(c) for c in found.terms.values()):
+            raise ModelError(f"{what} is not linear in the generalized speeds: {v}")
+        return found
+
+    # ---- generalized forces
+
+    def active(self, u: Symbol) -> Expr:
+        """F_r, the generalized active force for a speed."""
+        terms = []
+        for load in self.loads:
+            terms.append(dot_connected(self._moved(load.on, u), load.value))
+            if load.by is not None:
+                terms.append(neg(dot_connected(self._moved(load.by, u), load.value)))
+        return self.motion.scalars.settled(add(*terms)) if terms else ZERO
+
+    def _moved(self, on: Point | Frame, u: Symbol) -> Vector:
+        if on is self.newtonian:
+            return Vector({})
+        if isinstance(on, Frame):
+            return self.partial_angular_velocity(on, u)
+        return self.partial_velocity(on, u)
+
+    def inertia_torque(self, b: Body) -> Vector:
+        """T* = -I . alpha - w x I . w of a body."""
+        w = self.motion.angular_velocity(b, self.newtonian)
+        alf = self.motion.angular_acceleration(b, self.newtonian)
+        require_connected(w, alf, b[1])
+        w, alf = b.vector(b.coordinates(w)), b.vector(b.coordinates(alf))
+        I = b.dyadic
+        return self.motion.scalars.tidy_vector(-I.dot(alf) - cross(w, I.dot(w)))
+
+    def inertia(self, u: Symbol, torques: dict[Body, Vector] | None = None) -> Expr:
+        """F_r*, the generalized inertia force for a speed."""
+        m, n = self.motion, self.newtonian
+        terms = []
+        for p, mass in self.heavy_points():
+            terms.append(neg(mul(mass, dot_connected(self.partial_velocity(p, u), m.acceleration(p, n)))))
+        for b in self.turning_bodies():
+            torque = torques[b] if torques else self.inertia_torque(b)
+            terms.append(dot_connected(self.partial_angular_velocity(b, u), torque))
+        return m.scalars.tidy(m.scalars.settled(add(*terms))) if terms else ZERO
+
+    def heavy_points(self) -> list[tuple[Point, Expr]]:
+        listed = [(b.cm, b.mass) for b in self.bodies if b.mass is not ZERO]
+        return listed + [(p, mass) for p, mass in self.masses.items() if mass is not ZERO]
+
+    def turning_bodies(self) -> list[Body]:
+        return [b for b in self.bodies if any(x is not ZERO for row in b.inertia for x in row)]
+
+    def needs(self, accelerations: bool) -> list[Need]:
+        """What is missing for the inertia forces (or energy, without accelerations), all at once."""
+        m, n = self.motion, self.newtonian
+        found: list[Need] = []
+        for p, _ in self.heavy_points():
+            found += _missed(lambda p=p: m.velocity(p, n))  # type: ignore[misc]
+            if accelerations:
+                found += _missed(lambda p=p: m.acceleration(p, n))  # type: ignore[misc]
+        for b in self.turning_bodies():
+            found += _missed(lambda b=b: m.angular_velocity(b, n))  # type: ignore[misc]
+            if accelerations:
+                found += _missed(lambda b=b: m.angular_acceleration(b, n))  # type: ignore[misc]
+        return list(dict.fromkeys(found))
+
+    def load_needs(self) -> list[Need]:
+        """What is missing for the active forces."""
+        m, n = self.motion, self.newtonian
+        found: list[Need] = []
+        for load in self.loads:
+            for on in (load.on, load.by):
+                if on is None or on is n:
+                    continue
+                if isinstance(on, Frame):
+                    found += _missed(lambda on=on: m.angular_velocity(on, n))  # type: ignore[misc]
+                else:
+                    found += _missed(lambda on=on: m.velocity(on, n))  # type: ignore[misc]
+        return list(dict.fromkeys(found))
+
+    # ---- energy and momentum
+
+    def kinetic_parts(self) -> list[Expr]:
+        """m v.v + w.I.w of every body and m v.v of every particle: twice their kinetic energies."""
+        if needs := self.needs(accelerations=False):
+            raise missing(needs, "the kinetic energy")
+        m, n = self.motion, self.newtonian
+        parts = []
+        for b in self.bodies:
+            terms = []
+            if b.mass is not ZERO:
+                v = m.velocity(b.cm, n)
+                terms.append(mul(b.mass, dot_connected(v, v)))
+            if b in self.turning_bodies():
+                w = m.angular_velocity(b, n)
+                require_connected(w, b[1])
+                w = b.vector(b.coordinates(w))
+                terms.append(dot(w, b.dyadic.dot(w)))
+            if terms:
+                parts.append(add(*terms))
+        for p, mass in self.masses.items():
+            v = m.velocity(p, n)
+            parts.append(mul(mass, dot_connected(v, v)))
+        return parts
+
+    def kinetic_energy(self) -> Expr:
+        return mul(HALF, add(*self.kinetic_parts()))
+
+    def by_degree(self, e: Expr) -> tuple[Expr, Expr, Expr]:
+        """The parts of a quadratic expression that are of degree 0, 1 and 2 in the independent speeds."""
+        s = self.motion.scalars
+        e = s.resolve((e,))[0]
+        zero: dict[Expr, Expr] = dict.fromkeys(s.independent, ZERO)
+        still = substitute(e, zero)
+        first = add(*(mul(u, substitute(s.partial(e, u), zero)) for u in s.independent))
+        second = add(
+            *(
+                mul(HALF, u, v, substitute(s.partial(s.partial(e, u), v), zero))
+                for u in s.independent
+                for v in s.independent
+            )
+        )
+        return still, first, second
+
+    def linear_momentum(self) -> Vector:
+        m = self.motion
+        total = Vector({})
+        for p, mass in self.heavy_points():
+            total = total + m.velocity(p, self.newtonian) * mass
+        return total
+
+    def angular_momentum(self, about: Point | None = None) -> Vector:
+        """Angular momentum in N about a point: the sum of p x m v and I . w. Default: the mass centre of the system."""
+        m, n = self.motion, self.newtonian
+        heavy = self.heavy_points()
+        if not heavy and not self.bodies:
+            return Vector({})
+        if about is not None:
+            arms = [m.position(about, p) for p, _ in heavy]
+        else:
+            base = heavy[0][0] if heavy else self.bodies[0].cm
+            arms = [m.position(base, p) for p, _ in heavy]
+            total = add(*(mass for _, mass in heavy))
+            centre = Vector({})
+            for arm, (_, mass) in zip(arms, heavy, strict=True):
+                centre = centre + arm * div(mass, total)
+            arms = [arm - centre for arm in arms]
+        h = Vector({})
+        for arm, (p, mass) in zip(arms, heavy, strict=True):
+            h = h + m.cross(arm, m.velocity(p, n) * mass)
+        for b in self.turning_bodies():
+            w = m.angular_velocity(b, n)
+            require_connected(w, b[1])
+            h = h + b.dyadic.dot(w)
+        return h
+
+
+def dot_connected(a: Vector, b: Vector) -> Expr:
+    """a . b, with a complaint where the orientation of their frames is not known."""
+    require_connected(a, b)
+    return dot(a, b)
+
+
+def _missed(step: Callable[[], Result]) -> Iterable[Need]:
+    try:
+        step()
+    except MissingError as error:
+        return error.needs
+    return ()

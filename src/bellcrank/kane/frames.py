@@ -1,0 +1,160 @@
+"""Frames of a hand-led derivation: orientations are given one after the other, in any order and direction.
+
+The algebra is that of `bellcrank.vector`. What differs: every frame keeps its own three unit vectors (a person writes A3 and expects to
+read A3, even where it equals N3), frames exist before their orientation is known, and turns about one common axis add up to
+the sine and cosine of one angle, as a person would write it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from bellcrank.errors import ModelError
+from bellcrank.expr import ONE, Expr, add, latex, neg
+from bellcrank.vector import Mat3, Vec3, Vector, basis
+from bellcrank.vector.basis import UnitVector, axis_rotation, dot_units, transpose
+
+
+@dataclass(frozen=True, eq=False)
+class Axis(UnitVector):
+    """A unit vector of a frame, written A1, A2 or A3."""
+
+    def __str__(self) -> str:
+        return f"{self.frame.name}{self.axis + 1}"
+
+    __repr__ = __str__
+
+
+class Frame(basis.Frame):
+    """Three orthogonal directions: `A[1]`, `A[2]`, `A[3]`. Its orientation is given later, relative to any other frame."""
+
+    turn: tuple[int, Expr] | None  # axis (0..2) and angle of a simple rotation from the parent
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+
+    def __post_init__(self) -> None:
+        self.depth = 0
+        self.turn = None
+        self.axes = (Axis(self, 0), Axis(self, 1), Axis(self, 2))
+
+    def __getitem__(self, i: int) -> Vector:
+        if i not in (1, 2, 3):
+            raise ModelError(f"{self.name}[{i!r}]: the unit vectors of a frame are numbered 1, 2, 3")
+        return Vector({self.axes[i - 1]: ONE})
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def root(self) -> basis.Frame:
+        here: basis.Frame = self
+        while here.parent is not None:
+            here = here.parent
+        return here
+
+
+def join(parent: Frame, child: Frame, R: Mat3, turn: tuple[int, Expr] | None, everything: Iterable[Frame]) -> None:
+    """Gives the child its orientation in the parent; trees of frames that were apart become one."""
+    _make_root(child)
+    child.parent, child.R, child.turn = parent, R, turn
+    for frame in everything:
+        frame.depth = _depth(frame)
+    for frame in everything:
+        _add_turns(frame)
+
+
+def connected(*frames: basis.Frame) -> bool:
+    """Is the orientation of all frames in each other known?"""
+    return len({_root(f) for f in frames}) <= 1
+
+
+def cosines(a: Frame, b: Frame) -> Mat3:
+    """R_AB[i][j] = a_i . b_j of connected frames."""
+    rows = [tuple(dot_units(e, f) for f in b.axes) for e in a.axes]
+    return rows[0], rows[1], rows[2]  # type: ignore[return-value]
+
+
+def frames_of(*vectors: Vector) -> list[basis.Frame]:
+    """The frames whose unit vectors occur."""
+    return list(dict.fromkeys(e.frame for v in vectors for e in v.terms))
+
+
+def simple_rotation(axis: int, angle: Expr) -> Mat3:
+    """R_AB of a turn about axis 1, 2 or 3 that both frames share."""
+    return axis_rotation(axis - 1, angle)
+
+
+@dataclass(frozen=True)
+class DirectionCosines:
+    """The matrix R_AB[i][j] = a_i . b_j of two frames, as a table."""
+
+    a: Frame
+    b: Frame
+    R: Mat3
+
+    def __getitem__(self, place: tuple[int, int]) -> Expr:
+        i, j = place
+        return self.R[i - 1][j - 1]
+
+    def __str__(self) -> str:
+        head = ["", *(str(e) for e in self.b.axes)]
+        rows = [head, *([str(e), *(str(c) for c in row)] for e, row in zip(self.a.axes, self.R, strict=True))]
+        widths = [max(len(row[i]) for row in rows) for i in range(4)]
+        return "\n".join("  ".join(f"{x:{w}}" for x, w in zip(row, widths, strict=True)).rstrip() for row in rows)
+
+    __repr__ = __str__
+
+    def latex(self) -> str:
+        body = r" \\ ".join(" & ".join(latex(c) for c in row) for row in self.R)
+        return rf"\begin{{bmatrix}} {body} \end{{bmatrix}}"
+
+    def _repr_latex_(self) -> str:
+        return f"${self.latex()}$"
+
+
+def _root(frame: basis.Frame) -> basis.Frame:
+    while frame.parent is not None:
+        frame = frame.parent
+    return frame
+
+
+def _depth(frame: basis.Frame) -> int:
+    depth = 0
+    while frame.parent is not None:
+        frame, depth = frame.parent, depth + 1
+    return depth
+
+
+def _make_root(frame: Frame) -> None:
+    """Turns the links from a frame to the root of its tree around."""
+    chain: list[tuple[Frame, Frame, Mat3, tuple[int, Expr] | None]] = []
+    here = frame
+    while isinstance(here.parent, Frame):
+        chain.append((here, here.parent, here.R, here.turn))
+        here = here.parent
+    frame.parent, frame.R, frame.turn = None, basis.IDENTITY, None
+    for child, parent, R, turn in chain:
+        parent.parent, parent.R = child, transpose(R)
+        parent.turn = None if turn is None else (turn[0], neg(turn[1]))
+
+
+def _add_turns(frame: Frame) -> None:
+    """Direction cosines to ancestors behind turns about one and the same axis: those of the sum of the angles."""
+    if frame.turn is None or not isinstance(frame.parent, Frame):
+        return
+    axis, angle = frame.turn
+    here = frame.parent
+    while here.turn is not None and here.turn[0] == axis and isinstance(here.parent, Frame):
+        angle = add(angle, here.turn[1])
+        here = here.parent
+        R = axis_rotation(axis, angle)
+        for i, e in enumerate(here.axes):
+            for j, f in enumerate(frame.axes):
+                frame._dots.setdefault((f, e), R[i][j])
+
+
+def components(frame: Frame, v: Vector) -> Vec3:
+    """Components of a vector along the axes of a frame it is connected with."""
+    return frame.coordinates(v)

@@ -1,0 +1,293 @@
+"""Kinematics by hand: angular velocities, positions, velocities and accelerations, given or derived.
+
+Kane & Levinson, Dynamics: Theory and Applications (1985), chapters 1 and 2. Quantities are stored for pairs: w[B, A] is the angular
+velocity of B in A, p[P, Q] the position vector from P to Q, v[P, A] the velocity of P in A.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Hashable, Iterable
+from dataclasses import dataclass
+from typing import TypeVar
+
+from bellcrank.errors import ModelError
+from bellcrank.expr import ZERO, Expr, add, mul
+from bellcrank.kane.frames import Frame, connected, frames_of
+from bellcrank.kane.missing import MissingError, Need, missing
+from bellcrank.kane.scalars import Scalars
+from bellcrank.vector import Vector, cross
+from bellcrank.vector.basis import Frame as AnyFrame
+
+Node = TypeVar("Node", bound=Hashable)
+NOTHING = Vector({})
+
+
+@dataclass(frozen=True, eq=False)
+class Point:
+    """A point with a name."""
+
+    name: str
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+class Motion:
+    """What is known of the motion of frames and points."""
+
+    def __init__(self, scalars: Scalars) -> None:
+        self.scalars = scalars
+        self.frames: list[Frame] = []
+        self.w: dict[tuple[Frame, Frame], Vector] = {}
+        self.alf: dict[tuple[Frame, Frame], Vector] = {}
+        self.p: dict[tuple[Point, Point], Vector] = {}
+        self.v: dict[tuple[Point, Frame], Vector] = {}
+        self.a: dict[tuple[Point, Frame], Vector] = {}
+        self.derive_w = True  # angular velocities may be derived from orientations
+        self.derive_v = True  # velocities and accelerations may be derived from positions and velocities
+        self._derived: dict[tuple[object, ...], Vector] = {}
+        self._stamp: tuple[int, ...] = ()
+
+    def _once(self, key: tuple[object, ...], make: Callable[[], Vector]) -> Vector:
+        """A derived vector, kept until something new is given."""
+        stamp = (self.scalars.version, len(self.w), len(self.alf), len(self.p), len(self.v), len(self.a))
+        if stamp != self._stamp:
+            self._derived.clear()
+            self._stamp = stamp
+        if key not in self._derived:
+            self._derived[key] = make()
+        return self._derived[key]
+
+    def changed(self) -> None:
+        """Forgets what was derived: a quantity was given in another form."""
+        self._stamp = ()
+
+    # ---- rotation
+
+    def angular_velocity(self, b: Frame, a: Frame) -> Vector:
+        """w of B in A: as given, by addition along frames, or from the rates of the direction cosines."""
+        if (b, a) in self.w:
+            return self.w[b, a]
+        return self._once(("w", b, a), lambda: self._added_w(b, a))
+
+    def _added_w(self, b: Frame, a: Frame) -> Vector:
+        path = _path(b, a, self._turning)
+        if path is None and self.derive_w and connected(a, b):
+            path = self._chain_of_links(b, a)
+        if path is None:
+            raise missing([Need("w", b.name, a.name, self._likely_w(b, a))])
+        return self.scalars.tidy_vector(_total(path[::-1])) if len(path) > 1 else _total(path)
+
+    def given_w(self, b: Frame, a: Frame) -> Vector:
+        """w of B in A, put together from what was given, never from orientations."""
+        path = _path(b, a, self._turning)
+        if path is None:
+            raise missing([Need("w", b.name, a.name)])
+        return _total(path)
+
+    def _turning(self, b: Frame) -> Iterable[tuple[Frame, Vector]]:
+        """Frames in which, or in terms of which, the angular velocity of B is given."""
+        for (x, y), w in self.w.items():
+            if x is b:
+                yield y, w
+            elif y is b:
+                yield x, -w
+
+    def _chain_of_links(self, b: Frame, a: Frame) -> list[Vector] | None:
+        def neighbours(f: Frame) -> Iterable[tuple[Frame, Vector]]:
+            yield from self._turning(f)
+            known = {y for y, _ in self._turning(f)}
+            for other in self.frames:
+                if other.parent is f and other not in known:
+                    yield other, -self.link_w(other)
+            if isinstance(f.parent, Frame) and f.parent not in known:
+                yield f.parent, self.link_w(f)
+
+        return _path(b, a, neighbours)
+
+    def link_w(self, child: Frame) -> Vector:
+        """Angular velocity of a frame in the one its orientation was given in, from the rates of that orientation."""
+        parent = child.parent
+        assert isinstance(parent, Frame)
+        rate = self.scalars.rate
+        if child.turn is not None:
+            axis, angle = child.turn
+            return Vector.of([(parent.axes[axis], rate(angle))])
+        R = child.R
+        D = [[rate(x) for x in row] for row in R]
+
+        def product(j: int, k: int) -> Expr:  # (d b_j / dt in A) . b_k
+            return add(*(mul(D[i][j], R[i][k]) for i in range(3)))
+
+        return child.vector((product(1, 2), product(2, 0), product(0, 1)))
+
+    def _likely_w(self, b: Frame, a: Frame) -> str:
+        if not connected(a, b):
+            return ""
+        try:
+            path = self._chain_of_links(b, a)
+        except ModelError:
+            return ""
+        return str(_total(path)) if path else ""
+
+    def derivative(self, v: Vector, frame: Frame) -> Vector:
+        """Time derivative of a vector in a frame: components' rates, and w x e for each unit vector."""
+        result = Vector.of((e, self.scalars.rate(c)) for e, c in v.terms.items())
+        for f in frames_of(v):
+            if f is not frame:
+                assert isinstance(f, Frame)
+                part = Vector({e: c for e, c in v.terms.items() if e.frame is f})
+                result = result + self.cross(self.angular_velocity(f, frame), part)
+        return self.scalars.tidy_vector(result)
+
+    def angular_acceleration(self, b: Frame, a: Frame) -> Vector:
+        """alpha of B in A, as given or the derivative in A of the angular velocity."""
+        if (b, a) in self.alf:
+            return self.alf[b, a]
+        if not self.derive_v:
+            raise missing([Need("alf", b.name, a.name)])
+        return self._once(("alf", b, a), lambda: self.derivative(self.angular_velocity(b, a), a))
+
+    # ---- points
+
+    def position(self, p: Point, q: Point) -> Vector:
+        """Position vector from P to Q, put together from those given."""
+        if (p, q) in self.p:
+            return self.p[p, q]
+
+        def neighbours(x: Point) -> Iterable[tuple[Point, Vector]]:
+            for (a, b), r in self.p.items():
+                if a is x:
+                    yield b, r
+                elif b is x:
+                    yield a, -r
+
+        path = _path(p, q, neighbours)
+        if path is None:
+            raise missing([Need("p", p.name, q.name)])
+        return _total(path)
+
+    def velocity(self, p: Point, frame: Frame) -> Vector:
+        """v of P in a frame: as given, or that of a known point and the rate of the position from it."""
+        if (p, frame) in self.v:
+            return self.v[p, frame]
+        return self._once(("v", p, frame), lambda: self._derived_v(p, frame))
+
+    def _derived_v(self, p: Point, frame: Frame) -> Vector:
+        for x, f in self.v if self.derive_v else ():
+            if f is frame:
+                try:
+                    r = self.position(x, p)
+                except MissingError:
+                    continue
+                return self.scalars.tidy_vector(self.v[x, f] + self.derivative(r, frame))
+        raise missing([Need("v", p.name, frame.name)])
+
+    def acceleration(self, p: Point, frame: Frame) -> Vector:
+        """a of P in a frame, as given or the derivative of its velocity."""
+        if (p, frame) in self.a:
+            return self.a[p, frame]
+        if not self.derive_v:
+            raise missing([Need("a", p.name, frame.name)])
+        return self._once(("a", p, frame), lambda: self.derivative(self.velocity(p, frame), frame))
+
+    def two_points(self, frame: Frame, body: Frame, p: Point, q: Point) -> Vector:
+        """v of Q in a frame from that of P, both fixed in a body: v_Q = v_P + w x p_PQ (Kane & Levinson 1985, 2.7.1)."""
+        v, w, r = self._all(
+            f"the velocity of {q} by the two-point theorem",
+            lambda: self.velocity(p, frame),
+            lambda: self.angular_velocity(body, frame),
+            lambda: self.position(p, q),
+        )
+        return self.scalars.tidy_vector(v + self.cross(w, r))
+
+    def one_point(self, frame: Frame, body: Frame, p: Point, q: Point) -> Vector:
+        """v of Q in a frame, Q moving on a body with the fixed point P (Kane & Levinson 1985, 2.8.1)."""
+        v, w, r = self._all(
+            f"the velocity of {q} by the one-point theorem",
+            lambda: self.velocity(p, frame),
+            lambda: self.angular_velocity(body, frame),
+            lambda: self.position(p, q),
+        )
+        relative = self.v[q, body] if (q, body) in self.v else self.derivative(r, body)
+        return self.scalars.tidy_vector(relative + v + self.cross(w, r))
+
+    def two_points_acceleration(self, frame: Frame, body: Frame, p: Point, q: Point) -> Vector:
+        """a of Q from that of P, both fixed in a body (Kane & Levinson 1985, 2.7.2)."""
+        a, alf, w, r = self._all(
+            f"the acceleration of {q} by the two-point theorem",
+            lambda: self.acceleration(p, frame),
+            lambda: self.angular_acceleration(body, frame),
+            lambda: self.angular_velocity(body, frame),
+            lambda: self.position(p, q),
+        )
+        return self.scalars.tidy_vector(a + self.cross(alf, r) + self.cross(w, self.cross(w, r)))
+
+    def one_point_acceleration(self, frame: Frame, body: Frame, p: Point, q: Point) -> Vector:
+        """a of Q moving on a body with the fixed point P, Coriolis term included (Kane & Levinson 1985, 2.8.2)."""
+        carried = self.two_points_acceleration(frame, body, p, q)
+        w, r = self.angular_velocity(body, frame), self.position(p, q)
+        v = self.v[q, body] if (q, body) in self.v else self.derivative(r, body)
+        a = self.a[q, body] if (q, body) in self.a else self.derivative(v, body)
+        return self.scalars.tidy_vector(a + carried + self.cross(w, v) * 2)
+
+    # ---- products
+
+    def cross(self, a: Vector, b: Vector) -> Vector:
+        require_connected(a, b)
+        return cross(a, b)
+
+    def express(self, v: Vector, frame: Frame) -> Vector:
+        """The vector with components along the axes of one frame."""
+        require_connected(v, Vector({frame.axes[0]: ZERO}))
+        return self.scalars.tidy_vector(frame.vector(frame.coordinates(v)))
+
+    def _all(self, task: str, *steps: Callable[[], Vector]) -> list[Vector]:
+        """The results of all steps; what any of them misses is told at once."""
+        found, needs = [], []
+        for step in steps:
+            try:
+                found.append(step())
+            except MissingError as error:
+                needs += error.needs
+        if needs:
+            raise missing(needs, task)
+        return found
+
+
+def require_connected(*vectors: Vector) -> None:
+    """Complains where the orientation of the frames of vectors in each other is not known."""
+    frames: list[AnyFrame] = frames_of(*vectors)
+    for f in frames[1:]:
+        if not connected(frames[0], f):
+            raise missing([Need("orientation", frames[0].name, f.name)])
+
+
+def _path(start: Node, end: Node, neighbours: Callable[[Node], Iterable[tuple[Node, Vector]]]) -> list[Vector] | None:
+    """Vectors along the shortest way from start to end."""
+    if start is end:
+        return []
+    came: dict[Node, tuple[Node, Vector]] = {}
+    queue = deque([start])
+    while queue:
+        here = queue.popleft()
+        for there, step in neighbours(here):
+            if there is start or there in came:
+                continue
+            came[there] = (here, step)
+            if there is end:
+                path: list[Vector] = []
+                while there is not start:
+                    there, step = came[there]
+                    path.append(step)
+                return path[::-1]
+            queue.append(there)
+    return None
+
+
+def _total(path: Iterable[Vector]) -> Vector:
+    total = NOTHING
+    for v in path:
+        total = total + v
+    return total

@@ -1,0 +1,216 @@
+"""Scalars of a hand-led derivation: constants, coordinates, speeds, and quantities with a name and a definition.
+
+A definition (an intermediate Z, a force law, a dependent speed, a prescribed motion) is a symbol for the algebra; derivatives
+look through it by the chain rule, and `resolve` writes it out. A dependent speed defined by the independent ones thus
+yields nonholonomic partial velocities by itself (Kane & Levinson 1985, section 2.13).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from bellcrank.errors import ModelError
+from bellcrank.expr import (
+    ONE,
+    ZERO,
+    Expr,
+    Held,
+    Number,
+    Product,
+    Symbol,
+    add,
+    derivative,
+    mul,
+    neg,
+    substitute,
+    transform,
+)
+from bellcrank.expr.construct import split
+from bellcrank.expr.node import PRIME
+from bellcrank.expr.walk import symbols
+from bellcrank.kane.linear_form import linear_form
+from bellcrank.kane.missing import Need, missing
+from bellcrank.vector import Vector
+
+TIME = Symbol("t", "time")
+
+
+class Scalars:
+    """The symbols of one derivation, their rates and definitions."""
+
+    def __init__(self) -> None:
+        self.constants: list[Symbol] = []
+        self.coordinates: list[Symbol] = []
+        self.speeds: list[Symbol] = []  # independent and dependent
+        self.auxiliary: list[Symbol] = []
+        self.unknown: list[Symbol] = []  # forces that auxiliary speeds bring into evidence
+        self.inputs: list[Symbol] = []
+        self.rates: dict[Symbol, Expr] = {}
+        self.definitions: dict[Symbol, Expr] = {}
+        self.intermediate: list[Symbol] = []
+        self.autoz = False
+        self.open_rates = True  # q' may stand in formulas before it is given
+        self.version = 0
+        self._by_value: dict[int, Expr] = {}
+        self._slopes: dict[Symbol, dict[Symbol, Expr]] = {}
+        self._uses: dict[Symbol, list[Symbol]] = {}
+
+    # ---- what there is
+
+    @property
+    def independent(self) -> list[Symbol]:
+        """The speeds that are states."""
+        return [u for u in self.speeds if u not in self.definitions]
+
+    def acceleration(self, u: Symbol) -> Symbol:
+        return Symbol(f"{u.name}'", "acceleration")
+
+    def define(self, s: Symbol, value: Expr) -> None:
+        """Gives a symbol its definition; what was known through it is forgotten."""
+        self.definitions[s] = value
+        self._slopes.clear()
+        self._uses.clear()
+        self.version += 1
+
+    def rate_symbol(self, q: Symbol) -> Symbol:
+        """q', as it stands in formulas until its kinematical equation is given."""
+        return Symbol(f"{q.name}'", "rate")
+
+    def set_rate(self, q: Symbol, rate: Expr) -> None:
+        self.rates[q] = rate
+        self.define(self.rate_symbol(q), rate)
+
+    def order(self, roots: Iterable[Expr]) -> list[Symbol]:
+        """The defined symbols behind expressions, each after those it is made of."""
+        found: dict[Symbol, None] = {}
+        entered: set[Symbol] = set()
+        stack = [(s, False) for r in roots for s in symbols(r) if s in self.definitions]
+        while stack:
+            s, done = stack.pop()
+            if done:
+                found[s] = None
+            elif s not in entered:
+                entered.add(s)
+                stack.append((s, True))
+                stack.extend((x, False) for x in self._made_of(s))
+        return list(found)
+
+    def _made_of(self, s: Symbol) -> list[Symbol]:
+        if s not in self._uses:
+            self._uses[s] = [x for x in symbols(self.definitions[s]) if x in self.definitions]
+        return self._uses[s]
+
+    # ---- calculus through definitions
+
+    def partial(self, e: Expr, x: Symbol) -> Expr:
+        """Partial derivative, definitions looked through."""
+        return self._chain(e, x, lambda s: ONE if s is x else ZERO)
+
+    def rate(self, e: Expr) -> Expr:
+        """Time derivative; coordinates by their kinematical equations, speeds by u'."""
+        return self._chain(e, TIME, self._rate_of)
+
+    def _chain(self, e: Expr, key: Symbol, basic: Callable[[Symbol], Expr]) -> Expr:
+        memory = self._slopes.setdefault(key, {})
+
+        def of(s: Symbol) -> Expr:
+            return memory[s] if s in memory else basic(s)
+
+        for s in self.order((e,)):
+            if s not in memory:
+                memory[s] = derivative(self.definitions[s], of)
+        return derivative(e, of)
+
+    def _rate_of(self, s: Symbol) -> Expr:
+        if s is TIME:
+            return ONE
+        if s.constant or s in self.auxiliary:
+            return ZERO
+        if s in self.rates:
+            return self.rates[s]
+        if s.kind == "speed":
+            return self.acceleration(s)
+        if s.kind == "coordinate":
+            if self.open_rates:
+                return self.rate_symbol(s)
+            raise missing([Need("rate", s.name)])
+        if s.kind == "rate":
+            raise missing([Need("rate", s.name.removesuffix("'"))])
+        if s.kind == "acceleration":
+            raise ModelError(f"the derivative of {s.name} is of third order and does not occur in equations of motion")
+        if s.kind == "control":
+            raise ModelError(f"{s.name} has no definition yet, so its time derivative is not known")
+        raise ModelError(f"the time derivative of {s.name}, which is given at run time, is not known")
+
+    def moves(self, e: Expr) -> bool:
+        """Does an expression depend on the speeds?"""
+        return any(s.kind == "speed" and s not in self.definitions for s in (*symbols(e), *self._behind(e)))
+
+    def _behind(self, e: Expr) -> list[Symbol]:
+        return [x for s in self.order((e,)) for x in symbols(self.definitions[s])]
+
+    def require_linear(self, e: Expr, what: str) -> None:
+        """Complains about a motion that is not linear in the speeds."""
+        for u in (*self.independent, *self.auxiliary):
+            if self.moves(self.partial(e, u)):
+                raise ModelError(
+                    f"{what} = {e} is not linear in the generalized speeds: its slope for {u} depends on them"
+                )
+
+    # ---- expressions written out
+
+    def resolve(self, roots: Iterable[Expr], settle: bool = True) -> list[Expr]:
+        """Expressions over states and constants; definitions stay shared as held results. Auxiliary speeds are zero."""
+        roots = list(roots)
+        known: dict[Expr, Expr] = dict.fromkeys(self.auxiliary, ZERO) if settle else {}
+        if settle:
+            known.update({self.acceleration(u): ZERO for u in self.auxiliary})
+        for s in self.order(roots):
+            value = transform((self.definitions[s],), known.get)[0]
+            known[s] = value if isinstance(value, Number | Symbol | Held) else Held(value)
+        return transform(roots, known.get) if known else roots
+
+    def settled(self, e: Expr) -> Expr:
+        """An expression with auxiliary speeds at zero, once partial velocities have been taken."""
+        return substitute(e, dict.fromkeys(self.auxiliary, ZERO)) if self.auxiliary else e
+
+    # ---- intermediate variables
+
+    def tidy(self, e: Expr) -> Expr:
+        """With AUTOZ on: coefficients of u' (or of u) and the rest become Z1, Z2, ...; else the expression as it is."""
+        if not self.autoz:
+            return e
+        present = symbols(e)
+        base = [s for s in present if s.kind == "acceleration" and s not in self.definitions]
+        base = base or [s for s in present if s.kind == "speed" and s not in self.definitions]
+        form = linear_form(e, base)
+        if form is None:
+            return self._named(e)
+        slopes, rest = form
+        return add(*(mul(self._named(c), s) for s, c in slopes.items()), self._named(rest))
+
+    def _named(self, e: Expr) -> Expr:
+        c, core = split(e)
+        if not isinstance(core, Product) and core.__class__.__name__ != "Sum":
+            return e
+        if e.fingerprint in self._by_value:
+            return self._by_value[e.fingerprint]
+        positive = e if c > 0 else neg(e)
+        z = Symbol(f"Z{len(self.intermediate) + 1}", "defined")
+        self.intermediate.append(z)
+        self.definitions[z] = positive
+        self._by_value[positive.fingerprint] = z
+        self._by_value[-positive.fingerprint % PRIME] = neg(z)
+        return z if c > 0 else neg(z)
+
+    # ---- vectors
+
+    def tidy_vector(self, v: Vector) -> Vector:
+        return Vector.of((e, self.tidy(c)) for e, c in v.terms.items())
+
+    def partial_vector(self, v: Vector, x: Symbol) -> Vector:
+        return Vector.of((e, self.partial(c, x)) for e, c in v.terms.items())
+
+    def resolve_vector(self, v: Vector) -> Vector:
+        values = self.resolve(v.terms.values())
+        return Vector.of(zip(v.terms, values, strict=True))

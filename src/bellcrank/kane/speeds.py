@@ -1,0 +1,88 @@
+"""Generalized speeds: in any combination of rates, and made dependent by motion constraints."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from bellcrank.errors import ModelError
+from bellcrank.expr import ZERO, Expr, Symbol, add, depends_on, div, mul, neg, sub, substitute
+from bellcrank.expr.walk import symbols
+from bellcrank.kane.scalars import Scalars
+from bellcrank.kinematics.constraints import Removed, solve_speed_constraint
+
+
+def solved_rates(scalars: Scalars, given: Mapping[Symbol, Expr]) -> dict[Symbol, Expr]:
+    """q' from definitions of speeds u = (linear in q'), by elimination in symbols.
+
+    The speeds must determine the rates of exactly the coordinates that occur; a division that can vanish is where these speeds fail.
+    """
+    for u in given:
+        if u not in scalars.speeds:
+            raise ModelError(f"{u} is not a generalized speed")
+    by_rate = {scalars.rate_symbol(q): q for q in scalars.coordinates if q not in scalars.rates}
+    found = {s for e in given.values() for s in symbols(e) if s in by_rate}
+    unknowns = [r for r in by_rate if r in found]
+    if len(unknowns) != len(given):
+        listed = ", ".join(r.name for r in unknowns) or "no rate of a coordinate without one"
+        raise ModelError(
+            f"{len(given)} speeds are defined, but the definitions hold {listed}: as many rates as speeds are needed"
+        )
+    rows = [
+        (_slopes(scalars, u, e, unknowns), sub(u, substitute(e, dict.fromkeys(unknowns, ZERO))))
+        for u, e in given.items()
+    ]
+    complaint = "the definitions of the speeds are not independent: they do not determine the rates"
+    solution = eliminate([dict(row) for row, _ in rows], [right for _, right in rows], unknowns, complaint)
+    return {by_rate[r]: value for r, value in solution.items()}
+
+
+def _slopes(scalars: Scalars, u: Symbol, e: Expr, unknowns: list[Symbol]) -> dict[Symbol, Expr]:
+    slopes = {r: scalars.partial(e, r) for r in unknowns}
+    for r, a in slopes.items():
+        if depends_on(a, lambda s: s in unknowns):
+            raise ModelError(f"the definition {u} = {e} is not linear in {r}")
+    return slopes
+
+
+def eliminate(
+    matrix: list[dict[Symbol, Expr]], right: list[Expr], unknowns: list[Symbol], complaint: str
+) -> dict[Symbol, Expr]:
+    """The solution of a small linear system, pivots chosen constant where possible."""
+    left = list(range(len(matrix)))
+    steps: list[tuple[Symbol, int]] = []
+    for _ in unknowns:
+        choices = [
+            (not matrix[i][x].constant, len(str(matrix[i][x])), n, i, x)
+            for i in left
+            for n, x in enumerate(unknowns)
+            if x not in dict(steps) and matrix[i][x].fingerprint != 0
+        ]
+        if not choices:
+            raise ModelError(complaint)
+        *_, i, x = min(choices, key=lambda c: c[:4])
+        steps.append((x, i))
+        left.remove(i)
+        for k in left:
+            ratio = div(matrix[k][x], matrix[i][x])
+            if ratio.fingerprint != 0:
+                matrix[k] = {y: sub(a, mul(ratio, matrix[i][y])) for y, a in matrix[k].items()}
+                right[k] = sub(right[k], mul(ratio, right[i]))
+    solution: dict[Symbol, Expr] = {}
+    for x, i in reversed(steps):
+        known = add(*(mul(matrix[i][y], value) for y, value in solution.items())) if solution else ZERO
+        solution[x] = div(add(right[i], neg(known)), matrix[i][x])
+    return {x: solution[x] for x in unknowns}
+
+
+def constrained(scalars: Scalars, residual: Expr, wanted: Symbol | None) -> Removed:
+    """Solves a motion constraint for one speed, which becomes a defined quantity, as does its rate."""
+    (settled,) = scalars.resolve((residual,))
+    free = scalars.independent
+    removed = solve_speed_constraint(settled, [], list(free), wanted, f"'{residual} = 0'")
+    if removed is None:
+        raise ModelError(f"the constraint {residual} = 0 is satisfied already")
+    if len(free) == 1:
+        raise ModelError(f"the constraint {residual} = 0 leaves no independent speed")
+    scalars.define(removed.speed, removed.relation)
+    scalars.define(scalars.acceleration(removed.speed), scalars.rate(removed.relation))
+    return removed

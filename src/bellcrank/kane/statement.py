@@ -1,0 +1,66 @@
+"""How results are shown: named lists and Kane's equations, in text and LaTeX."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from bellcrank.expr import Expr, Symbol, add, latex
+from bellcrank.vector import Vector
+
+
+class Listed(dict[str, Expr | Vector]):
+    """Named results in order: a line each. `list(x.values())` are the plain results."""
+
+    def __getitem__(self, key: str | int) -> Expr | Vector:
+        return list(self.values())[key - 1] if isinstance(key, int) else super().__getitem__(key)
+
+    def scalars(self) -> tuple[Expr, ...]:
+        """The results, if they are scalars."""
+        return tuple(v for v in self.values() if isinstance(v, Expr))
+
+    def __str__(self) -> str:
+        return "\n".join(f"{name} = {value}" for name, value in self.items())
+
+    __repr__ = __str__
+
+    def latex(self) -> str:
+        rows = [f"{_name(n)} &= {v.latex() if isinstance(v, Vector) else latex(v)}" for n, v in self.items()]
+        return "\\begin{aligned}\n" + " \\\\\n".join(rows) + "\n\\end{aligned}"
+
+    def _repr_latex_(self) -> str:
+        return f"${self.latex()}$"
+
+
+def _name(name: str) -> str:
+    """F*_u1 as F^*_{u1}, v_u1(P) as v_{u1}^{P}."""
+    head, _, rest = name.partition("_")
+    index, _, of = rest.partition("(")
+    raised = "^{*}" if head.endswith("*") else f"^{{{of[:-1]}}}" if of else ""
+    return f"{head.rstrip('*')}{raised}_{{{index}}}"
+
+
+@dataclass(frozen=True)
+class KaneStatement:
+    """F_r + F_r* = 0 for each speed."""
+
+    speeds: tuple[Symbol, ...]
+    active: tuple[Expr, ...]
+    inertia: tuple[Expr, ...]
+
+    @property
+    def residuals(self) -> Mapping[Symbol, Expr]:
+        """F_r + F_r* by speed."""
+        return {u: add(f, g) for u, f, g in zip(self.speeds, self.active, self.inertia, strict=True)}
+
+    def __str__(self) -> str:
+        return "\n".join(f"{u}: {e} = 0" for u, e in self.residuals.items())
+
+    __repr__ = __str__
+
+    def latex(self) -> str:
+        rows = [f"{latex(e)} &= 0" for e in self.residuals.values()]
+        return "\\begin{aligned}\n" + " \\\\\n".join(rows) + "\n\\end{aligned}"
+
+    def _repr_latex_(self) -> str:
+        return f"${self.latex()}$"

@@ -1,0 +1,306 @@
+"""The check of a hand-led derivation: its own steps against each other, in numbers.
+
+There is no description of joints to start from, so the check starts from what the user gave: orientations, positions, rates of
+coordinates, velocities, masses, loads. At random states, with derivatives taken by differences along the motion:
+
+- angular velocities turn the direction cosines;
+- velocities of mass centres move the position vectors between them;
+- accelerations are the derivatives of velocities;
+- the accelerations u' of the compiled program satisfy the sum of v_r . (R - m a) + w_r . (T - dH/dt) = 0 for every speed, with partial
+  velocities, accelerations a and changes of angular momentum H by differences: no symbolic F_r, F_r*, mass matrix or solution enters;
+- kinetic energy changes by the power of the loads.
+
+A passed check proves the algebra from those givens to the program. It cannot know whether the givens are the machine that was meant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bellcrank.errors import BellcrankError, ModelError
+from bellcrank.expr import Expr, Symbol, evaluate
+from bellcrank.kane.derivation import Derivation
+from bellcrank.kane.dynamics import Body
+from bellcrank.kane.equations import KaneEquations
+from bellcrank.kane.frames import Frame, connected
+from bellcrank.kane.motion import Point
+from bellcrank.kane.scalars import TIME
+from bellcrank.vector import Vector
+from bellcrank.verify.report import Line, Report
+
+LIMIT = 1e-8  # of the largest value compared; differences of fourth order leave some 1e-11
+STEP = 1e-3
+
+
+def check_derivation(
+    given: Derivation | KaneEquations,
+    states: int = 20,
+    seed: int = 0,
+    parameters: Mapping[str, float] | None = None,
+    backend: str | None = None,
+) -> Report:
+    """Checks a hand-led derivation. Constants without a value get random ones between 0.5 and 2."""
+    eom = given if isinstance(given, KaneEquations) else given.equations()
+    if states < 1:
+        raise ModelError(f"states={states!r} must be at least 1", eom.name)
+    subject = _Subject(eom, parameters or {}, seed, backend)
+    report = Report(eom.name, states, seed)
+    worst: dict[str, float] = {}
+    for sample in subject.samples(states):
+        for name, error in subject.errors(sample):
+            worst[name] = max(worst.get(name, 0.0), error) if np.isfinite(error) else np.inf
+    report.lines += [Line(name, error, LIMIT) for name, error in worst.items()]
+    report.lines += [Line("note", note) for note in subject.notes]
+    return report
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A state with the rates of the compiled program."""
+
+    t: float
+    q: np.ndarray
+    u: np.ndarray
+    qdot: np.ndarray
+    udot: np.ndarray
+    reactions: dict[Symbol, float]
+
+
+class _Subject:
+    def __init__(self, eom: KaneEquations, given: Mapping[str, float], seed: int, backend: str | None) -> None:
+        self.eom, self.d = eom, eom.derivation
+        self.rng = np.random.default_rng(seed)
+        self.sim = eom.compile(backend or "auto")
+        self.notes: list[str] = []
+        self._resolved: dict[tuple[Expr, ...], list[Expr]] = {}
+        self.constants = self._constants(given)
+        self.inputs = {x.name: float(self.rng.uniform(-1, 1)) for x in self.d.scalars.inputs}
+        n = self.d.newtonian
+        self.frames = [f for f in self.d.motion.frames if f is not n and connected(f, n)]
+        self.bodies = [b for b in self.d.machine.bodies if b in self.frames]
+        self.points = self._points()
+        self.moving = self._homogeneous()
+
+    def _constants(self, given: Mapping[str, float]) -> dict[str, float]:
+        known = {**self.d.notes.values, **{k.lower(): float(v) for k, v in given.items()}}
+        missing = [c.name for c in self.d.scalars.constants if c.name.lower() not in known]
+        if missing:
+            self.notes.append(f"random values for {len(missing)} constants that have none")
+        return {c.name: known.get(c.name.lower(), float(self.rng.uniform(0.5, 2))) for c in self.d.scalars.constants}
+
+    def _points(self) -> list[Point]:
+        """Points whose velocity enters the equations."""
+        found = [p for p, _ in self.d.machine.heavy_points()]
+        for load in self.d.machine.loads:
+            found += [x for x in (load.on, load.by) if isinstance(x, Point)]
+        return list(dict.fromkeys(found))
+
+    def _homogeneous(self) -> bool:
+        """Do all velocities vanish with the speeds? Else motions are prescribed, and they do work."""
+        q = self.rng.uniform(0.2, 0.8, len(self.eom.coordinates))
+        still = self.at(0.3, q, np.zeros(len(self.eom.speeds)))
+        values = [self.velocity(p, still) for p in self.points] + [self.turning(b, still) for b in self.bodies]
+        quiet = all(np.linalg.norm(v) < 1e-12 for v in values)
+        if not quiet:
+            self.notes.append("motions are prescribed, so power and energy are not compared")
+        return quiet
+
+    def samples(self, count: int) -> Iterator[Sample]:
+        place = {s: i for i, s in enumerate(self.eom.coordinates)}
+        for _ in range(count):
+            t = float(self.rng.uniform(0, 1))
+            q = self.rng.uniform(-1, 1, len(self.eom.coordinates))
+            u = self.rng.uniform(-1, 1, len(self.eom.speeds))
+            for four in self.d.euler.values():
+                index = [place[e] for e in four]
+                q[index] /= np.linalg.norm(q[index])
+            state = (t, q.tolist(), u.tolist())
+            qdot, udot = self.sim.derivatives(*state, parameters=self.constants, inputs=self.inputs)
+            if not (np.all(np.isfinite(qdot)) and np.all(np.isfinite(udot))):
+                continue  # a singular position of the user's coordinates
+            out = self.sim.outputs(*state, parameters=self.constants, inputs=self.inputs)
+            yield Sample(t, q, u, qdot, udot, {x: out[x.name] for x in self.d.scalars.unknown})
+
+    # ---- numbers
+
+    def at(self, t: float, q: np.ndarray, u: np.ndarray, auxiliary: Symbol | None = None) -> dict[Expr, float]:
+        """Values of all symbols."""
+        known: dict[Expr, float] = {TIME: t}
+        known |= {c: self.constants[c.name] for c in self.d.scalars.constants}
+        known |= {x: self.inputs[x.name] for x in self.d.scalars.inputs}
+        known |= dict(zip(self.eom.coordinates, map(float, q), strict=True))
+        known |= dict(zip(self.eom.speeds, map(float, u), strict=True))
+        known |= {x: 1.0 if x is auxiliary else 0.0 for x in self.d.scalars.auxiliary}
+        known |= {self.d.scalars.acceleration(x): 0.0 for x in self.d.scalars.auxiliary}
+        return known
+
+    def numbers(self, roots: list[Expr], known: Mapping[Expr, float]) -> list[float]:
+        key = tuple(roots)
+        if key not in self._resolved:
+            self._resolved[key] = self.d.scalars.resolve(roots, settle=False)
+        return evaluate(self._resolved[key], known)
+
+    def orientation(self, frame: Frame, known: Mapping[Expr, float]) -> np.ndarray:
+        """Axes of a frame (columns) in N, by multiplying matrices along the tree."""
+        R = np.eye(3)
+        here: Any = frame
+        chain = []
+        while here.parent is not None:
+            chain.append(here)
+            here = here.parent
+        for f in reversed(chain):
+            R = R @ np.array(self.numbers([x for row in f.R for x in row], known)).reshape(3, 3)
+        if here is not self.d.newtonian:  # N hangs below another frame
+            return self.orientation_of_root(here, known).T @ R
+        return R
+
+    def orientation_of_root(self, root: Frame, known: Mapping[Expr, float]) -> np.ndarray:
+        R = np.eye(3)
+        here: Any = self.d.newtonian
+        while here is not root:
+            R = np.array(self.numbers([x for row in here.R for x in row], known)).reshape(3, 3) @ R
+            here = here.parent
+        return R.T
+
+    def components(self, v: Vector, known: Mapping[Expr, float]) -> np.ndarray:
+        """A vector along the axes of N."""
+        total = np.zeros(3)
+        values = self.numbers(list(v.terms.values()), known)
+        turned: dict[Any, np.ndarray] = {}
+        for e, c in zip(v.terms, values, strict=True):
+            if e.frame not in turned:
+                turned[e.frame] = self.orientation(e.frame, known)  # type: ignore[arg-type]
+            total += c * turned[e.frame][:, e.axis]
+        return total
+
+    def velocity(self, p: Point, known: Mapping[Expr, float]) -> np.ndarray:
+        return self.components(self.d.motion.velocity(p, self.d.newtonian), known)
+
+    def turning(self, b: Frame, known: Mapping[Expr, float]) -> np.ndarray:
+        return self.components(self.d.motion.angular_velocity(b, self.d.newtonian), known)
+
+    def spin(self, b: Body, known: Mapping[Expr, float]) -> np.ndarray:
+        """Central angular momentum of a body in N."""
+        R = self.orientation(b, known)
+        inertia = np.array(self.numbers([x for row in b.inertia for x in row], known)).reshape(3, 3)
+        return R @ inertia @ R.T @ self.turning(b, known)
+
+    def along(self, s: Sample, make: Callable[[Mapping[Expr, float]], np.ndarray]) -> np.ndarray:
+        """Rate of a quantity along the motion, by differences of fourth order: first rates of t, q, u are all it depends on."""
+        h = STEP
+
+        def value(h: float) -> np.ndarray:
+            return make(self.at(s.t + h, s.q + h * s.qdot, s.u + h * s.udot))
+
+        return (8 * (value(h) - value(-h)) - (value(2 * h) - value(-2 * h))) / (12 * h)
+
+    # ---- comparisons
+
+    def errors(self, s: Sample) -> Iterator[tuple[str, float]]:
+        now = self.at(s.t, s.q, s.u)
+        yield "angular velocities turn the frames", self._turns(s, now)
+        yield "velocities move the mass centres", self._moves(s, now)
+        yield "accelerations are rates of velocities", self._accelerates(s, now)
+        yield "Kane's equations hold", self._residual(s, now)
+        if self.moving and not self.d.scalars.inputs:
+            yield "kinetic energy changes by the power", self._power(s, now)
+
+    def _turns(self, s: Sample, now: Mapping[Expr, float]) -> float:
+        worst = 0.0
+        for f in self.frames:
+            try:
+                w = self.turning(f, now)
+            except BellcrankError:
+                continue  # a frame whose angular velocity nothing needs
+            R = self.orientation(f, now)
+            spin = self.along(s, lambda known, f=f: self.orientation(f, known)) @ R.T  # type: ignore[misc]
+            found = np.array([spin[2, 1] - spin[1, 2], spin[0, 2] - spin[2, 0], spin[1, 0] - spin[0, 1]]) / 2
+            worst = max(worst, _relative(found, w))
+        return worst
+
+    def _moves(self, s: Sample, now: Mapping[Expr, float]) -> float:
+        worst = 0.0
+        fixed = [p for (p, f), v in self.d.motion.v.items() if f is self.d.newtonian and not v]
+        heavy = [p for p, _ in self.d.machine.heavy_points()]
+        for base in [*fixed, *heavy[:1]]:
+            for p in heavy:
+                try:
+                    r = self.d.motion.position(base, p)
+                except BellcrankError:
+                    continue
+                rate = self.along(s, lambda known, r=r: self.components(r, known))  # type: ignore[misc]
+                worst = max(worst, _relative(rate, self.velocity(p, now) - self.velocity(base, now)))
+        return worst
+
+    def _accelerates(self, s: Sample, now: dict[Expr, float]) -> float:
+        worst = 0.0
+        known = now | dict(zip(self.eom.system.accelerations, map(float, s.udot), strict=True))
+        for p, _ in self.d.machine.heavy_points():
+            rate = self.along(s, lambda known, p=p: self.velocity(p, known))  # type: ignore[misc]
+            worst = max(worst, _relative(rate, self.components(self.d.motion.acceleration(p, self.d.newtonian), known)))
+        for b in self.bodies:
+            rate = self.along(s, lambda known, b=b: self.turning(b, known))  # type: ignore[misc]
+            alf = self.components(self.d.motion.angular_acceleration(b, self.d.newtonian), known)
+            worst = max(worst, _relative(rate, alf))
+        return worst
+
+    def _loads(self, s: Sample, now: dict[Expr, float]) -> list[tuple[Point | Frame, np.ndarray]]:
+        known = now | dict(s.reactions)
+        listed: list[tuple[Point | Frame, np.ndarray]] = []
+        for load in self.d.machine.loads:
+            value = self.components(load.value, known)
+            listed.append((load.on, value))
+            if load.by is not None and load.by is not self.d.newtonian:
+                listed.append((load.by, -value))
+        return [(on, v) for on, v in listed if on is not self.d.newtonian]
+
+    def _moved(self, on: Point | Frame, known: Mapping[Expr, float]) -> np.ndarray:
+        return self.turning(on, known) if isinstance(on, Frame) else self.velocity(on, known)
+
+    def _residual(self, s: Sample, now: dict[Expr, float]) -> float:
+        """The largest residual of F_r + F_r*, relative to the largest partial velocity times force in it."""
+        acting = [(on, v, 0.0) for on, v in self._loads(s, now)]
+        for p, mass in self.d.machine.heavy_points():
+            rate = self.along(s, lambda known, p=p: self.velocity(p, known))  # type: ignore[misc]
+            acting.append((p, -self.numbers([mass], now)[0] * rate, 0.0))
+        for b in self.d.machine.turning_bodies():
+            rate = self.along(s, lambda known, b=b: self.spin(b, known))  # type: ignore[misc]
+            usual = float(np.linalg.norm(self.spin(b, now)) * np.linalg.norm(self.turning(b, now)))  # if nothing acts
+            acting.append((b, -rate, usual))
+        worst = 0.0
+        for r in range(len(s.u) + len(self.d.scalars.auxiliary)):
+            if r < len(s.u):
+                other = self.at(s.t, s.q, s.u + np.eye(len(s.u))[r])
+            else:
+                other = self.at(s.t, s.q, s.u, self.d.scalars.auxiliary[r - len(s.u)])
+            total, size = 0.0, 0.0
+            for on, v, usual in acting:
+                moved = self._moved(on, other) - self._moved(on, now)
+                total += float(moved @ v)
+                size = max(size, float(np.linalg.norm(moved)) * max(float(np.linalg.norm(v)), usual))
+            worst = max(worst, abs(total) / size if size > 0 else 0.0)
+        return worst
+
+    def _power(self, s: Sample, now: dict[Expr, float]) -> float:
+        def kinetic(known: Mapping[Expr, float]) -> np.ndarray:
+            total = 0.0
+            for p, mass in self.d.machine.heavy_points():
+                v = self.velocity(p, known)
+                total += self.numbers([mass], known)[0] * float(v @ v) / 2
+            for b in self.d.machine.turning_bodies():
+                total += float(self.turning(b, known) @ self.spin(b, known)) / 2
+            return np.array([total])
+
+        powers = [float(self._moved(on, now) @ v) for on, v in self._loads(s, now)]
+        rate = float(self.along(s, kinetic)[0])
+        size = max([abs(rate), *map(abs, powers), float(kinetic(now)[0])])
+        return abs(rate - sum(powers)) / size if size > 0 else 0.0
+
+
+def _relative(a: np.ndarray, b: np.ndarray) -> float:
+    size = max(float(np.abs(a).max()), float(np.abs(b).max()), 1e-3)
+    return float(np.abs(a - b).max()) / size

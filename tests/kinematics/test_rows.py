@@ -1,0 +1,78 @@
+"""Rows of constraints: which count, which repeat others, which contradict them."""
+
+import pytest
+
+import bellcrank as bc
+
+
+def linkage(*more, lengths=(1.0, 2.5, 1.5), ground=2.0):
+    """A four-bar in a plane, closed by its coupler's end."""
+    s = bc.System("four-bar", units="mks")
+    n = s.inertial
+    a, b, c = lengths
+    s.add_body("a", rotate=3, cm=(a / 2, 0, 0), mass=1, inertia=(1, 1, 1))
+    s.add_body("b", parent="a", rotate=3, joint_at=(a, 0, 0), cm=(b / 2, 0, 0), mass=1, inertia=(1, 1, 1))
+    s.add_body("c", rotate=3, joint_at=(ground, 0, 0), cm=(c / 2, 0, 0), mass=1, inertia=(1, 1, 1))
+    s.add_point("p", body="b", at=(b, 0, 0))
+    s.add_point("r", body="c", at=(c, 0, 0))
+    s.close_loop("p", "r", directions=(n[1], n[2]), label="pin")
+    for add in more:
+        add(s)
+    s.set_run(initial={"q(a)": 1.0})
+    return s
+
+
+def test_a_multiple_of_a_row_is_ignored():
+    eom = linkage(lambda s: s.close_loop("p", "r", directions=("3*[n1] - [n2]",), label="again")).equations()
+    assert eom.notes == ["the constraint 'again, direction 1' is satisfied already and was ignored"]
+    assert len(eom.independent_speeds) == 1
+
+
+def test_a_row_that_follows_where_the_loop_is_closed_is_told():
+    eom = linkage(lambda s: s.close_loop("p", "r", directions=("[b1]",), label="again")).equations()
+    assert "'again, direction 1' follows from the others" in eom.notes[0]
+    assert "only for these dimensions" not in eom.notes[0]
+    assert len(eom.independent_speeds) == 1
+
+
+def test_redundancy_that_hangs_on_dimensions_is_told():
+    """A fifth bar, parallel to the cranks of a parallelogram, of the same length: with another length it would lock."""
+
+    def fifth(s):
+        s.add_point("m", body="b", at=(1, 0, 0))
+        s.add_point("f", at=("w", 0, 0))
+        s.close_loop("m", "f", joint="rod", length="l", label="third crank")
+        s.set_defaults(w=1.0, l=1.5)
+
+    s = linkage(fifth, lengths=(1.5, 2.0, 1.5))
+    s.set_run(initial={"q(a)": 1.0, "q(b)": -1.0, "q(c)": 1.0})
+    (note,) = s.equations().notes
+    assert "'rod third crank' follows from the others" in note
+    assert "only for these dimensions" in note
+
+
+def test_two_lengths_of_one_rod_contradict():
+    def rod(length):
+        return lambda s: s.close_loop("p", "n.origin", joint="rod", length=length, label=f"rod of {length} m")
+
+    with pytest.raises(bc.ModelError, match=r"'rod rod of 2\.5 m' contradicts 'rod rod of 2\.0 m'"):
+        linkage(rod(2.0), rod(2.5)).equations()
+
+
+def test_no_freedom_left_lists_the_rows():
+    with pytest.raises(bc.ModelError, match=r"leave no freedom: 3 rows determine all 3 speeds \('pin, direction 1'"):
+        linkage(lambda s: s.add_constraint("q(a) - q(c) - 0.1")).equations()
+
+
+def test_contradicting_drives_name_each_other():
+    def drive(text):
+        return lambda s: s.add_constraint(text)
+
+    with pytest.raises(bc.ModelError, match=r"'u\(a\) - 2' contradicts 'u\(a\) - 1'"):
+        linkage(drive("u(a) - 1"), drive("u(a) - 2")).equations()
+
+
+def test_start_in_a_singular_position_is_noted():
+    s = linkage()
+    s.set_run(initial={"q(a)": 0.0, "q(b)": 0.0, "q(c)": 0.0})
+    assert "the start position is singular: it has 1 freedom more than others" in s.equations().notes
