@@ -6,14 +6,19 @@ BIN := .venv/bin
 
 install: .venv/.installed
 
-.venv/.installed: pyproject.toml
+# what Bellcrank itself needs, and nothing for its tests
+.venv/.runs: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "Bellcrank needs Python 3.11 or later; try: make PYTHON=python3.11 $(MAKECMDGOALS)"; exit 1; }
 	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --editable .
+	@touch $@
+
+.venv/.installed: .venv/.runs
 	$(BIN)/python -m pip install --quiet --editable '.[test]'
 	@touch $@
 
-demo: install
+demo: .venv/.runs
 	$(BIN)/python examples/demo.py
 
 lint: install

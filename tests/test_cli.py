@@ -202,11 +202,6 @@ def test_errors_of_the_user_are_told_without_traceback(arguments, message, capsy
     assert "Traceback" not in captured.err
 
 
-def test_unknown_parameter_is_a_warning(capsys):
-    assert run(QUARTER_CAR, "--set", "k_tt=3") == 0
-    assert capsys.readouterr().err.startswith("warning: ")
-
-
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -287,3 +282,76 @@ def test_demo_prints_the_table_and_writes_results(tmp_path, capsys):
 def test_published_figures_are_drawn(tmp_path):
     run_path(str(EXAMPLES / "figures.py"))["main"](tmp_path)
     assert {p.name for p in tmp_path.iterdir()} == {"step_steer.png", "spacecraft_slew.png", "arm_settling.png"}
+
+
+# ---- names, events, and what a model has
+
+
+def test_misspelled_parameters_are_errors_with_near_names(capsys):
+    assert run(QUARTER_CAR, "--set", "kt=3", "--set", "nothing=1") == 1
+    told = capsys.readouterr().err
+    assert "1. --set kt: the model has no such parameter. Did you mean 'k_t'?" in told
+    assert "2. --set nothing: the model has no such parameter. Parameters: " in told
+    assert bellcrank("check", QUARTER_CAR, "--set", "kt=3", "--states", "1") == 1
+    assert "--set kt" in capsys.readouterr().err
+
+
+def test_events_are_told_and_stop_the_run(capsys):
+    """The road rises at 0.5 s; the tyre load falls below 3 kN while the wheel swings back."""
+    assert run(QUARTER_CAR, "--event", "bump=z_road > 0.01", "--stop", "fz < 3000", "--json") == 4
+    figures = json.loads(capsys.readouterr().out)
+    assert figures["events"][0] == "bump at t = 0.5 s"
+    assert figures["ended"] == f"stopped by event 'fz < 3000' at t = {figures['reached']:.6g} s"
+    assert figures["final"]["fz"]["value"] == pytest.approx(3000, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("check", QUARTER_CAR, "--seed", "-1"), "-1 must be at least 0"),
+        (("check", QUARTER_CAR, "--seed", "x"), "'x' is not a whole number"),
+        (("run", QUARTER_CAR, "--output-every", "0"), "0 must be at least 1"),
+    ],
+)
+def test_numbers_out_of_range_are_wrong_usage(arguments, message, capsys):
+    assert bellcrank(*arguments) == 2
+    assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--step", "1e-300"), "step=1e-300 s is too small for t_end=3 s"),
+        (("--plot", "x.foo"), "cannot draw to x.foo"),
+        (("--event", "up=nothing - 1"), "event 'up': no channel or parameter is called 'nothing'"),
+        (("--set", "m_b=-1"), "the mass of body 'body' is negative: m_b = -1"),
+    ],
+)
+def test_wrong_values_of_a_run(arguments, message, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert run(QUARTER_CAR, *arguments) == 1
+    assert message in capsys.readouterr().err
+
+
+def test_describe_lists_what_can_be_set_and_seen(capsys):
+    assert bellcrank("describe", QUARTER_CAR) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "quarter car (mks)"
+    assert any(x.split()[:4] == ["k_t", "190000", "N/m", "190000"] and x.endswith("tyre stiffness") for x in lines)
+    assert "  z_road       m        road height" in lines
+    assert [x.split(" (")[0] for x in lines[1:] if not x.startswith(" ")] == [
+        "parameters",
+        "inputs",
+        "states",
+        "outputs",
+    ]
+    assert any(x.split()[:2] == ["fz", "N"] for x in lines)
+
+
+def test_one_is_singular(capsys, tmp_path):
+    file = tmp_path / "one.py"
+    file.write_text(
+        "import bellcrank as bc\ndef model():\n    s = bc.System('one')\n    s.add_body('b', rotate=3, mass=1, inertia=(1, 1, 1))\n    return s\n"
+    )
+    assert bellcrank("count", file) == 0
+    assert capsys.readouterr().out.startswith("one: 1 body, 1 coordinate, 1 degree of freedom\n")

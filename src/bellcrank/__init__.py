@@ -16,6 +16,9 @@ from bellcrank.errors import (
 )
 from bellcrank.expr.table import table
 from bellcrank.model.formula import (
+    abs as abs,  # not in __all__: Python has its own
+)  # fmt: skip
+from bellcrank.model.formula import (
     acos,
     angle,
     asin,
@@ -42,7 +45,13 @@ from bellcrank.model.formula import (
     tan,
     vel,
     where,
-)  # fmt: skip
+)
+from bellcrank.model.formula import (
+    max as max,
+)
+from bellcrank.model.formula import (
+    min as min,
+)
 from bellcrank.run.inputs import chirp, ramp, sampled, sine, step
 from bellcrank.run.result import Run
 from bellcrank.verify.check import check

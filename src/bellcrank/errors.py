@@ -8,7 +8,8 @@ Every error survives pickling, so that a study may run in other processes.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 _SHOWN = 100  # characters of a long line of text that an ExpressionError shows
 
@@ -70,6 +71,20 @@ class InternalError(BellcrankError):
 
 class ModelWarning(UserWarning):
     """Something in a description that is allowed but probably not meant."""
+
+
+def mapping(given: Any, what: str) -> dict[Any, Any]:
+    """A dictionary that was given, or an empty one for None."""
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        raise ModelError(f"{what}={given!r} must be a dictionary {{name: value}}")
+    return dict(given)
+
+
+def counted(number: int, word: str, words: str = "") -> str:
+    """1 body, 2 bodies."""
+    return f"{number} {word if number == 1 else words or word + 's'}"
 
 
 def near(name: str, candidates: Iterable[str]) -> list[str]:

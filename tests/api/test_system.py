@@ -105,7 +105,7 @@ def test_coordinates_of_another_body():
 def test_summary_tells_the_essentials():
     s, _ = pendulum()
     text = s.equations().summary()
-    assert "1 bodies" in text and "operations" in text and "derived by" in text
+    assert "1 body," in text and "operations" in text and "derived by" in text
 
 
 def test_latex_and_sources_can_be_written(tmp_path):
@@ -204,3 +204,47 @@ def test_results_as_tables_and_in_words():
     assert dataset["q(rod)"].attrs["units"] == "rad" and len(dataset["t"]) == len(run)
     words = sim.describe()
     assert "q(rod)" in words and "kg" in words
+
+
+# ---- what text can say, Python can
+
+
+def test_comparisons_and_limits_in_python_are_those_of_text():
+    def outputs(make):
+        s = bc.System("limits", units="mks")
+        b = s.add_body("b", translate=1, mass=1)
+        k, x = s.parameter("k"), b.q[1]
+        make(s, b, k, x)
+        s.set_defaults(k=0.4)
+        sim = s.equations().compile(backend="python")
+        return [sim.outputs(0.0, [q], [-1.5])[name] for q in (-1.0, 0.4, 2.0) for name in "abcdefgh"]
+
+    def python(s, b, k, x):
+        speed = bc.dot(bc.vel(b.origin), s.inertial[1])
+        s.add_output(bc.min(x, k), "a")
+        s.add_output(bc.max(x, k, 1), "b")
+        s.add_output(bc.abs(x) + abs(x), "c")
+        s.add_output(bc.where(x < k, 1, 2), "d")
+        s.add_output(bc.where(x >= k, 1, 2), "e")
+        s.add_output(bc.where(k <= x, 1, 2), "f")
+        s.add_output(bc.where(x < 1, 1, 2), "g")
+        s.add_output(bc.where(speed < 0, abs(speed), bc.max(speed, 0)), "h")
+
+    def text(s, b, k, x):
+        for name, formula in zip("abcdefgh", (
+            "min(q(b), k)", "max(q(b), k, 1)", "2*abs(q(b))", "where(q(b) < k, 1, 2)", "where(q(b) >= k, 1, 2)", "where(k <= q(b), 1, 2)",
+            "where(1 > q(b), 1, 2)", "where(dot(vel(b0), [n1]) < 0, abs(u(b)), max(u(b), 0))",
+        ), strict=True):  # fmt: skip
+            s.add_output(formula, name)
+
+    assert outputs(python) == outputs(text)
+    assert outputs(python)[:8] == [-1.0, 1.0, 2.0, 1.0, 2.0, 2.0, 1.0, 1.5]
+
+
+def test_comparison_has_no_truth_before_a_run():
+    s = bc.System("limits", units="mks")
+    b = s.add_body("b", translate=1, mass=1)
+    with pytest.raises(bc.ModelError, match=r"\(q\(b\) < k\) is true or false only during a run: use bc.where"):
+        min(s.parameter("k"), b.q[1])
+    with pytest.raises(bc.ModelError, match="true or false only during a run"):
+        bool(bc.dot(bc.vel(b.origin), s.inertial[1]) > 1)

@@ -365,11 +365,23 @@ def test_conflicts_of_facts_name_the_place():
     _, problems = inferred(s)
     assert problems == [
         "constraint 'u(b, 1) - l1*q(b, 2)': u(b, 1) - l1*q(b, 2) adds quantities of different units: "
-        "u(b, 1) is L/T, l1*q(b, 2) is L*A",
+        "u(b, 1) is L/T, l1*q(b, 2) is L*A (l1 is L by body 'b')",
         "body 'b': the units of its moment of inertia i1 are M, but M*L**2 is needed",
         "point 'p': the units of its coordinate m1 are M (by body 'b'), but L is needed",
         "output 'shift': the units of its value q(b, 1) are L, but A is needed",
     ]
+
+
+def test_place_that_told_the_units_of_a_name_is_named_too():
+    """One of the two uses is wrong; which one, only the modeller knows."""
+    s = bc.System("twice", units="mks")
+    b = s.add_body("b", translate=1, mass=1)
+    s.add_force("spring", magnitude="-k*x", direction=b[1], at=b.origin)
+    s.add_force("damper", magnitude="-k*v", direction=b[1], at=b.origin)
+    (problem,) = inferred(s)[1]
+    places = {"force 'spring': ", "force 'damper': "}
+    assert sum(problem.startswith(p) for p in places) == 1
+    assert " by force 'spring')" in problem or " by force 'damper')" in problem
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ SIGNALS = {
     "array": np.column_stack([TIMES, np.cos(9 * TIMES)]),
     "straight table": bc.table(TIMES, np.cos(5 * TIMES)),
     "cubic table": bc.table(TIMES, np.cos(5 * TIMES), 3),
-    "short table": bc.table((0.2, 0.3, 0.5, 0.8), (1.0, 2.0, 0.0, 1.0), 3),  # goes on with its end slopes
+    "short table": bc.table((0.2, 0.3, 0.5, 0.8), (1.0, 2.0, 0.0, 1.0), 3),  # goes on with its end slopes, and says so
 }
 
 
@@ -38,6 +38,7 @@ def driven(units="1", rate=False):
 @needs_compiler
 @pytest.mark.parametrize("name", SIGNALS)
 @pytest.mark.parametrize("method", ["rk2", "rk4"])
+@pytest.mark.filterwarnings("ignore:input 'w' is a table")
 def test_c_and_python_agree(name, method):
     eom = driven().equations()
     runs = [eom.compile(backend=b).simulate(inputs={"w": SIGNALS[name]}, method=method) for b in ("c", "python")]

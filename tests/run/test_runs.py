@@ -5,6 +5,8 @@ import resource
 
 import numpy as np
 import pytest
+from scipy.interpolate import CubicHermiteSpline
+from scipy.optimize import brentq
 
 import bellcrank as bc
 from bellcrank.build.arguments import Course
@@ -150,12 +152,14 @@ def test_events_are_found_between_steps(sim, method):
     run = sim.simulate(
         t_end=10, step=0.01, output_every=7, method=method, events={"up": "q(rod)", "fast": "abs(u(rod)) - 10"}
     )
-    fine = sim.simulate(t_end=10, step=0.001)
-    q = fine["q(rod)"]
+    fine = sim.simulate(t_end=10, method="DOP853", rtol=1e-12, atol=1e-13, step=0.01)
+    q, u = fine["q(rod)"], fine["u(rod)"]
     i = np.flatnonzero((q[:-1] < 0) & (q[1:] >= 0))
-    expected = fine.time[i] + 0.001 * q[i] / (q[i] - q[i + 1])
-    assert [e.name for e in run.events] == ["up"] * len(expected)
-    tolerance = 2e-2 if method == "RK45" else 5e-4  # seen at output times only
+    expected = [
+        brentq(CubicHermiteSpline(fine.time[k : k + 2], q[k : k + 2], u[k : k + 2]), *fine.time[k : k + 2]) for k in i
+    ]
+    assert [e.name for e in run.events] == ["up"] * len(expected) and len(expected) == 2
+    tolerance = {"rk2": 2e-3, "rk4": 1e-6, "RK45": 1e-5}[method]  # of the runs themselves
     np.testing.assert_allclose([e.time for e in run.events], expected, atol=tolerance)
     assert run.ended == "finished"
     steps = np.append(np.arange(0, 1001, 7), 1000) if method != "RK45" else None
@@ -167,8 +171,8 @@ def test_event_stops_the_run(sim):
     run = sim.simulate(t_end=10, events={"down": "-q(rod)", "late": "t - 8"}, stop="down", output_every=5)
     assert run.ended == f"stopped by event 'down' at t = {run.events[0].time:.6g} s"
     assert len(run.events) == 1
-    assert run.time[-2] < run.events[0].time <= run.time[-1] < run.events[0].time + 0.05
-    assert run["q(rod)"][-1] <= 0
+    assert run.time[-2] < run.events[0].time == run.time[-1] < run.time[-2] + 0.05
+    assert run["q(rod)"][-1] == pytest.approx(0, abs=1e-13)
 
 
 @pytest.mark.parametrize("backend", BACKENDS)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bellcrank.api.values import finite, input_signals, parameter_values
+from bellcrank.api.values import finite, input_signals, parameter_values, state_lists
 from bellcrank.build.c import Input
 from bellcrank.errors import ModelError, ModelWarning, did_you_mean
 from bellcrank.expr import Expr, Symbol, evaluate
@@ -16,6 +16,24 @@ from bellcrank.run.admit import CannotClose, Closure
 
 if TYPE_CHECKING:
     from bellcrank.api.equations import Equations
+
+
+def start_state(
+    equations: Equations,
+    given: Any,
+    closure: Closure | None,
+    p: list[float],
+    signals: list[Input],
+) -> tuple[np.ndarray, np.ndarray]:
+    """The state a run starts from: values by name beside those of set_run, or a whole state (q, u) in equation units."""
+    if isinstance(given, tuple | list) and len(given) == 2:
+        q, u = (np.array(x) for x in state_lists(equations, *given))
+        return (q, u) if closure is None else _closed(equations, None, q, u, closure)
+    default = equations.analysis.mechanism.description.run.initial
+    if given is not None and not isinstance(given, Mapping):
+        what = "a dictionary {state: value}, or a state (q, u) as complete() returns it"
+        raise ModelError(f"initial={given!r} must be {what}", equations.name)
+    return complete_state(equations, {**default, **(given or {})}, closure, p, signals)
 
 
 def complete_state(
@@ -26,18 +44,24 @@ def complete_state(
     signals: list[Input] | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """A full state (q, u) in equation units on all constraints; parameters and inputs are the defaults unless given."""
-    program = equations.program
     q, u = initial_state(equations, given, p, signals)
     if closure is None:
         return q, u
-    names = {state_key(equations, key) for key in given}
+    return _closed(equations, {state_key(equations, key) for key in given}, q, u, closure)
+
+
+def _closed(
+    equations: Equations, given: set[str] | None, q: np.ndarray, u: np.ndarray, closure: Closure
+) -> tuple[np.ndarray, np.ndarray]:
+    """The state with its loops closed; `given` names the values that are kept if that can be (None: all)."""
+    program = equations.program
+    names = {_plain(s.name) for s in (*program.coordinates, *program.speeds)} if given is None else given
     free_q, free_u = (
-        np.array([s.name.lower().replace(" ", "") not in names for s in listed])
-        for listed in (program.coordinates, program.speeds)
+        np.array([_plain(s.name) not in names for s in listed]) for listed in (program.coordinates, program.speeds)
     )
     # what is given is kept; if that cannot be, dependent coordinates are guesses only; then everything may move
-    independent = {u.name.lower().replace(" ", "") for u in equations.independent_speeds}
-    guessed = np.array(["u" + s.name.lower().replace(" ", "")[1:] not in independent for s in program.coordinates])
+    independent = {_plain(u.name) for u in equations.independent_speeds}
+    guessed = np.array(["u" + _plain(s.name)[1:] not in independent for s in program.coordinates])
     everything = np.ones_like(free_q), np.ones_like(free_u)
     for attempt, (may_q, may_u) in enumerate(((free_q, free_u), (free_q | guessed, free_u), everything)):
         try:
@@ -46,7 +70,7 @@ def complete_state(
             failed = error
             continue
         if attempt > 0:
-            _warn_of_moved(equations, given, np.concatenate([q, u]), np.concatenate(found))
+            _warn_of_moved(equations, names, np.concatenate([q, u]), np.concatenate(found))
         return found
     raise ModelError(
         f"the loop {failed.row} cannot be closed: a residual of {failed.residual:.3g} remains. "
@@ -55,13 +79,16 @@ def complete_state(
     )
 
 
-def _warn_of_moved(equations: Equations, given: Mapping[Any, float], before: np.ndarray, after: np.ndarray) -> None:
+def _plain(name: str) -> str:
+    return name.lower().replace(" ", "")
+
+
+def _warn_of_moved(equations: Equations, names: set[str], before: np.ndarray, after: np.ndarray) -> None:
     """Tells which given initial values contradict the constraints, and what is used instead."""
     program, units = equations.program, equations.quantities.states
-    names = {state_key(equations, key) for key in given}
     moved = []
     for s, old, new in zip((*program.coordinates, *program.speeds), before, after, strict=True):
-        if s.name.lower().replace(" ", "") in names and abs(new - old) > 1e-9:
+        if _plain(s.name) in names and abs(new - old) > 1e-9:
             unit = units[s.name]
             moved.append(f"{s.name} {unit.from_equation(old):.6g} -> {unit.from_equation(new):.6g}")
     if moved:
@@ -80,13 +107,13 @@ def initial_state(
 ) -> tuple[np.ndarray, np.ndarray]:
     """The values given, in equation units; zero where none is. Independent speeds follow removed ones that are given."""
     program, units = equations.program, equations.quantities.states
-    q = {s.name.lower().replace(" ", ""): i for i, s in enumerate(program.coordinates)}
-    u = {s.name.lower().replace(" ", ""): i for i, s in enumerate(program.speeds)}
+    q = {_plain(s.name): i for i, s in enumerate(program.coordinates)}
+    u = {_plain(s.name): i for i, s in enumerate(program.speeds)}
     values_q, values_u = np.zeros(len(q)), np.zeros(len(u))
     for body in equations.analysis.mechanism.bodies:
         if body.euler:
-            values_q[q[body.q_r[0].name.lower().replace(" ", "")]] = 1.0
-    removed = {r.speed.name.lower().replace(" ", ""): r.speed for r in equations.analysis.removed}
+            values_q[q[_plain(body.q_r[0].name)]] = 1.0
+    removed = {_plain(r.speed.name): r.speed for r in equations.analysis.removed}
     wanted: dict[Symbol, float] = {}
     for key, value in given.items():
         name = state_key(equations, key)
@@ -106,7 +133,7 @@ def initial_state(
             )
     if wanted:
         names = {state_key(equations, key) for key in given}
-        free = np.array([s.name.lower().replace(" ", "") not in names for s in program.speeds])
+        free = np.array([_plain(s.name) not in names for s in program.speeds])
         p = parameter_values(equations) if p is None else p
         signals = input_signals(equations, None) if signals is None else signals
         values_u = _speeds_for(equations, wanted, values_q, values_u, free, p, [i.function(0.0) for i in signals])
@@ -160,5 +187,5 @@ def state_key(equations: Equations, key: Any) -> str:
         listed = equations.program.coordinates if name[0] == "q" else equations.program.speeds
         index = int(name[2:-1])
         if 1 <= index <= len(listed):
-            return listed[index - 1].name.lower().replace(" ", "")
+            return _plain(listed[index - 1].name)
     return name

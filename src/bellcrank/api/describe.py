@@ -1,4 +1,4 @@
-"""The quantities of a model as a person knows them: parameters and states with words, user units and equation values.
+"""The quantities of a model as a person knows them: parameters, inputs, states and outputs with words, user units and equation values.
 
 Settings of the run stand among the parameters under the names that AUTOSIM's programs give them (Sayers 1990, Table 9.1.1).
 """
@@ -50,24 +50,31 @@ def parameter_rows(equations: Equations) -> list[Row]:
 
 
 def describe(equations: Equations) -> str:
-    """Two tables: parameters (value, unit, value in equation units, label) and states (unit, label)."""
+    """Tables: parameters (value, unit, value in equation units, label); inputs, states and outputs (unit, label)."""
 
     def number(x: float | None) -> str:
         return "-" if x is None else f"{x:g}"
 
-    description, quantities, program = (
-        equations.analysis.mechanism.description, equations.quantities, equations.program,
-    )  # fmt: skip
+    program, quantities = equations.program, equations.quantities
     lines = [
-        f"{equations.name} ({description.units})",
+        f"{equations.name} ({equations.analysis.mechanism.description.units})",
         "parameters (user value, unit, equation value, label)",
         *(
             f"  {r.name:12} {number(r.value):>12} {r.unit:12} {number(r.equation_value):>14}  {r.label}".rstrip()
             for r in parameter_rows(equations)
         ),
-        "states",
     ]
-    for s in (*program.coordinates, *program.speeds):
-        unit, label = quantities.states[s.name].text, quantities.state_label.get(s.name, "")
-        lines.append(f"  {s.name:12} {unit:8} {label}".rstrip())
+    inputs = [
+        (s.name, quantities.unit[s.name.lower()].text, quantities.label.get(s.name.lower(), ""))
+        for s in program.given_inputs
+        if s.kind == "variable"
+    ]
+    states = [
+        (s.name, quantities.states[s.name].text, quantities.state_label.get(s.name, ""))
+        for s in (*program.coordinates, *program.speeds)
+    ]
+    outputs = [(o.name, quantities.output_unit[o.name].text, o.label) for o in equations.analysis.outputs]
+    for title, rows in (("inputs", inputs), ("states", states), ("outputs", outputs)):
+        lines += [title] if rows else []
+        lines += [f"  {name:12} {unit:8} {label}".rstrip() for name, unit, label in rows]
     return "\n".join(lines)

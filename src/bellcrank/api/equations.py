@@ -12,7 +12,7 @@ from bellcrank.api.describe import describe
 from bellcrank.dynamics.derive import reduced_system
 from bellcrank.emit.c import Words, c_source
 from bellcrank.emit.python import python_source
-from bellcrank.errors import BuildError, ModelError, ModelWarning, did_you_mean
+from bellcrank.errors import BuildError, ModelError, ModelWarning, counted, did_you_mean, mapping
 from bellcrank.expr import ZERO, Expr, Symbol, latex, small_threshold
 from bellcrank.kinematics.analysis import Analysis
 from bellcrank.kinematics.constraints import Removed, solve_speed_constraint
@@ -68,7 +68,7 @@ class Equations:
 
     @property
     def inputs(self) -> list[str]:
-        return [s.name for s in self.program.inputs]
+        return [s.name for s in self.program.given_inputs]
 
     @property
     def outputs(self) -> list[str]:
@@ -120,9 +120,10 @@ class Equations:
     def summary(self) -> str:
         """A few lines: freedoms, operations, how derived, seconds."""
         c = self.program.count
-        q, u = len(self.coordinates), len(self.independent_speeds)
+        bodies = counted(len(self.analysis.mechanism.bodies), "body", "bodies")
+        q, u = counted(len(self.coordinates), "coordinate"), counted(len(self.independent_speeds), "independent speed")
         lines = [
-            f"{self.name}: {len(self.analysis.mechanism.bodies)} bodies, {q} coordinates, {u} independent speeds",
+            f"{self.name}: {bodies}, {q}, {u}",
             f"operations: {c.add} add, {c.multiply} multiply, {c.divide} divide, {c.function} functions (total {c.total});"
             f" classic {c.add} / {c.muldiv_classic} and {c.calls_classic} calls",
             f"derived by {self.how} in {sum(self.seconds.values()):.3f} s",
@@ -133,7 +134,7 @@ class Equations:
         return "\n".join([*lines, *(f"note: {n}" for n in self.notes)])
 
     def describe(self) -> str:
-        """Parameters and states with labels, user units and equation values."""
+        """Parameters, inputs, states and outputs with values, units and labels."""
         return describe(self)
 
     def __repr__(self) -> str:
@@ -188,7 +189,7 @@ class Equations:
         from bellcrank.api.simulation import Simulation
 
         self._warn_of_unknown_values()
-        return Simulation(self, backend, dict(external or {}))
+        return Simulation(self, backend, mapping(external, "external"))
 
     def _warn_of_unknown_values(self) -> None:
         used = {n.lower() for n in self.analysis.parameters}

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -11,13 +12,17 @@ from bellcrank.errors import BellcrankError, ModelError, RunError, did_you_mean
 from bellcrank.expr.table import Table
 from bellcrank.model.records import Description, External
 from bellcrank.program.program import Program
+from bellcrank.run.stepping import Stepper
 
 
 class Memory:
-    """External routines with what they remember. While `live`, a call may change the memory; else it works on a copy."""
+    """An external routine with what it remembers. While `live`, a call may change the memory; else it works on a copy.
 
-    def __init__(self, routine: External, function: Callable[..., Any]) -> None:
-        self.routine, self.function = routine, function
+    `when` is 1 for routines that are called for rates, 2 for those that are called for outputs and kept values only.
+    """
+
+    def __init__(self, routine: External, function: Callable[..., Any], when: int) -> None:
+        self.routine, self.function, self.when = routine, function, when
         self.array = np.zeros(routine.memory or 0)
         self.live = False
 
@@ -48,6 +53,33 @@ class Memory:
         return tuple(array.tolist()) if len(names) > 1 else float(array.ravel()[0])
 
 
+class Remembered:
+    """Memories of a run, each with the array in which single evaluations find it: marked before a step, put back for a look.
+
+    `rates` are those at the mark.
+    """
+
+    def __init__(self, run: Stepper, arrays: Sequence[tuple[np.ndarray, np.ndarray]]) -> None:
+        self.run, self.arrays = run, arrays
+        self.rates = run.rates
+        self.marked: list[np.ndarray] = []
+
+    def mark(self) -> None:
+        self.rates = self.run.rates.copy()
+        self.marked = [running.copy() for running, _ in self.arrays]
+
+    @contextmanager
+    def back(self) -> Iterator[None]:
+        later = [seen.copy() for _, seen in self.arrays]
+        try:
+            for (_, seen), marked in zip(self.arrays, self.marked, strict=True):
+                seen[:] = marked
+            yield
+        finally:
+            for (_, seen), values in zip(self.arrays, later, strict=True):
+                seen[:] = values
+
+
 def routines_of(program: Program, description: Description, external: Mapping[str, Any]) -> list[Any]:
     """A callable for every external routine and table of the program; None where there is only C."""
     replaced = {k.lower(): v for k, v in external.items()}
@@ -65,5 +97,5 @@ def routines_of(program: Program, description: Description, external: Mapping[st
             raise ModelError(
                 f"external '{routine.name}' has no routine: give python=, c= or external=", description.name
             )
-        result.append(None if function is None else Memory(routine, function))
+        result.append(None if function is None else Memory(routine, function, 1 if program.in_rates(routine) else 2))
     return result

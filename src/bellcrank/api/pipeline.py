@@ -26,7 +26,7 @@ from bellcrank.program.count import count
 from bellcrank.program.extract import network_cost
 from bellcrank.program.idle import drop_idle_parameters
 from bellcrank.program.optimise import first_extraction, optimise
-from bellcrank.program.program import Loops, Parts, Program, Quick, Scales, build_program
+from bellcrank.program.program import KeptCall, Loops, Parts, Program, Quick, Scales, build_program
 
 SOLVE = ("auto", "explicit", "implicit", "order-n")
 OPTIMISE = ("none", "default", "thorough")
@@ -138,9 +138,16 @@ def _build(analysis: Analysis, rates: list[Expr], **more: object) -> Program:
     orders = analysis.mechanism.orders
     parameters = [Symbol(n, "parameter", orders.get(n.lower(), 0)) for n in names]
     inputs = [Symbol(v.name, "variable", orders.get(v.name.lower(), 0)) for v in d.variables]
-    return build_program(
-        Parts(d.name, parameters, analysis.mechanism.coordinates, speeds, rates, outputs, inputs, **more)  # type: ignore[arg-type]
+    kept = [KeptCall(k.symbols, k.routine, k.arguments) for k in analysis.kept]
+    program = build_program(
+        Parts(d.name, parameters, analysis.mechanism.coordinates, speeds, rates, outputs, inputs, kept=kept, **more)  # type: ignore[arg-type]
     )
+    for routine in program.routines:
+        if getattr(routine, "when", None) == "output" and program.in_rates(routine):
+            raise ModelError(
+                f"external '{routine.name}' is called for outputs only (when='output'), but the equations of motion use it"
+            )
+    return program
 
 
 def _loops(analysis: Analysis, quantities: Quantities) -> Loops:

@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
+import time
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bellcrank.api.assembly import complete_state
+from bellcrank.api.assembly import complete_state, start_state
 from bellcrank.api.externals import Memory, routines_of
 from bellcrank.api.loops import closure_of, keeper_of
-from bellcrank.api.outcome import as_run, how_ended, watch_for
-from bellcrank.api.values import input_signals, parameter_values, run_plan, state_lists
-from bellcrank.build.arguments import Course
+from bellcrank.api.outcome import as_run, how_ended, not_finite, watch_for
+from bellcrank.api.trip import prepare
+from bellcrank.api.values import check_masses, input_signals, number, parameter_values, positive, run_plan, state_lists
+from bellcrank.build.arguments import At
 from bellcrank.build.c import NEAR, CModel, Input, c_model
 from bellcrank.build.compiler import find_compiler
 from bellcrank.build.python import PythonModel
-from bellcrank.errors import ModelError
+from bellcrank.errors import ModelError, ModelWarning, mapping
+from bellcrank.expr.table import Table
 from bellcrank.run.admit import Closure
-from bellcrank.run.integrate import ADAPTIVE
+from bellcrank.run.beyond import asked_beyond
 from bellcrank.run.result import Run
-from bellcrank.run.stepping import AdaptiveRun, Evaluation, PythonRun, Stepper
+from bellcrank.run.stepping import Evaluation
 from bellcrank.run.watch import Progress, take_steps
 
 if TYPE_CHECKING:
@@ -86,6 +90,7 @@ class Simulation:
     def _constants(self, p: list[float]) -> list[float]:
         key = tuple(p)
         if self._known is None or self._known[0] != key:
+            check_masses(self.equations, p)
             try:
                 known = self.model.constants(p)
             except (ZeroDivisionError, ValueError, OverflowError) as error:
@@ -117,17 +122,14 @@ class Simulation:
 
         In a singular position of closed loops, constraints that vanish there are left out.
         """
-        p = self.parameter_values(parameters)
-        w = [i.function(t) for i in self._inputs(inputs)]
-        q, u = state_lists(self.equations, q, u)
-        at = float(t), q, u, p, self._constants(p), w
+        at = self._at(t, q, u, parameters, inputs)
         if self.program.loops is not None:
             *rates, ratio = self.model.careful(*at)
-            closure = closure_of(self._python, p, self._inputs(inputs))
+            closure = closure_of(self._python, at[3], self._inputs(inputs))
             assert closure is not None
-            _, _, _, J = closure.evaluate(float(t), np.array(q), np.array(u))
+            _, _, _, J = closure.evaluate(at[0], np.array(at[1]), np.array(at[2]))
             if min(ratio, closure.steady(J)) < NEAR:
-                return np.array(rates[: len(q)]), np.array(rates[len(q) :])
+                return np.array(rates[: len(at[1])]), np.array(rates[len(at[1]) :])
         qdot, udot = self.model.derivatives(*at)
         return np.array(qdot), np.array(udot)
 
@@ -140,19 +142,40 @@ class Simulation:
         inputs: Mapping[str, Any] | None = None,
     ) -> dict[str, float]:
         """Output channels in user units at a state given in equation units."""
-        p = self.parameter_values(parameters)
-        w = [i.function(t) for i in self._inputs(inputs)]
-        q, u = state_lists(self.equations, q, u)
-        values = self.model.outputs(float(t), q, u, p, self._constants(p), w)
+        values = self.model.outputs(*self._at(t, q, u, parameters, inputs))
         names = self.program.output_names
         return {n: float(self.quantities.output_unit[n].from_equation(v)) for n, v in zip(names, values, strict=True)}
+
+    def _at(
+        self,
+        t: float,
+        q: Sequence[float],
+        u: Sequence[float],
+        parameters: Mapping[str, float] | None,
+        inputs: Mapping[str, Any] | None,
+    ) -> At:
+        """A state with all that programs are called with; values that external routines keep are those of a run that starts there."""
+        p = self.parameter_values(parameters)
+        n_q, n_s, kept = self._sizes
+        c, signals = self._constants(p), self._inputs(inputs)
+        evaluation = Evaluation(self.model, n_q, n_s, p, c, signals, self._set_live, np.zeros(kept))
+        y = np.array([x for part in state_lists(self.equations, q, u) for x in part])
+        t = number(t, "t")
+        evaluation.hold(t, y, first=True, live=0)
+        return evaluation.at(t, y)
+
+    @property
+    def _sizes(self) -> tuple[int, int, int]:
+        """Numbers of coordinates, of states and of values that external routines keep."""
+        p = self.program
+        return len(p.coordinates), len(p.coordinates) + len(p.speeds), len(p.inputs) - len(p.given_inputs)
 
     def complete(self, initial: Mapping[Any, float] | None = None) -> tuple[np.ndarray, np.ndarray]:
         """The full state in equation units from the values given (user units, default: those of set_run).
 
         What constraints determine is solved for, starting from zero; the rest is zero.
         """
-        given = self.description.run.initial if initial is None else initial
+        given = self.description.run.initial if initial is None else mapping(initial, "initial")
         if self.program.loops is None:
             return complete_state(self.equations, given)
         p, signals = self.parameter_values(), self._inputs(None)
@@ -175,7 +198,7 @@ class Simulation:
         method: str | None = None,
         output_every: int | None = None,
         parameters: Mapping[str, float] | None = None,
-        initial: Mapping[Any, float] | None = None,
+        initial: Mapping[Any, float] | tuple[Sequence[float], Sequence[float]] | None = None,
         inputs: Mapping[str, Any] | None = None,
         rtol: float = 1e-8,
         atol: float = 1e-10,
@@ -185,41 +208,43 @@ class Simulation:
     ) -> Run:
         """Integrates from t = 0 to t_end. Defaults come from set_run; `step` and times in s, values in user units.
 
-        `events`: conditions by name, each a channel or a formula over channels and parameters; its crossing of zero from below is
-        recorded in `run.events`. `stop` names events that end the run. `progress` is called with the share done.
+        `initial`: values by state, or a whole state (q, u) in equation units, as `complete` returns it. `rtol`, `atol`: of the
+        adaptive methods. `events`: conditions by name, each a channel or a formula over channels and parameters; its crossing of
+        zero from below, or a comparison that becomes true, is recorded in `run.events`. `stop` names events that end the run.
+        `progress` is called with the share done.
         """
         plan = run_plan(self.equations, t_end, step, method, output_every)
+        tolerances = positive(rtol, "rtol", ""), positive(atol, "atol", "")
         p = self.parameter_values(parameters)
         signals = self._inputs(inputs, plan.t_end)
-        watch = watch_for(self.equations, events or {}, {stop} if isinstance(stop, str) else set(stop), parameters)
+        watch = watch_for(self.equations, events, stop, parameters)
         closure = self._closure(p, signals)
-        given = {**self.description.run.initial, **(initial or {})}
-        y = np.concatenate(complete_state(self.equations, given, closure, p, signals))
+        y = np.concatenate(start_state(self.equations, initial, closure, p, signals))
         self._forget()
-        n_q = len(self.program.coordinates)
-        keeper = None if closure is None else keeper_of(closure, self._python, y, p, signals)
-        evaluation = Evaluation(self.model, n_q, p, self._constants(p), signals, self._set_live, keeper)
-        run: Stepper
-        if plan.method in ADAPTIVE:
-            times = plan.output_times
-            run = AdaptiveRun(evaluation, plan.method, times, y, rtol, atol)
-            total, every, h = len(times) - 1, 1, plan.step * plan.every
-        else:
-            total, every, h = plan.steps, plan.every, plan.step
-            course = Course(plan.method, h, total, 1 if watch.conditions else every)
-            if isinstance(self.model, CModel):
-                weights = keeper.closure.weights if keeper else None
-                run = self.model.start(course, y, p, evaluation.c, signals, weights)
-            else:
-                run = PythonRun(evaluation, course, y)
+        n_q, n_s, n_kept = self._sizes
+        kept = np.zeros(n_kept)
+        keeper = None if closure is None else keeper_of(closure, self._python, y, p, signals, kept)
+        evaluation = Evaluation(self.model, n_q, n_s, p, self._constants(p), signals, self._set_live, kept, keeper)
+        trip = prepare(plan, evaluation, y, watch, tolerances, self._remembering)
+        began = time.perf_counter()
         try:
-            rows = take_steps(run, total, every, watch, progress)
+            rows = take_steps(trip.run, trip.total, trip.every, watch, trip.within, trip.remembered, progress)
         finally:
-            self._set_live(False)
-        watch.passed(run.passages)
-        ended = how_ended(self.equations, self.externals, run, watch, h, p, signals)
+            self._set_live(0)
+        seconds = time.perf_counter() - began
+        watch.passed(trip.run.passages)
+        ended = how_ended(self.equations, self.externals, trip, watch, p, signals)
         settings = {"t_end": plan.t_end, "step": plan.step, "method": plan.method, "backend": self.backend}
-        return as_run(self.equations, rows, ended, watch, settings)
+        settings["seconds"] = seconds
+        run = as_run(self.equations, rows, ended, watch, settings)
+        doubts = asked_beyond(self.program, self._python, rows, p) if self._uses_tables else []
+        for doubt in (*not_finite(run, self.equations.outputs), *doubts):
+            warnings.warn(doubt, ModelWarning, stacklevel=2)
+        return run
+
+    @property
+    def _uses_tables(self) -> bool:
+        return any(isinstance(r, Table) for r in self.program.routines)
 
     @property
     def _remembering(self) -> list[Memory]:
@@ -232,13 +257,13 @@ class Simulation:
         if isinstance(self.model, CModel):
             self.model.forget()
 
-    def _set_live(self, live: bool) -> None:
-        """Whether single evaluations may change what external routines remember."""
+    def _set_live(self, live: int) -> None:
+        """Whose memories single evaluations may change: 1 of routines called for rates, 2 of the others, 0 none."""
         for routine in self._remembering:
-            routine.live = live
+            routine.live = bool(live & routine.when)
         if isinstance(self.model, CModel):
             self.model.live = live
 
     def describe(self) -> str:
-        """Parameters and states with labels, user units and equation values."""
+        """Parameters, inputs, states and outputs with labels, user units and equation values."""
         return self.equations.describe()

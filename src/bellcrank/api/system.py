@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from bellcrank.api.handles import BodyHandle, ForceHandle, PointHandle
-from bellcrank.errors import ModelError
+from bellcrank.errors import ModelError, counted, mapping
 from bellcrank.expr import Expr, Symbol
 from bellcrank.model.check import Checker, Draft
 from bellcrank.model.formula import Formula, to_syntax
@@ -38,9 +40,9 @@ class System:
     """
 
     def __init__(self, name: str, units: str = "mks", axes: str | None = None) -> None:
-        self.description = Description(str(name), unit_system(units).name, axes)
+        self.description = Description(_name(name, "system"), unit_system(units).name, axes)
         self.inertial = BodyHandle("n", [], [])
-        if axes is not None and axes.lower().split()[0] not in ("sae", "iso"):
+        if axes is not None and str(axes).lower().split()[:1] not in (["sae"], ["iso"]):
             self.description.problems.append(f"axes={axes!r} is not known; it is 'SAE', 'ISO 8855' or None.")
 
     @property
@@ -74,7 +76,7 @@ class System:
         parameters named after the body.
         """
         record = BodyRecord(
-            name, parent, label, mass, inertia, translate, rotate, rotation_axis, reference_axis, joint_at, cm,
+            _name(name, "body"), parent, label, mass, inertia, translate, rotate, rotation_axis, reference_axis, joint_at, cm,
             coordinates_of, small_angles, small_translations,
         )  # fmt: skip
         self.description.bodies.append(record)
@@ -95,7 +97,7 @@ class System:
         label: str | None = None,
     ) -> PointHandle:
         """Adds a point fixed in a body (default: the ground)."""
-        self.description.points.append(PointRecord(name, body, at, coordinates_of, label))
+        self.description.points.append(PointRecord(_name(name, "point"), body, at, coordinates_of, label))
         return PointHandle(name)
 
     # ---- forces
@@ -115,7 +117,9 @@ class System:
 
         In the magnitude, x = direction . (at - against), x0 its nominal value, v = direction . (their relative velocity).
         """
-        self.description.forces.append(ForceRecord("force", name, magnitude, direction, at, against, label, dummies))
+        along = self._vector(direction)
+        name = _name(name, "force")
+        self.description.forces.append(ForceRecord("force", name, magnitude, along, at, against, label, dummies))
         return ForceHandle(name)
 
     def add_strut(
@@ -128,7 +132,8 @@ class System:
         dummies: tuple[str, str, str] = ("x", "x0", "v"),
     ) -> ForceHandle:
         """A force along the line between two points; positive pushes them apart. x is their distance, v its rate."""
-        if isinstance(between, str) or len(between) != 2:
+        name = _name(name, "strut")
+        if not isinstance(between, tuple | list) or len(between) != 2:
             self.description.problems.append(f"strut '{name}': between={between!r} must be two points.")
             between = ("o", "o")
         first, second = between
@@ -139,14 +144,16 @@ class System:
         self, name: str, *, magnitude: Any, direction: Any, on: Any, against: Any = None, label: str | None = None
     ) -> ForceHandle:
         """A moment on a body, the opposite one on `against` (default: the ground)."""
-        self.description.forces.append(ForceRecord("moment", name, magnitude, direction, on, against, label))
+        along = self._vector(direction)
+        name = _name(name, "moment")
+        self.description.forces.append(ForceRecord("moment", name, magnitude, along, on, against, label))
         return ForceHandle(name)
 
     def add_gravity(self, direction: Any = None, g: Any = "g") -> None:
         """Uniform gravity along `direction` (default: down, by the axes convention). The parameter g has the standard value."""
         if self.description.gravity is not None:
             self.description.problems.append("gravity is given twice: call add_gravity() once.")
-        self.description.gravity = (direction, g)
+        self.description.gravity = (self._vector(direction), g)
         if isinstance(g, str) and g.isidentifier() and self._parameter(g).value is None:
             self._parameter(g).value = unit_system(self.description.units).gees
             self._parameter(g).units = self._parameter(g).units or f"{unit_system(self.description.units).length}/s2"
@@ -175,12 +182,20 @@ class System:
         universal, planar (these but ball with `axis`, a vector fixed in p's body) or rod (a constant distance, `length` or the
         nominal one).
         """
-        self.description.loops.append(LoopRecord(p, r, tuple(directions), joint, axis, length, label))
+        along = tuple(self._vector(d) for d in directions)
+        self.description.loops.append(LoopRecord(p, r, along, joint, self._vector(axis), length, label))
+
+    def _vector(self, given: Any) -> Any:
+        """A vector expression as it stands; three components stand for one along the inertial axes."""
+        if isinstance(given, tuple | list | np.ndarray) and len(given) == 3:
+            parts = [Formula(to_syntax(c)) * self.inertial[i] for i, c in enumerate(given, 1)]
+            return parts[0] + parts[1] + parts[2]
+        return given
 
     # ---- parameters, variables, definitions
 
     def _parameter(self, name: str) -> ParameterRecord:
-        return self.description.parameters.setdefault(name.lower(), ParameterRecord(name))
+        return self.description.parameters.setdefault(_name(name, "parameter").lower(), ParameterRecord(name))
 
     def add_parameter(
         self, name: str, value: float | None = None, units: str | None = None, label: str | None = None
@@ -202,17 +217,17 @@ class System:
 
     def set_defaults(self, values: Mapping[str, float] | None = None, **more: float) -> None:
         """Default values of parameters, in user units."""
-        for name, value in {**(values or {}), **more}.items():
+        for name, value in {**mapping(values, "set_defaults"), **more}.items():
             self._parameter(name).value = value
 
     def set_units(self, values: Mapping[str, str] | None = None, **more: str) -> None:
         """Units of parameters: dimension words ("F/L") or real units ("N/mm")."""
-        for name, text in {**(values or {}), **more}.items():
+        for name, text in {**mapping(values, "set_units"), **more}.items():
             self._parameter(name).units = text
 
     def set_labels(self, values: Mapping[str, str] | None = None, **more: str) -> None:
         """What parameters mean, in words."""
-        for name, text in {**(values or {}), **more}.items():
+        for name, text in {**mapping(values, "set_labels"), **more}.items():
             self._parameter(name).label = text
 
     def expr(self, text: str) -> Expr | Formula:
@@ -229,6 +244,7 @@ class System:
         """Names a scalar for later text."""
         from bellcrank.expr.table import Table
 
+        _name(name, "definition")
         if isinstance(expression, Table):
             self.description.tables[name] = expression.named(name)
         else:
@@ -236,7 +252,7 @@ class System:
 
     def add_variable(self, name: str, units: str | None = None, label: str | None = None) -> Expr:
         """Declares an input that is given at run time."""
-        self.description.variables.append(VariableRecord(name, units, label))
+        self.description.variables.append(VariableRecord(_name(name, "variable"), units, label))
         return Symbol(name, "variable")
 
     def add_external(
@@ -261,6 +277,20 @@ class System:
             self.description.problems.append(
                 f"external '{name}': when={when!r} is not known; it is 'derivatives', 'update', 'output' or 'init'."
             )
+        _name(name, "external")
+        if memory is not None and (not isinstance(memory, int) or isinstance(memory, bool) or memory < 1):
+            self.description.problems.append(
+                f"external '{name}': memory={memory!r} must be a whole number of at least 1, or None."
+            )
+        routine: Any = python
+        if routine is not None and not callable(routine):
+            self.description.problems.append(f"external '{name}': python={python!r} cannot be called.")
+        if isinstance(arguments, str):
+            self.description.problems.append(
+                f"external '{name}': arguments={arguments!r} must be a tuple, such as ({arguments!r},)."
+            )
+        if isinstance(returns, int) and returns != 1:
+            self.description.problems.append(f"external '{name}': returns={returns!r} must be the names it sets.")
         names = (
             (returns,)
             if isinstance(returns, str)
@@ -282,11 +312,11 @@ class System:
         generic: str | None = None,
     ) -> None:
         """Adds an output channel. Accelerations may occur."""
-        self.description.outputs.append(OutputRecord(expression, name, label, units, body, generic))
+        self.description.outputs.append(OutputRecord(expression, _name(name, "output"), label, units, body, generic))
 
     def add_outputs(self, *groups: str) -> None:
         """Adds groups of channels: coordinates, speeds, forces, moments, energy, momentum, residuals."""
-        self.description.output_groups.extend(groups)
+        self.description.output_groups.extend(_name(g, "group of outputs") for g in groups)
 
     def small(self, *what: Any) -> None:
         """Declares coordinates, speeds, variables or parameters small, of first order."""
@@ -322,8 +352,8 @@ class System:
         for key, value in {"t_end": t_end, "step": step, "method": method, "output_every": output_every}.items():
             if value is not None:
                 setattr(run, key, value)
-        run.initial.update(initial or {})
-        run.inputs.update(inputs or {})
+        run.initial.update(mapping(initial, "initial"))
+        run.inputs.update(mapping(inputs, "inputs"))
 
     # ---- results
 
@@ -352,7 +382,19 @@ class System:
 
     def __repr__(self) -> str:
         d = self.description
-        return f"System({d.name!r}: {len(d.bodies)} bodies, {len(d.forces)} forces, {len(d.constraints)} constraints)"
+        parts = (
+            counted(len(d.bodies), "body", "bodies"),
+            counted(len(d.forces), "force"),
+            counted(len(d.constraints) + len(d.loops), "constraint"),
+        )
+        return f"System({d.name!r}: {', '.join(parts)})"
+
+
+def _name(given: Any, what: str) -> str:
+    """A name, which is text."""
+    if not isinstance(given, str):
+        raise ModelError(f"the name of a {what} is {given!r}; it must be text")
+    return given
 
 
 def _symbols_of(record: BodyRecord) -> tuple[list[Symbol], list[Symbol]]:

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bellcrank.build.c import Input
-from bellcrank.errors import ModelError, ModelWarning, did_you_mean
+from bellcrank.errors import ModelError, ModelWarning, did_you_mean, mapping
+from bellcrank.expr import Expr, evaluate
+from bellcrank.expr.show import text
 from bellcrank.run.inputs import as_input, as_signal, check_covers
 from bellcrank.run.integrate import ADAPTIVE, FIXED
 
@@ -49,17 +51,19 @@ def run_plan(
     step = positive(step if step is not None else r.step if r.step is not None else t_end / 1000, "step")
     method = method_name(method or r.method or "rk4", name)
     every = output_every if output_every is not None else r.output_every if r.output_every is not None else 1
-    if not isinstance(every, int) or isinstance(every, bool) or every < 1:
+    if not isinstance(every, int | np.integer) or isinstance(every, bool) or every < 1:
         raise ModelError(f"output_every={every!r} must be a whole number of at least 1", name)
+    if t_end / step > 1e13:
+        raise ModelError(f"step={step:g} s is too small for t_end={t_end:g} s: {t_end / step:.0e} steps", name)
     if step > t_end * (1 + 1e-12):
         raise ModelError(f"step={step:g} s is larger than t_end={t_end:g} s", name)
-    return Plan(t_end, step, method, every)
+    return Plan(t_end, step, method, int(every))
 
 
 def parameter_values(equations: Equations, given: Mapping[str, float] | None = None) -> list[float]:
     """All parameters in equation units; `given` (user units) overrides the defaults."""
     quantities, description = equations.quantities, equations.analysis.mechanism.description
-    override = {str(k).lower(): v for k, v in (given or {}).items()}
+    override = {str(k).lower(): v for k, v in mapping(given, "parameters").items()}
     values, missing = [], []
     for p in equations.program.parameters:
         key = p.name.lower()
@@ -68,8 +72,8 @@ def parameter_values(equations: Equations, given: Mapping[str, float] | None = N
         if value is None:
             missing.append(p.name)
             continue
-        number = finite(value, f"parameter '{p.name}'")
-        values.append(float(quantities.unit[key].to_equation(number)))
+        found = finite(value, f"parameter '{p.name}'")
+        values.append(float(quantities.unit[key].to_equation(found)))
     if missing:
         listed = ", ".join(f"'{m}'" for m in missing)
         raise ModelError(
@@ -90,11 +94,12 @@ def parameter_values(equations: Equations, given: Mapping[str, float] | None = N
 def input_signals(equations: Equations, given: Mapping[str, Any] | None, t_end: float | None = None) -> list[Input]:
     """Every input over time in equation units; those that are sampled must cover a run until t_end."""
     quantities, description = equations.quantities, equations.analysis.mechanism.description
-    listed = {k.lower(): v for k, v in {**description.run.inputs, **(given or {})}.items()}
-    _warn_of_unknown_inputs([v.name for v in description.variables], given or {})
+    given = mapping(given, "inputs")
+    listed = {str(k).lower(): v for k, v in {**description.run.inputs, **given}.items()}
+    _warn_of_unknown_inputs([v.name for v in description.variables], given)
     result: list[Input] = []
     missing = []
-    for s in equations.program.inputs:
+    for s in equations.program.given_inputs:
         name = s.name[5:-1] if s.kind == "rate" else s.name
         if name.lower() not in listed:
             missing.append(name)
@@ -121,14 +126,17 @@ def _warn_of_unknown_inputs(known: Sequence[str], given: Mapping[str, Any]) -> N
             )
 
 
-def state_lists(equations: Equations, q: Sequence[float], u: Sequence[float]) -> tuple[list[float], list[float]]:
+def state_lists(equations: Equations, q: Any, u: Any) -> tuple[list[float], list[float]]:
     """q and u as lists of the right lengths."""
     program = equations.program
+    found: list[list[float]] = []
     for given, wanted, what in ((q, program.coordinates, "q"), (u, program.speeds, "u")):
-        if len(given) != len(wanted):
-            names = ", ".join(s.name for s in wanted)
-            raise ModelError(f"{what} must have {len(wanted)} values ({names}), {len(given)} given", equations.name)
-    return [float(x) for x in q], [float(x) for x in u]
+        names = ", ".join(s.name for s in wanted)
+        if isinstance(given, str) or not isinstance(given, Sequence | np.ndarray) or len(given) != len(wanted):
+            count = f"{len(given)} given" if isinstance(given, Sequence | np.ndarray) else f"not {given!r}"
+            raise ModelError(f"{what} must have {len(wanted)} values ({names}), {count}", equations.name)
+        found.append([number(x, s.name) for x, s in zip(given, wanted, strict=True)])
+    return found[0], found[1]
 
 
 def method_name(method: str, model: str) -> str:
@@ -142,18 +150,62 @@ def method_name(method: str, model: str) -> str:
     )
 
 
-def finite(value: Any, what: str) -> float:
+def number(value: Any, what: str) -> float:
     try:
-        number = float(value)
-    except (TypeError, ValueError):
+        return float(value)
+    except (TypeError, ValueError, OverflowError):
         raise ModelError(f"{what} is {value!r}, not a number") from None
-    if not math.isfinite(number):
-        raise ModelError(f"{what} is {number}, not a finite number")
-    return number
 
 
-def positive(value: Any, what: str) -> float:
-    number = finite(value, what)
-    if number <= 0:
-        raise ModelError(f"{what}={number:g} s must be positive")
-    return number
+def finite(value: Any, what: str) -> float:
+    found = number(value, what)
+    if not math.isfinite(found):
+        raise ModelError(f"{what} is {found}, not a finite number")
+    return found
+
+
+def positive(value: Any, what: str, unit: str = " s") -> float:
+    found = finite(value, what)
+    if found <= 0:
+        raise ModelError(f"{what}={found:g}{unit} must be positive")
+    return found
+
+
+def _default_values(equations: Equations) -> dict[str, float]:
+    """Default values of all parameters that have one, in equation units."""
+    unit, records = equations.quantities.unit, equations.analysis.mechanism.description.parameters
+    found = {}
+    for key, name in equations.analysis.parameters.items():
+        record = records.get(key)
+        if record is not None and record.value is not None and key in unit:
+            found[name] = float(unit[key].to_equation(finite(record.value, f"parameter '{name}'")))
+    return found
+
+
+def _value(entries: Sequence[Expr], known: Mapping[str, float]) -> list[float] | None:
+    """Values of constant expressions; None if they depend on what has no value, because the equations do not use it."""
+    try:
+        found = evaluate(entries, known)
+    except (ModelError, ArithmeticError):
+        return None
+    return found if all(math.isfinite(x) for x in found) else None
+
+
+def check_masses(equations: Equations, p: Sequence[float]) -> None:
+    """Masses and moments of inertia that follow from parameters must not be negative."""
+    known = _default_values(equations) | {s.name: x for s, x in zip(equations.program.parameters, p, strict=True)}
+    problems = []
+    for body in equations.analysis.mechanism.bodies:
+        mass = _value([body.mass], known)
+        if mass is not None and mass[0] < 0:
+            problems.append(f"the mass of body '{body.name}' is negative: {text(body.mass)} = {mass[0]:g}")
+        inertia = _value([x for row in body.inertia for x in row], known)
+        if inertia is None:
+            continue
+        moments = np.linalg.eigvalsh(np.reshape(inertia, (3, 3)))
+        if moments[0] < -1e-9 * np.abs(moments).max():
+            problems.append(
+                f"the inertia of body '{body.name}' is not physical: its smallest principal value is {moments[0]:g}"
+            )
+    if problems:
+        raise ModelError(problems, equations.name)

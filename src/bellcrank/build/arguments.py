@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 # t, q, u, p, c, w: time, coordinates, speeds, parameters, constants that follow from them, inputs; all in equation units
@@ -11,9 +13,58 @@ At = tuple[float, Sequence[float], Sequence[float], Sequence[float], Sequence[fl
 
 @dataclass(frozen=True)
 class Course:
-    """`total` steps of one length (s) with a fixed-step method; every n-th is recorded, and the last of all."""
+    """`total` steps of one length (s) with a fixed-step method; every n-th is recorded, and the last of all.
+
+    The last step ends at `t_end` (0: total * step), so it may be shorter. At `breaks`, times in order at which inputs jump or have
+    a kink, steps are split; those nearer than a billionth of a step to its end lie at it.
+    """
 
     method: str
     step: float
     total: int
     every: int = 1
+    t_end: float = 0.0
+    breaks: tuple[float, ...] = ()
+
+    def time(self, i: int) -> float:
+        """The end of step i."""
+        return self.t_end if i == self.total and self.t_end > 0 else i * self.step
+
+    def parts(self, i: int, until: float = math.inf) -> Iterator[Part]:
+        """Step i in the parts it is taken in, as `run.c` does; the last one ends at `until` if that lies within the step."""
+        h, near = self.step, 1e-9 * self.step
+        t, end = (i - 1) * h, min(self.time(i), until)
+        first = bisect_right(self.breaks, t + near)
+        inner = list(self.breaks[first : bisect_right(self.breaks, end + near)])
+        if not inner and abs(end - i * h) <= near:
+            yield Part(h, t, (i - 0.5) * h, end, end, end)
+            return
+        while t < end:
+            to = before = after = end
+            if inner:
+                at = last = inner.pop(0)
+                while inner and inner[0] <= last + near:
+                    last = inner.pop(0)
+                to = at if at < end - near else end
+                before, after = math.nextafter(min(at, to), -math.inf), max(last, to)
+            yield Part(to - t, t, 0.5 * (t + to), to, before, after, to >= end)
+            t = to
+
+    def begin(self, i: int) -> float:
+        """The time at which inputs are read at the beginning of step i: after all jumps there."""
+        t, near = (i - 1) * self.step, 1e-9 * self.step
+        return max([t, *self.breaks[bisect_left(self.breaks, t - near) : bisect_right(self.breaks, t + near)]])
+
+
+@dataclass(frozen=True)
+class Part:
+    """A step, or a part of one, of length h from t to end. Inputs are read `before` a jump at its end, and `after` it for what
+    follows."""
+
+    h: float
+    t: float
+    middle: float
+    end: float
+    before: float
+    after: float
+    last: bool = True  # of its step

@@ -52,6 +52,7 @@ class Input:
     pieces: np.ndarray | None = None
     rate: bool = False
     scale: float = 1.0
+    breaks: tuple[float, ...] = ()  # times of jumps and kinks
 
 
 class _Externals(ctypes.Structure):
@@ -95,6 +96,12 @@ class _Job(ctypes.Structure):
         ("rows", ctypes.c_void_p),
         ("filled", ctypes.c_int64),
         ("reached", ctypes.c_int64),
+        ("t_end", ctypes.c_double),
+        ("breaks", ctypes.c_void_p),
+        ("n_breaks", ctypes.c_int64),
+        ("begun", ctypes.c_int64),
+        ("with_inputs", ctypes.c_int64),
+        ("kept", ctypes.c_void_p),
         # of models with closed loops; the others end before these
         ("moved", ctypes.c_double),
         ("residual", ctypes.c_double),
@@ -166,7 +173,9 @@ class CModel:
         self._called = [self.routines[place[r]] for r in away]
         self._arguments = [_argument_count(program, r) for r in away]
         self.memory = np.zeros(memory + 1)
-        self.live = False  # may single evaluations change what external routines remember?
+        self.live = (
+            0  # whose memories may single evaluations change? 1: called for rates, 2: for outputs and kept values
+        )
         self.error: BaseException | None = None
         self._callback = _External(self._external)
         self._externals = self.externals(self.memory)
@@ -201,6 +210,21 @@ class CModel:
         self._evaluate(self._library.closure, at, out)
         return list(out)
 
+    def start_values(self, *at: *At) -> list[float]:
+        """Values of external routines that hold over a run."""
+        return self._kept_values("start", at, len(self.program.start.results))
+
+    def update_values(self, *at: *At) -> list[float]:
+        """Values of external routines that hold over a step."""
+        return self._kept_values("update", at, len(self.program.update.results))
+
+    def _kept_values(self, name: str, at: At, count: int) -> list[float]:
+        if not count:
+            return []
+        out = (ctypes.c_double * count)()
+        self._evaluate(getattr(self._library, name), at, out)
+        return list(out)
+
     def careful(self, *at: *At) -> list[float]:
         """Rates of coordinates and speeds of closed loops near singular positions, and the ratio of pivots, in one list."""
         out = (ctypes.c_double * len(self.program.careful.results))()
@@ -209,7 +233,7 @@ class CModel:
 
     def _evaluate(self, function: Any, at: At, *results: Any) -> None:
         t, q, u, p, c, w = at
-        self._externals.live = int(self.live)
+        self._externals.live = self.live
         self._externals.failed = 0
         function(
             ctypes.c_double(t), _array(q), _array(u), self._kept("p", p), self._kept("c", c), _array(w), *results,
@@ -229,7 +253,7 @@ class CModel:
         try:
             routine: Any = self._called[number]
             before = getattr(routine, "live", False)
-            routine.live = bool(live)
+            routine.live = bool(live & getattr(routine, "when", 1))
             try:
                 returned = routine(*arguments[: self._arguments[number]])
             finally:
@@ -271,7 +295,7 @@ class CModel:
 
 
 class CRun:
-    """A run in C. `rows` holds time, states and outputs of the recorded steps; `state` is the last good one."""
+    """A run in C. Rows hold time, states, outputs and inputs of the recorded steps; `state` is the last good one."""
 
     def __init__(
         self,
@@ -286,33 +310,44 @@ class CRun:
         self.model, self.course = model, course
         self.state = np.array(state, dtype=float)
         self.bad = np.full_like(self.state, math.nan)
-        self._rates = np.zeros_like(self.state)
+        self.rates = np.zeros_like(self.state)
         self._parameters = np.array([*p, 0.0])
         self._constants = np.array([*c, 0.0])
         self._inputs = inputs
         self._signals = (_Input * max(len(inputs), 1))(*(_signal(i) for i in inputs))  # self._inputs keeps their arrays
         self._function = _Function(self._input)
-        self._job = _Job(method=METHODS.index(course.method), total=course.total, every=course.every, h=course.step)
+        self._breaks = np.array([*course.breaks, 0.0])
+        self.kept = np.zeros(len(model.program.inputs) - len(inputs) + 1)
+        self._job = _Job(
+            method=METHODS.index(course.method), total=course.total, every=course.every, h=course.step,
+            t_end=course.t_end, n_breaks=len(course.breaks), with_inputs=1,
+        )  # fmt: skip
         self._job.function = self._function
         self._job.inputs = ctypes.addressof(self._signals)
-        self._memory = np.zeros_like(model.memory)
-        self._externals = model.externals(self._memory)
+        self.memory = np.zeros_like(model.memory)
+        self._externals = model.externals(self.memory)
         self._job.externals = ctypes.addressof(self._externals)
         for name, array in (
             ("p", self._parameters),
             ("c", self._constants),
             ("y", self.state),
-            ("k", self._rates),
+            ("k", self.rates),
             ("bad", self.bad),
+            ("breaks", self._breaks),
+            ("kept", self.kept),
         ):
             setattr(self._job, name, array.ctypes.data)
         self._passages: list[tuple[float, float]] = []
         if model.program.loops is not None:
             self._watch_loops(weights)
-        self._width = 1 + len(self.state) + len(model.program.output_names)
+        self._width = 1 + len(self.state) + len(model.program.output_names) + len(model.program.inputs)
         self.status = FINISHED
         self.problem = ""
         self.reached = 0
+
+    @property
+    def time(self) -> float:
+        return self.course.time(self.reached)
 
     def _watch_loops(self, weights: tuple[np.ndarray, np.ndarray] | None) -> None:
         """Room for what a run with closed loops remembers."""
@@ -372,7 +407,8 @@ def _array(values: Sequence[float]) -> Any:
 
 
 def _argument_count(program: Program, routine: Any) -> int:
-    for s in (*program.derivatives.statements, *program.outputs.statements, *program.closure.statements):
+    sections = (program.derivatives, program.outputs, program.closure, program.start, program.update)
+    for s in (s for section in sections for s in section.statements):
         if isinstance(s, Call) and s.routine is routine:
             return len(s.arguments)
     return 0

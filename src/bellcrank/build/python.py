@@ -8,6 +8,7 @@ from typing import Any
 
 from bellcrank.build.arguments import At
 from bellcrank.emit.python import python_source
+from bellcrank.program import interpret
 from bellcrank.program.program import Program
 
 
@@ -23,7 +24,9 @@ class PythonModel:
         exec(compile(self.source, f"<{program.name}>", "exec"), module.__dict__)
         self._module: Any = module
         self.program = program
+        self.program = program
         self.routines = tuple(routines)
+        self._starts, self._updates = bool(program.start.results), bool(program.update.results)
 
     def constants(self, p: Sequence[float]) -> list[float]:
         return self._module.constants(p)
@@ -51,5 +54,25 @@ class PythonModel:
         values: list[float] = self._module.careful(*at, self.routines)
         return values
 
+    def start_values(self, *at: *At) -> list[float]:
+        """Values of external routines that hold over a run."""
+        values: list[float] = self._module.start(*at, self.routines) if self._starts else []
+        return values
+
+    def update_values(self, *at: *At) -> list[float]:
+        """Values of external routines that hold over a step."""
+        values: list[float] = self._module.update(*at, self.routines) if self._updates else []
+        return values
+
     def outputs(self, *at: *At) -> list[float]:
-        return self._module.outputs(*at, self.routines)
+        try:
+            values: list[float] = self._module.outputs(*at, self.routines)
+        except (OverflowError, ValueError, ZeroDivisionError):  # some have no value: inf or nan, as in C
+            return self._interpreted_outputs(*at)
+        return values
+
+    def _interpreted_outputs(self, t: float, q: Any, u: Any, p: Any, c: Any, w: Any) -> list[float]:
+        user = {r.name: f for r, f in zip(self.program.routines, self.routines, strict=True)}
+        known = interpret.constants(self.program, p)
+        _, values = interpret.derivatives(self.program, known, t, q, u, w, user)
+        return interpret.outputs(self.program, values, user)

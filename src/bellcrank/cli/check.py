@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
+from typing import Any
 
+import bellcrank as bc
 from bellcrank.cli.codes import CHECK_FAILED, FINE
 from bellcrank.cli.kane import is_script, script_plan
-from bellcrank.cli.model import load
-from bellcrank.cli.options import given, json_option, model_options, positive, value_options
+from bellcrank.cli.model import derive, load, settings
+from bellcrank.cli.options import given, json_option, model_options, positive, value_options, whole
 from bellcrank.cli.progress import Progress
 from bellcrank.verify.check import check
+from bellcrank.verify.report import Report
 
 
 def options(parser: ArgumentParser) -> None:
@@ -17,16 +20,24 @@ def options(parser: ArgumentParser) -> None:
     value_options(parser)
     json_option(parser)
     parser.add_argument("--states", type=positive, default=20, metavar="N", help="random states (default 20)")
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the random states (default 0)")
+    parser.add_argument("--seed", type=whole, default=0, metavar="N", help="of the random states (default 0)")
 
 
 def command(args: Namespace) -> int:
     """Check the equations of motion against an independent numerical evaluation of the model."""
-    system = script_plan(args.model, args.solve).equations if is_script(args.model) else load(args)
-    with Progress("checking"):
-        report = check(
-            system, states=args.states, seed=args.seed, parameters=dict(args.set), backend=args.backend,
-            **given(solve=args.solve),
-        )  # fmt: skip
+    if is_script(args.model):
+        report = _check(args, script_plan(args.model, args.solve).equations, None, dict(args.set))
+    else:
+        system = load(args)
+        equations = derive(args, system)
+        report = _check(args, system, equations, settings(args, equations))
     print(report.to_json() if args.json else report)
     return FINE if report.passed else CHECK_FAILED
+
+
+def _check(args: Namespace, subject: Any, equations: bc.Equations | None, parameters: dict[str, float]) -> Report:
+    with Progress("checking"):
+        return check(
+            subject, states=args.states, seed=args.seed, equations=equations, parameters=parameters, backend=args.backend,
+            **given(solve=args.solve),
+        )  # fmt: skip

@@ -19,10 +19,10 @@ from bellcrank.cli.codes import INTERRUPTED, USAGE, USER_ERROR
 
 COMMANDS: dict[str, ModuleType] = {
     "run": run,
+    "describe": describe,
     "count": count,
     "write": write,
     "check": check,
-    "describe": describe,
     "translate": translate,
     "kane": kane,
 }

@@ -11,6 +11,7 @@ from bellcrank.api.describe import RUN
 from bellcrank.cli.kane import is_script, script_plan
 from bellcrank.cli.options import given
 from bellcrank.cli.progress import Progress
+from bellcrank.errors import did_you_mean
 
 
 def load(args: Namespace) -> bc.System:
@@ -27,10 +28,10 @@ def load(args: Namespace) -> bc.System:
         raise bc.ModelError(f"{place}: {type(error).__name__}: {text}") from error
 
 
-def derive(args: Namespace) -> bc.Equations:
+def derive(args: Namespace, system: bc.System | None = None) -> bc.Equations:
     if is_script(args.model):
         return script_plan(args.model, args.solve).equations
-    system = load(args)
+    system = load(args) if system is None else system
     with Progress("deriving the equations of motion"):
         equations = system.equations(**given(solve=args.solve))
     _take_run_settings(args, equations)
@@ -50,3 +51,17 @@ def _take_run_settings(args: Namespace, equations: bc.Equations) -> None:
         args.method = "rk2"  # that of AUTOSIM's programs; a deck without STEP is integrated with error control
     if hasattr(args, "set"):
         args.set = [pair for pair in args.set if pair[0].lower() not in settings]
+
+
+def settings(args: Namespace, equations: bc.Equations) -> dict[str, float]:
+    """The parameters of --set; a name that the model does not know is an error here, since nobody sees the run that follows."""
+    known = {**equations.analysis.parameters, **equations.analysis.mechanism.description.parameters}
+    names = sorted(equations.analysis.parameters.values(), key=str.lower)
+    problems = [
+        f"--set {name}: the model has no such parameter.{did_you_mean(name, names)}"
+        for name, _ in args.set
+        if name.lower() not in known
+    ]
+    if problems:
+        raise bc.ModelError([*problems[:-1], f"{problems[-1]} Parameters: {', '.join(names)}."], equations.name)
+    return dict(args.set)

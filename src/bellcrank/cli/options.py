@@ -70,8 +70,23 @@ def argument(text: str) -> tuple[str, Any]:
     return name.strip(), words.get(value.strip().lower(), value)
 
 
-def positive(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise ArgumentTypeError(f"{text} must be at least 1")
+def whole(text: str, least: int = 0) -> int:
+    try:
+        number = int(text)
+    except ValueError:
+        raise ArgumentTypeError(f"{text!r} is not a whole number") from None
+    if number < least:
+        raise ArgumentTypeError(f"{text} must be at least {least}")
     return number
+
+
+def positive(text: str) -> int:
+    return whole(text, 1)
+
+
+def condition(text: str) -> tuple[str, str]:
+    """lift=Fz < 0: the name of an event and what makes it happen; without a name, the condition is the name."""
+    name, equals, formula = text.partition("=")
+    if equals and name.strip().isidentifier() and formula.strip():
+        return name.strip(), formula.strip()
+    return text.strip(), text.strip()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import time
 from argparse import ArgumentParser, Namespace
 from typing import Any
@@ -11,10 +12,10 @@ import bellcrank as bc
 from bellcrank.cli import kane
 from bellcrank.cli.codes import ENDED_EARLY, FINE
 from bellcrank.cli.files import make_folder, read_inputs
-from bellcrank.cli.model import derive
-from bellcrank.cli.options import given, json_option, model_options, value_of, value_options
+from bellcrank.cli.model import derive, settings
+from bellcrank.cli.options import condition, given, json_option, model_options, positive, value_of, value_options
 from bellcrank.cli.progress import Progress
-from bellcrank.cli.text import heading, model_sizes, number, operations_text, plain, table
+from bellcrank.cli.text import heading, model_sizes, number, operations_text, plain, shown, table
 
 
 def options(parser: ArgumentParser) -> None:
@@ -31,8 +32,18 @@ def options(parser: ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument("--t-end", type=float, metavar="S", help="end of the run in s")
     parser.add_argument("--step", type=float, metavar="S", help="time step in s")
-    parser.add_argument("--method", metavar="NAME", help="rk2, rk4, euler, or an adaptive method of SciPy")
-    parser.add_argument("--output-every", type=int, metavar="N", help="keep every N-th step")
+    parser.add_argument(
+        "--method", metavar="NAME", help="rk2, rk4, euler; adaptive: RK45, RK23, DOP853, Radau, BDF, LSODA"
+    )
+    parser.add_argument("--output-every", type=positive, metavar="N", help="keep every N-th step")
+    parser.add_argument(
+        "--event", action="append", default=[], type=condition, metavar="NAME=CONDITION",
+        help='tell when a condition over channels becomes true, such as "lift=Fz < 0" (may be repeated)',
+    )  # fmt: skip
+    parser.add_argument(
+        "--stop", action="append", default=[], type=condition, metavar="NAME=CONDITION",
+        help="the same, and end the run there (may be repeated)",
+    )  # fmt: skip
     parser.add_argument(
         "--print", type=float, metavar="S", help="SCRIPT.al: time between rows of its output files in s"
     )
@@ -48,36 +59,39 @@ def command(args: Namespace) -> int:
     if kane.is_script(args.model):
         return kane.run_command(args)
     equations = derive(args)
+    parameters = settings(args, equations)
     start = time.perf_counter()
     with Progress("compiling"):
         sim = equations.compile(**given(backend=args.backend))
     compiled = time.perf_counter()
     inputs = read_inputs(args.input, equations) if args.input else {}
+    stops = [name for name, _ in args.stop]
     with Progress("running") as progress:
-        started = time.perf_counter()
         run = sim.simulate(
-            parameters=dict(args.set),
+            parameters=parameters,
             initial=dict(args.initial),
             inputs=inputs,
+            events=dict([*args.event, *args.stop]),
+            stop=stops,
             progress=progress.tell,
             **given(t_end=args.t_end, step=args.step, method=args.method, output_every=args.output_every),
         )
-        seconds = time.perf_counter() - started
     if args.out:
         make_folder(args.out)
         run.save(args.out)
     if args.plot:
         make_folder(args.plot)
         run.plot(path=args.plot)
-    figures = run_figures(equations, sim, run, compiled - start, seconds)
+    figures = run_figures(equations, sim, run, compiled - start)
     print(json.dumps(figures, indent=2) if args.json else run_text(equations, sim, run, figures, args))
     return FINE if run.ended == "finished" else ENDED_EARLY
 
 
-def run_figures(equations: bc.Equations, sim: Any, run: bc.Run, compiling: float, running: float) -> dict[str, Any]:
+def run_figures(equations: bc.Equations, sim: Any, run: bc.Run, compiling: float) -> dict[str, Any]:
     """All figures of a run, ready for JSON."""
     reached = float(run.time[-1]) if len(run) else 0.0
     settings = run.settings
+    running = settings["seconds"]
     names = list(equations.outputs) or list(run)
     fixed = settings["method"].lower() in ("rk2", "rk4", "euler")
     return {
@@ -87,7 +101,7 @@ def run_figures(equations: bc.Equations, sim: Any, run: bc.Run, compiling: float
         "compile_seconds": compiling,
         "method": settings["method"],
         "step": settings["step"],
-        "steps": round(reached / settings["step"]) if fixed else None,
+        "steps": math.ceil(reached / settings["step"] - 1e-9) if fixed else None,
         "t_end": settings["t_end"],
         "reached": reached,
         "run_seconds": running,
@@ -118,10 +132,11 @@ def run_text(equations: bc.Equations, sim: Any, run: bc.Run, figures: dict[str, 
         ["speed", "-" if factor is None else f"{plain(factor)} times real time"],
         ["ended", f["ended"]],
     ]
-    rows += [["", note] for note in (*sim.notes[1:], *equations.notes, *f["events"])]
+    rows += [["event", event] for event in f["events"]]
+    rows += [["note", note] for note in dict.fromkeys((*sim.notes[1:], *equations.notes))]
     rows += [["wrote", str(path)] for path in (args.out, args.plot) if path]
     final = [
-        [name, "-" if x["value"] is None else f"{x['value']:.6g}", x["unit"], x["label"]]
+        [name, "-" if x["value"] is None else shown(x["value"]), x["unit"], x["label"]]
         for name, x in f["final"].items()
     ]
     last = table(final, ["channel", f"at {f['reached']:g} s", "unit", ""], "<><<")

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import bellcrank as bc
+from bellcrank.errors import counted
 
 
 def model_sizes(equations: bc.Equations) -> dict[str, Any]:
@@ -22,8 +23,8 @@ def model_sizes(equations: bc.Equations) -> dict[str, Any]:
 
 def heading(equations: bc.Equations) -> str:
     s = model_sizes(equations)
-    bodies = f"{s['bodies']} {'body' if s['bodies'] == 1 else 'bodies'}"
-    return f"{s['model']}: {bodies}, {s['coordinates']} coordinates, {s['speeds']} degrees of freedom"
+    bodies, coordinates = counted(s["bodies"], "body", "bodies"), counted(s["coordinates"], "coordinate")
+    return f"{s['model']}: {bodies}, {coordinates}, {counted(s['speeds'], 'degree of freedom', 'degrees of freedom')}"
 
 
 def derived_line(equations: bc.Equations) -> str:
@@ -48,6 +49,11 @@ def table(rows: Sequence[Sequence[str]], head: Sequence[str] | None, align: str)
 def plain(x: float) -> str:
     """Three digits, never as a power of ten."""
     return f"{x:.3g}" if abs(x) < 1000 else f"{float(f'{x:.3g}'):,.0f}"
+
+
+def shown(x: float) -> str:
+    """Six digits; minus zero is zero."""
+    return f"{x + 0.0:.6g}"
 
 
 def number(x: float) -> float | None:

@@ -18,7 +18,7 @@ from bellcrank.dynamics.motion import Motion, bias_motion, down
 from bellcrank.dynamics.partials import by_partials
 from bellcrank.dynamics.regroup import regroup
 from bellcrank.dynamics.tree import Link, Tree, build_tree, shift_reference
-from bellcrank.errors import ModelError
+from bellcrank.errors import ModelError, counted
 from bellcrank.expr import ZERO, Expr, add, mul, neg, sub
 from bellcrank.kinematics.analysis import Analysis
 from bellcrank.kinematics.constraints import rate_rows
@@ -301,12 +301,14 @@ def _reduced(analysis: Analysis, names: dict[int, str], without: frozenset[str])
     """Constrained systems: the tree's matrix projected, and partial velocities link by link."""
     system, delta = reduced_system(analysis, False, without)
     count = len(analysis.removed)
-    yield _solved(system, delta, names, f"composite bodies reduced by {count} constraints")
+    yield _solved(system, delta, names, f"composite bodies reduced by {counted(count, 'constraint')}")
     for pairs in (False, True) if "pairs" not in without else (False,):
         partial_system = partial_velocities(analysis, without, pairs)
         zero = dict.fromkeys(partial_system.index, ZERO)
         words = ", equal wheels in pairs" if pairs else ""
-        yield _solved(partial_system, zero, names, f"partial velocities reduced by {count} constraints{words}")
+        yield _solved(
+            partial_system, zero, names, f"partial velocities reduced by {counted(count, 'constraint')}{words}"
+        )
 
 
 def partial_velocities(analysis: Analysis, without: frozenset[str], pairs: bool = False) -> Reduced:
@@ -335,7 +337,9 @@ def _looped(analysis: Analysis, names: dict[int, str], without: frozenset[str]) 
     assert analysis.loops is not None
     system = partial_velocities(analysis, without)
     count = len(analysis.loops.pivots)
-    way = _solved(system, dict.fromkeys(system.index, ZERO), names, f"partial velocities with {count} loop constraints")
+    way = _solved(
+        system, dict.fromkeys(system.index, ZERO), names, f"partial velocities with {counted(count, 'loop constraint')}"
+    )
     work = system.work
     reduction = _reduction(analysis, work)
     udot = dict(way.udot)

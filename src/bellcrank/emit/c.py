@@ -88,6 +88,8 @@ class _Source:
         self.closure = schedule(program.closure, options)
         self.quick = [schedule(s, options) for s in (program.quick_q, program.quick_u)]
         self.careful = schedule(program.careful, Options(critical_path=False))
+        own = {"start": program.start, "update": program.update}
+        self.kept = {name: schedule(x, Options(critical_path=False)) for name, x in own.items() if x.results}
 
     def printer(self) -> CPrinter:
         return CPrinter({**self.names, **self.fixed}, self.tables.names, self.calls)
@@ -113,6 +115,8 @@ class _Source:
                 "/* ---- rates near singular positions */\n",
                 self._function("careful", self.careful, careful),
             ]
+        for name, plan in self.kept.items():
+            parts.append(self._function(name, plan, {"out": self._kept_names(name)}))
         parts.append(self._run())
         return "\n".join(p for p in parts if p)
 
@@ -133,6 +137,7 @@ class _Source:
             "   derivatives(t, q, u, p, c, w, qd, ud, x)      rates of all coordinates and speeds",
             "   outputs(t, q, u, p, c, w, out, x)             further channels",
             *(_CLOSURE if p.loops is not None else ()),
+            *(_KEPT_CALLS if self.kept else ()),
             "   run(job)                                      a whole run with a fixed step",
             "",
         ]
@@ -145,6 +150,7 @@ class _Source:
         lines += ["*/", "", template("head.c")]
         n_q, n_u = len(p.coordinates), len(p.speeds)
         sizes = {"Q": n_q, "U": n_u, "S": n_q + n_u, "P": len(p.parameters), "C": len(self.fixed), "W": len(p.inputs)}
+        sizes["I"] = len(p.given_inputs)
         sizes["OUT"] = len(p.output_names)
         if p.loops is not None:
             k = p.loops.scales
@@ -160,10 +166,20 @@ class _Source:
     def _helpers(self) -> str:
         """Routines that the statements call."""
         used = set()
-        steps = (*self.derivatives.steps, *self.outputs.steps, *self.closure.steps, *self.careful.steps)
-        steps = (*steps, *(s for plan in self.quick for s in plan.steps))
+        plans = (self.derivatives, self.outputs, self.closure, *self.quick, self.careful, *self.kept.values())
+        steps = [s for plan in plans for s in plan.steps]
         p = self.program
-        sections = [p.constants, p.derivatives, p.outputs, p.closure, p.quick_q, p.quick_u, p.careful]
+        sections = [
+            p.constants,
+            p.derivatives,
+            p.outputs,
+            p.closure,
+            p.quick_q,
+            p.quick_u,
+            p.careful,
+            p.start,
+            p.update,
+        ]
         for node in postorder([e for s in sections for e in _roots(s)]):
             if isinstance(node, Func) and node.function is None:
                 used.add(node.name)
@@ -174,7 +190,7 @@ class _Source:
             parts.append(template("solve.c"))
         if p.loops is not None:
             parts.append(template("null_space.c").replace("@SCALES@", _scales(p.loops.scales)))
-        if self.tables.names or self.program.inputs:
+        if self.tables.names or self.program.given_inputs:
             parts.append(template("spline.c"))
         if any(len(t.axes) == 2 for t in self.tables.names):
             parts.append(template("surface.c"))
@@ -271,17 +287,40 @@ class _Source:
             known.update(step_targets(s))
             lines += [f"z[{shared[t]}] = {t.name};" for t in step_targets(s) if t in shared]
             lines += later if i == angles else []
-            if isinstance(s, Call):
+            if isinstance(s, Call) and (self.calls[s.routine].function is None or s.routine.memory):
                 used.add("x")
         for symbol in _shared_in(results, shared, known):
             lines.append(f"const double {symbol.name} = z[{shared[symbol]}];")
         return lines, used
 
     def _run(self) -> str:
-        text = self._with_loops(template("run.c"))
-        inputs = template("inputs.c") if self.program.inputs else ""
-        setting = "    if (set_inputs(job, t, w))\n        return INPUT_FAILED;\n" if self.program.inputs else ""
+        text = self._with_kept(self._with_loops(template("run.c")))
+        inputs = template("inputs.c") if self.program.given_inputs else ""
+        setting = "    if (set_inputs(job, t, w))\n        return INPUT_FAILED;\n" if self.program.given_inputs else ""
         return text.replace("@INPUTS@", f"\n{inputs}").replace("@SET@", setting)
+
+    def _kept_names(self, section: str) -> list[str]:
+        kept = [s.name for s in self.program.inputs if s.kind == "kept"]
+        first = len(self.program.start.results)
+        return kept[:first] if section == "start" else kept[first:]
+
+    def _with_kept(self, text: str) -> str:
+        """The run with values of external routines that are kept, or without."""
+        pieces = dict.fromkeys(_KEPT, "")
+        if self.kept:
+            hold, place = template("hold.c"), "N_I"
+            for name, margin in (("start", "        "), ("update", "    ")):
+                lines: list[str] = []
+                if name in self.kept:
+                    n = len(self.kept[name].results)
+                    lines.append(f"{name}(t, y, y + N_Q, job->p, job->c, w, kept, job->externals);")
+                    lines.append(f"memcpy(w + {place}, kept, {n}*sizeof *kept);")
+                    place = f"N_I + {n}"
+                hold = hold.replace(f"@{name.upper()}@", "".join(f"{margin}{line}\n" for line in lines))
+            pieces = {**_KEPT, "HOLD": hold, "UPDATE": _KEPT["UPDATE"] if "update" in self.kept else ""}
+        for name, piece in pieces.items():
+            text = text.replace(f"@{name}@", piece)
+        return text
 
     def _quick(self, loops: Loops) -> list[str]:
         """The correction of regular positions."""
@@ -299,7 +338,7 @@ class _Source:
 
     def _with_loops(self, text: str) -> str:
         """The run with what closed loops ask for, or without."""
-        pieces = dict.fromkeys(_LOOPS, "") | {"LAST": "INPUT_FAILED", "MOVE": "advance"}
+        pieces = dict.fromkeys(_LOOPS, "") | {"LAST": "INPUT_FAILED", "MOVE": "advance", "ACCEPT": "    (void)end;\n"}
         if self.program.loops is not None:
             quick = _quick_constants(self.program.loops)
             pieces = {**_LOOPS, "CLOSED": template("keep.c").replace("@QUICK@", quick), "STEP": template("moved.c")}
@@ -439,6 +478,9 @@ _CLOSURE = (
     "   closure(t, q, u, p, c, w, out, x)             residuals of closed loops and their slopes",
     "   careful(t, q, u, p, c, w, out, x)             rates near singular positions, and how near they are",
 )
+_KEPT_CALLS = (
+    "   start, update(t, q, u, p, c, w, out, x)       the last of w: values of external routines kept over a run, over a step",
+)
 _JOB = """    double moved, residual;     /* out: how far the last step was moved to close the loops, and what is left */
     double ratio, steady;       /* of pivots at the step reached: how near a singular position is, and one of `derivatives` */
     int64_t worst;              /* out: the position row that was furthest from being closed */
@@ -462,7 +504,13 @@ _LOOPS = {  # in the template of a run
     "DEPTH": ", 0",
     "BEGIN": "        if ((job->status = begin(job, w)))\n            return job->status;\n",
     "BEGUN": "        remember(job, 0.0, job->k);\n",
-    "ACCEPT": "        accept(job, end, k_new);\n",
+    "ACCEPT": "    accept(job, end, k_new);\n",
+}
+_KEPT = {  # in the template of a run
+    "HOLD": "",
+    "HELD": "    memcpy(w + N_I, job->kept, (N_W - N_I)*sizeof *w);\n",
+    "FIRST": "        if ((job->status = hold(job, 1, 0.0, job->y, w)))\n            return job->status;\n",
+    "UPDATE": "    if (last && (failed = hold(job, 0, after, next, w)))\n        return failed;\n",
 }
 _HELPERS = {
     "sign": "static inline double sign(double a) { return (double)((a > 0.0) - (a < 0.0)); }\n",

@@ -113,6 +113,7 @@ class ExternalCall:
     number: int
     offset: int  # of its memory
     function: str | None  # its name in C, if it is here
+    when: int = 1  # its memory may change: 1 with rates, 2 with outputs and kept values
 
     def lines(self, arguments: list[str], targets: Sequence[Symbol | None], k: int) -> list[str]:
         given = list(arguments)
@@ -127,7 +128,7 @@ class ExternalCall:
                 given.append(f"values{k}")
             if self.routine.memory:
                 lines.append(f"double memory{k}[{self.routine.memory}];")
-                given.append(f"memory_of(x, {self.offset}, {self.routine.memory}, memory{k})")
+                given.append(f"memory_of(x, {self.when}, {self.offset}, {self.routine.memory}, memory{k})")
             lines.append(f"double values{k}[{len(targets)}];")
             call = f"{self.function}({', '.join(given)});"
             lines.append(call if returned else f"values{k}[0] = {call}")
@@ -144,7 +145,8 @@ def external_calls(program: Program, outside: Iterable[str] = ()) -> dict[Any, E
         if isinstance(routine, Table):
             continue
         if routine.c and routine.name.lower() not in away:
-            calls[routine] = ExternalCall(routine, -1, offset, f"external_{identifier(routine.name)}")
+            when = 1 if program.in_rates(routine) else 2
+            calls[routine] = ExternalCall(routine, -1, offset, f"external_{identifier(routine.name)}", when)
             offset += routine.memory or 0
         else:
             calls[routine] = ExternalCall(routine, number, 0, None)

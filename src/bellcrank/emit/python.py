@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 
 from bellcrank.emit.printer import ATOM, Piece, Printer
+from bellcrank.emit.schedule import needed
 from bellcrank.expr import Expr, Func, Symbol
 from bellcrank.program import null_space
 from bellcrank.program.program import Assign, Call, Program, Reduce, Section, Statement
@@ -16,6 +17,8 @@ HEADER = '''"""{title}
 constants(p) gives what follows from the parameters alone; derivatives(t, q, u, p, c, w, f) the rates of all coordinates
 and speeds; outputs(...) the extra channels. Equation units: rad, and consistent units of length, mass and time.
 q, u, p, w: coordinates, speeds, parameters, inputs, in the order listed below; f: external routines and tables.
+If there are, start(...) and update(...) give the last entries of w: values of external routines that are kept over a run
+or over a step.
 """
 
 from math import acos, asin, atan, atan2, cos, exp, log, pow, sin, sqrt, tan
@@ -124,13 +127,15 @@ def python_source(program: Program, labels: Mapping[str, str] | None = None) -> 
             lines.append(f"# {letter}[{i}]  {_safe(s.name)}  {_safe(label)}".rstrip())
     lines.append("")
     lines += _constants(program, printer)
-    lines += _function("derivatives", (program.derivatives,), printer, len(program.coordinates))
-    lines += _function("outputs", (program.derivatives, program.outputs), printer, None)
+    lines += _function("derivatives", program.derivatives, printer, len(program.coordinates))
+    lines += _function("outputs", needed(program.outputs, program.derivatives.statements), printer)
     if program.loops is not None:
-        lines += _function("closure", (program.closure,), printer, None)
-        lines += _function("quick_q", (program.quick_q,), printer, None)
-        lines += _function("quick_u", (program.quick_u,), printer, None)
-        lines += _function("careful", (program.careful,), printer, None)
+        lines += _function("closure", program.closure, printer)
+        lines += _function("quick_q", program.quick_q, printer)
+        lines += _function("quick_u", program.quick_u, printer)
+        lines += _function("careful", program.careful, printer)
+    for name, section in (("start", program.start), ("update", program.update)):
+        lines += _function(name, section, printer) if section.results else []
     return "\n".join(lines) + "\n"
 
 
@@ -147,12 +152,11 @@ def _constants(program: Program, printer: PythonPrinter) -> list[str]:
     return [*lines, "    return c", ""]
 
 
-def _function(name: str, sections: tuple[Section, ...], printer: PythonPrinter, split: int | None) -> list[str]:
+def _function(name: str, section: Section, printer: PythonPrinter, split: int | None = None) -> list[str]:
     lines = ["", f"def {name}(t, q, u, p, c, w, f):"]
-    for section in sections:
-        for s in section.statements:
-            lines += [f"    {line}" for line in printer.statement(s)]
-    results = [printer.expr(r) for r in sections[-1].results]
+    for s in section.statements:
+        lines += [f"    {line}" for line in printer.statement(s)]
+    results = [printer.expr(r) for r in section.results]
     if split is None:
         return [*lines, f"    return [{', '.join(results)}]", ""]
     return [*lines, f"    return [{', '.join(results[:split])}], [{', '.join(results[split:])}]", ""]

@@ -101,6 +101,21 @@ class Expr:
     def __rpow__(self, other: Any) -> Expr:
         return NotImplemented if (x := operand(other)) is None else _construct.power(x, self)
 
+    def __lt__(self, other: Any) -> Expr:
+        return NotImplemented if (x := operand(other)) is None else _function("lt", self, x)
+
+    def __le__(self, other: Any) -> Expr:
+        return NotImplemented if (x := operand(other)) is None else _function("le", self, x)
+
+    def __gt__(self, other: Any) -> Expr:
+        return NotImplemented if (x := operand(other)) is None else _function("gt", self, x)
+
+    def __ge__(self, other: Any) -> Expr:
+        return NotImplemented if (x := operand(other)) is None else _function("ge", self, x)
+
+    def __abs__(self) -> Expr:
+        return _function("abs", self)
+
     def __neg__(self) -> Expr:
         return _construct.neg(self)
 
@@ -154,7 +169,7 @@ class Symbol(Expr):
     """A named quantity. `kind` is what it stands for; `order` its small order in the present derivation.
 
     Kinds: parameter, constant (pi), time, variable (input), coordinate, speed, acceleration (rate of a speed), rate
-    (rate of a coordinate or input), dummy.
+    (rate of a coordinate or input), kept (value of an external routine that holds over a step), dummy.
     """
 
     __slots__ = ("kind", "name")
@@ -257,9 +272,25 @@ class Func(Expr):
             Expr._table[key] = node
         return node  # type: ignore[return-value]
 
+    def __bool__(self) -> bool:
+        if self.function is None and self.name in ("lt", "le", "gt", "ge"):
+            raise ModelError(undecided(str(self)))
+        return True
+
     @property
     def parts(self) -> tuple[Expr, ...]:
         return self.args
+
+
+def _function(name: str, *args: Expr) -> Expr:
+    from bellcrank.expr.functions import function
+
+    return function(name, *args)
+
+
+def undecided(comparison: str) -> str:
+    """What is wrong with a comparison of expressions in `if`, `and`, `min()` or `max()` of Python."""
+    return f"{comparison} is true or false only during a run: use bc.where(), bc.min() or bc.max()"
 
 
 class Held(Expr):

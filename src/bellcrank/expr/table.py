@@ -128,7 +128,10 @@ def table(x: Sequence[float], y: Any, *more: Any, order: int = 1, name: str = "t
     axes = [x] if not rest else [x, y]
     values = y if not rest else rest[0]
     checked = tuple(_axis(a, name) for a in axes)
-    array = np.asarray(values, dtype=float)
+    try:
+        array = np.asarray(values, dtype=float)
+    except (TypeError, ValueError):
+        raise ModelError(f"table: the values {values!r:.80} are not numbers") from None
     shape = tuple(len(a) for a in checked)
     if array.shape != shape:
         raise ModelError(f"table: the values have shape {array.shape}, the axes ask for {shape}")
@@ -141,7 +144,10 @@ def table(x: Sequence[float], y: Any, *more: Any, order: int = 1, name: str = "t
 
 
 def _axis(values: Sequence[float], name: str) -> tuple[float, ...]:
-    axis = tuple(float(v) for v in values)
+    try:
+        axis = tuple(float(v) for v in values)
+    except (TypeError, ValueError):
+        raise ModelError(f"{name}: the points {values!r:.80} are not numbers") from None
     if len(axis) < 2 or any(b <= a for a, b in pairwise(axis)):
         raise ModelError(f"{name}: the points of an axis must increase and be at least two, got {axis[:6]}")
     return axis

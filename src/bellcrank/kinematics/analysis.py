@@ -19,7 +19,7 @@ from bellcrank.kinematics.language import Language
 from bellcrank.kinematics.loops import LoopRow, loop_rows
 from bellcrank.kinematics.motion import Kinematics, Point, motion_of
 from bellcrank.kinematics.reactions import Reactions
-from bellcrank.kinematics.results import Analysis, Load, Loops, Output
+from bellcrank.kinematics.results import Analysis, Kept, Load, Loops, Output
 from bellcrank.kinematics.rows import Row, sort_rows, with_slopes
 from bellcrank.kinematics.work import Work
 from bellcrank.model.check import Checker
@@ -48,6 +48,7 @@ def analyse(mechanism: Mechanism, checker: Checker) -> Analysis:
         work = Work([*mechanism.coordinates, *mechanism.speeds])
         kinematics = motion_of(mechanism, speed_values(removed, work), work)
     result = Analysis(mechanism, kinematics, points, removed=removed, solved=solved, loops=loops, notes=notes)
+    checker.scope.kept = {}
     reader = Reader(result, checker)
     reader.read()
     if checker.problems:
@@ -99,6 +100,10 @@ def _rows(kinematics: Kinematics, checker: Checker, points: dict[str, Point]) ->
         text = f"'{shown}'"
         try:
             residual = language.scalar(record.expression)
+            if kept := [s.name for s in symbols(residual) if s.kind == "kept"]:
+                raise ModelError(
+                    f"the value of an external routine that changes in jumps ({', '.join(kept)}) cannot be in it"
+                )
             wanted = _eliminated(record.eliminate, text, language)
             if depends_on(residual, lambda s: s.kind == "speed"):
                 speed.append(Row(text, residual, None, wanted, source=record.expression))
@@ -204,6 +209,22 @@ class Reader:
         if d.gravity is not None:
             self.analysis.gravity = self._try("gravity", self._gravity) or Vector({})
         self._outputs()
+        self._kept()
+
+    def _kept(self) -> None:
+        """The calls of external routines that are made at the start of a run or at the end of steps, in order of entry."""
+        order = {e: i for i, e in enumerate(self.checker.description.externals)}
+        calls = [Kept(values, routine, args) for (routine, args), values in (self.language.kept or {}).items()]
+        self.analysis.kept = sorted(calls, key=lambda k: order[k.routine])
+        updated = {s for k in calls if k.routine.when == "update" for s in k.symbols}
+        for call in calls:
+            held = [s for a in call.arguments for s in symbols(a)]
+            if any(s.kind == "acceleration" for s in held):
+                self.checker.problem(f"external '{call.routine.name}'", "its arguments contain an acceleration.")
+            if call.routine.when == "init" and (late := [s.name for s in held if s in updated]):
+                self.checker.problem(
+                    f"external '{call.routine.name}'", f"it is called before {', '.join(late)} is known (when='init')."
+                )
 
     def _value(self, formula: Any) -> Any:
         return self.language.value(to_syntax(formula))

@@ -10,6 +10,7 @@ from bellcrank.kinematics.constraints import Removed
 from bellcrank.kinematics.motion import Kinematics, Point
 from bellcrank.kinematics.rows import Row
 from bellcrank.model.mechanism import Mechanism
+from bellcrank.model.records import External
 from bellcrank.vector import Vector
 
 
@@ -56,6 +57,15 @@ class Loops:
     pivots: tuple[Symbol, ...]
 
 
+@dataclass(frozen=True)
+class Kept:
+    """A call of an external routine whose values are kept over a step, or over the run."""
+
+    symbols: tuple[Symbol, ...]
+    routine: External
+    arguments: tuple[Expr, ...]
+
+
 @dataclass
 class Analysis:
     """Everything the derivation needs, as expressions."""
@@ -70,6 +80,7 @@ class Analysis:
     loops: Loops | None = None
     outputs: list[Output] = field(default_factory=list)
     reactions: Callable[[], list[Output]] | None = None  # those among them that depend on which rows are used
+    kept: list[Kept] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     parameters: dict[str, str] = field(default_factory=dict)  # names met: lower case to spelling
 

@@ -49,6 +49,7 @@ class Checker:
         self.description = description
         self.problems = list(description.problems)
         self.scope = Scope(description)
+        self.scope.kept = {}
         self.index: dict[str, int] = {}
         self.drafts: list[Draft] = []
 

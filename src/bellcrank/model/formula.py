@@ -9,8 +9,9 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
+from bellcrank.errors import ModelError
 from bellcrank.expr import Expr, function
-from bellcrank.expr.node import operand
+from bellcrank.expr.node import operand, undecided
 from bellcrank.expr.text import Syntax, parse, postorder_syntax
 
 
@@ -49,6 +50,26 @@ class Formula:
 
     def __pow__(self, other: Any) -> Formula:
         return _join("**", self, other)
+
+    def __lt__(self, other: Any) -> Formula:
+        return _join("<", self, other)
+
+    def __le__(self, other: Any) -> Formula:
+        return _join("<=", self, other)
+
+    def __gt__(self, other: Any) -> Formula:
+        return _join(">", self, other)
+
+    def __ge__(self, other: Any) -> Formula:
+        return _join(">=", self, other)
+
+    def __bool__(self) -> bool:
+        if self.syntax.op in ("<", "<=", ">", ">="):
+            raise ModelError(undecided(show(self.syntax)))
+        return True
+
+    def __abs__(self) -> Formula:
+        return call("abs", self)
 
     def __neg__(self) -> Formula:
         return Formula(Syntax("neg", (self.syntax,)))
@@ -125,6 +146,7 @@ sin, cos, tan = _scalar_function("sin"), _scalar_function("cos"), _scalar_functi
 asin, acos, atan, atan2 = (_scalar_function(n) for n in ("asin", "acos", "atan", "atan2"))
 sqrt, exp, log = _scalar_function("sqrt"), _scalar_function("exp"), _scalar_function("log")
 sign, where = _scalar_function("sign"), _scalar_function("where")
+abs, min, max = (_scalar_function(n) for n in ("abs", "min", "max"))
 
 
 def dot(a: Any, b: Any) -> Formula:

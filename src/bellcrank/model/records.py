@@ -112,6 +112,11 @@ class External:
 
     varies = True  # its value may change although its arguments do not
 
+    @property
+    def kept(self) -> bool:
+        """Are its values kept from one call to the next, which comes at the start of a run or at the end of a step?"""
+        return self.when in ("init", "update")
+
     def partial(self, index: int, args: Sequence[Expr]) -> Expr:
         raise ModelError(f"the derivative of the external routine {self.name}() is not known")
 

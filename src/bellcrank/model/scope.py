@@ -54,6 +54,8 @@ class Scope:
         self.functions = {e.name.lower(): e for e in description.externals}
         self.returned = {r.lower(): (e, i) for e in description.externals for i, r in enumerate(e.returns)}
         self.tables = {k.lower(): t for k, t in description.tables.items()}
+        # calls of external routines whose values are kept, and the symbols of these; None: not collected, they stay calls
+        self.kept: dict[tuple[External, tuple[Expr, ...]], tuple[Symbol, ...]] | None = None
         self._open: list[str] = []  # definitions being looked up, to find circles
         self.dummies: dict[str, Any] = {}  # meaning of x, x0, v inside a magnitude
         self.forget()
@@ -78,6 +80,11 @@ class Scope:
         """An expression built in Python, with this scope's symbols: spelling and small orders."""
 
         def renew(node: Expr) -> Expr | None:
+            if isinstance(node, Func) and self.kept is not None:
+                routine = getattr(node.function, "external", node.function)
+                if isinstance(routine, External) and routine.kept:
+                    args = tuple(self.lowered(a) for a in node.args)
+                    return self.external(routine, args, getattr(node.function, "index", None))
             if not isinstance(node, Symbol) or node is PI:
                 return None
             if node.kind == "parameter":
@@ -162,12 +169,21 @@ class Scope:
         if key in self.returned:
             external, index = self.returned[key]
             args = tuple(self.scalar(a) for a in external.arguments)
-            return Func(external.name, args, external_value(external, index))
+            return self.external(external, args, index)
         if key in self.variables:
             return self.symbol(self.variables[key], "variable")
         if key in RESERVED and key not in ("fm", "mag", "dir", "norm"):
             raise _fail(name.node, f"'{name.text}' is a reserved name and needs arguments in parentheses")
         return self.parameter(name.text)
+
+    def external(self, routine: External, args: tuple[Expr, ...], index: int | None = None) -> Expr:
+        """A value of an external routine: a function of its arguments, or a symbol if it is kept."""
+        if self.kept is None or not routine.kept:
+            return Func(routine.name, args, routine if index is None else ExternalValue(routine, index))
+        if (routine, args) not in self.kept:
+            names = routine.returns or (f"{routine.name}_{sum(r is routine for r, _ in self.kept) + 1}",)
+            self.kept[routine, args] = tuple(Symbol(n, "kept") for n in names)
+        return self.kept[routine, args][index or 0]
 
     def _definition(self, key: str, name: Name) -> Any:
         if key in self._open:
@@ -195,7 +211,7 @@ class Scope:
             external = self.functions[key]
             if len(args) != len(external.arguments):
                 raise _fail(node, f"{name}() takes {len(external.arguments)} arguments, {len(args)} given")
-            return Func(external.name, args, external)
+            return self.external(external, args)
         if key in MECHANICAL:
             _arity(node, MECHANICAL[key], parts)
             return self.mechanical(key, node, parts)
@@ -240,10 +256,6 @@ class Scope:
 
     def unit_vector(self, node: Syntax) -> Any:
         raise _fail(node, "a vector has no meaning here: only constants are allowed")
-
-
-def external_value(external: External, index: int) -> ExternalValue:
-    return ExternalValue(external, index)
 
 
 def _arity(node: Syntax, allowed: tuple[int, ...], parts: list[Any]) -> None:

@@ -7,7 +7,7 @@ what all printers are compared against.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -92,7 +92,8 @@ class Program:
 
     Leaves of all expressions: `parameters`, `constants` (results of the constants section, c1, c2, ...), `coordinates`,
     `speeds`, `inputs` (given at run time; rates of inputs have names like dxdt(z)), time `t`, `pi`, and intermediates
-    z1, z2, .... `derivatives` yields the rates of all coordinates, then of all (independent) speeds. `outputs` may use
+    z1, z2, .... Inputs of kind "kept" are values of external routines: results of `start`, called once before a run, then
+    those of `update`, called after it and at the end of each step. `derivatives` yields the rates of all coordinates, then of all (independent) speeds. `outputs` may use
     every intermediate of `derivatives`; its results are the extra channels in order.
     """
 
@@ -115,14 +116,28 @@ class Program:
     quick_u: Section = Section((), ())  # ... then, where q has been corrected, du, and the pivots that were divided by
     careful: Section = Section((), ())  # rates near singular positions, and the ratio of pivots
 
+    start: Section = Section((), ())  # values of external routines that hold over a run; stands for itself
+    update: Section = Section((), ())  # values of external routines that hold over a step; stands for itself
+
+    @property
+    def given_inputs(self) -> tuple[Symbol, ...]:
+        """The inputs that are given from outside; those kept from external routines follow them in `inputs`."""
+        return tuple(s for s in self.inputs if s.kind != "kept")
+
+    def in_rates(self, routine: Any) -> bool:
+        """Is an external routine called for the rates of the states?"""
+        sections = (self.derivatives, self.closure, self.careful)
+        return any(isinstance(s, Call) and s.routine is routine for x in sections for s in x.statements)
+
     @property
     def per_step(self) -> Count:
-        """Operations done once per step in regular positions: one correction of q, and one of u."""
+        """Operations done once per step in regular positions: external routines, one correction of q, and one of u."""
+        total = count_section(self.update.statements, self.update.results)
         if self.loops is None:
-            return Count()
+            return total
         if self.loops.quick is not None:
-            return _quick_count(self.quick_q, self.quick_u, len(self.loops.quick.pivots))
-        total = count_section(self.closure.statements, self.closure.results)
+            return total + _quick_count(self.quick_q, self.quick_u, len(self.loops.quick.pivots))
+        total = total + count_section(self.closure.statements, self.closure.results)
         for rows, columns in ((len(self.loops.g), len(self.coordinates)), (len(self.loops.v), len(self.speeds))):
             products = rows * (rows + 1) // 2 * columns + rows * columns
             total = total + Count(products, products, 0, 0, products, 0) + dense_solve_count(rows)
@@ -246,6 +261,10 @@ class Scheduler:
         symbol = self.new_symbol()
         self.statements.append(Assign(symbol, value))
         return symbol
+
+    def stands_for(self, values: Mapping[Expr, Expr]) -> None:
+        """From here on, symbols stand for others."""
+        self._new.update(values)
 
     def new_symbol(self) -> Symbol:
         self._z += 1
@@ -424,6 +443,15 @@ class Loops:
         return [x for row in self.J for x in row]
 
 
+@dataclass(frozen=True)
+class KeptCall:
+    """targets = routine(arguments), called once per run or once per step (routine.when: "init" or "update")."""
+
+    targets: tuple[Symbol, ...]
+    routine: Any
+    arguments: tuple[Expr, ...]
+
+
 @dataclass
 class Parts:
     """What goes into a program."""
@@ -441,6 +469,7 @@ class Parts:
     unknowns: Sequence[Symbol] = ()
     loops: Loops | None = None
     stages: Sequence[tuple[str, int]] = field(default_factory=tuple)
+    kept: Sequence[KeptCall] = ()
 
 
 def build_program(parts: Parts) -> Program:
@@ -463,8 +492,9 @@ def build_program(parts: Parts) -> Program:
     quick_q = _own_section(plan, quick.dq if quick else ())
     quick_u = _own_section(plan, (*quick.du, *quick.pivots) if quick else ())
     careful = _careful(plan, parts)
+    start, update = (_kept(plan, [k for k in parts.kept if k.routine.when == when]) for when in ("init", "update"))
     total = count_section(statements, results)
-    alone = (closure, quick_q, quick_u, careful)
+    alone = (closure, quick_q, quick_u, careful, start, update)
     everything = [*plan.statements, *(s for section in alone for s in section.statements)]
     ends = [*results, *channel, *(r for section in alone for r in section.results)]
     constants = _needed(plan.constants, everything, ends)
@@ -472,6 +502,8 @@ def build_program(parts: Parts) -> Program:
     parameters = tuple(p for p in parts.parameters if p in used)
     inputs = [s for s in parts.inputs if s in used]
     inputs += sorted((s for s in used if s.kind == "rate"), key=lambda s: s.sort)
+    for when in ("init", "update"):
+        inputs += [s for k in parts.kept if k.routine.when == when for s in k.targets]
     return Program(
         parts.name,
         parameters,
@@ -490,7 +522,24 @@ def build_program(parts: Parts) -> Program:
         quick_q,
         quick_u,
         careful,
+        start,
+        update,
     )
+
+
+def _kept(plan: Scheduler, calls: Sequence[KeptCall]) -> Section:
+    """Calls one after another, each with what the ones before it returned; the results are all returned values."""
+    own = plan.sibling([a for call in calls for a in call.arguments])
+    results: list[Symbol] = []
+    for call in calls:
+        arguments = tuple(own.lower(a) for a in call.arguments)
+        if call.routine not in own.routines:
+            own.routines.append(call.routine)
+        values = [own.new_symbol() for _ in call.targets]
+        own.statements.append(Call(tuple(values), call.routine, arguments))
+        own.stands_for({target: value for target, value in zip(call.targets, values, strict=True)})
+        results += values
+    return Section(tuple(own.statements), tuple(results))
 
 
 def _closure(plan: Scheduler, loops: Loops | None) -> Section:

@@ -11,9 +11,42 @@ from bellcrank.expr import Expr, Symbol, evaluate, substitute
 from bellcrank.expr.show import text
 from bellcrank.kinematics.analysis import Load
 from bellcrank.program import interpret
-from bellcrank.program.program import Assign, Program
+from bellcrank.program.program import Assign, Call, Program
 
 _LONGEST = 120  # characters of a formula
+_NO_VALUE = (ArithmeticError, BellcrankError, KeyError, TypeError, ValueError)
+
+
+def broken_term(
+    program: Program,
+    t: float,
+    q: Sequence[float],
+    u: Sequence[float],
+    parameters: Mapping[str, float],
+    inputs: Sequence[float],
+    user: Mapping[str, Callable[..., Any]],
+) -> str:
+    """The formula or external routine that is not finite at a time, for the last good state; "" if there is none."""
+    try:
+        known = interpret.constants(program, [parameters[p.name] for p in program.parameters])
+        _, values = interpret.derivatives(program, known, t, q, u, inputs, user)
+    except _NO_VALUE:
+        return ""
+    definition: dict[Expr, Expr] = {}
+    for s in program.derivatives.statements:
+        if isinstance(s, Call):
+            bad = [values[x] for x in s.targets if x is not None and not math.isfinite(values[x])]
+            if bad:
+                return f"the external routine '{s.routine.name}' returned {bad[0]} at t = {t:.6g} s"
+        if not isinstance(s, Assign):
+            continue
+        definition[s.target] = s.value
+        if not math.isfinite(values[s.target]):
+            shown, value = text(s.value), s.value
+            while len(longer := text(expanded := substitute(value, definition))) <= _LONGEST and longer != shown:
+                shown, value = longer, expanded
+            return f"likely term: {shown}, which was {values[s.target]} at t = {t:.6g} s"
+    return ""
 
 
 def likely_term(
@@ -26,34 +59,18 @@ def likely_term(
     inputs: Sequence[float],
     user: Mapping[str, Callable[..., Any]],
 ) -> str:
-    """The formula, force or rate that is not finite, or largest, at the last good state; "" if nothing stands out."""
+    """The force or rate that is largest, or not finite, at the last good state; "" if nothing stands out."""
     try:
         known = interpret.constants(program, [parameters[p.name] for p in program.parameters])
         rates, values = interpret.derivatives(program, known, t, q, u, inputs, user)
-    except (ArithmeticError, BellcrankError, KeyError, TypeError, ValueError):
+    except _NO_VALUE:
         return ""
-    if found := _broken_statement(program, values):
-        return found
     names = {**parameters, **{s.name: v for s, v in values.items() if isinstance(s, Symbol)}, "t": t}
     if found := _largest_load(loads, names, user):
         return found
     speeds = [*zip((*program.coordinates, *program.speeds), rates, strict=True)]
     state, rate = max(speeds, key=lambda pair: abs(pair[1]))
     return f"the rate of {state.name} was {rate:.3g} one step before"
-
-
-def _broken_statement(program: Program, values: Mapping[Expr, float]) -> str:
-    definition: dict[Expr, Expr] = {}
-    for s in program.derivatives.statements:
-        if not isinstance(s, Assign):
-            continue
-        definition[s.target] = s.value
-        if not math.isfinite(values[s.target]):
-            shown = text(s.value)
-            while len(longer := text(expanded := substitute(s.value, definition))) <= _LONGEST and longer != shown:
-                shown, s = longer, Assign(s.target, expanded)
-            return f"likely term: {shown}, which was {values[s.target]} one step before"
-    return ""
 
 
 def _largest_load(loads: Sequence[Load], names: Mapping[str, float], user: Mapping[str, Callable[..., Any]]) -> str:

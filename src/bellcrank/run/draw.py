@@ -37,7 +37,7 @@ def draw(
                 label = name if len(runs) == 1 else f"{name}, {run.name}"
                 axis.plot(run[against] if against else run.time, run[name], label=label, linewidth=1.2)
         single = runs[0].labels.get(names[0], names[0]) if len(names) == 1 else ""
-        axis.set_ylabel(f"{single or ', '.join(names)}\n({unit})" if unit else single or ", ".join(names), fontsize=9)
+        axis.set_ylabel(f"{single}\n({unit})" if single and unit else single or unit, fontsize=9)
         axis.grid(True, linewidth=0.4, alpha=0.6)
         if len(names) * len(runs) > 1:
             axis.legend(fontsize=8, loc="best")
@@ -49,4 +49,6 @@ def draw(
             figure.savefig(path, dpi=130)
         except OSError as error:
             raise RunError(f"cannot write {path}: {error.strerror or error}") from None
+        except (TypeError, ValueError) as error:  # an ending that is no format of pictures
+            raise RunError(f"cannot draw to {path}: {error}") from None
     return figure

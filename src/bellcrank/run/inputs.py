@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+import warnings
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +12,7 @@ import numpy as np
 
 from bellcrank.build.c import Input
 from bellcrank.emit.c_tables import spline_pieces
-from bellcrank.errors import ModelError, RunError
+from bellcrank.errors import ModelError, ModelWarning, RunError
 from bellcrank.expr.table import Table
 
 
@@ -36,13 +37,26 @@ class Signal:
         return self.value(t)
 
 
+def _numbers(signal: str, **given: Any) -> list[float]:
+    """The numbers of a signal."""
+    found = []
+    for name, value in given.items():
+        try:
+            found.append(float(value))
+        except (TypeError, ValueError):
+            raise RunError(f"{signal}: {name}={value!r} is not a number") from None
+    return found
+
+
 def step(at: float = 0.0, height: float = 1.0, before: float = 0.0) -> Signal:
     """`before` until t = at, then `before + height`."""
+    at, height, before = _numbers("step", at=at, height=height, before=before)
     return Signal("step", lambda t: before + (height if t >= at else 0.0), None, (at,), (at, height, before))
 
 
 def ramp(start: float = 0.0, slope: float = 1.0, end: float = math.inf) -> Signal:
     """Zero until `start`, then rising by `slope` per second until `end`, then constant."""
+    start, slope, end = _numbers("ramp", start=start, slope=slope, end=end)
     return Signal(
         "ramp",
         lambda t: slope * (min(max(t, start), end) - start),
@@ -54,6 +68,9 @@ def ramp(start: float = 0.0, slope: float = 1.0, end: float = math.inf) -> Signa
 
 def sine(amplitude: float = 1.0, frequency: float = 1.0, phase: float = 0.0, start: float = 0.0) -> Signal:
     """amplitude * sin(2 pi frequency (t - start) + phase) from `start` on; frequency in Hz, phase in rad."""
+    amplitude, frequency, phase, start = _numbers(
+        "sine", amplitude=amplitude, frequency=frequency, phase=phase, start=start
+    )
     w = 2 * math.pi * frequency
     return Signal(
         "sine",
@@ -68,6 +85,9 @@ def chirp(
     amplitude: float = 1.0, f0: float = 0.1, f1: float = 10.0, duration: float = 10.0, start: float = 0.0
 ) -> Signal:
     """A sine whose frequency grows linearly from f0 to f1 (Hz) within `duration`, and stays at f1 after it."""
+    amplitude, f0, f1, duration, start = _numbers(
+        "chirp", amplitude=amplitude, f0=f0, f1=f1, duration=duration, start=start
+    )
     if not duration > 0:
         raise RunError(f"chirp: duration={duration!r} must be positive")
     k = (f1 - f0) / duration
@@ -86,14 +106,17 @@ def chirp(
         "chirp",
         lambda t: amplitude * math.sin(phase(t)) if t >= start else 0.0,
         rate,
-        (start,),
+        (start, start + duration),
         (amplitude, f0, f1, duration, start),
     )
 
 
 def sampled(times: Sequence[float], values: Sequence[float], name: str = "input") -> Signal:
     """Straight lines between samples; asked outside its times it is an error."""
-    x, y = np.ascontiguousarray(times, dtype=float), np.ascontiguousarray(values, dtype=float)
+    try:
+        x, y = np.ascontiguousarray(times, dtype=float), np.ascontiguousarray(values, dtype=float)
+    except (TypeError, ValueError):
+        raise RunError(f"input '{name}': times and values must be numbers") from None
     if x.ndim != 1 or x.shape != y.shape or len(x) < 2 or np.any(np.diff(x) <= 0):
         raise RunError(f"input '{name}': times must increase and match the values (got {x.shape} and {y.shape})")
     if not (np.all(np.isfinite(x)) and np.all(np.isfinite(y))):
@@ -112,7 +135,23 @@ def sampled(times: Sequence[float], values: Sequence[float], name: str = "input"
 
     pieces = np.zeros((len(x) - 1, 4))
     pieces[:, 0], pieces[:, 1] = y[:-1], np.diff(y) / np.diff(x)
-    return Signal("pieces", value, rate, (), (), x, pieces, covers)
+    return Signal("pieces", value, rate, _kinks(x, pieces[:, 1]), (), x, pieces, covers)
+
+
+def _kinks(x: np.ndarray, slopes: np.ndarray) -> tuple[float, ...]:
+    """Points between straight lines at which the slope changes."""
+    changes = np.abs(np.diff(slopes)) > 1e-9 * np.abs(slopes).max(initial=0.0)
+    return tuple(x[1:-1][changes].tolist())
+
+
+def breaks_of(inputs: Iterable[Input], t_end: float, steps: int) -> tuple[float, ...]:
+    """Times in order at which steps are to be split. An input with more kinks than there are steps is taken as smooth."""
+    found: set[float] = set()
+    for i in inputs:
+        inner = [b for b in i.breaks if 0 < b <= t_end]
+        if len(inner) <= steps:
+            found.update(inner)
+    return tuple(sorted(found))
 
 
 def as_signal(given: Any, name: str) -> Signal:
@@ -147,7 +186,8 @@ def _table(given: Table, name: str) -> Signal:
     if given.derivative != (0,):
         return Signal("function", given.value, slope.value if slope else None)
     points, pieces = np.ascontiguousarray(given.axes[0], dtype=float), np.ascontiguousarray(spline_pieces(given))
-    return Signal("pieces", given.value, slope.value if slope else None, (), (), points, pieces)
+    kinks = _kinks(points, pieces[:, 1]) if given.order == 1 else ()
+    return Signal("pieces", given.value, slope.value if slope else None, kinks, (), points, pieces)
 
 
 def as_input(signal: Signal, name: str, factor: float, rate: bool) -> Input:
@@ -166,12 +206,21 @@ def as_input(signal: Signal, name: str, factor: float, rate: bool) -> Input:
             raise RunError(f"input '{name}' is {x} at t = {t:g} s, not a finite number")
         return x * factor
 
-    return Input(value, signal.name, signal.numbers, signal.points, signal.pieces, rate, factor)
+    return Input(value, signal.name, signal.numbers, signal.points, signal.pieces, rate, factor, signal.breaks)
 
 
 def check_covers(signal: Signal, name: str, t_end: float) -> None:
-    """A sampled signal must be known for the whole run."""
+    """A sampled signal must be known for the whole run; a table goes on with its end slopes, which is told."""
     first, last = signal.covers
+    if math.isinf(last) and signal.points is not None:
+        first, last = (float(signal.points[i]) for i in (0, -1))
+        if first > 0 or last < t_end * (1 - 1e-9):
+            warnings.warn(
+                f"input '{name}' is a table for t = {first:g} to {last:g} s, but the run goes from 0 to {t_end:g} s: beyond its points it goes on with its end slope",
+                ModelWarning,
+                stacklevel=5,
+            )
+        return
     if first > 0 or last < t_end:
         assert signal.points is not None
         raise RunError(

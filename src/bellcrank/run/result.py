@@ -13,6 +13,12 @@ import numpy as np
 from bellcrank.errors import RunError, did_you_mean
 
 
+class NoChannel(RunError, KeyError):
+    """A channel that a run does not have."""
+
+    __str__ = Exception.__str__
+
+
 @dataclass
 class Run:
     """Result of a simulation. Channels are arrays in user units: `run["Ay"]`, `run.units["Ay"]`, `run.labels["Ay"]`."""
@@ -34,7 +40,7 @@ class Run:
             by_case = {k.lower(): k for k in self.channels}
             if name.lower() in by_case:
                 return self.channels[by_case[name.lower()]]
-            raise KeyError(
+            raise NoChannel(
                 f"no channel '{name}'.{did_you_mean(name, self.channels)} Channels: {', '.join(self.channels)}"
             )
         return self.channels[name]
@@ -66,6 +72,8 @@ class Run:
 
     def save(self, path: str | Path) -> Path:
         """Writes the channels; the ending decides: .csv (names, units, then 17 digits)."""
+        if not isinstance(path, str | Path):
+            raise RunError(f"cannot save to {path!r}: a path is needed")
         path = Path(path)
         if path.suffix.lower() != ".csv":
             raise RunError(f"cannot save to '{path.name}': .csv is the known ending")

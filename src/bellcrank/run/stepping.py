@@ -1,25 +1,27 @@
-"""Runs that go on step by step: in Python with a fixed step, or with SciPy's adaptive methods.
+"""Runs with a fixed step that go on step by step, driven by Python; and states within a step.
 
-A run has `advance(last)`, which goes on to step number `last` and returns the rows recorded on the way (time, states, outputs),
-`reached`, `status`, `state` (the last good one) and `bad` (the one that is not finite). `CRun` of `build` is another.
+A run has `advance(last)`, which goes on to step number `last` and returns the rows recorded on the way (time, states, outputs,
+inputs), `reached`, `status`, `state` (the last good one) and `bad` (the one that is not finite). `CRun` of `build` and
+`AdaptiveRun` are others.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
 
-from bellcrank.build.arguments import At, Course
+from bellcrank.build.arguments import At, Course, Part
 from bellcrank.build.c import FINISHED, NOT_CLOSED, NOT_FINITE, Input, not_closed
 from bellcrank.run.admit import Admitted
-from bellcrank.run.integrate import FIXED, Rates, Times, semi_implicit
+from bellcrank.run.integrate import FIXED, Advance, Rates, Times, semi_implicit
 from bellcrank.run.keep import HALVINGS, NEAR, WATCHED, Keeper, Passage
 
 NO_VALUE = (OverflowError, ValueError, ZeroDivisionError)  # of Python's arithmetic, where C has inf or nan
+Rows = Callable[[float], np.ndarray]  # the row at a time
 
 
 class Stepper(Protocol):
@@ -27,8 +29,13 @@ class Stepper(Protocol):
 
     reached: int
     status: int
+    problem: str
     state: np.ndarray
     bad: np.ndarray
+    rates: np.ndarray  # at the state; of runs with a fixed step
+
+    @property
+    def time(self) -> float: ...  # of the state, or of the step that failed
 
     @property
     def passages(self) -> list[Passage]: ...
@@ -38,18 +45,36 @@ class Stepper(Protocol):
 
 @dataclass(frozen=True)
 class Evaluation:
-    """A model with all it needs to be evaluated at a time and state. `set_live`: may external memories change?"""
+    """A model with all it needs to be evaluated at a time and state.
+
+    `set_live` says whose memories may change: 1 of external routines called for rates, 2 of the others, 0 none.
+    """
 
     model: Any
     n_q: int
+    n_s: int  # coordinates and speeds
     p: Sequence[float]
     c: Sequence[float]
     inputs: Sequence[Input]
-    set_live: Callable[[bool], None]
+    set_live: Callable[[int], None]
+    kept: np.ndarray  # values of external routines that hold over a step or a run
     keeper: Keeper | None = None
 
+    def hold(self, t: float, y: np.ndarray, first: bool = False, live: int = 2) -> None:
+        """Calls the external routines whose values are kept: those for a whole run at its first step, the others always."""
+        if not len(self.kept):
+            return
+        self.set_live(live)
+        try:
+            if first and (found := self.model.start_values(*self.at(t, y))):
+                self.kept[: len(found)] = found
+            if found := self.model.update_values(*self.at(t, y)):
+                self.kept[-len(found) :] = found
+        finally:
+            self.set_live(0)
+
     def at(self, t: float, y: np.ndarray) -> At:
-        w = [i.function(t) for i in self.inputs]
+        w = [*(i.function(t) for i in self.inputs), *self.kept.tolist()]
         return t, y[: self.n_q].tolist(), y[self.n_q :].tolist(), self.p, self.c, w
 
     def rates(self, t: float, y: np.ndarray) -> np.ndarray:
@@ -60,14 +85,24 @@ class Evaluation:
 
     def settled(self, t: float, y: np.ndarray) -> np.ndarray:
         """Rates at an accepted state: what external routines remember may change here."""
-        self.set_live(True)
+        self.set_live(1)
         try:
             return self.rates(t, y)
         finally:
-            self.set_live(False)
+            self.set_live(0)
 
-    def row(self, t: float, y: np.ndarray) -> np.ndarray:
-        return np.array([t, *y, *self.model.outputs(*self.at(t, y))])
+    def row(self, t: float, y: np.ndarray, live: int = 0) -> np.ndarray:
+        """Time, state, outputs and inputs."""
+        at = self.at(t, y)
+        self.set_live(live)
+        try:
+            return np.array([t, *y, *self.model.outputs(*at), *at[-1]])
+        finally:
+            self.set_live(0)
+
+
+def method_of(course: Course, n_q: int) -> Advance:
+    return semi_implicit(n_q) if course.method == "euler" else FIXED[course.method]
 
 
 class PythonRun:
@@ -80,8 +115,8 @@ class PythonRun:
         self.reached = 0
         self.status = FINISHED
         self.problem = ""
-        self._advance = semi_implicit(evaluation.n_q) if course.method == "euler" else FIXED[course.method]
-        self._rates: np.ndarray | None = None
+        self._advance = method_of(course, evaluation.n_q)
+        self.rates = np.empty(0)
 
     def advance(self, last: int) -> np.ndarray:
         rows: list[np.ndarray] = []
@@ -92,35 +127,53 @@ class PythonRun:
         return np.array(rows)
 
     @property
+    def time(self) -> float:
+        return self.course.time(self.reached)
+
+    @property
     def passages(self) -> list[Passage]:
         return self.evaluation.keeper.passages if self.evaluation.keeper else []
 
     def _go_on(self, last: int, rows: list[np.ndarray]) -> None:
-        e, h = self.evaluation, self.course.step
-        if self._rates is None:
+        e, course = self.evaluation, self.course
+        if not len(self.rates):
+            e.hold(0.0, self.state, first=True)
             if e.keeper is not None:
                 e.keeper.begin(0.0, self.state)
-            self._rates = e.settled(0.0, self.state)
-            rows.append(e.row(0.0, self.state))
+            self.rates = e.settled(0.0, self.state)
+            rows.append(e.row(0.0, self.state, live=2))
             if e.keeper is not None:
-                e.keeper.remember(0.0, self._rates)
-        # AUTOSIM's rk2 calls external routines at the middle of a step as it does at its end
-        inner = e.settled if self.course.method == "rk2" else e.rates
+                e.keeper.remember(0.0, self.rates)
         while self.reached < last:
             self.reached += 1
-            i = self.reached
-            times = ((i - 1) * h, (i - 0.5) * h, i * h)
-            with np.errstate(all="ignore"):
-                new, state = self._moved(inner, times, self.state, h, self._rates)
-            if self.problem or not np.all(np.isfinite(new)):
-                self.status, self.bad = self.status or NOT_FINITE, new
+            if not self._step(self.reached):
+                self.status = self.status or NOT_FINITE
                 return
-            self._rates = e.settled(i * h, new)
+            if self.reached % course.every == 0 or self.reached == course.total:
+                rows.append(e.row(course.time(self.reached), self.state, live=2))
+
+    def _step(self, i: int) -> bool:
+        """Takes step i; False if it cannot be taken."""
+        e = self.evaluation
+        # AUTOSIM's rk2 calls external routines at the middle of a step as it does at its end
+        inner = e.settled if self.course.method == "rk2" else e.rates
+        for part in self.course.parts(i):
+            with np.errstate(all="ignore"):
+                new, admitted = self.moved(part, inner)
+            if self.problem or not np.all(np.isfinite(new)):
+                self.bad = new
+                return False
+            if part.last:
+                e.hold(part.after, new)
+            self.rates = (e.settled if part.last else e.rates)(part.after, new)
             self.state = new
-            if e.keeper is not None and state is not None:
-                e.keeper.accept(i * h, self._rates, state)
-            if i % self.course.every == 0 or i == self.course.total:
-                rows.append(e.row(i * h, new))
+            if e.keeper is not None and admitted is not None:
+                e.keeper.accept(part.end, self.rates, admitted)
+        return True
+
+    def moved(self, part: Part, inner: Rates) -> tuple[np.ndarray, Admitted | None]:
+        """The state after a part of a step, brought onto the constraints."""
+        return self._moved(inner, (part.t, part.middle, part.before), self.state, part.h, self.rates)
 
     def _moved(
         self, inner: Rates, times: Times, y: np.ndarray, h: float, k: np.ndarray, depth: int = 0
@@ -149,61 +202,31 @@ class PythonRun:
         return self._moved(inner, (middle, (middle + end) / 2, end), half, h / 2, rates, depth + 1)
 
 
-class AdaptiveRun:
-    """A run with a method of SciPy that chooses its own steps; step `i` here is the i-th output time."""
+def within_step(
+    evaluation: Evaluation, course: Course, i: int, row: np.ndarray, rates: np.ndarray | None = None
+) -> Rows:
+    """Rows at times within step i, which starts from the row given: the state is that of a step which ends there.
 
-    def __init__(
-        self, evaluation: Evaluation, method: str, times: np.ndarray, state: np.ndarray, rtol: float, atol: float
-    ) -> None:
-        from scipy import integrate
+    `rates` are those at its start, if they cannot be had again because external routines remember.
+    """
+    begin, start = course.begin(i), row[1 : 1 + evaluation.n_s]
+    keeper = evaluation.keeper
+    if keeper is not None:  # one of its own, as careful as this step was
+        keeper = Keeper(keeper.closure, keeper.careful)
+        keeper.begin(begin, start)
+    e = replace(evaluation, keeper=keeper)
+    wary = keeper is not None and keeper.wary
+    first = e.rates(begin, start) if rates is None else rates
 
-        self.evaluation, self.times = evaluation, times
-        self.state = np.array(state, dtype=float)
-        self.bad = np.full_like(self.state, math.nan)
-        self.reached = 0
-        self.status = FINISHED
-        self.problem = ""
-        solver = getattr(integrate, method)
-        self._make = lambda: solver(self._finite_rates, 0.0, self.state, float(times[-1]), rtol=rtol, atol=atol)
-        self._solver: Any = None
-        self._dense: Any = None
+    def row_at(t: float) -> np.ndarray:
+        run = PythonRun(e, course, start)
+        run.rates = first
+        if keeper is not None:
+            keeper.wary = wary
+        for part in course.parts(i, until=t):
+            run.state, _ = run.moved(part, e.rates)
+            if part.end < t:
+                run.rates = e.rates(part.after, run.state)
+        return e.row(t, run.state)
 
-    def _finite_rates(self, t: float, y: np.ndarray) -> np.ndarray:
-        """Rates, or an error: SciPy's step control does not end on numbers that are not finite."""
-        rates = self.evaluation.rates(t, y)
-        if not np.all(np.isfinite(rates)):
-            raise ValueError(f"the rates are not finite at t = {t:g} s")
-        return rates
-
-    def advance(self, last: int) -> np.ndarray:
-        rows: list[np.ndarray] = []
-        try:
-            with np.errstate(all="ignore"):
-                self._go_on(last, rows)
-        except NO_VALUE as error:
-            self.status, self.problem = NOT_FINITE, str(error)
-        return np.array(rows)
-
-    @property
-    def passages(self) -> list[Passage]:
-        return self.evaluation.keeper.passages if self.evaluation.keeper else []
-
-    def _go_on(self, last: int, rows: list[np.ndarray]) -> None:
-        if self._solver is None:
-            if self.evaluation.keeper is not None:
-                self.evaluation.keeper.begin(0.0, self.state)
-            self.evaluation.settled(0.0, self.state)
-            rows.append(self.evaluation.row(0.0, self.state))
-            self._solver = self._make()
-        while self.reached < last:
-            t = float(self.times[self.reached + 1])
-            while self._solver.t < t:
-                message = self._solver.step()
-                if self._solver.status == "failed" or not np.all(np.isfinite(self._solver.y)):
-                    self.status, self.problem = NOT_FINITE, message or ""
-                    return
-                self.evaluation.settled(self._solver.t, self._solver.y)
-                self._dense = self._solver.dense_output()
-            self.reached += 1
-            self.state = np.array(self._solver.y if t == self._solver.t else self._dense(t))
-            rows.append(self.evaluation.row(t, self.state))
+    return row_at

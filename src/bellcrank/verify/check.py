@@ -57,6 +57,8 @@ def check(
         return check_derivation(system, states, seed, parameters, backend)
     if states < 1:
         raise ModelError(f"states={states!r} must be at least 1", system.name)
+    if not isinstance(seed, int) or seed < 0:
+        raise ModelError(f"seed={seed!r} must be a whole number of at least 0", system.name)
     eom = equations if equations is not None else system.equations(solve=solve)
     options = {} if backend is None else {"backend": backend}
     small = bool(eom.analysis.mechanism.orders)

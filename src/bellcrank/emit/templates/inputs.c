@@ -40,7 +40,7 @@ static double input_value(const Input *in, double t)
 /* All inputs at a time; nonzero if one of them failed. */
 static int set_inputs(const Job *job, double t, double *w)
 {
-    for (int i = 0; i < N_W; i++) {
+    for (int i = 0; i < N_I; i++) {
         const Input *in = &job->inputs[i];
         if (in->kind != FUNCTION)
             w[i] = in->scale*input_value(in, t);

@@ -17,9 +17,15 @@ typedef struct {
     Externals *externals;       /* needed also if there are none */
     double *y, *k;              /* in, out: coordinates and speeds, and their rates, at the step reached */
     double *bad;                /* out: the state that is not finite, if any */
-    double *rows;               /* out: time, coordinates, speeds, outputs of each recorded step */
+    double *rows;               /* out: time, coordinates, speeds, outputs (and inputs) of each recorded step */
     int64_t filled;             /* in, out: rows filled so far */
     int64_t reached;            /* out: number of the last step taken or tried */
+    double t_end;               /* end of the last step, s; 0: total*h */
+    const double *breaks;       /* times in order at which inputs jump or have a kink: steps are split there */
+    int64_t n_breaks;
+    int64_t begun;              /* in, out: 0 before step 0 has been recorded */
+    int64_t with_inputs;        /* are inputs recorded, too? */
+    double *kept;               /* in, out: values of external routines that are kept, the last of w */
 @MOVED@} Job;
 @INPUTS@
 @DECLARED@/* Rates of the state y at a time; live: external routines may change what they remember. */
@@ -32,12 +38,14 @@ static int rates(Job *job, int live, double t, const double *y, double *k, doubl
 
 static int record(Job *job, double t, const double *y, const double *w)
 {
-    double *row = job->rows + job->filled*(1 + N_S + N_OUT);
+    double *row = job->rows + job->filled*(1 + N_S + N_OUT + (job->with_inputs ? N_W : 0));
     job->filled++;
     row[0] = t;
     memcpy(row + 1, y, N_S*sizeof *y);
-    job->externals->live = 0;
+    job->externals->live = 2;
     outputs(t, y, y + N_Q, job->p, job->c, w, row + 1 + N_S, job->externals);
+    if (job->with_inputs)
+        memcpy(row + 1 + N_S + N_OUT, w, N_W*sizeof *w);
     return job->externals->failed ? EXTERNAL_FAILED : FINISHED;
 }
 
@@ -49,7 +57,7 @@ static int all_finite(const double *y)
     return 1;
 }
 
-@CLOSED@/* One step from y with rates k, of length h, to `next`: the rates there are left to the caller. */
+@HOLD@@CLOSED@/* One step from y with rates k, of length h, to `next`: the rates there are left to the caller. */
 static int advance(Job *job, double h, double t, double middle, double end, const double *y, const double *k, double *next,
     double *w)
 {
@@ -89,33 +97,73 @@ static int advance(Job *job, double h, double t, double middle, double end, cons
     }
 }
 
-@STEP@/* Goes on with a run. The state stays the last good one if a step fails. Returns the status. */
+@STEP@/* A step, or a part of one, from t to end. Stages at the end see inputs as they are at `before`, what follows as at `after`:
+   the two differ where an input jumps. External routines remember at the end of the last part only. The state stays the
+   last good one if the step fails. */
+static int part(Job *job, int last, double h, double t, double middle, double end, double before, double after, double *w)
+{
+    double next[N_S], k_new[N_S];
+    int failed;
+    if ((failed = @MOVE@(job, h, t, middle, before, job->y, job->k, next, w@DEPTH@)) || !all_finite(next)) {
+        memcpy(job->bad, next, sizeof next);
+        return failed ? failed : NOT_FINITE;
+    }
+@UPDATE@    if ((failed = rates(job, last, after, next, k_new, w)))
+        return failed;
+    memcpy(job->y, next, sizeof next);
+    memcpy(job->k, k_new, sizeof k_new);
+@ACCEPT@    return FINISHED;
+}
+
+/* A step from t to end that is cut at the breaks from number b on. Breaks nearer than `near` to a step's end lie at it. */
+static int step_in_parts(Job *job, int64_t b, double t, double end, double near, double *w)
+{
+    while (t < end) {
+        double to = end, before = end, after = end;
+        if (b < job->n_breaks && job->breaks[b] <= end + near) {
+            const double first = job->breaks[b];
+            double last = first;
+            while (++b < job->n_breaks && job->breaks[b] <= last + near)
+                last = job->breaks[b];
+            to = first < end - near ? first : end;
+            before = nextafter(first < to ? first : to, -HUGE_VAL);
+            after = last > to ? last : to;
+        }
+        const int failed = part(job, to >= end, to - t, t, 0.5*(t + to), to, before, after, w);
+        if (failed)
+            return failed;
+        t = to;
+    }
+    return FINISHED;
+}
+
+/* Goes on with a run. Returns the status. */
 EXPORT int run(Job *job)
 {
-    double next[N_S], k_new[N_S], w[N_W + 1];
+    const double h = job->h, near = 1e-9*h;
+    double w[N_W + 1];
+    int64_t b = 0;
     job->externals->failed = 0;
     job->reached = job->first;
     job->status = FINISHED;
-    if (job->first == 0 && job->filled == 0) {
-@BEGIN@        if ((job->status = rates(job, 1, 0.0, job->y, job->k, w)) || (job->status = record(job, 0.0, job->y, w)))
+@HELD@    if (!job->begun) {
+        job->begun = 1;
+@FIRST@@BEGIN@        if ((job->status = rates(job, 1, 0.0, job->y, job->k, w)) || (job->status = record(job, 0.0, job->y, w)))
             return job->status;
 @BEGUN@    }
     for (int64_t i = job->first + 1; i <= job->last; i++) {
-        const double h = job->h, t = (double)(i - 1)*h, end = (double)i*h;
+        const double t = (double)(i - 1)*h, whole = (double)i*h;
+        const double end = i == job->total && job->t_end > 0.0 ? job->t_end : whole;
         job->reached = i;
-        if ((job->status = @MOVE@(job, h, t, ((double)i - 0.5)*h, end, job->y, job->k, next, w@DEPTH@))) {
-            memcpy(job->bad, next, sizeof next);
+        while (b < job->n_breaks && job->breaks[b] <= t + near)
+            b++;
+        if ((b < job->n_breaks && job->breaks[b] <= end + near) || fabs(end - whole) > near)
+            job->status = step_in_parts(job, b, t, end, near, w);
+        else
+            job->status = part(job, 1, h, t, ((double)i - 0.5)*h, end, end, end, w);
+        if (job->status)
             return job->status;
-        }
-        if (!all_finite(next)) {
-            memcpy(job->bad, next, sizeof next);
-            return job->status = NOT_FINITE;
-        }
-        if ((job->status = rates(job, 1, end, next, k_new, w)))
-            return job->status;
-        memcpy(job->y, next, sizeof next);
-        memcpy(job->k, k_new, sizeof k_new);
-@ACCEPT@        if ((i % job->every == 0 || i == job->total) && (job->status = record(job, end, job->y, w)))
+        if ((i % job->every == 0 || i == job->total) && (job->status = record(job, end, job->y, w)))
             return job->status;
     }
     return job->status;

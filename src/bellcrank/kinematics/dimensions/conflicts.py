@@ -68,8 +68,13 @@ def _unmet(root: Root, found: Dimension | None) -> str | None:
     return f"{root.where}: {units}, but {root.needed} is needed"
 
 
-def _origin(node: Node, where: str) -> str:
-    return f" (by {node.source})" if node.op == "scalar" and node.source not in ("", where) else ""
+def _origin(root: Node, where: str) -> str:
+    """Where the units of names in a formula were found, if elsewhere: that place may be the one at fault."""
+    found = {n.name: n for n in postorder((root,)) if n.op == "scalar" and n.source not in ("", where)}
+    if root.op == "scalar":
+        return f" (by {root.source})" if found else ""
+    listed = [f"{n.name} is {n.dimension} by {n.source}" for n in found.values() if n.dimension is not None]
+    return f" ({', '.join(listed[:3])})" if listed else ""
 
 
 def _text(root: Node) -> str:

@@ -1,0 +1,92 @@
+"""What a run tells about itself: outputs without a value, external routines that return none, tables asked too far."""
+
+import math
+
+import numpy as np
+import pytest
+
+import bellcrank as bc
+from tests.models import pendulum
+
+BACKENDS = ["auto", "python"]
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("method", ["rk4", "RK45"])
+def test_output_without_a_value_is_named_and_the_run_goes_on(backend, method):
+    s = pendulum()
+    s.add_output("1/q(rod)", "inverse")
+    s.add_output("2*q(rod)", "twice")
+    s.set_run(initial={"q(rod)": 0.0, "u(rod)": 1.0})
+    with pytest.warns(bc.ModelWarning, match=r"^output 'inverse' is no finite number at t = 0 s: inf$"):
+        run = s.equations().compile(backend=backend).simulate(method=method)
+    assert run.ended == "finished"
+    np.testing.assert_allclose(run["inverse"][1:], 1 / run["q(rod)"][1:], rtol=1e-14)
+    np.testing.assert_allclose(run["twice"], 2 * run["q(rod)"], rtol=1e-14)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_number_of_times_is_told(backend):
+    s = pendulum()
+    s.add_output("sqrt(-1 - q(rod)**2)", "root", units="1")
+    with pytest.warns(bc.ModelWarning, match="output 'root' is no finite number at t = 0 s and 100 more times: nan"):
+        s.equations().compile(backend=backend).simulate()
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("method", ["rk2", "rk4", "RK45"])
+def test_external_that_returns_no_number_is_named(backend, method):
+    s = pendulum(
+        "m0*f(t)",
+        lambda s: s.add_external("f", arguments=("t",), python=lambda t: 1.0 if t < 0.5 else math.nan),
+        m0=1.0,
+    )
+    run = s.equations().compile(backend=backend).simulate(method=method)
+    assert "the external routine 'f' returned nan at t = 0.5" in run.ended
+    assert 0.3 < run.time[-1] <= 0.5 and np.isfinite(run["u(rod)"]).all()
+
+
+# ---- tables
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("order", [1, 3])
+def test_table_beyond_its_points(backend, order):
+    """Straight at its ends: y = 2 x there, so it goes on as 2 x."""
+    x = np.array([-1.0, -0.5, 0.0, 0.5, 1.0])
+    s = pendulum("-k*spring(q(rod))", lambda s: s.define("spring", bc.table(x, 2 * x, order)), k=1.0)
+    sim = s.equations().compile(backend=backend)
+    inside = sim.simulate(initial={"q(rod)": 0.9})
+    assert inside.ended == "finished"
+    message = (
+        "^table 'spring' was asked at 1.5, but its points go from -1 to 1: beyond them it goes on with its end slope$"
+    )
+    with pytest.warns(bc.ModelWarning, match=message):
+        run = sim.simulate(initial={"q(rod)": 1.5}, t_end=2)
+    np.testing.assert_allclose(run["q(rod)"], 1.5 * np.cos(math.sqrt(2 / 2.1) * run.time), rtol=1e-6, atol=1e-8)
+
+
+def test_table_of_two_arguments_keeps_its_end_value():
+    s = pendulum(prepare=lambda s: s.define("map", bc.table([0, 1], [0, 1], [[1, 2], [3, 4]])))
+    s.add_output("map(t, 0.5)", "value")
+    with pytest.warns(bc.ModelWarning, match="table 'map' was asked at 2, .* from 0 to 1: .* with its end value"):
+        run = s.equations().compile(backend="python").simulate(t_end=2)
+    assert run["value"][-1] == pytest.approx(3.5)
+
+
+def test_table_as_input_that_ends_before_the_run():
+    s = pendulum("m0*w", lambda s: s.add_variable("w"), m0=1.0)
+    sim = s.equations().compile(backend="python")
+    table = bc.table([0, 1], [0, 1])
+    sim.simulate(t_end=1, inputs={"w": table})
+    with pytest.warns(bc.ModelWarning, match="input 'w' is a table for t = 0 to 1 s, but the run goes from 0 to 2 s"):
+        run = sim.simulate(t_end=2, inputs={"w": table})
+    assert run["w"][-1] == pytest.approx(2)
+
+
+def test_external_routines_are_not_called_for_the_look():
+    calls = []
+    s = pendulum("-k*spring(f(t))", lambda s: (s.define("spring", bc.table([0, 1], [0, 1])),
+                 s.add_external("f", arguments=("t",), python=lambda t: calls.append(t) or 5.0)), k=1.0)  # fmt: skip
+    run = s.equations().compile(backend="python").simulate(method="rk2", step=0.1)
+    assert len(calls) == 21 + len(run) * 0  # two a step and one before
