@@ -35,7 +35,8 @@ def test_slopes_by_parameters_agree_with_complex_steps():
     eom = example("passenger_car")
     sim, p = numbers(eom)
     q, u = random_state(eom, 5)
-    from bellcrank.api.analyses.point import evaluator, point_at
+    from bellcrank.api.analyses.evaluate import evaluator
+    from bellcrank.api.analyses.point import point_at
 
     find = evaluator(sim, ("rates", "outputs"), eom.program.parameters)
     _, slopes = find(point_at(sim, (q, u)))
@@ -71,6 +72,41 @@ def test_loops_agree_with_differences_along_the_closed_mechanism(name, free):
     found = np.array([central(lambda x, e=e: rates(base + x * e), 0.0) for e in np.eye(2)]).T
     assert relative(model.A, found[:2]) < 1e-8
     assert relative(model.C, found[2:]) < 1e-8
+
+
+@pytest.mark.parametrize("name", ["four_bar", "slider_crank", "sarrus_linkage", "andrews_squeezer"])
+def test_loops_have_the_same_slopes_by_elimination_and_on_the_null_space(name):
+    """Speeds eliminated in symbols, and M, f, J, gamma of the tree solved in numbers: massless links and redundant rows too."""
+    from bellcrank.api.analyses.evaluate import Evaluator
+    from bellcrank.api.analyses.loops import LoopEvaluator
+    from bellcrank.api.analyses.point import point_at
+
+    eom = example(name)
+    sim = eom.compile(backend="python")
+    columns = [*eom.coordinates, *eom.speeds, *eom.program.parameters[:2]]
+    groups = ("rates", "outputs", "positions", "speeds")
+    at = point_at(sim)
+    printed, whole = (find(sim, groups, columns)(at) for find in (Evaluator, LoopEvaluator))
+    for group in groups:
+        assert relative(whole[0][group], printed[0][group]) < 1e-12
+        assert relative(whole[1][group], printed[1][group]) < 1e-12
+
+
+def test_a_dead_centre_is_linearised_although_its_crank_was_eliminated():
+    """Scotch yoke, the crank's speed eliminated: at the dead centre the slide does not determine it, but the mechanism is regular."""
+    import bellcrank as bc
+
+    s = bc.System("Scotch yoke", units="mks")
+    crank = s.add_body("crank", rotate=3, mass=1, inertia=(0.2, 0.2, 0.2))
+    s.add_body("slide", translate=1, mass=3)
+    s.add_constraint("q(slide) - r*cos(q(crank)) + r", eliminate="u(crank)")
+    s.add_moment("spring", magnitude="-k*q(crank) - c*u(crank)", direction=crank[3], on=crank)
+    s.set_defaults(r=0.1, k=5, c=0.3)
+    eom = s.equations()
+    sim = eom.compile(backend="python")
+    model = sim.linearize(at=([0.0, 0.0], [0.0, 0.0]), outputs=["q(crank)"])
+    assert model.state_names == ["q(crank)", "u(crank)"]
+    assert model.A == pytest.approx(np.array([[0, 1], [-5 / 0.2, -0.3 / 0.2]]), rel=1e-12)
 
 
 def test_dependent_states_follow_as_the_closed_mechanism_does():
@@ -126,7 +162,7 @@ def test_large_models_take_one_direction_at_a_time(monkeypatch):
     whole = eom.compile(backend="python").linearize(at=(q, u))
     monkeypatch.setattr(slopes, "WRITTEN_OUT", 0)
     directed = eom.jacobian()
-    assert [s.name for s in directed.rates] == [f"rate of {s.name}" for s in (*eom.coordinates, *eom.speeds)]
+    assert [s.name for s in directed.rates] == [f"along {s.name}" for s in (*eom.coordinates, *eom.speeds)]
     assert relative(eom.compile(backend="python").linearize(at=(q, u)).A, whole.A) < 1e-12
 
 

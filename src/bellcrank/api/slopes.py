@@ -134,15 +134,18 @@ def derive_slopes(
     columns: Sequence[Symbol],
     mode: str = "cheapest",
     extracted: bool = True,
+    inputs: Sequence[Symbol] = (),
 ) -> Slopes:
     """The program of all slopes of some groups of results; large ones go along one direction at a time.
 
-    With `extracted`, common parts are taken out: fewer operations, for programs that are printed or run often.
+    With `extracted`, common parts are taken out: fewer operations, for programs that are printed or run often. `inputs` are those of the
+    results that are not inputs of the model.
     """
     from bellcrank.api.pipeline import no_collection
 
     with no_collection():
-        return _derived(equations, results, [row for g in groups for row in results.group(g)], columns, mode, extracted)
+        rows = [row for g in groups for row in results.group(g)]
+        return _derived(equations, results, rows, columns, mode, extracted, inputs)
 
 
 def _derived(
@@ -152,18 +155,19 @@ def _derived(
     columns: Sequence[Symbol],
     mode: str,
     extracted: bool,
+    inputs: Sequence[Symbol],
 ) -> Slopes:
     values = [e for _, e in rows]
     outside = Outside()
     if count(values).total * len(columns) > WRITTEN_OUT:
-        return _directional(equations, results, rows, columns, outside, extracted)
+        return _directional(equations, results, rows, columns, outside, extracted, inputs)
     # the rehearsed cost of "cheapest" does not see equal values: forward may still be better
     ways = ("forward", "cheapest") if mode == "cheapest" else (mode,)
     tried = [total_slopes(values, columns, results.linear, way, outside) for way in ways]
-    found = min(tried, key=lambda way: _cost(way, extracted))
+    found = tried[0] if len(tried) == 1 else min(tried, key=lambda way: _cost(way, extracted))
     entries = tuple((i, j) for i, row in enumerate(found) for j in sorted(row))
     names = [f"d {rows[i][0]} / d {columns[j].name}" for i, j in entries]
-    program = _program(equations, results, rows, names, [found[i][j] for i, j in entries], extracted=extracted)
+    program = _program(equations, results, rows, names, [found[i][j] for i, j in entries], inputs, extracted)
     return Slopes(program, tuple(n for n, _ in rows), tuple(columns), entries, notes=tuple(outside.notes))
 
 
@@ -184,15 +188,20 @@ def _directional(
     columns: Sequence[Symbol],
     outside: Outside,
     extracted: bool,
+    inputs: Sequence[Symbol],
 ) -> Slopes:
-    rates: dict[Expr, Expr] = {s: Symbol(f"rate of {s.name}", "variable") for s in columns}
-    seeds = [s for s in rates.values() if isinstance(s, Symbol)]
+    seeds = [seed(s) for s in columns]
+    rates: dict[Expr, Expr] = dict(zip(columns, seeds, strict=True))
     found = tangent([e for _, e in rows], rates, results.linear, outside)
     entries = tuple((i, 0) for i, e in enumerate(found) if e is not ZERO)
     names = [f"rate of {rows[i][0]}" for i, _ in entries]
-    program = _program(equations, results, rows, names, [found[i] for i, _ in entries], seeds, extracted)
-    used = tuple(s for s in program.inputs if s in set(seeds))
-    return Slopes(program, tuple(n for n, _ in rows), tuple(columns), entries, used, tuple(outside.notes))
+    program = _program(equations, results, rows, names, [found[i] for i, _ in entries], [*inputs, *seeds], extracted)
+    return Slopes(program, tuple(n for n, _ in rows), tuple(columns), entries, tuple(seeds), tuple(outside.notes))
+
+
+def seed(column: Symbol) -> Symbol:
+    """The input that stands for a column's share of a direction."""
+    return Symbol(f"along {column.name}", "variable")
 
 
 def derive_gradient(equations: Equations, results: Results, groups: Sequence[str], columns: Sequence[Symbol]) -> Slopes:

@@ -10,7 +10,8 @@ import numpy as np
 
 from bellcrank.analysis.equilibrium import Equilibrium, NoEquilibrium, indifferent_names
 from bellcrank.analysis.solve import Root, solve
-from bellcrank.api.analyses.point import Evaluator, Names, Point, Quantity, evaluator, moved, point_at
+from bellcrank.api.analyses.evaluate import Find, evaluator
+from bellcrank.api.analyses.point import Names, Point, Quantity, moved, point_at
 from bellcrank.errors import ModelError, RunError
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ class Problem:
 
     sim: Simulation
     names: Names
-    find: Evaluator
+    find: Find
     start: Point
     unknowns: list[Quantity]
     wanted: list[int]  # rates that are to be zero
@@ -60,7 +61,7 @@ class Problem:
     def function(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         here = self.at(x)
         values, slopes = self.find(here)
-        place = {s: j for j, s in enumerate(self.find.slopes.columns)}
+        place = {s: j for j, s in enumerate(self.find.columns)}
         columns = [place[q.symbol] for q in self.unknowns if q.symbol is not None]
         r = [values["rates"][self.wanted], values["positions"], values["speeds"]]
         J = [slopes["rates"][self.wanted], slopes["positions"], slopes["speeds"]]

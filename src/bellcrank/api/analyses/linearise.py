@@ -10,7 +10,8 @@ import numpy as np
 from bellcrank.analysis.linear import LinearModel, Signal
 from bellcrank.analysis.reduce import Constraints, Reduction, Singular, reduce_states
 from bellcrank.api.analyses.balance import find_equilibrium, ignorable
-from bellcrank.api.analyses.point import Evaluator, Names, Point, Quantity, evaluator, point_at
+from bellcrank.api.analyses.evaluate import Find, evaluator
+from bellcrank.api.analyses.point import Names, Point, Quantity, point_at
 from bellcrank.errors import ModelError, RunError
 
 if TYPE_CHECKING:
@@ -125,7 +126,7 @@ def _assembled(
     here: Point,
     chosen_in: Sequence[Quantity],
     chosen_out: Sequence[Quantity],
-    find: Evaluator,
+    find: Find,
     values: Mapping[str, np.ndarray],
     slopes: Mapping[str, np.ndarray],
     r: Reduction,
@@ -138,7 +139,7 @@ def _assembled(
     states = [names.states[i] for i in r.independent]
     f_x, f_w, f_y = (np.array([q.unit.factor for q in g]) for g in (states, chosen_in, chosen_out))
     drift = values["rates"][r.independent]
-    notes = list(find.slopes.notes)
+    notes = list(find.notes)
     gone = ignorable(sim)
     rest, words = _at_rest(names, values["rates"], slopes["rates"][:, :n], here, gone)
     if not rest:

@@ -1,4 +1,4 @@
-"""The point at which a model is analysed, and the exact slopes there."""
+"""The point at which a model is analysed, and the names of everything there."""
 
 from __future__ import annotations
 
@@ -9,20 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bellcrank.api.assembly import complete_state
-from bellcrank.api.outside import SlopeOf, difference
-from bellcrank.api.slopes import Slopes, derive_slopes
 from bellcrank.api.values import state_lists
-from bellcrank.build.c import CModel
-from bellcrank.build.python import PythonModel
-from bellcrank.errors import ModelError, RunError, did_you_mean
+from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.expr import Symbol
-from bellcrank.expr.table import Table
 from bellcrank.units import Unit
 
 if TYPE_CHECKING:
     from bellcrank.api.simulation import Simulation
-
-NO_VALUE = (ZeroDivisionError, ValueError, OverflowError)
 
 
 @dataclass(frozen=True)
@@ -160,102 +153,6 @@ def _input(sim: Simulation, s: Symbol) -> Quantity:
 
 def _key(name: str) -> str:
     return name.lower().replace(" ", "")
-
-
-class Evaluator:
-    """Values and slopes of groups of results by given symbols, at any point."""
-
-    def __init__(self, sim: Simulation, groups: Sequence[str], columns: Sequence[Symbol], often: bool = False) -> None:
-        self.sim = sim
-        self.slopes: Slopes = derive_slopes(
-            sim.equations, sim.equations.results, groups, columns, "cheapest" if often else "forward", often
-        )
-        self.sizes = {g: len(sim.equations.results.group(g)) for g in groups}
-        routines = [self._routine(r) for r in self.slopes.program.routines]
-        program = self.slopes.program
-        self.model: Any = (
-            CModel(program, routines, [getattr(r, "name", "") for r in program.routines])
-            if often and isinstance(sim.model, CModel)
-            else PythonModel(program, routines)
-        )
-        place = {s: i for i, s in enumerate(sim.program.parameters)}
-        self._p = [place.get(s) for s in program.parameters]
-        others = [s for s in program.parameters if s not in place]
-        self._other = dict(zip(others, parameters_of(sim, others), strict=True))
-        inputs = {s: i for i, s in enumerate(sim.program.inputs)}
-        self._w = [inputs.get(s) for s in program.inputs]  # None: the rate of a column
-        self._rates = {s: i for i, s in enumerate(self.slopes.program.inputs)}
-        self._known: tuple[tuple[float, ...], list[float]] | None = None
-
-    def _routine(self, routine: Any) -> Any:
-        if isinstance(routine, Table):
-            return routine.value
-        if isinstance(routine, SlopeOf):
-            return difference(self._routine(routine.base), routine.argument)
-        by_name = {r.name: f for r, f in zip(self.sim.program.routines, self.sim.externals, strict=True)}
-        function = by_name.get(routine.name, routine.python)
-        if function is None:
-            raise ModelError(
-                f"external '{routine.name}' is given in C alone: its slopes need python= or external= as well",
-                self.sim.equations.name,
-            )
-        return function
-
-    def __call__(self, at: Point) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
-        """Values by group and slopes by group (rows by columns), in equation units."""
-        p = [
-            at.p[i] if i is not None else self._other[s]
-            for i, s in zip(self._p, self.slopes.program.parameters, strict=True)
-        ]
-        try:
-            if self._known is None or self._known[0] != tuple(p):
-                self._known = (tuple(p), self.model.constants(p))
-            values, matrix = self._evaluated(at, p, self._known[1])
-        except NO_VALUE as error:
-            raise RunError(self._singular(at, str(error))) from None
-        if not (np.all(np.isfinite(values)) and np.all(np.isfinite(matrix))):
-            raise RunError(self._singular(at, self._not_finite(values, matrix)))
-        return self._grouped(values), self._grouped(matrix)
-
-    def _evaluated(self, at: Point, p: list[float], c: list[float]) -> tuple[np.ndarray, np.ndarray]:
-        q, u = at.q.tolist(), at.u.tolist()
-        if not self.slopes.rates:
-            w = [at.w[i] if i is not None else 0.0 for i in self._w]
-            return self.slopes.dense(self.model.outputs(at.t, q, u, p, c, w))
-        matrix = np.zeros((len(self.slopes.rows), len(self.slopes.columns)))
-        values = np.zeros(len(self.slopes.rows))
-        for j, column in enumerate(self.slopes.columns):
-            name = f"rate of {column.name}"
-            w = [at.w[i] if i is not None else float(s.name == name) for i, s in zip(self._w, self._rates, strict=True)]
-            values, found = self.slopes.dense(self.model.outputs(at.t, q, u, p, c, w))
-            matrix[:, j] = found[:, 0]
-        return values, matrix
-
-    def _grouped(self, array: np.ndarray) -> dict[str, np.ndarray]:
-        ends = np.cumsum(list(self.sizes.values()))
-        return {g: array[end - n : end] for (g, n), end in zip(self.sizes.items(), ends, strict=True)}
-
-    def _not_finite(self, values: np.ndarray, matrix: np.ndarray) -> str:
-        bad = ~np.isfinite(values) | ~np.all(np.isfinite(matrix), axis=1)
-        names = [r for r, b in zip(self.slopes.rows, bad, strict=True) if b]
-        return f"{', '.join(names[:4])}{' and others' if len(names) > 4 else ''} not finite"
-
-    def _singular(self, at: Point, why: str) -> str:
-        states = self.sim.equations.coordinates
-        shown = ", ".join(f"{s.name} = {v:.4g}" for s, v in zip(states[:6], at.q, strict=False))
-        return (
-            f"the model '{self.sim.equations.name}' cannot be differentiated here ({why}): a singular configuration? "
-            f"At {shown}{' ...' if len(states) > 6 else ''} (rad and consistent units); move away from it"
-        )
-
-
-def evaluator(sim: Simulation, groups: Sequence[str], columns: Sequence[Symbol], often: bool = False) -> Evaluator:
-    """An evaluator, made once per simulation."""
-    key = (tuple(groups), tuple(columns), often)
-    if key not in sim._evaluators:
-        sim._evaluators[key] = Evaluator(sim, groups, columns, often)
-    found: Evaluator = sim._evaluators[key]
-    return found
 
 
 def moved(at: Point, names: Names, changes: Mapping[str, float]) -> Point:

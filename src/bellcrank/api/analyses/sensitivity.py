@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bellcrank.analysis.sensitivity import METHODS, Sensitivity, integrate
-from bellcrank.api.analyses.point import Evaluator, Names, Point, Quantity, evaluator
+from bellcrank.api.analyses.evaluate import Evaluator
+from bellcrank.api.analyses.point import Names, Point, Quantity
 from bellcrank.api.assembly import complete_state, state_key
 from bellcrank.api.loops import keeper_of
 from bellcrank.errors import ModelError, RunError
@@ -21,6 +22,15 @@ if TYPE_CHECKING:
 
 OFTEN = 4000  # evaluations above which compiling the slopes pays
 GROUPS = ("rates", "outputs", "positions", "speeds")
+
+
+def _printed(sim: Simulation, columns: list[Symbol], often: bool) -> Evaluator:
+    """Slopes of the equations as they are printed, made once per simulation."""
+    key = ("printed", tuple(columns), often)
+    if key not in sim._evaluators:
+        sim._evaluators[key] = Evaluator(sim, GROUPS, columns, often)
+    found: Evaluator = sim._evaluators[key]
+    return found
 
 
 class _Sensitive:
@@ -38,7 +48,8 @@ class _Sensitive:
         self.sim, self.outputs, self.p, self.signals = sim, outputs, tuple(p), signals
         self.names = Names(sim)
         columns = [q.symbol for q in (*self.names.states, *parameters) if q.symbol is not None]
-        self.find: Evaluator = evaluator(sim, GROUPS, columns, often)
+        # the run takes its rates from the printed equations, so do their derivatives
+        self.find = _printed(sim, columns, often)
         self.n_q, self.n = len(sim.program.coordinates), len(self.names.states)
         self.closure = sim._closure(p, signals)
         self.root = np.ones(self.n)  # roots of the weights that corrections of a run have
@@ -217,7 +228,7 @@ def _result(
         tuple(q.unit.text for q in channels),
         slopes,
         {q.name: y[:, i] for i, q in enumerate(channels)},
-        notes=run.find.slopes.notes,
+        notes=run.find.notes,
     )
 
 
