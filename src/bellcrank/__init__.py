@@ -1,6 +1,8 @@
 """Bellcrank: describe a vehicle or mechanism, get its equations of motion as a small, fast simulation program."""
 
 import bellcrank.formats.decks  # noqa: F401  load_model reads decks
+from bellcrank.analysis.equilibrium import NoEquilibrium
+from bellcrank.analysis.random import road_spectrum
 from bellcrank.api.equations import Equations
 from bellcrank.api.loading import load_model
 from bellcrank.api.simulation import Simulation
@@ -59,8 +61,8 @@ from bellcrank.verify.check import check
 __version__ = "0.1.0"
 
 __all__ = [
-    "BellcrankError", "BuildError", "Equations", "ExpressionError", "InternalError", "ModelError", "ModelWarning", "Run",
+    "BellcrankError", "BuildError", "Equations", "ExpressionError", "InternalError", "ModelError", "ModelWarning", "NoEquilibrium", "Run",
     "RunError", "Simulation", "System", "acos", "angle", "asin", "atan", "atan2", "check", "chirp", "cos", "cross", "direction", "dot",
-    "dxdt", "exp", "fm", "load_model", "log", "magnitude", "nominal", "norm", "partial", "pos", "project", "ramp", "rot",
+    "dxdt", "exp", "fm", "load_model", "log", "magnitude", "nominal", "norm", "partial", "pos", "project", "ramp", "road_spectrum", "rot",
     "sampled", "sign", "sin", "sine", "sqrt", "step", "table", "tan", "vel", "where",
 ]  # fmt: skip

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from bellcrank.api.describe import describe
+from bellcrank.api.graph import Results, model_results
+from bellcrank.api.slopes import Slopes, gradient_of, slopes_of
 from bellcrank.dynamics.derive import reduced_system
 from bellcrank.emit.c import Words, c_source
 from bellcrank.emit.python import python_source
@@ -112,6 +114,25 @@ class Equations:
     def forces(self) -> list[Expr]:
         """f of M u' = f."""
         return self._user_system[1]
+
+    @cached_property
+    def results(self) -> Results:
+        """Rates, outputs and constraints over one graph, in the form that derivatives are taken of."""
+        return model_results(self.analysis, self.program)
+
+    def jacobian(
+        self, of: Sequence[str] = ("rates",), by: Sequence[Any] | None = None, mode: str = "cheapest"
+    ) -> Slopes:
+        """Exact derivatives as a program: of rates, outputs, positions or speeds (rows of constraints), by any symbols.
+
+        `by`: names of states, inputs and parameters; default all states. `mode`: forward, reverse or cheapest. The result counts its
+        operations and is written in C or Python like the model itself.
+        """
+        return slopes_of(self, of, by, mode)
+
+    def gradient(self, of: Sequence[str] = ("rates",), by: Sequence[Any] | None = None) -> Slopes:
+        """The gradient of the weighted sum of results as a program (reverse mode); the weights are its inputs."""
+        return gradient_of(self, of, by)
 
     def operation_count(self) -> dict[str, Any]:
         """Operations of one evaluation of all rates: add, multiply, divide, function, total; `classic` by the published rule."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bellcrank.api.analyses.methods import Analyses
 from bellcrank.api.assembly import complete_state, start_state
 from bellcrank.api.externals import Memory, routines_of
 from bellcrank.api.loops import closure_of, keeper_of
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 BACKENDS = ("auto", "c", "python")
 
 
-class Simulation:
+class Simulation(Analyses):
     """A model ready to run. Values at this boundary are in user units, except for `derivatives`.
 
     `backend` says whether the model is compiled ("c") or runs in Python; `notes` says so in words.

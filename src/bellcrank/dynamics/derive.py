@@ -314,12 +314,12 @@ def _reduced(analysis: Analysis, names: dict[int, str], without: frozenset[str])
 def partial_velocities(analysis: Analysis, without: frozenset[str], pairs: bool = False) -> Reduced:
     """M u' = f of a constrained system, from reduced partial velocities."""
     system = prepare(analysis, user_reference(analysis), True, without)
-    reduction = _reduction(analysis, system.work)
+    reduction = reduction_of(analysis, system.work)
     M, f = by_partials(system.tree, system.loads, system.gravity, reduction, system.work, pairs)
     return Reduced(M, f, system.work, reduction.free)
 
 
-def _reduction(analysis: Analysis, work: Work) -> Reduction:
+def reduction_of(analysis: Analysis, work: Work) -> Reduction:
     """How the accelerations of dependent speeds follow from the independent ones."""
     k = analysis.kinematics
     if analysis.loops:
@@ -341,7 +341,7 @@ def _looped(analysis: Analysis, names: dict[int, str], without: frozenset[str]) 
         system, dict.fromkeys(system.index, ZERO), names, f"partial velocities with {counted(count, 'loop constraint')}"
     )
     work = system.work
-    reduction = _reduction(analysis, work)
+    reduction = reduction_of(analysis, work)
     udot = dict(way.udot)
     for s in range(len(analysis.mechanism.speeds)):
         if s not in udot:

@@ -30,6 +30,18 @@ def drop_idle_parameters(roots: Sequence[Expr]) -> list[Expr]:
 
 def idle_parameters(roots: Sequence[Expr]) -> list[Symbol]:
     """Parameters below the roots that none of them depends on."""
+    slope = _slopes(roots)
+    found = [n for n in slope if isinstance(n, Symbol) and n.kind == "parameter" and slope[n] % PRIME == 0]
+    return sorted(found, key=lambda s: s.sort)
+
+
+def acting_symbols(roots: Sequence[Expr]) -> set[Symbol]:
+    """Symbols that at least one of the roots depends on."""
+    return {n for n, slope in _slopes(roots).items() if isinstance(n, Symbol) and slope % PRIME}
+
+
+def _slopes(roots: Sequence[Expr]) -> dict[Expr, int]:
+    """The gradient of a random combination of the roots by every node, over the prime field."""
     order = list(postorder(roots))
     slope: dict[Expr, int] = dict.fromkeys(order, 0)
     for i, r in enumerate(roots):
@@ -37,8 +49,7 @@ def idle_parameters(roots: Sequence[Expr]) -> list[Symbol]:
     for node in reversed(order):
         if slope[node] % PRIME:
             _pass_back(node, slope[node] % PRIME, slope)
-    found = [n for n in order if isinstance(n, Symbol) and n.kind == "parameter" and slope[n] % PRIME == 0]
-    return sorted(found, key=lambda s: s.sort)
+    return slope
 
 
 def _pass_back(node: Expr, s: int, slope: dict[Expr, int]) -> None:

@@ -470,21 +470,23 @@ class Parts:
     loops: Loops | None = None
     stages: Sequence[tuple[str, int]] = field(default_factory=tuple)
     kept: Sequence[KeptCall] = ()
+    outputs_matter: bool = False  # name what rates and outputs share, even if the rates alone use it once
 
 
 def build_program(parts: Parts) -> Program:
     """Schedules all results of a model."""
     parts = _without_idle(parts)
     system = [*(x for row in parts.solve[0] for x in row), *parts.solve[1]] if parts.solve else []
-    plan = Scheduler([*parts.rates, *system])
+    values = [value for _, value in parts.outputs]
+    plan = Scheduler([*parts.rates, *system, *(values if parts.outputs_matter else ())])
     if parts.solve:
         matrix = tuple(tuple(plan.lower(x) for x in row) for row in parts.solve[0])
         right = tuple(plan.lower(x) for x in parts.solve[1])
         plan.statements.append(Solve(tuple(parts.unknowns), matrix, right))
     results = tuple(plan.lower(r) for r in parts.rates)
     split = len(plan.statements)
-    values = [value for _, value in parts.outputs]
-    plan.count_uses(values)
+    if not parts.outputs_matter:
+        plan.count_uses(values)
     channel = tuple(plan.lower(v) for v in values)
     statements, extra = tuple(plan.statements[:split]), tuple(plan.statements[split:])
     closure = _closure(plan, parts.loops)

@@ -1,0 +1,199 @@
+"""Plots of analyses."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bellcrank.errors import RunError
+
+if TYPE_CHECKING:
+    from bellcrank.analysis.locus import RootLocus, StabilityChart
+    from bellcrank.analysis.modes import Modes
+    from bellcrank.analysis.response import Response, Spectrum
+    from bellcrank.analysis.sensitivity import Sensitivity
+
+
+def _figure(width: float, height: float) -> Any:
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width, height), layout="constrained")
+    FigureCanvasAgg(figure)
+    return figure
+
+
+def finished(figure: Any, path: str | Path | None) -> Any:
+    """Saves a figure if a path is given."""
+    if path is not None:
+        try:
+            Path(path).parent.mkdir(parents=True, exist_ok=True)
+            figure.savefig(path, dpi=130)
+        except (OSError, ValueError) as error:
+            raise RunError(f"cannot write {path}: {getattr(error, 'strerror', None) or error}") from None
+    return figure
+
+
+def _grid(axis: Any) -> None:
+    axis.grid(True, linewidth=0.4, alpha=0.6)
+
+
+def draw_modes(modes: Modes, path: str | Path | None = None) -> Any:
+    """Eigenvalues in the complex plane beside the participation of the states."""
+    states = modes[0].states if len(modes) else ()
+    figure = _figure(10, max(3.6, 1.8 + 0.28 * len(states)))
+    plane, shares = figure.subplots(1, 2, width_ratios=(1, 1.25))
+    for i, m in enumerate(modes, 1):
+        points = [m.eigenvalue, m.eigenvalue.conjugate()] if m.oscillates else [m.eigenvalue]
+        plane.plot([p.real for p in points], [p.imag for p in points], "x", markersize=8, mew=1.8)
+        plane.annotate(str(i), (points[0].real, points[0].imag), xytext=(5, 4), textcoords="offset points", fontsize=8)
+    plane.axvline(0, color="black", linewidth=0.8)
+    plane.set_xlabel("real part (1/s)")
+    plane.set_ylabel("imaginary part (rad/s)")
+    _grid(plane)
+    if len(modes):
+        image = shares.imshow(np.array([m.participation for m in modes]).T, aspect="auto", cmap="Blues", vmin=0, vmax=1)
+        shares.set_yticks(range(len(states)), states, fontsize=8)
+        labels = [
+            f"{i}\n{m.natural_frequency:.3g} Hz" if m.oscillates else f"{i}\n{m.eigenvalue.real:.3g}/s"
+            for i, m in enumerate(modes, 1)
+        ]
+        shares.set_xticks(range(len(modes)), labels, fontsize=7)
+        shares.set_title("participation", fontsize=10)
+        figure.colorbar(image, ax=shares)
+    figure.suptitle(f"{modes.name}: modes", fontsize=11)
+    return finished(figure, path)
+
+
+def draw_response(response: Response, path: str | Path | None = None) -> Any:
+    """Magnitude and phase over frequency."""
+    figure = _figure(8, 5.4)
+    top, bottom = figure.subplots(2, 1, sharex=True, height_ratios=(1.6, 1))
+    log = bool(np.all(response.f > 0))
+    (top.loglog if log else top.plot)(response.f, response.magnitude, linewidth=1.4)
+    (bottom.semilogx if log else bottom.plot)(response.f, response.phase, linewidth=1.4)
+    top.set_ylabel(f"{response.output} per {response.input}\n({response.unit})")
+    bottom.set_ylabel("phase (deg)")
+    bottom.set_xlabel("frequency (Hz)")
+    for axis in (top, bottom):
+        axis.grid(True, which="both", linewidth=0.4, alpha=0.6)
+    figure.suptitle(f"{response.name}: frequency response", fontsize=11)
+    return finished(figure, path)
+
+
+def draw_spectra(spectra: Sequence[Spectrum], path: str | Path | None = None) -> Any:
+    """Power spectral densities over each other."""
+    figure = _figure(8, 4.4)
+    axis = figure.subplots()
+    for s in spectra:
+        keep = (s.f > 0) & (s.values > 0)
+        axis.loglog(
+            s.f[keep], s.values[keep], linewidth=1.3, label=f"{s.channel}, {s.source}, rms {s.rms:.4g} {s.unit}"
+        )
+    axis.set_xlabel("frequency (Hz)")
+    axis.set_ylabel(f"({spectra[0].unit})$^2$/Hz")
+    axis.grid(True, which="both", linewidth=0.4, alpha=0.6)
+    axis.legend(fontsize=8)
+    figure.suptitle(f"{spectra[0].name}: power spectral density", fontsize=11)
+    return finished(figure, path)
+
+
+def draw_locus(locus: RootLocus, path: str | Path | None = None) -> Any:
+    """Eigenvalues in the complex plane, and their real and imaginary parts over the parameter."""
+    figure = _figure(10, 5.0)
+    plane, over = figure.subplots(1, 2)
+    branches = locus.eigenvalues
+    shown = plane.scatter(
+        branches.real.ravel(), branches.imag.ravel(), c=np.repeat(locus.values, branches.shape[1]), s=9, cmap="viridis"
+    )
+    figure.colorbar(shown, ax=plane, label=f"{locus.over} ({locus.unit})")
+    plane.axvline(0, color="black", linewidth=0.8)
+    plane.set_xlabel("real part (1/s)")
+    plane.set_ylabel("imaginary part (rad/s)")
+    over.plot(locus.values, branches.real, color="tab:blue", linewidth=1.2)
+    over.plot(locus.values, np.abs(branches.imag), color="tab:orange", linewidth=0.9, linestyle="--")
+    over.plot([], [], color="tab:blue", label="real part (1/s)")
+    over.plot([], [], color="tab:orange", linestyle="--", label="imaginary part (rad/s)")
+    over.axhline(0, color="black", linewidth=0.8)
+    over.set_xlabel(f"{locus.over} ({locus.unit})")
+    over.legend(fontsize=8)
+    for axis in (plane, over):
+        _grid(axis)
+    figure.suptitle(f"{locus.name}: eigenvalues over {locus.over}", fontsize=11)
+    return finished(figure, path)
+
+
+def draw_chart(chart: StabilityChart, path: str | Path | None = None) -> Any:
+    """Largest real part over two parameters, with the stability limit."""
+    figure = _figure(7.2, 5.2)
+    axis = figure.subplots()
+    (x, y) = chart.values
+    size = float(np.nanmax(np.abs(chart.growth))) if np.any(np.isfinite(chart.growth)) else 1.0
+    shown = axis.pcolormesh(x, y, chart.growth.T, cmap="RdBu_r", vmin=-size, vmax=size, shading="nearest")
+    if np.nanmin(chart.growth) < 0 < np.nanmax(chart.growth):
+        axis.contour(x, y, chart.growth.T, levels=[0.0], colors="black", linewidths=1.4)
+    figure.colorbar(shown, ax=axis, label="largest real part (1/s); stable below 0")
+    axis.set_xlabel(f"{chart.over[0]} ({chart.units[0]})")
+    axis.set_ylabel(f"{chart.over[1]} ({chart.units[1]})")
+    figure.suptitle(f"{chart.name}: stability", fontsize=11)
+    return finished(figure, path)
+
+
+def draw_equilibrium(
+    panels: Sequence[tuple[str, np.ndarray, str]],
+    name: str,
+    over: str,
+    x: np.ndarray,
+    path: str | Path | None = None,
+    what: str = "equilibrium",
+) -> Any:
+    """Values over a parameter or over time, one panel each: (name, values, unit)."""
+    figure = _figure(8, 1.2 + 1.9 * len(panels))
+    axes = figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
+    for axis, (label, values, unit) in zip(axes, panels, strict=True):
+        axis.plot(x, values, linewidth=1.3)
+        axis.set_ylabel(f"{label}\n({unit})", fontsize=9)
+        _grid(axis)
+    axes[-1].set_xlabel(over)
+    figure.suptitle(f"{name}: {what}", fontsize=11)
+    return finished(figure, path)
+
+
+def draw_values(name: str, rows: Sequence[tuple[str, float, str]], path: str | Path | None = None) -> Any:
+    """Values as bars, one panel per unit: (name, value, unit)."""
+    groups: dict[str, list[tuple[str, float]]] = {}
+    for label, value, unit in rows:
+        groups.setdefault(unit, []).append((label, value if abs(value) > 1e-13 else 0.0))
+    figure = _figure(7, 1.2 + 0.32 * len(rows) + 0.6 * len(groups))
+    axes = figure.subplots(len(groups), 1, squeeze=False, height_ratios=[len(g) + 1 for g in groups.values()])[:, 0]
+    for axis, (unit, listed) in zip(axes, groups.items(), strict=True):
+        places = range(len(listed))
+        bars = axis.barh(places, [v for _, v in listed], color="tab:blue", height=0.6)
+        axis.bar_label(bars, [f"{v:.4g}" for _, v in listed], fontsize=8, padding=3)
+        axis.set_yticks(places, [n for n, _ in listed], fontsize=8)
+        axis.invert_yaxis()
+        axis.margins(x=0.2)
+        if not any(v for _, v in listed):
+            axis.set_xlim(-1, 1)
+        axis.axvline(0, color="black", linewidth=0.8)
+        axis.set_xlabel(unit, fontsize=8)
+    figure.suptitle(name, fontsize=11)
+    return finished(figure, path)
+
+
+def draw_sensitivity(s: Sensitivity, path: str | Path | None = None) -> Any:
+    """Change of every channel for one per cent more of each parameter."""
+    figure = _figure(8, 1.2 + 1.9 * len(s.outputs))
+    axes = figure.subplots(len(s.outputs), 1, sharex=True, squeeze=False)[:, 0]
+    for axis, output, unit in zip(axes, s.outputs, s.output_units, strict=True):
+        for parameter, value in zip(s.parameters, s.parameter_values, strict=True):
+            axis.plot(s.time, s[output, parameter] * 0.01 * value, linewidth=1.3, label=parameter)
+        axis.set_ylabel(f"{output}\n({unit})", fontsize=9)
+        _grid(axis)
+    axes[0].legend(fontsize=8, title="+1 % of", title_fontsize=8)
+    axes[-1].set_xlabel("time (s)")
+    figure.suptitle(f"{s.name}: sensitivity", fontsize=11)
+    return finished(figure, path)

@@ -1,0 +1,98 @@
+"""Equilibrium: the result, and what is said when there is none."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bellcrank.analysis.tables import table, write_csv
+from bellcrank.errors import RunError
+
+
+class NoEquilibrium(RunError):
+    """No equilibrium was found. `residuals`: what is left of each equation at the nearest point; `runaway`: freedoms that run away."""
+
+    def __init__(self, message: str, residuals: dict[str, float], runaway: Sequence[str]) -> None:
+        super().__init__(message)
+        self.args = (message, residuals, runaway)
+        self.residuals, self.runaway = dict(residuals), list(runaway)
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+@dataclass(frozen=True)
+class Equilibrium:
+    """A static equilibrium or steady motion, in user units.
+
+    `values`: all states, and what else was unknown; `residual`: the largest rate that should be zero (equation units); `indifferent`: freedoms
+    that nothing determines. It can be given as at= to every other analysis.
+    """
+
+    name: str
+    values: dict[str, float]
+    units: dict[str, str]
+    labels: dict[str, str]
+    unknowns: tuple[str, ...]
+    residual: float
+    indifferent: tuple[str, ...]
+    steady: dict[str, float]  # rates of coordinates that go on (steady motion), user units per s
+    point: Any = field(repr=False, default=None)
+    steps: int = 0
+
+    def __getitem__(self, name: str) -> float:
+        by_key = {k.lower().replace(" ", ""): v for k, v in self.values.items()}
+        key = str(name).lower().replace(" ", "")
+        if key not in by_key:
+            raise KeyError(f"no value '{name}'. Values: {', '.join(self.values)}")
+        return by_key[key]
+
+    @property
+    def initial(self) -> dict[str, float]:
+        """States by name, as `initial=` of a run takes them."""
+        return {k: v for k, v in self.values.items() if k.startswith(("q(", "u("))}
+
+    def rows(self) -> list[tuple[str, float, str, str, str]]:
+        return [
+            (n, v, self.units[n], "solved" if n in self.unknowns else "given", self.labels.get(n, ""))
+            for n, v in self.values.items()
+        ]
+
+    def __str__(self) -> str:
+        head = f"{self.name}: {'steady motion' if self.steady else 'equilibrium'}, residual {self.residual:.1e}"
+        body = table(["", "value", "unit", "", ""], [[n, _shown(v), u, k, w] for n, v, u, k, w in self.rows()], "<><<<")
+        lines = [head, body]
+        if self.steady:
+            lines.append("  goes on: " + ", ".join(f"{n} by {v:.6g} {self.units[n]}/s" for n, v in self.steady.items()))
+        if self.indifferent:
+            lines.append(f"  indifferent: {', '.join(self.indifferent)}")
+        return "\n".join(lines)
+
+    def save(self, path: str | Path) -> Path:
+        """Writes a CSV file: name, value, unit, whether solved, label."""
+        return write_csv(path, ["name", "value", "unit", "kind", "label"], self.rows())
+
+    def plot(self, path: str | Path | None = None) -> Any:
+        """Draws what was solved for as bars; saves a picture when a path is given."""
+        from bellcrank.analysis.draw import draw_values
+
+        kind = "steady motion" if self.steady else "equilibrium"
+        rows = [(n, v, u) for n, v, u, how, _ in self.rows() if how == "solved"]
+        return draw_values(f"{self.name}: {kind}", rows, path)
+
+
+def indifferent_names(null_space: np.ndarray, names: Sequence[str]) -> list[str]:
+    """The unknowns that take part in directions which nothing determines."""
+    if not null_space.size:
+        return []
+    share = np.abs(null_space) / np.linalg.norm(null_space, axis=0, keepdims=True)
+    return [n for n, row in zip(names, share, strict=True) if row.max() > 1e-6]
+
+
+def _shown(value: float) -> str:
+    """Nine digits; what is left of an iteration to zero is zero."""
+    return f"{value:.9g}" if abs(value) > 1e-13 else "0"

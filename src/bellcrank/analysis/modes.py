@@ -1,0 +1,167 @@
+"""Modes of a linear model: eigenvalues with frequency, damping, shape and the share of every state."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bellcrank.analysis.tables import table, write_csv
+
+REAL = 1e-9  # imaginary part below this share of the largest eigenvalue: rounding
+
+ZERO = 1e-14  # a real or imaginary part below this share of the largest eigenvalue is zero
+
+
+@dataclass(frozen=True)
+class Mode:
+    """One real eigenvalue or one pair, the member with positive frequency standing for both.
+
+    `shape`: movement of every state, the largest being 1; `participation`: share of every state in the mode, their sum is 1
+    (|left * right| eigenvector, Perez-Arriaga, Verghese & Schweppe (1982), IEEE Trans. PAS-101, 3117-3125).
+    """
+
+    eigenvalue: complex
+    shape: np.ndarray
+    participation: np.ndarray
+    states: tuple[str, ...]
+
+    @property
+    def oscillates(self) -> bool:
+        return self.eigenvalue.imag != 0.0
+
+    @property
+    def frequency(self) -> float:
+        """Damped frequency in Hz; zero if the mode does not oscillate."""
+        return abs(self.eigenvalue.imag) / (2 * np.pi)
+
+    @property
+    def natural_frequency(self) -> float:
+        """Undamped frequency |eigenvalue| / 2 pi in Hz."""
+        return abs(self.eigenvalue) / (2 * np.pi)
+
+    @property
+    def damping(self) -> float:
+        """Damping ratio, -Re/|eigenvalue|: 1 for a decaying real mode, negative if it grows."""
+        size = abs(self.eigenvalue)
+        return 0.0 - self.eigenvalue.real / size if size else 0.0
+
+    @property
+    def time_constant(self) -> float:
+        """Seconds to decay (or grow, if negative) by e."""
+        return -1.0 / self.eigenvalue.real if self.eigenvalue.real else np.inf
+
+    @property
+    def stable(self) -> bool:
+        return self.eigenvalue.real < 0
+
+    def main_states(self, count: int = 3, least: float = 0.05) -> list[tuple[str, float]]:
+        """The states that take most part, with their shares."""
+        order = np.argsort(-self.participation, kind="stable")[:count]
+        return [(self.states[i], float(self.participation[i])) for i in order if self.participation[i] >= least]
+
+    def words(self) -> str:
+        """The states that take part, readable: "q(body) 48 %, u(body) 46 %"."""
+        return ", ".join(f"{name} {100 * share:.0f} %" for name, share in self.main_states())
+
+
+class Modes(Sequence[Mode]):
+    """All modes, the slowest first."""
+
+    def __init__(self, name: str, modes: Sequence[Mode]) -> None:
+        self.name = name
+        self._modes = list(modes)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._modes[index]
+
+    def __len__(self) -> int:
+        return len(self._modes)
+
+    def __iter__(self) -> Iterator[Mode]:
+        return iter(self._modes)
+
+    @property
+    def stable(self) -> bool:
+        return all(m.stable for m in self._modes)
+
+    def __str__(self) -> str:
+        rows = [
+            [
+                str(i),
+                _eigenvalue(m.eigenvalue),
+                f"{m.natural_frequency:.6g}" if m.oscillates else "-",
+                f"{m.damping:.6g}" if m.oscillates else "-",
+                "-" if not np.isfinite(m.time_constant) else f"{m.time_constant:.4g}",
+                m.words(),
+            ]
+            for i, m in enumerate(self._modes, 1)
+        ]
+        head = ["", "eigenvalue (1/s)", "f (Hz)", "damping", "T (s)", "participation"]
+        return f"{self.name}: modes\n" + table(head, rows, ">>>>><")
+
+    def save(self, path: str | Path) -> Path:
+        """Writes a CSV file: eigenvalue, frequency, damping, then share and shape of every state."""
+        states = self._modes[0].states if self._modes else ()
+        head = ["real (1/s)", "imaginary (rad/s)", "natural frequency (Hz)", "damping"]
+        head += [f"share {s}" for s in states] + [f"{part} {s}" for s in states for part in ("re", "im")]
+        rows = [
+            [m.eigenvalue.real, m.eigenvalue.imag, m.natural_frequency, m.damping, *m.participation.tolist()]
+            + [x for v in m.shape for x in (float(v.real), float(v.imag))]
+            for m in self._modes
+        ]
+        return write_csv(path, head, rows)
+
+    def plot(self, path: str | Path | None = None) -> Any:
+        """Draws the eigenvalues and the participation of all states; saves a picture when a path is given."""
+        from bellcrank.analysis.draw import draw_modes
+
+        return draw_modes(self, path)
+
+
+def _eigenvalue(x: complex) -> str:
+    if x.imag == 0:
+        return f"{x.real:.9g}"
+    return f"{x.real:.6g} +- {abs(x.imag):.6g}i"
+
+
+def modes_of(A: np.ndarray, states: Sequence[str], name: str = "") -> Modes:
+    """Modes of x' = A x."""
+    from scipy.linalg import eig
+
+    if not len(A):
+        return Modes(name, [])
+    values, left, right = eig(A, left=True, right=True)
+    values = cleaned(values)
+    size = float(np.abs(values).max(initial=0.0))
+    found = []
+    for k, x in enumerate(values):
+        real = abs(x.imag) <= REAL * size
+        if not real and x.imag < 0:
+            continue
+        value = complex(x.real, 0.0 if real else x.imag)
+        share = np.abs(left[:, k].conj() * right[:, k])
+        total = float(share.sum())
+        shape = right[:, k] / right[np.argmax(np.abs(right[:, k])), k]
+        found.append(Mode(value, shape, share / total if total > 0 else share, tuple(states)))
+    found.sort(key=lambda m: (abs(m.eigenvalue), m.eigenvalue.real))
+    return Modes(name, found)
+
+
+def cleaned(values: np.ndarray) -> np.ndarray:
+    """Eigenvalues without what rounding left of zero real or imaginary parts."""
+    least = ZERO * float(np.abs(values).max(initial=0.0))
+    parts = [np.where(np.abs(x) > least, x, 0.0) for x in (values.real, values.imag)]
+    return np.asarray(parts[0] + 1j * parts[1])
+
+
+def matched(before: np.ndarray, now: np.ndarray) -> np.ndarray:
+    """Eigenvalues `now` in the order that continues those `before`."""
+    from scipy.optimize import linear_sum_assignment
+
+    distance = np.abs(before[:, None] - now[None, :])
+    _, order = linear_sum_assignment(distance)
+    return now[order]

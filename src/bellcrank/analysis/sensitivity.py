@@ -1,0 +1,166 @@
+"""Derivatives of a run with respect to parameters, integrated together with it.
+
+S = dx/dp obeys S' = (df/dx) S + df/dp. Taken through the same stages as the state, it is the exact derivative of what the
+fixed-step method computes, so it agrees with differences of runs as far as these are accurate.
+Hairer, Norsett & Wanner, Solving Ordinary Differential Equations I (1993), section I.14.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bellcrank.analysis.tables import per, table, write_csv
+
+Rates = Callable[[float, np.ndarray], tuple[np.ndarray, np.ndarray, np.ndarray]]  # t, x -> f, df/dx, df/dp
+Admit = Callable[[float, np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]  # t, x, S -> both on the constraints
+Record = Callable[[float, np.ndarray, np.ndarray], None]
+
+
+def integrate(
+    rates: Rates,
+    x: np.ndarray,
+    S: np.ndarray,
+    h: float,
+    steps: int,
+    method: str,
+    n_q: int,
+    admit: Admit,
+    record: Record,
+) -> None:
+    """Takes all steps; record(t, x, S) is called at the start and after each."""
+    record(0.0, x, S)
+    for i in range(steps):
+        t = i * h
+        x, S = _STEPS[method](rates, t, (i + 1) * h, x, S, h, n_q)
+        x, S = admit((i + 1) * h, x, S)
+        if not (np.all(np.isfinite(x)) and np.all(np.isfinite(S))):
+            raise FloatingPointError(f"the run is no longer finite at t = {(i + 1) * h:g} s")
+        record((i + 1) * h, x, S)
+
+
+def _both(rates: Rates, t: float, x: np.ndarray, S: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    f, A, P = rates(t, x)
+    return f, A @ S + P
+
+
+def _rk2(
+    rates: Rates, t: float, end: float, x: np.ndarray, S: np.ndarray, h: float, n_q: int
+) -> tuple[np.ndarray, np.ndarray]:
+    k, K = _both(rates, t, x, S)
+    k, K = _both(rates, t + h / 2, x + h / 2 * k, S + h / 2 * K)
+    return x + h * k, S + h * K
+
+
+def _rk4(
+    rates: Rates, t: float, end: float, x: np.ndarray, S: np.ndarray, h: float, n_q: int
+) -> tuple[np.ndarray, np.ndarray]:
+    k1, K1 = _both(rates, t, x, S)
+    k2, K2 = _both(rates, t + h / 2, x + h / 2 * k1, S + h / 2 * K1)
+    k3, K3 = _both(rates, t + h / 2, x + h / 2 * k2, S + h / 2 * K2)
+    k4, K4 = _both(rates, end, x + h * k3, S + h * K3)
+    return x + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4), S + h / 6 * (K1 + 2 * K2 + 2 * K3 + K4)
+
+
+def _euler(
+    rates: Rates, t: float, end: float, x: np.ndarray, S: np.ndarray, h: float, n_q: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Speeds first, then coordinates with the new speeds."""
+    k, K = _both(rates, t, x, S)
+    x, S = x.copy(), S.copy()
+    x[n_q:] += h * k[n_q:]
+    S[n_q:] += h * K[n_q:]
+    k, K = _both(rates, t, x, S)
+    x[:n_q] += h * k[:n_q]
+    S[:n_q] += h * K[:n_q]
+    return x, S
+
+
+_STEPS = {"rk2": _rk2, "rk4": _rk4, "euler": _euler}
+METHODS = tuple(_STEPS)
+
+
+@dataclass(frozen=True)
+class Sensitivity:
+    """Derivatives of channels over time: `s["Ay", "ca1"]`, in units of the channel per unit of the parameter.
+
+    `channels` are those of the run itself. `checked`: largest deviation from central differences, as share of the largest value, if asked for.
+    """
+
+    name: str
+    time: np.ndarray
+    parameters: tuple[str, ...]
+    parameter_units: tuple[str, ...]
+    parameter_values: tuple[float, ...]
+    outputs: tuple[str, ...]
+    output_units: tuple[str, ...]
+    slopes: np.ndarray  # (times, outputs, parameters)
+    channels: dict[str, np.ndarray]
+    checked: dict[tuple[str, str], float] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    def _place(self, listed: Sequence[str], name: Any) -> int:
+        keys = [n.lower().replace(" ", "") for n in listed]
+        key = str(name).lower().replace(" ", "")
+        if key not in keys:
+            raise KeyError(f"no '{name}' here; there are {', '.join(listed)}")
+        return keys.index(key)
+
+    def __getitem__(self, which: tuple[Any, Any]) -> np.ndarray:
+        output, parameter = which
+        return np.asarray(self.slopes[:, self._place(self.outputs, output), self._place(self.parameters, parameter)])
+
+    def unit(self, output: Any, parameter: Any) -> str:
+        return per(
+            self.output_units[self._place(self.outputs, output)],
+            self.parameter_units[self._place(self.parameters, parameter)],
+        )
+
+    def __str__(self) -> str:
+        rows = []
+        for o in self.outputs:
+            for p, value in zip(self.parameters, self.parameter_values, strict=True):
+                column = self[o, p]
+                worst = int(np.argmax(np.abs(column)))
+                relative = np.abs(column).max() * abs(value) / (np.abs(self.channels[o]).max() or 1.0)
+                check = self.checked.get((o, p))
+                rows.append(
+                    [
+                        o,
+                        p,
+                        f"{column[worst]:.6g}",
+                        f"{self.time[worst]:.4g}",
+                        f"{column[-1]:.6g}",
+                        self.unit(o, p),
+                        f"{relative:.4g}",
+                    ]
+                    + ["" if check is None else f"{check:.1e}"]
+                )
+        head = [
+            "channel",
+            "parameter",
+            "largest",
+            "at (s)",
+            "at the end",
+            "unit",
+            "relative",
+            "against differences" if self.checked else "",
+        ]
+        return f"{self.name}: sensitivity\n" + table(head, rows, "<<>>><>>")
+
+    def save(self, path: str | Path) -> Path:
+        """Writes a CSV file: time, then every channel by every parameter."""
+        pairs = [(o, p) for o in self.outputs for p in self.parameters]
+        head = ["t (s)", *(f"d {o} / d {p} ({self.unit(o, p)})" for o, p in pairs)]
+        columns = [self.time.tolist(), *(self[o, p].tolist() for o, p in pairs)]
+        return write_csv(path, head, zip(*columns, strict=True))
+
+    def plot(self, path: str | Path | None = None) -> Any:
+        """Draws every channel's change for one per cent of each parameter; saves a picture when a path is given."""
+        from bellcrank.analysis.draw import draw_sensitivity
+
+        return draw_sensitivity(self, path)

@@ -1,0 +1,117 @@
+"""Everything of a model that may be differentiated, as one graph of expressions over shared intermediate results.
+
+In:  an `Analysis` and the `Program` derived from it. Out: `Results`: rates, outputs and constraints, together with the linear system that the
+accelerations solve.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bellcrank.dynamics.derive import LONG, derivations
+from bellcrank.dynamics.linear import solved_systems
+from bellcrank.expr import Expr, Func, Held, Number, Symbol, add, mul, small_threshold, substitute, transform
+from bellcrank.kinematics.analysis import Analysis
+from bellcrank.model.records import ExternalValue
+from bellcrank.program.count import count
+from bellcrank.program.differentiate import NOTHING, Linear
+from bellcrank.program.differentiate.implicit import EVERYTHING
+from bellcrank.program.idle import acting_symbols
+from bellcrank.program.program import Assign, Call, Program, Solve
+
+
+@dataclass(frozen=True)
+class Results:
+    """Everything of a model that may be differentiated, in equation units."""
+
+    rates: tuple[tuple[str, Expr], ...]
+    outputs: tuple[tuple[str, Expr], ...]
+    positions: tuple[tuple[str, Expr], ...]  # g(q, t) = 0: loops, unit size of Euler parameters
+    speeds: tuple[tuple[str, Expr], ...]  # v(q, u, t) = 0: rows of a model with loops
+    linear: Linear = NOTHING
+
+    def group(self, name: str) -> tuple[tuple[str, Expr], ...]:
+        groups = {"rates": self.rates, "outputs": self.outputs, "positions": self.positions, "speeds": self.speeds}
+        return groups[name]
+
+    def acting(self, n_q: int) -> tuple[list[set[Symbol]], set[Symbol]]:
+        """What every rate of a coordinate depends on, and what accelerations or constraints do; cancelled influences do not count."""
+        own = [acting_symbols([e]) for _, e in self.rates[:n_q]]
+        others = [e for _, e in (*self.rates[n_q:], *self.positions, *self.speeds)]
+        return own, acting_symbols(others)
+
+
+GROUPS = ("rates", "outputs", "positions", "speeds")
+
+
+def model_results(analysis: Analysis, program: Program) -> Results:
+    """Rates, outputs and constraints over one graph of intermediate results.
+
+    Ways of derivation that are equal otherwise drop different terms of small variables: then the program itself is taken apart.
+    """
+    a = analysis
+    if a.mechanism.orders and not any(isinstance(s, Solve) for s in program.derivatives.statements):
+        return _from_program(a, program)
+    with small_threshold(a.mechanism.threshold):
+        udot, linear = _accelerations(a)
+        rates = [(f"{q.name}'", a.kinematics.rates[q]) for q in a.mechanism.coordinates]
+        index = {u: i for i, u in enumerate(a.mechanism.speeds)}
+        rates += [(f"{u.name}'", udot[index[u]]) for u in a.state_speeds]
+        known: dict[Expr, Expr] = {a.kinematics.rate_of(u): udot[index[u]] for u in a.state_speeds}
+        outputs = [(o.name, substitute(o.value, known)) for o in a.outputs]
+    return Results(tuple(rates), tuple(outputs), *_constraints(a), linear)
+
+
+def _constraints(a: Analysis) -> tuple[tuple[tuple[str, Expr], ...], tuple[tuple[str, Expr], ...]]:
+    """Rows of positions and of speeds."""
+    rows = a.loops.rows if a.loops else ()
+    positions = [(row.text, row.g) for row in rows if row.g is not None]
+    for b in a.mechanism.bodies:
+        if b.euler:
+            positions.append((f"unit size of the Euler parameters of {b.name}", add(*(mul(e, e) for e in b.q_r)) - 1))
+    return tuple(positions), tuple((row.text, row.v) for row in rows)
+
+
+def _from_program(a: Analysis, program: Program) -> Results:
+    """The results of a program as expressions over held intermediate ones."""
+    known: dict[Expr, Expr] = {}
+
+    def written(e: Expr) -> Expr:
+        return transform((e,), known.get)[0]
+
+    with small_threshold(EVERYTHING):
+        for section in (program.constants, program.derivatives, program.outputs):
+            for s in section.statements:
+                if isinstance(s, Assign):
+                    known[s.target] = _held(written(s.value))
+                elif isinstance(s, Call):
+                    args = tuple(written(e) for e in s.arguments)
+                    for i, target in enumerate(s.targets):
+                        if target is not None:
+                            routine = ExternalValue(s.routine, i) if s.routine.returns else s.routine
+                            known[target] = Func(s.routine.name, args, routine)
+        rates = [written(e) for e in program.derivatives.results]
+        outputs = [written(e) for e in program.outputs.results]
+    names = [f"{s.name}'" for s in (*program.coordinates, *program.speeds)]
+    return Results(
+        tuple(zip(names, rates, strict=True)), tuple(zip(program.output_names, outputs, strict=True)), *_constraints(a)
+    )
+
+
+def _held(e: Expr) -> Expr:
+    return e if isinstance(e, Number | Symbol | Held) else Held(e)
+
+
+def _accelerations(a: Analysis) -> tuple[dict[int, Expr], Linear]:
+    if len(a.independent_speeds) > LONG and not (a.removed or a.loops):
+        (way,) = list(derivations(a, "order-n"))[:1]
+        return way.udot, NOTHING
+    best = min(solved_systems(a), key=lambda s: count(list(s.udot.values())).total)
+    return best.udot, Linear(best.M, best.r, best.y, best.order)
+
+
+def all_parameters(analysis: Analysis) -> list[Symbol]:
+    """Every parameter of a description; some cancel in the equations of motion, but not elsewhere."""
+    orders = analysis.mechanism.orders
+    names = sorted(analysis.parameters.values(), key=str.lower)
+    return [Symbol(n, "parameter", orders.get(n.lower(), 0)) for n in names]

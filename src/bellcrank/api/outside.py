@@ -1,0 +1,66 @@
+"""Derivatives of what stands outside of the equations: tables know theirs, external routines are differenced or held."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bellcrank.expr import ZERO, Expr, Func
+from bellcrank.expr.table import Table
+from bellcrank.model.records import External, ExternalValue
+
+
+@dataclass(frozen=True, eq=False)
+class SlopeOf(External):
+    """The slope of an external routine by one argument, from central differences of the routine itself."""
+
+    base: External | None = None
+    argument: int = 0
+
+
+class Outside:
+    """Derivatives of tables and external routines, and what had to be assumed on the way."""
+
+    def __init__(self) -> None:
+        self.notes: list[str] = []
+        self._made: dict[tuple[External, int], SlopeOf] = {}
+
+    def __call__(self, node: Func, index: int) -> Expr:
+        if isinstance(node.function, Table):
+            return node.function.partial(index, node.args)
+        base: External = getattr(node.function, "external", node.function)
+        if base.memory:
+            self._note(f"the external routine '{base.name}' has a memory: its values are held constant")
+            return ZERO
+        self._note(f"slopes of the external routine '{base.name}' are taken by differences")
+        key = (base, index)
+        if key not in self._made:
+            name = f"{base.name}_by_{index + 1}"
+            self._made[key] = SlopeOf(name, base.arguments, base.returns, None, base.when, base=base, argument=index)
+        slope = self._made[key]
+        if node.function is base:
+            return Func(slope.name, node.args, slope)
+        return Func(slope.name, node.args, ExternalValue(slope, node.function.index))
+
+    def _note(self, text: str) -> None:
+        if text not in self.notes:
+            self.notes.append(text)
+
+
+def difference(function: Callable[..., Any], argument: int) -> Callable[..., Any]:
+    """Central differences of fourth order of a routine by one of its arguments."""
+
+    def slope(*args: float) -> Any:
+        h = 1e-4 * max(1.0, abs(args[argument]))
+
+        def at(shift: float) -> np.ndarray:
+            moved = [a + shift if i == argument else a for i, a in enumerate(args)]
+            return np.asarray(function(*moved), dtype=float)
+
+        value = (8 * (at(h) - at(-h)) - (at(2 * h) - at(-2 * h))) / (12 * h)
+        return float(value) if value.ndim == 0 else tuple(value.tolist())
+
+    return slope

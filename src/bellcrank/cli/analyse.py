@@ -1,0 +1,207 @@
+"""`bellcrank analyse`."""
+
+from __future__ import annotations
+
+import json
+import re
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import bellcrank as bc
+from bellcrank.cli.codes import FINE
+from bellcrank.cli.model import derive
+from bellcrank.cli.options import given, json_option, model_options, value_of, value_options
+from bellcrank.cli.progress import Progress
+from bellcrank.cli.text import heading, number
+
+DEFAULT_FREQUENCIES = np.geomspace(0.1, 20.0, 60)
+
+
+def options(parser: ArgumentParser) -> None:
+    model_options(parser)
+    value_options(parser)
+    json_option(parser)
+    parser.add_argument(
+        "--equilibrium", action="store_true", help="static equilibrium or steady motion (default with --modes)"
+    )
+    parser.add_argument("--modes", action="store_true", help="eigenvalues, frequencies, damping and participation")
+    parser.add_argument(
+        "--response", nargs=2, action="append", default=[], metavar=("INPUT", "OUTPUT"),
+        help="frequency response of an output to an input or parameter (may be repeated)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--sensitivity", nargs="+", default=[], metavar="PARAMETER", help="derivatives of the run by these parameters"
+    )
+    parser.add_argument(
+        "--locus", type=sweep, metavar="NAME=FROM:TO:COUNT", help="eigenvalues over a parameter, input or state"
+    )
+    parser.add_argument(
+        "--at", choices=("equilibrium", "start"), default="equilibrium", help="where the model is linearised"
+    )
+    parser.add_argument(
+        "--free",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="parameter or input that is unknown in the equilibrium",
+    )
+    parser.add_argument(
+        "--fix",
+        action="append",
+        default=[],
+        type=value_of,
+        metavar="NAME=VALUE",
+        help="state, input or parameter that is held",
+    )
+    parser.add_argument(
+        "--target",
+        action="append",
+        default=[],
+        type=value_of,
+        metavar="NAME=VALUE",
+        help="value that an output or state shall have",
+    )
+    parser.add_argument(
+        "--initial", action="append", default=[], type=value_of, metavar="STATE=VALUE",
+        help='value at the start, such as "q(f)=.25" (may be repeated)',
+    )  # fmt: skip
+    parser.add_argument("--outputs", nargs="+", metavar="NAME", help="channels of --sensitivity (default: all outputs)")
+    parser.add_argument(
+        "--frequencies",
+        type=frequencies,
+        default=DEFAULT_FREQUENCIES,
+        metavar="FROM:TO:COUNT",
+        help="Hz, spaced evenly on a logarithmic scale",
+    )
+    parser.add_argument("--check", action="store_true", help="compare sensitivities with differences of runs")
+    parser.add_argument("--t-end", type=float, metavar="S", help="end of the run of --sensitivity in s")
+    parser.add_argument("--step", type=float, metavar="S", help="time step of --sensitivity in s")
+    parser.add_argument("--method", metavar="NAME", help="rk2, rk4 or euler, for --sensitivity")
+    parser.add_argument("--out", metavar="FOLDER", help="write every result there as CSV and PNG")
+
+
+def command(args: Namespace) -> int:
+    """Find equilibria, modes, frequency responses and sensitivities of a model."""
+    equations = derive(args)
+    with Progress("compiling"):
+        sim = equations.compile(**given(backend=args.backend))
+    if not (args.equilibrium or args.modes or args.response or args.sensitivity or args.locus):
+        args.equilibrium = args.modes = True
+    if not args.json:
+        print(heading(equations))
+    results: dict[str, Any] = {}
+    with Progress("analysing"):
+        for name, result in _results(sim, args):
+            results[name] = result
+            if not args.json:
+                print(f"\n{result}")
+            if args.out:
+                for path in _written(result, Path(args.out), name):
+                    if not args.json:
+                        print(f"  wrote {path}")
+    if args.json:
+        print(json.dumps({name: figures(result) for name, result in results.items()}, indent=2))
+    return FINE
+
+
+def _results(sim: bc.Simulation, args: Namespace) -> Any:
+    """Every result that was asked for, with its name, one after the other."""
+    start = {**sim.description.run.initial, **dict(args.initial)}
+    parameters = dict(args.set)
+    at: Any = start
+    if args.equilibrium or (args.at == "equilibrium" and (args.modes or args.response)):
+        found = sim.equilibrium(
+            free=args.free, fixed=dict(args.fix), targets=dict(args.target), start=start, parameters=parameters
+        )
+        if args.equilibrium:
+            yield "equilibrium", found
+        if args.at == "equilibrium":
+            at, parameters = found, {}
+    if args.modes:
+        linear = sim.linearize(at=at, parameters=parameters)
+        for note in linear.notes:
+            if not args.json:
+                print(f"note: {note}")
+        yield "modes", linear.essential().modes
+    for source, output in args.response:
+        linear = sim.linearize(at=at, inputs=[source], outputs=[output], parameters=parameters)
+        yield f"response of {output} to {source}", linear.frequency_response(source, output, args.frequencies)
+    if args.locus:
+        name, values = args.locus
+        where = "equilibrium" if args.at == "equilibrium" else start
+        yield f"locus over {name}", sim.root_locus(name, values, at=where, parameters=dict(args.set))
+    if args.sensitivity:
+        yield "sensitivity", sim.sensitivity(
+            args.sensitivity, args.outputs, values=dict(args.set), initial=dict(args.initial), check=args.check,
+            **given(t_end=args.t_end, step=args.step, method=args.method),
+        )  # fmt: skip
+
+
+def _written(result: Any, folder: Path, name: str) -> list[Path]:
+    """Table and picture of a result."""
+    stem = re.sub(r"[^A-Za-z0-9]+", "_", name).strip("_")
+    table = result.save(folder / f"{stem}.csv")
+    picture = folder / f"{stem}.png"
+    result.plot(path=picture)
+    return [table, picture]
+
+
+def figures(result: Any) -> Any:
+    """A result ready for JSON."""
+    if hasattr(result, "residual"):
+        keys = ("values", "units", "residual", "indifferent", "steady", "unknowns")
+        return {k: getattr(result, k) for k in keys}
+    if hasattr(result, "growth"):
+        rows = zip(result.values, result.eigenvalues, strict=True)
+        return [{result.over: float(v), "eigenvalues": [[x.real, x.imag] for x in row]} for v, row in rows]
+    if hasattr(result, "magnitude"):
+        listed = zip(result.f, result.magnitude, result.phase, strict=True)
+        return {"unit": result.unit, "response": [[float(f), number(m), number(p)] for f, m, p in listed]}
+    if hasattr(result, "slopes"):
+        pairs = [(o, p) for o in result.outputs for p in result.parameters]
+        return {
+            f"{o} by {p}": {
+                "unit": result.unit(o, p), "largest": float(np.abs(result[o, p]).max()), "end": float(result[o, p][-1]),
+                "against_differences": result.checked.get((o, p)),
+            }
+            for o, p in pairs
+        }  # fmt: skip
+    return [
+        {
+            "eigenvalue": [m.eigenvalue.real, m.eigenvalue.imag], "frequency": m.natural_frequency, "damping": m.damping,
+            "participation": dict(zip(m.states, m.participation.tolist(), strict=True)),
+        }
+        for m in result
+    ]  # fmt: skip
+
+
+def _range(text: str, what: str) -> tuple[float, float, int]:
+    parts = text.split(":")
+    try:
+        first, last, count = float(parts[0]), float(parts[1]), int(parts[2])
+    except (ValueError, IndexError):
+        raise ArgumentTypeError(f"{what} {text!r} is not FROM:TO:COUNT") from None
+    if count < 1 or not np.isfinite([first, last]).all():
+        raise ArgumentTypeError(f"{what} {text!r}: the ends must be finite, the count at least 1")
+    return first, last, count
+
+
+def frequencies(text: str) -> np.ndarray:
+    """0.1:20:60"""
+    first, last, count = _range(text, "frequencies")
+    if not 0 < first <= last:
+        raise ArgumentTypeError(f"frequencies {text!r} must be positive and increase")
+    return np.geomspace(first, last, count)
+
+
+def sweep(text: str) -> tuple[str, Sequence[float]]:
+    """speed=200:1200:21"""
+    name, equals, rest = text.rpartition("=")
+    if not equals or not name.strip():
+        raise ArgumentTypeError(f"{text!r} is not NAME=FROM:TO:COUNT")
+    first, last, count = _range(rest, "values")
+    return name.strip(), np.linspace(first, last, count).tolist()

@@ -1,0 +1,61 @@
+"""Where derivatives are put together: every value is held once, known by its fingerprint.
+
+A derivative that equals an intermediate result of the program itself, or its negative, is that result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from bellcrank.expr import ONE, ZERO, Expr, Func, Held, Number, Symbol, add, mul, neg, postorder
+from bellcrank.expr.construct import split
+from bellcrank.expr.functions import function
+from bellcrank.expr.node import PRIME
+
+
+class Desk:
+    """Intermediate results by value."""
+
+    def __init__(self, roots: Iterable[Expr] = ()) -> None:
+        self._known: dict[int, Expr] = {n % PRIME: Number(n) for n in range(-4, 5)}
+        for node in postorder(roots):
+            if isinstance(node, Symbol | Held | Func):
+                self._note(node)
+
+    def _note(self, e: Expr) -> None:
+        self._known.setdefault(e.fingerprint, e)
+        self._known.setdefault(-e.fingerprint % PRIME, neg(e))
+
+    def hold(self, e: Expr) -> Expr:
+        """An atom, or a signed atom, with the value of e."""
+        if isinstance(e, Number):
+            return e
+        known = self._known.get(e.fingerprint)
+        if known is not None:
+            return known
+        if isinstance(e, Symbol | Held | Func):
+            self._note(e)
+            return e
+        c, core = split(e)
+        if c == -1 and isinstance(core, Symbol | Held | Func):
+            self._note(core)
+            return e
+        held = Held(e if c > 0 else neg(e))
+        self._note(held)
+        return held if c > 0 else neg(held)
+
+    def sum(self, terms: Iterable[Expr]) -> Expr:
+        return self.hold(add(*terms))
+
+    def product(self, a: Expr, b: Expr) -> Expr:
+        """a b, where a choice stays outside: the branch that is not taken may have no value."""
+        if a is ZERO or b is ZERO:
+            return ZERO
+        if a is ONE:
+            return b
+        if b is ONE:
+            return a
+        for x, y in ((a, b), (b, a)):
+            if isinstance(x, Func) and x.name == "where" and x.args[2] is ZERO:
+                return self.hold(function("where", x.args[0], self.product(x.args[1], y), ZERO))
+        return self.hold(mul(a, b))

@@ -1,0 +1,168 @@
+"""Derivatives of results that depend on the solution of a linear system.
+
+With M y = r, the derivative of y is that of r - M y at fixed y, solved with the same factors: M y' = r' - M' y. The
+factorisation itself is never differentiated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from bellcrank.expr import ONE, ZERO, Expr, Held, div, mul, neg, sub
+from bellcrank.expr.construct import small_threshold
+from bellcrank.program.differentiate.desk import Desk
+from bellcrank.program.differentiate.eliminate import Combination, accumulate, unit
+from bellcrank.program.differentiate.partials import Outside, by_routine
+
+EVERYTHING = 10**9  # threshold of small orders: derivatives are those of the program as it stands, nothing is dropped
+
+
+@dataclass(frozen=True)
+class Linear:
+    """M y = r, symmetric: `matrix` holds (i, j) with i >= j, `order` is that of the elimination."""
+
+    matrix: Mapping[tuple[int, int], Expr]
+    right: Mapping[int, Expr]
+    solution: Mapping[int, Expr]
+    order: Sequence[int]
+
+    def entry(self, i: int, j: int) -> Expr:
+        return self.matrix.get((max(i, j), min(i, j)), ZERO)
+
+    def held(self) -> dict[Expr, int]:
+        """The solution's nodes that results may be cut at; one that is a plain symbol or signed is seen through."""
+        return {y: i for i in self.order if isinstance(y := self.solution[i], Held)}
+
+
+NOTHING = Linear({}, {}, {}, ())
+
+
+def total_slopes(
+    results: Sequence[Expr],
+    sources: Sequence[Expr],
+    linear: Linear = NOTHING,
+    mode: str = "cheapest",
+    outside: Outside = by_routine,
+) -> list[dict[int, Expr]]:
+    """Derivatives of every result, by number of source; those that are zero are left out."""
+    with small_threshold(EVERYTHING):
+        desk = Desk(results)
+        n = len(sources)
+        pushed = accumulate(_residuals(linear, desk), sources, desk, mode, outside)
+        columns = _solved(linear, pushed, n, desk)
+        held = linear.held()
+        direct = accumulate([unit(r) for r in results], [*sources, *held], desk, mode, outside)
+        through = list(held.values())
+        return [_joined(row, columns, through, n, desk) for row in direct]
+
+
+def tangent(
+    results: Sequence[Expr], rates: Mapping[Expr, Expr], linear: Linear = NOTHING, outside: Outside = by_routine
+) -> list[Expr]:
+    """Derivatives of every result along one direction: `rates` gives that of each source (forward mode)."""
+    with small_threshold(EVERYTHING):
+        desk = Desk(results)
+        pushed = accumulate(_residuals(linear, desk), rates, desk, "forward", outside)
+        (column,) = _solved(linear, pushed, 1, desk)
+        of_solution = {y: column.get(i, ZERO) for y, i in linear.held().items()}
+        direct = accumulate([unit(r) for r in results], {**rates, **of_solution}, desk, "forward", outside)
+        return [row.get(0, ZERO) for row in direct]
+
+
+def adjoint(
+    results: Sequence[Expr],
+    weights: Sequence[Expr],
+    sources: Sequence[Expr],
+    linear: Linear = NOTHING,
+    outside: Outside = by_routine,
+) -> list[Expr]:
+    """The gradient of the weighted sum of all results (reverse mode): one linear solution, two backward sweeps."""
+    with small_threshold(EVERYTHING):
+        desk = Desk(results)
+        n = len(sources)
+        held = linear.held()
+        whole = _weighted([unit(r) for r in results], weights, desk)
+        (row,) = accumulate([whole], [*sources, *held], desk, "reverse", outside)
+        by_solution = {i: row[n + k] for k, i in enumerate(held.values()) if n + k in row}
+        (costate,) = _solved(linear, [{0: by_solution[i]} if i in by_solution else {} for i in linear.order], 1, desk)
+        behind = _weighted(_residuals(linear, desk), [costate.get(i, ZERO) for i in linear.order], desk)
+        (more,) = accumulate([behind], sources, desk, "reverse", outside)
+        return [desk.sum((row.get(j, ZERO), more.get(j, ZERO))) for j in range(n)]
+
+
+def _weighted(combinations: Sequence[Combination], weights: Sequence[Expr], desk: Desk) -> Combination:
+    """The weighted sum of combinations."""
+    total: dict[Expr, Expr] = {}
+    for combination, weight in zip(combinations, weights, strict=True):
+        for node, share in combination.items():
+            term = desk.product(weight, share)
+            total[node] = desk.sum((total[node], term)) if node in total else term
+    return total
+
+
+def _residuals(linear: Linear, desk: Desk) -> list[Combination]:
+    """r - M y with y fixed, one combination per unknown in the order of elimination."""
+    found: list[Combination] = []
+    for i in linear.order:
+        combination: dict[Expr, Expr] = {linear.right[i]: ONE}
+        for j in linear.order:
+            node = linear.entry(i, j)
+            share = neg(linear.solution[j])
+            combination[node] = desk.sum((combination[node], share)) if node in combination else share
+        found.append(combination)
+    return found
+
+
+def _joined(
+    row: Mapping[int, Expr], columns: Sequence[Mapping[int, Expr]], through: Sequence[int], n: int, desk: Desk
+) -> dict[int, Expr]:
+    """A result's derivatives, those through the solution added to the direct ones."""
+    total: dict[int, Expr] = {}
+    for j in range(n):
+        terms = [row[j]] if j in row else []
+        for k, i in enumerate(through):
+            if n + k in row and i in columns[j]:
+                terms.append(desk.product(row[n + k], columns[j][i]))
+        value = desk.sum(terms)
+        if value is not ZERO and value.fingerprint != 0:
+            total[j] = value
+    return total
+
+
+def _solved(linear: Linear, pushed: Sequence[Mapping[int, Expr]], count: int, desk: Desk) -> list[dict[int, Expr]]:
+    """M^-1 times the columns of `pushed` (rows in the order of elimination), by M = L D L^T."""
+    order = list(linear.order)
+    pivots, ratios = _factors(linear, desk)
+    columns: list[dict[int, Expr]] = []
+    for j in range(count):
+        z = {i: row[j] for i, row in zip(order, pushed, strict=True) if j in row}
+        for k in order:
+            if k in z:
+                for i, ratio in ratios[k].items():
+                    z[i] = desk.hold(sub(z.get(i, ZERO), desk.product(ratio, z[k])))
+        x: dict[int, Expr] = {}
+        for k in reversed(order):
+            own = div(z[k], pivots[k]) if k in z else ZERO
+            terms = [neg(desk.product(r, x[i])) for i, r in ratios[k].items() if i in x]
+            value = desk.sum([own, *terms])
+            if value is not ZERO:
+                x[k] = value
+        columns.append(x)
+    return columns
+
+
+def _factors(linear: Linear, desk: Desk) -> tuple[dict[int, Expr], dict[int, dict[int, Expr]]]:
+    """Pivots, and the ratios below each; results of the program itself wherever it computed them."""
+    order = list(linear.order)
+    A = {(i, j): linear.entry(i, j) for i in order for j in order}
+    pivots: dict[int, Expr] = {}
+    ratios: dict[int, dict[int, Expr]] = {}
+    for step, k in enumerate(order):
+        pivots[k] = A[k, k]
+        later = [i for i in order[step + 1 :] if A[i, k] is not ZERO]
+        ratios[k] = {i: desk.hold(div(A[i, k], A[k, k])) for i in later}
+        for a, i in enumerate(later):
+            for j in later[: a + 1]:
+                A[i, j] = A[j, i] = desk.hold(sub(A[i, j], mul(ratios[k][i], A[j, k])))
+    return pivots, ratios

@@ -1,0 +1,196 @@
+"""Slopes of programs and matrices of linear models against complex steps and high-order differences."""
+
+import numpy as np
+import pytest
+
+from tests.analysis.complex_step import jacobian
+from tests.models import example, random_state, relative, system
+
+LONG = [pytest.param(n, marks=pytest.mark.campaign) for n in ("stanford_arm_controlled", "spacecraft_2")]
+TREES = ["double_pendulum", "stanford_arm", "cart", "rolling_disc", "passenger_car", "quarter_car", *LONG]
+
+
+def numbers(eom):
+    sim = eom.compile(backend="python")
+    return sim, sim.parameter_values()
+
+
+@pytest.mark.parametrize("name", TREES)
+def test_matrices_agree_with_complex_steps(name):
+    eom = example(name)
+    sim, p = numbers(eom)
+    q, u = random_state(eom, 3)
+    w = [0.01] * len(eom.program.inputs)
+    model = sim.linearize(at=(q, u), inputs=dict.fromkeys(eom.inputs, 0.01)).in_equation_units()
+    expected = jacobian(eom.program, p, q, u, w, "quw")
+    n = len(q) + len(u)
+    assert relative(model.A, expected[:n, :n]) < 1e-10
+    if w:
+        assert relative(model.B, expected[:n, n:]) < 1e-10
+    if eom.outputs:
+        assert relative(model.C, expected[n:, :n]) < 1e-10
+
+
+def test_slopes_by_parameters_agree_with_complex_steps():
+    eom = example("passenger_car")
+    sim, p = numbers(eom)
+    q, u = random_state(eom, 5)
+    from bellcrank.api.analyses.evaluate import evaluator
+    from bellcrank.api.analyses.point import point_at
+
+    find = evaluator(sim, ("rates", "outputs"), eom.program.parameters)
+    _, slopes = find(point_at(sim, (q, u)))
+    found = np.vstack([slopes["rates"], slopes["outputs"]])
+    expected = jacobian(eom.program, p, q, u, by="p")
+    for row, other in zip(found, expected, strict=True):
+        assert relative(row, other) < 1e-10
+
+
+def central(f, x, h=2e-3):
+    """Differences of eighth order."""
+    weights = (4 / 5, -1 / 5, 4 / 105, -1 / 280)
+    return sum(w * (f(x + k * h) - f(x - k * h)) for k, w in enumerate(weights, 1)) / h
+
+
+@pytest.mark.parametrize(("name", "free"), [("four_bar", "a"), ("slider_crank", "crank")])
+def test_loops_agree_with_differences_along_the_closed_mechanism(name, free):
+    """The state is assembled anew for every value of the independent coordinate and speed."""
+    eom = example(name)
+    sim = eom.compile(backend="python")
+    start = {f"q({free})": -0.3 if name == "four_bar" else 0.5, f"u({free})": 1.2}
+    model = sim.linearize(at=start)
+    assert model.state_names == [f"q({free})", f"u({free})"]
+    index = [u.name for u in eom.speeds].index(f"u({free})")
+
+    def rates(values):
+        q, u = sim.complete(dict(zip(start, values, strict=True)))
+        qd, ud = sim.derivatives(0.0, q, u)
+        out = sim.outputs(0.0, q, u)
+        return np.array([qd[index], ud[index], *out.values()])
+
+    base = np.array(list(start.values()))
+    found = np.array([central(lambda x, e=e: rates(base + x * e), 0.0) for e in np.eye(2)]).T
+    assert relative(model.A, found[:2]) < 1e-8
+    assert relative(model.C, found[2:]) < 1e-8
+
+
+@pytest.mark.parametrize("name", ["four_bar", "slider_crank", "sarrus_linkage", "andrews_squeezer"])
+def test_loops_have_the_same_slopes_by_elimination_and_on_the_null_space(name):
+    """Speeds eliminated in symbols, and M, f, J, gamma of the tree solved in numbers: massless links and redundant rows too."""
+    from bellcrank.api.analyses.evaluate import Evaluator
+    from bellcrank.api.analyses.loops import LoopEvaluator
+    from bellcrank.api.analyses.point import point_at
+
+    eom = example(name)
+    sim = eom.compile(backend="python")
+    columns = [*eom.coordinates, *eom.speeds, *eom.program.parameters[:2]]
+    groups = ("rates", "outputs", "positions", "speeds")
+    at = point_at(sim)
+    printed, whole = (find(sim, groups, columns)(at) for find in (Evaluator, LoopEvaluator))
+    for group in groups:
+        assert relative(whole[0][group], printed[0][group]) < 1e-12
+        assert relative(whole[1][group], printed[1][group]) < 1e-12
+
+
+def test_a_dead_centre_is_linearised_although_its_crank_was_eliminated():
+    """Scotch yoke, the crank's speed eliminated: at the dead centre the slide does not determine it, but the mechanism is regular."""
+    import bellcrank as bc
+
+    s = bc.System("Scotch yoke", units="mks")
+    crank = s.add_body("crank", rotate=3, mass=1, inertia=(0.2, 0.2, 0.2))
+    s.add_body("slide", translate=1, mass=3)
+    s.add_constraint("q(slide) - r*cos(q(crank)) + r", eliminate="u(crank)")
+    s.add_moment("spring", magnitude="-k*q(crank) - c*u(crank)", direction=crank[3], on=crank)
+    s.set_defaults(r=0.1, k=5, c=0.3)
+    eom = s.equations()
+    sim = eom.compile(backend="python")
+    model = sim.linearize(at=([0.0, 0.0], [0.0, 0.0]), outputs=["q(crank)"])
+    assert model.state_names == ["q(crank)", "u(crank)"]
+    assert pytest.approx(np.array([[0, 1], [-5 / 0.2, -0.3 / 0.2]]), rel=1e-12) == model.A
+
+
+def test_dependent_states_follow_as_the_closed_mechanism_does():
+    sim = example("four_bar").compile(backend="python")
+    model = sim.linearize(at={"q(a)": -0.3})
+
+    def closed(x):
+        return sim.complete({"q(a)": x})[0]
+
+    slopes = central(closed, -0.3)
+    assert [model.dependent["q(b)"]["q(a)"], model.dependent["q(c)"]["q(a)"]] == pytest.approx(slopes[1:], rel=1e-9)
+
+
+def test_euler_parameters_are_reduced_to_independent_ones():
+    """A spinning body whose attitude is three numbers: six states for a rotating body, not seven."""
+    import bellcrank as bc
+
+    s = bc.System("top", units="mks")
+    s.add_body("b", rotate="euler-parameters", cm=(0, 0, 0.3), mass=2, inertia=(0.2, 0.3, 0.1))
+    s.add_gravity(direction=-s.inertial[3])
+    sim = s.equations().compile(backend="python")
+    at = {"q(b, 1)": 0.8, "q(b, 2)": 0.36, "q(b, 3)": 0.0, "q(b, 4)": 0.48, "u(b, 3)": 4.0}
+    model = sim.linearize(at=at)
+    assert len(model.states) == 6 and "q(b, 1)" in model.dependent
+    q, u = (np.array(x) for x in sim.complete(at))
+    kept = [s.name for s in sim.equations.coordinates].index("q(b, 2)")
+
+    def rate(x):
+        moved = q.copy()
+        moved[kept] += x
+        moved[0] = np.sqrt(1 - np.sum(moved[1:] ** 2))
+        qd, ud = sim.derivatives(0.0, moved, u)
+        return np.array([*qd[1:], *ud])
+
+    assert model.A[:, model.state_names.index("q(b, 2)")] == pytest.approx(central(rate, 0.0), rel=1e-8, abs=1e-9)
+
+
+def test_small_variables_are_differentiated_as_the_program_has_them():
+    eom = example("passenger_car_small")
+    sim, p = numbers(eom)
+    q, u = random_state(eom, 2)
+    model = sim.linearize(at=(q, u)).in_equation_units()
+    expected = jacobian(eom.program, p, q, u)
+    assert relative(model.A, expected[: len(model.A)]) < 1e-11
+
+
+def test_large_models_take_one_direction_at_a_time(monkeypatch):
+    """The matrix is the same, column by column, as where it is written out."""
+    from bellcrank.api import slopes
+
+    eom = system("n_link_chain", n=4).equations()
+    q, u = random_state(eom, 1)
+    whole = eom.compile(backend="python").linearize(at=(q, u))
+    monkeypatch.setattr(slopes, "WRITTEN_OUT", 0)
+    directed = eom.jacobian()
+    assert [s.name for s in directed.rates] == [f"along {s.name}" for s in (*eom.coordinates, *eom.speeds)]
+    assert relative(eom.compile(backend="python").linearize(at=(q, u)).A, whole.A) < 1e-12
+
+
+@pytest.mark.campaign
+def test_long_chains_are_differentiated_through_articulated_bodies():
+    eom = system("n_link_chain", n=17).equations(optimise="none")
+    sim = eom.compile(backend="python")
+    rng = np.random.default_rng(1)
+    q, u, direction = rng.uniform(-0.5, 0.5, 17), rng.uniform(-0.5, 0.5, 17), rng.uniform(-1, 1, 34)
+
+    def rates(x):
+        return np.concatenate(sim.derivatives(0.0, q + x * direction[:17], u + x * direction[17:]))
+
+    assert relative(sim.linearize(at=(q, u)).A @ direction, central(rates, 0.0, 1e-3)) < 1e-8
+
+
+def test_gradient_in_reverse_is_the_weighted_jacobian():
+    eom = example("double_pendulum")
+    gradient = eom.gradient(of=["rates"])
+    _, p = numbers(eom)
+    q, u = random_state(eom, 1)
+    weights = [0.3, -1.0, 2.0, 0.7]
+    from bellcrank.build.python import PythonModel
+
+    model = PythonModel(gradient.program, [])
+    place = dict(zip(eom.program.parameters, p, strict=True))
+    own = [place[s] for s in gradient.program.parameters]
+    w = [weights[gradient.rates.index(s)] for s in gradient.program.inputs]
+    found = model.outputs(0.0, q.tolist(), u.tolist(), own, model.constants(own), w)
+    J = jacobian(eom.program, p, q, u)[:4]
+    assert found == pytest.approx(np.array(weights) @ J, rel=1e-11, abs=1e-12)

@@ -1,0 +1,69 @@
+"""Sensitivities of runs against differences of runs and against closed forms."""
+
+import numpy as np
+import pytest
+
+import bellcrank as bc
+from tests.models import example, pendulum
+
+
+def test_step_steer_and_cornering_stiffness():
+    sim = example("passenger_car").compile()
+    found = sim.sensitivity(["ca1", "ca2"], ["Ay", "r", "q(rb)"], check=True)
+    assert max(found.checked.values()) < 1e-6
+    assert found["Ay", "ca1"][0] != 0.0  # the force is there at once
+    assert found.unit("Ay", "ca1") == "g's/(lb/deg)"
+
+
+@pytest.mark.parametrize("method", ["rk2", "rk4", "euler"])
+def test_every_method_gives_the_derivative_of_its_own_result(method):
+    sim = example("quarter_car").compile()
+    found = sim.sensitivity(["k", "m_w"], ["az", "travel"], t_end=1.0, step=0.005, method=method, check=True)
+    assert max(found.checked.values()) < 1e-8
+
+
+def test_closed_form_of_an_oscillator():
+    """I x'' + c x' + k x = 0 without damping: x = x0 cos(w t), dx/dk = -x0 t sin(w t) / (2 w I), I = 0.1 + 2 (1)^2."""
+    sim = pendulum().equations().compile(backend="python")
+    found = sim.sensitivity("k", ["q(rod)"], t_end=2.0, step=0.002, values={"c": 0.0, "k": 5.0})
+    inertia, k, t = 0.1 + 2.0, 5.0, found.time
+    w = np.sqrt(k / inertia)
+    assert found["q(rod)", "k"] == pytest.approx(-0.3 * t * np.sin(w * t) / (2 * w * inertia), abs=1e-9)
+
+
+def test_loops_move_with_their_lengths():
+    """A longer crank: the start is assembled with it, and the constraints hold all along."""
+    sim = example("slider_crank").compile()
+    found = sim.sensitivity(["r", "c"], ["x"], t_end=0.5, check=True)
+    assert max(found.checked.values()) < 1e-7
+    r, l, a = 0.1, 0.4, 0.5
+    root = np.sqrt(l * l - (r * np.sin(a)) ** 2)
+    assert found["x", "r"][0] == pytest.approx(np.cos(a) - r * np.sin(a) ** 2 / root, rel=1e-10)
+
+
+def test_given_speeds_that_constraints_remove():
+    """The spin of the disc is given; the speed of its contact, which is the state, grows with the radius."""
+    sim = example("rolling_disc").compile()
+    found = sim.sensitivity("r", ["speed", "lean"], t_end=1.0, check=True)
+    assert found["speed", "r"][0] == pytest.approx(2 / 0.3, rel=1e-10)
+    assert max(found.checked.values()) < 1e-7
+
+
+def test_compiled_and_interpreted_slopes_agree(monkeypatch):
+    sim = example("passenger_car").compile()
+    plain = sim.sensitivity("ca1", "Ay")
+    monkeypatch.setattr("bellcrank.api.analyses.sensitivity.OFTEN", 0)
+    compiled = example("passenger_car").compile().sensitivity("ca1", "Ay")
+    assert compiled.slopes == pytest.approx(plain.slopes, rel=1e-9, abs=1e-15)
+
+
+def test_what_cannot_be_is_said():
+    sim = example("passenger_car").compile(backend="python")
+    with pytest.raises(bc.ModelError, match=r"parameter 'ca3' is not known. Did you mean 'ca1'|'ca2'"):
+        sim.sensitivity("ca3", "Ay")
+    with pytest.raises(bc.ModelError, match="output 'Axx' is not known"):
+        sim.sensitivity("ca1", "Axx")
+    with pytest.raises(bc.ModelError, match="integrated with rk2, rk4, euler"):
+        sim.sensitivity("ca1", "Ay", method="BDF")
+    with pytest.raises(bc.ModelError, match="both must be positive"):
+        sim.sensitivity("ca1", "Ay", step=-1)
