@@ -10,6 +10,7 @@ from bellcrank.api.facts import program_facts
 from bellcrank.emit.c import Words
 from bellcrank.emit.standalone.c import c_program
 from bellcrank.emit.standalone.facts import Facts
+from bellcrank.emit.standalone.fortran import fortran_program
 from bellcrank.errors import BuildError, ModelError, did_you_mean
 from bellcrank.program.program import Program
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from bellcrank.api.equations import Equations
 
 Writer = Callable[[Program, Facts, Words], dict[str, str]]
-LANGUAGES: dict[str, Writer] = {"c": c_program}
+LANGUAGES: dict[str, Writer] = {"c": c_program, "fortran": fortran_program}
 
 
 def write_program(equations: Equations, language: str, directory: str | Path) -> Path:

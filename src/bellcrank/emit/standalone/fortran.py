@@ -1,0 +1,150 @@
+"""A stand-alone program in Fortran 2008: model.f90 holds the equations, program.f90 what surrounds them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from bellcrank.emit.c import Words
+from bellcrank.emit.fortran import fortran_source
+from bellcrank.emit.fortran_printer import fortran_string
+from bellcrank.emit.names import comment
+from bellcrank.emit.standalone.facts import Facts, OutputChannel, Quantity, Signal, input_files
+from bellcrank.emit.standalone.text import filled, require_language, template
+from bellcrank.program.program import Program
+
+METHODS = ("rk2", "rk4", "euler")
+
+
+def fortran_program(program: Program, facts: Facts, words: Words) -> dict[str, str]:
+    """All files of the program, by name."""
+    require_language(program, "Fortran", "fortran")
+    common = {"TITLE": comment(facts.title)[:100], "STEM": facts.stem}
+    return {
+        "model.f90": fortran_source(program, words),
+        "program.f90": filled(template("program.f90"), common | _pieces(program, facts)),
+        "Makefile": filled(template("Makefile.f90"), common),
+        **input_files(facts),
+    }
+
+
+def _pieces(program: Program, facts: Facts) -> dict[str, str]:
+    lengths = _lengths(facts)
+    pieces = {
+        "TITLE_STRING": fortran_string(facts.title),
+        "STEM_STRING": fortran_string(facts.stem),
+        "REMOVED": fortran_string("|" + "|".join(facts.removed) + "|").replace(" // ", " // &\n    "),
+        "T_END": _real(facts.t_end),
+        "STEP": _real(facts.step),
+        "EVERY": str(facts.every),
+        "METHOD": str(METHODS.index(facts.method) + 1),
+        "DESCRIBE": "\n".join(_describe(facts)) + "\n",
+        **lengths,
+    }
+    places = ("DECLARATIONS", "INPUTS", "READ_INPUT", "ECHO_INPUTS", "SET_INPUTS", "CHECK_INPUTS", "LOOPS", "ASSEMBLE", "ADMIT")
+    pieces |= dict.fromkeys(places, "")
+    if facts.signals:
+        pieces |= _inputs(facts, lengths)
+    if program.loops is not None:
+        pieces |= _loops(program, facts, pieces["SET_INPUTS"])
+    return pieces
+
+
+def _lengths(facts: Facts) -> dict[str, str]:
+    """Lengths of texts, in bytes."""
+    named = [*facts.parameters, *facts.states, *facts.signals]
+    texts = {
+        "KEYWORD": [x.keyword for x in named],
+        "UNIT": [x.unit for x in (*named, *facts.channels)],
+        "LABEL": [x.label for x in (*named, *facts.channels)],
+        "NAME": [c.name for c in facts.channels],
+        "GENERIC": [c.generic for c in facts.channels],
+        "BODY": [c.body for c in facts.channels],
+    }
+    return {f"{k}_LENGTH": str(max((len(t.encode()) for t in v), default=1) or 1) for k, v in texts.items()}
+
+
+def _describe(facts: Facts) -> Iterable[str]:
+    for array, quantities in (("parameters", facts.parameters), ("states", facts.states)):
+        for i, q in enumerate(quantities, 1):
+            yield _built(f"{array}({i}) = quantity", _quantity(q))
+    for i, c in enumerate(facts.channels, 1):
+        yield _built(f"channels({i}) = channel", _channel(c))
+    for i, s in enumerate(facts.signals, 1):
+        yield from _signal(i, s)
+
+
+def _built(head: str, parts: list[str]) -> str:
+    """A value put together from its parts, on as many lines as it needs."""
+    lines = [f"    {head}("]
+    for n, part in enumerate(parts):
+        part += ")" if n == len(parts) - 1 else ", "
+        if len(lines[-1]) + len(part) > 116:
+            lines[-1] += "&"
+            lines.append("      ")
+        lines[-1] += part.replace('" // "', '" // &\n        "') if len(part) > 110 else part
+    return "\n".join(lines)
+
+
+def _quantity(q: Quantity) -> list[str]:
+    told = ".true." if q.given and q.value is not None else ".false."
+    return [*map(fortran_string, (q.keyword, q.unit, q.label)), _real(q.factor), _real(q.value or 0.0), told]
+
+
+def _channel(c: OutputChannel) -> list[str]:
+    return [*map(fortran_string, (c.name, c.short, c.unit, c.label, c.generic, c.body)), _real(c.factor)]
+
+
+def _signal(i: int, s: Signal) -> Iterable[str]:
+    """A signal as it is without an input file; sampled ones are known from their file only."""
+    for member, text in (("keyword", s.keyword), ("unit", s.unit), ("label", s.label)):
+        yield f"    signals({i})%{member} = " + fortran_string(text).replace('" // "', '" // &\n        "')
+    yield f"    signals({i})%factor = {_real(s.factor)}"
+    if s.kind and s.points is None:
+        yield f'    signals({i})%kind = "{s.kind}"'
+        numbers = ", ".join(_real(max(min(x, 1e300), -1e300)) for x in s.numbers)
+        yield f"    signals({i})%a(:{len(s.numbers)}) = [{numbers}]"
+
+
+def _inputs(facts: Facts, lengths: dict[str, str]) -> dict[str, str]:
+    declared = lengths | {
+        "N_SIGNALS": str(len(facts.signals)),
+        "INPUT_SIGNAL": ", ".join(str(i + 1) for i, _ in facts.inputs),
+        "INPUT_RATE": ", ".join(str(int(rate)) for _, rate in facts.inputs),
+    }
+    return {
+        "DECLARATIONS": filled(template("inputs_types.f90"), declared),
+        "INPUTS": template("inputs.f90"),
+        "READ_INPUT": "    call read_input(keyword, rest, path, line, known)\n    if (known) return\n",
+        "ECHO_INPUTS": "    call echo_inputs(handle)\n",
+        "SET_INPUTS": "    call set_inputs()\n",
+        "CHECK_INPUTS": "    call check_inputs()\n",
+    }
+
+
+def _loops(program: Program, facts: Facts, set_inputs: str) -> dict[str, str]:
+    assert program.loops is not None
+    rows = [*program.loops.positions, *(f"speeds of {name}" for name in program.loops.names)]
+    guessed = [*facts.guessed, *[False] * (len(facts.states) - facts.n_q)]
+    flags = [".true." if g else ".false." for g in guessed]
+    cases = "".join(
+        f"    case ({i})\n      name = " + fortran_string(r, 80).replace(" // ", " // &\n        ") + "\n"
+        for i, r in enumerate(rows, 1)
+    )
+    text = filled(
+        template("loops.f90"),
+        {
+            "GUESSED": ", ".join(flags) if len(flags) < 12 else " &\n      " + ", &\n      ".join(flags),
+            "ROW_LENGTH": str(max(len(" ".join(r.split()).encode()) for r in rows)),
+            "ROWS": cases,
+            "SET_INPUTS": set_inputs,
+        },
+    )
+    return {
+        "LOOPS": text,
+        "ASSEMBLE": "    call assemble(y)\n",
+        "ADMIT": "      if (all(ieee_is_finite(next))) call admit(i*step, next, ended)\n",
+    }
+
+
+def _real(x: float) -> str:
+    return f"{float(x)!r}_dp"
