@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from bellcrank.api.equations import Equations
 
 FIXED = ("rk2", "rk4", "euler")
+TAKEN = ("model", "program", "makefile", "all", "run", "clean", "routines", "integrate", "admit")  # files and targets beside it
 
 
 def program_facts(equations: Equations) -> Facts:
@@ -55,8 +56,10 @@ def program_facts(equations: Equations) -> Facts:
 
 def stem_of(name: str) -> str:
     """The name of a model as that of a program: small letters, digits and underscores."""
-    stem = re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")
-    return stem if stem and stem not in ("model", "program", "makefile", "run", "clean") else f"{stem}_model".strip("_")
+    stem = re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")[:60]
+    if not stem or stem[0].isdigit() or stem in TAKEN:
+        stem = f"model_{stem}".strip("_") + ("" if stem else "_1")
+    return stem
 
 
 def _require_known_places(equations: Equations) -> None:

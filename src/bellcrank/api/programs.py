@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,14 +12,24 @@ from bellcrank.emit.c import Words
 from bellcrank.emit.standalone.c import c_program
 from bellcrank.emit.standalone.facts import Facts
 from bellcrank.emit.standalone.fortran import fortran_program
+from bellcrank.emit.standalone.python import python_program
 from bellcrank.errors import BuildError, ModelError, did_you_mean
 from bellcrank.program.program import Program
+from bellcrank.run import admit, integrate
 
 if TYPE_CHECKING:
     from bellcrank.api.equations import Equations
 
 Writer = Callable[[Program, Facts, Words], dict[str, str]]
-LANGUAGES: dict[str, Writer] = {"c": c_program, "fortran": fortran_program}
+
+
+def _python(program: Program, facts: Facts, words: Words) -> dict[str, str]:
+    """A program in Python takes integrators and the closing of loops from the package as they stand."""
+    files = python_program(program, facts, words) | {"integrate.py": inspect.getsource(integrate)}
+    return files | ({"admit.py": inspect.getsource(admit)} if program.loops is not None else {})
+
+
+LANGUAGES: dict[str, Writer] = {"c": c_program, "fortran": fortran_program, "python": _python}
 
 
 def write_program(equations: Equations, language: str, directory: str | Path) -> Path:

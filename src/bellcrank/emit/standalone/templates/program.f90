@@ -175,21 +175,24 @@ contains
     real(dp), intent(in) :: x
     character(len=32) :: text
     character(len=10) :: form
+    character(len=32) :: tail
     real(dp) :: back
-    integer :: digits, n, ios
+    integer :: digits, n, e, ios
     do digits = 15, 17
       write (form, '("(g0.", i0, ")")') digits
       write (text, form) x
       read (text, *, iostat=ios) back
       if (ios == 0 .and. back <= x .and. back >= x) exit
     end do
-    if (index(text, "E") > 0) return
-    n = len_trim(text)
+    e = index(text // "E", "E") ! zeros before the exponent say nothing
+    n = e - 1
+    if (e > len(text)) n = len_trim(text)
+    tail = text(n + 1:)
     do while (n > 2)
       if (text(n:n) /= "0" .or. text(n - 1:n - 1) == ".") exit
-      text(n:n) = " "
       n = n - 1
     end do
+    text = text(:n) // tail
   end function number
 
   function whole(i) result(text)
@@ -682,14 +685,14 @@ contains
       end if
     end do
     call cpu_time(after)
-    write (output_unit, '(a, i0, a, g0.6, a)', advance="no") trim(title) // ": ", reached, " steps of ", step, &
+    write (output_unit, '(a)', advance="no") trim(title) // ": " // whole(reached) // " steps of " // trim(number(step)) // &
       " s, " // trim(methods(method)) // ", "
     if (ended == "") then
-      write (output_unit, '(a, g0.6, a)') "finished at t = ", reached*step, " s"
+      write (output_unit, '(a)') "finished at t = " // trim(number(reached*step)) // " s"
     else
-      write (output_unit, '(a, g0.6, a)') "stopped at t = ", reached*step, " s: " // trim(ended)
+      write (output_unit, '(a)') "stopped at t = " // trim(number(reached*step)) // " s: " // trim(ended)
     end if
-    write (output_unit, '(g0.3, a)') after - before, " s of computing"
+    write (output_unit, '(a, es9.2, a)') "it took", after - before, " s"
     call write_output(handle, rows, filled)
     call stop_if_problems()
     write (output_unit, '(a)') "wrote " // trim(output) // " and " // trim(echo)

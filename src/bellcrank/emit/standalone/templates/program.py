@@ -1,0 +1,501 @@
+"""@TITLE@: a complete simulation program. Written by Bellcrank.
+
+    python @STEM@.py [options] [PARSFILE]
+
+reads parameters, initial values and inputs from a parameter file (default: @STEM@.par), writes an echo of all of them that is
+itself a parameter file, runs, and writes every channel over time. `--help` lists the options. It needs Python and NumPy.
+The equations of motion are in model.py, tables and external routines in routines.py. Files are in the units named there;
+equations use rad and consistent units; `factor` leads from the one to the other.
+"""
+
+import argparse
+import csv
+import math
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+
+import model
+from integrate import FIXED, semi_implicit
+from routines import ROUTINES, set_live
+@IMPORTS@
+FINE, INPUT_ERROR, ENDED_EARLY = 0, 1, 4  # exit codes
+METHODS = ("rk2", "rk4", "euler")
+
+
+class Quantity:
+    """A parameter or a state: value in its unit, of which one is `factor` equation units."""
+
+    def __init__(self, keyword, unit, label, factor, value, given):
+        self.keyword, self.unit, self.label, self.factor, self.value, self.given = keyword, unit, label, factor, value, given
+
+
+class Signal:
+    """An input over time, in its unit: kind and numbers, or points and cubic pieces. The kind is "" while none is given."""
+
+    def __init__(self, keyword, unit, label, factor, kind, numbers):
+        self.keyword, self.unit, self.label, self.factor = keyword, unit, label, factor
+        self.kind, self.numbers, self.file, self.straight = kind, numbers, "", False
+        self.points, self.pieces = np.empty(0), np.empty((0, 4))
+
+
+PARAMETERS = [
+@PARAMETERS@]
+STATES = [  # coordinates, then speeds
+@STATES@]
+N_Q = @N_Q@
+REMOVED = {@REMOVED@}  # speeds that constraints determine: they cannot be given
+SIGNALS = [
+@SIGNALS@]
+INPUTS = [@INPUTS@]  # of the model: number of the signal, and whether its rate is meant
+CHANNELS = [  # name, short name, unit, label, generic name, body, factor
+@CHANNELS@]
+NUMBERS = {"constant": 1, "step": 3, "ramp": 3, "sine": 4, "chirp": 5}  # of each kind of signal
+
+
+class Settings:
+    title, t_end, step, every, method = @SETTINGS@
+
+
+problems = []
+
+
+def problem(place, text):
+    """What goes wrong is collected and told before anything runs."""
+    problems.append(f"{place}: {text}" if place else text)
+
+
+def stop_if_problems():
+    if problems:
+        sys.exit("\n".join(f"@STEM@: {p}" for p in problems))
+
+
+# ---- the parameter file
+
+
+def plain(text):
+    """Small letters, without blanks."""
+    return "".join(text.split()).lower()
+
+
+def number_of(word):
+    """A finite number as C and Fortran write it (1.5, 2E-3, 1D0), or None."""
+    if not word or any(ch not in "0123456789+-.eEdD" for ch in word):
+        return None
+    try:
+        value = float(word.replace("d", "e").replace("D", "E"))
+    except ValueError:
+        return None
+    return value if math.isfinite(value) else None
+
+
+def read_lines(name, folder, place):
+    """Path and lines of a file that stands beside another one, or where the program runs."""
+    for path in (Path(folder) / name, Path(name)):
+        if path.is_file():
+            try:
+                return path, path.read_text(encoding="utf-8-sig").split("\n")
+            except (OSError, UnicodeDecodeError):
+                break
+    problem(place, f"cannot read {name}")
+    return Path(name), None
+
+
+def read_parsfile(name, folder=".", place="", depth=0):
+    """Reads a parameter file, and those it names in their places."""
+    if depth >= 20:
+        return problem(place, "parameter files name each other more than 20 deep")
+    path, lines = read_lines(name, folder, place)
+    begun = lines is None
+    for number, line in enumerate(lines or [], 1):
+        content, here = line.strip(), f"{path}, line {number}"
+        if not content or content.startswith("*"):
+            continue
+        first = content.split(None, 1)[0]
+        end = content.find(")") + 1 if "(" in first and ")" not in first and ")" in content else len(first)
+        keyword, rest = plain(content[:end]), content[end:].strip()
+        if not begun:
+            if keyword != "parsfile" or rest:
+                return problem(here, "a parameter file begins with the line PARSFILE")
+            begun = True
+        elif keyword == "end":
+            return None
+        elif keyword == "title":
+            Settings.title = rest
+        elif keyword == "parsfile":
+            if rest:
+                read_parsfile(rest, path.parent, here, depth + 1)
+            else:
+                problem(here, "PARSFILE needs the name of a file")
+        else:
+            read_entry(keyword, rest.split(), here, path.parent)
+    if not begun:
+        problem(path, "a parameter file begins with the line PARSFILE; this one is empty")
+    return None
+
+
+def read_entry(keyword, words, place, folder):
+    word = words[0] if words else ""
+    known = {plain(q.keyword): q for q in (*STATES, *PARAMETERS)}
+    known |= {f"q({i})": q for i, q in enumerate(STATES[:N_Q], 1) if f"q({i})" not in known}
+    known |= {f"u({i})": q for i, q in enumerate(STATES[N_Q:], 1) if f"u({i})" not in known}
+    for signal in SIGNALS:
+        if plain(signal.keyword) == keyword:
+            return read_input(signal, words, place, folder)
+    if keyword in known:
+        value = number_of(word)
+        if value is None:
+            return problem(place, f"{known[keyword].keyword} needs a number, found '{word}'")
+        known[keyword].value, known[keyword].given = value, True
+    elif keyword in REMOVED:
+        problem(place, f"{keyword} follows from a constraint and cannot be given")
+    elif not read_setting(keyword, word, place):
+        problem(place, f"no keyword is called '{keyword}'; @STEM@.par has all of them")
+    return None
+
+
+def read_setting(keyword, word, place):
+    """Settings of the run; false if the keyword is none of them."""
+    if keyword == "method":
+        if word.lower() in METHODS:
+            Settings.method = word.lower()
+        else:
+            problem(place, f"the method is rk2, rk4 or euler, found '{word}'")
+        return True
+    if keyword not in ("stopt", "step", "iprint"):
+        return False
+    value = number_of(word)
+    if value is None or value <= 0:
+        problem(place, f"{keyword} needs a positive number, found '{word}'")
+    elif keyword == "stopt":
+        Settings.t_end = value
+    elif keyword == "step":
+        Settings.step = value
+    elif value != int(value):
+        problem(place, f"iprint needs a whole number of at least 1, found '{word}'")
+    else:
+        Settings.every = int(value)
+    return True
+
+
+# ---- inputs over time
+
+
+def read_input(signal, words, place, folder):
+    """A number, or a kind of signal with its numbers, or a file."""
+    word = words[0].lower() if words else ""
+    value = number_of(word)
+    if value is not None:
+        signal.kind, signal.numbers = "constant", (value,)
+    elif word == "file":
+        if len(words) < 2:
+            problem(place, f"{signal.keyword} needs the name of a file")
+        else:
+            read_points(signal, words[1], place, folder)
+    elif word in NUMBERS:
+        numbers = [number_of(x) for x in words[1 : 1 + NUMBERS[word]]]
+        if len(numbers) < NUMBERS[word] or None in numbers:
+            problem(place, f"{signal.keyword}: {word} needs {NUMBERS[word]} numbers")
+        elif word == "chirp" and numbers[3] <= 0:
+            problem(place, f"{signal.keyword}: the duration of a chirp must be positive")
+        else:
+            signal.kind, signal.numbers = word, tuple(numbers)
+    else:
+        kinds = "constant, step, ramp, sine, chirp or file"
+        problem(place, f"{signal.keyword} needs a number, {kinds}, found '{word}'")
+
+
+def read_points(signal, name, place, folder):
+    """Lines of time and value, or of time and the four coefficients of a cubic piece."""
+    path, lines = read_lines(name, folder, place)
+    rows = []
+    for i, line in enumerate(lines or [], 1):
+        if not line.strip() or line.strip().startswith("*"):
+            continue
+        row = [number_of(x) for x in line.replace(",", " ").split()]
+        wrong = None in row or len(row) not in (2, 5) or (rows and (len(row) != len(rows[0]) or row[0] <= rows[-1][0]))
+        if wrong:
+            what = "expected a time later than the one before and a value, or a time and four coefficients"
+            return problem(f"{path}, line {i}", what)
+        rows.append(row)
+    if lines is None:
+        return None
+    if len(rows) < 2:
+        return problem(path, "an input needs at least two points")
+    data = np.array(rows)
+    signal.kind, signal.file, signal.points = "file", str(path), data[:, 0]
+    signal.straight = data.shape[1] == 2
+    signal.pieces = np.zeros((len(data) - 1, 4))
+    signal.pieces[:, : data.shape[1] - 1] = data[:-1, 1:]
+    if signal.straight:
+        signal.pieces[:, 1] = np.diff(data[:, 1]) / np.diff(data[:, 0])
+    return None
+
+
+def check_inputs():
+    """What is missing or too short is told."""
+    for s in SIGNALS:
+        if not s.kind:
+            problem(Settings.input, f"no input is given for {s.keyword}")
+        if s.straight and (s.points[0] > 0 or s.points[-1] < Settings.t_end * (1 - 1e-9)):
+            problem(s.file, f"{s.keyword} is not known for the whole run")
+    for i, rate in INPUTS:
+        if rate and SIGNALS[i].kind == "step":
+            problem(Settings.input, f"{SIGNALS[i].keyword} must be differentiable: a step is not")
+
+
+def signal_value(s, rate, t):
+    """A signal, or its rate of change, at a time in its own unit."""
+    a = s.numbers
+    if s.kind == "step":
+        return a[2] + (a[1] if t >= a[0] else 0.0)
+    if s.kind == "ramp":
+        return (a[1] if a[0] <= t < a[2] else 0.0) if rate else a[1] * (min(max(t, a[0]), a[2]) - a[0])
+    if s.kind == "sine":
+        w = 2 * math.pi * a[1]
+        phase = w * (t - a[3]) + a[2]
+        return 0.0 if t < a[3] else a[0] * w * math.cos(phase) if rate else a[0] * math.sin(phase)
+    if s.kind == "chirp":
+        passed = max(t - a[4], 0.0)
+        inside, growth = min(passed, a[3]), (a[2] - a[1]) / a[3]
+        phase = 2 * math.pi * (a[1] * inside + 0.5 * growth * inside * inside + a[2] * (passed - inside))
+        if t < a[4]:
+            return 0.0
+        return a[0] * 2 * math.pi * (a[1] + growth * inside) * math.cos(phase) if rate else a[0] * math.sin(phase)
+    if s.kind == "file":
+        x = s.points
+        inside = min(max(t, x[0]), x[-1])
+        i = min(max(int(np.searchsorted(x, inside, side="right")) - 1, 0), len(x) - 2)
+        a0, a1, a2, a3 = s.pieces[i].tolist()
+        d = inside - x[i]
+        slope = a1 + d * (2 * a2 + d * 3 * a3)
+        return float(slope if rate else a0 + d * (a1 + d * (a2 + d * a3)) + (t - inside) * slope)
+    return 0.0 if rate else a[0]
+
+
+def inputs_at(t):
+    return [SIGNALS[i].factor * signal_value(SIGNALS[i], rate, t) for i, rate in INPUTS]
+
+
+# ---- the echo file: a parameter file with everything as it was used
+
+
+def echo_line(keyword, value, unit, label):
+    if Settings.layout == "classic":
+        return f"{keyword:<8}{number_g(value):>13}  {label} ({unit})"
+    return f"{keyword:<15} {value!r:<24} {unit}  {label}"
+
+
+def write_echo(y):
+    lines = ["PARSFILE", "* Echo file of @TITLE@", f"* Input file: {Settings.input}"]
+    lines += [f"* Run was made {time.strftime('%Y-%m-%d %H:%M:%S')}", f"TITLE {Settings.title}", "", "* run"]
+    lines.append(echo_line("STOPT", Settings.t_end, "s", "end of the run"))
+    lines.append(echo_line("STEP", Settings.step, "s", "time step"))
+    lines.append(echo_line("IPRINT", float(Settings.every), "-", "steps from one output to the next"))
+    lines += [f"METHOD          {Settings.method}", "", "* parameters"]
+    lines += [echo_line(p.keyword, float(p.value), p.unit, p.label) for p in PARAMETERS]
+    lines += ["", "* inputs"] if SIGNALS else []
+    for s in SIGNALS:
+        shown = s.file if s.kind == "file" else " ".join(map(repr, s.numbers))
+        lines.append(f"{s.keyword:<15} {s.kind} {shown}   {s.unit}  {s.label}")
+    lines += ["", "* initial values"]
+    for s, x in zip(STATES, y.tolist()):
+        told = s.given and s.value * s.factor == x
+        lines.append(echo_line(s.keyword, float(s.value) if told else x / s.factor, s.unit, s.label))
+    try:
+        Path(Settings.echo).write_text("\n".join([*lines, "END", ""]), encoding="utf-8")
+    except OSError as error:
+        problem(Settings.echo, f"this file cannot be written ({error.strerror})")
+
+
+# ---- the output file
+
+
+def number_g(x):
+    """A number as Fortran's G13.6 prints it, for the layout of 1990."""
+    exponent = int(f"{x:.5e}".partition("e")[2]) + 1 if x else 1
+    if 0 <= exponent <= 6:
+        text = f"{x:.{6 - exponent}f}"
+        return f"{text if '.' in text else text + '.':>9}    "
+    digits = f"{abs(x):.5e}".partition("e")[0].replace(".", "")
+    return f"{'-' if x < 0 else ''}0.{digits}E{exponent:+03d}"
+
+
+def header(channels, samples):
+    n, classic = len(channels), Settings.layout == "classic"
+    step = Settings.step * Settings.every
+    sizes = {"text": (-1, 1, 5), "binary": (samples, 8 * n, 2), "classic": (samples, 4 * n, 1)}[Settings.layout]
+    shown = f"{number_g(step):>13}" if classic else repr(step)
+    yield "ERDFILEV2.00"
+    yield ",".join(f"{x:6}" for x in (n, samples, *sizes)) + "," + shown
+    yield f"TITLE {Settings.title}"
+    for keyword, place, width in (
+        ("SHORTNAM", 1, 8), ("LONGNAME", 3, 32), ("UNITSNAM", 2, 8), ("GENNAME ", 4, 32), ("RIGIBODY", 5, 32)
+    ):  # fmt: skip
+        yield keyword + "".join(f"{c[place]:{width}.{width}}" for c in channels)
+    yield "XLABEL Time"
+    yield "XUNITS sec"
+    for c in () if classic else channels:
+        yield "CHANNEL " + " ".join('"' + c[i].replace('"', '""') + '"' for i in (0, 2, 3, 4, 5))
+    yield f"HISTORY Input parameter file was {Settings.input}"
+    yield "HISTORY Data generated with @TITLE@"
+    yield "END"
+
+
+def write_output(stream, rows):
+    """Writes all channels in their units; the file was opened before the run."""
+    rows = rows / np.array([1.0, *(c[6] for c in CHANNELS)])
+    step = Settings.step * Settings.every
+    channels = [("t", "t", "s", "Time", "Time", "", 1.0), *CHANNELS]
+    if Settings.layout == "csv":
+        writer = csv.writer(stream)
+        writer.writerow([c[0] for c in channels])
+        writer.writerow([c[2] for c in channels])
+        writer.writerows([repr(x) for x in row] for row in rows.tolist())
+        return
+    if Settings.layout == "classic":
+        channels = CHANNELS
+        if len(rows) > 1 and abs(rows[-1, 0] - (len(rows) - 1) * step) > 1e-6 * step:
+            rows = rows[:-1]  # a last sample off the raster
+    stream.write("\n".join(header(channels, len(rows))) + "\n")
+    if Settings.layout == "text":
+        stream.writelines(" ".join(map(repr, row)) + "\n" for row in rows.tolist())
+    elif Settings.layout == "binary":
+        rows.astype("<f8").tofile(Settings.output + ".bin")
+    else:
+        kind = np.dtype([("before", "<i4"), ("row", "<f4", (len(CHANNELS),)), ("after", "<i4")])
+        records = np.empty(len(rows), kind)
+        records["before"] = records["after"] = 4 * len(CHANNELS)
+        records["row"] = rows[:, 1:]
+        records.tofile(Settings.output + ".BIN")
+
+
+# ---- the run
+
+
+def check_values():
+    for p in PARAMETERS:
+        if not p.given:
+            problem(Settings.input, f"no value is given for {p.keyword}")
+    if Settings.step > Settings.t_end * (1 + 1e-12):
+        problem(Settings.input, f"STEP {Settings.step:g} s is larger than STOPT {Settings.t_end:g} s")
+    if Settings.t_end / Settings.step > 1e9:
+        problem(Settings.input, "there are more than 1e9 steps")
+
+
+class Evaluation:
+    """The model with its parameters, at any time and state."""
+
+    def __init__(self, p, c):
+        self.p, self.c = p, c
+
+    def rates(self, t, y):
+        set_live(False)
+        return self._rates(t, y)
+
+    def settled(self, t, y):
+        """Rates at an accepted state: what external routines remember may change here."""
+        set_live(True)
+        try:
+            return self._rates(t, y)
+        finally:
+            set_live(False)
+
+    def _rates(self, t, y):
+        q, u = y[:N_Q].tolist(), y[N_Q:].tolist()
+        qd, ud = model.derivatives(t, q, u, self.p, self.c, inputs_at(t), ROUTINES)
+        return np.array([*qd, *ud])
+
+    def row(self, t, y):
+        q, u = y[:N_Q].tolist(), y[N_Q:].tolist()
+        return [t, *q, *u, *model.outputs(t, q, u, self.p, self.c, inputs_at(t), ROUTINES)]
+
+
+@LOOPS@def take_steps(e, y, total, closure):
+    """The rows recorded, the number of the last step taken, and what ended the run early."""
+    h, inner = Settings.step, e.settled if Settings.method == "rk2" else e.rates
+    advance = semi_implicit(N_Q) if Settings.method == "euler" else FIXED[Settings.method]
+    k, rows = e.settled(0.0, y), [e.row(0.0, y)]
+    for i in range(1, total + 1):
+        try:
+            new = advance(inner, ((i - 1) * h, (i - 0.5) * h, i * h), y, h, k)
+            if closure is not None and np.all(np.isfinite(new)):
+                q, u, moved = closure.admit(i * h, new[:N_Q], new[N_Q:])
+                new = np.concatenate([q, u])
+                if moved > 0.1 * h * float(np.linalg.norm(u)) + 1e-6:
+                    return rows, i, f"the loops cannot be kept closed: a correction of {moved:.2g} was needed"
+            bad = [s.keyword for s, x in zip(STATES, new) if not math.isfinite(x)]
+            if bad:
+                return rows, i, f"{', '.join(bad)} is no longer a finite number; try a smaller step"
+            y, k = new, e.settled(i * h, new)
+            if i % Settings.every == 0 or i == total:
+                rows.append(e.row(i * h, y))
+        except (ArithmeticError, ValueError) as error:
+            return rows, i, f"the rates cannot be evaluated any more ({error}); try a smaller step"
+    return rows, total, ""
+
+
+def simulate():
+    p = [x.value * x.factor for x in PARAMETERS]
+    try:
+        c = model.constants(p)
+    except (ArithmeticError, ValueError):
+        c = [math.nan]
+    if not all(map(math.isfinite, c)):
+        what = "the constants of the model cannot be computed: may a mass, inertia or length be zero?"
+        problem(Settings.input, what)
+    check_inputs()
+    stop_if_problems()
+    e, y, closure = Evaluation(p, c), np.array([s.value * s.factor for s in STATES]), None
+@ASSEMBLE@    write_echo(y)
+    try:
+        stream = open(Settings.output, "w", encoding="utf-8", newline="")
+    except OSError as error:
+        problem(Settings.output, f"this file cannot be written ({error.strerror})")
+    stop_if_problems()
+    n = Settings.t_end / Settings.step
+    total = round(n) if abs(round(n) * Settings.step - Settings.t_end) < 1e-9 * Settings.t_end else math.ceil(n)
+    start = time.perf_counter()
+    with np.errstate(all="ignore"):
+        rows, reached, ended = take_steps(e, y, total, closure)
+    seconds = time.perf_counter() - start
+    with stream:
+        write_output(stream, np.array(rows))
+    how = f"stopped at t = {reached * Settings.step:g} s: {ended}" if ended else f"finished at t = {reached * Settings.step:g} s"
+    print(f"{Settings.title}: {reached} steps of {Settings.step:g} s, {Settings.method}, {how}")
+    print(f"{seconds:.3g} s of computing\nwrote {Settings.output} and {Settings.echo}")
+    return ENDED_EARLY if ended else FINE
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="@STEM@", description="@TITLE@", allow_abbrev=False)
+    parser.add_argument("input", nargs="?", default="@STEM@.par", metavar="PARSFILE", help="default: @STEM@.par")
+    parser.add_argument("--output", default="@STEM@.erd", metavar="FILE", help="all channels (default: @STEM@.erd; .csv: a table)")
+    parser.add_argument("--echo", default="@STEM@.echo", metavar="FILE", help="everything as it was used (default: @STEM@.echo)")
+    parser.add_argument("--t-end", metavar="S", help="end of the run in s, instead of STOPT of the file")
+    parser.add_argument("--step", metavar="S", help="time step in s, instead of STEP")
+    parser.add_argument("--method", metavar="NAME", help="rk2, rk4 or euler, instead of METHOD")
+    parser.add_argument("--every", metavar="N", help="steps from one output to the next, instead of IPRINT")
+    layout = parser.add_mutually_exclusive_group()
+    layout.add_argument("--binary", action="store_true", help="ERD file with 64-bit samples beside it")
+    layout.add_argument("--classic", action="store_true", help="ERD file and echo in the layout of 1990: 32 bit, 6 digits")
+    args = parser.parse_args()
+    Settings.input, Settings.output, Settings.echo = args.input, args.output, args.echo
+    Settings.layout = "binary" if args.binary else "classic" if args.classic else "text"
+    if args.output.lower().endswith(".csv"):
+        if Settings.layout != "text":
+            parser.error("--binary and --classic are layouts of ERD files")
+        Settings.layout = "csv"
+    read_parsfile(args.input)
+    for option, keyword in (("t_end", "stopt"), ("step", "step"), ("method", "method"), ("every", "iprint")):
+        if getattr(args, option) is not None:
+            read_setting(keyword, getattr(args, option), f"--{option.replace('_', '-')}")
+    check_values()
+    stop_if_problems()
+    return simulate()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
