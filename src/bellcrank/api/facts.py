@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from bellcrank.emit.standalone.facts import Facts, OutputChannel, Quantity, Signal
@@ -17,7 +17,17 @@ if TYPE_CHECKING:
     from bellcrank.api.equations import Equations
 
 FIXED = ("rk2", "rk4", "euler")
-TAKEN = ("model", "program", "makefile", "all", "run", "clean", "routines", "integrate", "admit")  # files and targets beside it
+TAKEN = (
+    "model",
+    "program",
+    "makefile",
+    "all",
+    "run",
+    "clean",
+    "routines",
+    "integrate",
+    "admit",
+)  # files and targets beside it
 
 
 def program_facts(equations: Equations) -> Facts:
@@ -79,7 +89,7 @@ def _parameter(equations: Equations, name: str, taken: list[str]) -> Quantity:
     keyword = keyword_for(name, taken)
     taken.append(keyword)
     value = None if record is None or record.value is None else float(record.value)
-    return Quantity(keyword, q.unit[key].text, q.label.get(key, name), q.unit[key].factor, value)
+    return Quantity(keyword, q.unit[key].text, q.label.get(key, name), q.unit[key].factor, value, name=name)
 
 
 def _key(name: str) -> str:
@@ -106,9 +116,8 @@ def _states(equations: Equations) -> tuple[Quantity, ...]:
         unit, key = q.states[s.name], _key(s.name)
         value = given.get(key.lower())
         shown = value if value is not None else start.get(s.name, 0.0)
-        result.append(
-            Quantity(key, unit.text, q.state_label.get(s.name, s.name), unit.factor, shown, value is not None or not loops)
-        )
+        told = value is not None or not loops
+        result.append(Quantity(key, unit.text, q.state_label.get(s.name, s.name), unit.factor, shown, told, s.name))
     return tuple(result)
 
 
@@ -120,16 +129,17 @@ def _initial(equations: Equations) -> Mapping[str, float]:
     known = {_key(s.name).lower() for group in listed for s in group}
     if not set(named) - known:
         return named
-    stubs = {
-        e.name: (lambda *a, n=len(e.returns): (0.0,) * n if n else 0.0)
-        for e in equations.analysis.mechanism.description.externals
-    }
+    stubs = {e.name: _zeros(len(e.returns)) for e in equations.analysis.mechanism.description.externals}
     found = equations.compile(backend="python", external=stubs).complete(None)
     values = {}
     for group, numbers in zip(listed, found, strict=True):
         for s, x in zip(group, numbers.tolist(), strict=True):
             values[_key(s.name).lower()] = equations.quantities.states[s.name].from_equation(x)
     return values
+
+
+def _zeros(n: int) -> Callable[..., Any]:
+    return lambda *arguments: (0.0,) * n if n else 0.0
 
 
 def _guessed(equations: Equations) -> tuple[bool, ...]:
@@ -156,14 +166,14 @@ def _signals(
         taken.append(keyword)
         common = (keyword, q.unit[key].text, q.label.get(key, name), q.unit[key].factor)
         if key not in given:
-            signals.append(Signal(*common))
+            signals.append(Signal(*common, name=name))
             continue
         signal = as_signal(given[key], name)
         if signal.name == "function":
             notes.append(f"The input {name} of the model is a function in Python: give another one here.")
-            signals.append(Signal(*common))
+            signals.append(Signal(*common, name=name))
         else:
-            signals.append(Signal(*common, signal.name, signal.numbers, signal.points, signal.pieces))
+            signals.append(Signal(*common, signal.name, signal.numbers, signal.points, signal.pieces, name))
     return tuple(signals), tuple(inputs)
 
 

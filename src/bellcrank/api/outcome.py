@@ -114,4 +114,8 @@ def as_run(equations: Equations, rows: np.ndarray, ended: str, watch: Watch, set
         unit = quantities.output_unit[name]
         channels[name] = np.asarray(unit.from_equation(rows[:, i]))
         units[name], labels[name] = unit.text, by_name[name].label
-    return Run(equations.name, rows[:, 0].copy(), channels, units, labels, ended, list(watch.events), settings)
+    bodies = {s.name: b.name for b in equations.analysis.mechanism.bodies for s in (*b.coordinates, *b.speeds)}
+    bodies |= {name: by_name[name].body or "" for name in program.output_names}
+    generic = {name: quantities.generic.get(name, "") for name in channels}
+    time = rows[:, 0].copy()
+    return Run(equations.name, time, channels, units, labels, ended, list(watch.events), settings, generic, bodies)

@@ -21,9 +21,59 @@ from bellcrank.program.program import Assign, Program, Section, Solve, Statement
 
 TIME = Symbol("t", "time")
 OWN_NAMES = frozenset(
-    """t y p c w k z out rate dp n_q n_u n_s n_p n_c n_w n_out n_g n_v n_memory memory live constants derivatives outputs closure
-    careful model signum solve_symmetric constrained_rates spline_value surface_value interval sin cos tan asin acos atan atan2 exp
-    log sqrt abs min max merge real real64""".split()
+    (
+        "t",
+        "y",
+        "p",
+        "c",
+        "w",
+        "k",
+        "z",
+        "out",
+        "rate",
+        "dp",
+        "n_q",
+        "n_u",
+        "n_s",
+        "n_p",
+        "n_c",
+        "n_w",
+        "n_out",
+        "n_g",
+        "n_v",
+        "n_memory",
+        "memory",
+        "live",
+        "constants",
+        "derivatives",
+        "outputs",
+        "closure",
+        "careful",
+        "model",
+        "signum",
+        "solve_symmetric",
+        "constrained_rates",
+        "spline_value",
+        "surface_value",
+        "interval",
+        "cubic",
+        "sin",
+        "cos",
+        "tan",
+        "asin",
+        "acos",
+        "atan",
+        "atan2",
+        "exp",
+        "log",
+        "sqrt",
+        "abs",
+        "min",
+        "max",
+        "merge",
+        "real",
+        "real64",
+    )
 )
 
 
@@ -58,7 +108,9 @@ class _Source:
         wanted = needed(self.program.outputs, self.program.derivatives.statements)
         parts.append(self._routine("outputs", "out", wanted, "further channels"))
         if self.program.loops is not None:
-            parts.append(self._routine("closure", "out", self.program.closure, "constraints of closed loops: g, G, v, J"))
+            parts.append(
+                self._routine("closure", "out", self.program.closure, "constraints of closed loops: g, G, v, J")
+            )
         parts += [self._helpers(), *self._externals(), "end module model", ""]
         return "\n".join(p for p in parts if p)
 
@@ -76,7 +128,11 @@ class _Source:
             "! consistent units of length, mass and time. Units below are the user's.",
             "!",
         ]
-        for title, letter, symbols in (("states", "y", self.groups["y"]), ("parameters", "p", p.parameters), ("inputs", "w", p.inputs)):
+        for title, letter, symbols in (
+            ("states", "y", self.groups["y"]),
+            ("parameters", "p", p.parameters),
+            ("inputs", "w", p.inputs),
+        ):
             lines += [f"! {title}"] if symbols else []
             lines += [self._entry(f"{letter}({i})", s.name) for i, s in enumerate(symbols, 1)]
         lines += ["! outputs"] if p.output_names else []
@@ -120,10 +176,14 @@ class _Source:
             loads = self._loads([s.value for s in piece], printer)
             body = [line for s in piece for line in wrapped(f"{self.fixed[s.target]} = {printer.expr(s.value)}")]
             name = "constants" if len(pieces) == 1 else f"constants_{number}"
-            texts.append(_block(f"subroutine {name}()", "what follows from the parameters alone", [], printer, loads + body))
+            texts.append(
+                _block(f"subroutine {name}()", "what follows from the parameters alone", [], printer, loads + body)
+            )
         if len(pieces) > 1:
             calls = [f"call constants_{i}()" for i in range(1, len(pieces) + 1)]
-            texts.append(_block("subroutine constants()", "what follows from the parameters alone", [], self._printer(), calls))
+            texts.append(
+                _block("subroutine constants()", "what follows from the parameters alone", [], self._printer(), calls)
+            )
         return "\n".join(texts)
 
     def _printer(self) -> FortranPrinter:
@@ -147,7 +207,9 @@ class _Source:
             arguments = [("y", "in", "n_s"), ("z", "inout", str(max(len(shared), 1)))]
             body = self._body(piece, (), shared, printer)
             part = f"{name}_{number}"
-            texts.append(_block(f"subroutine {part}(y, z)", f"part {number} of {name}", arguments, printer, body, uses=body))
+            texts.append(
+                _block(f"subroutine {part}(y, z)", f"part {number} of {name}", arguments, printer, body, uses=body)
+            )
             calls.append(f"call {part}(y, z)")
         printer = self._printer()
         if shared:
@@ -166,7 +228,9 @@ class _Source:
         roots = [e for s in piece for e in statement_expressions(s)] + list(results)
         lines = self._loads(roots, printer)
         own = {t for s in piece for t in step_targets(s)}
-        for symbol in dict.fromkeys(n for n in postorder(roots) if isinstance(n, Symbol) and n in shared and n not in own):
+        for symbol in dict.fromkeys(
+            n for n in postorder(roots) if isinstance(n, Symbol) and n in shared and n not in own
+        ):
             printer.names[symbol] = symbol.name
             printer.declared.append(symbol.name)
             lines.append(f"{symbol.name} = z({shared[symbol] + 1})")

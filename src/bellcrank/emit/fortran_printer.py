@@ -21,7 +21,10 @@ class FortranPrinter(Printer):
     """Text of expressions; `calls` gives the names of tables and external routines, `offsets` where memories begin."""
 
     FUNCTIONS: ClassVar[Mapping[str, str]] = {
-        **{n: n for n in ("sin", "cos", "tan", "asin", "acos", "atan", "atan2", "exp", "log", "sqrt", "abs", "min", "max")},
+        **{
+            n: n
+            for n in ("sin", "cos", "tan", "asin", "acos", "atan", "atan2", "exp", "log", "sqrt", "abs", "min", "max")
+        },
         "sign": "signum",
         "pow": "**",
     }
@@ -171,5 +174,3 @@ def numbers(values: Sequence[float]) -> str:
     shown = [f"{float(v)!r}_dp" for v in values]
     rows = [", ".join(shown[i : i + 4]) for i in range(0, len(shown), 4)]
     return ", &\n    ".join(rows)
-
-

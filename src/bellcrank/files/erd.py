@@ -109,7 +109,9 @@ def _even(record: Record, path: Path) -> Record:
         if uneven[:-1].any():
             raise RunError(f"cannot write {path}: a classic ERD file holds evenly spaced samples, this run has others")
         if uneven[-1]:
-            channels = tuple(Channel(c.name, c.values[:-1], c.unit, c.label, c.generic, c.body) for c in record.channels)
+            channels = tuple(
+                Channel(c.name, c.values[:-1], c.unit, c.label, c.generic, c.body) for c in record.channels
+            )
             return Record(record.title, t[:-1], channels, record.history)
     return record
 
@@ -232,7 +234,9 @@ def _text_data(lines: Sequence[str], first: int, n: int, samples: int, path: Pat
         try:
             row = [float(x) for x in line.replace(",", " ").split()]
         except ValueError:
-            raise RunError(f"{path}, line {number}: {line.strip()[:60]!r} holds something that is not a number") from None
+            raise RunError(
+                f"{path}, line {number}: {line.strip()[:60]!r} holds something that is not a number"
+            ) from None
         if len(row) != n:
             raise RunError(f"{path}, line {number}: {n} numbers are expected, {len(row)} found")
         rows.append(row)

@@ -119,7 +119,9 @@ def write_netcdf(path: str | Path, record: Record) -> Path:
     path = Path(path)
     for c in record.channels:
         if "/" in c.name:
-            raise RunError(f"cannot write {path}: the name of channel '{c.name}' holds '/', which NetCDF does not allow")
+            raise RunError(
+                f"cannot write {path}: the name of channel '{c.name}' holds '/', which NetCDF does not allow"
+            )
 
     def work() -> None:
         with netcdf_file(str(path), "w") as f:
@@ -149,7 +151,9 @@ def read_netcdf(path: str | Path) -> Record:
                 raise RunError(f"{path} holds no variable t")
             channels = tuple(
                 Channel(
-                    name, np.array(v[:], dtype=float), *(_text(v, k) for k in ("units", "long_name", "generic_name", "body"))
+                    name,
+                    np.array(v[:], dtype=float),
+                    *(_text(v, k) for k in ("units", "long_name", "generic_name", "body")),
                 )
                 for name, v in f.variables.items()
                 if name != "t" and v.dimensions == ("t",)

@@ -20,6 +20,7 @@ class Quantity:
     factor: float
     value: float | None
     given: bool = True  # a state: is its initial value told, or found from the others?
+    name: str = ""  # in the model
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,7 @@ class Signal:
     numbers: tuple[float, ...] = ()
     points: np.ndarray | None = None
     pieces: np.ndarray | None = None
+    name: str = ""  # in the model
 
     @property
     def file(self) -> str:
@@ -111,7 +113,10 @@ def default_input(facts: Facts) -> str:
         else:
             lines.append(parsfile_line(p.keyword, number(p.value), p.unit, p.label))
     if facts.signals:
-        lines += ["", "* inputs: constant VALUE | step AT HEIGHT BEFORE | ramp START SLOPE END | sine AMPLITUDE HZ PHASE START"]
+        lines += [
+            "",
+            "* inputs: constant VALUE | step AT HEIGHT BEFORE | ramp START SLOPE END | sine AMPLITUDE HZ PHASE START",
+        ]
         lines += ["*         | chirp AMPLITUDE HZ1 HZ2 DURATION START | file NAME"]
     for s in facts.signals:
         if not s.kind:
@@ -121,9 +126,9 @@ def default_input(facts: Facts) -> str:
         else:
             lines.append(parsfile_line(s.keyword, f"{s.kind} {' '.join(map(number, s.numbers))}", s.unit, s.label))
     lines += ["", "* initial values"]
-    for s in facts.states:
-        line = parsfile_line(s.keyword, number(s.value or 0.0), s.unit, s.label)
-        lines.append(line if s.given else f"* {line} (found by the program)")
+    for q in facts.states:
+        line = parsfile_line(q.keyword, number(q.value or 0.0), q.unit, q.label)
+        lines.append(line if q.given else f"* {line} (found by the program)")
     return "\n".join([*lines, "END", ""])
 
 
@@ -136,11 +141,11 @@ def signal_file(signal: Signal) -> str:
         values = [*signal.pieces[:, 0].tolist(), last]
         lines += [f"{number(t)} {number(v)}" for t, v in zip(signal.points.tolist(), values, strict=True)]
     else:
-        lines = [f"* {signal.keyword} ({signal.unit}): time in s, and a0 a1 a2 a3 of a0 + a1 s + a2 s^2 + a3 s^3 from there on"]
-        rows = [*signal.pieces.tolist(), [0.0] * 4]
-        lines += [
-            " ".join([number(t), *map(number, row)]) for t, row in zip(signal.points.tolist(), rows, strict=True)
+        lines = [
+            f"* {signal.keyword} ({signal.unit}): time in s, and a0 a1 a2 a3 of a0 + a1 s + a2 s^2 + a3 s^3 from there on"
         ]
+        rows = [*signal.pieces.tolist(), [0.0] * 4]
+        lines += [" ".join([number(t), *map(number, row)]) for t, row in zip(signal.points.tolist(), rows, strict=True)]
     return "\n".join([*lines, ""])
 
 

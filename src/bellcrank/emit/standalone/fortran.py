@@ -40,7 +40,17 @@ def _pieces(program: Program, facts: Facts) -> dict[str, str]:
         "DESCRIBE": "\n".join(_describe(facts)) + "\n",
         **lengths,
     }
-    places = ("DECLARATIONS", "INPUTS", "READ_INPUT", "ECHO_INPUTS", "SET_INPUTS", "CHECK_INPUTS", "LOOPS", "ASSEMBLE", "ADMIT")
+    places = (
+        "DECLARATIONS",
+        "INPUTS",
+        "READ_INPUT",
+        "ECHO_INPUTS",
+        "SET_INPUTS",
+        "CHECK_INPUTS",
+        "LOOPS",
+        "ASSEMBLE",
+        "ADMIT",
+    )
     pieces |= dict.fromkeys(places, "")
     if facts.signals:
         pieces |= _inputs(facts, lengths)
@@ -51,11 +61,11 @@ def _pieces(program: Program, facts: Facts) -> dict[str, str]:
 
 def _lengths(facts: Facts) -> dict[str, str]:
     """Lengths of texts, in bytes."""
-    named = [*facts.parameters, *facts.states, *facts.signals]
+    named: list[Quantity | Signal] = [*facts.parameters, *facts.states, *facts.signals]
     texts = {
         "KEYWORD": [x.keyword for x in named],
-        "UNIT": [x.unit for x in (*named, *facts.channels)],
-        "LABEL": [x.label for x in (*named, *facts.channels)],
+        "UNIT": [*(x.unit for x in named), *(c.unit for c in facts.channels)],
+        "LABEL": [*(x.label for x in named), *(c.label for c in facts.channels)],
         "NAME": [c.name for c in facts.channels],
         "GENERIC": [c.generic for c in facts.channels],
         "BODY": [c.body for c in facts.channels],

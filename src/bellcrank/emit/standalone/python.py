@@ -19,9 +19,9 @@ def python_program(program: Program, facts: Facts, words: Words) -> dict[str, st
     common = {"TITLE": comment(facts.title).replace('"', "'"), "STEM": facts.stem}
     return {
         "model.py": python_source(program, {k.lower(): v for k, v in words.label.items()}),
-        f"{facts.stem}.py": filled(template("program.py"), common | _pieces(program, facts)),
-        "routines.py": filled(template("routines.py"), common | {"ROUTINES": _routines(program)}),
-        "Makefile": filled(template("Makefile.python"), common),
+        f"{facts.stem}.py": filled(template("python_program.txt"), common | _pieces(program, facts)),
+        "routines.py": filled(template("python_routines.txt"), common | {"ROUTINES": _routines(program)}),
+        "Makefile": filled(template("python_Makefile.txt"), common),
         **input_files(facts),
     }
 
@@ -51,7 +51,7 @@ def _pieces(program: Program, facts: Facts) -> dict[str, str]:
         }
         pieces |= {
             "IMPORTS": "from admit import CannotClose, Closure\n",
-            "LOOPS": filled(template("loops.py"), loops),
+            "LOOPS": filled(template("python_loops.txt"), loops),
             "ASSEMBLE": "    closure = closure_of(e)\n    y = assemble(closure, y)\n",
         }
     return pieces
