@@ -116,6 +116,7 @@ def as_run(equations: Equations, rows: np.ndarray, ended: str, watch: Watch, set
         units[name], labels[name] = unit.text, by_name[name].label
     bodies = {s.name: b.name for b in equations.analysis.mechanism.bodies for s in (*b.coordinates, *b.speeds)}
     bodies |= {name: by_name[name].body or "" for name in program.output_names}
+    bodies = {name: bodies[name] for name in channels}
     generic = {name: quantities.generic.get(name, "") for name in channels}
     time = rows[:, 0].copy()
     return Run(equations.name, time, channels, units, labels, ended, list(watch.events), settings, generic, bodies)

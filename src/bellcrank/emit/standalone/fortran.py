@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from bellcrank.emit.c import Words
 from bellcrank.emit.fortran import fortran_source
-from bellcrank.emit.fortran_printer import fortran_string
+from bellcrank.emit.fortran_printer import fortran_string, wrapped
 from bellcrank.emit.names import comment
 from bellcrank.emit.standalone.facts import Facts, OutputChannel, Quantity, Signal, input_files
 from bellcrank.emit.standalone.text import filled, require_language, template
@@ -118,8 +118,8 @@ def _signal(i: int, s: Signal) -> Iterable[str]:
 def _inputs(facts: Facts, lengths: dict[str, str]) -> dict[str, str]:
     declared = lengths | {
         "N_SIGNALS": str(len(facts.signals)),
-        "INPUT_SIGNAL": ", ".join(str(i + 1) for i, _ in facts.inputs),
-        "INPUT_RATE": ", ".join(str(int(rate)) for _, rate in facts.inputs),
+        "INPUT_SIGNAL": _listed(i + 1 for i, _ in facts.inputs),
+        "INPUT_RATE": _listed(int(rate) for _, rate in facts.inputs),
     }
     return {
         "DECLARATIONS": filled(template("inputs_types.f90"), declared),
@@ -154,6 +154,10 @@ def _loops(program: Program, facts: Facts, set_inputs: str) -> dict[str, str]:
         "ASSEMBLE": "    call assemble(y)\n",
         "ADMIT": "      if (all(ieee_is_finite(next))) call admit(i*step, next, ended)\n",
     }
+
+
+def _listed(numbers: Iterable[int]) -> str:
+    return "\n    ".join(wrapped(", ".join(map(str, numbers))))
 
 
 def _real(x: float) -> str:

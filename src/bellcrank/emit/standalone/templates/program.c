@@ -146,7 +146,7 @@ static const char *number(double x)
 /* A number as Fortran's G13.6 prints it, for the layout of 1990. */
 static const char *number_g(double x)
 {
-    static char text[40];
+    static char text[80];
     char e[40];
     snprintf(e, sizeof e, "%.5e", fabs(x));
     const int exponent = (int)strtol(strchr(e, 'e') + 1, NULL, 10) + 1;

@@ -357,7 +357,12 @@ contains
     end if
     call open_named(name, from, path, handle, more)
     if (.not. more) then
-      call problem(from, from_line, "cannot read " // trim(name))
+      inquire (file=trim(path), opened=begun)
+      if (begun) then
+        call problem(from, from_line, "parameter files name each other in a circle: " // trim(name))
+      else
+        call problem(from, from_line, "cannot read " // trim(name))
+      end if
       return
     end if
     begun = .false.
@@ -410,7 +415,8 @@ contains
     character(len=32) :: shown
     character(len=15) :: word
     if (layout == erd_classic) then
-      write (handle, '(a8, g13.6, 2x, a)') keyword, value, trim(label) // " (" // trim(unit) // ")"
+      write (handle, '(a, g13.6, 2x, a)') field(keyword, max(8, len_trim(keyword))), value, &
+        trim(label) // " (" // trim(unit) // ")"
       return
     end if
     shown = number(value)
@@ -569,7 +575,7 @@ contains
       write (handle, '(*(a))', iostat=ios) "t", (",", quoted(channels(i)%name), i = 1, n_s + n_out)
       write (handle, '(*(a))', iostat=ios) "s", (",", quoted(channels(i)%unit), i = 1, n_s + n_out)
       do i = 1, samples
-        if (ios == 0) write (handle, '(es24.16e3, *(",", es24.16e3))', iostat=ios) rows(:, i)
+        if (ios == 0) write (handle, '(es24.16e3, *(:, ",", es24.16e3))', iostat=ios) rows(:, i)
       end do
     else
       call write_header(handle, samples)
