@@ -8,14 +8,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bellcrank.api.facts import program_facts
+from bellcrank.build.c import NEAR
 from bellcrank.emit.c import Words
 from bellcrank.emit.standalone.c import c_program
 from bellcrank.emit.standalone.facts import Facts
 from bellcrank.emit.standalone.fortran import fortran_program
 from bellcrank.emit.standalone.python import python_program
 from bellcrank.errors import BuildError, ModelError, did_you_mean
+from bellcrank.program import null_space
 from bellcrank.program.program import Program
-from bellcrank.run import admit, integrate
+from bellcrank.run import admit, integrate, keep
 
 if TYPE_CHECKING:
     from bellcrank.api.equations import Equations
@@ -24,9 +26,22 @@ Writer = Callable[[Program, Facts, Words], dict[str, str]]
 
 
 def _python(program: Program, facts: Facts, words: Words) -> dict[str, str]:
-    """A program in Python takes integrators and the closing of loops from the package as they stand."""
-    files = python_program(program, facts, words) | {"integrate.py": inspect.getsource(integrate)}
-    return files | ({"admit.py": inspect.getsource(admit)} if program.loops is not None else {})
+    """A program in Python takes integrators and what keeps loops closed from the package as they stand."""
+    parts = [integrate] if program.loops is None else [integrate, null_space, admit, keep]
+    texts = {f"{part.__name__.rpartition('.')[2]}.py": _alone(inspect.getsource(part)) for part in parts}
+    return python_program(program, facts, words) | texts
+
+
+def _alone(source: str) -> str:
+    """A module that imports the others from its own folder."""
+    for old, new in (
+        ("from bellcrank.program.null_space import", "from null_space import"),
+        ("from bellcrank.run.admit import", "from admit import"),
+        ("from bellcrank.program.program import Scales\n", ""),  # a name in annotations only
+        ("from bellcrank.build.c import NEAR\n", f"NEAR = {NEAR}\n"),
+    ):
+        source = source.replace(old, new)
+    return source
 
 
 LANGUAGES: dict[str, Writer] = {"c": c_program, "fortran": fortran_program, "python": _python}

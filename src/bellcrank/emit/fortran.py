@@ -6,7 +6,7 @@ constants, inputs) are variables of the module. Long routines are cut into sever
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from bellcrank.emit.c import LONGEST, NO_WORDS, Words, template
@@ -17,76 +17,34 @@ from bellcrank.emit.schedule import needed
 from bellcrank.emit.steps import step_targets
 from bellcrank.expr import Expr, Func, Symbol, postorder
 from bellcrank.expr.table import Table
-from bellcrank.program.program import Assign, Program, Section, Solve, Statement, statement_expressions
+from bellcrank.program.null_space import SINGULAR
+from bellcrank.program.program import Assign, Program, Reduce, Scales, Section, Solve, Statement, statement_expressions
 
 TIME = Symbol("t", "time")
-OWN_NAMES = frozenset(
-    (
-        "t",
-        "y",
-        "p",
-        "c",
-        "w",
-        "k",
-        "z",
-        "out",
-        "rate",
-        "dp",
-        "n_q",
-        "n_u",
-        "n_s",
-        "n_p",
-        "n_c",
-        "n_w",
-        "n_out",
-        "n_g",
-        "n_v",
-        "n_memory",
-        "memory",
-        "live",
-        "constants",
-        "derivatives",
-        "outputs",
-        "closure",
-        "careful",
-        "model",
-        "signum",
-        "solve_symmetric",
-        "constrained_rates",
-        "spline_value",
-        "surface_value",
-        "interval",
-        "cubic",
-        "sin",
-        "cos",
-        "tan",
-        "asin",
-        "acos",
-        "atan",
-        "atan2",
-        "exp",
-        "log",
-        "sqrt",
-        "abs",
-        "min",
-        "max",
-        "merge",
-        "real",
-        "real64",
-    )
-)
+OWN_NAMES = frozenset((
+    "t", "y", "p", "c", "w", "k", "z", "out", "rate", "dp", "n_q", "n_u", "n_s", "n_p", "n_c", "n_w", "n_out", "n_g",
+    "n_v", "n_memory", "memory", "live", "constants", "derivatives", "outputs", "closure", "careful", "inertias",
+    "model", "signum", "solve_symmetric", "constrained_rates", "pivoted", "scaled", "rank_g", "rank_v", "row_scale",
+    "column_scale", "usual_ratio", "singular", "spline_value", "surface_value", "interval", "cubic", "sin", "cos",
+    "tan", "asin", "acos", "atan", "atan2", "exp", "log", "sqrt", "abs", "min", "max", "merge", "real", "real64",
+))  # fmt: skip
 
 
-def fortran_source(program: Program, words: Words = NO_WORDS, longest: int = LONGEST) -> str:
-    """The program as a Fortran module `model`."""
-    return _Source(program, words, longest).text()
+def fortran_source(
+    program: Program,
+    words: Words = NO_WORDS,
+    longest: int = LONGEST,
+    extra: Mapping[str, Section] | None = None,
+) -> str:
+    """The program as a Fortran module `model`; `extra` are further subroutines by name."""
+    return _Source(program, words, longest, extra or {}).text()
 
 
 class _Source:
     """One module in the making."""
 
-    def __init__(self, program: Program, words: Words, longest: int) -> None:
-        self.program, self.words, self.longest = program, words, longest
+    def __init__(self, program: Program, words: Words, longest: int, extra: Mapping[str, Section]) -> None:
+        self.program, self.words, self.longest, self.extra = program, words, longest, extra
         states = (*program.coordinates, *program.speeds)
         self.groups = {"y": states, "p": program.parameters, "w": program.inputs}
         self.names = fortran_names([s for group in self.groups.values() for s in group], OWN_NAMES)
@@ -111,6 +69,10 @@ class _Source:
             parts.append(
                 self._routine("closure", "out", self.program.closure, "constraints of closed loops: g, G, v, J")
             )
+            what = "rates near singular positions, then the ratio of pivots"
+            parts.append(self._routine("careful", "out", self.program.careful, what))
+        for name, section in self.extra.items():
+            parts.append(self._routine(name, "out", section, f"{name}, one after another"))
         parts += [self._helpers(), *self._externals(), "end module model", ""]
         return "\n".join(p for p in parts if p)
 
@@ -142,7 +104,8 @@ class _Source:
         sizes |= {"n_w": len(p.inputs), "n_out": len(p.output_names)}
         sizes["n_memory"] = sum(r.memory or 0 for r in self.externals)
         if p.loops is not None:
-            sizes |= {"n_g": len(p.loops.g), "n_v": len(p.loops.v)}
+            k = p.loops.scales
+            sizes |= {"n_g": len(p.loops.g), "n_v": len(p.loops.v), "rank_g": k.rank_g, "rank_v": k.rank_v}
         listed = ", ".join(f"{k} = {v}" for k, v in sizes.items())
         lines += [
             "module model",
@@ -152,6 +115,7 @@ class _Source:
             "",
             *(f"  {line}" for line in wrapped(f"integer, parameter :: {listed}")),
             "",
+            *(_scales(p.loops.scales) if p.loops is not None else ()),
             "  ! what the equations are evaluated with",
             "  real(dp) :: t = 0                    ! time, s",
             "  real(dp) :: p(n_p) = 0, c(n_c) = 0   ! parameters, and what follows from them alone",
@@ -217,7 +181,7 @@ class _Source:
         body = calls + self._body(pieces[-1], section.results, shared, printer)
         for i, r in enumerate(section.results, 1):
             body += wrapped(f"{result}({i}) = {printer.expr(r)}")
-        size = {"rate": "n_s", "out": "n_out"}[result] if name != "closure" else str(len(section.results))
+        size = {"derivatives": "n_s", "outputs": "n_out"}.get(name, str(len(section.results)))
         arguments = [("y", "in", "n_s"), (result, "out", size)]
         texts.append(_block(f"subroutine {name}(y, {result})", what, arguments, printer, body, uses=body))
         return "\n".join(texts)
@@ -240,14 +204,17 @@ class _Source:
         return lines
 
     def _helpers(self) -> str:
-        sections = [self.program.constants, self.program.derivatives, self.program.outputs, self.program.closure]
+        p = self.program
+        sections = [p.constants, p.derivatives, p.outputs, p.closure, p.careful]
         roots = [e for s in sections for x in s.statements for e in statement_expressions(x)]
         roots += [r for s in sections for r in s.results]
         used = {n.name for n in postorder(roots) if isinstance(n, Func) and n.function is None}
         statements = [x for s in sections for x in s.statements]
         parts = [template("signum.f90")] if "sign" in used else []
-        if any(isinstance(s, Solve) for s in statements):
+        if any(isinstance(s, Solve | Reduce) for s in statements):
             parts.append(template("solve.f90"))
+        if p.loops is not None:
+            parts.append(template("null_space.f90"))
         if self.tables or self.program.inputs:
             parts.append(template("spline.f90"))
         if any(len(t.axes) == 2 for t in self.tables):
@@ -280,6 +247,14 @@ class _Source:
 
     def _externals(self) -> list[str]:
         return [f"  ! external routine {comment(r.name)}\n{r.fortran.strip(chr(10))}\n" for r in self.externals]
+
+
+def _scales(k: Scales) -> list[str]:
+    """Numbers that bring the rows of loops to entries of about one, and what counts as a singular position."""
+    lines = [f"  real(dp), parameter :: usual_ratio = {k.usual!r}_dp, singular = {SINGULAR!r}_dp"]
+    for name, size, values in (("row_scale", "n_v", k.rows), ("column_scale", "n_u", k.columns)):
+        lines += [f"  real(dp), parameter :: {name}({size}) = [ &", f"    {numbers(values)}]"]
+    return [*lines, ""]
 
 
 def _array(name: str, values: Sequence[float]) -> list[str]:

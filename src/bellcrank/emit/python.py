@@ -95,8 +95,10 @@ class PythonPrinter(Printer):
         return f"[{', '.join(self._row(row) for row in rows)}]"
 
 
-def python_source(program: Program, labels: Mapping[str, str] | None = None) -> str:
-    """The program as a Python module."""
+def python_source(
+    program: Program, labels: Mapping[str, str] | None = None, extra: Mapping[str, Section] | None = None
+) -> str:
+    """The program as a Python module; `extra` are further functions by name."""
     labels = labels or {}
     names: dict[Symbol, str] = {Symbol("t", "time"): "t"}
     for letter, listed in (
@@ -131,6 +133,8 @@ def python_source(program: Program, labels: Mapping[str, str] | None = None) -> 
         lines += _function("quick_q", (program.quick_q,), printer, None)
         lines += _function("quick_u", (program.quick_u,), printer, None)
         lines += _function("careful", (program.careful,), printer, None)
+    for name, section in (extra or {}).items():
+        lines += _function(name, (section,), printer, None)
     return "\n".join(lines) + "\n"
 
 

@@ -6,6 +6,7 @@ from bellcrank.emit.c import Words, c_source
 from bellcrank.emit.c_printer import external_calls
 from bellcrank.emit.names import comment
 from bellcrank.emit.standalone.facts import Facts, OutputChannel, Quantity, Signal, input_files
+from bellcrank.emit.standalone.loops import inertia_functions, row_names
 from bellcrank.emit.standalone.text import filled, indented, require_language, template
 from bellcrank.program.program import Program
 
@@ -18,7 +19,7 @@ def c_program(program: Program, facts: Facts, words: Words) -> dict[str, str]:
     require_language(program, "C", "c")
     common = {"TITLE": comment(facts.title), "STEM": facts.stem}
     return {
-        "model.c": c_source(program, words),
+        "model.c": c_source(program, words, extra=inertia_functions(program)),
         "program.c": filled(template("program.c"), common | _pieces(program, facts)),
         "Makefile": filled(template("Makefile.c"), common),
         **input_files(facts),
@@ -70,25 +71,31 @@ def _inputs(facts: Facts) -> dict[str, str]:
 
 
 def _loops(program: Program, facts: Facts) -> dict[str, str]:
-    assert program.loops is not None
-    rows = [*program.loops.positions, *(f"speeds of {name}" for name in program.loops.names)]
     inputs = "    set_inputs(job, 0.0, w);\n" if program.inputs else "    w[0] = 0.0;\n"
     text = filled(
         template("assemble.c"),
         {
             "GUESSED": ", ".join(str(int(g)) for g in facts.guessed),
-            "ROWS": ", ".join(map(c_string, rows)),
+            "ROWS": ", ".join(map(c_string, row_names(program))),
             "W": inputs,
         },
     )
     return {
         "ASSEMBLY": text,
-        "ASSEMBLE": "    assemble(&job, y);\n",
-        "STOPPED": "the loops cannot be kept closed: a correction of %.2g was needed",
-        "STOPPED_VALUE": ", job->moved",
+        "ASSEMBLE": _ASSEMBLE,
+        "STOPPED": "the loop %s cannot be kept closed: a correction of %.2g was needed",
+        "STOPPED_VALUE": ", rows_of_loops[job->worst], job->moved",
     }
 
 
+_ASSEMBLE = """    static double root_q[N_Q + 1], root_u[N_U + 1], past[3*(1 + N_U)];
+    assemble(&job, y);
+    find_metric(&job, y, root_q, root_u);
+    job.root_q = root_q;
+    job.root_u = root_u;
+    job.past = past;
+    job.visit_ratio = 1.0;
+"""
 _NO_QUANTITY = "{NULL, NULL, NULL, 1.0, 0.0, 0}"
 
 

@@ -9,6 +9,7 @@ from bellcrank.emit.fortran import fortran_source
 from bellcrank.emit.fortran_printer import fortran_string, wrapped
 from bellcrank.emit.names import comment
 from bellcrank.emit.standalone.facts import Facts, OutputChannel, Quantity, Signal, input_files
+from bellcrank.emit.standalone.loops import inertia_functions, row_names
 from bellcrank.emit.standalone.text import filled, require_language, template
 from bellcrank.program.program import Program
 
@@ -20,7 +21,7 @@ def fortran_program(program: Program, facts: Facts, words: Words) -> dict[str, s
     require_language(program, "Fortran", "fortran")
     common = {"TITLE": comment(facts.title)[:100], "STEM": facts.stem}
     return {
-        "model.f90": fortran_source(program, words),
+        "model.f90": fortran_source(program, words, extra=inertia_functions(program)),
         "program.f90": filled(template("program.f90"), common | _pieces(program, facts)),
         "Makefile": filled(template("Makefile.f90"), common),
         **input_files(facts),
@@ -40,22 +41,12 @@ def _pieces(program: Program, facts: Facts) -> dict[str, str]:
         "DESCRIBE": "\n".join(_describe(facts)) + "\n",
         **lengths,
     }
-    places = (
-        "DECLARATIONS",
-        "INPUTS",
-        "READ_INPUT",
-        "ECHO_INPUTS",
-        "SET_INPUTS",
-        "CHECK_INPUTS",
-        "LOOPS",
-        "ASSEMBLE",
-        "ADMIT",
-    )
-    pieces |= dict.fromkeys(places, "")
+    pieces |= dict.fromkeys(_PLACES, "")
+    pieces |= {"ADVANCE": _ADVANCE, "RATES": "    call derivatives(y, rate)\n"}
     if facts.signals:
         pieces |= _inputs(facts, lengths)
     if program.loops is not None:
-        pieces |= _loops(program, facts, pieces["SET_INPUTS"])
+        pieces |= _loops(program, facts, pieces["SET_INPUTS"], pieces["DECLARATIONS"])
     return pieces
 
 
@@ -131,9 +122,8 @@ def _inputs(facts: Facts, lengths: dict[str, str]) -> dict[str, str]:
     }
 
 
-def _loops(program: Program, facts: Facts, set_inputs: str) -> dict[str, str]:
-    assert program.loops is not None
-    rows = [*program.loops.positions, *(f"speeds of {name}" for name in program.loops.names)]
+def _loops(program: Program, facts: Facts, set_inputs: str, declared: str) -> dict[str, str]:
+    rows = row_names(program)
     guessed = [*facts.guessed, *[False] * (len(facts.states) - facts.n_q)]
     flags = [".true." if g else ".false." for g in guessed]
     cases = "".join(
@@ -151,9 +141,29 @@ def _loops(program: Program, facts: Facts, set_inputs: str) -> dict[str, str]:
     )
     return {
         "LOOPS": text,
-        "ASSEMBLE": "    call assemble(y)\n",
-        "ADMIT": "      if (all(ieee_is_finite(next))) call admit(i*step, next, ended)\n",
+        "DECLARATIONS": declared + template("loops_types.f90"),
+        "ASSEMBLE": "    call assemble(y)\n    call find_metric(y)\n",
+        "ADVANCE": "      call move(step, (i - 1)*step, (i - 0.5_dp)*step, i*step, y, k, next, 0, ended)\n",
+        "RATES": _WARY,
+        "RECURSIVE": "recursive ",
+        "BEGIN": "    next = y\n    call admit(0.0_dp, next, closed)\n    wary = ratio < watched\n",
+        "BEGUN": "    call remember(0.0_dp, k)\n",
+        "ACCEPT": _ACCEPT,
     }
+
+
+_PLACES = ("DECLARATIONS", "INPUTS", "READ_INPUT", "ECHO_INPUTS", "SET_INPUTS", "CHECK_INPUTS", "LOOPS", "ASSEMBLE", "BEGIN",
+           "BEGUN", "ACCEPT", "RECURSIVE")  # fmt: skip
+_ADVANCE = "      call advance(step, (i - 1)*step, (i - 0.5_dp)*step, i*step, y, k, next)\n"
+_WARY = """    if (wary) then
+      call wary_rates(y, rate)
+    else
+      call derivatives(y, rate)
+    end if
+"""
+_ACCEPT = """      if (ratio > singular) call remember(i*step, k)
+      wary = ratio < watched
+"""
 
 
 def _listed(numbers: Iterable[int]) -> str:

@@ -7,6 +7,7 @@ from bellcrank.emit.c_tables import spline_pieces, surface_pieces
 from bellcrank.emit.names import comment
 from bellcrank.emit.python import python_source
 from bellcrank.emit.standalone.facts import Facts, Quantity, Signal, input_files
+from bellcrank.emit.standalone.loops import inertia_functions
 from bellcrank.emit.standalone.python_routines import function_source
 from bellcrank.emit.standalone.text import filled, indented, require_language, template
 from bellcrank.expr.table import Table
@@ -18,7 +19,7 @@ def python_program(program: Program, facts: Facts, words: Words) -> dict[str, st
     require_language(program, "Python", "python")
     common = {"TITLE": comment(facts.title).replace('"', "'"), "STEM": facts.stem}
     return {
-        "model.py": python_source(program, {k.lower(): v for k, v in words.label.items()}),
+        "model.py": python_source(program, {k.lower(): v for k, v in words.label.items()}, inertia_functions(program)),
         f"{facts.stem}.py": filled(template("python_program.txt"), common | _pieces(program, facts)),
         "routines.py": filled(template("python_routines.txt"), common | {"ROUTINES": _routines(program)}),
         "Makefile": filled(template("python_Makefile.txt"), common),
@@ -44,15 +45,20 @@ def _pieces(program: Program, facts: Facts) -> dict[str, str]:
         "ASSEMBLE": "",
     }
     if program.loops is not None:
+        k = program.loops.scales
         loops = {
+            "RANKS": repr((k.rank_g, k.rank_v)),
+            "ROWS": repr(k.rows),
+            "COLUMNS": repr(k.columns),
+            "USUAL": repr(k.usual),
             "GUESSED": ", ".join(map(repr, facts.guessed)),
             "NAMES": repr(program.loops.names),
             "POSITIONS": repr(program.loops.positions),
         }
         pieces |= {
-            "IMPORTS": "from admit import CannotClose, Closure\n",
+            "IMPORTS": "from admit import CannotClose, Closure\nfrom keep import Keeper\n",
             "LOOPS": filled(template("python_loops.txt"), loops),
-            "ASSEMBLE": "    closure = closure_of(e)\n    y = assemble(closure, y)\n",
+            "ASSEMBLE": "    closure = closure_of(e)\n    y = assemble(closure, y)\n    e.keeper = keeper_of(e, closure, y)\n",
         }
     return pieces
 

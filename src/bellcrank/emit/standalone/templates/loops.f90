@@ -1,14 +1,19 @@
   ! ---- closed loops
 
-  ! The smallest x with A x = r; the rows of A are brought to length 1 first. x = A' y, where A A' y = r is solved by
-  ! A A' = L D L' with the largest pivot first. Rows that vanish against the longest, or whose pivot vanishes because they repeat
-  ! others, are left out. What is not finite in A or r makes every x not finite.
-  subroutine least_norm(a, r, x)
-    real(dp), intent(in) :: a(:, :), r(:)
+  ! The x with A x = r that is smallest when each x is divided by its root; A has a known rank. Rows are brought to length 1 first:
+  ! x = root A' y, where A A' y = r is solved by A A' = L D L' with the largest pivot first. Rows that vanish against the longest, or
+  ! whose pivot vanishes because they repeat others, are left out. What is not finite in A or r makes every x not finite.
+  subroutine least_norm(rows, r, rank_known, root, x)
+    real(dp), intent(in) :: rows(:, :), r(:), root(:)
+    integer, intent(in) :: rank_known
     real(dp), intent(out) :: x(:)
+    real(dp) :: a(size(rows, 1), size(rows, 2))
     real(dp) :: s(size(r), size(r)), y(size(r)), scale(size(r)), largest, entry
     integer :: order(size(r)), rank, i, j, best, pivot, row
     order = [(i, i = 1, size(r))]
+    do j = 1, size(x)
+      a(:, j) = root(j)*rows(:, j)
+    end do
     scale = sqrt(sum(a*a, dim=2))
     x = sum(0*scale) + sum(0*r)
     if (size(r) == 0 .or. size(x) == 0) return
@@ -20,7 +25,7 @@
     end do
     largest = 0
     rank = 0
-    do while (rank < size(r))
+    do while (rank < rank_known)
       best = rank + 1
       do i = rank + 2, size(r)
         if (s(order(i), order(i)) > s(order(best), order(best))) best = i
@@ -46,7 +51,7 @@
         y(row) = y(row) - s(row, order(j))*y(order(j))
       end do
       y(row) = y(row)/s(row, row)
-      x = x + scale(row)*y(row)*a(row, :)
+      x = x + root*scale(row)*y(row)*a(row, :)
     end do
   end subroutine least_norm
 
@@ -66,28 +71,136 @@
     slope_v = transpose(reshape(all_rows(n + n_v + 1:), [n_u, n_v]))
   end subroutine constraints
 
-  ! Corrects q so that the loops are closed, then u so that they stay closed. A correction that is large against what a step
-  ! moves means that they cannot be.
-  subroutine admit(at, y, problem_text)
-    real(dp), intent(in) :: at
+  ! Corrects q so that the loops are closed to within `small`, then u so that they stay closed; in a singular position neither.
+  subroutine admit(at, y, small)
+    real(dp), intent(in) :: at, small
     real(dp), intent(inout) :: y(n_s)
-    character(len=*), intent(inout) :: problem_text
-    real(dp) :: g(n_g), slope_g(n_g, n_q), v(n_v), slope_v(n_v, n_u), change_q(n_q), change_u(n_u), moved
+    real(dp) :: g(n_g), slope_g(n_g, n_q), v(n_v), slope_v(n_v, n_u), change_q(n_q), change_u(n_u)
     integer :: n
-    moved = 0
+    moved_by = 0
+    residual_left = 0
     call constraints(at, y, g, slope_g, v, slope_v)
+    ratio = pivot_ratio(slope_v)
+    worst_row = maxloc(abs(g), dim=1)
+    if (.not. ratio > singular) return
     do n = 1, 4
-      if (all(abs(g) < 1.0e-13_dp)) exit
-      call least_norm(slope_g, g, change_q)
-      moved = moved + norm2(change_q)
+      if (all(abs(g) < small)) exit
+      call least_norm(slope_g, g, rank_g, root_q, change_q)
+      moved_by = moved_by + norm2(change_q)
       y(:n_q) = y(:n_q) - change_q
       call constraints(at, y, g, slope_g, v, slope_v)
+      if (n == 1) ratio = pivot_ratio(slope_v)
     end do
-    call least_norm(slope_v, v, change_u)
+    residual_left = maxval([0.0_dp, abs(g)])
+    call least_norm(slope_v, v, rank_v, root_u, change_u)
     y(n_q + 1:) = y(n_q + 1:) - change_u
-    if (moved > 0.1_dp*step*norm2(y(n_q + 1:)) + 1.0e-6_dp) &
-      problem_text = "the loops cannot be kept closed: a correction of " // trim(number(moved)) // " was needed"
   end subroutine admit
+
+  ! How near a position is to a singular one: the ratio of pivots of the slopes.
+  function pivot_ratio(slopes) result(value)
+    real(dp), intent(in) :: slopes(n_v, n_u)
+    real(dp) :: value, a(n_v, n_u + 1), zero(n_v)
+    integer :: order(n_u), used
+    zero = 0
+    a = scaled(slopes, zero)
+    call pivoted(a, order, used, value)
+  end function pivot_ratio
+
+  ! Accelerations by the parabola, line or constant through those of the last regular steps.
+  function extrapolated(at) result(rate)
+    real(dp), intent(in) :: at
+    real(dp) :: rate(n_u), share
+    integer :: i, k
+    rate = 0
+    do i = 1, n_past
+      share = 1
+      do k = 1, n_past
+        if (k /= i) share = share*(at - past(0, k))/(past(0, i) - past(0, k))
+      end do
+      rate = rate + share*past(1:, i)
+    end do
+  end function extrapolated
+
+  ! Rates near a singular position: the state is brought onto the constraints first. In it, accelerations are extrapolated.
+  subroutine wary_rates(y, rate)
+    real(dp), intent(in) :: y(n_s)
+    real(dp), intent(out) :: rate(n_s)
+    real(dp) :: found(n_s + 1), state(n_s)
+    logical :: alive
+    call careful(y, found)
+    if (found(n_s + 1) > singular .and. found(n_s + 1) < near) then
+      alive = live
+      state = y
+      call admit(t, state, tight)
+      live = alive
+      call careful(state, found)
+    end if
+    if (.not. found(n_s + 1) > singular .and. n_past > 0) found(n_q + 1:n_s) = extrapolated(t)
+    rate = found(:n_s)
+  end subroutine wary_rates
+
+  ! Rates from which accelerations are extrapolated: those of the last three regular steps, or of the start.
+  subroutine remember(at, rate)
+    real(dp), intent(in) :: at, rate(n_s)
+    if (n_past == 3) past(:, 1:2) = past(:, 2:3)
+    n_past = min(n_past + 1, 3)
+    past(0, n_past) = at
+    past(1:, n_past) = rate(n_q + 1:)
+  end subroutine remember
+
+  ! A step that ends on the constraints. It is taken again with care if it ends near a singular position, and halved if it needs a
+  ! correction that is large against what it moves.
+  recursive subroutine move(h, start, middle, finish_time, y, k, next, depth, ended)
+    real(dp), intent(in) :: h, start, middle, finish_time, y(n_s), k(n_s)
+    real(dp), intent(out) :: next(n_s)
+    integer, intent(in) :: depth
+    character(len=*), intent(inout) :: ended
+    real(dp) :: half(n_s), rate(n_s)
+    do
+      call advance(h, start, middle, finish_time, y, k, next)
+      if (.not. all(ieee_is_finite(next))) return
+      call admit(finish_time, next, merge(tight, closed, wary))
+      if (wary .or. ratio >= near) exit
+      wary = .true. ! once more, with care
+    end do
+    if (.not. all(ieee_is_finite(next))) return
+    if (moved_by <= 0.1_dp*h*norm2(next(n_q + 1:)) + 1.0e-6_dp .and. residual_left < 1.0e-9_dp) return
+    if (depth == 10) then
+      ended = "the loop " // trim(row_name(worst_row)) // " cannot be kept closed: a correction of " // &
+              trim(number(moved_by)) // " was needed"
+      return
+    end if
+    call move(h/2, start, (start + middle)/2, middle, y, k, half, depth + 1, ended)
+    next = half
+    if (ended /= "" .or. .not. all(ieee_is_finite(half))) return
+    wary = wary .or. ratio < watched
+    call rates(.false., middle, half, rate)
+    call move(h/2, middle, (middle + finish_time)/2, finish_time, half, rate, next, depth + 1, ended)
+  end subroutine move
+
+  ! The metric in which loops are kept closed: roots of the inverse inertias of coordinates and speeds at the start, so that
+  ! corrections move what is light.
+  subroutine find_metric(y)
+    real(dp), intent(in) :: y(n_s)
+    real(dp) :: heavy(n_u), state(n_s), still(n_s + 1), moving(n_s + 1)
+    integer :: i
+    t = 0
+@SET_INPUTS@    call inertias(y, heavy)
+    root_u = 1
+    if (maxval(heavy) > 0) root_u = 1/max(heavy, 1.0e-3_dp*maxval(heavy))
+    state = y
+    state(n_q + 1:) = 0
+    call careful(state, still)
+    root_q = 0
+    do i = 1, n_u
+      state(n_q + i) = 1
+      call careful(state, moving)
+      state(n_q + i) = 0
+      root_q = root_q + root_u(i)*(moving(:n_q) - still(:n_q))**2
+    end do
+    root_q = sqrt(merge(root_q, minval(root_u), root_q > 0))
+    root_u = sqrt(root_u)
+  end subroutine find_metric
 
   ! The smallest change of the free variables with A change = r.
   subroutine free_change(a, r, may, change)
@@ -95,9 +208,10 @@
     logical, intent(in) :: may(:)
     real(dp), intent(out) :: change(:)
     integer :: chosen(count(may)), i
-    real(dp) :: x(count(may))
+    real(dp) :: x(count(may)), one(count(may))
+    one = 1
     chosen = pack([(i, i = 1, size(may))], may)
-    call least_norm(a(:, chosen), r, x)
+    call least_norm(a(:, chosen), r, size(r), one, x)
     change = 0
     change(chosen) = x
   end subroutine free_change

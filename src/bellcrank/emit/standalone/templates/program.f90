@@ -603,35 +603,34 @@ contains
   end subroutine check_values
 
 @LOOPS@  ! Rates of the state at a time; alive: external routines may change what they remember.
-  subroutine rates(alive, at, y, rate)
+  @RECURSIVE@subroutine rates(alive, at, y, rate)
     logical, intent(in) :: alive
     real(dp), intent(in) :: at, y(n_s)
     real(dp), intent(out) :: rate(n_s)
     t = at
 @SET_INPUTS@    live = alive
-    call derivatives(y, rate)
-    live = .false.
+@RATES@    live = .false.
   end subroutine rates
 
   ! One step of length h from y with rates k; the rates at its end are left to the caller.
-  subroutine advance(start, middle, finish_time, y, k, next)
-    real(dp), intent(in) :: start, middle, finish_time, y(n_s), k(n_s)
+  subroutine advance(h, start, middle, finish_time, y, k, next)
+    real(dp), intent(in) :: h, start, middle, finish_time, y(n_s), k(n_s)
     real(dp), intent(out) :: next(n_s)
     real(dp) :: k2(n_s), k3(n_s), k4(n_s)
     select case (method)
     case (1) ! rk2: the midpoint rule
-      call rates(.true., middle, y + step/2*k, k2)
-      next = y + step*k2
+      call rates(.true., middle, y + h/2*k, k2)
+      next = y + h*k2
     case (2) ! rk4
-      call rates(.false., middle, y + step/2*k, k2)
-      call rates(.false., middle, y + step/2*k2, k3)
-      call rates(.false., finish_time, y + step*k3, k4)
-      next = y + step/6*(k + 2*k2 + 2*k3 + k4)
+      call rates(.false., middle, y + h/2*k, k2)
+      call rates(.false., middle, y + h/2*k2, k3)
+      call rates(.false., finish_time, y + h*k3, k4)
+      next = y + h/6*(k + 2*k2 + 2*k3 + k4)
     case default ! semi-implicit Euler: speeds first, then coordinates with the new speeds
       next = y
-      next(n_q + 1:) = next(n_q + 1:) + step*k(n_q + 1:)
+      next(n_q + 1:) = next(n_q + 1:) + h*k(n_q + 1:)
       call rates(.false., start, next, k2)
-      next(:n_q) = next(:n_q) + step*k2(:n_q)
+      next(:n_q) = next(:n_q) + h*k2(:n_q)
     end select
   end subroutine advance
 
@@ -670,13 +669,12 @@ contains
     call cpu_time(before)
     ended = ""
     reached = 0
-    call rates(.true., 0.0_dp, y, k)
+@BEGIN@    call rates(.true., 0.0_dp, y, k)
     filled = 1
     call record(y, rows(:, filled))
-    do i = 1, total
+@BEGUN@    do i = 1, total
       reached = i
-      call advance((i - 1)*step, (i - 0.5_dp)*step, i*step, y, k, next)
-@ADMIT@      if (.not. all(ieee_is_finite(next))) then
+@ADVANCE@      if (.not. all(ieee_is_finite(next))) then
         ended = "a state is no longer a finite number; try a smaller step:"
         do j = 1, n_s
           if (.not. ieee_is_finite(next(j))) ended = trim(ended) // " " // states(j)%keyword
@@ -685,7 +683,7 @@ contains
       if (ended /= "") exit
       y = next
       call rates(.true., i*step, y, k)
-      if (mod(i, every) == 0 .or. i == total) then
+@ACCEPT@      if (mod(i, every) == 0 .or. i == total) then
         filled = filled + 1
         call record(y, rows(:, filled))
       end if
@@ -708,10 +706,10 @@ contains
   ! ---- the command line
 
   subroutine help()
-    write (output_unit, '(a)') "usage: @STEM@ [options] [PARSFILE]", "", &
-      "  PARSFILE         parameters, initial values and inputs (default: @STEM@.par)", &
-      "  --output FILE    all channels over time (default: @STEM@.erd; a name that ends in .csv gives a table)", &
-      "  --echo FILE      everything as it was used, again a PARSFILE (default: @STEM@.echo)", &
+    write (output_unit, '(a)') "usage: " // stem // " [options] [PARSFILE]", "", &
+      "  PARSFILE         parameters, initial values and inputs (default: " // stem // ".par)", &
+      "  --output FILE    all channels over time (default: " // stem // ".erd; a name that ends in .csv gives a table)", &
+      "  --echo FILE      everything as it was used, again a PARSFILE (default: " // stem // ".echo)", &
       "  --t-end S        end of the run in s, instead of STOPT of the file", &
       "  --step S         time step in s, instead of STEP", &
       "  --method NAME    rk2, rk4 or euler, instead of METHOD", &
