@@ -14,7 +14,7 @@ from types import ModuleType
 from typing import Any
 
 import bellcrank as bc
-from bellcrank.cli import check, count, describe, kane, plot, run, translate, write
+from bellcrank.cli import check, count, describe, kane, plot, report, run, translate, write
 from bellcrank.cli.codes import INTERRUPTED, USAGE, USER_ERROR
 
 COMMANDS: dict[str, ModuleType] = {
@@ -26,6 +26,7 @@ COMMANDS: dict[str, ModuleType] = {
     "translate": translate,
     "kane": kane,
     "plot": plot,
+    "report": report,
 }
 
 
