@@ -25,7 +25,7 @@ OWN_NAMES = frozenset((
     "t", "y", "p", "c", "w", "k", "z", "out", "rate", "dp", "n_q", "n_u", "n_s", "n_p", "n_c", "n_w", "n_out", "n_g",
     "n_v", "n_memory", "memory", "live", "constants", "derivatives", "outputs", "closure", "careful", "inertias",
     "model", "signum", "solve_symmetric", "constrained_rates", "pivoted", "scaled", "rank_g", "rank_v", "row_scale",
-    "column_scale", "usual_ratio", "singular", "spline_value", "surface_value", "interval", "cubic", "sin", "cos",
+    "column_scale", "usual_ratio", "singular", "steady_ratio", "usual_order", "n_order", "order_row", "order_column", "quick_q", "quick_u", "spline_value", "surface_value", "interval", "cubic", "sin", "cos",
     "tan", "asin", "acos", "atan", "atan2", "exp", "log", "sqrt", "abs", "min", "max", "merge", "real", "real64",
 ))  # fmt: skip
 
@@ -69,6 +69,12 @@ class _Source:
             parts.append(
                 self._routine("closure", "out", self.program.closure, "constraints of closed loops: g, G, v, J")
             )
+            if self.program.loops.quick is not None:
+                what = "what dependent coordinates are to be moved by in regular positions"
+                parts.append(self._routine("quick_q", "out", self.program.quick_q, what))
+                parts.append(
+                    self._routine("quick_u", "out", self.program.quick_u, "the same for speeds, then the pivots")
+                )
             what = "rates near singular positions, then the ratio of pivots"
             parts.append(self._routine("careful", "out", self.program.careful, what))
         for name, section in self.extra.items():
@@ -205,7 +211,7 @@ class _Source:
 
     def _helpers(self) -> str:
         p = self.program
-        sections = [p.constants, p.derivatives, p.outputs, p.closure, p.careful]
+        sections = [p.constants, p.derivatives, p.outputs, p.closure, p.quick_q, p.quick_u, p.careful]
         roots = [e for s in sections for x in s.statements for e in statement_expressions(x)]
         roots += [r for s in sections for r in s.results]
         used = {n.name for n in postorder(roots) if isinstance(n, Func) and n.function is None}
@@ -251,7 +257,13 @@ class _Source:
 
 def _scales(k: Scales) -> list[str]:
     """Numbers that bring the rows of loops to entries of about one, and what counts as a singular position."""
-    lines = [f"  real(dp), parameter :: usual_ratio = {k.usual!r}_dp, singular = {SINGULAR!r}_dp"]
+    lines = [
+        f"  real(dp), parameter :: usual_ratio = {k.usual!r}_dp, singular = {SINGULAR!r}_dp, usual_order = {k.usual_order!r}_dp",
+        f"  integer, parameter :: n_order = {len(k.order)} ! pivots of `derivatives`: their rows and columns",
+    ]
+    for i, name in enumerate(("order_row", "order_column")):
+        listed = ", ".join(str(place[i] + 1) for place in k.order)
+        lines += [f"  {line}" for line in wrapped(f"integer, parameter :: {name}(n_order) = [integer :: {listed}]")]
     for name, size, values in (("row_scale", "n_v", k.rows), ("column_scale", "n_u", k.columns)):
         lines += [f"  real(dp), parameter :: {name}({size}) = [ &", f"    {numbers(values)}]"]
     return [*lines, ""]

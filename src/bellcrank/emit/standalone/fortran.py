@@ -11,7 +11,7 @@ from bellcrank.emit.names import comment
 from bellcrank.emit.standalone.facts import Facts, OutputChannel, Quantity, Signal, input_files
 from bellcrank.emit.standalone.loops import inertia_functions, row_names
 from bellcrank.emit.standalone.text import filled, require_language, template
-from bellcrank.program.program import Program
+from bellcrank.program.program import Loops, Program
 
 METHODS = ("rk2", "rk4", "euler")
 
@@ -123,6 +123,7 @@ def _inputs(facts: Facts, lengths: dict[str, str]) -> dict[str, str]:
 
 
 def _loops(program: Program, facts: Facts, set_inputs: str, declared: str) -> dict[str, str]:
+    assert program.loops is not None
     rows = row_names(program)
     guessed = [*facts.guessed, *[False] * (len(facts.states) - facts.n_q)]
     flags = [".true." if g else ".false." for g in guessed]
@@ -137,16 +138,20 @@ def _loops(program: Program, facts: Facts, set_inputs: str, declared: str) -> di
             "ROW_LENGTH": str(max(len(" ".join(r.split()).encode()) for r in rows)),
             "ROWS": cases,
             "SET_INPUTS": set_inputs,
+            "QUICK": _QUICK if program.loops.quick else "",
+            "DONE": "    logical :: done\n" if program.loops.quick else "",
         },
     )
+    if program.loops.quick:
+        text = filled(template("quick.f90"), {"SET_INPUTS": set_inputs}) + text
     return {
         "LOOPS": text,
-        "DECLARATIONS": declared + template("loops_types.f90"),
+        "DECLARATIONS": declared + template("loops_types.f90") + _quick_places(program.loops),
         "ASSEMBLE": "    call assemble(y)\n    call find_metric(y)\n",
         "ADVANCE": "      call move(step, (i - 1)*step, (i - 0.5_dp)*step, i*step, y, k, next, 0, ended)\n",
         "RATES": _WARY,
         "RECURSIVE": "recursive ",
-        "BEGIN": "    next = y\n    call admit(0.0_dp, next, closed)\n    wary = ratio < watched\n",
+        "BEGIN": "    next = y\n    call admit(0.0_dp, next, closed)\n    wary = ratio < watched .or. steady < watched\n",
         "BEGUN": "    call remember(0.0_dp, k)\n",
         "ACCEPT": _ACCEPT,
     }
@@ -162,8 +167,27 @@ _WARY = """    if (wary) then
     end if
 """
 _ACCEPT = """      if (ratio > singular) call remember(i*step, k)
-      wary = ratio < watched
+      wary = ratio < watched .or. steady < watched
 """
+_QUICK = """      if (.not. wary) then
+        call quick_admit(h, finish_time, next, done)
+        if (done) return
+      end if
+"""
+
+
+def _quick_places(loops: Loops) -> str:
+    """Places that the correction of regular positions moves."""
+    quick = loops.quick
+    if quick is None:
+        return ""
+    lines = [f"integer, parameter :: n_quick_q = {len(quick.q)}, n_quick_u = {len(quick.u)}"]
+    for name, places in (("q", quick.q), ("u", quick.u)):
+        lines += wrapped(
+            f"integer, parameter :: quick_places_{name}(n_quick_{name}) = [{', '.join(str(i + 1) for i in places)}]"
+        )
+    lines += wrapped(f"real(dp), parameter :: pivot_scale(n_quick_u) = [{', '.join(map(_real, quick.pivot_scales))}]")
+    return "".join(f"  {line}\n" for line in lines)
 
 
 def _listed(numbers: Iterable[int]) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+
 from bellcrank.emit.c import Words
 from bellcrank.emit.c_tables import spline_pieces, surface_pieces
 from bellcrank.emit.names import comment
@@ -45,18 +47,16 @@ def _pieces(program: Program, facts: Facts) -> dict[str, str]:
         "ASSEMBLE": "",
     }
     if program.loops is not None:
-        k = program.loops.scales
+        scales, quick = asdict(program.loops.scales), program.loops.quick
         loops = {
-            "RANKS": repr((k.rank_g, k.rank_v)),
-            "ROWS": repr(k.rows),
-            "COLUMNS": repr(k.columns),
-            "USUAL": repr(k.usual),
+            "SCALES": ", ".join(f"{name}={value!r}" for name, value in scales.items()),
+            "QUICK": repr(quick and (list(quick.q), list(quick.u), list(quick.pivot_scales))),
             "GUESSED": ", ".join(map(repr, facts.guessed)),
             "NAMES": repr(program.loops.names),
             "POSITIONS": repr(program.loops.positions),
         }
         pieces |= {
-            "IMPORTS": "from admit import CannotClose, Closure\nfrom keep import Keeper\n",
+            "IMPORTS": "from admit import CannotClose, Closure, QuickCorrection\nfrom keep import Keeper\n",
             "LOOPS": filled(template("python_loops.txt"), loops),
             "ASSEMBLE": "    closure = closure_of(e)\n    y = assemble(closure, y)\n    e.keeper = keeper_of(e, closure, y)\n",
         }

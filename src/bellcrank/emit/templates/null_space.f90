@@ -46,6 +46,31 @@
     a(:, n_u + 1) = right*row_scale
   end function scaled
 
+  ! How far the pivots that the derivatives divide by are from zero.
+  pure function steady_ratio(rows) result(least)
+    real(dp), intent(in) :: rows(n_v, n_u)
+    real(dp) :: least, a(n_v, n_u + 1), zero(n_v), factor(n_v)
+    integer :: i, j, k
+    zero = 0
+    a = scaled(rows, zero)
+    least = 1
+    k = 0
+    do while (k < n_order)
+      k = k + 1
+      i = order_row(k)
+      j = order_column(k)
+      if (k == 1 .or. abs(a(i, j)) < least) least = abs(a(i, j))
+      if (.not. least > 1.0e-12_dp) then
+        least = 0
+        return
+      end if
+      factor = a(:, j)/a(i, j)
+      factor(i) = 0
+      a = a - spread(factor, 2, n_u + 1)*spread(a(i, :), 1, n_v)
+    end do
+    least = least/usual_order
+  end function steady_ratio
+
   ! rates: u' of M u' = force + J' lambda with J u' = right, then the ratio of pivots. u' = T a + c, where J T = 0 and J c = right;
   ! (T' M T) a = T' (force - M c). mass: the lower triangle of M.
   subroutine constrained_rates(mass, force, rows, right, rates)

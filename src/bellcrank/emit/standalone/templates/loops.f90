@@ -81,6 +81,7 @@
     residual_left = 0
     call constraints(at, y, g, slope_g, v, slope_v)
     ratio = pivot_ratio(slope_v)
+    steady = steady_ratio(slope_v)
     worst_row = maxloc(abs(g), dim=1)
     if (.not. ratio > singular) return
     do n = 1, 4
@@ -89,7 +90,10 @@
       moved_by = moved_by + norm2(change_q)
       y(:n_q) = y(:n_q) - change_q
       call constraints(at, y, g, slope_g, v, slope_v)
-      if (n == 1) ratio = pivot_ratio(slope_v)
+      if (n == 1) then
+        ratio = pivot_ratio(slope_v)
+        steady = steady_ratio(slope_v)
+      end if
     end do
     residual_left = maxval([0.0_dp, abs(g)])
     call least_norm(slope_v, v, rank_v, root_u, change_u)
@@ -156,11 +160,11 @@
     integer, intent(in) :: depth
     character(len=*), intent(inout) :: ended
     real(dp) :: half(n_s), rate(n_s)
-    do
+@DONE@    do
       call advance(h, start, middle, finish_time, y, k, next)
       if (.not. all(ieee_is_finite(next))) return
-      call admit(finish_time, next, merge(tight, closed, wary))
-      if (wary .or. ratio >= near) exit
+@QUICK@      call admit(finish_time, next, merge(tight, closed, wary))
+      if (wary .or. (ratio >= near .and. steady >= near)) exit
       wary = .true. ! once more, with care
     end do
     if (.not. all(ieee_is_finite(next))) return
@@ -173,7 +177,7 @@
     call move(h/2, start, (start + middle)/2, middle, y, k, half, depth + 1, ended)
     next = half
     if (ended /= "" .or. .not. all(ieee_is_finite(half))) return
-    wary = wary .or. ratio < watched
+    wary = wary .or. ratio < watched .or. steady < watched
     call rates(.false., middle, half, rate)
     call move(h/2, middle, (middle + finish_time)/2, finish_time, half, rate, next, depth + 1, ended)
   end subroutine move
