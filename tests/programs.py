@@ -21,6 +21,7 @@ LANGUAGES = [
     pytest.param(name, marks=pytest.mark.skipif(wanting, reason=reason)) for name, (wanting, reason) in SKIPPED.items()
 ]
 COMPILED = LANGUAGES[:2]
+LONG_PYTHON = [*COMPILED, pytest.param("python", marks=pytest.mark.campaign)]  # Python takes its time to start
 FLAGS = "-O0 -Werror"
 
 

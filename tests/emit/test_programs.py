@@ -5,7 +5,7 @@ import pytest
 
 import bellcrank as bc
 from tests.models import example, pendulum, relative, system
-from tests.programs import COMPILED, FLAGS, LANGUAGES, build, compiled
+from tests.programs import COMPILED, FLAGS, LANGUAGES, LONG_PYTHON, build, compiled
 
 AUTOSIM = [
     "passenger_car", "passenger_car_small", "cart", "four_bar", "spacecraft_1", "spacecraft_1_small", "spacecraft_2",
@@ -276,7 +276,7 @@ def test_options_and_forms_of_input(built, tmp_path, language):
     assert "--classic" in program("--help")
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", LONG_PYTHON)
 def test_layouts_of_the_output(built, tmp_path, language):
     program = built("four_bar", language)
     for name, options in (("text", []), ("binary", ["--binary"]), ("classic", ["--classic"])):
@@ -347,7 +347,7 @@ def test_all_problems_are_told_at_once(built, tmp_path):
     assert [f"line {n}" in told for n in (2, 3, 4)] == [True] * 3
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", LONG_PYTHON)
 def test_files_that_cannot_be_written(built, tmp_path, language):
     program = built("quarter_car", language)
     for option in ("--output", "--echo"):
@@ -359,7 +359,7 @@ def test_files_that_cannot_be_written(built, tmp_path, language):
     program("--classic", "--output", "a.csv", cwd=tmp_path, code=2)
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", LONG_PYTHON)
 def test_dependent_speeds_cannot_be_given(built, tmp_path, language):
     path = tmp_path / "cart.par"
     path.write_text("PARSFILE\nu(lfw) 3\n", encoding="utf-8")
@@ -376,7 +376,7 @@ def test_a_run_that_blows_up_ends_with_what_it_has(built, tmp_path, language):
     assert 1 < len(run) < 31 and np.all(np.isfinite(run["q(body)"]))
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", LONG_PYTHON)
 def test_loops_that_cannot_be_closed(tmp_path, language):
     s = bc.System("three bars", units="mks")
     parent = None
@@ -433,7 +433,7 @@ def test_places_that_programs_do_not_have(tmp_path):
         s.equations().write("c", tmp_path)
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", LONG_PYTHON)
 def test_names_and_labels_of_all_kinds(tmp_path, language):
     """Names that are words of the file or of a language, long ones, labels with quotes and letters of other alphabets."""
     s = bc.System('a "machine" \u00fc?? */', units="mks")
