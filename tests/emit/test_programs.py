@@ -1,5 +1,7 @@
 """Stand-alone programs in C, Fortran and Python against the run within the package; their files; their answers to bad input."""
 
+import subprocess
+
 import numpy as np
 import pytest
 
@@ -479,3 +481,41 @@ def test_source_reads_well(tmp_path):
     assert "    rate(1) = u_wheel\n" in text
     assert (tmp_path / "quarter_car.par").read_text(encoding="utf-8").startswith("PARSFILE\n* Input of quarter car")
     assert FLAGS.endswith("-Werror")
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("language", COMPILED)
+def test_mutated_input_under_the_sanitizers(tmp_path, language):
+    """200 seeded mutations of parameter files and points: a result or a clear error, no fault, no hang."""
+    flags = {
+        "c": "-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all",
+        "fortran": "-O1 -g -fcheck=all -fbacktrace",
+    }
+    program = build(example("quarter_car"), language, tmp_path / "program", flags[language])
+    text = program.default.read_text(encoding="utf-8") + "z_road file points.txt\nPARSFILE inner.par\n"
+    (tmp_path / "inner.par").write_text("PARSFILE\nk 17000\n", encoding="utf-8")
+    rng = np.random.default_rng(7)
+    letters = list("kqu()0123456789.eEdD+-* \t\n\x00\u00fc\"'%PARSFILE,")
+    codes = {0: 0, 1: 0, 4: 0}
+    for _ in range(200):
+        for name, base in (("m.par", text), ("points.txt", "0 0\n0.5,0.1\n* words\n4 0\n")):
+            chars = list(base)
+            for _ in range(rng.integers(0, 6)):
+                place = int(rng.integers(len(chars))) if chars else 0
+                match rng.integers(3):
+                    case 0:
+                        chars[place : place + 1] = letters[rng.integers(len(letters))]
+                    case 1:
+                        del chars[place : place + int(rng.integers(1, 40))]
+                    case _:
+                        chars[place:place] = chars[place : place + int(rng.integers(1, 200))] * int(rng.integers(1, 60))
+            (tmp_path / name).write_text("".join(chars), encoding="utf-8")
+        done = subprocess.run(
+            [program.folder / program.stem, "m.par", "--t-end", "0.1", "--step", "0.001", "--every", "50"], cwd=tmp_path, capture_output=True, timeout=20, check=False
+        )  # fmt: skip
+        told = done.stderr.decode(errors="replace")
+        assert done.returncode in codes, told
+        assert "runtime error" not in told and "Sanitizer" not in told, told
+        assert done.returncode != 1 or told.startswith("quarter_car: "), told
+        codes[done.returncode] += 1
+    assert codes[0] > 10 and codes[1] > 50
