@@ -95,9 +95,7 @@ def model(small=False):
     if small:
         s.large("kb", "bb")  # moments from small deflections are not small
 
-    s.add_external(
-        "cmd", arguments=("t",), returns=("clkcmd", "camcmd"), python=cmd, c=CMD_C, fortran=CMD_FORTRAN
-    )
+    s.add_external("cmd", arguments=("t",), returns=("clkcmd", "camcmd"), python=cmd, c=CMD_C, fortran=CMD_FORTRAN)
     s.add_external(
         "thrust", arguments=("t", "axis", "err"), memory=6, python=thrust, c=THRUST_C, fortran=THRUST_FORTRAN
     )
