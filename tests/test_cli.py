@@ -129,7 +129,7 @@ def test_count_prints_a_table(capsys):
     assert "passes: formulation" in out
 
 
-@pytest.mark.parametrize("language", ["c", "python"])
+@pytest.mark.parametrize("language", ["c", "fortran", "python"])
 def test_write_writes_source(tmp_path, capsys, language):
     assert bellcrank("write", QUARTER_CAR, "--language", language, "--out", tmp_path / "new") == 0
     path = Path(capsys.readouterr().out.splitlines()[-1].removeprefix("wrote "))

@@ -5,6 +5,7 @@ from bellcrank.analysis.equilibrium import NoEquilibrium
 from bellcrank.analysis.random import road_spectrum
 from bellcrank.api.equations import Equations
 from bellcrank.api.loading import load_model
+from bellcrank.api.parsfile import settings_of
 from bellcrank.api.simulation import Simulation
 from bellcrank.api.system import System
 from bellcrank.errors import (
@@ -56,6 +57,7 @@ from bellcrank.model.formula import (
 )
 from bellcrank.run.inputs import chirp, ramp, sampled, sine, step
 from bellcrank.run.result import Run
+from bellcrank.run.stored import read
 from bellcrank.verify.check import check
 
 __version__ = "0.1.0"
@@ -63,6 +65,6 @@ __version__ = "0.1.0"
 __all__ = [
     "BellcrankError", "BuildError", "Equations", "ExpressionError", "InternalError", "ModelError", "ModelWarning", "NoEquilibrium", "Run",
     "RunError", "Simulation", "System", "acos", "angle", "asin", "atan", "atan2", "check", "chirp", "cos", "cross", "direction", "dot",
-    "dxdt", "exp", "fm", "load_model", "log", "magnitude", "nominal", "norm", "partial", "pos", "project", "ramp", "road_spectrum", "rot",
-    "sampled", "sign", "sin", "sine", "sqrt", "step", "table", "tan", "vel", "where",
+    "dxdt", "exp", "fm", "load_model", "log", "magnitude", "nominal", "norm", "partial", "pos", "project", "ramp", "read", "road_spectrum",
+    "rot", "sampled", "settings_of", "sign", "sin", "sine", "sqrt", "step", "table", "tan", "vel", "where",
 ]  # fmt: skip

@@ -12,9 +12,7 @@ from bellcrank.api.describe import describe
 from bellcrank.api.graph import Results, model_results
 from bellcrank.api.slopes import Slopes, gradient_of, slopes_of
 from bellcrank.dynamics.derive import reduced_system
-from bellcrank.emit.c import Words, c_source
-from bellcrank.emit.python import python_source
-from bellcrank.errors import BuildError, ModelError, ModelWarning, counted, did_you_mean, mapping
+from bellcrank.errors import ModelWarning, counted, did_you_mean, mapping
 from bellcrank.expr import ZERO, Expr, Symbol, latex, small_threshold
 from bellcrank.kinematics.analysis import Analysis
 from bellcrank.kinematics.constraints import Removed, solve_speed_constraint
@@ -176,31 +174,13 @@ class Equations:
         return "\\begin{aligned}\n" + " \\\\\n".join(lines) + "\n\\end{aligned}"
 
     def write(self, language: str, directory: str | Path) -> Path:
-        """Writes the program's source in "c" or "python"; returns its path."""
-        writers = {"c": ("model.c", self._c_text), "python": ("model.py", self._python_text)}
-        if language not in writers:
-            known = ", ".join(f"'{w}'" for w in writers)
-            raise ModelError(f"language {language!r} is not known; it is one of {known}", self.name)
-        name, text = writers[language]
-        path = Path(directory) / name
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text(), encoding="utf-8")
-        except OSError as error:
-            raise BuildError(f"cannot write {path}: {error.strerror or error}") from None
-        return path
+        """Writes a stand-alone program in "c", "fortran" or "python": source, Makefile and default input.
 
-    def _python_text(self) -> str:
-        return python_source(self.program, self.quantities.label)
+        Returns the path of the file with the equations.
+        """
+        from bellcrank.api.programs import write_program
 
-    def _c_text(self) -> str:
-        q = self.quantities
-        named = [*self.program.parameters, *self.program.inputs]
-        label = {s.name: q.label.get(s.name.lower(), "") for s in named} | dict(q.state_label)
-        label |= {o.name: o.label for o in self.analysis.outputs}
-        unit = {s.name: q.unit[s.name.lower()].text for s in named if s.name.lower() in q.unit}
-        unit |= {name: u.text for name, u in (*q.states.items(), *q.output_unit.items())}
-        return c_source(self.program, Words(label, unit))
+        return write_program(self, language, directory)
 
     def compile(self, backend: str = "auto", external: Mapping[str, Any] | None = None) -> Any:
         """A simulation, ready to run. `external` replaces external routines by name.

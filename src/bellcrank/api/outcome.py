@@ -147,4 +147,9 @@ def as_run(equations: Equations, rows: np.ndarray, ended: str, watch: Watch, set
             unit = quantities.unit[s.name.lower()]
             channels[s.name] = np.asarray(unit.from_equation(rows[:, i]))
             units[s.name], labels[s.name] = unit.text, quantities.label.get(s.name.lower()) or s.name
-    return Run(equations.name, rows[:, 0].copy(), channels, units, labels, ended, list(watch.events), settings)
+    bodies = {s.name: b.name for b in equations.analysis.mechanism.bodies for s in (*b.coordinates, *b.speeds)}
+    bodies |= {name: by_name[name].body or "" for name in program.output_names}
+    bodies = {name: bodies.get(name, "") for name in channels}
+    generic = {name: quantities.generic.get(name, "") for name in channels}
+    time = rows[:, 0].copy()
+    return Run(equations.name, time, channels, units, labels, ended, list(watch.events), settings, generic, bodies)

@@ -14,7 +14,7 @@ from types import ModuleType
 from typing import Any
 
 import bellcrank as bc
-from bellcrank.cli import analyse, check, count, describe, kane, run, translate, write
+from bellcrank.cli import analyse, check, count, describe, kane, plot, report, run, translate, write
 from bellcrank.cli.codes import INTERRUPTED, USAGE, USER_ERROR
 
 COMMANDS: dict[str, ModuleType] = {
@@ -26,6 +26,8 @@ COMMANDS: dict[str, ModuleType] = {
     "translate": translate,
     "kane": kane,
     "analyse": analyse,
+    "plot": plot,
+    "report": report,
 }
 
 

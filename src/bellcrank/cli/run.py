@@ -9,6 +9,7 @@ from argparse import ArgumentParser, Namespace
 from typing import Any
 
 import bellcrank as bc
+from bellcrank.api.parsfile import write_echo
 from bellcrank.cli import kane
 from bellcrank.cli.codes import ENDED_EARLY, FINE
 from bellcrank.cli.files import make_folder, read_inputs
@@ -49,8 +50,13 @@ def options(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--message", metavar="TEXT", help="SCRIPT.al: words that identify the run in its output files")
     parser.add_argument(
-        "--out", metavar="FILE", help="write all channels to a CSV file; SCRIPT.al: or a folder for its files"
+        "--out",
+        metavar="FILE",
+        help="write all channels (.csv, .erd, .parquet, .nc); SCRIPT.al: or a folder for its files",
     )
+    parser.add_argument("--classic", action="store_true", help="ERD file in the layout of 1990: 32 bit, in FILE.BIN")
+    parser.add_argument("--pars", metavar="FILE", help="parameter file, as programs read it; other options override it")
+    parser.add_argument("--echo", metavar="FILE", help="write a parameter file with everything as it was used")
     parser.add_argument("--plot", metavar="FILE", help="draw the outputs to a PNG file")
 
 
@@ -65,20 +71,20 @@ def command(args: Namespace) -> int:
         sim = equations.compile(**given(backend=args.backend))
     compiled = time.perf_counter()
     inputs = read_inputs(args.input, equations) if args.input else {}
+    told = bc.settings_of(equations, args.pars) if args.pars else {}
+    options = given(t_end=args.t_end, step=args.step, method=args.method, output_every=args.output_every)
+    for name, values in (("parameters", parameters), ("initial", dict(args.initial)), ("inputs", inputs)):
+        options[name] = {**told.get(name, {}), **values}
+    options = {**told, **options}
     stops = [name for name, _ in args.stop]
     with Progress("running") as progress:
-        run = sim.simulate(
-            parameters=parameters,
-            initial=dict(args.initial),
-            inputs=inputs,
-            events=dict([*args.event, *args.stop]),
-            stop=stops,
-            progress=progress.tell,
-            **given(t_end=args.t_end, step=args.step, method=args.method, output_every=args.output_every),
-        )
+        run = sim.simulate(events=dict([*args.event, *args.stop]), stop=stops, progress=progress.tell, **options)
     if args.out:
         make_folder(args.out)
-        run.save(args.out)
+        run.save(args.out, classic=args.classic)
+    if args.echo:
+        make_folder(args.echo)
+        write_echo(equations, run, options, args.echo)
     if args.plot:
         make_folder(args.plot)
         run.plot(path=args.plot)
@@ -134,7 +140,7 @@ def run_text(equations: bc.Equations, sim: Any, run: bc.Run, figures: dict[str, 
     ]
     rows += [["event", event] for event in f["events"]]
     rows += [["note", note] for note in dict.fromkeys((*sim.notes[1:], *equations.notes))]
-    rows += [["wrote", str(path)] for path in (args.out, args.plot) if path]
+    rows += [["wrote", str(path)] for path in (args.out, args.plot, args.echo) if path]
     final = [
         [name, "-" if x["value"] is None else shown(x["value"]), x["unit"], x["label"]]
         for name, x in f["final"].items()

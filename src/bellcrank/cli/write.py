@@ -12,13 +12,17 @@ from bellcrank.cli.options import model_options
 
 def options(parser: ArgumentParser) -> None:
     model_options(parser)
-    parser.add_argument("--language", default="c", metavar="NAME", help="c (default) or python")
+    parser.add_argument("--language", default="c", metavar="NAME", help="c (default), fortran or python")
     parser.add_argument("--out", metavar="FOLDER", help="where to write (default: named after model and language)")
 
 
 def command(args: Namespace) -> int:
-    """Derive the equations of motion and write the simulation program as source."""
+    """Derive the equations of motion and write a stand-alone program: source, Makefile and default input."""
     equations = derive(args)
-    path = equations.write(args.language, args.out or f"{Path(args.model).stem}_{args.language}")
-    print(f"{equations.summary()}\nwrote {path}")
+    folder = args.out or f"{Path(args.model).stem}_{args.language}"
+    path = equations.write(args.language, folder)
+    (parameters,) = sorted(path.parent.glob("*.par"), key=lambda p: p.stat().st_mtime)[-1:]
+    print(equations.summary())
+    print(f"to build and run it: make -C {path.parent} run   (input: {parameters.name})")
+    print(f"wrote {path}")
     return FINE

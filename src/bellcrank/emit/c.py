@@ -65,9 +65,13 @@ def c_source(
     options: Options = BEST,
     outside: Iterable[str] = (),
     longest: int = LONGEST,
+    extra: Mapping[str, Section] | None = None,
 ) -> str:
-    """The program as C source. External routines named in `outside` are called back even if they are given in C."""
-    return _Source(program, words, options, outside, longest).text()
+    """The program as C source. External routines named in `outside` are called back even if they are given in C.
+
+    `extra` are further functions by name, which store the results of their sections in `out`.
+    """
+    return _Source(program, words, options, outside, longest).text(extra or {})
 
 
 class _Source:
@@ -94,7 +98,7 @@ class _Source:
     def printer(self) -> CPrinter:
         return CPrinter({**self.names, **self.fixed}, self.tables.names, self.calls)
 
-    def text(self) -> str:
+    def text(self, extra: Mapping[str, Section]) -> str:
         parts = [self._head(), self._helpers(), *self.tables.text, self._externals(), self._constants()]
         rates = {
             "qd": [f"{s.name}'" for s in self.program.coordinates],
@@ -117,6 +121,9 @@ class _Source:
             ]
         for name, plan in self.kept.items():
             parts.append(self._function(name, plan, {"out": self._kept_names(name)}))
+        for name, section in extra.items():
+            stored = {"out": [f"{name} {i}" for i in range(1, len(section.results) + 1)]}
+            parts.append(self._function(name, schedule(section, Options(critical_path=False)), stored))
         parts.append(self._run())
         return "\n".join(p for p in parts if p)
 

@@ -98,8 +98,10 @@ class PythonPrinter(Printer):
         return f"[{', '.join(self._row(row) for row in rows)}]"
 
 
-def python_source(program: Program, labels: Mapping[str, str] | None = None) -> str:
-    """The program as a Python module."""
+def python_source(
+    program: Program, labels: Mapping[str, str] | None = None, extra: Mapping[str, Section] | None = None
+) -> str:
+    """The program as a Python module; `extra` are further functions by name."""
     labels = labels or {}
     names: dict[Symbol, str] = {Symbol("t", "time"): "t"}
     for letter, listed in (
@@ -136,6 +138,8 @@ def python_source(program: Program, labels: Mapping[str, str] | None = None) -> 
         lines += _function("careful", program.careful, printer)
     for name, section in (("start", program.start), ("update", program.update)):
         lines += _function(name, section, printer) if section.results else []
+    for name, section in (extra or {}).items():
+        lines += _function(name, section, printer)
     return "\n".join(lines) + "\n"
 
 

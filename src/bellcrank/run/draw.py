@@ -1,4 +1,4 @@
-"""Plots of runs: one panel per unit, labels with units, several runs overlaid."""
+"""Plots of runs: one panel per unit, labels with units, several runs overlaid; pictures or an interactive page."""
 
 from __future__ import annotations
 
@@ -6,10 +6,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bellcrank.errors import RunError
+from bellcrank.errors import RunError, did_you_mean
+from bellcrank.run.interactive import plot_page, x_label
 
 if TYPE_CHECKING:
     from bellcrank.run.result import Run
+
+PICTURES = (".png", ".svg", ".pdf")
 
 
 def draw(
@@ -18,37 +21,73 @@ def draw(
     against: str | None = None,
     path: str | Path | None = None,
     title: str | None = None,
+    names: Sequence[str] | None = None,
 ) -> Any:
-    """A matplotlib figure of the given channels (default: up to eight)."""
+    """A matplotlib figure of the given channels (default: up to eight), saved if a path is given.
+
+    A path that ends in .html gets an interactive page. `against` names a channel for the horizontal axis; `names` tell runs apart.
+    """
+    channels, against = chosen(runs, channels, against)
+    groups: dict[str, list[str]] = {}
+    for c in channels:
+        groups.setdefault(runs[0].units.get(c, ""), []).append(c)
+    told = list(names or (run.name for run in runs))
+    if path is not None and Path(path).suffix.lower() == ".html":
+        _write(path, plot_page(runs, groups, against, title or runs[0].name, told))
+        return None
+    figure = _figure(runs, groups, against, title, told)
+    if path is not None:
+        if Path(path).suffix.lower() not in PICTURES:
+            raise RunError(f"cannot draw '{Path(path).name}': known endings are .png, .svg, .pdf and .html")
+        try:
+            figure.savefig(path, dpi=130)
+        except OSError as error:
+            raise RunError(f"cannot write {path}: {error.strerror or error}") from None
+    return figure
+
+
+def chosen(runs: Sequence[Run], channels: Sequence[str], against: str | None) -> tuple[list[str], str | None]:
+    """The channels as they are spelled; one that a run does not have is told."""
+    names = list(channels) or [c for c in runs[0] if not c.startswith(("q(", "u("))][:8] or list(runs[0])[:8]
+    result = []
+    for name in [*names, *([against] if against else [])]:
+        found = None
+        for run in runs:
+            known = {"".join(c.split()).lower(): c for c in run} | {"t": "t"}
+            found = known.get("".join(name.split()).lower())
+            if found is None:
+                listed = ", ".join(run)
+                raise RunError(f"{run.name} has no channel '{name}'.{did_you_mean(name, run)} Channels: {listed}.")
+        result.append(found or name)
+    return (result[:-1], result[-1]) if against else (result, None)
+
+
+def _figure(
+    runs: Sequence[Run], groups: dict[str, list[str]], against: str | None, title: str | None, told: Sequence[str]
+) -> Any:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    channels = channels or [c for c in runs[0] if not c.startswith(("q(", "u("))][:8] or list(runs[0])[:8]
-    groups: dict[str, list[str]] = {}
-    for c in channels:
-        runs[0][c]  # an unknown channel is told at once
-        groups.setdefault(runs[0].units.get(c, ""), []).append(c)
     figure = Figure(figsize=(8, 1.2 + 2.1 * len(groups)), layout="constrained")
     FigureCanvasAgg(figure)
     axes = figure.subplots(len(groups), 1, sharex=True, squeeze=False)[:, 0]
     for axis, (unit, names) in zip(axes, groups.items(), strict=True):
-        for run in runs:
+        for run, who in zip(runs, told, strict=True):
             for name in names:
-                label = name if len(runs) == 1 else f"{name}, {run.name}"
+                label = name if len(runs) == 1 else f"{name}, {who}"
                 axis.plot(run[against] if against else run.time, run[name], label=label, linewidth=1.2)
         single = runs[0].labels.get(names[0], names[0]) if len(names) == 1 else ""
         axis.set_ylabel(f"{single}\n({unit})" if single and unit else single or unit, fontsize=9)
         axis.grid(True, linewidth=0.4, alpha=0.6)
         if len(names) * len(runs) > 1:
             axis.legend(fontsize=8, loc="best")
-    x_unit = runs[0].units.get(against, "") if against else "s"
-    axes[-1].set_xlabel(f"{runs[0].labels.get(against, against) if against else 'time'} ({x_unit})")
+    axes[-1].set_xlabel(x_label(runs[0], against))
     figure.suptitle(title or runs[0].name, fontsize=11)
-    if path is not None:
-        try:
-            figure.savefig(path, dpi=130)
-        except OSError as error:
-            raise RunError(f"cannot write {path}: {error.strerror or error}") from None
-        except (TypeError, ValueError) as error:  # an ending that is no format of pictures
-            raise RunError(f"cannot draw to {path}: {error}") from None
     return figure
+
+
+def _write(path: str | Path, text: str) -> None:
+    try:
+        Path(path).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise RunError(f"cannot write {path}: {error.strerror or error}") from None

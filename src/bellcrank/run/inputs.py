@@ -154,6 +154,22 @@ def breaks_of(inputs: Iterable[Input], t_end: float, steps: int) -> tuple[float,
     return tuple(sorted(found))
 
 
+def pieces(points: np.ndarray, coefficients: np.ndarray) -> Signal:
+    """Cubic pieces that begin at the points, lowest power first; outside it goes on with the end slope."""
+    x, a = np.ascontiguousarray(points, dtype=float), np.ascontiguousarray(coefficients, dtype=float)
+
+    def at(t: float, rate: bool) -> float:
+        inside = min(max(t, float(x[0])), float(x[-1]))
+        i = min(max(int(np.searchsorted(x, inside, side="right")) - 1, 0), len(x) - 2)
+        s = inside - float(x[i])
+        a0, a1, a2, a3 = a[i].tolist()
+        slope: float = a1 + s * (2 * a2 + s * 3 * a3)
+        value: float = a0 + s * (a1 + s * (a2 + s * a3)) + (t - inside) * slope
+        return slope if rate else value
+
+    return Signal("pieces", lambda t: at(t, False), lambda t: at(t, True), (), (), x, a)
+
+
 def as_signal(given: Any, name: str) -> Signal:
     """A signal for what a user gives: number, callable, table, or (times, values)."""
     if isinstance(given, Signal):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,6 +10,8 @@ from typing import Any
 import numpy as np
 
 from bellcrank.errors import RunError, did_you_mean
+from bellcrank.files.choose import write_record
+from bellcrank.files.record import Channel, Record
 
 
 class NoChannel(RunError, KeyError):
@@ -31,6 +32,8 @@ class Run:
     ended: str
     events: list[Any] = field(default_factory=list)
     settings: dict[str, Any] = field(default_factory=dict)
+    generic: dict[str, str] = field(default_factory=dict)  # what kind of quantity a channel is, in words
+    bodies: dict[str, str] = field(default_factory=dict)  # the body a channel belongs to
 
     def __getitem__(self, channel: Any) -> np.ndarray:
         name = str(channel)
@@ -70,23 +73,29 @@ class Run:
         }
         return xarray.Dataset(data, coords={"t": ("t", self.time, {"units": "s"})}, attrs={"title": self.name})
 
-    def save(self, path: str | Path) -> Path:
-        """Writes the channels; the ending decides: .csv (names, units, then 17 digits)."""
+    def save(self, path: str | Path, binary: bool = False, classic: bool = False) -> Path:
+        """Writes all channels in the format of the ending: .csv, .erd, .parquet or .nc, with full precision.
+
+        `binary` and `classic` are layouts of ERD files: 64-bit samples beside the header, or the 32-bit ones of 1990.
+        """
         if not isinstance(path, str | Path):
             raise RunError(f"cannot save to {path!r}: a path is needed")
-        path = Path(path)
-        if path.suffix.lower() != ".csv":
-            raise RunError(f"cannot save to '{path.name}': .csv is the known ending")
-        try:
-            with path.open("w", newline="", encoding="utf-8") as stream:
-                writer = csv.writer(stream)
-                writer.writerow(["t", *self.channels])
-                writer.writerow(["s", *(self.units.get(c, "") for c in self.channels)])
-                for i, t in enumerate(self.time):
-                    writer.writerow([repr(float(t)), *(repr(float(v[i])) for v in self.channels.values())])
-        except OSError as error:
-            raise RunError(f"cannot write {path}: {error.strerror or error}") from None
-        return path
+        return write_record(path, self.record(), binary=binary, classic=classic)
+
+    def record(self) -> Record:
+        """The channels as files hold them."""
+        channels = tuple(
+            Channel(
+                name, values, *(words.get(name, "") for words in (self.units, self.labels, self.generic, self.bodies))
+            )
+            for name, values in self.channels.items()
+        )
+        history = (
+            [f"Simulated with Bellcrank, {self.settings['method']}, step {self.settings['step']!r} s"]
+            if self.settings
+            else []
+        )
+        return Record(self.name, self.time, channels, (*history, f"The run: {self.ended}"))
 
     def plot(self, *channels: str, against: str | None = None, path: str | Path | None = None, **options: Any) -> Any:
         """Draws channels over time, one panel per unit; saves a picture when a path is given. Returns the figure."""

@@ -57,8 +57,12 @@ class Report:
         }
         return json.dumps(whole, indent=2)
 
+    def rows(self) -> list[tuple[str, str, str, str, str]]:
+        """Mark, property, value, limit and note of every line, in words."""
+        return [(_mark(line), line.name, _shown(line.value), _limit(line), line.note) for line in self.lines]
+
     def __str__(self) -> str:
-        rows = [(_mark(line), line.name, _shown(line.value), _limit(line), line.note) for line in self.lines]
+        rows = self.rows()
         widths = [max(len(row[i]) for row in rows) for i in range(4)]
         head = f"{self.model}: {'passed' if self.passed else 'FAILED'} ({self.states} random states, seed {self.seed})"
         body = [

@@ -58,7 +58,9 @@ class _Sensitive:
     def start(self, x: np.ndarray) -> None:
         """Takes note of the start: corrections of a run move what is light there."""
         if self.closure is not None:
-            self.closure = keeper_of(self.closure, self.sim._python, x, list(self.p), self.signals).closure
+            self.closure = keeper_of(
+                self.closure, self.sim._python, x, list(self.p), self.signals, np.zeros(self.sim._sizes[2])
+            ).closure
             assert self.closure.weights is not None
             self.root = np.sqrt(np.concatenate(self.closure.weights))
 

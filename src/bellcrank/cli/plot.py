@@ -1,0 +1,50 @@
+"""`bellcrank plot`."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+
+import bellcrank as bc
+from bellcrank.cli.codes import FINE
+from bellcrank.cli.files import make_folder
+from bellcrank.files.choose import READERS
+from bellcrank.run.draw import draw
+from bellcrank.run.stored import read_run
+
+
+def options(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "words",
+        nargs="+",
+        metavar="FILE CHANNEL",
+        help="files of runs (.csv, .erd, .parquet, .nc), then names of channels",
+    )
+    parser.add_argument("--against", metavar="CHANNEL", help="a channel for the horizontal axis instead of time")
+    parser.add_argument("--out", metavar="FILE", help="picture (.png, .svg, .pdf) or interactive page (.html)")
+    parser.add_argument("--title", metavar="TEXT", help="what stands above the plot (default: the name of the run)")
+    parser.add_argument("--list", action="store_true", help="list the channels instead")
+
+
+def command(args: Namespace) -> int:
+    """Draw channels of one or several runs."""
+    files = [w for w in args.words if Path(w).suffix.lower() in READERS]
+    channels = [w for w in args.words if w not in files]
+    if not files:
+        raise bc.RunError(f"no file is named: '{args.words[0]}' does not end in {', '.join(READERS)}")
+    runs = [read_run(f) for f in files]
+    if args.list:
+        width = max((len(name) for name in runs[0]), default=1)
+        print("\n".join(f"  {n:{width}}  {runs[0].units[n]:10}  {runs[0].labels[n]}".rstrip() for n in runs[0]))
+        return FINE
+    path = args.out or str(Path(files[0]).with_suffix(".png"))
+    make_folder(path)
+    draw(runs, channels, against=args.against, path=path, title=args.title, names=_told_apart(files))
+    print(f"wrote {path}")
+    return FINE
+
+
+def _told_apart(files: list[str]) -> list[str]:
+    """File names where they differ, else whole paths."""
+    stems = [Path(f).stem for f in files]
+    return stems if len(set(stems)) == len(stems) else files

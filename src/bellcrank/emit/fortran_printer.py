@@ -1,0 +1,176 @@
+"""Expressions and statements of a program in Fortran 2008."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, ClassVar
+
+from bellcrank.emit.names import identifier
+from bellcrank.emit.printer import ATOM, TERM, Piece, Printer
+from bellcrank.expr import Expr, Func, Symbol
+from bellcrank.expr.node import Rational
+from bellcrank.program.program import Assign, Call, Reduce, Statement
+
+WIDTH = 116  # of a line; the standard allows 132
+LONGEST_NAME = 50  # the standard allows 63
+_FLAG = "merge(1.0_dp, 0.0_dp, "
+
+
+class FortranPrinter(Printer):
+    """Text of expressions; `calls` gives the names of tables and external routines, `offsets` where memories begin."""
+
+    FUNCTIONS: ClassVar[Mapping[str, str]] = {
+        **{
+            n: n
+            for n in ("sin", "cos", "tan", "asin", "acos", "atan", "atan2", "exp", "log", "sqrt", "abs", "min", "max")
+        },
+        "sign": "signum",
+        "pow": "**",
+    }
+    PI_TEXT = "3.141592653589793_dp"
+
+    def __init__(self, names: Mapping[Symbol, str], calls: Mapping[Any, str], offsets: Mapping[Any, int]) -> None:
+        super().__init__(names)
+        self.calls = calls
+        self.offsets = offsets
+        self.declared: list[str] = []  # scalars of the routine in the making
+        self.arrays: list[str] = []  # declarations of its arrays
+        self._groups = 0
+
+    def number(self, value: Rational) -> str:
+        return f"{float(value)!r}_dp"
+
+    def integer_power(self, base: str, exponent: int) -> str:
+        return f"{base}**{exponent}"
+
+    def power(self, base: Piece, exponent: Rational) -> str:
+        if exponent not in (1, 1 / 2) and not isinstance(exponent, int):
+            return f"{self.wrap(base, ATOM)}**{self.number(exponent)}"
+        return super().power(base, exponent)
+
+    def function(self, node: Func, args: list[Piece]) -> Piece:
+        if node.name == "pow" and node.function is None:
+            return f"{self.wrap(args[0], ATOM)}**{self.wrap(args[1], ATOM)}", TERM
+        return super().function(node, args)
+
+    def comparison(self, name: str, args: list[Piece]) -> Piece:
+        text, _ = super().comparison(name, args)
+        return f"{_FLAG}{text[1:-1]})", ATOM
+
+    def choice(self, args: list[Piece]) -> Piece:
+        flag = args[0][0]
+        condition = flag[len(_FLAG) : -1] if flag.startswith(_FLAG) else f"abs({flag}) > 0.0_dp"
+        return f"merge({args[1][0]}, {args[2][0]}, {condition})", ATOM
+
+    def routine(self, node: Func, args: list[Piece]) -> Piece:
+        return f"{self.calls[node.function]}({', '.join(a[0] for a in args)})", ATOM
+
+    # ---- statements
+
+    def statement(self, s: Statement) -> list[str]:
+        """The lines of a statement; its targets get their names."""
+        lines = self._lines(s)
+        targets = [s.target] if isinstance(s, Assign) else [t for t in s.targets if t is not None]
+        self.names.update({t: t.name for t in targets})
+        self.declared += [t.name for t in targets]
+        return lines
+
+    def _lines(self, s: Statement) -> list[str]:
+        if isinstance(s, Assign):
+            return wrapped(f"{s.target.name} = {self.expr(s.value)}")
+        self._groups += 1
+        k = self._groups
+        if isinstance(s, Call):
+            return self._call(s, k)
+        if isinstance(s, Reduce):
+            return self._reduce(s, k)
+        n = len(s.right)
+        self.arrays += [f"real(dp) :: matrix{k}({n}, {n}), right{k}({n})"]
+        lines = []
+        for i, row in enumerate(s.matrix):
+            lines += wrapped(f"matrix{k}({i + 1}, 1:{i + 1}) = {self._array(row[: i + 1])}")
+        lines += wrapped(f"right{k} = {self._array(s.right)}")
+        lines.append(f"call solve_symmetric(matrix{k}, right{k})")
+        return [*lines, *(f"{t.name} = right{k}({i})" for i, t in enumerate(s.targets, 1))]
+
+    def _reduce(self, s: Reduce, k: int) -> list[str]:
+        n, m = len(s.force), len(s.rows)
+        self.arrays += [
+            f"real(dp) :: mass{k}({n}, {n}), force{k}({n}), rows{k}({m}, {n}), right{k}({m}), rates{k}({n + 1})"
+        ]
+        lines = []
+        for i, row in enumerate(s.mass, 1):
+            lines += wrapped(f"mass{k}({i}, 1:{i}) = {self._array(row)}")
+        for i, row in enumerate(s.rows, 1):
+            lines += wrapped(f"rows{k}({i}, :) = {self._array(row)}")
+        lines += [*wrapped(f"force{k} = {self._array(s.force)}"), *wrapped(f"right{k} = {self._array(s.right)}")]
+        lines.append(f"call constrained_rates(mass{k}, force{k}, rows{k}, right{k}, rates{k})")
+        return [*lines, *(f"{t.name} = rates{k}({i})" for i, t in enumerate(s.targets, 1))]
+
+    def _array(self, values: Iterable[Expr]) -> str:
+        return f"[{', '.join(self.expr(x) for x in values)}]"
+
+    def _call(self, s: Call, k: int) -> list[str]:
+        routine, n = s.routine, len(s.targets)
+        given = [self.expr(a) for a in s.arguments]
+        lines, after = [], []
+        if routine.returns:
+            self.arrays.append(f"real(dp) :: values{k}({n})")
+            given.append(f"values{k}")
+        if routine.memory:
+            first = self.offsets[routine] + 1
+            place = f"memory({first}:{first + routine.memory - 1})"
+            self.arrays.append(f"real(dp) :: kept{k}({routine.memory})")
+            lines.append(f"kept{k} = {place}")
+            given.append(f"kept{k}")
+            after.append(f"if (live) {place} = kept{k}")
+        name = self.calls[routine]
+        if routine.returns:
+            lines += wrapped(f"call {name}({', '.join(given)})")
+            after += [f"{t.name} = values{k}({i})" for i, t in enumerate(s.targets, 1) if t is not None]
+        else:
+            target = s.targets[0]
+            if target is None:
+                self.arrays.append(f"real(dp) :: unused{k}")
+            lines += wrapped(f"{f'unused{k}' if target is None else target.name} = {name}({', '.join(given)})")
+        return [*lines, *after]
+
+
+def wrapped(text: str, width: int = WIDTH) -> list[str]:
+    """A statement on as many lines as it needs, broken between its parts."""
+    lines = []
+    while len(text) > width:
+        place = max((m.end() for m in _BREAK.finditer(text, width // 4, width)), default=0)
+        if place == 0:
+            break
+        lines.append(f"{text[:place].rstrip()} &")
+        text = "    " + text[place:].lstrip()
+    return [*lines, text]
+
+
+_BREAK = re.compile(r", | (?=[-+] )|(?<=[\w)])(?<!\*)\*(?!\*)|(?<=[\w)])/(?!=)")
+
+
+def fortran_names(listed: Iterable[Symbol], reserved: Iterable[str]) -> dict[Symbol, str]:
+    """An identifier for every symbol; Fortran does not tell capitals apart."""
+    taken = {r.lower() for r in reserved}
+    names: dict[Symbol, str] = {}
+    for symbol in listed:
+        names[symbol] = identifier(symbol.name.lower()[:LONGEST_NAME], taken)
+        taken.add(names[symbol])
+    return names
+
+
+def fortran_string(text: str, width: int = 90) -> str:
+    """A text as a string of Fortran, on one line; a long one in parts that are joined."""
+    line = " ".join(text.split())
+    parts = [line[i : i + width] for i in range(0, len(line), width)] or [""]
+    return " // ".join('"' + p.replace('"', '""') + '"' for p in parts)
+
+
+def numbers(values: Sequence[float]) -> str:
+    """Numbers of an array, several to a line."""
+    shown = [f"{float(v)!r}_dp" for v in values]
+    rows = [", ".join(shown[i : i + 4]) for i in range(0, len(shown), 4)]
+    return ", &\n    ".join(rows)

@@ -1,0 +1,198 @@
+"""A stand-alone program in Fortran 2008: model.f90 holds the equations, program.f90 what surrounds them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from bellcrank.emit.c import Words
+from bellcrank.emit.fortran import fortran_source
+from bellcrank.emit.fortran_printer import fortran_string, wrapped
+from bellcrank.emit.names import comment
+from bellcrank.emit.standalone.facts import Facts, OutputChannel, Quantity, Signal, input_files
+from bellcrank.emit.standalone.loops import inertia_functions, row_names
+from bellcrank.emit.standalone.text import filled, require_language, template
+from bellcrank.program.program import Loops, Program
+
+METHODS = ("rk2", "rk4", "euler")
+
+
+def fortran_program(program: Program, facts: Facts, words: Words) -> dict[str, str]:
+    """All files of the program, by name."""
+    require_language(program, "Fortran", "fortran")
+    common = {"TITLE": comment(facts.title)[:100], "STEM": facts.stem}
+    return {
+        "model.f90": fortran_source(program, words, extra=inertia_functions(program)),
+        "program.f90": filled(template("program.f90"), common | _pieces(program, facts)),
+        "Makefile": filled(template("Makefile.f90"), common),
+        **input_files(facts),
+    }
+
+
+def _pieces(program: Program, facts: Facts) -> dict[str, str]:
+    lengths = _lengths(facts)
+    pieces = {
+        "TITLE_STRING": fortran_string(facts.title),
+        "STEM_STRING": fortran_string(facts.stem),
+        "REMOVED": fortran_string("|" + "|".join(facts.removed) + "|").replace(" // ", " // &\n    "),
+        "T_END": _real(facts.t_end),
+        "STEP": _real(facts.step),
+        "EVERY": str(facts.every),
+        "METHOD": str(METHODS.index(facts.method) + 1),
+        "DESCRIBE": "\n".join(_describe(facts)) + "\n",
+        **lengths,
+    }
+    pieces |= dict.fromkeys(_PLACES, "")
+    pieces |= {"ADVANCE": _ADVANCE, "RATES": "    call derivatives(y, rate)\n"}
+    if facts.signals:
+        pieces |= _inputs(facts, lengths)
+    if program.loops is not None:
+        pieces |= _loops(program, facts, pieces["SET_INPUTS"], pieces["DECLARATIONS"])
+    return pieces
+
+
+def _lengths(facts: Facts) -> dict[str, str]:
+    """Lengths of texts, in bytes."""
+    named: list[Quantity | Signal] = [*facts.parameters, *facts.states, *facts.signals]
+    texts = {
+        "KEYWORD": [x.keyword for x in named],
+        "UNIT": [*(x.unit for x in named), *(c.unit for c in facts.channels)],
+        "LABEL": [*(x.label for x in named), *(c.label for c in facts.channels)],
+        "NAME": [c.name for c in facts.channels],
+        "GENERIC": [c.generic for c in facts.channels],
+        "BODY": [c.body for c in facts.channels],
+    }
+    return {f"{k}_LENGTH": str(max((len(t.encode()) for t in v), default=1) or 1) for k, v in texts.items()}
+
+
+def _describe(facts: Facts) -> Iterable[str]:
+    for array, quantities in (("parameters", facts.parameters), ("states", facts.states)):
+        for i, q in enumerate(quantities, 1):
+            yield _built(f"{array}({i}) = quantity", _quantity(q))
+    for i, c in enumerate(facts.channels, 1):
+        yield _built(f"channels({i}) = channel", _channel(c))
+    for i, s in enumerate(facts.signals, 1):
+        yield from _signal(i, s)
+
+
+def _built(head: str, parts: list[str]) -> str:
+    """A value put together from its parts, on as many lines as it needs."""
+    lines = [f"    {head}("]
+    for n, part in enumerate(parts):
+        part += ")" if n == len(parts) - 1 else ", "
+        if len(lines[-1]) + len(part) > 116:
+            lines[-1] += "&"
+            lines.append("      ")
+        lines[-1] += part.replace('" // "', '" // &\n        "') if len(part) > 110 else part
+    return "\n".join(lines)
+
+
+def _quantity(q: Quantity) -> list[str]:
+    told = ".true." if q.given and q.value is not None else ".false."
+    return [*map(fortran_string, (q.keyword, q.unit, q.label)), _real(q.factor), _real(q.value or 0.0), told]
+
+
+def _channel(c: OutputChannel) -> list[str]:
+    return [*map(fortran_string, (c.name, c.short, c.unit, c.label, c.generic, c.body)), _real(c.factor)]
+
+
+def _signal(i: int, s: Signal) -> Iterable[str]:
+    """A signal as it is without an input file; sampled ones are known from their file only."""
+    for member, text in (("keyword", s.keyword), ("unit", s.unit), ("label", s.label)):
+        yield f"    signals({i})%{member} = " + fortran_string(text).replace('" // "', '" // &\n        "')
+    yield f"    signals({i})%factor = {_real(s.factor)}"
+    if s.kind and s.points is None:
+        yield f'    signals({i})%kind = "{s.kind}"'
+        numbers = ", ".join(_real(max(min(x, 1e300), -1e300)) for x in s.numbers)
+        yield f"    signals({i})%a(:{len(s.numbers)}) = [{numbers}]"
+
+
+def _inputs(facts: Facts, lengths: dict[str, str]) -> dict[str, str]:
+    declared = lengths | {
+        "N_SIGNALS": str(len(facts.signals)),
+        "INPUT_SIGNAL": _listed(i + 1 for i, _ in facts.inputs),
+        "INPUT_RATE": _listed(int(rate) for _, rate in facts.inputs),
+    }
+    return {
+        "DECLARATIONS": filled(template("inputs_types.f90"), declared),
+        "INPUTS": template("inputs.f90"),
+        "READ_INPUT": "    call read_input(keyword, rest, path, line, known)\n    if (known) return\n",
+        "ECHO_INPUTS": "    call echo_inputs(handle)\n",
+        "SET_INPUTS": "    call set_inputs()\n",
+        "CHECK_INPUTS": "    call check_inputs()\n",
+    }
+
+
+def _loops(program: Program, facts: Facts, set_inputs: str, declared: str) -> dict[str, str]:
+    assert program.loops is not None
+    rows = row_names(program)
+    guessed = [*facts.guessed, *[False] * (len(facts.states) - facts.n_q)]
+    flags = [".true." if g else ".false." for g in guessed]
+    cases = "".join(
+        f"    case ({i})\n      name = " + fortran_string(r, 80).replace(" // ", " // &\n        ") + "\n"
+        for i, r in enumerate(rows, 1)
+    )
+    text = filled(
+        template("loops.f90"),
+        {
+            "GUESSED": ", ".join(flags) if len(flags) < 12 else " &\n      " + ", &\n      ".join(flags),
+            "ROW_LENGTH": str(max(len(" ".join(r.split()).encode()) for r in rows)),
+            "ROWS": cases,
+            "SET_INPUTS": set_inputs,
+            "QUICK": _QUICK if program.loops.quick else "",
+            "DONE": "    logical :: done\n" if program.loops.quick else "",
+        },
+    )
+    if program.loops.quick:
+        text = filled(template("quick.f90"), {"SET_INPUTS": set_inputs}) + text
+    return {
+        "LOOPS": text,
+        "DECLARATIONS": declared + template("loops_types.f90") + _quick_places(program.loops),
+        "ASSEMBLE": "    call assemble(y)\n    call find_metric(y)\n",
+        "ADVANCE": "      call move(step, (i - 1)*step, (i - 0.5_dp)*step, i*step, y, k, next, 0, ended)\n",
+        "RATES": _WARY,
+        "RECURSIVE": "recursive ",
+        "BEGIN": "    next = y\n    call admit(0.0_dp, next, closed)\n    wary = ratio < watched .or. steady < watched\n",
+        "BEGUN": "    call remember(0.0_dp, k)\n",
+        "ACCEPT": _ACCEPT,
+    }
+
+
+_PLACES = ("DECLARATIONS", "INPUTS", "READ_INPUT", "ECHO_INPUTS", "SET_INPUTS", "CHECK_INPUTS", "LOOPS", "ASSEMBLE", "BEGIN",
+           "BEGUN", "ACCEPT", "RECURSIVE")  # fmt: skip
+_ADVANCE = "      call advance(step, (i - 1)*step, (i - 0.5_dp)*step, i*step, y, k, next)\n"
+_WARY = """    if (wary) then
+      call wary_rates(y, rate)
+    else
+      call derivatives(y, rate)
+    end if
+"""
+_ACCEPT = """      if (ratio > singular) call remember(i*step, k)
+      wary = ratio < watched .or. steady < watched
+"""
+_QUICK = """      if (.not. wary) then
+        call quick_admit(h, finish_time, next, done)
+        if (done) return
+      end if
+"""
+
+
+def _quick_places(loops: Loops) -> str:
+    """Places that the correction of regular positions moves."""
+    quick = loops.quick
+    if quick is None:
+        return ""
+    lines = [f"integer, parameter :: n_quick_q = {len(quick.q)}, n_quick_u = {len(quick.u)}"]
+    for name, places in (("q", quick.q), ("u", quick.u)):
+        lines += wrapped(
+            f"integer, parameter :: quick_places_{name}(n_quick_{name}) = [{', '.join(str(i + 1) for i in places)}]"
+        )
+    lines += wrapped(f"real(dp), parameter :: pivot_scale(n_quick_u) = [{', '.join(map(_real, quick.pivot_scales))}]")
+    return "".join(f"  {line}\n" for line in lines)
+
+
+def _listed(numbers: Iterable[int]) -> str:
+    return "\n    ".join(wrapped(", ".join(map(str, numbers))))
+
+
+def _real(x: float) -> str:
+    return f"{float(x)!r}_dp"

@@ -1,0 +1,74 @@
+"""Source of external routines that were given as Python functions, with what they use from their module."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import textwrap
+from collections.abc import Callable
+from types import CodeType, FunctionType, ModuleType
+from typing import Any
+
+from bellcrank.errors import ModelError
+
+PLAIN = (int, float, bool, str, tuple, list, dict, type(None))
+ALLOWED = ("math", "numpy", "cmath", "bisect", "functools", "itertools")
+
+
+def function_source(function: Callable[..., Any], routine: str, prefix: str) -> tuple[str, str]:
+    """Source of a function and its name there. Constants, functions and modules it uses come along, under names of their own."""
+    if not isinstance(function, FunctionType):
+        raise _refused(routine, "it is not a plain function")
+    parts: list[str] = []
+    names: dict[str, str] = {}
+    name = _collect(function, routine, prefix, parts, names)
+    return "\n\n".join(parts), name
+
+
+def _collect(function: FunctionType, routine: str, prefix: str, parts: list[str], names: dict[str, str]) -> str:
+    if function.__closure__:
+        raise _refused(routine, f"'{function.__name__}' uses variables of the function around it")
+    try:
+        source = textwrap.dedent(inspect.getsource(function))
+    except (OSError, TypeError):
+        raise _refused(routine, f"the source of '{function.__name__}' is not at hand") from None
+    if not source.startswith("def "):
+        raise _refused(routine, f"'{function.__name__}' is not written with def")
+    own = f"{prefix}_{function.__name__}"
+    names[function.__name__] = own
+    for used in sorted(_globals(function.__code__)):
+        if used in names or used not in function.__globals__:
+            continue
+        value = function.__globals__[used]
+        if isinstance(value, ModuleType):
+            if value.__name__.partition(".")[0] not in ALLOWED:
+                raise _refused(routine, f"it uses the module {value.__name__}")
+            parts.append(f"import {value.__name__} as {prefix}_{used}")
+        elif isinstance(value, FunctionType):
+            if value.__module__ != function.__module__:
+                raise _refused(routine, f"it uses '{used}' of another module")
+            _collect(value, routine, prefix, parts, names)
+            continue
+        elif isinstance(value, PLAIN):
+            parts.append(f"{prefix}_{used} = {value!r}")
+        elif callable(value) and getattr(value, "__module__", "") in ALLOWED:
+            parts.append(f"from {value.__module__} import {used} as {prefix}_{used}")
+        else:
+            raise _refused(routine, f"it uses '{used}', a {type(value).__name__}")
+        names[used] = f"{prefix}_{used}"
+    for old, new in names.items():
+        source = re.sub(rf"(?<![\w.'\"]){re.escape(old)}(?=\W)", new, source)
+    parts.append(source.rstrip() + "\n")
+    return own
+
+
+def _globals(code: CodeType) -> set[str]:
+    inner = [c for c in code.co_consts if isinstance(c, CodeType)]
+    return {*code.co_names}.union(*(_globals(c) for c in inner))
+
+
+def _refused(routine: str, why: str) -> ModelError:
+    return ModelError(
+        f"the external routine '{routine}' cannot be written into a Python program: {why}. Use a plain function that needs"
+        " nothing but numbers, functions beside it, and the modules math and numpy."
+    )

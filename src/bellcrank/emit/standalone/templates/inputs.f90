@@ -1,0 +1,199 @@
+  ! ---- inputs over time
+
+  ! Points of an input: lines of time and value, or of time and the four coefficients of a cubic piece.
+  subroutine read_points(s, name, from, from_line)
+    type(signal), intent(inout) :: s
+    character(len=*), intent(in) :: name, from
+    integer, intent(in) :: from_line
+    character(len=longest_line) :: text, word
+    character(len=512) :: path
+    real(dp) :: row(5)
+    real(dp), allocatable :: x(:), a(:, :)
+    integer :: handle, line, columns, found, i, n
+    logical :: more, ok
+    call open_named(name, from, path, handle, more)
+    if (.not. more) then
+      call problem(from, from_line, "cannot read " // trim(name))
+      return
+    end if
+    s%kind = "file"
+    s%file = path
+    allocate (x(64), a(4, 64))
+    n = 0
+    columns = 0
+    line = 0
+    ok = .true.
+    do while (ok)
+      call read_line(handle, text, more)
+      if (.not. more) exit
+      line = line + 1
+      if (text == "" .or. text(1:1) == "*") cycle
+      do i = 1, len_trim(text)
+        if (text(i:i) == ",") text(i:i) = " "
+      end do
+      found = 0
+      do while (text /= "" .and. ok)
+        call next_word(text, word)
+        found = found + 1
+        ok = found <= 5
+        if (ok) call read_number(word, row(found), ok)
+      end do
+      if (columns == 0) columns = found
+      ok = ok .and. found == columns .and. (columns == 2 .or. columns == 5)
+      if (ok .and. n > 0) ok = row(1) > x(n)
+      if (.not. ok) then
+        call problem(path, line, &
+                     "expected a time later than the one before and a value, or a time and four coefficients")
+        exit
+      end if
+      n = n + 1
+      if (n > size(x)) then
+        x = [x, x]
+        a = reshape(a, [4, size(x)], pad=a)
+      end if
+      x(n) = row(1)
+      a(:, n) = 0
+      a(:columns - 1, n) = row(2:columns)
+    end do
+    close (handle)
+    if (ok .and. n < 2) call problem(path, 0, "an input needs at least two points")
+    s%straight = columns == 2
+    do i = 1, n - 1
+      if (s%straight) a(2, i) = (a(1, i + 1) - a(1, i))/(x(i + 1) - x(i))
+    end do
+    s%x = x(:n)
+    s%pieces = reshape(a(:, :max(n - 1, 0)), [4*max(n - 1, 0)])
+  end subroutine read_points
+
+  ! A number, or a kind of signal with its numbers, or a file; `known` tells if the keyword is an input.
+  subroutine read_input(keyword, rest, path, line, known)
+    character(len=*), intent(in) :: keyword, rest, path
+    integer, intent(in) :: line
+    logical, intent(out) :: known
+    character(len=longest_line) :: text, word, kind
+    integer :: i, j, k
+    logical :: ok
+    known = .false.
+    do i = 1, size(signals)
+      if (plain(signals(i)%keyword) /= keyword) cycle
+      known = .true.
+      text = rest
+      call next_word(text, kind)
+      call read_number(kind, signals(i)%a(1), ok)
+      if (ok) then
+        signals(i)%kind = "constant"
+        return
+      end if
+      kind = plain(kind)
+      if (kind == "file") then
+        call next_word(text, word)
+        if (word == "") then
+          call problem(path, line, trim(keyword) // " needs the name of a file")
+        else
+          call read_points(signals(i), trim(word), path, line)
+        end if
+        return
+      end if
+      do k = 1, size(kinds)
+        if (kind /= kinds(k)) cycle
+        do j = 1, kind_numbers(k)
+          call next_word(text, word)
+          call read_number(word, signals(i)%a(j), ok)
+          if (ok) cycle
+          call problem(path, line, &
+                       trim(keyword) // ": " // trim(kind) // " needs " // whole(kind_numbers(k)) // " numbers")
+          return
+        end do
+        if (kind == "chirp" .and. signals(i)%a(4) <= 0) &
+          call problem(path, line, trim(keyword) // ": the duration of a chirp must be positive")
+        signals(i)%kind = kinds(k)
+        return
+      end do
+      call problem(path, line, trim(keyword) // " needs a number, constant, step, ramp, sine, chirp or file, found '" &
+                   // trim(kind) // "'")
+    end do
+  end subroutine read_input
+
+  subroutine echo_inputs(handle)
+    integer, intent(in) :: handle
+    character(len=:), allocatable :: text
+    character(len=32) :: shown
+    character(len=15) :: word
+    integer :: i, j, k
+    write (handle, '(a)') "", "* inputs"
+    do i = 1, size(signals)
+      word = signals(i)%keyword
+      text = word // " " // trim(signals(i)%kind)
+      if (len_trim(signals(i)%keyword) > 15) text = trim(signals(i)%keyword) // " " // trim(signals(i)%kind)
+      if (signals(i)%kind == "file") text = text // " " // trim(signals(i)%file)
+      do k = 1, size(kinds)
+        if (signals(i)%kind /= kinds(k)) cycle
+        do j = 1, kind_numbers(k)
+          shown = number(signals(i)%a(j))
+          text = text // " " // trim(shown)
+        end do
+      end do
+      write (handle, '(a)') text // "   " // trim(signals(i)%unit) // "  " // trim(signals(i)%label)
+    end do
+  end subroutine echo_inputs
+
+  ! What is missing or too short is told.
+  subroutine check_inputs()
+    integer :: i, n
+    do i = 1, size(signals)
+      if (signals(i)%kind == "") call problem(input, 0, "no input is given for " // trim(signals(i)%keyword))
+      if (signals(i)%kind /= "file" .or. .not. signals(i)%straight) cycle
+      n = size(signals(i)%x)
+      if (n < 2) cycle
+      if (signals(i)%x(1) > 0 .or. signals(i)%x(n) < t_end*(1 - 1.0e-9_dp)) &
+        call problem(signals(i)%file, 0, trim(signals(i)%keyword) // " is not known for the whole run")
+    end do
+    do i = 1, n_w
+      if (input_rate(i) == 1 .and. signals(input_signal(i))%kind == "step") &
+        call problem(input, 0, trim(signals(input_signal(i))%keyword) // " must be differentiable: a step is not")
+    end do
+  end subroutine check_inputs
+
+  ! A signal, or its rate of change, at a time in its own unit.
+  function signal_value(s, slope, at) result(value)
+    type(signal), intent(in) :: s
+    integer, intent(in) :: slope
+    real(dp), intent(in) :: at
+    real(dp), parameter :: two_pi = 6.283185307179586_dp
+    real(dp) :: value, inside, passed, phase, growth
+    associate (a => s%a)
+      select case (s%kind)
+      case ("step") ! at, height, before
+        value = a(3) + merge(a(2), 0.0_dp, at >= a(1))
+      case ("ramp") ! start, slope, end
+        if (slope == 1) then
+          value = merge(a(2), 0.0_dp, at >= a(1) .and. at < a(3))
+        else
+          value = a(2)*(min(max(at, a(1)), a(3)) - a(1))
+        end if
+      case ("sine") ! amplitude, frequency, phase, start
+        phase = two_pi*a(2)*(at - a(4)) + a(3)
+        value = merge(a(1)*two_pi*a(2)*cos(phase), a(1)*sin(phase), slope == 1)
+        if (at < a(4)) value = 0
+      case ("chirp") ! amplitude, first frequency, last frequency, duration, start
+        passed = max(at - a(5), 0.0_dp)
+        inside = min(passed, a(4))
+        growth = (a(3) - a(2))/a(4)
+        phase = two_pi*(a(2)*inside + growth*inside*inside/2 + a(3)*(passed - inside))
+        value = merge(a(1)*two_pi*(a(2) + growth*inside)*cos(phase), a(1)*sin(phase), slope == 1)
+        if (at < a(5)) value = 0
+      case ("file")
+        value = spline_value(s%x, s%pieces, slope, at)
+      case default
+        value = merge(0.0_dp, a(1), slope == 1)
+      end select
+    end associate
+  end function signal_value
+
+  subroutine set_inputs()
+    integer :: i
+    do i = 1, n_w
+      w(i) = signals(input_signal(i))%factor*signal_value(signals(input_signal(i)), input_rate(i), t)
+    end do
+  end subroutine set_inputs
+

@@ -1,0 +1,298 @@
+  ! ---- closed loops
+
+  ! The x with A x = r that is smallest when each x is divided by its root; A has a known rank. Rows are brought to length 1 first:
+  ! x = root A' y, where A A' y = r is solved by A A' = L D L' with the largest pivot first. Rows that vanish against the longest, or
+  ! whose pivot vanishes because they repeat others, are left out. What is not finite in A or r makes every x not finite.
+  subroutine least_norm(rows, r, rank_known, root, x)
+    real(dp), intent(in) :: rows(:, :), r(:), root(:)
+    integer, intent(in) :: rank_known
+    real(dp), intent(out) :: x(:)
+    real(dp) :: a(size(rows, 1), size(rows, 2))
+    real(dp) :: s(size(r), size(r)), y(size(r)), scale(size(r)), largest, entry
+    integer :: order(size(r)), rank, i, j, best, pivot, row
+    order = [(i, i = 1, size(r))]
+    do j = 1, size(x)
+      a(:, j) = root(j)*rows(:, j)
+    end do
+    scale = sqrt(sum(a*a, dim=2))
+    x = sum(0*scale) + sum(0*r)
+    if (size(r) == 0 .or. size(x) == 0) return
+    scale = merge(1/max(scale, tiny(scale)), 0*scale, scale > 1.0e-10_dp*maxval(scale))
+    y = scale*r
+    s = matmul(a, transpose(a))
+    do i = 1, size(r)
+      s(i, :) = scale(i)*s(i, :)*scale
+    end do
+    largest = 0
+    rank = 0
+    do while (rank < rank_known)
+      best = rank + 1
+      do i = rank + 2, size(r)
+        if (s(order(i), order(i)) > s(order(best), order(best))) best = i
+      end do
+      pivot = order(best)
+      if (rank == 0) largest = s(pivot, pivot)
+      if (.not. s(pivot, pivot) > 1.0e-12_dp*largest) exit
+      rank = rank + 1
+      order(best) = order(rank)
+      order(rank) = pivot
+      do i = rank + 1, size(r)
+        row = order(i)
+        entry = s(row, pivot)/s(pivot, pivot)
+        y(row) = y(row) - entry*y(pivot)
+        do j = rank + 1, size(r)
+          s(row, order(j)) = s(row, order(j)) - entry*s(pivot, order(j))
+        end do
+      end do
+    end do
+    do i = rank, 1, -1
+      row = order(i)
+      do j = i + 1, rank
+        y(row) = y(row) - s(row, order(j))*y(order(j))
+      end do
+      y(row) = y(row)/s(row, row)
+      x = x + root*scale(row)*y(row)*a(row, :)
+    end do
+  end subroutine least_norm
+
+  ! Residuals g and v of the loops at a time and state, and their slopes by q and u.
+  subroutine constraints(at, y, g, slope_g, v, slope_v)
+    real(dp), intent(in) :: at, y(n_s)
+    real(dp), intent(out) :: g(n_g), slope_g(n_g, n_q), v(n_v), slope_v(n_v, n_u)
+    real(dp) :: all_rows(n_g*(1 + n_q) + n_v*(1 + n_u))
+    integer :: n
+    t = at
+@SET_INPUTS@    live = .false.
+    call closure(y, all_rows)
+    n = n_g*(1 + n_q)
+    g = all_rows(:n_g)
+    slope_g = transpose(reshape(all_rows(n_g + 1:n), [n_q, n_g]))
+    v = all_rows(n + 1:n + n_v)
+    slope_v = transpose(reshape(all_rows(n + n_v + 1:), [n_u, n_v]))
+  end subroutine constraints
+
+  ! Corrects q so that the loops are closed to within `small`, then u so that they stay closed; in a singular position neither.
+  subroutine admit(at, y, small)
+    real(dp), intent(in) :: at, small
+    real(dp), intent(inout) :: y(n_s)
+    real(dp) :: g(n_g), slope_g(n_g, n_q), v(n_v), slope_v(n_v, n_u), change_q(n_q), change_u(n_u)
+    integer :: n
+    moved_by = 0
+    residual_left = 0
+    call constraints(at, y, g, slope_g, v, slope_v)
+    ratio = pivot_ratio(slope_v)
+    steady = steady_ratio(slope_v)
+    worst_row = maxloc(abs(g), dim=1)
+    if (.not. ratio > singular) return
+    do n = 1, 4
+      if (all(abs(g) < small)) exit
+      call least_norm(slope_g, g, rank_g, root_q, change_q)
+      moved_by = moved_by + norm2(change_q)
+      y(:n_q) = y(:n_q) - change_q
+      call constraints(at, y, g, slope_g, v, slope_v)
+      if (n == 1) then
+        ratio = pivot_ratio(slope_v)
+        steady = steady_ratio(slope_v)
+      end if
+    end do
+    residual_left = maxval([0.0_dp, abs(g)])
+    call least_norm(slope_v, v, rank_v, root_u, change_u)
+    y(n_q + 1:) = y(n_q + 1:) - change_u
+  end subroutine admit
+
+  ! How near a position is to a singular one: the ratio of pivots of the slopes.
+  function pivot_ratio(slopes) result(value)
+    real(dp), intent(in) :: slopes(n_v, n_u)
+    real(dp) :: value, a(n_v, n_u + 1), zero(n_v)
+    integer :: order(n_u), used
+    zero = 0
+    a = scaled(slopes, zero)
+    call pivoted(a, order, used, value)
+  end function pivot_ratio
+
+  ! Accelerations by the parabola, line or constant through those of the last regular steps.
+  function extrapolated(at) result(rate)
+    real(dp), intent(in) :: at
+    real(dp) :: rate(n_u), share
+    integer :: i, k
+    rate = 0
+    do i = 1, n_past
+      share = 1
+      do k = 1, n_past
+        if (k /= i) share = share*(at - past(0, k))/(past(0, i) - past(0, k))
+      end do
+      rate = rate + share*past(1:, i)
+    end do
+  end function extrapolated
+
+  ! Rates near a singular position: the state is brought onto the constraints first. In it, accelerations are extrapolated.
+  subroutine wary_rates(y, rate)
+    real(dp), intent(in) :: y(n_s)
+    real(dp), intent(out) :: rate(n_s)
+    real(dp) :: found(n_s + 1), state(n_s)
+    logical :: alive
+    call careful(y, found)
+    if (found(n_s + 1) > singular .and. found(n_s + 1) < near) then
+      alive = live
+      state = y
+      call admit(t, state, tight)
+      live = alive
+      call careful(state, found)
+    end if
+    if (.not. found(n_s + 1) > singular .and. n_past > 0) found(n_q + 1:n_s) = extrapolated(t)
+    rate = found(:n_s)
+  end subroutine wary_rates
+
+  ! Rates from which accelerations are extrapolated: those of the last three regular steps, or of the start.
+  subroutine remember(at, rate)
+    real(dp), intent(in) :: at, rate(n_s)
+    if (n_past == 3) past(:, 1:2) = past(:, 2:3)
+    n_past = min(n_past + 1, 3)
+    past(0, n_past) = at
+    past(1:, n_past) = rate(n_q + 1:)
+  end subroutine remember
+
+  ! A step that ends on the constraints. It is taken again with care if it ends near a singular position, and halved if it needs a
+  ! correction that is large against what it moves.
+  recursive subroutine move(h, start, middle, finish_time, y, k, next, depth, ended)
+    real(dp), intent(in) :: h, start, middle, finish_time, y(n_s), k(n_s)
+    real(dp), intent(out) :: next(n_s)
+    integer, intent(in) :: depth
+    character(len=*), intent(inout) :: ended
+    real(dp) :: half(n_s), rate(n_s)
+@DONE@    do
+      call advance(h, start, middle, finish_time, y, k, next)
+      if (.not. all(ieee_is_finite(next))) return
+@QUICK@      call admit(finish_time, next, merge(tight, closed, wary))
+      if (wary .or. (ratio >= near .and. steady >= near)) exit
+      wary = .true. ! once more, with care
+    end do
+    if (.not. all(ieee_is_finite(next))) return
+    if (moved_by <= 0.1_dp*h*norm2(next(n_q + 1:)) + 1.0e-6_dp .and. residual_left < 1.0e-9_dp) return
+    if (depth == 10) then
+      ended = "the loop " // trim(row_name(worst_row)) // " cannot be kept closed: a correction of " // &
+              trim(number(moved_by)) // " was needed"
+      return
+    end if
+    call move(h/2, start, (start + middle)/2, middle, y, k, half, depth + 1, ended)
+    next = half
+    if (ended /= "" .or. .not. all(ieee_is_finite(half))) return
+    wary = wary .or. ratio < watched .or. steady < watched
+    call rates(.false., middle, half, rate)
+    call move(h/2, middle, (middle + finish_time)/2, finish_time, half, rate, next, depth + 1, ended)
+  end subroutine move
+
+  ! The metric in which loops are kept closed: roots of the inverse inertias of coordinates and speeds at the start, so that
+  ! corrections move what is light.
+  subroutine find_metric(y)
+    real(dp), intent(in) :: y(n_s)
+    real(dp) :: heavy(n_u), state(n_s), still(n_s + 1), moving(n_s + 1)
+    integer :: i
+    t = 0
+@SET_INPUTS@    call inertias(y, heavy)
+    root_u = 1
+    if (maxval(heavy) > 0) root_u = 1/max(heavy, 1.0e-3_dp*maxval(heavy))
+    state = y
+    state(n_q + 1:) = 0
+    call careful(state, still)
+    root_q = 0
+    do i = 1, n_u
+      state(n_q + i) = 1
+      call careful(state, moving)
+      state(n_q + i) = 0
+      root_q = root_q + root_u(i)*(moving(:n_q) - still(:n_q))**2
+    end do
+    root_q = sqrt(merge(root_q, minval(root_u), root_q > 0))
+    root_u = sqrt(root_u)
+  end subroutine find_metric
+
+  ! The smallest change of the free variables with A change = r.
+  subroutine free_change(a, r, may, change)
+    real(dp), intent(in) :: a(:, :), r(:)
+    logical, intent(in) :: may(:)
+    real(dp), intent(out) :: change(:)
+    integer :: chosen(count(may)), i
+    real(dp) :: x(count(may)), one(count(may))
+    one = 1
+    chosen = pack([(i, i = 1, size(may))], may)
+    call least_norm(a(:, chosen), r, size(r), one, x)
+    change = 0
+    change(chosen) = x
+  end subroutine free_change
+
+  ! Closes the loops by changing free variables only: damped Newton steps for q, then u so that they stay closed.
+  ! `open_row` is the number of the row that stays open, or 0.
+  subroutine close_loops(y, may, residual, open_row)
+    real(dp), intent(inout) :: y(n_s)
+    logical, intent(in) :: may(n_s)
+    real(dp), intent(out) :: residual
+    integer, intent(out) :: open_row
+    real(dp) :: g(n_g), slope_g(n_g, n_q), v(n_v), slope_v(n_v, n_u)
+    real(dp) :: trial(n_s), change_q(n_q), change_u(n_u), before, scale
+    integer :: n, halvings
+    call constraints(0.0_dp, y, g, slope_g, v, slope_v)
+    do n = 1, 60
+      if (all(abs(g) < 1.0e-13_dp)) exit
+      before = norm2(g)
+      call free_change(slope_g, g, may(:n_q), change_q)
+      scale = 1
+      if (norm2(change_q) > 0.5_dp) scale = 0.5_dp/norm2(change_q)
+      trial = y
+      do halvings = 1, 12
+        trial(:n_q) = y(:n_q) - scale*change_q
+        call constraints(0.0_dp, trial, g, slope_g, v, slope_v)
+        if (norm2(g) < before .or. scale < 1.0e-3_dp) exit
+        scale = scale/2
+      end do
+      if (.not. norm2(g) < before) exit
+      y = trial
+    end do
+    call constraints(0.0_dp, y, g, slope_g, v, slope_v)
+    residual = maxval([0.0_dp, abs(g)])
+    open_row = 0
+    if (.not. residual < 1.0e-10_dp) then
+      open_row = maxloc(abs(g), dim=1)
+      return
+    end if
+    call free_change(slope_v, v, may(n_q + 1:), change_u)
+    y(n_q + 1:) = y(n_q + 1:) - change_u
+    call constraints(0.0_dp, y, g, slope_g, v, slope_v)
+    residual = maxval(abs(v))
+    if (residual > 1.0e-9_dp*max(1.0_dp, maxval(abs(y(n_q + 1:))))) open_row = n_g + maxloc(abs(v), dim=1)
+  end subroutine close_loops
+
+  ! An initial state that closes the loops: what is given is kept; if that cannot be, dependent coordinates are guesses only;
+  ! then everything may move.
+  subroutine assemble(y)
+    real(dp), intent(inout) :: y(n_s)
+    logical, parameter :: guessed(n_s) = [@GUESSED@]
+    real(dp) :: found(n_s), residual
+    integer :: attempt, open_row, j
+    logical :: may(n_s)
+    do attempt = 0, 2
+      may = attempt == 2 .or. .not. states%given .or. (attempt == 1 .and. guessed)
+      found = y
+      call close_loops(found, may, residual, open_row)
+      if (open_row > 0) cycle
+      do j = 1, n_s
+        if (attempt > 0 .and. states(j)%given .and. abs(found(j) - y(j)) > 1.0e-9_dp) &
+          write (output_unit, '(a, g0.6, a, g0.6)') "note: the initial value of " // trim(states(j)%keyword) // &
+          " contradicts the constraints; ", found(j)/states(j)%factor, " is used instead of ", y(j)/states(j)%factor
+      end do
+      y = found
+      return
+    end do
+    call problem(input, 0, "the loop " // trim(row_name(open_row)) // " cannot be closed: a residual of " // &
+                 trim(number(residual)) // " remains. Check lengths, or give initial values nearer to an assembly")
+    call stop_if_problems()
+  end subroutine assemble
+
+  function row_name(i) result(name)
+    integer, intent(in) :: i
+    character(len=@ROW_LENGTH@) :: name
+    select case (i)
+@ROWS@    case default
+      name = ""
+    end select
+  end function row_name
+

@@ -1,0 +1,677 @@
+/* @TITLE@: a complete simulation program. Written by Bellcrank.
+
+       @STEM@ [options] [PARSFILE]
+
+   reads parameters, initial values and inputs from a parameter file (default: @STEM@.par), writes an echo of all of them
+   that is itself a parameter file, runs, and writes every channel over time. `@STEM@ --help` lists the options.
+   The equations of motion are in model.c. Files are in the units named there; equations use rad and consistent units;
+   `factor` leads from the one to the other. */
+
+#include "model.c"
+
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+enum { FINE, INPUT_ERROR, USAGE, ENDED_EARLY = 4 }; /* exit codes */
+enum { ERD, ERD_BINARY, ERD_CLASSIC, CSV };
+
+typedef struct {
+    const char *keyword, *unit, *label;
+    double factor; /* one of the unit is so many equation units */
+    double value;  /* in that unit */
+    int given;
+} Quantity;
+
+typedef struct {
+    const char *name, *shortname, *unit, *label, *generic, *body;
+    double factor;
+} Channel;
+
+static const char TITLE[] = @TITLE_STRING@;
+static const char STEM[] = @STEM_STRING@;
+
+static Quantity parameters[N_P + 1] = {
+@PARAMETERS@};
+
+static Quantity states[N_S + 1] = {
+@STATES@};
+
+/* speeds that constraints determine: they cannot be given */
+static const char *const removed[] = {@REMOVED@NULL};
+
+static const Channel channels[N_S + N_OUT + 1] = {
+@CHANNELS@};
+
+static struct {
+    double t_end, step;
+    long every;
+    int method, format;
+    const char *input, *echo, *output;
+    char title[512];
+} settings = {@T_END@, @STEP@, @EVERY@, @METHOD@, ERD, NULL, NULL, NULL, @TITLE_STRING@};
+
+static const char *const methods[] = {"rk2", "rk4", "euler"};
+
+/* ---- what goes wrong is collected and told before anything runs */
+
+static int problems;
+
+static void problem(const char *path, long line, const char *format, ...)
+{
+    va_list arguments;
+    fprintf(stderr, "%s: ", STEM);
+    if (path != NULL)
+        fprintf(stderr, line > 0 ? "%s, line %ld: " : "%s: ", path, line);
+    va_start(arguments, format);
+    vfprintf(stderr, format, arguments);
+    va_end(arguments);
+    fputc('\n', stderr);
+    problems++;
+}
+
+static void stop_if_problems(void)
+{
+    if (problems > 0)
+        exit(INPUT_ERROR);
+}
+
+/* ---- small things about text */
+
+static int same(const char *a, const char *b) /* capitals and blanks do not matter */
+{
+    for (;; a++, b++) {
+        while (*a == ' ')
+            a++;
+        while (*b == ' ')
+            b++;
+        if (tolower((unsigned char)*a) != tolower((unsigned char)*b))
+            return 0;
+        if (*a == '\0')
+            return 1;
+    }
+}
+
+static char *stripped(char *text)
+{
+    char *end = text + strlen(text);
+    while (end > text && isspace((unsigned char)end[-1]))
+        *--end = '\0';
+    while (isspace((unsigned char)*text))
+        text++;
+    return text;
+}
+
+/* The next word of a text, which then begins after it; "" if there is none. */
+static char *next_word(char **text)
+{
+    char *word = *text;
+    while (isspace((unsigned char)*word))
+        word++;
+    char *end = word;
+    while (*end != '\0' && !isspace((unsigned char)*end))
+        end++;
+    *text = end + (*end != '\0');
+    *end = '\0';
+    return word;
+}
+
+/* A finite number as C and Fortran write it: 1.5, 2E-3, 1D0. */
+static int read_number(const char *word, double *value)
+{
+    char copy[64], *end;
+    size_t n = strlen(word);
+    if (n == 0 || n >= sizeof copy || strspn(word, "0123456789+-.eEdD") < n)
+        return 0;
+    for (size_t i = 0; i <= n; i++)
+        copy[i] = (char)(word[i] == 'd' || word[i] == 'D' ? 'e' : word[i]);
+    *value = strtod(copy, &end);
+    return *end == '\0' && isfinite(*value);
+}
+
+/* The shortest text that is read back as the same number. */
+static const char *number(double x)
+{
+    static char text[40];
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, x);
+        if (!isfinite(x) || (strtod(text, NULL) <= x && strtod(text, NULL) >= x))
+            break;
+    }
+    return text;
+}
+
+/* A number as Fortran's G13.6 prints it, for the layout of 1990. */
+static const char *number_g(double x)
+{
+    static char text[80];
+    char e[40];
+    snprintf(e, sizeof e, "%.5e", fabs(x));
+    const int exponent = (int)strtol(strchr(e, 'e') + 1, NULL, 10) + 1;
+    if (!(fabs(x) > 0.0) || (exponent >= 0 && exponent <= 6)) {
+        const int before = fabs(x) > 0.0 ? exponent : 1;
+        snprintf(e, sizeof e, "%#.*f", 6 - before, x);
+        snprintf(text, sizeof text, "%9s    ", e);
+    } else {
+        e[1] = e[0];
+        e[0] = '.';
+        *strchr(e, 'e') = '\0';
+        snprintf(text, sizeof text, "%s0%sE%+03d", x < 0.0 ? "-" : " ", e, exponent);
+    }
+    return text;
+}
+
+@INPUTS@/* ---- the parameter file */
+
+static Quantity *find(Quantity *list, int n, const char *keyword)
+{
+    for (int i = 0; i < n; i++)
+        if (same(list[i].keyword, keyword))
+            return &list[i];
+    return NULL;
+}
+
+/* A state by its keyword, or by its number: Q(1), U(2). */
+static Quantity *find_state(const char *keyword)
+{
+    Quantity *found = find(states, N_S, keyword);
+    const int letter = tolower((unsigned char)keyword[0]);
+    if (found == NULL && (letter == 'q' || letter == 'u') && keyword[1] == '(') {
+        char *end;
+        const long i = strtol(keyword + 2, &end, 10);
+        if (end > keyword + 2 && strcmp(end, ")") == 0 && i >= 1 && i <= (letter == 'q' ? N_Q : N_U))
+            found = &states[(letter == 'q' ? 0 : N_Q) + i - 1];
+    }
+    return found;
+}
+
+static void read_value(Quantity *quantity, const char *word, const char *path, long line)
+{
+    double value;
+    if (read_number(word, &value)) {
+        quantity->value = value;
+        quantity->given = 1;
+    } else
+        problem(path, line, "%s needs a number, found '%s'", quantity->keyword, word);
+}
+
+/* Settings of the run; nonzero if the keyword is one of them. */
+static int read_setting(const char *keyword, const char *word, const char *path, long line)
+{
+    double value;
+    if (same(keyword, "method")) {
+        for (int i = 0; i < 3; i++)
+            if (same(word, methods[i])) {
+                settings.method = i;
+                return 1;
+            }
+        problem(path, line, "the method is rk2, rk4 or euler, found '%s'", word);
+        return 1;
+    }
+    if (!same(keyword, "stopt") && !same(keyword, "step") && !same(keyword, "iprint"))
+        return 0;
+    if (!read_number(word, &value) || !(value > 0.0))
+        problem(path, line, "%s needs a positive number, found '%s'", keyword, word);
+    else if (same(keyword, "stopt"))
+        settings.t_end = value;
+    else if (same(keyword, "step"))
+        settings.step = value;
+    else if (value < 1.0 || value > 1e9 || floor(value) < value)
+        problem(path, line, "%s needs a whole number of at least 1, found '%s'", keyword, word);
+    else
+        settings.every = (long)value;
+    return 1;
+}
+
+static void read_entry(const char *keyword, char *rest, const char *path, long line)
+{
+    Quantity *found = find(parameters, N_P, keyword);
+    if (found == NULL)
+        found = find_state(keyword);
+    if (found != NULL) {
+        read_value(found, next_word(&rest), path, line);
+        return;
+    }
+@READ_INPUT@    for (int i = 0; removed[i] != NULL; i++)
+        if (same(removed[i], keyword)) {
+            problem(path, line, "%s follows from a constraint and cannot be given", keyword);
+            return;
+        }
+    if (!read_setting(keyword, next_word(&rest), path, line))
+        problem(path, line, "no keyword is called '%s'; %s.par has all of them", keyword, STEM);
+}
+
+/* The keyword of a line, which may hold blanks within parentheses; `rest` is what follows it. */
+static void split_keyword(char *content, char *keyword, size_t size, char **rest)
+{
+    char *end = content + strcspn(content, " \t"), *open = strchr(content, '('), *close = strchr(content, ')');
+    if (open != NULL && open < end && close != NULL && close >= end)
+        end = close + 1;
+    size_t n = 0;
+    for (char *c = content; c < end && n + 1 < size; c++)
+        if (!isspace((unsigned char)*c))
+            keyword[n++] = *c;
+    keyword[n] = '\0';
+    *rest = stripped(end);
+}
+
+/* Opens a file named in another one: beside it, or else where the program runs. */
+static FILE *open_named(const char *name, const char *from, char *path, size_t size)
+{
+    const char *slash = from == NULL ? NULL : strrchr(from, '/');
+    snprintf(path, size, "%.*s%s", slash == NULL || name[0] == '/' ? 0 : (int)(slash - from + 1), from == NULL ? "" : from,
+             name);
+    FILE *file = fopen(path, "r");
+    if (file == NULL) {
+        snprintf(path, size, "%s", name);
+        file = fopen(path, "r");
+    }
+    return file;
+}
+
+/* Reads a parameter file, and those it names in their places. */
+static void read_parsfile(const char *name, const char *from, long from_line, int depth)
+{
+    char text[4096], keyword[256], path[4096], *rest;
+    FILE *file = open_named(name, from, path, sizeof path);
+    if (file == NULL) {
+        problem(from, from_line, "cannot read %s", name);
+        return;
+    }
+    if (depth >= 20)
+        problem(path, 0, "parameter files name each other more than 20 deep");
+    int begun = 0;
+    for (long line = 1; depth < 20 && fgets(text, sizeof text, file) != NULL; line++) {
+        char *content = stripped(text);
+        if (strlen(text) + 1 == sizeof text && !feof(file)) {
+            problem(path, line, "the line is longer than %d characters", (int)sizeof text - 2);
+            break;
+        }
+        if (line == 1 && strncmp(content, "\xEF\xBB\xBF", 3) == 0)
+            content += 3; /* the mark some editors put before UTF-8 */
+        if (*content == '\0' || *content == '*')
+            continue;
+        split_keyword(content, keyword, sizeof keyword, &rest);
+        if (!begun) {
+            if (!same(keyword, "parsfile") || *rest != '\0') {
+                problem(path, line, "a parameter file begins with the line PARSFILE");
+                break;
+            }
+            begun = 1;
+        } else if (same(keyword, "end")) {
+            break;
+        } else if (same(keyword, "title")) {
+            snprintf(settings.title, sizeof settings.title, "%s", rest);
+        } else if (same(keyword, "parsfile")) {
+            if (*rest == '\0')
+                problem(path, line, "PARSFILE needs the name of a file");
+            else
+                read_parsfile(rest, path, line, depth + 1);
+        } else
+            read_entry(keyword, rest, path, line);
+    }
+    if (!begun && problems == 0)
+        problem(path, 0, "a parameter file begins with the line PARSFILE; this one is empty");
+    fclose(file);
+}
+
+/* ---- the echo file: a parameter file with everything as it was used */
+
+static void echo_line(FILE *file, const char *keyword, double value, const char *unit, const char *label)
+{
+    if (settings.format == ERD_CLASSIC)
+        fprintf(file, "%-8s%13s  %s (%s)\n", keyword, number_g(value), label, unit);
+    else
+        fprintf(file, "%-15s %-24s %s  %s\n", keyword, number(value), unit, label);
+}
+
+static void write_echo(const double *y)
+{
+    FILE *file = fopen(settings.echo, "w");
+    if (file == NULL) {
+        problem(settings.echo, 0, "this file cannot be written");
+        return;
+    }
+    char when[64] = "";
+    const time_t now = time(NULL);
+    strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S", localtime(&now));
+    fprintf(file, "PARSFILE\n* Echo file of %s\n* Input file: %s\n* Run was made %s\n", TITLE, settings.input, when);
+    fprintf(file, "TITLE %s\n\n* run\n", settings.title);
+    echo_line(file, "STOPT", settings.t_end, "s", "end of the run");
+    echo_line(file, "STEP", settings.step, "s", "time step");
+    echo_line(file, "IPRINT", (double)settings.every, "-", "steps from one output to the next");
+    fprintf(file, "%-15s %s\n\n* parameters\n", "METHOD", methods[settings.method]);
+    for (int i = 0; i < N_P; i++)
+        echo_line(file, parameters[i].keyword, parameters[i].value, parameters[i].unit, parameters[i].label);
+@ECHO_INPUTS@    fprintf(file, "\n* initial values\n");
+    for (int i = 0; i < N_S; i++) {
+        const Quantity *s = &states[i];
+        const double told = s->value*s->factor;
+        const double value = s->given && told <= y[i] && told >= y[i] ? s->value : y[i]/s->factor;
+        echo_line(file, s->keyword, value, s->unit, s->label);
+    }
+    fprintf(file, "END\n");
+    if (ferror(file) | fclose(file))
+        problem(settings.echo, 0, "this file cannot be written");
+}
+
+/* ---- the output file */
+
+/* A field of some width; characters of UTF-8 stay whole. */
+static void put_field(FILE *file, const char *text, int width)
+{
+    int count = 0;
+    for (; *text != '\0'; text++) {
+        if (((unsigned char)*text & 0xC0) != 0x80 && ++count > width)
+            return;
+        fputc(*text, file);
+    }
+    fprintf(file, "%*s", width - count, "");
+}
+
+static void put_quoted(FILE *file, const char *text)
+{
+    fputc('"', file);
+    for (; *text != '\0'; text++) {
+        if (*text == '"')
+            fputc('"', file);
+        fputc(*text, file);
+    }
+    fputc('"', file);
+}
+
+static void put_fields(FILE *file, const char *keyword, size_t member, int width, int with_time, const char *time_text)
+{
+    fprintf(file, "%-8s", keyword);
+    if (with_time)
+        put_field(file, time_text, width);
+    for (int i = 0; i < N_S + N_OUT; i++) {
+        const char *text;
+        memcpy(&text, (const char *)&channels[i] + member, sizeof text);
+        put_field(file, text, width);
+    }
+    fputc('\n', file);
+}
+
+#define MEMBER(name) ((size_t)((const char *)&channels[0].name - (const char *)&channels[0]))
+
+static void write_header(FILE *file, int64_t samples, double step)
+{
+    const int classic = settings.format == ERD_CLASSIC, n = N_S + N_OUT + !classic;
+    const char *const layout = "%6d,%6ld,%6ld,%6d,%6d,%s\n";
+    const long count = (long)samples;
+    fprintf(file, "ERDFILEV2.00\n");
+    if (classic)
+        fprintf(file, layout, n, count, count, 4*n, 1, number_g(step));
+    else if (settings.format == ERD_BINARY)
+        fprintf(file, layout, n, count, count, 8*n, 2, number(step));
+    else
+        fprintf(file, layout, n, count, -1L, 1, 5, number(step));
+    fprintf(file, "TITLE %s\n", settings.title);
+    put_fields(file, "SHORTNAM", MEMBER(shortname), 8, !classic, "t");
+    put_fields(file, "LONGNAME", MEMBER(label), 32, !classic, "Time");
+    put_fields(file, "UNITSNAM", MEMBER(unit), 8, !classic, "s");
+    put_fields(file, "GENNAME", MEMBER(generic), 32, !classic, "Time");
+    put_fields(file, "RIGIBODY", MEMBER(body), 32, !classic, "");
+    fprintf(file, "XLABEL Time\nXUNITS sec\n");
+    if (!classic)
+        fprintf(file, "CHANNEL \"t\" \"s\" \"Time\" \"Time\" \"\"\n");
+    for (int i = 0; i < N_S + N_OUT && !classic; i++) {
+        const Channel *c = &channels[i];
+        const char *const texts[] = {c->name, c->unit, c->label, c->generic, c->body};
+        fprintf(file, "CHANNEL");
+        for (int k = 0; k < 5; k++) {
+            fputc(' ', file);
+            put_quoted(file, texts[k]);
+        }
+        fputc('\n', file);
+    }
+    fprintf(file, "HISTORY Input parameter file was %s\nHISTORY Data generated with %s\nEND\n", settings.input, TITLE);
+}
+
+static void write_text(FILE *file, const double *rows, int64_t samples, char separator)
+{
+    for (int64_t i = 0; i < samples; i++)
+        for (int k = 0; k < 1 + N_S + N_OUT; k++)
+            fprintf(file, "%.17g%c", rows[i*(1 + N_S + N_OUT) + k], k < N_S + N_OUT ? separator : '\n');
+}
+
+static void write_csv_names(FILE *file)
+{
+    fprintf(file, "t");
+    for (int i = 0; i < N_S + N_OUT; i++) {
+        fputc(',', file);
+        put_quoted(file, channels[i].name);
+    }
+    fprintf(file, "\ns");
+    for (int i = 0; i < N_S + N_OUT; i++) {
+        fputc(',', file);
+        put_quoted(file, channels[i].unit);
+    }
+    fputc('\n', file);
+}
+
+/* Samples in a file of their own: 64 bit one after another, or 32 bit as records of Fortran. */
+static void write_binary(const double *rows, int64_t samples)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s.%s", settings.output, settings.format == ERD_CLASSIC ? "BIN" : "bin");
+    FILE *file = fopen(path, "wb");
+    if (file == NULL) {
+        problem(path, 0, "this file cannot be written");
+        return;
+    }
+    for (int64_t i = 0; i < samples; i++) {
+        const double *row = rows + i*(1 + N_S + N_OUT);
+        if (settings.format == ERD_BINARY) {
+            fwrite(row, sizeof *row, 1 + N_S + N_OUT, file);
+            continue;
+        }
+        float values[N_S + N_OUT + 1];
+        const int32_t bytes = 4*(N_S + N_OUT);
+        for (int k = 0; k < N_S + N_OUT; k++)
+            values[k] = (float)row[1 + k];
+        fwrite(&bytes, sizeof bytes, 1, file);
+        fwrite(values, sizeof values[0], N_S + N_OUT, file);
+        fwrite(&bytes, sizeof bytes, 1, file);
+    }
+    if (ferror(file) | fclose(file))
+        problem(path, 0, "this file cannot be written");
+}
+
+/* Writes all channels in their units; the file was opened before the run. */
+static void write_output(FILE *file, double *rows, int64_t samples)
+{
+    const double step = settings.step*(double)settings.every;
+    for (int64_t i = 0; i < samples; i++)
+        for (int k = 0; k < N_S + N_OUT; k++)
+            rows[i*(1 + N_S + N_OUT) + 1 + k] /= channels[k].factor;
+    if (settings.format == ERD_CLASSIC && samples > 1
+        && fabs(rows[(samples - 1)*(1 + N_S + N_OUT)] - (double)(samples - 1)*step) > 1e-6*step)
+        samples--; /* the last sample is off the raster */
+    if (settings.format == CSV) {
+        write_csv_names(file);
+        write_text(file, rows, samples, ',');
+    } else {
+        write_header(file, samples, step);
+        if (settings.format == ERD)
+            write_text(file, rows, samples, ' ');
+        else
+            write_binary(rows, samples);
+    }
+    if (ferror(file) | fclose(file))
+        problem(settings.output, 0, "this file cannot be written");
+}
+
+/* ---- the run */
+
+@ASSEMBLY@static void *room(size_t n, size_t size)
+{
+    void *memory = calloc(n + 1, size);
+    if (memory == NULL) {
+        problem(NULL, 0, "there is no room for the results: a larger IPRINT keeps fewer steps");
+        exit(INPUT_ERROR);
+    }
+    return memory;
+}
+
+static void check_values(void)
+{
+    for (int i = 0; i < N_P; i++)
+        if (!parameters[i].given)
+            problem(settings.input, 0, "no value is given for %s", parameters[i].keyword);
+    if (settings.step > settings.t_end*(1.0 + 1e-12))
+        problem(settings.input, 0, "STEP %g s is larger than STOPT %g s", settings.step, settings.t_end);
+    if (settings.t_end/settings.step > 1e12)
+        problem(settings.input, 0, "%g steps are too many", settings.t_end/settings.step);
+}
+
+/* The number of steps; an end that is not a multiple of the step is passed by less than a step. */
+static int64_t step_count(void)
+{
+    const double n = settings.t_end/settings.step, whole = floor(n + 0.5);
+    return (int64_t)(fabs(whole*settings.step - settings.t_end) < 1e-9*settings.t_end ? whole : ceil(n));
+}
+
+static void tell_end(const Job *job)
+{
+    const double t = (double)job->reached*job->h;
+    if (job->status == FINISHED)
+        printf("finished at t = %g s", t);
+    else if (job->status == NOT_FINITE) {
+        printf("stopped at t = %g s:", t);
+        for (int i = 0; i < N_S; i++)
+            if (!isfinite(job->bad[i]))
+                printf(" %s", states[i].keyword);
+        printf(" is no longer a finite number; try a smaller step");
+    } else
+        printf("stopped at t = %g s: @STOPPED@", t@STOPPED_VALUE@);
+}
+
+static int simulate(void)
+{
+    static double p[N_P + 1], c[N_C + 1], y[N_S + 1], k[N_S + 1], bad[N_S + 1], memory[@MEMORY@ + 1];
+    Externals externals = {NULL, memory, 0, 0};
+    Job job;
+    memset(&job, 0, sizeof job);
+    for (int i = 0; i < N_P; i++)
+        p[i] = parameters[i].value*parameters[i].factor;
+    constants(p, c);
+    for (int i = 0; i < N_C; i++)
+        if (!isfinite(c[i])) {
+            problem(settings.input, 0, "the constants of the model cannot be computed: may a mass, inertia or length be zero?");
+            break;
+        }
+    for (int i = 0; i < N_S; i++)
+        y[i] = states[i].value*states[i].factor;
+    job.method = settings.method;
+    job.total = job.last = step_count();
+    job.every = settings.every;
+    job.h = settings.step;
+    job.p = p;
+    job.c = c;
+    job.externals = &externals;
+    job.y = y;
+    job.k = k;
+    job.bad = bad;
+@SET_INPUTS@    stop_if_problems();
+@ASSEMBLE@    write_echo(y);
+    FILE *output = fopen(settings.output, "w");
+    if (output == NULL)
+        problem(settings.output, 0, "this file cannot be written");
+    stop_if_problems();
+    job.rows = room((size_t)(job.total/job.every + 3), (1 + N_S + N_OUT)*sizeof(double));
+    const clock_t start = clock();
+    run(&job);
+    const double seconds = (double)(clock() - start)/CLOCKS_PER_SEC;
+    printf("%s: %ld steps of %g s, %s, ", settings.title, (long)job.reached, job.h, methods[settings.method]);
+    tell_end(&job);
+    printf("\n%.3g s of computing, %.3g s for each simulated second\n", seconds,
+           seconds/fmax((double)job.reached*job.h, 1e-300));
+    write_output(output, job.rows, job.filled);
+    free(job.rows);
+    stop_if_problems();
+    printf("wrote %s and %s\n", settings.output, settings.echo);
+    return job.status == FINISHED ? FINE : ENDED_EARLY;
+}
+
+/* ---- the command line */
+
+static const char HELP[] =
+    "usage: @STEM@ [options] [PARSFILE]\n\n"
+    "  PARSFILE         parameters, initial values and inputs (default: @STEM@.par)\n"
+    "  --output FILE    all channels over time (default: @STEM@.erd; a name that ends in .csv gives a table)\n"
+    "  --echo FILE      everything as it was used, again a PARSFILE (default: @STEM@.echo)\n"
+    "  --t-end S        end of the run in s, instead of STOPT of the file\n"
+    "  --step S         time step in s, instead of STEP\n"
+    "  --method NAME    rk2, rk4 or euler, instead of METHOD\n"
+    "  --every N        steps from one output to the next, instead of IPRINT\n"
+    "  --binary         ERD file with 64-bit samples beside it\n"
+    "  --classic        ERD file and echo in the layout of 1990: 32-bit samples beside it, 6 digits\n"
+    "  --help           this text\n\n"
+    "Exit codes: 0 fine, 1 an error in files or values, 2 wrong usage, 4 the run ended early.\n";
+
+static int usage(const char *what, const char *word)
+{
+    fprintf(stderr, "%s: %s '%s'; try --help\n", STEM, what, word);
+    return USAGE;
+}
+
+int main(int count, char **words)
+{
+    static const char *const settable[] = {"--t-end", "stopt", "--step", "step", "--method", "method", "--every", "iprint"};
+    const char *later[4] = {NULL, NULL, NULL, NULL};
+    static char input[300], echo[300], output[300];
+    int layout = ERD;
+    for (int i = 1; i < count; i++) {
+        const char *word = words[i];
+        int known = 0;
+        if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
+            fputs(HELP, stdout);
+            return FINE;
+        }
+        if (strcmp(word, "--binary") == 0 || strcmp(word, "--classic") == 0) {
+            layout = word[2] == 'b' ? ERD_BINARY : ERD_CLASSIC;
+            continue;
+        }
+        if (strncmp(word, "--", 2) != 0) {
+            if (settings.input != NULL)
+                return usage("a second PARSFILE", word);
+            settings.input = word;
+            continue;
+        }
+        if (i + 1 == count)
+            return usage("unknown option, or no value after", word);
+        if ((known = strcmp(word, "--output") == 0))
+            settings.output = words[i + 1];
+        else if ((known = strcmp(word, "--echo") == 0))
+            settings.echo = words[i + 1];
+        for (int k = 0; k < 4; k++)
+            if (strcmp(word, settable[2*k]) == 0) {
+                later[k] = words[i + 1];
+                known = 1;
+            }
+        if (!known)
+            return usage("unknown option", word);
+        i++;
+    }
+    snprintf(input, sizeof input, "%s.par", STEM);
+    snprintf(echo, sizeof echo, "%s.echo", STEM);
+    snprintf(output, sizeof output, "%s.erd", STEM);
+    settings.input = settings.input != NULL ? settings.input : input;
+    settings.echo = settings.echo != NULL ? settings.echo : echo;
+    settings.output = settings.output != NULL ? settings.output : output;
+    const size_t length = strlen(settings.output);
+    settings.format = length > 4 && same(settings.output + length - 4, ".csv") ? CSV : layout;
+    if (settings.format == CSV && layout != ERD)
+        return usage("--binary and --classic are layouts of ERD files, not of", settings.output);
+    read_parsfile(settings.input, NULL, 0, 0);
+    for (int k = 0; k < 4; k++)
+        if (later[k] != NULL)
+            read_setting(settable[2*k + 1], later[k], settable[2*k], 0);
+    check_values();
+    stop_if_problems();
+    return simulate();
+}

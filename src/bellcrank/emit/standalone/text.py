@@ -1,0 +1,51 @@
+"""Templates of programs and what is put into them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from importlib.resources import files
+
+from bellcrank.errors import ModelError
+from bellcrank.expr.table import Table
+from bellcrank.program.program import Program
+
+
+def template(name: str) -> str:
+    """Text that is the same for all models."""
+    return (files("bellcrank.emit.standalone") / "templates" / name).read_text(encoding="utf-8")
+
+
+def filled(text: str, pieces: Mapping[str, str]) -> str:
+    """A template with its places @NAME@ filled, each piece as it stands: what is put in is not searched again."""
+    parts = text.split("@")
+    result = [parts[0]]
+    inside = True
+    for part in parts[1:]:
+        if inside and part in pieces:
+            result.append(pieces[part])
+            inside = False
+        else:
+            result.append(part if not inside else "@" + part)
+            inside = True
+    return "".join(result)
+
+
+def externals_of(program: Program) -> list[object]:
+    """The external routines of a program, tables apart."""
+    return [r for r in program.routines if not isinstance(r, Table)]
+
+
+def require_language(program: Program, language: str, option: str) -> None:
+    """Every external routine must be given in the language of the program."""
+    missing = [r.name for r in externals_of(program) if not getattr(r, option)]  # type: ignore[attr-defined]
+    if missing:
+        listed = ", ".join(f"'{m}'" for m in missing)
+        raise ModelError(
+            f"a program in {language} needs the external routine {listed} in {language}: give {option}= in add_external()",
+            program.name,
+        )
+
+
+def indented(lines: Iterable[str]) -> str:
+    """Lines of an initialiser."""
+    return "".join(f"    {line}\n" for line in lines)

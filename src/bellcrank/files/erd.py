@@ -1,0 +1,260 @@
+"""ERD files: a header of text with the names and units of all channels, then the data.
+
+Layout of UMTRI's Engineering Research Division, as Sayers (1990), Appendix B, writes it: a line of sizes, then lines that begin
+with a keyword of eight characters. SHORTNAM and UNITSNAM hold fields of 8 characters, LONGNAME, GENNAME and RIGIBODY of 32.
+
+- Text (default): the samples follow the header, one to a line, with 17 digits. The first channel is time.
+- Binary: the samples are in FILE.bin, 64 bit, one after another.
+- Classic: the header of 1990; the samples are in FILE.BIN, 32 bit, as records of Fortran; time is left to the step.
+
+Names and units longer than their fields stand in full in lines that begin with CHANNEL, which other readers pass over.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from bellcrank.errors import RunError
+from bellcrank.files.record import Channel, Record, guarded, short_names
+
+MAGIC = "ERDFILEV2.00"
+FLOAT_32, FLOAT_64, TEXT = 1, 2, 5
+FIELDS = {"SHORTNAM": 8, "LONGNAME": 32, "UNITSNAM": 8, "GENNAME": 32, "RIGIBODY": 32}
+EVEN = 1e-6  # by how much of a step samples may be off
+
+
+def write_erd(path: str | Path, record: Record, binary: bool = False, classic: bool = False) -> Path:
+    """Writes a record; `binary` puts the samples beside it with 64 bit, `classic` with 32 bit in the layout of 1990."""
+    path = Path(path)
+    if classic:
+        record = _even(record, path)
+        channels, data = record.channels, _columns(record.channels, len(record.time))
+    else:
+        channels = (Channel("t", record.time, "s", "Time", "Time"), *record.channels)
+        data = _columns(channels, len(record.time))
+    header = "\n".join(_header(record, channels, binary, classic)) + "\n"
+
+    def work() -> None:
+        with path.open("w", encoding="utf-8", newline="\n") as stream:
+            stream.write(header)
+            if not (binary or classic):
+                for row in data.tolist():
+                    stream.write(" ".join(map(repr, row)) + "\n")
+        if classic:
+            _sequential(data).tofile(path.with_name(path.name + ".BIN"))
+        elif binary:
+            data.astype("<f8").tofile(path.with_name(path.name + ".bin"))
+
+    guarded("write", path, work)
+    return path
+
+
+def _header(record: Record, channels: Sequence[Channel], binary: bool, classic: bool) -> Iterator[str]:
+    n, samples = len(channels), len(record.time)
+    step = float(record.time[1] - record.time[0]) if samples > 1 else 0.0
+    yield MAGIC
+    if classic:
+        yield f"{n:6},{samples:6},{samples:6},{4 * n:6},{FLOAT_32:6},{fortran_g(step)}"
+    elif binary:
+        yield f"{n:6},{samples:6},{samples:6},{8 * n:6},{FLOAT_64:6},{step!r}"
+    else:
+        yield f"{n:6},{samples:6},{-1:6},{1:6},{TEXT:6},{step!r}"
+    yield f"TITLE {_line(record.title)}"
+    texts = (
+        ("SHORTNAM", short_names(c.name for c in channels)),
+        ("LONGNAME", [c.label or c.name for c in channels]),
+        ("UNITSNAM", [c.unit for c in channels]),
+        ("GENNAME ", [c.generic for c in channels]),
+        ("RIGIBODY", [c.body for c in channels]),
+    )
+    for keyword, fields in texts:
+        yield keyword + "".join(f"{_line(text):{w}.{w}}" for w in (FIELDS[keyword.strip()],) for text in fields)
+    yield "XLABEL Time"
+    yield "XUNITS sec"
+    if not classic:
+        for c in channels:
+            yield "CHANNEL " + quoted((c.name, c.unit, c.label, c.generic, c.body))
+    for sentence in record.history:
+        yield f"HISTORY {_line(sentence)}"
+    yield "END"
+
+
+def quoted(fields: Sequence[str]) -> str:
+    """Fields in quotation marks, each of one line."""
+    return " ".join('"' + _line(f).replace('"', '""') + '"' for f in fields)
+
+
+def _line(text: str) -> str:
+    return " ".join(str(text).split())
+
+
+def _columns(channels: Sequence[Channel], rows: int) -> np.ndarray:
+    data = np.empty((rows, len(channels)))
+    for i, c in enumerate(channels):
+        data[:, i] = c.values
+    return data
+
+
+def _even(record: Record, path: Path) -> Record:
+    """The record with evenly spaced samples, as the classic layout has them; a last sample off the raster is left out."""
+    t = record.time
+    if len(t) > 2:
+        steps = np.diff(t)
+        uneven = np.abs(steps - steps[0]) > EVEN * steps[0]
+        if uneven[:-1].any():
+            raise RunError(f"cannot write {path}: a classic ERD file holds evenly spaced samples, this run has others")
+        if uneven[-1]:
+            channels = tuple(
+                Channel(c.name, c.values[:-1], c.unit, c.label, c.generic, c.body) for c in record.channels
+            )
+            return Record(record.title, t[:-1], channels, record.history)
+    return record
+
+
+def _sequential(data: np.ndarray) -> np.ndarray:
+    """Rows as unformatted sequential records of Fortran: the length in bytes before and after each."""
+    rows, n = data.shape
+    kind = np.dtype([("before", "<i4"), ("row", "<f4", (n,)), ("after", "<i4")])
+    records = np.empty(rows, kind)
+    records["before"] = records["after"] = 4 * n
+    with np.errstate(over="ignore"):
+        records["row"] = data
+    return records
+
+
+def fortran_g(x: float, width: int = 13, digits: int = 6) -> str:
+    """A number as Fortran's G13.6 prints it."""
+    if x == 0 or 0.1 <= abs(float(f"{x:.{digits - 1}e}")) < 10**digits:
+        before = 1 if x == 0 else max(int(f"{abs(x):.{digits - 1}e}".partition("e")[2]) + 1, 0)
+        text = f"{x:.{max(digits - before, 0)}f}"
+        text = text if "." in text else text + "."
+        return f"{text:>{width - 4}}    "
+    mantissa, _, exponent = f"{x / 10:.{digits - 1}e}".partition("e")
+    sign, number = ("-", mantissa[1:]) if mantissa.startswith("-") else ("", mantissa)
+    shown = f"{sign}0.{number.replace('.', '')}E{int(exponent) + 2:+03d}"
+    return f"{shown:>{width}}"
+
+
+# ---- reading
+
+
+def read_erd(path: str | Path) -> Record:
+    """The record of an ERD file: text, 64 bit or 32 bit, with its data in the same file or beside it."""
+    path = Path(path)
+    text = guarded("read", path, lambda: path.read_text(encoding="utf-8"))
+    lines = text.split("\n")
+    if not lines or lines[0].strip() != MAGIC:
+        raise RunError(f"{path}, line 1: an ERD file begins with {MAGIC}")
+    n, samples, kind, step = _sizes(lines[1] if len(lines) > 1 else "", path)
+    end = next((i for i, line in enumerate(lines) if i > 1 and line.strip() == "END"), None)
+    if end is None:
+        raise RunError(f"{path}: the header of an ERD file ends with a line END, which is missing")
+    head = _keywords(lines[2:end])
+    if kind == TEXT:
+        data = _text_data(lines[end + 1 :], end + 2, n, samples, path)
+    else:
+        data = _binary_data(path, n, samples, kind)
+    channels = _channels(head, n, data, path)
+    title = " ".join(head.get("TITLE", [""])[0].split())
+    history = tuple(" ".join(h.split()) for h in head.get("HISTORY", []))
+    if channels and channels[0].name == "t" and channels[0].generic == "Time":
+        return Record(title, channels[0].values, channels[1:], history)
+    return Record(title, step * np.arange(samples), channels, history)
+
+
+def _sizes(line: str, path: Path) -> tuple[int, int, int, float]:
+    fields = [f.strip() for f in line.split(",")]
+    try:
+        n, samples, _, _, kind = (int(f) for f in fields[:5])
+        step = float(fields[5])
+    except (ValueError, IndexError):
+        raise RunError(
+            f"{path}, line 2: expected channels, samples, records, bytes, kind of data and step, found {line.strip()!r}"
+        ) from None
+    if n < 1 or samples < 0 or n * samples > 2**40 or not np.isfinite(step):
+        raise RunError(f"{path}, line 2: {n} channels of {samples} samples cannot be read")
+    if kind not in (FLOAT_32, FLOAT_64, TEXT):
+        known = "1 (32 bit), 2 (64 bit) or 5 (text)"
+        raise RunError(f"{path}, line 2: the kind of data is {kind}; known are {known}")
+    return n, samples, kind, step
+
+
+def _keywords(lines: Sequence[str]) -> dict[str, list[str]]:
+    """What follows each keyword, in order; a line that begins with & goes on with the one before."""
+    found: dict[str, list[str]] = {}
+    last = ""
+    for line in lines:
+        if line.startswith("&") and last:
+            found[last][-1] += line[8:]
+            continue
+        word = line[:8].split()[0].upper() if line[:8].strip() else ""
+        if not word:
+            continue
+        last = word
+        found.setdefault(word, []).append(line[8:] if word in FIELDS else line[len(word) :])
+    return found
+
+
+def _channels(head: dict[str, list[str]], n: int, data: np.ndarray, path: Path) -> tuple[Channel, ...]:
+    if len(head.get("CHANNEL", ())) == n:
+        result = []
+        for i, line in enumerate(head["CHANNEL"]):
+            try:
+                fields = next(csv.reader(io.StringIO(line.strip()), delimiter=" "))
+            except (csv.Error, StopIteration):
+                fields = []
+            if len(fields) != 5:
+                raise RunError(f"{path}: the line CHANNEL of channel {i + 1} must hold five texts in quotation marks")
+            name, unit, label, generic, body = fields
+            result.append(Channel(name, data[:, i], unit, label, generic, body))
+        return tuple(result)
+    texts = {}
+    for keyword, width in FIELDS.items():
+        line = head.get(keyword, [""])[0]
+        texts[keyword] = [line[i * width : (i + 1) * width].strip() for i in range(n)]
+    names = [name or f"channel {i + 1}" for i, name in enumerate(texts["SHORTNAM"])]
+    if len({x.lower() for x in names}) < n:
+        raise RunError(f"{path}: two channels of this file have the same name")
+    return tuple(
+        Channel(name, data[:, i], texts["UNITSNAM"][i], texts["LONGNAME"][i], texts["GENNAME"][i], texts["RIGIBODY"][i])
+        for i, name in enumerate(names)
+    )
+
+
+def _text_data(lines: Sequence[str], first: int, n: int, samples: int, path: Path) -> np.ndarray:
+    rows = []
+    for number, line in enumerate(lines, first):
+        if not line.strip():
+            continue
+        try:
+            row = [float(x) for x in line.replace(",", " ").split()]
+        except ValueError:
+            raise RunError(
+                f"{path}, line {number}: {line.strip()[:60]!r} holds something that is not a number"
+            ) from None
+        if len(row) != n:
+            raise RunError(f"{path}, line {number}: {n} numbers are expected, {len(row)} found")
+        rows.append(row)
+    if len(rows) != samples:
+        raise RunError(f"{path}: {samples} samples are announced, {len(rows)} found")
+    return np.array(rows, dtype=float).reshape(samples, n)
+
+
+def _binary_data(path: Path, n: int, samples: int, kind: int) -> np.ndarray:
+    beside = [path.with_name(path.name + ending) for ending in (".bin", ".BIN")]
+    found = next((p for p in beside if p.is_file()), None)
+    if found is None:
+        raise RunError(f"cannot read {path}: its data should be beside it in {beside[0].name} or {beside[1].name}")
+    raw = guarded("read", found, found.read_bytes)
+    size = 4 if kind == FLOAT_32 else 8
+    if len(raw) == samples * (n * size + 8):  # records of Fortran
+        fields = np.dtype([("before", "<i4"), ("row", f"<f{size}", (n,)), ("after", "<i4")])
+        return np.frombuffer(raw, fields)["row"].astype(float).reshape(samples, n)
+    if len(raw) != samples * n * size:
+        raise RunError(f"{found}: {samples} samples of {n} channels with {8 * size} bit do not have {len(raw)} bytes")
+    return np.frombuffer(raw, f"<f{size}").astype(float).reshape(samples, n)

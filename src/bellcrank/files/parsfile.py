@@ -1,0 +1,123 @@
+"""Parameter files ("parsfiles"): a keyword, a value and a comment to a line. Sayers (1990), Appendix B.
+
+    PARSFILE                       the first line says what this is
+    * a comment
+    TITLE   any words
+    bm      10.0    kg   mass of b          what follows the value is for the reader
+    q(a)    -0.5    rad
+    z_road  step 0.5 0.05 0                 an input: constant, step, ramp, sine, chirp or file
+    PARSFILE other.par                      goes on with that file, then comes back
+    END                                     of this file; may be left out
+
+Capitals do not matter in keywords. A keyword that comes again replaces the value before. Nothing here is ever executed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from bellcrank.errors import RunError
+from bellcrank.files.record import guarded
+
+DEEPEST = 20  # files within files
+RUN_KEYWORDS = ("stopt", "step", "iprint", "method")
+RESERVED = ("parsfile", "title", "end", *RUN_KEYWORDS)
+SIGNALS = {"constant": 1, "step": 3, "ramp": 3, "sine": 4, "chirp": 5, "file": 0}
+"""Kinds of inputs and how many numbers each takes."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One line: `keyword` without blanks and in small letters, the words after it, and where it stands."""
+
+    keyword: str
+    words: tuple[str, ...]
+    path: Path
+    line: int
+
+    @property
+    def place(self) -> str:
+        return f"{self.path}, line {self.line}"
+
+
+@dataclass(frozen=True)
+class ParsFile:
+    """All lines in the order in which they count, those of other files in their places."""
+
+    title: str
+    entries: tuple[Entry, ...]
+
+
+def read_parsfile(path: str | Path) -> ParsFile:
+    """Reads a parameter file and those it names."""
+    entries: list[Entry] = []
+    title = _read(Path(path), entries, "", 0)
+    return ParsFile(title, tuple(entries))
+
+
+def _read(path: Path, entries: list[Entry], title: str, depth: int) -> str:
+    if depth >= DEEPEST:
+        raise RunError(f"{path}: parameter files name each other more than {DEEPEST} deep")
+    text = guarded("read", path, lambda: path.read_text(encoding="utf-8-sig"))
+    begun = False
+    for number, line in enumerate(text.split("\n"), 1):
+        content = line.strip()
+        if not content or content.startswith("*"):
+            continue
+        if not begun:
+            if content.split()[0].lower() != "parsfile" or len(content.split()) > 1:
+                raise RunError(f"{path}, line {number}: a parameter file begins with the line PARSFILE")
+            begun = True
+            continue
+        keyword, rest = split_keyword(content)
+        if keyword == "end":
+            break
+        if keyword == "title":
+            title = rest
+        elif keyword == "parsfile":
+            if not rest:
+                raise RunError(f"{path}, line {number}: PARSFILE needs the name of a file")
+            title = _read(path.parent / rest, entries, title, depth + 1)
+        else:
+            entries.append(Entry(keyword, tuple(rest.split()), path, number))
+    if not begun:
+        raise RunError(f"{path}: a parameter file begins with the line PARSFILE; this one is empty")
+    return title
+
+
+def split_keyword(content: str) -> tuple[str, str]:
+    """The keyword of a line, in small letters without blanks (q(b, 4) is one), and what follows it."""
+    first = content.split(None, 1)[0]
+    end = len(first)
+    if "(" in first and ")" not in first:
+        close = content.find(")")
+        end = close + 1 if close > 0 else len(first)
+    return "".join(content[:end].split()).lower(), content[end:].strip()
+
+
+def number_of(text: str) -> float | None:
+    """A finite number as C and Fortran write it (1.5, 2E-3, 1D0), or None."""
+    if not text or any(ch not in "0123456789+-.eEdD" for ch in text):
+        return None
+    try:
+        value = float(text.replace("d", "e").replace("D", "E"))
+    except ValueError:
+        return None
+    return value if math.isfinite(value) else None
+
+
+def keyword_for(name: str, taken: Iterable[str] = ()) -> str:
+    """The keyword of a quantity: its name without blanks, changed where it would be one of the file's own."""
+    keyword = "".join(name.split())
+    used = {*RESERVED, *(t.lower() for t in taken)}
+    while keyword.lower() in used or keyword.startswith("*"):
+        keyword += "_"
+    return keyword
+
+
+def parsfile_line(keyword: str, value: str, *words: str) -> str:
+    """A line with its value and words in columns."""
+    return f"{keyword:<15} {value:<24} {'  '.join(w for w in words if w)}".rstrip()

@@ -1,0 +1,61 @@
+"""Channels over time as files hold them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+
+from bellcrank.errors import RunError
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Channel:
+    """One time history: values in `unit`, with the words a person reads and the body it belongs to."""
+
+    name: str
+    values: np.ndarray
+    unit: str = ""
+    label: str = ""
+    generic: str = ""
+    body: str = ""
+
+
+@dataclass(frozen=True)
+class Record:
+    """Channels over the same `time` (s); `history` says in sentences where they come from."""
+
+    title: str
+    time: np.ndarray
+    channels: tuple[Channel, ...]
+    history: tuple[str, ...] = ()
+
+
+def short_names(names: Iterable[str], width: int = 8) -> list[str]:
+    """Names of at most `width` characters without blanks, no two equal, whatever their capitals."""
+    taken: set[str] = set()
+    result = []
+    for name in names:
+        base = "".join(name.split()) or "x"
+        chosen, number = base[:width], 1
+        while chosen.lower() in taken:
+            number += 1
+            chosen = base[: width - len(str(number))] + str(number)
+        taken.add(chosen.lower())
+        result.append(chosen)
+    return result
+
+
+def guarded(action: str, path: Path, work: Callable[[], T]) -> T:
+    """Does the work; a file that cannot be opened, read or written is told as such."""
+    try:
+        return work()
+    except OSError as error:
+        raise RunError(f"cannot {action} {path}: {error.strerror or error}") from None
+    except UnicodeDecodeError:
+        raise RunError(f"cannot read {path}: it is not text") from None

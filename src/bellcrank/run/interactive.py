@@ -1,0 +1,60 @@
+"""Plots as one HTML page with its data and a small script within: nothing is fetched from anywhere."""
+
+from __future__ import annotations
+
+import html
+import json
+import math
+from collections.abc import Mapping, Sequence
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from bellcrank.run.result import Run
+
+
+def plot_page(
+    runs: Sequence[Run], groups: Mapping[str, Sequence[str]], against: str | None, title: str, names: Sequence[str]
+) -> str:
+    """The page: one panel per unit, every run in it. `names` tell the runs apart."""
+    panels = []
+    for unit, channels in groups.items():
+        lines = []
+        for name in channels:
+            for run, told in zip(runs, names, strict=True):
+                label = run.labels.get(name, name)
+                shown = name if label == name else f"{name}: {label}"
+                lines.append(
+                    {
+                        "name": name if len(runs) == 1 else f"{name}, {told}",
+                        "label": shown if len(runs) == 1 else f"{shown} ({told})",
+                        "x": _numbers(run[against] if against else run.time),
+                        "y": _numbers(run[name]),
+                    }
+                )
+        panels.append({"ylabel": f"{', '.join(channels)} ({unit})" if unit else ", ".join(channels), "lines": lines})
+    data = {"panels": panels, "xlabel": x_label(runs[0], against), "cross": against is not None}
+    text = (files("bellcrank.run") / "templates" / "plot.html").read_text(encoding="utf-8")
+    return text.replace("@TITLE@", html.escape(title)).replace("@DATA@", _embedded(data))
+
+
+def x_label(run: Run, against: str | None) -> str:
+    """What stands below the horizontal axis."""
+    if against is None:
+        return "time (s)"
+    unit = run.units.get(against, "")
+    return f"{run.labels.get(against, against)}{f' ({unit})' if unit else ''}"
+
+
+def _numbers(values: np.ndarray) -> list[float | None]:
+    """Seven digits are more than a screen shows."""
+    return [float(f"{v:.7g}") if math.isfinite(v) else None for v in values.tolist()]
+
+
+def _embedded(data: Any) -> str:
+    """JSON that cannot end the script it stands in."""
+    return (
+        json.dumps(data, separators=(",", ":")).replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+    )

@@ -1,0 +1,49 @@
+"""Pieces of a page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from html import escape
+
+
+class Raw(str):
+    """Text that is HTML already."""
+
+    __slots__ = ()
+
+
+def shown(cell: object) -> str:
+    """A cell as HTML; text is made plain."""
+    if isinstance(cell, Raw):
+        return cell
+    if isinstance(cell, float):
+        return f"{cell:.6g}"
+    return escape(str(cell)) if cell is not None else ""
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[object]], right: Sequence[int] = ()) -> Raw:
+    """A table; `right` are the columns of numbers."""
+    listed = list(rows)
+    if not listed:
+        return Raw("<p>none</p>")
+
+    def line(cells: Sequence[object], tag: str) -> str:
+        marks = [' class="number"' if i in right else "" for i in range(len(cells))]
+        return "<tr>" + "".join(f"<{tag}{m}>{shown(c)}</{tag}>" for m, c in zip(marks, cells, strict=True)) + "</tr>"
+
+    body = "\n".join(line(r, "td") for r in listed)
+    return Raw(f"<table>\n<thead>{line(head, 'th')}</thead>\n<tbody>\n{body}\n</tbody>\n</table>")
+
+
+def section(key: str, title: str, *parts: str) -> Raw:
+    """A section with its heading."""
+    return Raw(f'<section id="{key}">\n<h2>{escape(title)}</h2>\n' + "\n".join(parts) + "\n</section>")
+
+
+def paragraph(text: str) -> Raw:
+    return Raw(f"<p>{shown(text)}</p>")
+
+
+def folded(title: str, content: str, is_open: bool) -> Raw:
+    """Content that can be folded away."""
+    return Raw(f"<details{' open' if is_open else ''}><summary>{escape(title)}</summary>\n{content}\n</details>")

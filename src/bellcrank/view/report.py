@@ -1,0 +1,294 @@
+"""The report of a model: one page with everything in it, to be read without a network.
+
+In:  what was analysed and derived, a check and a run if there are any. Out: the text of an HTML file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from html import escape
+from importlib.resources import files
+from typing import Any
+
+from bellcrank.expr.mathml import equation, math_element, math_name, mathml
+from bellcrank.kinematics.analysis import Analysis
+from bellcrank.kinematics.dimensions import Quantities
+from bellcrank.model.mechanism import Body
+from bellcrank.program.program import Program
+from bellcrank.run.result import Run
+from bellcrank.vector.basis import Vec3
+from bellcrank.view.chart import chart
+from bellcrank.view.equations import program_equations
+from bellcrank.view.html import Raw, paragraph, section, table
+from bellcrank.view.sketch import Link, joint_text, sketch
+
+LONG = 4000  # characters of a formula beyond which a table only says that it is long
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What a check found: passed or not, and its lines (mark, property, value, limit, note)."""
+
+    passed: bool
+    head: str
+    lines: Sequence[Sequence[str]]
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What a report is about."""
+
+    analysis: Analysis
+    quantities: Quantities
+    program: Program
+    how: str
+    seconds: float
+    counts: Mapping[str, Any]
+    parameters: Mapping[str, float | None]  # values in user units
+    run: Run | None = None
+    checked: Checked | None = None
+    notes: Sequence[str] = field(default_factory=tuple)
+
+
+def report_page(subject: Subject) -> str:
+    """The whole page."""
+    sections = list(_sections(subject))
+    title = escape(subject.analysis.mechanism.name)
+    text = (files("bellcrank.view") / "templates" / "report.html").read_text(encoding="utf-8")
+    for place, piece in (("TITLE", title), ("SUMMARY", _summary(subject)), ("BODY", "\n".join(sections))):
+        text = text.replace(f"@{place}@", piece, 2)
+    return text
+
+
+def _summary(s: Subject) -> str:
+    m = s.analysis.mechanism
+    freedoms = len(s.analysis.independent_speeds)
+    text = (
+        f"{_count(len(m.bodies), 'body', 'bodies')}, {_count(len(m.coordinates), 'coordinate', 'coordinates')}, "
+        f"{_count(freedoms, 'degree of freedom', 'degrees of freedom')}. Units: {m.description.units}. "
+        f"Derived by {s.how} in {s.seconds:.3g} s."
+    )
+    return paragraph(text) + "".join(paragraph(f"Note: {n}") for n in s.notes)
+
+
+def _count(n: int, one: str, many: str) -> str:
+    return f"{n} {one if n == 1 else many}"
+
+
+def _sections(s: Subject) -> Iterator[Raw]:
+    yield section("tree", "Body tree", sketch(s.analysis.mechanism.bodies, _links(s)))
+    yield section("bodies", "Bodies", _bodies(s))
+    yield section("points", "Points", _points(s))
+    yield section("forces", "Forces and moments", _forces(s))
+    yield section("constraints", "Constraints", *_constraints(s))
+    yield section("states", "States", _states(s))
+    yield section("parameters", "Parameters", _parameters(s), *_inputs(s))
+    yield section("equations", "Equations", *program_equations(s.program))
+    yield section("operations", "Operations", *_operations(s))
+    yield section("check", "Check", *_check(s))
+    yield section("run", "Run", *_run(s))
+
+
+# ---- tables
+
+
+def _name(bodies: Sequence[Body], index: int) -> str:
+    return "N" if index < 0 else bodies[index].name
+
+
+def _formula(expression: Any) -> Raw:
+    shown = mathml(expression)
+    return Raw("long" if len(shown) > LONG else math_element(shown))
+
+
+def _vector(v: Vec3) -> Raw:
+    parts = [mathml(x) for x in v]
+    return Raw(
+        "long" if sum(map(len, parts)) > LONG else math_element("<mo>(</mo>", "<mo>,</mo>".join(parts), "<mo>)</mo>")
+    )
+
+
+def _bodies(s: Subject) -> Raw:
+    bodies = s.analysis.mechanism.bodies
+    rows = []
+    for b in bodies:
+        moments = (b.inertia[0][0], b.inertia[1][1], b.inertia[2][2])
+        products = [b.inertia[i][j] for i, j in ((0, 1), (0, 2), (1, 2))]
+        extra = _vector((products[0], products[1], products[2])) if any(str(x) != "0" for x in products) else ""
+        rows.append(
+            (
+                b.name,
+                b.label,
+                _name(bodies, b.parent),
+                joint_text(b),
+                _vector(b.joint_at),
+                _formula(b.mass),
+                _vector(b.cm),
+                _vector(moments),
+                extra,
+            )
+        )
+    head = (
+        "name",
+        "label",
+        "parent",
+        "joint",
+        "joint at (in parent)",
+        "mass",
+        "mass centre",
+        "I11, I22, I33",
+        "I12, I13, I23",
+    )
+    return table(head, rows)
+
+
+def _points(s: Subject) -> Raw:
+    bodies = s.analysis.mechanism.bodies
+    rows = [(p.name, p.label or "", _name(bodies, p.body), _vector(p.at)) for p in s.analysis.points.values()]
+    return table(("name", "label", "fixed in", "coordinates"), rows)
+
+
+def _forces(s: Subject) -> Raw:
+    bodies = s.analysis.mechanism.bodies
+    given = {f.name.lower(): f for f in s.analysis.mechanism.description.forces}
+    rows = []
+    for load in s.analysis.loads:
+        record = given.get(load.name.lower())
+        magnitude = str(record.magnitude) if record is not None else str(load.magnitude)
+        direction = str(load.direction)
+        rows.append(
+            (load.name, load.label, load.kind, _name(bodies, load.body), _name(bodies, load.against), magnitude,
+             direction if len(direction) < 80 else "along the line of its points" if load.kind == "strut" else "varies")
+        )  # fmt: skip
+    gravity = str(s.analysis.gravity)
+    if s.analysis.gravity:
+        rows.append(("gravity", "acceleration of gravity", "gravity", "all", "N", "", gravity))
+    return table(("name", "label", "kind", "on", "against", "magnitude", "direction"), rows)
+
+
+def _constraints(s: Subject) -> list[str]:
+    parts: list[str] = []
+    if s.analysis.removed:
+        rows = []
+        for r in s.analysis.removed:
+            shown = equation(math_name(r.speed.name), r.relation)
+            rows.append((r.text, r.speed.name, Raw(shown if len(shown) < LONG else "long")))
+        parts.append(table(("constraint", "dependent speed", "replaced by"), rows))
+    if s.analysis.loops is not None:
+        pivots = {r.text: u.name for r, u in zip(s.analysis.loops.used, s.analysis.loops.pivots, strict=True)}
+        rows = []
+        for line in s.analysis.loops.rows:
+            shown = "" if line.g is None else math_element(mathml(line.g), "<mo>=</mo>", "<mn>0</mn>")
+            dependent = pivots.get(line.text, "follows from the others")
+            rows.append((line.text, dependent, Raw(shown if len(shown) < LONG else "long")))
+        parts.append(table(("closed loop", "dependent speed", "position constraint"), rows))
+    return parts or [paragraph("none")]
+
+
+def _links(s: Subject) -> list[Link]:
+    """Loops between bodies, as far as they are told by points."""
+    links = []
+    for record in s.analysis.mechanism.description.loops:
+        ends = []
+        for p in (record.first, record.second):
+            found = s.analysis.points.get(str(getattr(p, "name", p)).lower())
+            ends.append(found.body if found is not None else None)
+        if None not in ends and ends[0] != ends[1]:
+            links.append(Link(ends[0], ends[1], record.label or "closed loop"))  # type: ignore[arg-type]
+    return links
+
+
+def _states(s: Subject) -> Raw:
+    q = s.quantities
+    rows = []
+    for kind, symbols in (("coordinate", s.program.coordinates), ("speed", s.program.speeds)):
+        for x in symbols:
+            start = "" if s.run is None or not len(s.run) else float(s.run[x.name][0])
+            rows.append(
+                (
+                    Raw(math_element(math_name(x.name))),
+                    x.name,
+                    kind,
+                    q.state_label.get(x.name, ""),
+                    q.states[x.name].text,
+                    start,
+                )
+            )
+    return table(("", "name", "kind", "label", "unit", "initial value"), rows, right=(5,))
+
+
+def _parameters(s: Subject) -> Raw:
+    q = s.quantities
+    rows = []
+    for p in s.program.parameters:
+        key = p.name.lower()
+        value = s.parameters.get(p.name)
+        rows.append(
+            (
+                Raw(math_element(math_name(p.name))),
+                p.name,
+                q.label.get(key, ""),
+                "no value" if value is None else float(value),
+                q.unit[key].text,
+            )
+        )
+    return table(("", "name", "label", "value", "unit"), rows, right=(3,))
+
+
+def _inputs(s: Subject) -> list[str]:
+    names = [x.name for x in s.program.inputs if x.kind != "rate"]
+    if not names:
+        return []
+    rows = [(n, s.quantities.label.get(n.lower(), ""), s.quantities.unit[n.lower()].text) for n in names]
+    return ["<h3>Inputs</h3>", table(("name", "label", "unit"), rows)]
+
+
+def _operations(s: Subject) -> list[str]:
+    kinds = ("add", "multiply", "divide", "function", "total")
+    rows: list[Sequence[object]] = [("one evaluation of all rates", *(s.counts[k] for k in kinds))]
+    if s.counts.get("per_step", {}).get("total"):
+        rows.append(("of them once per step", *(s.counts["per_step"][k] for k in kinds)))
+    classic = s.counts["classic"]
+    words = (
+        f"By the classic rule: {classic['add']} add, {classic['muldiv']} multiply or divide, {classic['calls']} calls."
+    )
+    stages = ", ".join(f"{name} {n}" for name, n in s.program.stages)
+    return [
+        table(("", *kinds), rows, right=(1, 2, 3, 4, 5)),
+        paragraph(words),
+        *([paragraph(f"After each pass: {stages}.")] if stages else []),
+    ]
+
+
+def _check(s: Subject) -> list[str]:
+    if s.checked is None:
+        return [paragraph("not made")]
+    mark = "passed" if s.checked.passed else "failed"
+    head = Raw(f'<p class="{mark}">{escape(s.checked.head)}</p>')
+    return [head, table(("", "property", "value", "limit", ""), s.checked.lines, right=(2,))]
+
+
+def _run(s: Subject) -> list[str]:
+    run = s.run
+    if run is None:
+        return [paragraph("not made")]
+    settings = run.settings
+    words = (
+        f"{settings['method']}, step {settings['step']:g} s, to t = {settings['t_end']:g} s: {run.ended}."
+        if settings
+        else run.ended
+    )
+    parts: list[str] = [paragraph(words), *(paragraph(str(e)) for e in run.events[:20])]
+    names = list(s.program.output_names) or list(run)
+    groups: dict[tuple[str, str], list[str]] = {}
+    for name in names[:40]:
+        groups.setdefault((run.units.get(name, ""), run.generic.get(name, "")), []).append(name)
+    for (unit, _), listed in groups.items():
+        for start in range(0, len(listed), 6):
+            some = listed[start : start + 6]
+            title = run.labels.get(some[0], some[0]) if len(some) == 1 else ", ".join(some)
+            lines = [(name, run[name]) for name in some]
+            parts.append(f"<h3>{escape(title)}</h3>")
+            parts.append(chart(run.time, lines, "time (s)", f"{', '.join(some)} ({unit})" if unit else ", ".join(some)))
+    return parts

@@ -1,0 +1,33 @@
+"""Pages in headless Chromium: what a script finds in them, and what the browser complained of."""
+
+import json
+import re
+import shutil
+import subprocess
+from html import unescape
+
+import pytest
+
+CHROMIUM = next(
+    (found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), None
+)
+needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
+
+
+def look_at(path, script, folder):
+    """Opens a copy of a page, runs a script in it that leaves a value in `found`; that value, and the messages of the console."""
+    text = path.read_text(encoding="utf-8")
+    probe = (
+        f'<script>window.addEventListener("load", () => {{ let found; {script}; const pre = document.createElement("pre");'
+        ' pre.id = "found"; pre.textContent = JSON.stringify(found); document.body.append(pre); });</script>'
+    )
+    copy = folder / "looked_at.html"
+    copy.write_text(text.replace("</body>", f"{probe}</body>"), encoding="utf-8")
+    done = subprocess.run(
+        [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr", "--v=0", f"--user-data-dir={folder / 'profile'}",
+         "--window-size=1100,900", "--virtual-time-budget=5000", "--dump-dom", copy.as_uri()],
+        capture_output=True, text=True, timeout=120, check=True,
+    )  # fmt: skip
+    messages = [line for line in done.stderr.splitlines() if "CONSOLE" in line]
+    (value,) = re.findall(r'<pre id="found">(.*?)</pre>', done.stdout, re.S)
+    return json.loads(unescape(value)), messages

@@ -1,0 +1,237 @@
+"""Files of channels: written, read back equal; files that are damaged are told as such."""
+
+import importlib.util
+import struct
+
+import numpy as np
+import pytest
+
+import bellcrank as bc
+from bellcrank.files.erd import fortran_g
+from bellcrank.files.parsfile import keyword_for, number_of, read_parsfile
+from bellcrank.files.record import short_names
+from tests.models import example, relative
+
+needs_pyarrow = pytest.mark.skipif(importlib.util.find_spec("pyarrow") is None, reason="pyarrow is not installed")
+FORMATS = [".csv", ".erd", pytest.param(".parquet", marks=needs_pyarrow), ".nc"]
+
+
+@pytest.fixture(scope="module")
+def run():
+    return example("passenger_car").compile(backend="python").simulate(t_end=0.3)
+
+
+@pytest.mark.parametrize("ending", FORMATS)
+def test_runs_are_read_back_equal(run, tmp_path, ending):
+    path = run.save(tmp_path / f"car{ending}")
+    again = bc.read(path)
+    assert list(again) == list(run)
+    assert again.units == run.units
+    assert np.array_equal(again.time, run.time)
+    for name in run:
+        assert np.array_equal(again[name], run[name]), name
+    if ending != ".csv":  # which has no place for words
+        assert (again.name, again.labels, again.generic, again.bodies) == (
+            run.name,
+            run.labels,
+            run.generic,
+            run.bodies,
+        )
+        assert again.ended == "finished"
+
+
+def test_binary_erd_is_equal_and_classic_has_32_bit(run, tmp_path):
+    binary = bc.read(run.save(tmp_path / "b.erd", binary=True))
+    assert all(np.array_equal(binary[name], run[name]) for name in run)
+    classic = bc.read(run.save(tmp_path / "c.erd", classic=True))
+    assert relative(classic.time, run.time) < 1e-6
+    for short, name in zip(classic, run, strict=True):
+        assert np.array_equal(classic[short], run[name].astype(np.float32))
+        assert classic.units[short] == run.units[name][:8]
+
+
+def test_classic_layout_is_that_of_1990(run, tmp_path):
+    """Sayers (1990), Appendix B, subroutine OPNOUT."""
+    lines = run.save(tmp_path / "c.erd", classic=True).read_text(encoding="utf-8").splitlines()
+    n, samples = len(run.channels), len(run)
+    assert lines[0] == "ERDFILEV2.00"
+    assert lines[1] == f"{n:6},{samples:6},{samples:6},{4 * n:6},     1," + " 0.500000E-01"
+    assert lines[2] == "TITLE Passenger car"
+    assert [line[:8] for line in lines[3:8]] == ["SHORTNAM", "LONGNAME", "UNITSNAM", "GENNAME ", "RIGIBODY"]
+    assert [len(line) for line in lines[3:8]] == [8 + 8 * n, 8 + 32 * n, 8 + 8 * n, 8 + 32 * n, 8 + 32 * n]
+    assert lines[8:10] == ["XLABEL Time", "XUNITS sec"]
+    assert lines[-1] == "END"
+    raw = (tmp_path / "c.erd.BIN").read_bytes()
+    assert len(raw) == samples * (4 * n + 8)
+    assert struct.unpack("<if", raw[:8]) == (4 * n, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("x", "text"),
+    [(0.05, " 0.500000E-01"), (1.0, "  1.00000    "), (0.5, " 0.500000    "), (123456.7, "  123457.    "), (1e6, " 0.100000E+07"),
+     (-0.005, "-0.500000E-02"), (0.0, "  0.00000    "), (-12.5, " -12.5000    "), (999999.6, " 0.100000E+07"), (0.09999999, " 0.100000    ")],
+)  # fmt: skip
+def test_numbers_of_fortran(x, text):
+    """G13.6 of the Fortran standard (13.7.5.2.2), as gfortran prints it."""
+    assert fortran_g(x) == text
+
+
+def test_runs_that_are_not_even(run, tmp_path):
+    uneven = bc.Run("x", np.array([0.0, 1.0, 3.0, 4.0]), {"a": np.arange(4.0)}, {"a": "m"}, {"a": "a"}, "finished")
+    assert np.array_equal(bc.read(uneven.save(tmp_path / "a.erd")).time, uneven.time)
+    with pytest.raises(bc.RunError, match="evenly spaced"):
+        uneven.save(tmp_path / "b.erd", classic=True)
+
+
+def test_names_and_words_of_all_kinds(tmp_path):
+    names = ["q(b, 4)", 'a "b"', "größe", "a|b", "x" * 40, "X" * 39 + "x1", "q(b,4)"]
+    values = {n: np.array([1.0 / 3, i, 1e-300]) for i, n in enumerate(names)}
+    run = bc.Run(
+        't "x"', np.arange(3.0), values, dict.fromkeys(names, 'µ"m'), {n: f'"{n}", so' for n in names}, "finished"
+    )
+    for ending in (".erd", ".csv", ".nc"):
+        again = bc.read(run.save(tmp_path / f"a{ending}"))
+        assert list(again) == names
+        assert again.units == run.units
+        assert all(np.array_equal(again[n], run[n]) for n in names)
+
+
+def test_short_names():
+    assert short_names(["q(b, 4)", "q(b,4)", "a long name", "a longname2", "A LONGNAME"]) == [
+        "q(b,4)",
+        "q(b,4)2",
+        "alongnam",
+        "alongna2",
+        "ALONGNA3",
+    ]
+
+
+def test_an_erd_file_of_another_program(tmp_path):
+    """Header as road profiles have it: no units of all channels, the step after the kind, text in the same file."""
+    path = tmp_path / "profile.erd"
+    path.write_text(
+        "ERDFILEV2.00\n   2,   3,  -1,  1,  5,  0.0250,  -1,\nTITLE   section 1\nSHORTNAMLElev.  RElev.\nUNITSNAMmm      mm\n"
+        "XUNITS  m\nEND\n 0.0 1.0\n 0.5 1.5\n 1.0 2.0\n", encoding="utf-8",
+    )  # fmt: skip
+    run = bc.read(path)
+    assert list(run) == ["LElev.", "RElev."]
+    assert run.units["LElev."] == "mm"
+    assert np.allclose(run.time, [0, 0.025, 0.05])
+    assert run["RElev."][2] == 2.0
+
+
+BAD_ERD = [
+    ("x\n", "line 1: an ERD file begins with ERDFILEV2.00"),
+    ("ERDFILEV2.00\n", "line 2: expected channels"),
+    ("ERDFILEV2.00\n1,2\nEND\n", "line 2: expected channels"),
+    ("ERDFILEV2.00\n1,1,-1,1,5,0.1\n", "a line END, which is missing"),
+    ("ERDFILEV2.00\n1,1,-1,1,7,0.1\nEND\n", "the kind of data is 7"),
+    ("ERDFILEV2.00\n0,1,-1,1,5,0.1\nEND\n", "cannot be read"),
+    ("ERDFILEV2.00\n1,2,-1,1,5,0.1\nEND\n1.0\n", "2 samples are announced, 1 found"),
+    ("ERDFILEV2.00\n1,1,-1,1,5,0.1\nEND\n1.0 2.0\n", "line 4: 1 numbers are expected, 2 found"),
+    ("ERDFILEV2.00\n1,1,-1,1,5,0.1\nEND\nx\n", "line 4: 'x' holds something that is not a number"),
+    ("ERDFILEV2.00\n1,1,1,4,1,0.1\nEND\n", "its data should be beside it"),
+    ('ERDFILEV2.00\n1,1,-1,1,5,0.1\nCHANNEL "a"\nEND\n1\n', "five texts in quotation marks"),
+    ("ERDFILEV2.00\n2,1,-1,1,5,0.1\nSHORTNAMa       A\nEND\n1 2\n", "two channels of this file have the same name"),
+]
+
+
+@pytest.mark.parametrize(("text", "message"), BAD_ERD)
+def test_damaged_erd_files(tmp_path, text, message):
+    (tmp_path / "a.erd").write_text(text, encoding="utf-8")
+    with pytest.raises(bc.RunError, match=message):
+        bc.read(tmp_path / "a.erd")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("a.csv", b"", "a line of names is expected"),
+        ("a.csv", b"t,a\ns,m\n1\n", "line 3: 2 numbers are expected, 1 found"),
+        ("a.csv", b"t,a\n0,x\n", "line 2, column 'a': 'x' is not a number"),
+        ("a.csv", b"t,a,a\n0,1,2\n", "the name 'a' stands there twice"),
+        ("a.csv", b"\xff\xfe\x00", "it is not text"),
+        ("a.nc", b"nothing", "no NetCDF file in classic format"),
+        ("a.nc", b"CDF\x01", "no NetCDF file in classic format"),
+        pytest.param("a.parquet", b"nothing", "cannot read", marks=needs_pyarrow),
+        ("a.xyz", b"", "known endings are .csv, .erd, .parquet and .nc"),
+    ],
+)
+def test_damaged_tables(tmp_path, name, content, message):
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(bc.RunError, match=message):
+        bc.read(tmp_path / name)
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.erd", "a.nc", "a.par"])
+def test_files_that_are_not_there(tmp_path, name):
+    with pytest.raises(bc.RunError, match=r"cannot read .*No such file"):
+        bc.read(tmp_path / name)
+
+
+@pytest.mark.parametrize("ending", FORMATS)
+def test_files_that_cannot_be_written(run, tmp_path, ending):
+    with pytest.raises(bc.RunError, match="cannot write"):
+        run.save(tmp_path / "nowhere" / f"a{ending}")
+
+
+def test_classic_is_a_layout_of_erd_files_alone(run, tmp_path):
+    with pytest.raises(bc.RunError, match="a layout of ERD files"):
+        run.save(tmp_path / "a.csv", classic=True)
+
+
+# ---- parameter files
+
+
+def test_parameter_files_are_read_in_order(tmp_path):
+    (tmp_path / "inner.par").write_text("PARSFILE\nb 2\nEND\nnot read\n", encoding="utf-8")
+    path = tmp_path / "outer.par"
+    path.write_text(
+        "PARSFILE\n* words\nTITLE some words\nA 1 kg mass\nParsfile inner.par\nq( b, 4 ) -1d-2\n", encoding="utf-8"
+    )
+    file = bc.read(path)
+    assert file.title == "some words"
+    assert [(e.keyword, e.words[0], e.line) for e in file.entries] == [
+        ("a", "1", 4),
+        ("b", "2", 2),
+        ("q(b,4)", "-1d-2", 6),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("1.5", 1.5),
+        ("-2E-3", -0.002),
+        ("1D2", 100.0),
+        (".5", 0.5),
+        ("1e999", None),
+        ("nan", None),
+        ("0x1", None),
+        ("1_0", None),
+        ("", None),
+        ("1-5", None),
+    ],
+)
+def test_numbers_of_parameter_files(text, value):
+    assert number_of(text) == value
+
+
+def test_keywords_are_never_those_of_the_file():
+    assert [keyword_for(n, t) for n, t in (("k", ()), ("STEP", ()), ("end", ("End_",)), ("q(b, 4)", ()))] == [
+        "k",
+        "STEP_",
+        "end__",
+        "q(b,4)",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [("", "this one is empty"), ("k 3\n", "line 1: a parameter file begins"), ("PARSFILE\nPARSFILE\n", "line 2: PARSFILE needs"),
+     ("PARSFILE\nPARSFILE a.par\n", "more than 20 deep"), ("PARSFILE\nPARSFILE none.par\n", "cannot read")],
+)  # fmt: skip
+def test_damaged_parameter_files(tmp_path, text, message):
+    (tmp_path / "a.par").write_text(text, encoding="utf-8")
+    with pytest.raises(bc.RunError, match=message):
+        read_parsfile(tmp_path / "a.par")

@@ -1,0 +1,83 @@
+"""Stand-alone programs under test: written, built without warnings, run in a folder of their own."""
+
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+import bellcrank as bc
+from bellcrank.build.compiler import find_compiler
+
+GFORTRAN = shutil.which("gfortran")
+SKIPPED = {
+    "c": (find_compiler() is None or shutil.which("make") is None, "there is no C compiler, or no make"),
+    "fortran": (GFORTRAN is None or shutil.which("make") is None, "gfortran is not installed, or there is no make"),
+    "python": (False, ""),
+}
+LANGUAGES = [
+    pytest.param(name, marks=pytest.mark.skipif(wanting, reason=reason)) for name, (wanting, reason) in SKIPPED.items()
+]
+COMPILED = LANGUAGES[:2]
+LONG_PYTHON = [*COMPILED, pytest.param("python", marks=pytest.mark.campaign)]  # Python takes its time to start
+FLAGS = "-O0 -Werror"
+
+
+@dataclass(frozen=True)
+class Built:
+    """A program ready to run."""
+
+    language: str
+    folder: Path
+    stem: str
+
+    def __call__(self, *arguments, cwd=None, code=0):
+        """Runs the program; what it said on both streams. The exit code must be the one expected."""
+        words = [str(self.folder / self.stem)]
+        if self.language == "python":
+            words = [sys.executable, "-W", "error", str(self.folder / f"{self.stem}.py")]
+        done = subprocess.run(
+            [*words, *map(str, arguments)],
+            cwd=cwd or self.folder,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        assert done.returncode == code, done.stdout + done.stderr
+        assert "Traceback" not in done.stderr
+        return done.stdout + done.stderr
+
+    @property
+    def default(self):
+        return self.folder / f"{self.stem}.par"
+
+    def run(self, folder, *lines, include=None):
+        """The run with some lines of input changed, read back."""
+        folder.mkdir(parents=True, exist_ok=True)
+        path = folder / "changed.par"
+        path.write_text(
+            "\n".join(["PARSFILE", f"PARSFILE {include or self.default}", *lines, "END", ""]), encoding="utf-8"
+        )
+        self(path, "--output", folder / "out.erd", "--echo", folder / "out.echo")
+        return bc.read(folder / "out.erd")
+
+
+def build(equations, language, folder, flags=FLAGS):
+    """Writes a program and compiles it; any warning is an error."""
+    equations.write(language, folder)
+    return compiled(language, folder, flags)
+
+
+def compiled(language, folder, flags=FLAGS):
+    if language != "python":
+        done = subprocess.run(
+            ["make", "-s", "-C", str(folder), f"CFLAGS={flags}", f"FFLAGS={flags}"],
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        assert done.stderr == ""
+    (parameters,) = folder.glob("*.par")
+    return Built(language, folder, parameters.stem)
