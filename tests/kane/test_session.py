@@ -155,6 +155,20 @@ def test_a_wrong_angular_velocity_is_told(session):
     assert any("WAN contradicts the orientation" in n and "U1*N3" in n for n in session.notes)
 
 
+def test_slips_of_the_pen_are_told(session):
+    """The misprints of the report: PHI1*LA*A2 for a velocity, LA*U1*A2 in an acceleration."""
+    for line in ("WAN=PHI1'*N3", "VASTARN=PHI1*LA*A2"):
+        session.enter(line)
+    assert any("VASTARN holds no generalized speed" in n for n in session.notes)
+    other = session_of([*START, "WAN=PHI1'*N3", "VASTARN=PHI1'*LA*A2"])
+    assert other.notes == []
+    other.enter("AASTARN=-LA*U1*U1*A1+LA*U1*A2")
+    assert any("AASTARN is not the derivative of VASTARN, which is LA*U1'*A2-LA*U1^2*A1" in n for n in other.notes)
+    right = session_of([*START, "WAN=PHI1'*N3", "VASTARN=PHI1'*LA*A2", "AASTARN=LA*U1'*A2-LA*U1^2*A1"])
+    assert right.notes == []
+    assert right.workspace.d.scalars.intermediate == []
+
+
 def test_a_contradicting_acceleration_is_found_by_the_mass_matrix(tmp_path):
     text = (DECKS / "double_pendulum.al").read_text()
     wrong = text.replace("ABSTARN=DERIV(VBSTARN,T,N)", "ABSTARN=LB*U1'*B2")
