@@ -34,10 +34,6 @@ class Body(Frame):
         """Central inertia dyadic."""
         return Dyadic.from_matrix(self, self.inertia)
 
-    @property
-    def massless(self) -> bool:
-        return self.mass is ZERO and all(x is ZERO for row in self.inertia for x in row)
-
 
 @dataclass(frozen=True)
 class Load:
@@ -47,11 +43,6 @@ class Load:
     on: Point | Frame
     value: Vector
     by: Point | Frame | None = None
-
-    @property
-    def shown(self) -> str:
-        place = f"{self.by}/{self.on}" if self.by is not None else f"{self.on}"
-        return f"{self.kind}({place})"
 
 
 @dataclass
