@@ -88,6 +88,34 @@ def test_the_disc_agrees_with_its_description(disc):
     assert np.ptp(ours["energy"]) < 1e-9 * ours["energy"][0]
 
 
+def test_the_contact_point_of_a_wheel_belongs_to_it_for_an_instant(disc):
+    """The other way to the disc: the point that touches is at rest, and the centre follows by the two-point theorem."""
+    from bellcrank.kane import Derivation
+
+    d = Derivation("disc from its contact")
+    m, r, g = d.constants("m r g")
+    Y, L = d.frames("Y L")
+    D = d.body("D", mass=m, inertia=("m*r**2/4", "m*r**2/2", "m*r**2/4"))
+    q = d.coordinates("q1 q2 q3")
+    u1, u2, u3 = d.speeds("u1 u2 u3")
+    for parent, child, axis, angle in (("N", Y, 3, q[0]), (Y, L, 1, q[1]), (L, D, 2, q[2])):
+        d.rotate(parent, child, axis, angle)
+    turn = d.express(d.angular_velocity(D), L)
+    d.set_speeds({u: d.dot(turn, L[i]) for i, u in enumerate((u1, u2, u3), 1)})
+    d.set_angular_velocity(D, "N", u1 * L[1] + u2 * L[2] + u3 * L[3])
+    (C,) = d.points("C")
+    d.set_velocity(C, "N", 0)
+    d.set_position(C, D.cm, r * L[3])
+    d.v2pts("N", D, C, D.cm)
+    d.force(D.cm, -m * g * d.newtonian[3])
+    values = {"m": 1, "r": 0.3, "g": 9.80665}
+    assert bc.check(d, states=3, parameters=values, backend="python").passed
+    state = [0.4, -0.6, 0.2], [0.3, 2.0, -0.7]
+    ours = d.equations().compile(backend="python").derivatives(0.0, *state, parameters=values)[1]
+    theirs = disc.equations().compile(backend="python").derivatives(0.0, [*state[0], 0, 0], state[1])[1]
+    np.testing.assert_allclose(ours, theirs, rtol=1e-12)
+
+
 # ---- the tumbling body
 
 

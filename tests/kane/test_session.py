@@ -1,7 +1,6 @@
 """Sessions of the dialect: commands, answers, mistakes that change nothing, files; once through a real terminal."""
 
 import os
-import pty
 import re
 import select
 import subprocess
@@ -341,6 +340,7 @@ class Terminal:
     """A session in a pseudo-terminal."""
 
     def __init__(self, folder):
+        pty = pytest.importorskip("pty")  # not on Windows
         self.master, slave = pty.openpty()
         env = {**os.environ, "BELLCRANK_HISTORY": str(folder / "history"), "TERM": "dumb"}
         self.process = subprocess.Popen(
@@ -404,3 +404,20 @@ def test_a_session_at_a_terminal(tmp_path):
         terminal.close()
     assert "SIMPROT(N,A,3,PHI1)" in (tmp_path / "history").read_text()
     assert (tmp_path / "half.sav").exists()
+
+
+def test_a_fault_of_the_program_does_not_end_the_session(tmp_path, monkeypatch):
+    from bellcrank.kane.autolev import commands
+    from bellcrank.kane.autolev.console import converse
+
+    def broken(workspace, args):
+        workspace.symbols["HALF"] = None
+        raise RuntimeError("broken")
+
+    monkeypatch.setitem(commands.TABLE, "DOF", broken)
+    session, said = Session(Files(tmp_path)), []
+    lines = iter(["DOF(1)", "CONST(K)", "QUIT"])
+    converse(session, lambda prompt: next(lines), said.append)
+    assert "RuntimeError: broken" in said[0] and "Please report" in said[0]
+    assert [e.text for e in session.entries] == ["CONST(K)"]
+    assert "HALF" not in session.workspace.symbols
