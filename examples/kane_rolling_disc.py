@@ -45,6 +45,10 @@ def model():
 
     d.set_potential_energy(m * g * d.dot(r * L[3], N[3]))
     d.add_outputs("energy")
+    d.set_labels(q1="yaw", q2="lean", q3="spin", q4="contact, N1", q5="contact, N2", m="mass", r="radius", g="gravity")
+    d.set_units(
+        q1="rad", q2="rad", q3="rad", q4="m", q5="m", u1="rad/s", u2="rad/s", u3="rad/s", ft="N", fl="N", fn="N"
+    )
     d.set_defaults(m=1, r=0.3, g=9.80665)
     d.set_run(t_end=5, step=0.002, output_every=5, initial={"u2": 2 / 0.3, "u1": 0.3})
     return d

@@ -88,6 +88,34 @@ def test_the_disc_agrees_with_its_description(disc):
     assert np.ptp(ours["energy"]) < 1e-9 * ours["energy"][0]
 
 
+def test_the_contact_point_of_a_wheel_belongs_to_it_for_an_instant(disc):
+    """The other way to the disc: the point that touches is at rest, and the centre follows by the two-point theorem."""
+    from bellcrank.kane import Derivation
+
+    d = Derivation("disc from its contact")
+    m, r, g = d.constants("m r g")
+    Y, L = d.frames("Y L")
+    D = d.body("D", mass=m, inertia=("m*r**2/4", "m*r**2/2", "m*r**2/4"))
+    q = d.coordinates("q1 q2 q3")
+    u1, u2, u3 = d.speeds("u1 u2 u3")
+    for parent, child, axis, angle in (("N", Y, 3, q[0]), (Y, L, 1, q[1]), (L, D, 2, q[2])):
+        d.rotate(parent, child, axis, angle)
+    turn = d.express(d.angular_velocity(D), L)
+    d.set_speeds({u: d.dot(turn, L[i]) for i, u in enumerate((u1, u2, u3), 1)})
+    d.set_angular_velocity(D, "N", u1 * L[1] + u2 * L[2] + u3 * L[3])
+    (C,) = d.points("C")
+    d.set_velocity(C, "N", 0)
+    d.set_position(C, D.cm, r * L[3])
+    d.v2pts("N", D, C, D.cm)
+    d.force(D.cm, -m * g * d.newtonian[3])
+    values = {"m": 1, "r": 0.3, "g": 9.80665}
+    assert bc.check(d, states=3, parameters=values, backend="python").passed
+    state = [0.4, -0.6, 0.2], [0.3, 2.0, -0.7]
+    ours = d.equations().compile(backend="python").derivatives(0.0, *state, parameters=values)[1]
+    theirs = disc.equations().compile(backend="python").derivatives(0.0, [*state[0], 0, 0], state[1])[1]
+    np.testing.assert_allclose(ours, theirs, rtol=1e-12)
+
+
 # ---- the tumbling body
 
 
@@ -168,3 +196,53 @@ def test_a_spinning_body_passes_the_pole_with_its_axial_momentum():
     assert np.ptp(run["u3"]) < 1e-12
     assert np.ptp(run["h3"]) < 1e-10
     assert np.ptp(run["energy"]) < 1e-9
+
+
+# ---- Chaplygin's sleigh: a dependent speed in the dialect, a motion constraint in Python
+
+
+SLEIGH = """
+DOF(2)
+FRAMES(A)
+SIMPROT(N,A,3,PHI)
+PHI'=U2
+CONST(D)
+U3=-D*U2
+WAN=U2*N3
+ALFAN=DERIV(WAN,T,N)
+VASTARN=U1*A1+U3*A2
+AASTARN=DERIV(VASTARN,T,N)
+PRINCIPAL(A)
+FRSTAR
+FR
+KANE
+"""
+
+
+def sleigh():
+    from bellcrank.kane import Derivation
+
+    d = Derivation("sleigh")
+    (phi,), (u1, u2, u3), (c,) = d.coordinates("phi"), d.speeds("u1 u2 u3"), d.constants("d")
+    A = d.body("A")
+    d.rotate("N", A, 3, phi)
+    d.set_rate(phi, u2)
+    d.set_velocity(A.cm, "N", u1 * A[1] + u3 * A[2])
+    (P,) = d.points("P")  # the edge, which does not slip sideways
+    d.set_position(A.cm, P, c * A[1])
+    d.constrain(d.dot(d.v2pts("N", A, A.cm, P), A[2]), u3)
+    return d.equations()
+
+
+def test_chaplygins_sleigh_both_ways(tmp_path):
+    """u1' = -d u2^2 and (I + m d^2) u2' = m d u1 u2, edge at d ahead of the mass centre (Bloch, Nonholonomic Mechanics and Control, 2003)."""
+    from bellcrank.kane.autolev import Files, run_script
+
+    script = run_script(SLEIGH, "sleigh.al", Files(tmp_path)).plan("S").equations
+    names = ({"D": 0.4, "MASSA": 2.0, "IA(3)": 0.7}, {"d": 0.4, "mA": 2.0, "IA3": 0.7})
+    u1, u2 = 1.5, -0.8
+    expected = [-0.4 * u2**2, 2.0 * 0.4 * u1 * u2 / (0.7 + 2.0 * 0.16)]
+    for equations, values in zip((script, sleigh()), names, strict=True):
+        found = equations.compile(backend="python").derivatives(0.0, [0.3], [u1, u2], parameters=values)[1]
+        np.testing.assert_allclose(found, expected, rtol=1e-13)
+        assert bc.check(equations, states=2, parameters=values, backend="python").passed

@@ -1,7 +1,6 @@
 """Sessions of the dialect: commands, answers, mistakes that change nothing, files; once through a real terminal."""
 
 import os
-import pty
 import re
 import select
 import subprocess
@@ -153,6 +152,20 @@ def test_a_velocity_that_is_not_linear_in_the_speeds_is_refused(session):
 def test_a_wrong_angular_velocity_is_told(session):
     session.enter("WAN=U1*N1")
     assert any("WAN contradicts the orientation" in n and "U1*N3" in n for n in session.notes)
+
+
+def test_slips_of_the_pen_are_told(session):
+    """The misprints of the report: PHI1*LA*A2 for a velocity, LA*U1*A2 in an acceleration."""
+    for line in ("WAN=PHI1'*N3", "VASTARN=PHI1*LA*A2"):
+        session.enter(line)
+    assert any("VASTARN holds no generalized speed" in n for n in session.notes)
+    other = session_of([*START, "WAN=PHI1'*N3", "VASTARN=PHI1'*LA*A2"])
+    assert other.notes == []
+    other.enter("AASTARN=-LA*U1*U1*A1+LA*U1*A2")
+    assert any("AASTARN is not the derivative of VASTARN, which is LA*U1'*A2-LA*U1^2*A1" in n for n in other.notes)
+    right = session_of([*START, "WAN=PHI1'*N3", "VASTARN=PHI1'*LA*A2", "AASTARN=LA*U1'*A2-LA*U1^2*A1"])
+    assert right.notes == []
+    assert right.workspace.d.scalars.intermediate == []
 
 
 def test_a_contradicting_acceleration_is_found_by_the_mass_matrix(tmp_path):
@@ -327,6 +340,7 @@ class Terminal:
     """A session in a pseudo-terminal."""
 
     def __init__(self, folder):
+        pty = pytest.importorskip("pty")  # not on Windows
         self.master, slave = pty.openpty()
         env = {**os.environ, "BELLCRANK_HISTORY": str(folder / "history"), "TERM": "dumb"}
         self.process = subprocess.Popen(
@@ -390,3 +404,20 @@ def test_a_session_at_a_terminal(tmp_path):
         terminal.close()
     assert "SIMPROT(N,A,3,PHI1)" in (tmp_path / "history").read_text()
     assert (tmp_path / "half.sav").exists()
+
+
+def test_a_fault_of_the_program_does_not_end_the_session(tmp_path, monkeypatch):
+    from bellcrank.kane.autolev import commands
+    from bellcrank.kane.autolev.console import converse
+
+    def broken(workspace, args):
+        workspace.symbols["HALF"] = None
+        raise RuntimeError("broken")
+
+    monkeypatch.setitem(commands.TABLE, "DOF", broken)
+    session, said = Session(Files(tmp_path)), []
+    lines = iter(["DOF(1)", "CONST(K)", "QUIT"])
+    converse(session, lambda prompt: next(lines), said.append)
+    assert "RuntimeError: broken" in said[0] and "Please report" in said[0]
+    assert [e.text for e in session.entries] == ["CONST(K)"]
+    assert "HALF" not in session.workspace.symbols

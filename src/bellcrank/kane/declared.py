@@ -97,6 +97,8 @@ class Declared:
         for name in names:
             if name[-1:] in ("1", "2", "3") and any(f.name == name[:-1] for f in self.motion.frames):
                 raise ModelError(f"'{name}' is a unit vector of the frame {name[:-1]}")
+            if self.scalars.autoz and name[:1] in "zZ" and name[1:].isdigit():
+                raise ModelError(f"'{name}' is kept for intermediate results: autoz names them Z1, Z2, ...")
         return self.scalar_names.check(names)
 
     def frames(self, *names: str) -> tuple[Frame, ...]:

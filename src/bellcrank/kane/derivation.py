@@ -316,6 +316,14 @@ class Derivation(Declared):
             raise ModelError([f"no constant has the name '{n}'.{did_you_mean(n, listed)}" for n in unknown])
         self.notes.values.update({name.lower(): float(v) for name, v in values.items()})
 
+    def set_labels(self, **labels: str) -> None:
+        """Words that a person reads, for constants, coordinates, speeds and named quantities."""
+        self.notes.labels.update({self.symbol(name).name.lower(): str(text) for name, text in labels.items()})
+
+    def set_units(self, **units: str) -> None:
+        """Units as a person reads them. Values are taken as they are: units must be consistent, angles in rad."""
+        self.notes.units.update({self.symbol(name).name.lower(): str(text) for name, text in units.items()})
+
     def set_run(self, **options: Any) -> None:
         """Defaults of runs, as in System.set_run: t_end, step, method, output_every, initial, inputs."""
         self.notes.set_run(options)

@@ -18,6 +18,7 @@ class Notes:
 
     values: dict[str, float] = field(default_factory=dict)
     units: dict[str, str] = field(default_factory=dict)
+    labels: dict[str, str] = field(default_factory=dict)
     channels: dict[str, Expr] = field(default_factory=dict)
     channel_words: dict[str, tuple[str, str]] = field(default_factory=dict)  # unit, label
     groups: list[str] = field(default_factory=list)

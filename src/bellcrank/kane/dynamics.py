@@ -11,10 +11,11 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from bellcrank.errors import ModelError
-from bellcrank.expr import ONE, ZERO, Expr, Number, Symbol, add, div, mul, neg, substitute
+from bellcrank.expr import ONE, ZERO, Expr, Number, Symbol, add, derivative, div, expand, mul, neg, sub, substitute
 from bellcrank.kane.frames import Frame
 from bellcrank.kane.missing import MissingError, Need, missing
 from bellcrank.kane.motion import Motion, Point
+from bellcrank.kane.same import same_value
 from bellcrank.vector import Dyadic, Mat3, Vector, cross, dot
 
 Result = TypeVar("Result")
@@ -33,10 +34,6 @@ class Body(Frame):
         """Central inertia dyadic."""
         return Dyadic.from_matrix(self, self.inertia)
 
-    @property
-    def massless(self) -> bool:
-        return self.mass is ZERO and all(x is ZERO for row in self.inertia for x in row)
-
 
 @dataclass(frozen=True)
 class Load:
@@ -46,11 +43,6 @@ class Load:
     on: Point | Frame
     value: Vector
     by: Point | Frame | None = None
-
-    @property
-    def shown(self) -> str:
-        place = f"{self.by}/{self.on}" if self.by is not None else f"{self.on}"
-        return f"{self.kind}({place})"
 
 
 @dataclass
@@ -178,20 +170,20 @@ class Machine:
         return mul(HALF, add(*self.kinetic_parts()))
 
     def by_degree(self, e: Expr) -> tuple[Expr, Expr, Expr]:
-        """The parts of a quadratic expression that are of degree 0, 1 and 2 in the independent speeds."""
+        """The parts of a quadratic expression that are of degree 0, 1 and 2 in the independent speeds.
+
+        By Euler's theorem the sum of u de/du is K1 + 2 K2. Where nothing is of degree 0 and 1, e itself is the last part.
+        """
         s = self.motion.scalars
-        e = s.resolve((e,))[0]
-        zero: dict[Expr, Expr] = dict.fromkeys(s.independent, ZERO)
-        still = substitute(e, zero)
-        first = add(*(mul(u, substitute(s.partial(e, u), zero)) for u in s.independent))
-        second = add(
-            *(
-                mul(HALF, u, v, substitute(s.partial(s.partial(e, u), v), zero))
-                for u in s.independent
-                for v in s.independent
-            )
-        )
-        return still, first, second
+        (whole,) = s.resolve((e,))
+        still = substitute(whole, dict.fromkeys(s.independent, ZERO))
+        moving = sub(whole, still)
+        scaled = derivative(whole, lambda x: x if x in s.independent else ZERO)
+        first = sub(mul(Number(2), moving), scaled)
+        still, first = (ZERO if same_value(x, ZERO) else x for x in (still, first))
+        if still is ZERO and first is ZERO:
+            return ZERO, ZERO, e
+        return still, expand(first), expand(sub(moving, first))
 
     def linear_momentum(self) -> Vector:
         m = self.motion

@@ -196,7 +196,9 @@ def _outputs(d: Derivation, system: KaneSystem) -> list[Output]:
     s, notes = d.scalars, d.notes
     listed: list[tuple[str, Expr, str, str]] = []
     for name, value in notes.channels.items():
-        unit, label = notes.channel_words.get(name, (notes.units.get(name.lower(), ""), name))
+        unit, label = notes.channel_words.get(
+            name, (notes.units.get(name.lower(), ""), notes.labels.get(name.lower(), name))
+        )
         listed.append((name, value, unit, label))
     for x, value in system.reactions.items():
         listed.append((x.name, value, notes.units.get(x.name.lower(), ""), f"{x.name}, from an auxiliary speed"))
@@ -265,10 +267,10 @@ def _quantities(d: Derivation, outputs: list[Output]) -> Quantities:
     for x in (*s.constants, *s.inputs):
         key = x.name.lower()
         result.unit[key] = Unit(PURE, 1.0, units.get(key, ""))
-        result.label[key] = x.name
+        result.label[key] = d.notes.labels.get(key, x.name)
     for x in (*s.coordinates, *s.speeds):
         result.states[x.name] = Unit(PURE, 1.0, units.get(x.name.lower(), ""))
-        result.state_label[x.name] = x.name
+        result.state_label[x.name] = d.notes.labels.get(x.name.lower(), x.name)
     for o in outputs:
         result.output_unit[o.name] = Unit(PURE, 1.0, o.units or "")
     return result

@@ -46,6 +46,7 @@ class Motion:
         self.a: dict[tuple[Point, Frame], Vector] = {}
         self.derive_w = True  # angular velocities may be derived from orientations
         self.derive_v = True  # velocities and accelerations may be derived from positions and velocities
+        self.instant: set[tuple[Point, Point]] = set()  # pairs that were points of one body for an instant only
         self._derived: dict[tuple[object, ...], Vector] = {}
         self._stamp: tuple[int, ...] = ()
 
@@ -151,13 +152,15 @@ class Motion:
 
     # ---- points
 
-    def position(self, p: Point, q: Point) -> Vector:
-        """Position vector from P to Q, put together from those given."""
-        if (p, q) in self.p:
+    def position(self, p: Point, q: Point, lasting: bool = False) -> Vector:
+        """Position vector from P to Q, put together from those given; `lasting`: none between points of an instant."""
+        if (p, q) in self.p and not lasting:
             return self.p[p, q]
 
         def neighbours(x: Point) -> Iterable[tuple[Point, Vector]]:
             for (a, b), r in self.p.items():
+                if lasting and ((a, b) in self.instant or (b, a) in self.instant):
+                    continue
                 if a is x:
                     yield b, r
                 elif b is x:
@@ -200,7 +203,19 @@ class Motion:
             lambda: self.angular_velocity(body, frame),
             lambda: self.position(p, q),
         )
+        if self._moves_in(r, body):
+            self.instant.add((p, q))
         return self.scalars.tidy_vector(v + self.cross(w, r))
+
+    def _moves_in(self, r: Vector, body: Frame) -> bool:
+        """Does a vector change in a body? Then its ends, as that of a rolling wheel on the road, belong to it for an instant only."""
+        named, self.scalars.autoz = self.scalars.autoz, False
+        try:
+            return any(c.fingerprint != 0 for c in self.derivative(r, body).terms.values())
+        except ModelError:
+            return False
+        finally:
+            self.scalars.autoz = named
 
     def one_point(self, frame: Frame, body: Frame, p: Point, q: Point) -> Vector:
         """v of Q in a frame, Q moving on a body with the fixed point P (Kane & Levinson 1985, 2.8.1)."""

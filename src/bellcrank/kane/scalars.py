@@ -17,6 +17,7 @@ from bellcrank.expr import (
     Held,
     Number,
     Product,
+    Sum,
     Symbol,
     add,
     derivative,
@@ -192,7 +193,7 @@ class Scalars:
     def named(self, e: Expr) -> Expr:
         """The intermediate symbol for an expression, one for each value; atoms stay as they are."""
         c, core = split(e)
-        if not isinstance(core, Product) and core.__class__.__name__ != "Sum":
+        if not isinstance(core, Product | Sum):
             return e
         if e.fingerprint in self._by_value:
             return self._by_value[e.fingerprint]

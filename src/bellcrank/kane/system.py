@@ -9,13 +9,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from bellcrank.errors import ModelError
-from bellcrank.expr import ONE, ZERO, Expr, Held, Symbol, add, depends_on, evaluate, mul, neg, partial, substitute
+from bellcrank.expr import ONE, ZERO, Expr, Held, Symbol, add, depends_on, mul, neg, partial, substitute
 from bellcrank.expr.walk import symbols
 from bellcrank.kane.linear_form import linear_form
 from bellcrank.kane.missing import Need, missing
+from bellcrank.kane.same import same_value
 from bellcrank.kane.speeds import eliminate
 from bellcrank.vector import Vector, dot
 
@@ -127,25 +126,6 @@ def same_vector(d: Derivation, a: Vector, b: Vector) -> bool:
     """Are two vectors equal, as functions?"""
     parts = d.scalars.resolve(dot(e, a - b) for e in d.newtonian.axes)
     return all(same_value(x, ZERO) for x in parts)
-
-
-def same_value(a: Expr, b: Expr, tries: int = 3) -> bool:
-    """Are two expressions equal as functions? By fingerprint, else by value at random points."""
-    if a.fingerprint == b.fingerprint:
-        return True
-    difference = add(a, neg(b))
-    listed = symbols(difference)
-    rng = np.random.default_rng(7)
-    for _ in range(tries):
-        point: dict[Expr, float] = {
-            s: float(x) for s, x in zip(listed, rng.uniform(0.3, 1.7, len(listed)), strict=True)
-        }
-        x, y = evaluate((a, b), point)
-        if not np.isfinite(x - y):
-            continue
-        if abs(x - y) > 1e-9 * max(abs(x), abs(y), 1e-3):
-            return False
-    return True
 
 
 def _with_unit_size(d: Derivation, rates: list[Expr]) -> list[Expr]:

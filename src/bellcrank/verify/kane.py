@@ -229,7 +229,7 @@ class _Subject:
         for base in [*fixed, *heavy[:1]]:
             for p in heavy:
                 try:
-                    r = self.d.motion.position(base, p)
+                    r = self.d.motion.position(base, p, lasting=True)
                 except BellcrankError:
                     continue
                 rate = self.along(s, lambda known, r=r: self.components(r, known))  # type: ignore[misc]

@@ -222,6 +222,8 @@ def ke(w: Workspace, args: tuple[str, ...]) -> list[str]:
     total = mul(HALF, add(*parts)) if parts else ZERO
     degrees = w.d.machine.by_degree(total)
     answers += [_result(w, f"KE{i}", part) for i, part in enumerate(degrees)]
+    if degrees[2] is total:
+        answers[-1] = f"KE2=({'+'.join(f'ZKE{i}' for i in range(1, len(parts) + 1)) or '0'})/2"
     _result(w, "KE", total)
     w.done.add("KE")
     return [*answers, "KE=KE0+KE1+KE2"]

@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from types import ModuleType
 
-from bellcrank.errors import BellcrankError
+from bellcrank.errors import BellcrankError, InternalError
 from bellcrank.kane.autolev.files import Files
 from bellcrank.kane.autolev.session import Session
 from bellcrank.kane.autolev.words import COMMANDS
@@ -37,6 +37,9 @@ def converse(session: Session, read: Callable[[str], str], write: Callable[[str]
             continue
         except KeyboardInterrupt:
             write("interrupted; the workspace is as it was")
+            continue
+        except Exception as error:  # a fault of ours must not cost the user the session
+            write(f"?? {InternalError(f'{type(error).__name__}: {error}')}")
             continue
         entered = len(session.entries) == before + 1 and answers is session.entries[-1].answers
         for i, answer in enumerate(answers, 1):
