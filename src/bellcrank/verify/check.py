@@ -104,7 +104,8 @@ def _lines_at_states(subject: Subject, samples: list[Sample], suffix: str) -> li
             _note_largest(worst["power"], evaluation.residual(s.q, s.u, udot), _names(subject.eom.independent_speeds))
             _note_largest(worst["bodies"], newton_euler(evaluation, s.q, s.u, udot), evaluation.machine.u_names)
             if careful is not None:
-                worst["careful"].note(_gap(careful(s), np.concatenate([qdot, udot])))
+                found_q, found_u = np.split(careful(s), [len(qdot)])
+                worst["careful"].note(max(_gap(found_q, qdot), _gap(found_u, udot)))
             found = subject.outputs(s)
             units = subject.eom.quantities.output_unit
             channels = {name: float(units[name].to_equation(value)) for name, value in found.items()}
