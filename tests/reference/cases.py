@@ -1,6 +1,7 @@
 """What the reference tests share: the examples, the published numbers, and how closeness is measured."""
 
 import tomllib
+from functools import cache
 from pathlib import Path
 from runpy import run_path
 
@@ -20,6 +21,18 @@ def example(name, **arguments):
     return run_path(str(EXAMPLES / f"{name}.py"))["model"](**arguments)
 
 
+@cache
+def equations(name, **arguments):
+    """The equations of an example, derived once."""
+    return example(name, **arguments).equations()
+
+
+@cache
+def compiled(name, backend="auto", **arguments):
+    """An example ready to run, compiled once."""
+    return equations(name, **arguments).compile(backend=backend)
+
+
 def assert_close(got, expected, relative):
     """Differences are measured against the largest magnitude of the expected vector."""
     got, expected = np.asarray(got, dtype=float), np.asarray(expected, dtype=float)
@@ -36,7 +49,7 @@ def sample(run, names, t):
     return np.array([run[str(name)][i] for name in names])
 
 
-def loop_residuals(sim, run, states=8):
+def loop_residuals(sim, run, states=4):
     """The largest residuals of positions and speeds in a run, found from the description alone: as shares of a radian or of the
     machine's size, and of the largest speed. For models in radians and consistent units."""
     eom = sim.equations

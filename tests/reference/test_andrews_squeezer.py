@@ -5,7 +5,7 @@ Mazzia & Magherini (2008), problem `andrews`: PSIDE with tolerances of 1e-14. be
 
 import numpy as np
 import pytest
-from cases import assert_close, example
+from cases import assert_close, compiled
 
 ORDER = ("k1", "k2", "k3", "k4", "k5", "k6", "k7")
 ANGLES = [
@@ -25,7 +25,7 @@ START = [14222.4439199541138705911625887, -10666.8329399655854029433719415]  # s
 
 @pytest.fixture(scope="module")
 def sim():
-    return example("andrews_squeezer").equations().compile()
+    return compiled("andrews_squeezer")
 
 
 def last(run, letter):

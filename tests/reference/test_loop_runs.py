@@ -1,10 +1,8 @@
 """Runs of constrained examples obey what must hold for all of them: closed loops, energy, order of the method, redundant rows."""
 
-from functools import cache
-
 import numpy as np
 import pytest
-from cases import example, loop_residuals
+from cases import compiled, example, loop_residuals
 
 LOOPS = {  # example: arguments, seconds of a long run
     "four_bar": ({}, 10),
@@ -17,14 +15,13 @@ LOOPS = {  # example: arguments, seconds of a long run
 }
 
 
-@cache
-def compiled(name, **arguments):
-    return example(name, **(arguments or LOOPS.get(name, ({},))[0])).equations().compile()
+def small(name):
+    return compiled(name, **LOOPS.get(name, ({},))[0])
 
 
 @pytest.mark.parametrize("name", LOOPS)
 def test_loops_stay_closed(name):
-    sim = compiled(name)
+    sim = small(name)
     run = sim.simulate(t_end=LOOPS[name][1], output_every=20)
     assert run.ended == "finished"
     assert loop_residuals(sim, run).max() < 1e-10
@@ -42,7 +39,7 @@ FRICTIONLESS = {  # without its dampers: parameters, seconds, share of the large
 @pytest.mark.parametrize("name", FRICTIONLESS)
 def test_energy_is_conserved_without_friction(name):
     parameters, t_end, limit = FRICTIONLESS[name]
-    run = compiled(name).simulate(t_end=t_end, parameters=parameters)
+    run = small(name).simulate(t_end=t_end, parameters=parameters)
     assert run["kinetic"].max() > 0
     assert np.ptp(run["energy"]) < limit * run["kinetic"].max()
 
@@ -92,7 +89,7 @@ ORDERS = {  # example: seconds, coarsest step
 @pytest.mark.parametrize("name", ORDERS)
 def test_halving_the_step_shows_fourth_order(name):
     t_end, step = ORDERS[name]
-    sim = compiled(name)
+    sim = small(name)
 
     def path(k):
         run = sim.simulate(t_end=t_end, step=step / k, output_every=k)
@@ -155,7 +152,7 @@ REDUNDANT = [
 @pytest.mark.parametrize("add", REDUNDANT, ids=lambda add: add.__name__)
 def test_redundant_row_changes_nothing(add):
     name = add.__name__
-    plain = compiled(name)
+    plain = small(name)
     s = example(name, **LOOPS.get(name, ({},))[0])
     add(s)
     eom = s.equations()

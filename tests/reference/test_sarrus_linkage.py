@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from cases import example
+from cases import compiled, equations
 from scipy.integrate import solve_ivp
 
 L, M_PLATE, M_PLATFORM, K, FREE = 0.5, 0.4, 2.0, 200.0, 0.5  # of the example
@@ -21,7 +21,7 @@ def acceleration(angle, rate):
 
 @pytest.fixture(scope="module")
 def run():
-    return example("sarrus_linkage").equations().compile().simulate(output_every=1)
+    return compiled("sarrus_linkage").simulate(output_every=1)
 
 
 def test_motion_of_one_angle(run):
@@ -41,6 +41,6 @@ def test_platform_goes_straight_up_and_down(run):
 
 
 def test_redundant_condition_is_noted():
-    eom = example("sarrus_linkage").equations()
+    eom = equations("sarrus_linkage")
     assert len(eom.independent_speeds) == 1
     assert len([n for n in eom.notes if "last hinge" in n]) == 1

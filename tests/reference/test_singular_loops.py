@@ -6,7 +6,7 @@ alone and the motion follows by quadrature, whatever happens to the rank of its 
 
 import numpy as np
 import pytest
-from cases import example, loop_residuals
+from cases import compiled, loop_residuals
 from scipy.integrate import solve_ivp
 
 import bellcrank as bc
@@ -52,7 +52,7 @@ def change_point_mass(angle):
 
 @pytest.mark.parametrize("step", [0.01, 0.002])
 def test_change_point_four_bar_keeps_its_branch(step):
-    sim = example("change_point_four_bar").equations().compile()
+    sim = compiled("change_point_four_bar")
     run = sim.simulate(step=step, output_every=1)
     assert run.ended == "finished"
     angle = along(1.0, 3.0, change_point_mass, run.time)
@@ -65,7 +65,7 @@ def test_change_point_four_bar_keeps_its_branch(step):
 
 def test_passages_are_told():
     """In 10 s the crank passes 2 pi, 4 pi, ... five times."""
-    run = example("change_point_four_bar").equations().compile().simulate()
+    run = compiled("change_point_four_bar").simulate()
     assert len([e for e in run.events if "singular" in str(e)]) == 5
 
 
@@ -74,7 +74,7 @@ def test_start_in_the_singular_position_with_the_speeds_of_a_branch():
     bx, by, cx, cy = (x.imag * 1e30 for x in coupler_and_rocker(1e-30j))
     assert bx == pytest.approx(0, abs=1e-12) and cx == pytest.approx(0, abs=1e-12)
     start = {"q(a)": 0.0, "q(b)": 0.0, "q(c)": 0.0, "u(a)": 3.0, "u(b)": 3 * (by / 2.5 - 1), "u(c)": 3 * cy / 1.5}
-    sim = example("change_point_four_bar").equations().compile()
+    sim = compiled("change_point_four_bar")
     run = sim.simulate(t_end=1.0, step=0.002, output_every=1, initial=start)
     assert run.ended == "finished"
     assert abs(run["q(a)"] - along(0.0, 3.0, change_point_mass, run.time)).max() < 1e-4
@@ -90,7 +90,7 @@ def equal_arms_mass(angle, r=0.1):
 
 
 def test_equal_arm_slider_crank_keeps_its_branch():
-    sim = example("slider_crank", equal_arms=True).equations().compile()
+    sim = compiled("slider_crank", equal_arms=True)
     run = sim.simulate(t_end=10, step=0.002, output_every=1, parameters={"c": 0.0})
     assert run.ended == "finished"
     assert abs(run["x"] - 0.2 * np.cos(run["q(crank)"])).max() < 1e-8
@@ -98,7 +98,7 @@ def test_equal_arm_slider_crank_keeps_its_branch():
 
 
 def test_equal_arm_slider_crank_over_time():
-    sim = example("slider_crank", equal_arms=True).equations().compile()
+    sim = compiled("slider_crank", equal_arms=True)
     run = sim.simulate(t_end=10, step=0.002, output_every=1, parameters={"c": 0.0})
     assert abs(run["q(crank)"] - along(0.5, 8.0, equal_arms_mass, run.time)).max() < 1e-4
 
@@ -118,7 +118,7 @@ def cranks(n, times, start=np.pi / 2, speed=-1.0):
 
 @pytest.mark.parametrize("n", [1, 2, 8, pytest.param(40, marks=pytest.mark.campaign)])
 def test_n_four_bar_keeps_its_branch(n):
-    sim = example("n_four_bar", n=n).equations().compile()
+    sim = compiled("n_four_bar", n=n)
     run = sim.simulate(output_every=1)
     assert run.ended == "finished"
     expected = cranks(n, run.time)
@@ -130,7 +130,7 @@ def test_n_four_bar_keeps_its_branch(n):
 
 def test_n_four_bar_starts_with_all_links_in_line():
     n = 3
-    sim = example("n_four_bar", n=n).equations().compile()
+    sim = compiled("n_four_bar", n=n)
     flat = {f"q(a{i})": 0.0 for i in range(n + 1)} | {f"q(b{i})": 0.0 for i in range(1, n + 1)}
     turning = flat | {f"u(a{i})": -2.0 for i in range(n + 1)} | {f"u(b{i})": 2.0 for i in range(1, n + 1)}
     run = sim.simulate(t_end=3.0, output_every=1, initial=turning)

@@ -5,7 +5,7 @@ Meijaard, Papadopoulos, Ruina & Schwab (2007), Proc. R. Soc. A 463, 1955-1982, t
 
 import numpy as np
 import pytest
-from cases import example, loop_residuals
+from cases import compiled, loop_residuals
 from scipy.optimize import brentq
 
 WEAVE, CAPSIZE = 4.29238253634111, 6.02426201538837  # m/s
@@ -21,7 +21,7 @@ PUBLISHED = {
 
 @pytest.fixture(scope="module")
 def sim():
-    return example("whipple_bicycle").equations().compile(backend="python")
+    return compiled("whipple_bicycle", backend="python")
 
 
 def eigenvalues(sim, speed, h=0.01):
@@ -55,7 +55,7 @@ def test_weave_and_capsize_speeds(sim):
 
 def test_a_push_dies_out_and_energy_stays():
     """Between both speeds; the front wheel stays on the road and neither wheel slips."""
-    sim = example("whipple_bicycle").equations().compile()
+    sim = compiled("whipple_bicycle")
     run = sim.simulate(t_end=10, step=0.005)
     assert run.ended == "finished"
     assert abs(run["lean"]).max() > 0.05

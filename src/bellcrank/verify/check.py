@@ -106,14 +106,16 @@ def _lines_at_states(subject: Subject, samples: list[Sample], suffix: str) -> li
             _note_largest(worst["power"], evaluation.residual(s.q, s.u, udot), _names(subject.eom.independent_speeds))
             _note_largest(worst["bodies"], newton_euler(evaluation, s.q, s.u, udot), evaluation.machine.u_names)
             if careful is not None:
-                worst["careful"].note(_gap(careful(s), np.concatenate([qdot, udot])))
+                found_q, found_u = np.split(careful(s), [len(qdot)])
+                worst["careful"].note(float(np.max([_gap(found_q, qdot), _gap(found_u, udot)])))
             found = subject.outputs(s)
             units = subject.eom.quantities.output_unit
             channels = {name: float(units[name].to_equation(value)) for name, value in found.items()}
             for name, expected in evaluation.outputs(s.q, s.u, udot).items():
                 output.compare(name, channels[name], expected)
             if subject.loops and "residuals" in groups:
-                worst["residuals"].note(max(abs(x) for name, x in channels.items() if name.startswith("residual")))
+                values = [abs(x) for name, x in channels.items() if name.startswith("residual")]
+                worst["residuals"].note(float(np.max(values, initial=0.0)))
             if reactions:
                 known = {name.lower(): value for name, value in channels.items()}
                 worst["reactions"].note(reactions_error(evaluation, s.q, s.u, udot, known))
