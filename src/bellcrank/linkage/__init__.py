@@ -20,10 +20,11 @@ from bellcrank.linkage.files import read_sheet
 from bellcrank.linkage.linkage import Linkage
 from bellcrank.linkage.pose import Pose
 from bellcrank.linkage.suspensions import build_chain
+from bellcrank.linkage.table import Table, read_table
 
 __all__ = [
-    "Chain", "Linkage", "Pose", "double_wishbone", "five_link", "formula_pushrod", "load", "macpherson", "semi_trailing",
-    "shipped", "solid_axle_four_link", "trailing_arm",
+    "Chain", "Linkage", "Pose", "Table", "double_wishbone", "five_link", "formula_pushrod", "load", "macpherson", "read_table",
+    "semi_trailing", "shipped", "solid_axle_four_link", "trailing_arm",
 ]  # fmt: skip
 
 
