@@ -14,7 +14,7 @@ from types import ModuleType
 from typing import Any
 
 import bellcrank as bc
-from bellcrank.cli import check, count, describe, kane, run, translate, write
+from bellcrank.cli import check, count, describe, kane, kinematics, run, translate, write
 from bellcrank.cli.codes import INTERRUPTED, USAGE, USER_ERROR
 
 COMMANDS: dict[str, ModuleType] = {
@@ -25,6 +25,7 @@ COMMANDS: dict[str, ModuleType] = {
     "describe": describe,
     "translate": translate,
     "kane": kane,
+    "kinematics": kinematics,
 }
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from bellcrank.errors import ModelError, did_you_mean
 
@@ -92,7 +93,7 @@ class Chain:
     axes: str = "ISO 8855"
     side: str = "left"
     struts: tuple[Strut, ...] = ()
-    vehicle: Mapping[str, float] = field(default_factory=dict)
+    vehicle: Mapping[str, Any] = field(default_factory=dict)
     note: str = ""
 
     @property

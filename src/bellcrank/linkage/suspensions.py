@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.linkage.chain import BASE, Chain, HardPoint, Input, Joint, Point, Rod, Strut
@@ -35,7 +36,7 @@ class Sheet:
     struts: tuple[Strut, ...] = ()
     rack: Rack | None = None
     lengths: Mapping[str, float] = field(default_factory=dict)
-    vehicle: Mapping[str, float] = field(default_factory=dict)
+    vehicle: Mapping[str, Any] = field(default_factory=dict)
     note: str = ""
     bodies: tuple[str, ...] = ()
     joints: tuple[Joint, ...] = ()
