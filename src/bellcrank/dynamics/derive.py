@@ -123,6 +123,10 @@ def derivations(analysis: Analysis, solve_by: str, without: frozenset[str] = fro
     if analysis.loops:
         yield _looped(analysis, names, without)
         return
+    if analysis.mechanism.guided:
+        found = partial_velocities(analysis, without)
+        yield _solved(found, dict.fromkeys(found.index, ZERO), names, "partial velocities")
+        return
     if analysis.removed:
         yield from _reduced(analysis, names, without)
         return
@@ -242,6 +246,9 @@ def reduced_system(
 
     Returns the system in y and delta; with `shift_back`, in u' itself (delta = 0).
     """
+    if analysis.mechanism.guided:  # a composite body knows no joint that moves several links
+        found = partial_velocities(replace(analysis, loops=None), without)
+        return found, dict.fromkeys(found.index, ZERO)
     system = prepare(analysis, user_reference(analysis), False, without)
     work, tree, motion = system.work, system.tree, system.motion
     built = composite(tree, motion, system.loads, work)
