@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -327,14 +328,19 @@ def _flat(pose: Any) -> list[float]:
     return [float(x) for part in (pose.position, pose.rotation, *parts) for x in np.ravel(part)]
 
 
+@lru_cache(maxsize=256)
+def _pose_at(linkage: Any, travel: float, second: tuple[tuple[str, float], ...]) -> Any:
+    """The pose of all links; a check asks for those of one state several times."""
+    return linkage.solve(travel, **dict(second))
+
+
 def _numbers(linkage: Any, part: str, values: Sequence[float], metre: float, kinds: Sequence[str]) -> dict[str, Any]:
     """Motion of a part as arrays, from the linkage or table itself; values and result in the length unit of the equations."""
     scales = [1.0 / metre if k == "length" else 1.0 for k in kinds]
     given = [v * s for v, s in zip(values, scales, strict=True)]
     second = {linkage.inputs[1]: given[1]} if len(given) == 2 else {}
-    links = () if part == linkage.chain.carrier else (part,)
-    pose = linkage.solve(given[0], links=links, **second)
-    pose = pose if not links else pose.link[part]
+    pose = _pose_at(linkage, given[0], tuple(second.items()))
+    pose = pose if part == linkage.chain.carrier else pose.link[part]
     result: dict[str, Any] = {"p": pose.position * metre, "R": pose.rotation}
     result["d"], result["delta"] = [pose.d * metre * scales[0]], [pose.delta * scales[0]]
     result["dd"] = {(0, 0): pose.dd * metre * scales[0] ** 2}

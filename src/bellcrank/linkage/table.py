@@ -32,7 +32,7 @@ _FIRST = ("position", "rotation", "d", "delta", "dd", "ddelta")
 _SECOND = ("d_rack", "delta_rack", "dd_rack", "ddelta_rack", "dd_mixed", "ddelta_mixed")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Table:
     """Poses of a linkage at the nodes of a uniform grid.
 

@@ -9,16 +9,21 @@ Sayers (1990), sections 8.1.3 to 8.1.6 and 8.2.
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from bellcrank.errors import ModelError, ModelWarning
+from bellcrank.model.guide import GuideRecord
 from bellcrank.model.records import BodyRecord, Description, PointRecord
+from bellcrank.units import unit_system
 from bellcrank.verify import jets
 from bellcrank.verify.formulas import CannotEvaluate, Scalars, Values, name_of
-from bellcrank.verify.jets import Jet, Value
+from bellcrank.verify.jets import Jet, Value, value
 
 E = np.eye(3)
 ZERO = np.zeros(3)
@@ -52,6 +57,7 @@ class Body:
     u: slice
     structure: Structure
     speed_point: Value
+    guide: GuideRecord | None = None  # a joint given by functions
 
     @property
     def free_rotation(self) -> bool:
@@ -128,6 +134,8 @@ class Machine:
         self._p_N.append(p_N)
         self._parent.append(parent)
         n_q, n_u = len(slides) + (4 if euler else len(axes)), len(slides) + (3 if euler else len(axes))
+        if r.guide is not None:
+            n_q = n_u = r.guide.own
         q, u = slice(len(self.q_names), len(self.q_names) + n_q), slice(len(self.u_names), len(self.u_names) + n_u)
         self.q_names += _state_names("q", r.name, n_q)
         self.u_names += _state_names("u", r.name, n_u)
@@ -147,6 +155,7 @@ class Machine:
             "u": u,
             "structure": Structure(next_reference, False, None),
             "speed_point": ZERO,
+            "guide": r.guide,
         }
 
     def _axis(self, given: Any) -> Value:
@@ -222,7 +231,11 @@ class Machine:
     def _structure_of(self, d: dict[str, Any], massless: bool, cm: np.ndarray) -> Structure:
         still = not d["axes"] and not d["euler"]
         on_axis = len(d["axes"]) == 1 and np.linalg.norm(np.cross(jets.value(d["axes"][0]), cm)) < 1e-12
-        fixed = not d["slides"] and (massless or still or not np.any(np.abs(cm) > 1e-12) or bool(on_axis))
+        fixed = (
+            not d["slides"]
+            and not d["guide"]
+            and (massless or still or not np.any(np.abs(cm) > 1e-12) or bool(on_axis))
+        )
         speed_axes = (0, 1, 2) if len(d["slides"]) == 3 else self._planar_axes(d)
         return Structure(d["structure"].next_reference, fixed, speed_axes)
 
@@ -248,6 +261,34 @@ class Machine:
         body = -1 if record.body is None or name_of(record.body) == "n" else self.index[name_of(record.body)]
         R, p = (self._R_N[body], self._p_N[body]) if body >= 0 else (E, ZERO)
         return body, self._converted(self.scalars.triple(record.at), record.coordinates_of, R, p)
+
+    # ---- joints given by functions
+
+    @property
+    def metre(self) -> float:
+        """One metre in the length unit of the equations."""
+        return float(unit_system(self.description.units).parse_unit("m").to_equation(1.0))
+
+    def followed(self, guide: GuideRecord, letter: str = "q") -> list[int]:
+        """Places of the coordinates (or speeds) that the functions depend on."""
+        bodies = [self.bodies[self.index[name.lower()]] for name, _ in guide.follows]
+        return [getattr(b, letter).start + i for b, (_, i) in zip(bodies, guide.follows, strict=True)]
+
+    def guided_at(self, guide: GuideRecord) -> np.ndarray:
+        return np.array(guide.at) * self.metre
+
+    def guided_offset(self, b: Body, guide: GuideRecord) -> Value:
+        """From the reference point of the functions to the body's origin, body axes."""
+        return b.joint_at - (np.array(guide.at) + np.array(guide.drawn)) * self.metre
+
+    def guided_numbers(self, b: Body, values: tuple[float, ...]) -> Mapping[str, Any]:
+        assert b.guide is not None
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", ModelWarning)
+                return b.guide.guide.numbers(b.guide.part, values, self.metre)
+        except ModelError as error:
+            raise CannotEvaluate(str(error)) from None
 
     def motion(self, q: Value, u: Value) -> Motion:
         """Orientation, position and velocities for coordinates and speeds as they are given."""
@@ -297,6 +338,9 @@ class Motion:
             self._move(b)
 
     def _place(self, b: Body) -> None:
+        if b.guide is not None:
+            self._place_guided(b, b.guide)
+            return
         q, k = self.q[b.q], len(b.slides)
         R_AB = b.C
         if b.euler:
@@ -314,7 +358,52 @@ class Motion:
             r = r + slide * self.q[b.q][i]
         return r
 
+    def _place_guided(self, b: Body, guide: GuideRecord) -> None:
+        """A body that functions of coordinates move: from their values and derivatives at this instant."""
+        places = self.machine.followed(guide)
+        z = [self.q[i] for i in places]
+        m = self.machine.guided_numbers(b, tuple(float(value(x)) for x in z))
+        rates = [_coefficient(x, 1) for x in z]
+        known = min((len(x) for x in z if isinstance(x, Jet)), default=1)
+        d = sum(a * r for a, r in zip(m["d"], rates, strict=True))
+        w = sum(a * r for a, r in zip(m["delta"], rates, strict=True))
+        a = sum(x * 2 * _coefficient(y, 2) for x, y in zip(m["d"], z, strict=True)) + _quadratic(m["dd"], rates)
+        alpha = sum(x * 2 * _coefficient(y, 2) for x, y in zip(m["delta"], z, strict=True)) + _quadratic(
+            m["ddelta"], rates
+        )
+        W, A = _skew(w), _skew(alpha)
+        R_AB, p = Jet([m["R"], W @ m["R"], (A + W @ W) @ m["R"] / 2][:known]), Jet([m["p"], d, a / 2][:known])
+        at = self.machine.guided_at(guide)
+        own = self.machine.guided_offset(b, guide)
+        R_A = self.R[b.parent]
+        self.R[b.index] = R_A @ R_AB
+        self._arm = R_A @ (p + at), self.R[b.index] @ own
+        self.p[b.index] = self.p[b.parent] + self._arm[0] + self._arm[1]
+        u_places = self.machine.followed(guide, "u")
+        self._guided = [(self._turning(m, k, rates), self.u[i]) for k, i in enumerate(u_places)]
+
+    def _turning(self, m: Mapping[str, Any], k: int, rates: list[Any]) -> tuple[Value, Value]:
+        """d and delta of one coordinate with their rates."""
+        dd = sum(m["dd"][min(k, j), max(k, j)] * r for j, r in enumerate(rates))
+        turn = sum(
+            (m["ddelta"][min(k, j), max(k, j)] + 0.5 * np.cross(m["delta"][j], m["delta"][k])) * r
+            for j, r in enumerate(rates)
+        )
+        return Jet([m["d"][k], dd]), Jet([m["delta"][k], turn])
+
+    def _move_guided(self, b: Body) -> None:
+        R_A, w_A = self.R[b.parent], self.w[b.parent]
+        w, v = w_A, self.v[b.parent] + jets.cross(w_A, self._arm[0])
+        for (d, delta), u in self._guided:
+            w = w + (R_A @ delta) * u
+            v = v + (R_A @ d) * u
+        self.w[b.index] = w
+        self.v[b.index] = v + jets.cross(w, self._arm[1])
+
     def _move(self, b: Body) -> None:
+        if b.guide is not None:
+            self._move_guided(b)
+            return
         u, k = self.u[b.u], len(b.slides)
         R_A, w_A, R = self.R[b.parent], self.w[b.parent], self.R[b.index]
         if b.free_rotation:
@@ -344,6 +433,8 @@ class Motion:
         """q' that produces these velocities, joint by joint."""
         rates: list[Value] = []
         for b in self.machine.bodies:
+            if b.guide is not None:
+                rates += [self.u[i] for i in range(b.u.start, b.u.stop)]
             rates += self._slide_rates(b)
             rates += self._turn_rates(b)
         return jets.stack(rates) if rates else np.zeros(0)
@@ -380,6 +471,19 @@ class Motion:
         """How far the three-angle joints are from locking: 1 far, 0 locked."""
         three = [b for b in self.machine.bodies if len(b.axes) == 3]
         return min((abs(float(np.linalg.det(jets.value(self._turn_axes(b))))) for b in three), default=1.0)
+
+
+def _coefficient(x: Value, n: int) -> Any:
+    return x.c[n] if isinstance(x, Jet) and len(x) > n else 0.0
+
+
+def _quadratic(form: Mapping[tuple[int, int], Any], rates: list[Any]) -> Any:
+    return sum(v * rates[i] * rates[j] * (1 if i == j else 2) for (i, j), v in form.items())
+
+
+def _skew(v: Any) -> np.ndarray:
+    x, y, z = np.asarray(v, dtype=float) * np.ones(3)
+    return np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
 
 
 def rotation_about(axis: Value, angle: Value) -> Value:
