@@ -98,7 +98,7 @@ def reference_choices(analysis: Analysis) -> list[dict[int, Vec3]]:
     for link in tree.links:
         if link.takes_translation:
             continue
-        joints = [c.p for c in tree.children(link.index) if c.takes_translation]
+        joints = [c.p for c in tree.children(link.index) if c.takes_translation and not c.guided]
         per_axis: list[list[Expr]] = []
         for axis in range(3):
             values: dict[Expr, int] = {ZERO: 0}
@@ -123,21 +123,20 @@ def derivations(analysis: Analysis, solve_by: str, without: frozenset[str] = fro
     if analysis.loops:
         yield _looped(analysis, names, without)
         return
-    if analysis.mechanism.guided:
-        found = partial_velocities(analysis, without)
-        yield _solved(found, dict.fromkeys(found.index, ZERO), names, "partial velocities")
-        return
     if analysis.removed:
         yield from _reduced(analysis, names, without)
         return
     choices = reference_choices(analysis) if "reference" not in without else [user_reference(analysis)]
-    composite_too = "composite" not in without and (len(names) <= LONG or "articulated" in without)
+    guided = analysis.mechanism.guided  # an articulated body knows no speed that moves several links
+    composite_too = guided or ("composite" not in without and (len(names) <= LONG or "articulated" in without))
+    if guided and solve_by == "order-n":
+        raise ModelError("solve='order-n' is not available for models with linkage joints; leave it at 'auto'")
     for reference in choices:
         system = prepare(analysis, reference, True, without)
         start = system.work.copy()
         if solve_by == "explicit" or (solve_by == "auto" and composite_too):
             yield from _by_composites(system, names)
-        if solve_by == "order-n" or (solve_by == "auto" and "articulated" not in without):
+        if solve_by == "order-n" or (solve_by == "auto" and "articulated" not in without and not guided):
             yield _by_articulation(replace(system, work=start), names)
 
 
@@ -246,9 +245,6 @@ def reduced_system(
 
     Returns the system in y and delta; with `shift_back`, in u' itself (delta = 0).
     """
-    if analysis.mechanism.guided:  # a composite body knows no joint that moves several links
-        found = partial_velocities(replace(analysis, loops=None), without)
-        return found, dict.fromkeys(found.index, ZERO)
     system = prepare(analysis, user_reference(analysis), False, without)
     work, tree, motion = system.work, system.tree, system.motion
     built = composite(tree, motion, system.loads, work)
