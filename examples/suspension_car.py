@@ -36,18 +36,33 @@ def model(exact=True):
         ahead = name.startswith("f")
         at = (0, 0, 0) if ahead else (-WHEELBASE, 0, 0.3)
         carrier = s.add_body(name, parent=chassis, mass=38, inertia=(0.9, 1.4, 0.9), cm=_wheel(linkage, at))
-        joint = s.add_linkage(name, linkage, base=chassis, carrier=carrier, exact=exact, rack=rack if ahead else None, at=at)
+        joint = s.add_linkage(
+            name, linkage, base=chassis, carrier=carrier, exact=exact, rack=rack if ahead else None, at=at
+        )
         joints[name] = joint
         _springs(s, name, joint, ahead)
         _tyre(s, name, joint.point("wheel_centre"))
         if ahead:
             joint.link("lower_arm", mass=6, inertia=(0.12, 0.08, 0.18), cm=_middle(linkage, at))
     _anti_roll_bar(s, "bar_front", joints["fl"].point("spring_arm"), joints["fr"].point("spring_arm"), chassis, "k_bf")
-    _anti_roll_bar(s, "bar_rear", joints["rl"].point("spring_carrier"), joints["rr"].point("spring_carrier"), chassis, "k_br")
-    s.add_force("hold", magnitude="-k_r*x - c_r*v", direction=chassis[2], at=rack.origin, against=rack.joint, label="steering wheel")
-    s.set_units(k_t="F/L", c_t="F*T/L", k_f="F/L", c_f="F*T/L", k_s="F/L", c_s="F*T/L", f_f="F", f_s="F", k_bf="F/L", k_br="F/L")
+    _anti_roll_bar(
+        s, "bar_rear", joints["rl"].point("spring_carrier"), joints["rr"].point("spring_carrier"), chassis, "k_br"
+    )
+    s.add_force(
+        "hold",
+        magnitude="-k_r*x - c_r*v",
+        direction=chassis[2],
+        at=rack.origin,
+        against=rack.joint,
+        label="steering wheel",
+    )
+    s.set_units(
+        k_t="F/L", c_t="F*T/L", k_f="F/L", c_f="F*T/L", k_s="F/L", c_s="F*T/L", f_f="F", f_s="F", k_bf="F/L", k_br="F/L"
+    )
     s.set_units(k_r="F/L", c_r="F*T/L", k_h="F/L", c_h="F*T/L")
-    s.set_defaults(k_t=220000, c_t=400, k_h=150000, c_h=3000, k_f=45000, c_f=3000, f_f=6150, k_s=160000, c_s=14000, f_s=15300)
+    s.set_defaults(
+        k_t=220000, c_t=400, k_h=150000, c_h=3000, k_f=45000, c_f=3000, f_f=6150, k_s=160000, c_s=14000, f_s=15300
+    )
     s.set_defaults(k_bf=12000, k_br=60000, k_r=50000, c_r=1500)
     s.add_output("dot(pos(chassis.cm), [n3])", "height", label="height of the mass centre", units="L")
     s.add_output("angle([n3], [chassis3], [n2])", "pitch", label="pitch angle", units="A")
@@ -63,7 +78,9 @@ def _mirror(linkage, kind, exact):
         return other
     if linkage.rack is None:
         return other.table(step=linkage.step, range=linkage.range())
-    return other.table(step=linkage.step, range=linkage.range(), rack=(linkage.rack[0], linkage.rack[-1]), rack_step=linkage.rack_step)
+    return other.table(
+        step=linkage.step, range=linkage.range(), rack=(linkage.rack[0], linkage.rack[-1]), rack_step=linkage.rack_step
+    )
 
 
 def _wheel(linkage, at):

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from bellcrank.api.handles import BodyHandle, PointHandle, States
+import numpy as np
+
+from bellcrank.api.handles import BodyHandle, ForceHandle, PointHandle, States
 from bellcrank.emit.c_linkage import cells_source, implicit_source, pieces_source
 from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.expr import Expr, Symbol
@@ -106,6 +108,59 @@ class LinkageJoint:
                 full, self._bodies[body] if body != BASE else parent, at=tuple(at), coordinates_of=parent
             )
         return PointHandle(full)
+
+    def add_spring(
+        self,
+        name: str,
+        between: Sequence[str] | str,
+        *,
+        stiffness: float,
+        damping: float = 0.0,
+        free_length: float | None = None,
+        preload: float | None = None,
+        ride: tuple[float, float] | None = None,
+        stop: Any = None,
+    ) -> ForceHandle:
+        """A spring and damper between two hard points (or along a strut of the file), in user units of the system.
+
+        Its free length is given by one of: `free_length`; `preload`, its push as drawn; `ride` = (travel, load), the vertical load at the wheel
+        centre that it carries at that travel. `stop` is a table of a further push against shortening from the drawn length (positive: shorter).
+        Stiffness, damping and free length become parameters `<name>_k`, `<name>_c`, `<name>_l0`.
+        """
+        struts = {x.name: x.points for x in self.linkage.chain.struts}
+        if isinstance(between, str) and between not in struts:
+            raise ModelError(
+                f"linkage '{self.name}' has no strut '{between}'.{did_you_mean(between, struts)}", self._system.name
+            )
+        first, second = struts[between] if isinstance(between, str) else between
+        if sum(x is not None for x in (free_length, preload, ride)) != 1:
+            raise ModelError(f"spring '{name}': give one of free_length=, preload= and ride=", self._system.name)
+        points = self.point(first), self.point(second)
+        if free_length is None:
+            (metre,) = self._lengths([1.0])
+            travel = 0.0 if ride is None else float(ride[0]) / metre
+            pose = self.linkage.solve(travel)
+            a, b = pose.point(first), pose.point(second)
+            line = a.position - b.position
+            length = float(np.linalg.norm(line))
+            ratio = float(line @ (a.d - b.d)) / length
+            if ride is not None and abs(ratio) < 1e-6:
+                raise ModelError(
+                    f"spring '{name}': at travel {ride[0]} it does not feel the wheel (motion ratio {ratio:.2g})",
+                    self._system.name,
+                )
+            push = preload if ride is None else -float(ride[1]) / ratio
+            assert push is not None
+            free_length = length * metre + push / stiffness
+        system = self._system
+        system.add_parameter(f"{name}_k", stiffness, "F/L", f"stiffness of {name}")
+        system.add_parameter(f"{name}_c", damping, "F*T/L", f"damping of {name}")
+        system.add_parameter(f"{name}_l0", free_length, "L", f"free length of {name}")
+        push_text = f"{name}_k*({name}_l0 - x) - {name}_c*v"
+        if stop is not None:
+            system.define(f"{name}_stop", stop)
+            push_text += f" + {name}_stop(x0 - x)"
+        return system.add_strut(name, magnitude=push_text, between=points)
 
 
 def add_linkage(

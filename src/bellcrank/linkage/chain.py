@@ -150,8 +150,9 @@ def check_chain(chain: Chain) -> None:
             listed = ", ".join(sorted(names))
             problems.append(f"{what}: no {kind} is called '{name}'.{did_you_mean(name, names)} There are: {listed}.")
 
+    carriers = bodies | {r.name for r in chain.rods}  # a spring may sit on a rod
     for name, p in chain.points.items():
-        known(f"hard point '{name}'", p.body, bodies, "body")
+        known(f"hard point '{name}'", p.body, carriers, "body")
     for j in chain.joints:
         what = f"joint '{j.name}'"
         if j.kind not in FREEDOMS:

@@ -72,7 +72,10 @@ def build_chain(sheet: Sheet) -> Chain:
         return _general(sheet)
     kind = KINDS[sheet.kind]
     sheet = _with_centre(sheet)
-    problems = _names(sheet, kind)
+    rod_names = [
+        r.name for r in kind.build(sheet, _Places({n: (0.0, 0.0, 0.0) for n in (*kind.points, *sheet.points)}))[1]
+    ]
+    problems = _names(sheet, kind, rod_names)
     if problems:
         raise ModelError(problems, sheet.name)
     home = {**{n: b for n, b in kind.points.items() if n in sheet.points}, **_extras(sheet, kind), **sheet.attach}
@@ -104,7 +107,7 @@ def _with_centre(sheet: Sheet) -> Sheet:
     return replace(sheet, points={**p, "wheel_centre": centre})
 
 
-def _names(sheet: Sheet, kind: Kind) -> list[str]:
+def _names(sheet: Sheet, kind: Kind, rods: list[str]) -> list[str]:
     problems = []
     optional = OPTIONAL.get(sheet.kind, ())
     bodies = {BASE, *kind.bodies}
@@ -125,10 +128,11 @@ def _names(sheet: Sheet, kind: Kind) -> list[str]:
     for name, body in sheet.attach.items():
         if name not in sheet.points:
             problems.append(f"attach: no hard point is called '{name}'.{did_you_mean(name, sheet.points)}")
-        if body not in bodies and not (body == RACK and sheet.rack is not None):
-            problems.append(
-                f"attach: '{name}' is to belong to '{body}', but the bodies of {sheet.kind} are {', '.join(sorted(bodies))}."
-            )
+        if body not in (*bodies, *rods) and not (body == RACK and sheet.rack is not None):
+            listed = ", ".join([*sorted(bodies), *rods])
+            problems.append(f"attach: '{name}' is to belong to '{body}', but the links of {sheet.kind} are {listed}.")
+        elif body in rods and name in kind.points:
+            problems.append(f"attach: '{name}' is a joint of {sheet.kind} and cannot sit on the rod '{body}'.")
     if sheet.rack is not None:
         if not (sheet.rack.points or kind.tie):
             problems.append(f"rack: say which base points it carries (rack.points); {sheet.kind} has none by default.")

@@ -144,14 +144,15 @@ class Table:
         return inner
 
     def compare(self, linkage: Linkage, per_interval: int = 4) -> dict[str, float]:
-        """Largest differences of the carrier from the exact linkage at points inside the intervals: position (m), angle (rad), d,
+        """Largest differences of carrier and links from the exact linkage at points inside the intervals: position (m), angle (rad), d,
         delta, dd, ddelta."""
         z = _between(self.travel, per_interval)
-        if self.rack is None:
-            return differences(self.solve(z, links=()), linkage.solve(z, links=()))
-        zz, rr = np.meshgrid(z, _between(self.rack, per_interval), indexing="ij")
-        second = {self.inputs[1]: rr}
-        return differences(self.solve(zz, rr, links=()), linkage.solve(zz, links=(), **second))
+        second: dict[str, Any] = {}
+        if self.rack is not None:
+            z, second[self.inputs[1]] = np.meshgrid(z, _between(self.rack, per_interval), indexing="ij")
+        own, exact = self.solve(z, *second.values()), linkage.solve(z, links=self.links, **second)
+        found = [differences(own, exact), *(differences(own.link[n], exact.link[n]) for n in self.links)]
+        return {measure: max(f[measure] for f in found) for measure in found[0]}
 
     # ---- files
 
@@ -298,19 +299,18 @@ def _for_accuracy(
     scheme: str,
     links: Sequence[str],
 ) -> Table:
-    """The coarsest grid whose measured error, at four points of every interval, stays within the accuracy."""
+    """A grid whose measured error, at four points of every interval, stays within the accuracy for carrier and links."""
     order = 4 if rack is not None else ORDER[scheme]
     n, m = 8, 0 if rack is None else 4
     while True:
-        trial = _build(linkage, ends, n, rack, m, scheme, ())
-        errors = trial.compare(linkage)
+        table = _build(linkage, ends, n, rack, m, scheme, links)
+        errors = table.compare(linkage)
         worst = max(errors["position"], errors["angle"])
         if worst <= accuracy:
             break
         factor = min(8.0, max(1.15, 1.05 * (worst / accuracy) ** (1.0 / order)))
         n, m = math.ceil(n * factor), math.ceil(m * factor)
-    table = _build(linkage, ends, n, rack, m, scheme, links)
-    return Table(table.chain, table.origins, table.travel, table.nodes, table.scheme, table.rack, errors)
+    return replace(table, errors=errors)
 
 
 def differences(a: Pose, b: Pose) -> dict[str, float]:
