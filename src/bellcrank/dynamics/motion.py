@@ -62,7 +62,11 @@ def bias_motion(tree: Tree, work: Work, free_gravity: dict[int, Vec3], shift: bo
     """The motion of all links for zero unknowns. `free_gravity` is gravity in the axes of free links."""
     motion = Motion()
     rest = tuple(neg(g) for g in tree.gravity)
+    # a speed that moves guided links besides its own cannot be shifted on its own account
+    shared = {f.index for link in tree.links if link.guided for f in link.freedoms}
+    plain = shift
     for link in tree.links:
+        shift = plain and not any(f.index in shared for f in link.freedoms)
         motion.p.append(offset(work, link))
         at_ground = link.parent < 0
         w_up: Vec3 = NULL if at_ground else motion.w[link.parent]

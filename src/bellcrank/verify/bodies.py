@@ -274,6 +274,17 @@ class Machine:
         bodies = [self.bodies[self.index[name.lower()]] for name, _ in guide.follows]
         return [getattr(b, letter).start + i for b, (_, i) in zip(bodies, guide.follows, strict=True)]
 
+    @cached_property
+    def reach(self) -> dict[int, float]:
+        """How far the coordinates that move guided bodies may be from zero, half of what the functions allow."""
+        reach: dict[int, float] = {}
+        for b in self.bodies:
+            if b.guide is not None:
+                kinds, ends = b.guide.guide.kinds(), b.guide.guide.reach()
+                for i, kind, (low, high) in zip(self.followed(b.guide), kinds, ends, strict=True):
+                    reach[i] = 0.5 * min(-low, high) * (self.metre if kind == "length" else 1.0)
+        return reach
+
     def guided_at(self, guide: GuideRecord) -> np.ndarray:
         return np.array(guide.at) * self.metre
 
