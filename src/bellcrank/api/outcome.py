@@ -9,7 +9,7 @@ import numpy as np
 
 from bellcrank.build.c import NOT_CLOSED, Input
 from bellcrank.errors import ModelError, RunError, did_you_mean
-from bellcrank.run.diagnose import likely_term
+from bellcrank.run.diagnose import left_range, likely_term
 from bellcrank.run.result import Run
 from bellcrank.run.stepping import Stepper
 from bellcrank.run.watch import Watch, read_condition
@@ -56,6 +56,9 @@ def how_ended(
     states = (*program.coordinates, *program.speeds)
     bad = [s.name for s, v in zip(states, run.bad, strict=True) if not np.isfinite(v)]
     problem = getattr(run, "problem", "")
+    numbers = {s.name: float(v) for s, v in zip(states, run.state, strict=True)}
+    if gone := left_range(equations.analysis.mechanism.bodies, numbers, h):
+        return f"stopped at t = {t:g} s: {gone}"
     if run.status == NOT_CLOSED:
         return f"stopped at t = {t:g} s: {problem}. A position where the constraints lock? Else try a smaller step"
     if problem:

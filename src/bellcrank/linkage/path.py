@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.linkage.plan import Frames
-from bellcrank.linkage.solver import Solver, turned
+from bellcrank.linkage.solver import Solver
 
 Array = np.ndarray[Any, Any]
 
@@ -104,24 +103,15 @@ class _Walker:
     def __init__(self, solver: Solver, held: list[int]) -> None:
         self.solver, self.held = solver, held
 
-    def tangent(self, state: Array, ahead: Array | None) -> Array | None:
-        """Unit tangent of the way at a state, in the direction of `ahead` (or of rising travel)."""
-        _, J = self.solver.null_rows(state[:, None], self.held)
-        _, sizes, V = np.linalg.svd(J)
-        if len(sizes) and sizes[-1] < 1e-9 * sizes[0]:
-            return None  # two ways cross here
-        t: Array = V[-1]
-        if ahead is None:
-            ahead = self.solver.input_slope(Frames(self.solver.plan, state.tolist()), 0)
-        return t if t @ ahead >= 0 else -t
-
     def node(self, arc: float, state: Array, ahead: Array | None) -> _Node | None:
-        t = self.tangent(state, ahead)
-        if t is None:
+        """A node with its unit tangent, in the direction of `ahead` (or of rising travel); None where two ways cross."""
+        here = self.solver.along(state, self.held)
+        _, sizes, V = np.linalg.svd(here.J)
+        if len(sizes) and sizes[-1] < 1e-9 * sizes[0]:
             return None
-        slope = float(self.solver.input_slope(Frames(self.solver.plan, state.tolist()), 0) @ t)
-        travel = float(self.solver.input_value(state[:, None], 0)[0])
-        return _Node(arc, travel, slope, state, self.state_rate(state, t), t)
+        t: Array = V[-1]
+        t = t if t @ (here.slope if ahead is None else ahead) >= 0 else -t
+        return _Node(arc, here.travel, float(here.slope @ t), state, self.state_rate(state, t), t)
 
     def state_rate(self, state: Array, t: Array) -> Array:
         """d state/d arc from the rates of the unknowns: e' = 1/2 w e."""
@@ -135,9 +125,14 @@ class _Walker:
                 if step.kind == "free":
                     rate[s : s + 3] = t[k : k + 3]
                     k, s = k + 3, s + 3
-                e, small = state[s : s + 4], 1e-6
-                ahead, behind = (turned(e[:, None], x * t[k : k + 3, None])[:, 0] for x in (small, -small))
-                rate[s : s + 4] = (ahead - behind) / (2 * small)
+                e0, x, y, z = state[s : s + 4]
+                a, b, c = 0.5 * t[k : k + 3]
+                rate[s : s + 4] = [
+                    -a * x - b * y - c * z,
+                    a * e0 + b * z - c * y,
+                    b * e0 + c * x - a * z,
+                    c * e0 + a * y - b * x,
+                ]
         return rate
 
     def advance(self, node: _Node, h: float) -> _Node | None:
@@ -145,23 +140,20 @@ class _Walker:
         solver = self.solver
         state = solver.moved(node.state[:, None], h * node.tangent[:, None])
         for _ in range(8):
-            g, J = solver.null_rows(state, self.held)
-            for place, i in enumerate(self.held):
-                g[len(solver.kept) + place] = float(solver.input_value(state, i)[0])
-            square = np.vstack([J, node.tangent])
+            here = solver.along(state[:, 0], self.held)
+            square = np.vstack([here.J, node.tangent])
             try:
-                change = -np.linalg.solve(square, np.append(g, 0.0))
+                change = -np.linalg.solve(square, np.append(here.g, 0.0))
             except np.linalg.LinAlgError:
                 return None
             state = solver.moved(state, change[:, None])
             size = np.abs(change).max()
             if not np.isfinite(size) or size > 0.5 * abs(h) + 1e-9:
                 return None
-            if size < 1e-13:
+            if size < 1e-9:  # the next change would be its square
                 break
         else:
-            if size > 1e-10:
-                return None
+            return None
         new = self.node(node.arc + h, state[:, 0], node.tangent)
         # the direction may not turn by more than about 15 degrees in one step
         return new if new is not None and new.tangent @ node.tangent > 0.965 else None

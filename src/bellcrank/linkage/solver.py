@@ -32,6 +32,16 @@ class Solution:
     residual: Array
 
 
+@dataclass
+class Along:
+    """One pose on the way through the travel: residuals, their slopes by all unknowns, the travel and its slopes."""
+
+    g: Array
+    J: Array
+    travel: float
+    slope: Array
+
+
 class Solver:
     """Newton's method on the closing rows `kept` (an independent set) and the rows of inputs."""
 
@@ -153,17 +163,17 @@ class Solver:
 
     # ---- the path of the first input, as a curve
 
-    def null_rows(self, state: Array, fixed: Sequence[int]) -> tuple[Array, Array]:
-        """Closing rows of one pose and rows that hold the inputs `fixed`, with respect to all unknowns: residuals, matrix."""
-        frames = Frames(self.plan, [float(x) for x in state[:, 0]])  # plain numbers are quicker than arrays of one
+    def along(self, state: Array, held: Sequence[int]) -> Along:
+        """Rows, slopes and inputs of one pose (size,) with respect to all unknowns, the inputs `held` as further rows."""
+        frames = Frames(self.plan, [float(x) for x in state])  # plain numbers are quicker than arrays of one
         closing = self.closing(frames)
         rows = [closing[i] for i in self.kept]
         g, J = column([r.value for r in rows], 1)[0], matrix(rows, range(self.plan.unknowns), 1)[0]
-        held = [self.input_slope(frames, i) for i in fixed]
-        if held:
-            J = np.vstack([J, *held])
-            g = np.concatenate([g, np.zeros(len(held))])
-        return g, J
+        for i in held:
+            J = np.vstack([J, self.input_slope(frames, i)])
+            g = np.append(g, self.input_value(state[:, None], i))
+        travel = float(self.input_value(state[:, None], 0)[0])
+        return Along(g, J, travel, self.input_slope(frames, 0))
 
     def input_slope(self, frames: Frames, i: int) -> Array:
         """Row of slopes of an input by all unknowns, at one pose."""
@@ -179,7 +189,8 @@ class Solver:
         k = self.plan.inputs[i]
         if isinstance(k, Known):
             return (state[k.place] - k.drawn) * k.sign
-        value = input_row(Frames(self.plan, state), self.plan.chain.inputs[i]).value
+        numbers: Any = state if state.shape[1] > 1 else [float(x) for x in state[:, 0]]
+        value = input_row(Frames(self.plan, numbers), self.plan.chain.inputs[i]).value
         value = np.broadcast_to(np.asarray(value, float), state.shape[1:])
         return np.arcsin(value) if self.plan.chain.inputs[i].kind == "roll" else value
 
