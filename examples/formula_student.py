@@ -8,12 +8,14 @@ on the car; the source's joint could only carry it on the wheel carrier. `arms=T
 """
 
 import tomllib
+from functools import cache
 from pathlib import Path
 
 import bellcrank as bc
 from bellcrank.linkage import double_wishbone, formula_pushrod, shipped
 
 
+@cache
 def linkage(case="spring", pushrod="carrier"):
     """The linkage of a case."""
     data = tomllib.loads(Path(shipped("formula_student")).read_text(encoding="utf-8"))

@@ -250,3 +250,28 @@ static inline void {own}(double z, double r, double *v)
         v[39 + k] = 0.5*(w[k] - v[33 + k] - v[36 + k]);
 }}
 """
+
+
+def poses_source(parts: Sequence[str], calls: Sequence[str], second: bool, width: int) -> str:
+    """A C file with `poses(n, z, r, out)`: many poses, `width` numbers for each. `parts` are functions, `calls` statements that
+    fill `v` from `z[i]` (and `r[i]`)."""
+    loop = [f"        {call}" for call in calls]
+    head = "EXPORT void poses(int64_t n, const double *z, const double *r, double *out)"
+    silent = [] if second else ["    (void)r;"]
+    body = [
+        "{",
+        *silent,
+        "    for (int64_t i = 0; i < n; i++) {",
+        f"        double *v = out + {width}*i;",
+        *loop,
+        "    }",
+        "}",
+    ]
+    return "\n".join([template("head.c"), *parts, head, *body, ""])
+
+
+def values_source(name: str, symbols: Sequence[Symbol], results: Sequence[Expr]) -> str:
+    """C of straight-line results over an array of values: `void name(const double *s, double *out)`."""
+    names = {x: f"s[{i}]" for i, x in enumerate(symbols)}
+    listed = [(f"out[{i}]", e) for i, e in enumerate(results)]
+    return "\n".join(_body(f"static void {name}(const double *s, double *out)", listed, names, ["s"]))

@@ -8,8 +8,10 @@ import numpy as np
 
 from bellcrank.expr import Expr, Symbol, cos, expression, sin
 from bellcrank.linkage.linkage import Linkage
+from bellcrank.linkage.motion import link_motion
 from bellcrank.linkage.moving import Scalar
 from bellcrank.linkage.plan import Frames, Trig
+from bellcrank.linkage.pose import polarised
 from bellcrank.program.implicit import Implicit, Prescribed, Update
 
 Array = np.ndarray[Any, Any]
@@ -164,3 +166,26 @@ def python_function(linkage: Linkage, second: bool) -> Any:
         return [float(x) for part in parts for x in part]
 
     return solve
+
+
+def pose_values(linkage: Linkage, part: str, second: bool) -> tuple[list[Symbol], list[Expr]]:
+    """Symbols of the values of `implicit`, and p, R, d, delta, dd, ddelta of a part over them (24 numbers; with a second input 42: d and
+    delta for both, dd and ddelta for 11, 22 and 12)."""
+    plan = linkage.plan
+    n = 2 if second else 1
+    total = plan.size + plan.unknowns * (n + (3 if second else 1))
+    v = [Symbol(f"v{i}", "variable") for i in range(total)]
+    groups = [
+        v[plan.size + k * plan.unknowns : plan.size + (k + 1) * plan.unknowns] for k in range(n + (3 if second else 1))
+    ]
+    rates: list[Any] = list(groups[:n])
+    seconds: list[Any] = list(groups[n : 2 * n])
+    if second:
+        rates.append([a + b for a, b in zip(*groups[:2], strict=True)])
+        seconds.append([a + b + 2 * c for a, b, c in zip(*groups[2:], strict=True)])
+    frames = Frames(plan, v[: plan.size], rates, SymbolicTrig())
+    m = link_motion(frames, part, linkage.origins[part], seconds)
+    parts: list[Any] = [m.position, *m.R, *m.d[:n], *m.delta[:n]]
+    for quadratic in (m.dd, m.ddelta):
+        parts += [*quadratic[:n], *([polarised(*quadratic)] if second else [])]
+    return v, [expression(x) for vector in parts for x in vector]
