@@ -166,7 +166,7 @@ class Subject:
         for b in self.machine.bodies:
             slides = len(b.slides)
             for i in range(b.q.start, b.q.stop):
-                scale = self.length if i < b.q.start + slides else 1.0
+                scale = self.machine.reach.get(i, self.length if i < b.q.start + slides else 1.0)
                 q[i] += size * scale * self.rng.uniform(-1, 1)
             if b.euler:
                 q[b.turns] /= np.linalg.norm(q[b.turns])
