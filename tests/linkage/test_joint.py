@@ -91,6 +91,35 @@ def test_equations_agree_with_newton_and_euler(name, options):
     assert report.passed, str(report)
 
 
+def arm_on(base, s):
+    chain = linkage("trailing_arm")
+    wheel = s.add_body("wheel", parent=base, mass=10, inertia=(1, 1, 1), cm=chain.points["wheel_centre"])
+    return s.add_linkage("rear", chain, base=base, carrier=wheel)
+
+
+def test_constraints_on_linkages():
+    """A speed constraint that couples travel and body, and a closed loop through the wheel centre."""
+    s = bc.System("coupled", units="mks", axes="ISO 8855")
+    base = s.add_body("base", translate=3, mass=100, inertia=(1, 1, 1))
+    arm_on(base, s)
+    s.add_constraint("u(wheel) - 0.5*u(base)")
+    s.add_gravity()
+    report = bc.check(s, states=2, backend="python", run=False)
+    assert report.passed, str(report)
+
+    s = bc.System("loop", units="mks", axes="ISO 8855")
+    joint = arm_on(None, s)
+    rocker = s.add_body("rocker", rotate=2, joint_at=(0.3, 0.72, 0.8), mass=3, inertia=(0.1, 0.1, 0.1), cm=(0, 0, -0.2))
+    end = s.add_point("end", body=rocker, at=(-0.1, 0, -0.3))
+    s.close_loop(end, joint.point("wheel_centre"), joint="rod")
+    s.add_gravity()
+    s.add_outputs("energy")
+    report = bc.check(s, states=2, backend="python", run=False)
+    assert report.passed, str(report)
+    run = s.equations().compile(backend="c").simulate(t_end=1.0, step=0.001)
+    assert np.ptp(run["energy"]) < 1e-8 * abs(run["energy"][0]) and np.ptp(run["q(wheel)"]) > 0.01
+
+
 def test_trailing_arm_is_a_hinge():
     """The same arm as a linkage and as a revolute joint, on a moving body, with the same spring: the same accelerations."""
     chain = linkage("trailing_arm")

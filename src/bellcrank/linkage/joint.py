@@ -42,6 +42,16 @@ class Value:
     def partial(self, index: int, args: Sequence[Expr]) -> Expr:
         return self.rule(index, args)
 
+    def __call__(self, *args: float) -> float:
+        return _called(self.external, args)[self.index]
+
+
+@lru_cache(maxsize=16)
+def _called(routine: External, args: tuple[float, ...]) -> Sequence[float]:
+    """All values of a routine; formulas ask for them one by one."""
+    assert routine.python is not None
+    return tuple(routine.python(*args))
+
 
 def _none(index: int, args: Sequence[Expr]) -> Expr:
     raise ModelError("the third derivative of a linkage is not known")

@@ -23,6 +23,7 @@ from bellcrank.model.records import BodyRecord, Description, PointRecord
 from bellcrank.units import unit_system
 from bellcrank.verify import jets
 from bellcrank.verify.formulas import CannotEvaluate, Scalars, Values, name_of
+from bellcrank.verify.guided import GuidedPose, guided_pose
 from bellcrank.verify.jets import Jet, Value, value
 
 E = np.eye(3)
@@ -344,6 +345,7 @@ class Motion:
         self.p: dict[int, Value] = {-1: ZERO}
         self.w: dict[int, Value] = {-1: ZERO}
         self.v: dict[int, Value] = {-1: ZERO}
+        self._guided: dict[int, tuple[GuidedPose, Value, Value]] = {}
         for b in machine.bodies:
             self._place(b)
             self._move(b)
@@ -370,50 +372,29 @@ class Motion:
         return r
 
     def _place_guided(self, b: Body, guide: GuideRecord) -> None:
-        """A body that functions of coordinates move: from their values and derivatives at this instant."""
-        places = self.machine.followed(guide)
-        z = [self.q[i] for i in places]
-        m = self.machine.guided_numbers(b, tuple(float(value(x)) for x in z))
-        rates = [_coefficient(x, 1) for x in z]
-        known = min((len(x) for x in z if isinstance(x, Jet)), default=1)
-        d = sum(a * r for a, r in zip(m["d"], rates, strict=True))
-        w = sum(a * r for a, r in zip(m["delta"], rates, strict=True))
-        a = sum(x * 2 * _coefficient(y, 2) for x, y in zip(m["d"], z, strict=True)) + _quadratic(m["dd"], rates)
-        alpha = sum(x * 2 * _coefficient(y, 2) for x, y in zip(m["delta"], z, strict=True)) + _quadratic(
-            m["ddelta"], rates
-        )
-        W, A = _skew(w), _skew(alpha)
-        R_AB, p = Jet([m["R"], W @ m["R"], (A + W @ W) @ m["R"] / 2][:known]), Jet([m["p"], d, a / 2][:known])
-        at = self.machine.guided_at(guide)
-        own = self.machine.guided_offset(b, guide)
+        """A body that functions of coordinates move."""
+        z = [self.q[i] for i in self.machine.followed(guide)]
+        pose = guided_pose(self.machine.guided_numbers(b, tuple(float(value(x)) for x in z)), z)
         R_A = self.R[b.parent]
-        self.R[b.index] = R_A @ R_AB
-        self._arm = R_A @ (p + at), self.R[b.index] @ own
-        self.p[b.index] = self.p[b.parent] + self._arm[0] + self._arm[1]
-        u_places = self.machine.followed(guide, "u")
-        self._guided = [(self._turning(m, k, rates), self.u[i]) for k, i in enumerate(u_places)]
+        self.R[b.index] = R_A @ pose.R
+        arm = R_A @ (pose.p + self.machine.guided_at(guide))
+        own = self.R[b.index] @ self.machine.guided_offset(b, guide)
+        self.p[b.index] = self.p[b.parent] + arm + own
+        self._guided[b.index] = pose, arm, own
 
-    def _turning(self, m: Mapping[str, Any], k: int, rates: list[Any]) -> tuple[Value, Value]:
-        """d and delta of one coordinate with their rates."""
-        dd = sum(m["dd"][min(k, j), max(k, j)] * r for j, r in enumerate(rates))
-        turn = sum(
-            (m["ddelta"][min(k, j), max(k, j)] + 0.5 * np.cross(m["delta"][j], m["delta"][k])) * r
-            for j, r in enumerate(rates)
-        )
-        return Jet([m["d"][k], dd]), Jet([m["delta"][k], turn])
-
-    def _move_guided(self, b: Body) -> None:
+    def _move_guided(self, b: Body, guide: GuideRecord) -> None:
+        pose, arm, own = self._guided[b.index]
         R_A, w_A = self.R[b.parent], self.w[b.parent]
-        w, v = w_A, self.v[b.parent] + jets.cross(w_A, self._arm[0])
-        for (d, delta), u in self._guided:
-            w = w + (R_A @ delta) * u
-            v = v + (R_A @ d) * u
+        w, v = w_A, self.v[b.parent] + jets.cross(w_A, arm)
+        for d, delta, i in zip(pose.d, pose.delta, self.machine.followed(guide, "u"), strict=True):
+            w = w + (R_A @ delta) * self.u[i]
+            v = v + (R_A @ d) * self.u[i]
         self.w[b.index] = w
-        self.v[b.index] = v + jets.cross(w, self._arm[1])
+        self.v[b.index] = v + jets.cross(w, own)
 
     def _move(self, b: Body) -> None:
         if b.guide is not None:
-            self._move_guided(b)
+            self._move_guided(b, b.guide)
             return
         u, k = self.u[b.u], len(b.slides)
         R_A, w_A, R = self.R[b.parent], self.w[b.parent], self.R[b.index]
@@ -482,19 +463,6 @@ class Motion:
         """How far the three-angle joints are from locking: 1 far, 0 locked."""
         three = [b for b in self.machine.bodies if len(b.axes) == 3]
         return min((abs(float(np.linalg.det(jets.value(self._turn_axes(b))))) for b in three), default=1.0)
-
-
-def _coefficient(x: Value, n: int) -> Any:
-    return x.c[n] if isinstance(x, Jet) and len(x) > n else 0.0
-
-
-def _quadratic(form: Mapping[tuple[int, int], Any], rates: list[Any]) -> Any:
-    return sum(v * rates[i] * rates[j] * (1 if i == j else 2) for (i, j), v in form.items())
-
-
-def _skew(v: Any) -> np.ndarray:
-    x, y, z = np.asarray(v, dtype=float) * np.ones(3)
-    return np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
 
 
 def rotation_about(axis: Value, angle: Value) -> Value:
