@@ -8,6 +8,7 @@ from bellcrank.api.loading import load_model
 from bellcrank.api.parsfile import settings_of
 from bellcrank.api.simulation import Simulation
 from bellcrank.api.system import System
+from bellcrank.build.poses import compile_linkage
 from bellcrank.errors import (
     BellcrankError,
     BuildError,
@@ -64,7 +65,8 @@ __version__ = "0.1.0"
 
 __all__ = [
     "BellcrankError", "BuildError", "Equations", "ExpressionError", "InternalError", "ModelError", "ModelWarning", "NoEquilibrium", "Run",
-    "RunError", "Simulation", "System", "acos", "angle", "asin", "atan", "atan2", "check", "chirp", "cos", "cross", "direction", "dot",
+    "RunError", "Simulation", "System", "acos", "angle", "asin", "atan", "atan2", "check", "chirp",
+    "compile_linkage", "cos", "cross", "direction", "dot",
     "dxdt", "exp", "fm", "load_model", "log", "magnitude", "nominal", "norm", "partial", "pos", "project", "ramp", "read", "road_spectrum",
     "rot", "sampled", "settings_of", "sign", "sin", "sine", "sqrt", "step", "table", "tan", "vel", "where",
 ]  # fmt: skip

@@ -11,7 +11,7 @@ from bellcrank.api.trip import Trip
 from bellcrank.build.c import FINISHED, NOT_CLOSED, CRun, Input
 from bellcrank.errors import ModelError, RunError, did_you_mean, mapping
 from bellcrank.run.adaptive import AdaptiveRun
-from bellcrank.run.diagnose import broken_term, likely_term
+from bellcrank.run.diagnose import broken_term, left_range, likely_term
 from bellcrank.run.result import Run
 from bellcrank.run.stepping import Stepper
 from bellcrank.run.watch import Watch, is_strict, read_condition
@@ -67,6 +67,9 @@ def how_ended(
     program = equations.program
     states = (*program.coordinates, *program.speeds)
     bad = [s.name for s, v in zip(states, run.bad, strict=True) if not np.isfinite(v)]
+    numbers = {s.name: float(v) for s, v in zip(states, run.state, strict=True)}
+    if gone := left_range(equations.analysis.mechanism.bodies, numbers, h):
+        return f"stopped at t = {t:g} s: {gone}"
     if run.problem:
         what = f"the rates of the states cannot be evaluated any more ({run.problem})"
     else:

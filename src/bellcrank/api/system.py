@@ -29,6 +29,8 @@ from bellcrank.units import unit_system
 
 if TYPE_CHECKING:
     from bellcrank.api.equations import Equations
+    from bellcrank.api.linkages import LinkageJoint
+    from bellcrank.linkage import Linkage, Table
 
 
 class System:
@@ -99,6 +101,30 @@ class System:
         """Adds a point fixed in a body (default: the ground)."""
         self.description.points.append(PointRecord(_name(name, "point"), body, at, coordinates_of, label))
         return PointHandle(name)
+
+    def add_linkage(
+        self,
+        name: str,
+        linkage: Linkage | Table,
+        *,
+        base: BodyHandle | str | None = None,
+        carrier: BodyHandle | str,
+        exact: bool = True,
+        rack: BodyHandle | str | None = None,
+        at: Sequence[float] = (0.0, 0.0, 0.0),
+        accuracy: float = 1e-8,
+        extend: bool = False,
+    ) -> LinkageJoint:
+        """Carries a body by a linkage: its joint to `base` has the travel of the wheel centre as coordinate.
+
+        `carrier` is a body added with parent=base and no freedom of its own; `at` (m) is where the origin of the hard points lies in the base, whose
+        axes they share. exact=False looks poses up in a table made for `accuracy` (m, rad); a `Table` may be given instead of a Linkage. `rack`
+        is a body that slides in the base along the linkage's rack axis, and may be shared by two linkages. Outside its range an exact
+        joint, and a table unless `extend`, ends the run.
+        """
+        from bellcrank.api.linkages import add_linkage
+
+        return add_linkage(self, name, linkage, base, carrier, exact, rack, at, accuracy, extend)
 
     # ---- forces
 

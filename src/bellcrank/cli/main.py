@@ -14,7 +14,7 @@ from types import ModuleType
 from typing import Any
 
 import bellcrank as bc
-from bellcrank.cli import analyse, check, count, describe, kane, plot, report, run, translate, write
+from bellcrank.cli import analyse, check, count, describe, kane, kinematics, plot, report, run, translate, write
 from bellcrank.cli.codes import INTERRUPTED, USAGE, USER_ERROR
 
 COMMANDS: dict[str, ModuleType] = {
@@ -28,6 +28,7 @@ COMMANDS: dict[str, ModuleType] = {
     "analyse": analyse,
     "plot": plot,
     "report": report,
+    "kinematics": kinematics,
 }
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from bellcrank.dynamics.forces import Loads
-from bellcrank.dynamics.motion import Motion, inertia_force, up
+from bellcrank.dynamics.motion import Motion, down, inertia_force, up
 from bellcrank.dynamics.tree import Freedom, Link, Tree
 from bellcrank.expr import ZERO, Expr, add, mul, neg, sub
 from bellcrank.kinematics.work import Sym6, Work, full, is_zero, symmetric
@@ -43,8 +43,9 @@ def bias(tree: Tree, motion: Motion, loads: Loads, work: Work) -> dict[int, Expr
         f[i] = work.hold3(sub(add(f[i][c], f_own[c]), F[c]) for c in range(3))
         n[i] = work.hold3(sub(add(n[i][c], n_own[c]), N[c]) for c in range(3))
         for freedom in link.freedoms:
-            along = work.dot(n[i] if freedom.rotational else f[i], freedom.axis)
-            rhs[freedom.index] = work.hold(sub(loads.tau.get(freedom.index, ZERO), along))
+            along = work.dot(n[i] if freedom.rotational else f[i], axis_here(link, freedom, work))
+            applied = rhs.get(freedom.index, loads.tau.get(freedom.index, ZERO))  # a guided speed moves several links
+            rhs[freedom.index] = work.hold(sub(applied, along))
         moment = n[i]
         if link.spin:
             (freedom,) = link.freedoms
@@ -101,7 +102,7 @@ def _column(
     tree: Tree, link: Link, freedom: Freedom, motion: Motion, m: Expr, h: Vec3, J: Mat3, M: Matrix, work: Work
 ) -> None:
     """Entries of M for one freedom, its own link's and all below."""
-    e = freedom.axis
+    e = axis_here(link, freedom, work)
     if freedom.rotational:
         trace = [add(J[(c + 1) % 3][(c + 1) % 3], J[(c + 2) % 3][(c + 2) % 3]) for c in range(3)]
         moment = work.hold3(
@@ -116,15 +117,21 @@ def _column(
         for other in here.freedoms:
             if other.link == freedom.link and other.index > freedom.index:
                 continue
-            value = work.dot(moment if other.rotational else force, other.axis)
+            value = work.dot(moment if other.rotational else force, axis_here(here, other, work))
             if value is not ZERO:
-                M[max(freedom.index, other.index), min(freedom.index, other.index)] = value
+                key = max(freedom.index, other.index), min(freedom.index, other.index)
+                M[key] = work.hold(add(M[key], value)) if key in M else value
         if here.parent < 0:
             return
         force, moment = transmitted(here, motion, force, moment, work)
         if is_zero(force) and is_zero(moment):
             return
         here = tree.links[here.parent]
+
+
+def axis_here(link: Link, freedom: Freedom, work: Work) -> Vec3:
+    """The axis of a freedom in its link's axes; that of a guided translation stands in the parent's."""
+    return down(work, link, freedom.axis) if link.guided and not freedom.rotational else freedom.axis
 
 
 def _merge(link: Link, motion: Motion, m: list[Expr], h: list[Vec3], J: list[Mat3], work: Work) -> None:

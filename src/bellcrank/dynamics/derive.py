@@ -98,7 +98,7 @@ def reference_choices(analysis: Analysis) -> list[dict[int, Vec3]]:
     for link in tree.links:
         if link.takes_translation:
             continue
-        joints = [c.p for c in tree.children(link.index) if c.takes_translation]
+        joints = [c.p for c in tree.children(link.index) if c.takes_translation and not c.guided]
         per_axis: list[list[Expr]] = []
         for axis in range(3):
             values: dict[Expr, int] = {ZERO: 0}
@@ -127,13 +127,16 @@ def derivations(analysis: Analysis, solve_by: str, without: frozenset[str] = fro
         yield from _reduced(analysis, names, without)
         return
     choices = reference_choices(analysis) if "reference" not in without else [user_reference(analysis)]
-    composite_too = "composite" not in without and (len(names) <= LONG or "articulated" in without)
+    guided = analysis.mechanism.guided  # an articulated body knows no speed that moves several links
+    composite_too = guided or ("composite" not in without and (len(names) <= LONG or "articulated" in without))
+    if guided and solve_by == "order-n":
+        raise ModelError("solve='order-n' is not available for models with linkage joints; leave it at 'auto'")
     for reference in choices:
         system = prepare(analysis, reference, True, without)
         start = system.work.copy()
         if solve_by == "explicit" or (solve_by == "auto" and composite_too):
             yield from _by_composites(system, names)
-        if solve_by == "order-n" or (solve_by == "auto" and "articulated" not in without):
+        if solve_by == "order-n" or (solve_by == "auto" and "articulated" not in without and not guided):
             yield _by_articulation(replace(system, work=start), names)
 
 

@@ -48,7 +48,8 @@ def _joint_effects(analysis: Analysis, tree: Tree, load: Load) -> list[tuple[Fre
     one, other = tree.path(tree.poses[load.body].link), tree.path(tree.poses[load.against].link)
     common = set(one) & set(other)
     between = [(i, 1) for i in one if i not in common] + [(i, -1) for i in other if i not in common]
-    if not all(tree.links[i].takes_rotation and tree.links[i].takes_translation for i, _ in between):
+    links = [tree.links[i] for i, _ in between]
+    if not all(link.takes_rotation and link.takes_translation and not link.guided for link in links):
         return None
     effects = []
     axes = joint_axes(analysis)

@@ -62,7 +62,11 @@ def bias_motion(tree: Tree, work: Work, free_gravity: dict[int, Vec3], shift: bo
     """The motion of all links for zero unknowns. `free_gravity` is gravity in the axes of free links."""
     motion = Motion()
     rest = tuple(neg(g) for g in tree.gravity)
+    # a speed that moves guided links besides its own cannot be shifted on its own account
+    shared = {f.index for link in tree.links if link.guided for f in link.freedoms}
+    plain = shift
     for link in tree.links:
+        shift = plain and not any(f.index in shared for f in link.freedoms)
         motion.p.append(offset(work, link))
         at_ground = link.parent < 0
         w_up: Vec3 = NULL if at_ground else motion.w[link.parent]
@@ -98,6 +102,12 @@ def _rotate(link: Link, motion: Motion, work: Work, w_up: Vec3, alpha_up: Vec3, 
         motion.alpha.append(NULL)
         return
     w_here, alpha_here = down(work, link, w_up), down(work, link, alpha_up)
+    if link.guided:
+        turns = [f for f in link.freedoms if f.rotational]
+        own = work.hold3(add(*(mul(f.speed, f.axis[c]) for f in turns)) for c in range(3))
+        alpha_here = work.add(work.add(alpha_here, work.cross(w_here, own)), link.alpha)
+        w_here = work.add(w_here, own)
+        motion.delta.update({f.index: ZERO for f in turns if f.index not in motion.delta})
     if link.axis is not None:
         k = link.axis
         i, j = (k + 1) % 3, (k + 2) % 3
@@ -134,6 +144,10 @@ def _translate(link: Link, motion: Motion, work: Work, a_up: Vec3, W_up: Mat3, w
             along = work.dot(a, d)
             motion.delta[f.index] = neg(along)
             a = work.hold3(sub(a[i], mul(along, d[i])) for i in range(3))
+    if link.guided:
+        own = work.hold3(add(*(mul(f.speed, f.axis[c]) for f in link.freedoms if not f.rotational)) for c in range(3))
+        swung = work.cross(w_up, own)
+        a = work.hold3(add(a[i], mul(TWO, swung[i]), link.a[i]) for i in range(3))
     motion.a.append(down(work, link, a))
 
 

@@ -77,15 +77,18 @@ def _rotate(link: Link, motion: Motion, turns: list[Partial], reduction: Reducti
     if link.takes_rotation and not at_ground:
         parts = {r: down(work, link, v) for r, v in turns[link.parent].items()}
         w, alpha = down(work, link, motion.w[link.parent]), down(work, link, motion.alpha[link.parent])
+    carried = w
     for freedom in link.freedoms:
         if freedom.rotational:
             _combine(parts, freedom, reduction, work)
             own: Vec3 = tuple(mul(freedom.speed, e) for e in freedom.axis)  # type: ignore[assignment]
             drift = reduction.drift(freedom.index)
             if link.takes_rotation:
-                alpha = work.add(alpha, work.cross(w, own))
+                alpha = work.add(alpha, work.cross(carried if link.guided else w, own))
             alpha = work.hold3(add(alpha[c], mul(drift, freedom.axis[c])) for c in range(3))
             w = work.add(w, own)
+    if link.guided:
+        alpha = work.add(alpha, link.alpha)
     turns.append(parts)
     motion.w.append(w)
     motion.alpha.append(alpha)
@@ -125,6 +128,8 @@ def _translate(
         coriolis = work.cross(w_up, freedom.axis)
         drift = reduction.drift(freedom.index)
         a = work.hold3(add(a[c], mul(TWO, freedom.speed, coriolis[c]), mul(drift, freedom.axis[c])) for c in range(3))
+    if link.guided:
+        a = work.add(a, link.a)
     moves.append({r: down(work, link, v) for r, v in parts.items()})
     motion.a.append(down(work, link, a))
 

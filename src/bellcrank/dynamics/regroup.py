@@ -19,6 +19,8 @@ ZEROS: Mat3 = (NULL, NULL, NULL)
 def regroup(tree: Tree, work: Work, spin: bool = True) -> None:
     """Moves inertia from the leaves towards the root."""
     for link in reversed(tree.links):
+        if link.guided:
+            continue
         if link.slide is not None:
             _move_slide(tree, link, work)
         elif link.axis is not None:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from bellcrank.expr import ONE, ZERO, Expr, Symbol, add, cos, div, mul, neg, sin, sqrt, sub
 from bellcrank.expr.node import MINUS_ONE, Number
 from bellcrank.kinematics.work import Work, full, symmetric, unit
+from bellcrank.model.guide import Guided
 from bellcrank.model.mechanism import Body, Mechanism
 from bellcrank.vector.basis import (
     IDENTITY,
@@ -62,6 +63,9 @@ class Link:
     J: Mat3 = (NULL, NULL, NULL)
     reference: Vec3 = NULL  # of a free link: from the body's origin to the link's
     speed_point: Vec3 = NULL  # of a free link: from the body's origin to the point whose velocity the speeds are
+    guided: bool = False  # moved by functions: p and matrix vary, freedoms turn and move it at once
+    a: Vec3 = NULL  # of a guided link: acceleration of its own motion for constant speeds, parent link's axes
+    alpha: Vec3 = NULL  # likewise of its rotation, link axes
     spin: bool = False  # leaf whose rotation is taken as absolute
     spin_inertia: Expr = ZERO  # about the axis, of a spin leaf
 
@@ -144,6 +148,9 @@ def build_tree(mechanism: Mechanism, work: Work, speed: dict[Symbol, Expr] | Non
 
 def _add_body(tree: Tree, body: Body, order: dict[Symbol, int], value: dict[Symbol, Expr], work: Work) -> None:
     home = tree.poses[body.parent]
+    if body.guide is not None:
+        _add_guided(tree, body, body.guide, home, order, value, work)
+        return
     C = _held(work, matmul(home.R, body.C))
     p = work.add(home.p, work.apply(home.R, body.joint_at))
     parent = home.link
@@ -187,6 +194,26 @@ def _add_body(tree: Tree, body: Body, order: dict[Symbol, int], value: dict[Symb
     tree.poses[body.index] = pose
     if pose.link >= 0:
         add_mass(tree.links[pose.link], body, pose, work)
+
+
+def _add_guided(
+    tree: Tree, body: Body, guided: Guided, home: Pose, order: dict[Symbol, int], value: dict[Symbol, Expr], work: Work
+) -> None:
+    """A body moved by functions: one link, each speed a rotation and a translation of it."""
+    speeds = [value.get(u, u) for u in guided.speeds]
+    motion = guided.motion(speeds)
+    R = _held(work, motion.R)
+    at = work.hold3(add(a, p) for a, p in zip(guided.at, motion.p, strict=True))
+    link = _new_link(tree, body.name, home.link, p=work.add(home.p, work.apply(home.R, at)), C=home.R, matrix=R)
+    link.guided = True
+    link.a = work.apply(home.R, work.hold3(motion.a))
+    link.alpha = work.apply_transposed(R, work.hold3(motion.alpha))
+    for u, speed, d, delta in zip(guided.speeds, speeds, motion.d, motion.delta, strict=True):
+        turn = work.apply_transposed(R, work.hold3(delta))
+        link.freedoms.append(Freedom(link.index, order[u], u, speed, True, turn))
+        link.freedoms.append(Freedom(link.index, order[u], u, speed, False, work.apply(home.R, work.hold3(d))))
+    tree.poses[body.index] = Pose(link.index, IDENTITY, guided.offset)
+    add_mass(link, body, tree.poses[body.index], work)
 
 
 def _new_link(tree: Tree, name: str, parent: int, **data: object) -> Link:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from bellcrank.errors import ModelError
 from bellcrank.expr import ONE, ZERO, Expr, Symbol, add, cos, div, mul, neg, nominal, sin, sub, substitute
 from bellcrank.kinematics.work import Work
+from bellcrank.model.guide import Guided
 from bellcrank.model.mechanism import Body, Mechanism
 from bellcrank.vector.basis import (
     IDENTITY,
@@ -79,6 +80,8 @@ class Kinematics:
     def nominal(self, e: Expr) -> Expr:
         """e with all states at zero; the scalar part of Euler parameters is then 1."""
         upright: dict[Expr, Expr] = {b.q_r[0]: ONE for b in self.mechanism.bodies if b.euler}
+        for guide in dict.fromkeys(b.guide.guide for b in self.mechanism.bodies if b.guide):
+            e = guide.nominal(e)
         return nominal(substitute(e, upright)) if upright else nominal(e)
 
     def derivative(self, v: Vector) -> Vector:
@@ -109,7 +112,32 @@ def rotation(body: Body) -> Mat3:
     return matmul(body.C, turned)
 
 
+def _place_guided(k: Kinematics, body: Body, guided: Guided) -> None:
+    """A body whose motion in its parent is given by functions."""
+    base, parent = k.frames[body.parent], body.parent
+    speeds = [k.speed.get(s, s) for s in guided.speeds]
+    motion = guided.motion(speeds)
+    R = motion.R
+    frame = Frame(body.name, base, (k.work.hold3(R[0]), k.work.hold3(R[1]), k.work.hold3(R[2])))
+    k.frames[body.index] = frame
+    w = k.w[parent]
+    moved = Vector({})
+    for d, delta, u in zip(motion.d, motion.delta, speeds, strict=True):
+        w = w + base.vector(k.work.hold3(delta)) * u
+        moved = moved + base.vector(k.work.hold3(d)) * u
+    frame.omega = k.w[body.index] = w
+    offset = base.vector(k.work.hold3(add(a, p) for a, p in zip(guided.at, motion.p, strict=True)))
+    own = frame.vector(guided.offset)
+    k.origin[body.index] = k.origin[parent] + offset + own
+    k.v_origin[body.index] = k.v_origin[parent] + cross(k.w[parent], offset) + moved + cross(w, own)
+    for q, s in zip(guided.q, guided.u, strict=True):
+        k.rates[q] = k.speed.get(s, s)
+
+
 def _place(k: Kinematics, body: Body) -> None:
+    if body.guide is not None:
+        _place_guided(k, body, body.guide)
+        return
     parent = body.parent
     frame = Frame(body.name, k.frames[parent], rotation(body))
     k.frames[body.index] = frame

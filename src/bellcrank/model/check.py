@@ -14,10 +14,26 @@ from typing import Any
 import numpy as np
 
 from bellcrank.errors import ModelError, ModelWarning, did_you_mean
-from bellcrank.expr import MINUS_ONE, ONE, ZERO, Expr, Number, Symbol, add, div, evaluate, mul, sqrt, symbols
+from bellcrank.expr import (
+    MINUS_ONE,
+    ONE,
+    ZERO,
+    Expr,
+    Number,
+    Symbol,
+    add,
+    div,
+    evaluate,
+    expression,
+    mul,
+    sqrt,
+    symbols,
+)
+from bellcrank.model.guide import Guided
 from bellcrank.model.mechanism import Body, Mechanism
 from bellcrank.model.records import BodyRecord, Description
 from bellcrank.model.scope import DUMMIES, NAME, RESERVED, Scope
+from bellcrank.units import unit_system
 from bellcrank.vector.basis import IDENTITY, NULL, Mat3, Vec3, add3, cross3, dot3, matmul, matvec, neg3, transpose
 
 AXES = ((ONE, ZERO, ZERO), (ZERO, ONE, ZERO), (ZERO, ZERO, ONE))
@@ -121,7 +137,13 @@ class Checker:
                     f"rotate={record.rotate!r}: 0, 1 or 3 rotations are allowed; use a massless body between two.",
                 )
                 axes = axes[:1]
-            q, u = joint_symbols(record.name, len(slides), len(axes), draft.euler, self.scope)
+            own = 0 if record.guide is None else record.guide.own
+            if record.guide is not None and (slides or axes or draft.euler or record.reference_axis is not None):
+                self.problem(
+                    where, "it is carried by a linkage, so it can have no translate, rotate or axes of its own."
+                )
+                slides, axes, draft.euler = [], [], False
+            q, u = joint_symbols(record.name, len(slides) + own, len(axes), draft.euler, self.scope)
             self.scope.by_body.setdefault(record.name.lower(), (q, u))
             draft.slides, draft.axes = tuple(slides), tuple(axes)
 
@@ -336,6 +358,27 @@ class Checker:
                 stacklevel=2,
             )
 
+    def guided(self, draft: Draft) -> Guided:
+        """The guide of a body, with the symbols of the coordinates it depends on."""
+        record = draft.record
+        given = record.guide
+        assert given is not None
+        q, u = self.scope.by_body[record.name.lower()]
+        states = [self.scope.by_body.get(name.lower(), ([], [])) for name, _ in given.follows]
+        places = [place for _, place in given.follows]
+        for (name, place), (some, _) in zip(given.follows, states, strict=True):
+            if place >= len(some):
+                self.problem(f"body '{record.name}'", f"it follows '{name}', which has no coordinate {place + 1}.")
+        pairs = [(s[0][i], s[1][i]) for s, i in zip(states, places, strict=True) if i < min(len(s[0]), len(s[1]))]
+        metre = expression(float(unit_system(self.description.units).parse_unit("m").to_equation(1.0)))
+        at: Vec3 = tuple(mul(metre, expression(x)) for x in given.at)  # type: ignore[assignment]
+        drawn: Vec3 = tuple(mul(metre, expression(x)) for x in given.drawn)  # type: ignore[assignment]
+        offset = add3(draft.joint_at, neg3(add3(at, drawn)))
+        return Guided(
+            given.guide, given.part, tuple(q), tuple(u), tuple(a for a, _ in pairs), tuple(b for _, b in pairs), metre, at, offset,
+            tuple(given.guide.kinds()),
+        )  # fmt: skip
+
     # ---- names of everything
 
     def check_names(self) -> None:
@@ -471,9 +514,10 @@ def freeze(description: Description, small: bool = True) -> tuple[Mechanism, Che
                 euler=draft.euler,
                 C=IDENTITY if _same(draft.C, IDENTITY) else draft.C,
                 q_t=tuple(q[:k]),
-                q_r=tuple(q[k:]),
+                q_r=() if record.guide else tuple(q[k:]),
                 u_t=tuple(u[:k]),
-                u_r=tuple(u[k:]),
+                u_r=() if record.guide else tuple(u[k:]),
+                guide=checker.guided(draft) if record.guide else None,
             )
         )
     if not checker.problems:
@@ -558,7 +602,7 @@ def choose_speeds(bodies: list[Body]) -> list[Body]:
 
 def _fixed(b: Body, mass: Expr, cm: Vec3) -> bool:
     """Is the composite mass centre fixed in the parent?"""
-    if b.slides:
+    if b.slides or b.guide:
         return False
     if mass.fingerprint == 0 or all(x is ZERO for x in cm) or (not b.axes and not b.euler):
         return True

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from bellcrank.expr import ZERO, Expr, Symbol
+from bellcrank.model.guide import Guided
 from bellcrank.vector.basis import Mat3, Vec3
 
 if TYPE_CHECKING:
@@ -50,14 +51,15 @@ class Body:
     composite_cm: Vec3 = (ZERO, ZERO, ZERO)
     fixed_cm: bool = False
     rotor: bool = False
+    guide: Guided | None = None  # a joint given by functions instead of slides and axes
 
     @property
     def coordinates(self) -> tuple[Symbol, ...]:
-        return (*self.q_t, *self.q_r)
+        return (*self.q_t, *self.q_r, *(self.guide.q if self.guide else ()))
 
     @property
     def speeds(self) -> tuple[Symbol, ...]:
-        return (*self.u_t, *self.u_r)
+        return (*self.u_t, *self.u_r, *(self.guide.u if self.guide else ()))
 
 
 @dataclass(frozen=True)
@@ -69,6 +71,11 @@ class Mechanism:
     description: Description
     orders: dict[str, int] = field(default_factory=dict)
     threshold: int = 2
+
+    @property
+    def guided(self) -> bool:
+        """Has it joints given by functions?"""
+        return any(b.guide for b in self.bodies)
 
     @property
     def coordinates(self) -> tuple[Symbol, ...]:

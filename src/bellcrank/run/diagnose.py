@@ -10,6 +10,7 @@ from bellcrank.errors import BellcrankError
 from bellcrank.expr import Expr, Symbol, evaluate, substitute
 from bellcrank.expr.show import text
 from bellcrank.kinematics.analysis import Load
+from bellcrank.model.mechanism import Body
 from bellcrank.program import interpret
 from bellcrank.program.program import Assign, Call, Program
 
@@ -71,6 +72,22 @@ def likely_term(
     speeds = [*zip((*program.coordinates, *program.speeds), rates, strict=True)]
     state, rate = max(speeds, key=lambda pair: abs(pair[1]))
     return f"the rate of {state.name} was {rate:.3g} one step before"
+
+
+def left_range(bodies: Sequence[Body], states: Mapping[str, float], h: float) -> str:
+    """Which joint given by functions is about to leave, or has left, the range of its functions; "" if none."""
+    for b in bodies:
+        if b.guide is None:
+            continue
+        metre = float(evaluate((b.guide.metre,), {})[0])
+        for q, u, kind, (low, high) in zip(
+            b.guide.coordinates, b.guide.speeds, b.guide.kinds, b.guide.guide.reach(), strict=True
+        ):
+            scale, unit = (metre, "m") if kind == "length" else (1.0, "rad")
+            now, rate = states[q.name] / scale, states.get(u.name, 0.0) / scale
+            if not all(low <= x <= high for x in (now, now + rate * h)):
+                return f"the linkage of body '{b.name}' leaves its range: {q.name} = {now:.6g} {unit}, allowed {low:.6g} to {high:.6g} {unit}"
+    return ""
 
 
 def _largest_load(loads: Sequence[Load], names: Mapping[str, float], user: Mapping[str, Callable[..., Any]]) -> str:

@@ -9,16 +9,22 @@ Sayers (1990), sections 8.1.3 to 8.1.6 and 8.2.
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from bellcrank.errors import ModelError, ModelWarning
+from bellcrank.model.guide import GuideRecord
 from bellcrank.model.records import BodyRecord, Description, PointRecord
+from bellcrank.units import unit_system
 from bellcrank.verify import jets
 from bellcrank.verify.formulas import CannotEvaluate, Scalars, Values, name_of
-from bellcrank.verify.jets import Jet, Value
+from bellcrank.verify.guided import GuidedPose, guided_pose
+from bellcrank.verify.jets import Jet, Value, value
 
 E = np.eye(3)
 ZERO = np.zeros(3)
@@ -52,6 +58,7 @@ class Body:
     u: slice
     structure: Structure
     speed_point: Value
+    guide: GuideRecord | None = None  # a joint given by functions
 
     @property
     def free_rotation(self) -> bool:
@@ -128,6 +135,8 @@ class Machine:
         self._p_N.append(p_N)
         self._parent.append(parent)
         n_q, n_u = len(slides) + (4 if euler else len(axes)), len(slides) + (3 if euler else len(axes))
+        if r.guide is not None:
+            n_q = n_u = r.guide.own
         q, u = slice(len(self.q_names), len(self.q_names) + n_q), slice(len(self.u_names), len(self.u_names) + n_u)
         self.q_names += _state_names("q", r.name, n_q)
         self.u_names += _state_names("u", r.name, n_u)
@@ -147,6 +156,7 @@ class Machine:
             "u": u,
             "structure": Structure(next_reference, False, None),
             "speed_point": ZERO,
+            "guide": r.guide,
         }
 
     def _axis(self, given: Any) -> Value:
@@ -222,7 +232,11 @@ class Machine:
     def _structure_of(self, d: dict[str, Any], massless: bool, cm: np.ndarray) -> Structure:
         still = not d["axes"] and not d["euler"]
         on_axis = len(d["axes"]) == 1 and np.linalg.norm(np.cross(jets.value(d["axes"][0]), cm)) < 1e-12
-        fixed = not d["slides"] and (massless or still or not np.any(np.abs(cm) > 1e-12) or bool(on_axis))
+        fixed = (
+            not d["slides"]
+            and not d["guide"]
+            and (massless or still or not np.any(np.abs(cm) > 1e-12) or bool(on_axis))
+        )
         speed_axes = (0, 1, 2) if len(d["slides"]) == 3 else self._planar_axes(d)
         return Structure(d["structure"].next_reference, fixed, speed_axes)
 
@@ -248,6 +262,45 @@ class Machine:
         body = -1 if record.body is None or name_of(record.body) == "n" else self.index[name_of(record.body)]
         R, p = (self._R_N[body], self._p_N[body]) if body >= 0 else (E, ZERO)
         return body, self._converted(self.scalars.triple(record.at), record.coordinates_of, R, p)
+
+    # ---- joints given by functions
+
+    @property
+    def metre(self) -> float:
+        """One metre in the length unit of the equations."""
+        return float(unit_system(self.description.units).parse_unit("m").to_equation(1.0))
+
+    def followed(self, guide: GuideRecord, letter: str = "q") -> list[int]:
+        """Places of the coordinates (or speeds) that the functions depend on."""
+        bodies = [self.bodies[self.index[name.lower()]] for name, _ in guide.follows]
+        return [getattr(b, letter).start + i for b, (_, i) in zip(bodies, guide.follows, strict=True)]
+
+    @cached_property
+    def reach(self) -> dict[int, float]:
+        """How far the coordinates that move guided bodies may be from zero, half of what the functions allow."""
+        reach: dict[int, float] = {}
+        for b in self.bodies:
+            if b.guide is not None:
+                kinds, ends = b.guide.guide.kinds(), b.guide.guide.reach()
+                for i, kind, (low, high) in zip(self.followed(b.guide), kinds, ends, strict=True):
+                    reach[i] = 0.5 * min(-low, high) * (self.metre if kind == "length" else 1.0)
+        return reach
+
+    def guided_at(self, guide: GuideRecord) -> np.ndarray:
+        return np.array(guide.at) * self.metre
+
+    def guided_offset(self, b: Body, guide: GuideRecord) -> Value:
+        """From the reference point of the functions to the body's origin, body axes."""
+        return b.joint_at - (np.array(guide.at) + np.array(guide.drawn)) * self.metre
+
+    def guided_numbers(self, b: Body, values: tuple[float, ...]) -> Mapping[str, Any]:
+        assert b.guide is not None
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", ModelWarning)
+                return b.guide.guide.numbers(b.guide.part, values, self.metre)
+        except ModelError as error:
+            raise CannotEvaluate(str(error)) from None
 
     def motion(self, q: Value, u: Value) -> Motion:
         """Orientation, position and velocities for coordinates and speeds as they are given."""
@@ -292,11 +345,15 @@ class Motion:
         self.p: dict[int, Value] = {-1: ZERO}
         self.w: dict[int, Value] = {-1: ZERO}
         self.v: dict[int, Value] = {-1: ZERO}
+        self._guided: dict[int, tuple[GuidedPose, Value, Value]] = {}
         for b in machine.bodies:
             self._place(b)
             self._move(b)
 
     def _place(self, b: Body) -> None:
+        if b.guide is not None:
+            self._place_guided(b, b.guide)
+            return
         q, k = self.q[b.q], len(b.slides)
         R_AB = b.C
         if b.euler:
@@ -314,7 +371,31 @@ class Motion:
             r = r + slide * self.q[b.q][i]
         return r
 
+    def _place_guided(self, b: Body, guide: GuideRecord) -> None:
+        """A body that functions of coordinates move."""
+        z = [self.q[i] for i in self.machine.followed(guide)]
+        pose = guided_pose(self.machine.guided_numbers(b, tuple(float(value(x)) for x in z)), z)
+        R_A = self.R[b.parent]
+        self.R[b.index] = R_A @ pose.R
+        arm = R_A @ (pose.p + self.machine.guided_at(guide))
+        own = self.R[b.index] @ self.machine.guided_offset(b, guide)
+        self.p[b.index] = self.p[b.parent] + arm + own
+        self._guided[b.index] = pose, arm, own
+
+    def _move_guided(self, b: Body, guide: GuideRecord) -> None:
+        pose, arm, own = self._guided[b.index]
+        R_A, w_A = self.R[b.parent], self.w[b.parent]
+        w, v = w_A, self.v[b.parent] + jets.cross(w_A, arm)
+        for d, delta, i in zip(pose.d, pose.delta, self.machine.followed(guide, "u"), strict=True):
+            w = w + (R_A @ delta) * self.u[i]
+            v = v + (R_A @ d) * self.u[i]
+        self.w[b.index] = w
+        self.v[b.index] = v + jets.cross(w, own)
+
     def _move(self, b: Body) -> None:
+        if b.guide is not None:
+            self._move_guided(b, b.guide)
+            return
         u, k = self.u[b.u], len(b.slides)
         R_A, w_A, R = self.R[b.parent], self.w[b.parent], self.R[b.index]
         if b.free_rotation:
@@ -344,6 +425,8 @@ class Motion:
         """q' that produces these velocities, joint by joint."""
         rates: list[Value] = []
         for b in self.machine.bodies:
+            if b.guide is not None:
+                rates += [self.u[i] for i in range(b.u.start, b.u.stop)]
             rates += self._slide_rates(b)
             rates += self._turn_rates(b)
         return jets.stack(rates) if rates else np.zeros(0)

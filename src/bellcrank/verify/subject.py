@@ -127,6 +127,8 @@ class Subject:
             span, names = (b.q, self.machine.q_names) if letter == "q" else (b.u, self.machine.u_names)
             for i in range(span.start, span.stop):
                 sizes[names[i]] = self.length if i < span.start + len(b.slides) else 1.0
+                if letter == "q":
+                    sizes[names[i]] = self.machine.reach.get(i, sizes[names[i]])
         states = self.eom.coordinates if letter == "q" else self.eom.speeds
         return np.array([sizes[x.name.lower().replace(" ", "")] for x in states])
 
@@ -166,7 +168,7 @@ class Subject:
         for b in self.machine.bodies:
             slides = len(b.slides)
             for i in range(b.q.start, b.q.stop):
-                scale = self.length if i < b.q.start + slides else 1.0
+                scale = self.machine.reach.get(i, self.length if i < b.q.start + slides else 1.0)
                 q[i] += size * scale * self.rng.uniform(-1, 1)
             if b.euler:
                 q[b.turns] /= np.linalg.norm(q[b.turns])

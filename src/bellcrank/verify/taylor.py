@@ -17,6 +17,7 @@ from bellcrank.program.program import Assign, Call, Program, Reduce, Section, So
 from bellcrank.verify import jets
 from bellcrank.verify.jets import Jet, NoDerivative, Value
 
+KINK = 1e-8  # of the largest slope: by how much differences with two steps may differ
 WEIGHTS = ((1, 45 / 60), (2, -9 / 60), (3, 1 / 60))
 
 
@@ -33,6 +34,10 @@ FUNCTIONS: dict[str, Callable[..., Value]] = {
     "lt": lambda a, b: float(jets.value(a) < jets.value(b)), "le": lambda a, b: float(jets.value(a) <= jets.value(b)),
     "gt": lambda a, b: float(jets.value(a) > jets.value(b)), "ge": lambda a, b: float(jets.value(a) >= jets.value(b)),
 }  # fmt: skip
+
+
+class Kink(ArithmeticError):
+    """Differences of a routine depend on their step: it is not smooth enough here for a slope."""
 
 
 class Taylor:
@@ -82,7 +87,12 @@ class Taylor:
             return np.atleast_1d(np.asarray(function(*(a[:, 0] + h * a[:, 1]).tolist()), dtype=float))
 
         reach = float(np.abs(a[:, 1]).max(initial=0.0))
-        return Jet([at(0.0), difference(at, 1e-3 / reach) if reach else np.zeros_like(at(0.0))])
+        if not reach:
+            return Jet([at(0.0), np.zeros_like(at(0.0))])
+        coarse, fine = (difference(at, step / reach) for step in (1e-3, 5e-4))
+        if np.abs(coarse - fine).max() > KINK * np.abs(fine).max():
+            raise Kink("a routine or table has a kink near this state")
+        return Jet([at(0.0), fine])
 
     def evaluate(self, roots: Sequence[Expr]) -> list[Value]:
         done: dict[Expr, Value] = {}

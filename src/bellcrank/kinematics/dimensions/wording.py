@@ -79,6 +79,9 @@ def _coordinates(b: Body, parent: Body | None, place: str) -> Iterator[tuple[str
         words = f"Translation of {symbol}0 relative to {place} along {_direction(slide, frame)}"
         yield q.name, State(LENGTH, "Translation", words)
     base = called(parent.name, parent.label) if parent else "the inertial reference"
+    for q, kind in zip(b.guide.q, b.guide.kinds) if b.guide else ():
+        dimension, what = (LENGTH, "Travel") if kind == "length" else (ANGLE, "Roll")
+        yield q.name, State(dimension, what, f"{what} of {body} relative to {base}")
     if b.euler:
         for i, q in enumerate(b.q_r):
             yield q.name, State(PURE, "Euler Parameter", f"Euler parameter e{i} of {body} relative to {base}")
@@ -90,6 +93,14 @@ def _coordinates(b: Body, parent: Body | None, place: str) -> Iterator[tuple[str
 
 def _speeds(b: Body, parent: Body | None, place: str) -> Iterator[tuple[str, State]]:
     symbol, frame = b.name.upper(), parent.name if parent else "n"
+    for u, kind in zip(b.guide.u, b.guide.kinds) if b.guide else ():
+        if kind == "length":
+            yield (
+                u.name,
+                State(SPEED, "Translational Speed", f"Speed of travel of {symbol} relative to {frame.upper()}"),
+            )
+        else:
+            yield u.name, State(SPIN, "Angular Speed", f"Roll rate of {symbol} relative to {frame.upper()}")
     for i, u in enumerate(b.u_t):
         if b.free_translation:
             words = f"Abs. trans. speed of {symbol}* along axis {b.speed_axes[i] + 1}"

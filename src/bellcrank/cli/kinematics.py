@@ -1,0 +1,159 @@
+"""`bellcrank kinematics`."""
+
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from pathlib import Path
+
+import numpy as np
+
+from bellcrank.cli.codes import FINE
+from bellcrank.cli.files import make_folder
+from bellcrank.cli.options import json_option
+from bellcrank.cli.text import number, table
+from bellcrank.errors import ModelError
+from bellcrank.linkage import Linkage, load, shipped
+from bellcrank.linkage.measures import Measures, draw, measure
+from bellcrank.linkage.table import default_range
+from bellcrank.linkage.wheel import MODES
+
+COLUMNS = (
+    "travel", "rack", "camber", "toe", "caster", "kingpin_inclination", "scrub_radius", "mechanical_trail", "half_track_change",
+    "wheelbase_change", "roll_centre_height", "anti_dive", "anti_squat", "anti_lift_braking", "anti_lift_driving",
+)  # fmt: skip
+
+
+def options(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "suspension", metavar="SUSPENSION", help="a .toml or .csv file of hard points, or the name of a shipped one"
+    )
+    parser.add_argument(
+        "--travel", type=span, metavar="LOW:HIGH[:N]", help="wheel travel in mm (default: what the file states)"
+    )
+    parser.add_argument(
+        "--rack", type=span, metavar="LOW:HIGH[:N] or MM", help="rack travel in mm; a span sweeps it at --at"
+    )
+    parser.add_argument(
+        "--at", type=float, default=0.0, metavar="MM", help="wheel travel of a rack sweep, mm (default 0)"
+    )
+    parser.add_argument("--mode", choices=(*MODES, "all"), default="parallel", help="what the other wheel does")
+    parser.add_argument(
+        "--columns", metavar="NAMES", help="measures to print, separated by commas; 'all' for every one"
+    )
+    parser.add_argument("--csv", metavar="FILE", help="write all measures")
+    parser.add_argument("--plot", metavar="FILE", help="draw the measures (.png, .svg, .pdf)")
+    parser.add_argument("--table", metavar="FILE", help="write the poses as a linkage table (JSON)")
+    parser.add_argument(
+        "--accuracy", type=float, default=1e-6, metavar="M", help="of --table, m and rad (default 1e-6)"
+    )
+    json_option(parser)
+
+
+def span(text: str) -> np.ndarray:
+    """LOW:HIGH, LOW:HIGH:N or one value, in mm; in m."""
+    parts = text.split(":")
+    try:
+        numbers = [float(p) for p in parts[:2]]
+        n = int(parts[2]) if len(parts) == 3 else 17 if len(parts) == 2 else 1
+    except ValueError:
+        raise ArgumentTypeError(f"{text!r} is not LOW:HIGH, LOW:HIGH:N or a number") from None
+    if len(parts) > 3 or n < 1 or not np.isfinite(numbers).all() or (len(parts) > 1 and numbers[0] >= numbers[1]):
+        raise ArgumentTypeError(f"{text!r}: LOW must lie below HIGH, and N be at least 1")
+    return np.linspace(numbers[0], numbers[-1], n) / 1000
+
+
+def command(args: Namespace) -> int:
+    """Measure a suspension over travel and rack: camber, toe, roll centre, motion ratios and more."""
+    name = args.suspension
+    linkage = load(shipped(name) if name in shipped() and not Path(name).exists() else name)
+    sweep = args.rack is not None and len(args.rack) > 1
+    travel = np.array([args.at / 1000]) if sweep else _travel(args, linkage)
+    rack = np.zeros(1) if args.rack is None else args.rack
+    modes = MODES if args.mode == "all" else (args.mode,)
+    found = [measure(linkage, travel, rack, mode) for mode in modes]
+    if args.csv:
+        _save(found, args.csv)
+    if args.plot:
+        make_folder(args.plot)
+        try:
+            draw(found, args.plot, "rack" if sweep else "travel")
+        except ValueError as error:
+            raise ModelError(f"cannot draw {args.plot}: {error}") from None
+    if args.table:
+        make_folder(args.table)
+        linkage.table(accuracy=args.accuracy, range=(float(travel.min()), float(travel.max()))).save(args.table)
+    if args.json:
+        print(json.dumps(_figures(linkage, found), indent=2))
+        return FINE
+    _show(linkage, found, args.columns)
+    for flag in (args.csv, args.plot, args.table):
+        if flag:
+            print(f"wrote {flag}")
+    return FINE
+
+
+def _travel(args: Namespace, linkage: Linkage) -> np.ndarray:
+    if args.travel is not None:
+        return np.asarray(args.travel)
+    return np.linspace(*default_range(linkage), 17)
+
+
+def _save(found: list[Measures], path: str) -> None:
+    make_folder(path)
+    for m in found:
+        place = Path(path)
+        m.save(place if len(found) == 1 else place.with_name(f"{place.stem}_{m.mode}{place.suffix}"))
+
+
+def _figures(linkage: Linkage, found: list[Measures]) -> dict[str, object]:
+    return {
+        "suspension": linkage.name,
+        "kind": linkage.chain.kind,
+        "mobility": str(linkage.mobility),
+        "range": list(linkage.range()),
+        "modes": {
+            m.mode: {c: [number(x) for x in np.broadcast_to(v, m["travel"].shape)] for c, v in m.columns.items()}
+            for m in found
+        },
+        "units": found[0].units,
+        "notes": found[0].notes,
+    }
+
+
+def _show(linkage: Linkage, found: list[Measures], columns: str | None) -> None:
+    low, high = linkage.range()
+    chain = linkage.chain
+    print(f"{linkage.name}: {chain.kind.replace('_', ' ')}, {chain.side}, {chain.axes}; {linkage.mobility}")
+    print(f"reachable travel {1000 * low:.2f} to {1000 * high:.2f} mm; rigid links, no compliance")
+    for m in found:
+        names = _columns(m, columns)
+        units = ["mm" if m.units[c] == "m" else m.units[c] for c in names]
+        rows = [[_cell(m, c, i) for c in names] for i in range(len(m["travel"]))]
+        print(f"\n{m.mode} motion")
+        print(table([units, *rows], [c.replace("_", " ") for c in names], ">" * len(names)))
+    for note in found[0].notes:
+        print(f"note: {note}")
+
+
+def _columns(m: Measures, columns: str | None) -> list[str]:
+    if columns == "all":
+        return list(m.columns)
+    if columns:
+        wanted = [c.strip() for c in columns.split(",")]
+        for c in wanted:
+            m[c]
+        return wanted
+    extra = [c for c in m.columns if c.endswith(("_ratio", "_wheel_rate"))]
+    return [c for c in COLUMNS if c in m.columns] + extra
+
+
+def _cell(m: Measures, column: str, i: int) -> str:
+    values = np.broadcast_to(m[column], m["travel"].shape)
+    return (
+        f"{1000 * values[i]:.2f}"
+        if m.units[column] == "m"
+        else f"{values[i]:.3f}"
+        if abs(values[i]) < 1000
+        else f"{values[i]:.0f}"
+    )

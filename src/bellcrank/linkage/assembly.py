@@ -1,0 +1,178 @@
+"""Mobility and assembly of a chain: how many freedoms it has, which constraints repeat others, and whether it can be put together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bellcrank.errors import ModelError
+from bellcrank.linkage.chain import FREEDOMS
+from bellcrank.linkage.plan import Frames, Plan
+from bellcrank.linkage.solver import Solver, column, matrix
+
+Array = np.ndarray[Any, Any]
+
+SMALL = 1e-8  # singular value that counts as zero, of the largest
+
+
+@dataclass(frozen=True)
+class Mobility:
+    """Freedoms of a chain. `counted` is 6 per body less the constraints (Grübler); `real` what the rank of the constraints leaves;
+    `redundant` names constraints that repeat others; `kept` are the rows of an independent set."""
+
+    counted: int
+    real: int
+    inputs: int
+    redundant: tuple[str, ...]
+    kept: tuple[int, ...]
+
+    def __str__(self) -> str:
+        text = f"{self.real} freedom{'' if self.real == 1 else 's'} (counted {self.counted}), {self.inputs} prescribed"
+        return text + (f"; redundant: {', '.join(self.redundant)}" if self.redundant else "")
+
+
+def count_freedoms(plan: Plan) -> Mobility:
+    """Counts the freedoms of a chain near its drawn position; raises a ModelError when they do not suit its inputs."""
+    chain = plan.chain
+    counted = 6 * len(chain.bodies) - sum(6 - FREEDOMS[j.kind] for j in chain.joints) - len(chain.rods)
+    solver = Solver(plan)
+    J, drives = _rows(solver)
+    rank, kept = _independent(J)
+    real = plan.unknowns - rank
+    redundant = tuple(dict.fromkeys(plan.names[i] for i in range(len(plan.names)) if i not in kept))
+    mobility = Mobility(counted, real, len(chain.inputs), redundant, tuple(kept))
+    if real == 0 or real < mobility.inputs:
+        listed = ", ".join(dict.fromkeys(plan.names))
+        raise ModelError(
+            f"over-constrained: {mobility}. "
+            f"{'Nothing can move.' if real == 0 else 'There are more inputs than freedoms.'} Constraints: {listed}.",
+            chain.name,
+        )
+    free = _null_space(J)
+    reach = drives @ free
+    sizes = np.linalg.svd(reach, compute_uv=False)
+    driven = int((sizes > SMALL * max(1.0, sizes[0])).sum())
+    if driven < mobility.inputs:
+        kinds = " and ".join(i.kind for i in chain.inputs)
+        raise ModelError(
+            f"{mobility}, but a freedom does not move the carrier as the input ({kinds}) asks: it moves only "
+            f"{_movers(plan, free)}. The wheel centre may be a point about which the carrier turns.",
+            chain.name,
+        )
+    if real > mobility.inputs:
+        idle = free @ np.linalg.svd(reach)[2][driven:].T
+        raise ModelError(
+            f"under-constrained: {mobility}. With the inputs held, these can still move: {_movers(plan, idle)}.",
+            chain.name,
+        )
+    return mobility
+
+
+def _rows(solver: Solver) -> tuple[Array, Array]:
+    """Slopes of closing rows and of inputs by all unknowns, as drawn."""
+    plan = solver.plan
+    state = np.array(plan.drawn)[:, None]
+    frames = Frames(plan, state)
+    J = matrix(solver.closing(frames), range(plan.unknowns), 1)[0]
+    return J, np.array([solver.input_slope(frames, i) for i in range(len(plan.inputs))])
+
+
+def _independent(J: Array) -> tuple[int, list[int]]:
+    """Rank, and rows of an independent set: each row is kept if it adds to those before it."""
+    kept: list[int] = []
+    basis = np.zeros((0, J.shape[1]))
+    for i, row in enumerate(J):
+        rest = row - basis.T @ (basis @ row)
+        rest = rest - basis.T @ (basis @ rest)
+        size = np.linalg.norm(rest)
+        if size > SMALL * max(1e-3, float(np.linalg.norm(row))):
+            kept.append(i)
+            basis = np.vstack([basis, rest / size])
+    return len(kept), kept
+
+
+def _null_space(J: Array) -> Array:
+    if not len(J):
+        return np.eye(J.shape[1])
+    _, sizes, V = np.linalg.svd(J)
+    rank = int((sizes > SMALL * sizes[0]).sum()) if len(sizes) else 0
+    return V[rank:].T
+
+
+def _movers(plan: Plan, motions: Array) -> str:
+    """Names of the bodies that move in the given motions of the unknowns."""
+    if not motions.size:
+        return "nothing"
+    moving = []
+    frames = Frames(plan, np.array(plan.drawn)[:, None])
+    for body in plan.chain.bodies:
+        frame = frames.frames[body]
+        columns = np.zeros((6, plan.unknowns))
+        for slopes, place in ((frame.turn, 0), (frame.origin.slope, 3)):
+            for k, v in slopes.items():
+                columns[place : place + 3, k] = [float(np.ravel(x)[0]) for x in v]
+        if np.abs(columns @ motions).max() > 1e-9:
+            moving.append(f"'{body}'")
+    return ", ".join(moving) or "nothing"
+
+
+def assemble(solver: Solver) -> Array:
+    """The state at which all inputs are zero; raises a ModelError with the nearest residual when there is none.
+
+    With rods of their drawn lengths this is the drawn state; other lengths (a shimmed tie rod) move it.
+    """
+    plan = solver.plan
+    start = np.array(plan.drawn)[:, None]
+    zero = [np.zeros(1)] * len(plan.inputs)
+    found = solver.solve(start, zero)
+    if found.converged[0] and np.abs(found.state - start).max() < 0.5:
+        return found.state[:, 0]
+    state, rest = _nearest(solver, start, zero)
+    if np.abs(rest).max() < 1e-12:
+        return state
+    raise ModelError(_apart(plan, rest, _names(solver)), plan.chain.name)
+
+
+def _names(solver: Solver) -> list[str]:
+    inputs = solver.plan.chain.inputs
+    return [*(solver.plan.names[i] for i in solver.kept), *(f"input '{inputs[i].kind}'" for i in solver.rows)]
+
+
+def _nearest(solver: Solver, start: Array, zero: Sequence[Array]) -> tuple[Array, Array]:
+    """Least squares of the rows by damped Gauss-Newton steps (Levenberg-Marquardt)."""
+    state, damping = np.array(start), 1e-3
+    solver.set_known(state, zero)
+
+    def rows(x: Array) -> tuple[Array, Array]:
+        found = solver.system(Frames(solver.plan, x))
+        return column([r.value for r in found], 1)[0], matrix(found, solver.free, 1)[0]
+
+    g, J = rows(state)
+    for _ in range(300):
+        H = J.T @ J
+        change = np.zeros(solver.plan.unknowns)
+        change[solver.free] = -np.linalg.solve(H + damping * np.eye(len(H)), J.T @ g)
+        new = solver.moved(state, change[:, None])
+        g_new, J_new = rows(new)
+        if g_new @ g_new < g @ g:
+            state, g, J, damping = new, g_new, J_new, max(damping / 5, 1e-15)
+            if np.abs(change).max() < 1e-14:
+                break
+        else:
+            damping *= 4
+            if damping > 1e8:
+                break
+    return state[:, 0], g
+
+
+def _apart(plan: Plan, rest: Array, names: Sequence[str]) -> str:
+    size = np.abs(rest)
+    worst = [i for i in np.argsort(size)[::-1] if size[i] > 0.05 * size.max()][:6]
+    listed = ", ".join(f"{names[i]} by {size[i]:.4g} m" for i in worst)
+    return (
+        f"the hard points and lengths cannot be assembled; at the nearest position these stay open: {listed}. "
+        "Check the lengths given and the hard points they belong to."
+    )

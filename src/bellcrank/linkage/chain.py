@@ -1,0 +1,196 @@
+"""The description of a closed chain: bodies, hard points, joints, rods and inputs, in m, drawn position.
+
+Everything is drawn in the axes of the base. A hard point belongs to one body; a joint ties two bodies together at a point; a rod is
+a massless link with a ball at either end. `base` is the name of the body that carries the linkage.
+Joint rows: Houdek (2020), tables 2.1 to 2.6, with pairs of dot products that stay regular for any relative rotation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from bellcrank.errors import ModelError, did_you_mean
+
+Point = tuple[float, float, float]
+
+BASE = "base"
+FREEDOMS = {"revolute": 1, "prismatic": 1, "cylindrical": 2, "universal": 2, "planar": 3, "spherical": 3}
+AXES = ("ISO 8855", "SAE")
+SIDES = ("left", "right", "centre")
+
+
+@dataclass(frozen=True)
+class HardPoint:
+    """A point of a body, in base axes as drawn, m."""
+
+    body: str
+    at: Point
+
+
+@dataclass(frozen=True)
+class Joint:
+    """A joint between two bodies at a hard point.
+
+    `axis`: of revolute, prismatic and cylindrical joints the free direction, of a planar one the normal, of a universal one the direction
+    fixed in the first body; `axis_2` of a universal joint: the direction fixed in the second body.
+    """
+
+    name: str
+    kind: str
+    first: str
+    second: str
+    at: str
+    axis: Point | None = None
+    axis_2: Point | None = None
+
+
+@dataclass(frozen=True)
+class Rod:
+    """A rod between two hard points; `length` in m, or None for the drawn distance."""
+
+    name: str
+    first: str
+    second: str
+    length: float | None = None
+
+
+@dataclass(frozen=True)
+class Input:
+    """What is prescribed. kind: travel (height of a point), rack (movement of a body along an axis), roll (slope of the line
+    between two points)."""
+
+    kind: str
+    points: tuple[str, ...] = ()
+    body: str = ""
+    axis: Point = (0.0, 1.0, 0.0)
+
+
+@dataclass(frozen=True)
+class Strut:
+    """A spring, damper or both between two hard points; rates in N/m and N s/m, if known."""
+
+    name: str
+    points: tuple[str, str]
+    stiffness: float | None = None
+    damping: float | None = None
+
+
+@dataclass(frozen=True)
+class Chain:
+    """A linkage as drawn. `up` is +1 if the base's third axis points up (ISO 8855), -1 if it points down (SAE)."""
+
+    name: str
+    kind: str
+    bodies: tuple[str, ...]
+    points: Mapping[str, HardPoint]
+    joints: tuple[Joint, ...]
+    rods: tuple[Rod, ...]
+    carrier: str
+    wheel_centre: str
+    inputs: tuple[Input, ...]
+    axes: str = "ISO 8855"
+    side: str = "left"
+    struts: tuple[Strut, ...] = ()
+    vehicle: Mapping[str, Any] = field(default_factory=dict)
+    note: str = ""
+
+    @property
+    def up(self) -> int:
+        return -1 if self.axes == "SAE" else 1
+
+    @property
+    def outward(self) -> int:
+        """Sign of the base's second axis that points away from the middle of the vehicle on this side."""
+        left = 1 if self.axes != "SAE" else -1
+        return {"left": left, "right": -left}.get(self.side, left)
+
+    def place(self, name: str) -> Point:
+        return self.points[name].at
+
+    def mirrored(self) -> Chain:
+        """The same linkage on the other side of the vehicle: y changes sign; a rack moves both sides the same way."""
+        side = {"left": "right", "right": "left"}.get(self.side, self.side)
+        joints = tuple(
+            replace(
+                j,
+                axis=_turned(j.axis, j.kind != "prismatic"),
+                axis_2=_turned(j.axis_2, True),
+            )
+            for j in self.joints
+        )
+        points = {n: replace(p, at=(p.at[0], -p.at[1], p.at[2])) for n, p in self.points.items()}
+        inputs = tuple(replace(i, axis=(-i.axis[0], i.axis[1], -i.axis[2]), points=_swapped(i)) for i in self.inputs)
+        return replace(self, points=points, joints=joints, side=side, inputs=inputs)
+
+
+def _turned(axis: Point | None, axial: bool) -> Point | None:
+    """A direction in the mirror. An axis of rotation keeps its sense of turning upside down, which only names the sign of an angle."""
+    if axis is None:
+        return None
+    x, y, z = axis
+    return (-x, y, -z) if axial else (x, -y, z)
+
+
+def _swapped(given: Input) -> tuple[str, ...]:
+    """The roll of an axle keeps its sense: left and right end change places."""
+    return given.points[::-1] if given.kind == "roll" else given.points
+
+
+def check_chain(chain: Chain) -> None:
+    """Raises a ModelError with everything that is wrong with the names and numbers of a chain."""
+    problems: list[str] = []
+    bodies = {BASE, *chain.bodies}
+    if len(bodies) != len(chain.bodies) + 1:
+        problems.append(f"two bodies have the same name, or one is called '{BASE}': {', '.join(chain.bodies)}.")
+
+    def known(what: str, name: str, names: Mapping[str, object] | set[str], kind: str) -> None:
+        if name not in names:
+            listed = ", ".join(sorted(names))
+            problems.append(f"{what}: no {kind} is called '{name}'.{did_you_mean(name, names)} There are: {listed}.")
+
+    carriers = bodies | {r.name for r in chain.rods}  # a spring may sit on a rod
+    for name, p in chain.points.items():
+        known(f"hard point '{name}'", p.body, carriers, "body")
+    for j in chain.joints:
+        what = f"joint '{j.name}'"
+        if j.kind not in FREEDOMS:
+            problems.append(f"{what}: the kind '{j.kind}' is not known; it is one of {', '.join(FREEDOMS)}, or a rod.")
+        elif j.kind != "spherical" and (j.axis is None or _size(j.axis) == 0):
+            problems.append(f"{what}: a {j.kind} joint needs an axis other than zero, given {j.axis}.")
+        elif j.kind == "universal" and (j.axis_2 is None or _size(j.axis_2) == 0):
+            problems.append(f"{what}: a universal joint needs a second axis, given {j.axis_2}.")
+        known(what, j.first, bodies, "body")
+        known(what, j.second, bodies, "body")
+        known(what, j.at, chain.points, "hard point")
+        if j.first == j.second:
+            problems.append(f"{what} ties '{j.first}' to itself.")
+    for r in chain.rods:
+        known(f"rod '{r.name}'", r.first, chain.points, "hard point")
+        known(f"rod '{r.name}'", r.second, chain.points, "hard point")
+        if not problems and _distance(chain.place(r.first), chain.place(r.second)) == 0:
+            problems.append(f"rod '{r.name}': its ends '{r.first}' and '{r.second}' are the same point.")
+        if r.length is not None and not r.length > 0:
+            problems.append(f"rod '{r.name}': its length {r.length!r} m must be positive.")
+    for s in chain.struts:
+        for end in s.points:
+            known(f"strut '{s.name}'", end, chain.points, "hard point")
+    known("the wheel centre", chain.wheel_centre, chain.points, "hard point")
+    known("the carrier", chain.carrier, bodies, "body")
+    if problems:
+        raise ModelError(problems, chain.name)
+
+
+def _size(v: Point) -> float:
+    return sum(x * x for x in v) ** 0.5
+
+
+def _distance(a: Point, b: Point) -> float:
+    return _size((a[0] - b[0], a[1] - b[1], a[2] - b[2]))
+
+
+def unit(v: Point) -> Point:
+    """The direction of a vector."""
+    size = _size(v)
+    return v[0] / size, v[1] / size, v[2] / size

@@ -1,0 +1,285 @@
+"""Hard points from a dict, a TOML file or a CSV file. Units, axes and side must be stated; nothing is guessed.
+
+TOML: `kind`, `name`, `units`, `axes` ("ISO 8855": x forward, y left, z up; "SAE": x forward, y right, z down), `side` (left, right, centre),
+tables `points`, and as needed `attach` (point to body), `struts`, `rack`, `lengths`, `vehicle`; for kind = "chain" also `bodies`,
+`joints` and `rods`. CSV: lines "# units: mm" and so on, then a line "name,x,y,z" (with an optional column `body`) and the points.
+"""
+
+from __future__ import annotations
+
+import csv
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from bellcrank.errors import ExpressionError, ModelError, did_you_mean
+from bellcrank.linkage.chain import AXES, SIDES, Joint, Point, Rod, Strut
+from bellcrank.linkage.suspensions import KINDS, Rack, Sheet
+from bellcrank.units import unit_system
+
+KEYS = (
+    "kind", "name", "units", "axes", "side", "points", "attach", "struts", "rack", "lengths", "vehicle", "note", "bodies",
+    "joints", "rods",
+)  # fmt: skip
+VEHICLE = {
+    "wheelbase": "m",
+    "cg_height": "m",
+    "brake_front": "",
+    "drive_front": "",
+    "tyre_radius": "m",
+    "axle": "",
+    "inboard_brake": "",
+    "inboard_drive": "",
+    "toe": "deg",
+    "camber": "deg",
+    "travel_low": "m",
+    "travel_high": "m",
+}
+
+
+def read_sheet(source: Any, kind: str | None = None, **given: Any) -> Sheet:
+    """A `Sheet` from a path or a mapping; keywords (units=, axes=, side= ...) add to what it states."""
+    if isinstance(source, Mapping):
+        data, where = dict(source), "the hard points given"
+        if "points" not in data:  # a bare mapping of points, with statements beside them
+            data = {
+                **{k: v for k, v in data.items() if k in KEYS},
+                "points": {k: v for k, v in data.items() if k not in KEYS},
+            }
+    elif isinstance(source, str | Path):
+        data, where = read_file(Path(source)), str(source)
+    else:
+        raise ModelError(f"hard points are a dict or the path of a .toml or .csv file, given {type(source).__name__}")
+    data |= {k: v for k, v in given.items() if v is not None}
+    data.setdefault("kind", kind)
+    data.setdefault("name", Path(source).stem if isinstance(source, str | Path) else (data["kind"] or "linkage"))
+    return _Reader(data, where).sheet(kind)
+
+
+def read_file(path: Path) -> dict[str, Any]:
+    """The content of a TOML or CSV file."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ModelError(f"'{path}' cannot be read: {error}") from None
+    if path.suffix.lower() == ".csv":
+        return _csv(text, path)
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ModelError(f"'{path}' is not a TOML file: {error}") from None
+
+
+def _csv(text: str, path: Path) -> dict[str, Any]:
+    data: dict[str, Any] = {"points": {}, "attach": {}}
+    lines = []
+    for line in text.splitlines():
+        if line.lstrip().startswith("#"):
+            key, colon, value = line.lstrip("# \t").partition(":")
+            if colon and key.strip().lower() in KEYS:
+                data[key.strip().lower()] = value.strip()
+        elif line.strip():
+            lines.append(line)
+    rows = csv.DictReader(lines, skipinitialspace=True)
+    header = [h.strip().lower() for h in rows.fieldnames or []]
+    if header[:4] != ["name", "x", "y", "z"]:
+        raise ModelError(f"'{path}': the first line of points must be name,x,y,z[,body], given {','.join(header)!r}")
+    rows.fieldnames = header
+    for row in rows:
+        name = (row["name"] or "").strip()
+        if name in data["points"]:
+            raise ModelError(f"'{path}': the hard point '{name}' is given twice")
+        data["points"][name] = [row["x"], row["y"], row["z"]]
+        if (row.get("body") or "").strip():
+            data["attach"][name] = row["body"].strip()
+    return data
+
+
+class _Reader:
+    """Reads statements and collects everything that is wrong with them."""
+
+    def __init__(self, data: dict[str, Any], where: str) -> None:
+        self.data, self.where = data, where
+        self.problems: list[str] = []
+        self.metre = 1.0
+
+    def sheet(self, kind: str | None) -> Sheet:
+        data = self.data
+        for key in data:
+            if key not in KEYS:
+                self.problems.append(f"'{key}' is not a statement of a hard-point file.{did_you_mean(key, KEYS)}")
+        found = self._choice("kind", (*KINDS, "chain"))
+        if kind is not None and found is not None and found != kind:
+            self.problems.append(f"kind = '{found}' was given to {kind}().")
+        axes, side = self._choice("axes", AXES), self._choice("side", SIDES)
+        self._units()
+        points = {n: self._vector(f"hard point '{n}'", v, True) for n, v in self._mapping("points").items()}
+        if not points:
+            self.problems.append("there are no hard points.")
+        sheet = Sheet(
+            str(data["name"]),
+            found or "chain",
+            axes or AXES[0],
+            side or SIDES[0],
+            points,
+            {n: str(b) for n, b in self._mapping("attach").items()},
+            self._struts(),
+            self._rack(),
+            {n: self._length(f"length of '{n}'", v) for n, v in self._mapping("lengths").items()},
+            self._vehicle(),
+            str(data.get("note", "")),
+            tuple(str(b) for b in data.get("bodies", ())),
+            self._joints(points),
+            self._rods(),
+        )
+        if self.problems:
+            raise ModelError(self.problems, sheet.name)
+        return sheet
+
+    def _mapping(self, key: str) -> Mapping[str, Any]:
+        value = self.data.get(key, {})
+        if not isinstance(value, Mapping):
+            self.problems.append(f"{key} must be a table of names, given {value!r}.")
+            return {}
+        return value
+
+    def _choice(self, key: str, allowed: tuple[str, ...]) -> str | None:
+        value = self.data.get(key)
+        listed = ", ".join(f"'{a}'" for a in allowed)
+        if value is None:
+            self.problems.append(f"{key} is not stated in {self.where}; it is one of {listed}.")
+            return None
+        for a in allowed:
+            if str(value).lower() == a.lower():
+                return a
+        self.problems.append(
+            f"{key} = {value!r} is not known; it is one of {listed}.{did_you_mean(str(value), allowed)}"
+        )
+        return None
+
+    def _units(self) -> None:
+        text = self.data.get("units")
+        if text is None:
+            self.problems.append(f"units are not stated in {self.where}; a length unit such as 'mm' or 'm' is needed.")
+            return
+        try:
+            unit = unit_system("mks").parse_unit(str(text))
+            metre = unit_system("mks").parse_unit("m")
+            if not unit.dimension.same_kind(metre.dimension) or unit.dimension != metre.dimension:
+                raise ValueError
+            self.metre = float(unit.to_equation(1.0)) / float(metre.to_equation(1.0))
+        except (ExpressionError, ModelError, ValueError):
+            self.problems.append(f"units = {text!r} is not a length; it is for instance 'mm', 'm' or 'in'.")
+
+    def _number(self, what: str, value: Any) -> float:
+        try:
+            if isinstance(value, bool):
+                raise ValueError
+            number = float(value)
+        except (TypeError, ValueError):
+            self.problems.append(f"{what}: {value!r} is not a number.")
+            return 0.0
+        if number - number != 0.0:
+            self.problems.append(f"{what}: {value!r} is not finite.")
+            return 0.0
+        return number
+
+    def _length(self, what: str, value: Any) -> float:
+        x = self._number(what, value)
+        inverse = 1.0 / self.metre
+        return x / inverse if inverse == round(inverse) else x * self.metre  # 768 mm is 0.768 m, to the last digit
+
+    def _vector(self, what: str, value: Any, length: bool = False) -> Point:
+        if isinstance(value, str) or not hasattr(value, "__len__") or len(value) != 3:
+            self.problems.append(f"{what}: three coordinates are needed, given {value!r}.")
+            return 0.0, 0.0, 0.0
+        read = self._length if length else self._number
+        x, y, z = (read(what, c) for c in value)
+        return x, y, z
+
+    def _struts(self) -> tuple[Strut, ...]:
+        struts = []
+        for name, s in self._mapping("struts").items():
+            if not isinstance(s, Mapping):
+                s = {"between": s}
+            for key in s:
+                if key not in ("between", "stiffness", "damping"):
+                    self.problems.append(
+                        f"strut '{name}': '{key}' is not known; it has between, stiffness (N/m) and damping (N s/m)."
+                    )
+            between = s.get("between", ())
+            if isinstance(between, str) or len(between) != 2:
+                self.problems.append(f"strut '{name}': between must be two hard points, given {between!r}.")
+                continue
+            values = [None if k not in s else self._number(f"strut '{name}'", s[k]) for k in ("stiffness", "damping")]
+            struts.append(Strut(name, (str(between[0]), str(between[1])), *values))
+        return tuple(struts)
+
+    def _rack(self) -> Rack | None:
+        data = self.data.get("rack")
+        if data is None or data is False:
+            return None
+        if data is True:
+            return Rack(())
+        if not isinstance(data, Mapping):
+            self.problems.append(f"rack must be a table with points and axis, given {data!r}.")
+            return None
+        axis = self._vector("rack axis", data.get("axis", (0, 1, 0)))
+        if not any(axis):
+            self.problems.append("rack axis: it must not be zero.")
+            axis = (0.0, 1.0, 0.0)
+        points = data.get("points", ())
+        return Rack(tuple(str(p) for p in ([points] if isinstance(points, str) else points)), axis)
+
+    def _vehicle(self) -> dict[str, Any]:
+        result: dict[str, Any] = {}
+        for key, value in self._mapping("vehicle").items():
+            if key not in VEHICLE:
+                self.problems.append(
+                    f"vehicle: '{key}' is not known.{did_you_mean(key, VEHICLE)} It has {', '.join(VEHICLE)}."
+                )
+            elif key == "axle":
+                result[key] = str(value)
+                if value not in ("front", "rear"):
+                    self.problems.append(f"vehicle: axle = {value!r} is not known; it is 'front' or 'rear'.")
+            elif key.startswith("inboard"):
+                result[key] = bool(value)
+            else:
+                read = self._length if VEHICLE[key] == "m" else self._number
+                result[key] = read(f"vehicle {key}", value)
+        return result
+
+    def _joints(self, points: Mapping[str, Point]) -> tuple[Joint, ...]:
+        joints = []
+        for i, j in enumerate(self.data.get("joints", ()), 1):
+            between = list(j.get("between", ()))
+            name = str(j.get("name", f"joint {i}"))
+            if len(between) != 2 or "kind" not in j or "at" not in j:
+                self.problems.append(f"joint '{name}': it needs kind, between (two bodies) and at (a hard point).")
+                continue
+            axes = [self._axis(f"joint '{name}'", j.get(k), points) for k in ("axis", "axis_2")]
+            joints.append(Joint(name, str(j["kind"]), str(between[0]), str(between[1]), str(j["at"]), *axes))
+        return tuple(joints)
+
+    def _axis(self, what: str, value: Any, points: Mapping[str, Point]) -> Point | None:
+        """A direction: three numbers, or two hard points."""
+        if value is None:
+            return None
+        if len(value) == 2 and all(isinstance(v, str) for v in value):
+            if any(v not in points for v in value):
+                self.problems.append(f"{what}: axis {list(value)} names a hard point that does not exist.")
+                return None
+            a, b = points[value[0]], points[value[1]]
+            return b[0] - a[0], b[1] - a[1], b[2] - a[2]
+        return self._vector(f"{what} axis", value)
+
+    def _rods(self) -> tuple[Rod, ...]:
+        rods = []
+        for i, r in enumerate(self.data.get("rods", ()), 1):
+            name, between = str(r.get("name", f"rod_{i}")), list(r.get("between", ()))
+            if len(between) != 2:
+                self.problems.append(f"rod '{name}': between must be two hard points, given {between!r}.")
+                continue
+            rods.append(Rod(name, str(between[0]), str(between[1])))
+        return tuple(rods)

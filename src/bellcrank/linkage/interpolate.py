@@ -1,0 +1,162 @@
+"""Interpolation of poses between nodes, each scheme with its derivatives.
+
+three-rotations: cubic Hermite position, three successive rotations (Houdek 2020, eqs 3.43-3.60, with the scaled vectors s1, s2, s3
+    in the products of its second derivative and delta_i in the first term). Errors h^4, h^3 in angle.
+cubic: cubic Hermite on position and on the rotation vector from the left node. Errors h^4; the second derivative jumps at nodes.
+quintic: quintic Hermite on both, through the second derivatives. Errors h^6; the second derivative is continuous.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bellcrank.linkage.pose import Pose
+from bellcrank.linkage.rotations import exp, log, spin, spin_rate, unspin, unspin_rate
+
+Array = np.ndarray[Any, Any]
+
+SCHEMES = ("quintic", "cubic", "three-rotations")
+
+# Coefficients of powers of s for value and slope (and second derivative) at s = 0 and 1, lowest power first
+CUBIC = np.array([[1, 0, -3, 2], [0, 1, -2, 1], [0, 0, 3, -2], [0, 0, -1, 1]], float)
+QUINTIC = np.array(
+    [
+        [1, 0, 0, -10, 15, -6],
+        [0, 1, 0, -6, 8, -3],
+        [0, 0, 0.5, -1.5, 1.5, -0.5],
+        [0, 0, 0, 10, -15, 6],
+        [0, 0, 0, -4, 7, -3],
+        [0, 0, 0, 0.5, -1, 0.5],
+    ]
+)
+
+
+@dataclass(frozen=True)
+class Nodes:
+    """A body at the nodes of a grid: position, rotation and their first and second derivatives by travel."""
+
+    position: Array
+    rotation: Array
+    d: Array
+    delta: Array
+    dd: Array
+    ddelta: Array
+
+    @staticmethod
+    def of(pose: Pose) -> Nodes:
+        return Nodes(pose.position, pose.rotation, pose.d, pose.delta, pose.dd, pose.ddelta)
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """Polynomials of position and rotation vector by interval: coefficients (intervals, powers, 6), lowest power of
+    s = (u - u_i)/h first; R: attitude of the left node, from which the rotation vector counts."""
+
+    step: float
+    coefficients: Array
+    R: Array
+
+    def values(self, i: Array, s: Array) -> tuple[Array, Array, Array]:
+        """The six values with first and second derivative by travel."""
+        c = self.coefficients[i]
+        f = np.zeros((len(i), 6))
+        df, ddf = np.zeros_like(f), np.zeros_like(f)
+        for k in reversed(range(c.shape[1])):
+            ddf = ddf * s[:, None] + 2 * df
+            df = df * s[:, None] + f
+            f = f * s[:, None] + c[:, k]
+        return f, df / self.step, ddf / self.step**2
+
+    def solve(self, i: Array, s: Array) -> Nodes:
+        f, df, ddf = self.values(i, s)
+        R = self.R[i]
+        p, dp, ddp = f[:, 3:], df[:, 3:], ddf[:, 3:]
+        return Nodes(
+            f[:, :3],
+            R @ exp(p),
+            df[:, :3],
+            _turn(R, spin(p, dp)),
+            ddf[:, :3],
+            _turn(R, spin_rate(p, dp, ddp)),
+        )
+
+
+def _turn(R: Array, v: Array) -> Array:
+    return np.einsum("nij,nj->ni", R, v)
+
+
+def _back(R: Array, v: Array) -> Array:
+    return np.einsum("nji,nj->ni", R, v)
+
+
+def pieces(nodes: Nodes, h: float, quintic: bool) -> Pieces:
+    """Polynomial pieces through the nodes of a uniform grid."""
+    R = nodes.rotation[:-1]
+    p_1 = log(np.swapaxes(R, 1, 2) @ nodes.rotation[1:])
+    p_0 = np.zeros_like(p_1)
+    dp_0 = _back(R, nodes.delta[:-1])
+    dp_1 = unspin(p_1, _back(R, nodes.delta[1:]))
+    # values count from the left node, so that high powers do not lose the digits of its position
+    start = np.hstack([nodes.position[:-1], p_0])
+    value = [np.zeros_like(start), np.hstack([nodes.position[1:], p_1]) - start]
+    slope = [h * np.hstack([nodes.d[:-1], dp_0]), h * np.hstack([nodes.d[1:], dp_1])]
+    if not quintic:
+        ends, basis = [value[0], slope[0], value[1], slope[1]], CUBIC
+    else:
+        # at the left node p = 0, where J' p' = (p' x p')/2 = 0
+        ddp_0, ddp_1 = _back(R, nodes.ddelta[:-1]), unspin_rate(p_1, dp_1, _back(R, nodes.ddelta[1:]))
+        curve = [h * h * np.hstack([nodes.dd[:-1], ddp_0]), h * h * np.hstack([nodes.dd[1:], ddp_1])]
+        ends, basis = [value[0], slope[0], curve[0], value[1], slope[1], curve[1]], QUINTIC
+    coefficients = np.einsum("en,eic->inc", basis, np.array(ends))
+    coefficients[:, 0] += start
+    return Pieces(h, coefficients, R)
+
+
+@dataclass(frozen=True)
+class ThreeRotations:
+    """Cubic position, and attitude R_i R1 R2 R3 between the nodes."""
+
+    step: float
+    position: Pieces
+    R: Array
+    first: Array  # delta_i in the left node's axes
+    middle: Array  # rotation vector from node to node, left node's axes
+    last: Array  # delta_{i+1} in the right node's axes
+
+    def solve(self, i: Array, s: Array) -> Nodes:
+        h = self.step
+        f, df, ddf = self.position.values(i, s)
+        h01, dh01, ddh01 = s * s * (3 - 2 * s), 6 * s * (1 - s), 6 - 12 * s
+        h10, dh10, ddh10 = s * (1 - s) ** 2, 1 - 4 * s + 3 * s * s, 6 * s - 4
+        h11, dh11, ddh11 = s * s * (s - 1), 3 * s * s - 2 * s, 6 * s - 2
+        R0 = self.R[i]
+        R1 = R0 @ exp(self.first[i] * (h * h10)[:, None])
+        R2 = R1 @ exp(self.middle[i] * h01[:, None])
+        R3 = R2 @ exp(self.last[i] * (h * h11)[:, None])
+        a, b, c = _turn(R0, self.first[i]), _turn(R1, self.middle[i]), _turn(R2, self.last[i])
+        s1, s2, s3 = a * dh10[:, None], b * (dh01 / h)[:, None], c * dh11[:, None]
+        ddelta = (
+            a * (ddh10 / h)[:, None]
+            + b * (ddh01 / h**2)[:, None]
+            + np.cross(s1, s2)
+            + c * (ddh11 / h)[:, None]
+            + np.cross(s1 + s2, s3)
+        )
+        return Nodes(f[:, :3], R3, df[:, :3], s1 + s2 + s3, ddf[:, :3], ddelta)
+
+
+def three_rotations(nodes: Nodes, h: float) -> ThreeRotations:
+    R = nodes.rotation[:-1]
+    last = _back(nodes.rotation[1:], nodes.delta[1:])
+    middle = log(np.swapaxes(R, 1, 2) @ nodes.rotation[1:])
+    return ThreeRotations(h, pieces(nodes, h, quintic=False), R, _back(R, nodes.delta[:-1]), middle, last)
+
+
+def interpolant(nodes: Nodes, h: float, scheme: str) -> Pieces | ThreeRotations:
+    """The interpolant of a scheme."""
+    if scheme == "three-rotations":
+        return three_rotations(nodes, h)
+    return pieces(nodes, h, quintic=scheme == "quintic")

@@ -1,0 +1,284 @@
+"""Linkage: a closed chain between a base and a carrier, solved exactly."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bellcrank.errors import ModelError, ModelWarning
+from bellcrank.linkage.assembly import Mobility, assemble, count_freedoms
+from bellcrank.linkage.chain import Chain, check_chain
+from bellcrank.linkage.motion import LinkMotion, link_motion, links_of, origins
+from bellcrank.linkage.moving import Vec
+from bellcrank.linkage.path import Way, follow
+from bellcrank.linkage.plan import Frames, make_plan
+from bellcrank.linkage.pose import Pose, polarised
+from bellcrank.linkage.solver import Solver
+
+if TYPE_CHECKING:
+    from bellcrank.linkage.table import Table
+
+Array = np.ndarray[Any, Any]
+
+NEAR = 0.01  # of the range: distance from a fold at which solutions are warned of
+
+
+class Linkage:
+    """A linkage with one input (travel of the wheel centre, m, up from the drawn position) or two (and rack, m, or roll, rad).
+
+    Made by `five_link`, `double_wishbone` and so on, or from a `Chain`. Problems of the description raise a ModelError.
+    """
+
+    def __init__(self, chain: Chain) -> None:
+        check_chain(chain)
+        self.chain = chain
+        self.plan = make_plan(chain)
+        self.mobility: Mobility = count_freedoms(self.plan)
+        self.solver = Solver(self.plan, self.mobility.kept)
+        self._assembled = assemble(self.solver)
+        self._ways: dict[float, Way] = {}
+
+    def __repr__(self) -> str:
+        return f"Linkage('{self.name}', {self.chain.kind}, {self.chain.side}, inputs {', '.join(self.inputs)})"
+
+    @property
+    def name(self) -> str:
+        return self.chain.name
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        return tuple(i.kind for i in self.chain.inputs)
+
+    @property
+    def links(self) -> list[str]:
+        """Names of the internal links: bodies, then rods."""
+        return links_of(self.chain)
+
+    @property
+    def points(self) -> dict[str, tuple[float, float, float]]:
+        """Hard points as drawn, m, base axes."""
+        return {name: p.at for name, p in self.chain.points.items()}
+
+    @cached_property
+    def origins(self) -> dict[str, tuple[float, float, float]]:
+        """Drawn reference points of carrier and links."""
+        return origins(Frames(self.plan, np.array(self.plan.drawn)[:, None]), self.chain)
+
+    def mirror(self) -> Linkage:
+        """The same linkage on the other side of the vehicle."""
+        return Linkage(self.chain.mirrored())
+
+    # ---- range
+
+    def way(self, second: float = 0.0) -> Way:
+        """The way through the travel for one value of the second input."""
+        if second not in self._ways:
+            start = self._assembled
+            held = list(range(1, len(self.inputs)))
+            if second:
+                found = self._walk(np.array([0.0]), np.array([second]))
+                start = found[:, 0]
+            try:
+                way = follow(_Shifted(self.solver, second), start, held)
+            except ArithmeticError as error:
+                raise ModelError(f"{error}: its travel cannot be followed", self.name) from None
+            self._ways[second] = way
+        return self._ways[second]
+
+    def range(self, rack: float = 0.0, *, roll: float = 0.0) -> tuple[float, float]:
+        """Lowest and highest travel (m) that can be reached from the drawn position without taking the linkage apart."""
+        way = self.way(float(rack or roll))
+        return way.low, way.high
+
+    # ---- solution
+
+    def solve(self, travel: Any, rack: Any = None, *, roll: Any = None, links: Sequence[str] | None = None) -> Pose:
+        """The pose at a travel (m), scalar or array; `rack` (m) or `roll` (rad) is the second input, 0 if not given.
+
+        `links` names the internal links wanted (default: all).
+        """
+        z, second, shape = self._arguments(travel, rack, roll)
+        self._check_range(z, second)
+        values = [z] if second is None else [z, second]
+        if second is None or not second.any():
+            found = self.solver.solve(self.way().start(z), values)
+            self._check(found.converged & (found.det == self._det), z, second, found.residual)
+            state = found.state
+        else:
+            state = self._walk(z, second)
+        return self.motion(state, values, links).reshaped(shape)
+
+    def _arguments(self, travel: Any, rack: Any, roll: Any) -> tuple[Array, Array | None, tuple[int, ...]]:
+        given = {"rack": rack, "roll": roll}
+        kinds = self.inputs[1:]
+        for kind, value in given.items():
+            if value is not None and kind not in kinds and np.any(np.asarray(value) != 0):
+                raise ModelError(
+                    f"linkage '{self.name}' has no input '{kind}'; its inputs are {', '.join(self.inputs)}"
+                )
+        second = given[kinds[0]] if kinds else None
+        if kinds and second is None:
+            second = 0.0
+        arrays = np.broadcast_arrays(*(np.asarray(x, float) for x in (travel, second) if x is not None))
+        for x in arrays:
+            if not np.isfinite(x).all():
+                raise ModelError(f"linkage '{self.name}': an input is not a finite number")
+        z = arrays[0].ravel().copy()
+        return z, arrays[1].ravel().copy() if kinds else None, arrays[0].shape
+
+    @cached_property
+    def _det(self) -> float:
+        """Sign of the Jacobian's determinant on the drawn branch; it changes only at a fold."""
+        zero = [np.zeros(1)] * len(self.inputs)
+        return float(self.solver.solve(self._assembled[:, None], zero).det[0])
+
+    def _check_range(self, z: Array, second: Array | None) -> None:
+        if second is not None and second.any():
+            return  # the walk finds out
+        way = self.way()
+        bad = (z < way.low) | (z > way.high)
+        if bad.any():
+            worst = z[bad][np.argmax(np.abs(z[bad]))]
+            raise ModelError(
+                f"linkage '{self.name}': travel {worst:.6g} m cannot be reached; from the drawn position it goes from "
+                f"{way.low:.6g} m ({way.ends[0]}) to {way.high:.6g} m ({way.ends[1]})"
+            )
+        margin = NEAR * (way.high - way.low)
+        near = ((z < way.low + margin) & (way.ends[0] == "fold")) | ((z > way.high - margin) & (way.ends[1] == "fold"))
+        if near.any():
+            at = z[near][0]
+            warnings.warn(
+                f"linkage '{self.name}': travel {at:.6g} m is close to the end of its range "
+                f"({way.low:.6g} to {way.high:.6g} m), where the derivatives grow without bound",
+                ModelWarning,
+                stacklevel=3,
+            )
+
+    def _check(self, good: Array, z: Array, second: Array | None, residual: Array) -> None:
+        if good.all():
+            return
+        i = int(np.argmin(good))
+        where = f"travel {z[i]:.6g} m" + ("" if second is None else f", {self.inputs[1]} {second[i]:.6g}")
+        raise ModelError(
+            f"linkage '{self.name}': no solution on the drawn assembly at {where} (rows left open by {residual[i]:.3g})"
+        )
+
+    def _walk(self, z: Array, second: Array) -> Array:
+        """States at pairs of inputs: from the way at second = 0 along straight lines, in steps that are halved as needed."""
+        way = self.way()
+        margin = NEAR * (way.high - way.low)
+        begin = np.clip(z, way.low + margin, way.high - margin)
+        here = self.solver.solve(way.start(begin), [begin, np.zeros_like(z)]).state
+        done, step = 0.0, min(1.0, 0.01 / max(np.abs(second).max(), np.abs(z - begin).max(), 1e-12))
+        while done < 1.0:
+            size = min(step, 1.0 - done)
+            now = [begin + done * (z - begin), done * second]
+            goal = [begin + (done + size) * (z - begin), (done + size) * second]
+            T, _ = self.solver.first(here, now)
+            ahead = T[0] * (goal[0] - now[0]) + T[1] * (goal[1] - now[1])
+            found = self.solver.solve(self.solver.moved(here, ahead), goal)
+            good = found.converged & (found.det == self._det)
+            jump = _distance(found.state, self.solver.moved(here, ahead))
+            if good.all() and (jump < 0.25 * np.abs(ahead).max() + 1e-9):
+                here, done, step = found.state, done + size, 2 * step
+            else:
+                step = 0.5 * size
+                if step < 1e-5:
+                    self._check(good & False if good.all() else good, goal[0], goal[1], found.residual)
+        return here
+
+    def motion(self, state: Array, values: Sequence[Array], links: Sequence[str] | None = None) -> Pose:
+        """Pose and derivatives at solved states."""
+        T, J = self.solver.first(state, values)
+        D2, frames, _ = self.solver.second(state, values, T, J)
+        wanted = self.links if links is None else list(links)
+        parts = {n: link_motion(frames, n, self.origins[n], D2) for n in [self.chain.carrier, *wanted]}
+        poses = {name: _pose(m, values) for name, m in parts.items()}
+        carrier = poses.pop(self.chain.carrier)
+        return attach(carrier, poses, self.chain, self.origins)
+
+    def residuals(self, travel: Any, rack: Any = None) -> dict[str, Array]:
+        """What is left open in every closing row at a solved pose (rods: m), by name."""
+        z, second, _ = self._arguments(travel, rack, None)
+        values = [z] if second is None else [z, second]
+        if second is None or not second.any():
+            state = self.solver.solve(self.way().start(z), values).state
+        else:
+            state = self._walk(z, second)
+        result: dict[str, Array] = {}
+        for name, row in zip(self.plan.names, self.solver.closing(Frames(self.plan, state)), strict=True):
+            size = np.abs(np.broadcast_to(row.value, z.shape))
+            result[name] = np.maximum(result.get(name, 0.0), size)
+        return result
+
+    def table(
+        self,
+        step: float | None = None,
+        accuracy: float | None = None,
+        *,
+        range: tuple[float, float] | None = None,
+        rack: tuple[float, float] | None = None,
+        rack_step: float | None = None,
+        scheme: str = "quintic",
+        links: Sequence[str] | None = None,
+    ) -> Table:
+        """A table of poses with the same `solve`; see `bellcrank.linkage.table.make_table`."""
+        from bellcrank.linkage.table import make_table
+
+        return make_table(self, step, accuracy, range, rack, rack_step, scheme, links)
+
+
+class _Shifted(Solver):
+    """A solver whose second input rests at a value other than zero while the travel is followed."""
+
+    def __init__(self, solver: Solver, second: float) -> None:
+        super().__init__(solver.plan, solver.kept)
+        self._second = second
+
+    def input_value(self, state: Array, i: int) -> Array:
+        value = super().input_value(state, i)
+        return value - self._second if i == 1 else value
+
+
+def _distance(a: Array, b: Array) -> float:
+    return float(np.abs(a - b).max())
+
+
+def _stack(v: Vec, n: int) -> Array:
+    return np.stack([np.broadcast_to(np.asarray(x, float), (n,)) for x in v], axis=-1)
+
+
+def _pose(m: LinkMotion, values: Sequence[Array]) -> Pose:
+    n = len(values[0])
+    R = np.stack([_stack(row, n) for row in m.R], axis=1)
+    pose = Pose(
+        travel=values[0],
+        position=_stack(m.position, n),
+        rotation=R,
+        d=_stack(m.d[0], n),
+        delta=_stack(m.delta[0], n),
+        dd=_stack(m.dd[0], n),
+        ddelta=_stack(m.ddelta[0], n),
+    )
+    if len(values) == 1:
+        return pose
+    return replace(
+        pose,
+        rack=values[1],
+        d_rack=_stack(m.d[1], n),
+        delta_rack=_stack(m.delta[1], n),
+        dd_rack=_stack(m.dd[1], n),
+        ddelta_rack=_stack(m.ddelta[1], n),
+        dd_mixed=_stack(polarised(*m.dd), n),
+        ddelta_mixed=_stack(polarised(*m.ddelta), n),
+    )
+
+
+def attach(carrier: Pose, links: Mapping[str, Pose], chain: Chain, drawn: Mapping[str, Any]) -> Pose:
+    """The pose of a linkage from those of its carrier and links."""
+    return replace(carrier, link=dict(links), chain=chain, origins=drawn)

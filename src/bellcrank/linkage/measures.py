@@ -1,0 +1,269 @@
+"""Suspension measures: what a wheel does over its travel and rack. Kinematics only; compliance of bushes is not modelled.
+
+Signs. Camber is positive when the top leans outward, toe when the front points inward (toe-in), caster when the top of the steering axis
+lies behind, kingpin inclination when it lies inward; scrub radius is positive when the steering axis meets the ground inside of the
+contact point, mechanical trail when it meets it ahead. These are the same in ISO 8855 and SAE J670. The steer angle is positive about the third axis
+of the file: to the left in ISO 8855 (z up), to the right in SAE (z down). Coordinates (wheel centre, instant axis) are in the file's axes; heights count
+up from the ground under the wheel.
+
+Roll centre, force based: a lateral force at the contact point of a wheel pushes the body up by F dy/dz of that point (virtual work), and the
+height is that at which both wheels' equal lateral forces have the same moment: h = mean of y dy/dz, y outward from the middle plane.
+
+Anti-features: percent of the load transfer F h/L that the links carry instead of the springs. Braking and an outboard motor act on the carrier at
+the contact point; with inboard brakes or drive the path of the wheel centre counts. Milliken & Milliken, Race Car Vehicle Dynamics (1995), ch. 17.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bellcrank.errors import ModelError, did_you_mean
+from bellcrank.linkage.wheel import Wheel, see_wheel
+
+Array = np.ndarray[Any, Any]
+
+STEERING_AXIS = {  # lower and upper point on it, by kind
+    "double_wishbone": ("lower_ball", "upper_ball"),
+    "formula_pushrod": ("lower_ball", "upper_ball"),
+    "macpherson": ("lower_ball", "strut_top"),
+}
+
+
+@dataclass
+class Measures:
+    """Columns by name, with units and words; `notes` tell what could not be given and why."""
+
+    name: str
+    mode: str
+    columns: dict[str, Array] = field(default_factory=dict)
+    units: dict[str, str] = field(default_factory=dict)
+    labels: dict[str, str] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+    def __getitem__(self, name: str) -> Array:
+        if name not in self.columns:
+            raise ModelError(
+                f"there is no measure '{name}'.{did_you_mean(name, self.columns)} There are: {', '.join(self.columns)}."
+            )
+        return self.columns[name]
+
+    def __iter__(self) -> Any:
+        return iter(self.columns)
+
+    def add(self, name: str, values: Array, unit: str, label: str) -> None:
+        self.columns[name], self.units[name], self.labels[name] = values, unit, label
+
+    def save(self, path: str | Path) -> Path:
+        """Writes a CSV file: names, units, then one row for each pose."""
+        lines = [",".join(self.columns), ",".join(self.units[c] for c in self.columns)]
+        rows = np.stack([np.broadcast_to(v, self["travel"].shape) for v in self.columns.values()], 1)
+        lines += [",".join(repr(float(x)) for x in row) for row in rows]
+        Path(path).write_text("\n".join(lines) + "\n", encoding="utf-8")
+        return Path(path)
+
+
+def measure(linkage: Any, travel: Any, rack: Any = 0.0, mode: str = "parallel") -> Measures:
+    """Measures of a wheel at travels (m) and rack positions (m), the other wheel of the axle moving by `mode`: parallel (with it),
+    opposite (against it) or single (at rest). Give arrays of travel, of rack, or of both."""
+    z, r = (np.atleast_1d(a).astype(float) for a in np.broadcast_arrays(travel, rack))
+    wheel, drawn = see_wheel(linkage, z, r, mode), see_wheel(linkage, 0.0, 0.0, mode)
+    m = Measures(linkage.name, mode)
+    m.add("travel", z, "m", "wheel travel, up")
+    if "rack" in linkage.inputs:
+        m.add("rack", r, "m", "rack travel")
+    _angles(m, wheel)
+    _steering_axis(m, wheel)
+    _places(m, wheel, drawn)
+    _roll_centre(m, linkage, wheel, z, r, mode)
+    _anti(m, wheel)
+    _struts(m, wheel)
+    return m
+
+
+def _angles(m: Measures, w: Wheel) -> None:
+    a = w.axis
+    toe = np.degrees(np.arctan2(a[:, 0], a[:, 1]))
+    m.add("camber", np.degrees(-np.arcsin(a[:, 2])), "deg", "camber, top outward positive")
+    m.add("toe", toe, "deg", "toe, toe-in positive")
+    left = w.chain.side != "right"
+    m.add("steer", (-toe if left else toe) * w.chain.up, "deg", "steer angle about the third axis")
+
+
+def _steering_axis(m: Measures, w: Wheel) -> None:
+    """Caster, kingpin inclination, scrub radius, trail: by two points on the axis, else by the instant axis of rack movement."""
+    ends = STEERING_AXIS.get(w.chain.kind)
+    if ends is not None:
+        low, high = w.point(ends[0])[0], w.point(ends[1])[0]
+        k, at = high - low, low
+    elif w.pose.delta_rack is not None and "rack" in {i.kind for i in w.chain.inputs}:
+        assert w.pose.d_rack is not None
+        turn, move = w.pose.delta_rack, w.pose.d_rack
+        size = (turn * turn).sum(1)[:, None]
+        at = w.side(w.pose.position + np.cross(turn, move) / size)
+        k = w.side(turn)
+        k = k * np.sign(k[:, 2:3])
+        m.notes.append("steering axis: the instant axis of the carrier for rack movement at constant wheel travel")
+    else:
+        m.notes.append("no steering axis: caster, kingpin inclination, scrub radius and trail are left out")
+        return
+    m.add("caster", np.degrees(np.arctan2(-k[:, 0], k[:, 2])), "deg", "caster, top behind positive")
+    m.add(
+        "kingpin_inclination",
+        np.degrees(np.arctan2(-k[:, 1], k[:, 2])),
+        "deg",
+        "kingpin inclination, top inward positive",
+    )
+    if "tyre_radius" not in w.chain.vehicle:
+        m.notes.append("no tyre_radius in the file: measures at the ground are left out")
+        return
+    ground = at + k * ((w.contact[:, 2] - at[:, 2]) / k[:, 2])[:, None]
+    offset = w.contact - ground
+    ahead = np.stack([w.axis[:, 1], -w.axis[:, 0]], 1)
+    ahead = ahead / np.linalg.norm(ahead, axis=1)[:, None]
+    outward = np.stack([-ahead[:, 1], ahead[:, 0]], 1)
+    m.add("scrub_radius", (offset[:, :2] * outward).sum(1), "m", "scrub radius, steering axis inside positive")
+    m.add("mechanical_trail", -(offset[:, :2] * ahead).sum(1), "m", "mechanical trail, steering axis ahead positive")
+
+
+def _places(m: Measures, w: Wheel, drawn: Wheel) -> None:
+    centre = w.centre * w.flip
+    for i, name in enumerate("xyz"):
+        m.add(f"wheel_{name}", centre[:, i], "m", f"wheel centre {name}, axes of the file")
+    m.add("half_track_change", w.contact[:, 1] - drawn.contact[:, 1], "m", "outward movement of the contact point")
+    ahead = w.centre[:, 0] - drawn.centre[:, 0]
+    axle = w.chain.vehicle.get("axle")
+    if axle in ("front", "rear"):
+        m.add("wheelbase_change", ahead if axle == "front" else -ahead, "m", "wheelbase change at this wheel")
+    else:
+        m.add("wheel_ahead", ahead, "m", "forward movement of the wheel centre")
+    size = (w.delta * w.delta).sum(1)
+    turning = size > 1e-18
+    safe = np.where(turning, size, 1.0)[:, None]
+    v = w.v_centre * w.flip
+    point = np.where(turning[:, None], centre + np.cross(w.delta, v) / safe, np.nan)
+    direction = np.where(turning[:, None], w.delta / np.sqrt(safe), np.nan)
+    for i, name in enumerate("xyz"):
+        m.add(
+            f"instant_axis_{name}", point[:, i], "m", f"point of the instant axis nearest to the wheel centre, {name}"
+        )
+    for i, name in enumerate("xyz"):
+        m.add(f"instant_axis_d{name}", direction[:, i], "1", f"direction of the instant axis, {name}")
+
+
+def _roll_centre(m: Measures, linkage: Any, w: Wheel, z: Array, r: Array, mode: str) -> None:
+    if "tyre_radius" not in w.chain.vehicle:
+        return
+    label = "roll centre height above the ground, force based"
+    if "roll" in linkage.inputs:
+        assert w.pose.delta_rack is not None and w.pose.d_rack is not None
+        both = []
+        for name in ("wheel_left", "wheel_right"):
+            hub = w.pose.point(name)
+            assert hub.d_rack is not None
+            arm = np.array([0.0, 0.0, -w.chain.up * w.chain.vehicle["tyre_radius"]])
+            both.append((hub.d_rack + np.cross(w.pose.delta_rack, arm))[:, 1])
+        turn = w.pose.delta_rack[:, 0] * w.chain.up
+        m.add("roll_centre_height", w.chain.up * 0.5 * (both[0] + both[1]) / turn, "m", label)
+        return
+
+    def height(x: Wheel) -> Array:
+        return x.contact[:, 1] * x.v_contact[:, 1] / x.v_contact[:, 2]
+
+    other = {"parallel": z, "opposite": -z, "single": np.zeros_like(z)}[mode]
+    # the other wheel is the mirror image; a rack that steers this one inward steers that one outward
+    far = w if mode == "parallel" and not r.any() else see_wheel(linkage, other, -r, mode)
+    m.add("roll_centre_height", 0.5 * (height(w) + height(far)), "m", label)
+
+
+def _anti(m: Measures, w: Wheel) -> None:
+    v = w.chain.vehicle
+    missing = [k for k in ("axle", "wheelbase", "cg_height", "tyre_radius") if k not in v]
+    if missing:
+        m.notes.append(f"anti-features are left out: the file does not state {', '.join(missing)}")
+        return
+    scale = 100.0 * v["wheelbase"] / v["cg_height"]
+    locked, rolling = _slopes(w)
+    front = v["axle"] == "front"
+    if "brake_front" in v:
+        share = v["brake_front"] if front else 1.0 - v["brake_front"]
+        slope = rolling if v.get("inboard_brake") else locked
+        name = "anti_dive" if front else "anti_lift_braking"
+        m.add(name, scale * share * (slope if front else -slope), "%", f"{name.replace('_', ' ')}, {v['axle']} axle")
+    if "drive_front" in v:
+        share = v["drive_front"] if front else 1.0 - v["drive_front"]
+        slope = rolling if v.get("inboard_drive") else locked
+        name = "anti_lift_driving" if front else "anti_squat"
+        m.add(name, scale * share * (slope if front else -slope), "%", f"{name.replace('_', ' ')}, {v['axle']} axle")
+
+
+def _slopes(w: Wheel) -> tuple[Array, Array]:
+    """dx/dz of the contact point (locked wheel) and of the wheel centre; of an axle when both its wheels rise."""
+    rising = {"v": w.v_centre, "c": w.v_contact}
+    if w.chain.carrier == "axle":
+        name = "wheel_left"
+        arm = (w.contact - w.centre) * w.flip
+        v = w.pose.point(name).d
+        rising = {"v": v * w.flip, "c": (v + np.cross(w.pose.delta, arm)) * w.flip}
+    return rising["c"][:, 0] / rising["c"][:, 2], rising["v"][:, 0] / rising["v"][:, 2]
+
+
+def _struts(m: Measures, w: Wheel) -> None:
+    for strut in w.chain.struts:
+        (a, va), (b, vb) = w.point(strut.points[0]), w.point(strut.points[1])
+        line = a - b
+        length = np.linalg.norm(line, axis=1)
+        ratio = (line * (va - vb)).sum(1) / length
+        m.add(f"{strut.name}_length", length, "m", f"length of {strut.name}")
+        m.add(f"{strut.name}_ratio", ratio, "1", f"motion ratio of {strut.name}: its lengthening per wheel travel")
+        if strut.stiffness is not None:
+            m.add(
+                f"{strut.name}_wheel_rate",
+                strut.stiffness * ratio**2,
+                "N/m",
+                f"wheel rate of {strut.name}, without preload's share",
+            )
+
+
+def draw(measures: Sequence[Measures], path: str | Path | None = None, against: str = "travel") -> Any:
+    """A matplotlib figure: the main measures over travel or rack, one line for each set."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    wanted = (
+        "camber", "toe", "caster", "kingpin_inclination", "scrub_radius", "mechanical_trail", "half_track_change", "wheelbase_change",
+        "roll_centre_height", "anti_dive", "anti_squat", "anti_lift_braking",
+    )  # fmt: skip
+    first = measures[0]
+    shown = [c for c in wanted if c in first.columns] + [
+        c for c in first.columns if c.endswith(("_ratio", "_wheel_rate"))
+    ]
+    shown = [c for c in shown if np.isfinite(first[c]).all()]
+    rows = -(-len(shown) // 3)
+    figure = Figure(figsize=(11, 2.3 * rows + 0.6), layout="constrained")
+    FigureCanvasAgg(figure)
+    axes = figure.subplots(rows, 3, squeeze=False).ravel()
+    for axis, name in zip(axes, shown, strict=False):
+        factor, unit = (1000.0, "mm") if first.units[name] == "m" else (1.0, first.units[name])
+        for m in measures:
+            axis.plot(
+                1000 * m[against], factor * np.broadcast_to(m[name], m[against].shape), label=m.mode, linewidth=1.3
+            )
+        axis.set_title(name.replace("_", " "), fontsize=9)
+        axis.set_ylabel(unit, fontsize=8)
+        axis.tick_params(labelsize=8)
+        axis.grid(True, linewidth=0.4, alpha=0.6)
+    for axis in axes[len(shown) :]:
+        axis.set_axis_off()
+    for axis in axes[max(0, len(shown) - 3) : len(shown)]:
+        axis.set_xlabel(f"{against} (mm)", fontsize=8)
+    if len(measures) > 1:
+        axes[0].legend(fontsize=8)
+    figure.suptitle(f"{first.name}: kinematics", fontsize=11)
+    if path is not None:
+        figure.savefig(path, dpi=130)
+    return figure

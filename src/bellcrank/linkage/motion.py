@@ -1,0 +1,78 @@
+"""From a solved state to the motion of carrier and links, over arrays or expressions.
+
+In:  `Frames` along the directions of motion, and the second derivatives of the unknowns. Out: for every body and rod rotation, position and
+their derivatives along each direction. Used by `solver` (arrays) and by the printed program (expressions).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from bellcrank.linkage.chain import BASE, Chain, Point, unit
+from bellcrank.linkage.moving import IDENTITY, Mat, Vec, add3, constant, scale3
+from bellcrank.linkage.plan import Frames
+from bellcrank.linkage.pose import rod_turn
+
+
+@dataclass(frozen=True)
+class LinkMotion:
+    """Rotation and position of a link, and along each direction d, delta, dd, ddelta."""
+
+    R: Mat
+    position: Vec
+    d: tuple[Vec, ...]
+    delta: tuple[Vec, ...]
+    dd: tuple[Vec, ...]
+    ddelta: tuple[Vec, ...]
+
+
+def origins(frames_drawn: Frames, chain: Chain) -> dict[str, Point]:
+    """Drawn reference points: of the carrier the wheel centre, of a body its placing joint, of a rod its first end."""
+    found: dict[str, Point] = {b: frames_drawn.frames[b].drawn for b in chain.bodies}
+    found[chain.carrier] = chain.place(chain.wheel_centre)
+    found.update({r.name: chain.place(r.first) for r in chain.rods})
+    return found
+
+
+def body_motion(frames: Frames, body: str, at: Point, second: Any) -> LinkMotion:
+    """Motion of a body, its position that of the point drawn at `at`."""
+    frame = frames.frames[body]
+    p = frames.at(body, at)
+    ddelta = tuple(
+        add3(frame.alpha[j], *(scale3(y[k], v) for k, v in frame.turn.items())) for j, y in enumerate(second)
+    )
+    dd = tuple(p.acceleration(j, y) for j, y in enumerate(second))
+    return LinkMotion(frame.R, p.value, p.rate, frame.w, dd, ddelta)
+
+
+def rod_motion(frames: Frames, name: str, second: Any) -> LinkMotion:
+    """Motion of a rod, its position that of its first end; it does not spin about itself."""
+    chain = frames.plan.chain
+    rod = next(r for r in chain.rods if r.name == name)
+    a, b = frames.point(rod.first), frames.point(rod.second)
+    line = b - a
+    drawn = constant(
+        unit(tuple(y - x for x, y in zip(chain.place(rod.first), chain.place(rod.second), strict=True)))  # type: ignore[arg-type]
+    )
+    length = frames.plan.lengths[name]
+    R: Mat = IDENTITY
+    delta, ddelta = [], []
+    for j, y in enumerate(second):
+        R, w, dw = rod_turn(drawn, line.value, line.rate[j], line.acceleration(j, y), length)
+        delta.append(w)
+        ddelta.append(dw)
+    dd = tuple(a.acceleration(j, y) for j, y in enumerate(second))
+    return LinkMotion(R, a.value, a.rate, tuple(delta), dd, tuple(ddelta))
+
+
+def links_of(chain: Chain) -> list[str]:
+    """Names of the internal links: bodies other than the carrier, then rods."""
+    return [b for b in chain.bodies if b not in (chain.carrier, BASE)] + [r.name for r in chain.rods]
+
+
+def link_motion(frames: Frames, name: str, at: Point, second: Any) -> LinkMotion:
+    """Motion of a body or rod by name."""
+    if name in frames.frames:
+        return body_motion(frames, name, at, second)
+    return rod_motion(frames, name, second)

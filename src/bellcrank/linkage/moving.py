@@ -1,0 +1,195 @@
+"""Vectors that move with bodies: value, slopes, rates and bias accelerations, over numbers, arrays or expressions.
+
+The same few lines serve the solver (components are NumPy arrays, one entry per pose) and the printed program (components are
+expressions). The whole number 0 is a structural zero: what is multiplied by it is never computed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+Scalar = Any  # float, numpy array, or expression
+Vec = tuple[Scalar, Scalar, Scalar]
+Mat = tuple[Vec, Vec, Vec]  # rows
+
+NULL: Vec = (0, 0, 0)
+UNITS: tuple[Vec, Vec, Vec] = ((1, 0, 0), (0, 1, 0), (0, 0, 1))
+IDENTITY: Mat = UNITS
+
+
+def is_zero(x: Scalar) -> bool:
+    """Is x the structural zero?"""
+    return x.__class__ is int and bool(x == 0)
+
+
+def times(a: Scalar, b: Scalar) -> Scalar:
+    if a.__class__ is int:
+        if a == 0:
+            return 0
+        if a == 1:
+            return b
+    if b.__class__ is int:
+        if b == 0:
+            return 0
+        if b == 1:
+            return a
+    return a * b
+
+
+def plus(*terms: Scalar) -> Scalar:
+    total: Scalar = 0
+    for x in terms:
+        if x.__class__ is not int or x != 0:
+            total = x if total.__class__ is int and total == 0 else total + x
+    return total
+
+
+def minus(a: Scalar, b: Scalar) -> Scalar:
+    """a - b."""
+    if is_zero(b):
+        return a
+    return -b if is_zero(a) else a - b
+
+
+def add3(*vectors: Vec) -> Vec:
+    return plus(*(v[0] for v in vectors)), plus(*(v[1] for v in vectors)), plus(*(v[2] for v in vectors))
+
+
+def sub3(a: Vec, b: Vec) -> Vec:
+    return minus(a[0], b[0]), minus(a[1], b[1]), minus(a[2], b[2])
+
+
+def scale3(k: Scalar, v: Vec) -> Vec:
+    return times(k, v[0]), times(k, v[1]), times(k, v[2])
+
+
+def dot3(a: Vec, b: Vec) -> Scalar:
+    return plus(times(a[0], b[0]), times(a[1], b[1]), times(a[2], b[2]))
+
+
+def cross3(a: Vec, b: Vec) -> Vec:
+    return (
+        minus(times(a[1], b[2]), times(a[2], b[1])),
+        minus(times(a[2], b[0]), times(a[0], b[2])),
+        minus(times(a[0], b[1]), times(a[1], b[0])),
+    )
+
+
+def apply(m: Mat, v: Vec) -> Vec:
+    return dot3(m[0], v), dot3(m[1], v), dot3(m[2], v)
+
+
+def matmul(a: Mat, b: Mat) -> Mat:
+    columns = [(b[0][j], b[1][j], b[2][j]) for j in range(3)]
+    return tuple(tuple(dot3(row, c) for c in columns) for row in a)  # type: ignore[return-value]
+
+
+def turn(axis: Sequence[float], cosine: Scalar, sine: Scalar) -> Mat:
+    """Rotation about a constant unit vector: c 1 + (1 - c) a a^T + s [a]x."""
+    a, b, c = (_number(x) for x in axis)
+    rest = 1.0 - cosine
+    skew = ((0, minus(0, c), b), (c, 0, minus(0, a)), (minus(0, b), a, 0))
+    return tuple(
+        tuple(
+            plus(cosine if i == j else 0, times(times((a, b, c)[i], (a, b, c)[j]), rest), times(skew[i][j], sine))
+            for j in range(3)
+        )
+        for i in range(3)
+    )  # type: ignore[return-value]
+
+
+def quaternion_matrix(e: Sequence[Scalar]) -> Mat:
+    """Rotation of unit Euler parameters (e0, e1, e2, e3), e0 the scalar part."""
+    e0, x, y, z = e
+    xx, yy, zz, xy, yz, zx = x * x, y * y, z * z, x * y, y * z, z * x
+    ex, ey, ez = e0 * x, e0 * y, e0 * z
+    return (
+        (1.0 - 2.0 * (yy + zz), 2.0 * (xy - ez), 2.0 * (zx + ey)),
+        (2.0 * (xy + ez), 1.0 - 2.0 * (xx + zz), 2.0 * (yz - ex)),
+        (2.0 * (zx - ey), 2.0 * (yz + ex), 1.0 - 2.0 * (xx + yy)),
+    )
+
+
+def _number(x: float) -> Scalar:
+    """0 and 1 as structural numbers."""
+    return int(x) if x in (0, 1) else x
+
+
+def constant(v: Iterable[float]) -> Vec:
+    """A constant vector with structural zeros."""
+    x, y, z = (_number(float(c)) for c in v)
+    return x, y, z
+
+
+@dataclass(frozen=True)
+class Moving:
+    """A moving vector: its value, its slope by every unknown, and along each direction of motion its rate and its bias
+    (second derivative without the second derivatives of the unknowns)."""
+
+    value: Vec
+    slope: dict[int, Vec]
+    rate: tuple[Vec, ...]
+    bias: tuple[Vec, ...]
+
+    def __sub__(self, other: Moving) -> Moving:
+        slope = {
+            k: sub3(self.slope.get(k, NULL), other.slope.get(k, NULL))
+            for k in dict.fromkeys([*self.slope, *other.slope])
+        }
+        return Moving(
+            sub3(self.value, other.value),
+            slope,
+            tuple(sub3(a, b) for a, b in zip(self.rate, other.rate, strict=True)),
+            tuple(sub3(a, b) for a, b in zip(self.bias, other.bias, strict=True)),
+        )
+
+    def __add__(self, other: Moving) -> Moving:
+        slope = {
+            k: add3(self.slope.get(k, NULL), other.slope.get(k, NULL))
+            for k in dict.fromkeys([*self.slope, *other.slope])
+        }
+        return Moving(
+            add3(self.value, other.value),
+            slope,
+            tuple(add3(a, b) for a, b in zip(self.rate, other.rate, strict=True)),
+            tuple(add3(a, b) for a, b in zip(self.bias, other.bias, strict=True)),
+        )
+
+    def component(self, i: int) -> Row:
+        return Row(self.value[i], {k: v[i] for k, v in self.slope.items()}, tuple(b[i] for b in self.bias))
+
+    def acceleration(self, j: int, second: Sequence[Scalar]) -> Vec:
+        """The second derivative along direction j, given those of the unknowns."""
+        return add3(self.bias[j], *(scale3(second[k], v) for k, v in self.slope.items()))
+
+
+@dataclass(frozen=True)
+class Row:
+    """A scalar that depends on the unknowns: value, slopes, bias along each direction."""
+
+    value: Scalar
+    slope: dict[int, Scalar]
+    bias: tuple[Scalar, ...]
+
+    def scaled(self, k: Scalar, shift: Scalar = 0) -> Row:
+        """k times the row, plus a constant."""
+        return Row(
+            plus(times(k, self.value), shift),
+            {i: times(k, x) for i, x in self.slope.items()},
+            tuple(times(k, x) for x in self.bias),
+        )
+
+
+def dot(a: Moving, b: Moving) -> Row:
+    """The scalar product of two moving vectors."""
+    slope = {
+        k: plus(dot3(a.slope.get(k, NULL), b.value), dot3(a.value, b.slope.get(k, NULL)))
+        for k in dict.fromkeys([*a.slope, *b.slope])
+    }
+    bias = tuple(
+        plus(dot3(a.bias[j], b.value), times(2.0, dot3(a.rate[j], b.rate[j])), dot3(a.value, b.bias[j]))
+        for j in range(len(a.rate))
+    )
+    return Row(dot3(a.value, b.value), slope, bias)

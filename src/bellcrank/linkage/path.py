@@ -1,0 +1,199 @@
+"""The way of a linkage through its travel: followed by arc length from the drawn position to the folds at either end.
+
+At a fold the travel turns back (d travel / d arc = 0); beyond it lies another assembly. The nodes of the way are the starting points of
+every later solution, so that none can land on another branch unseen.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from bellcrank.linkage.solver import Solver
+
+Array = np.ndarray[Any, Any]
+
+LONGEST = 0.08  # of a step along the way, m and rad together
+MOST = 3000  # steps
+ROUND = 12.0  # length of the way after which a linkage counts as free to go round
+
+
+@dataclass
+class Way:
+    """Nodes from the lower to the upper end: arc length, travel, d travel/d arc, states and d state/d arc (nodes, size)."""
+
+    arc: Array
+    travel: Array
+    slope: Array
+    state: Array
+    rate: Array
+    ends: tuple[str, str] = ("fold", "fold")
+
+    @property
+    def low(self) -> float:
+        return float(self.travel[0])
+
+    @property
+    def high(self) -> float:
+        return float(self.travel[-1])
+
+    def start(self, travel: Array) -> Array:
+        """States (size, n) near the given travel, inside the range: cubic pieces along the arc."""
+        inner = np.clip(travel, self.low, self.high)
+        i = np.clip(np.searchsorted(self.travel, inner, side="right") - 1, 0, len(self.travel) - 2)
+        h = self.arc[i + 1] - self.arc[i]
+        s = _where_on_arc(self, i, h, inner)
+        a, b, c, d = _hermite(s)
+        state = (
+            a[:, None] * self.state[i]
+            + b[:, None] * self.state[i + 1]
+            + (h * c)[:, None] * self.rate[i]
+            + (h * d)[:, None] * self.rate[i + 1]
+        )
+        return state.T
+
+
+def _hermite(s: Array) -> tuple[Array, Array, Array, Array]:
+    return (1 + 2 * s) * (1 - s) ** 2, s * s * (3 - 2 * s), s * (1 - s) ** 2, s * s * (s - 1)
+
+
+def _where_on_arc(way: Way, i: Array, h: Array, travel: Array) -> Array:
+    """The fraction of interval i at which the travel (a rising cubic there) has the given value: bisection."""
+    low, high = np.zeros(len(travel)), np.ones(len(travel))
+    for _ in range(50):
+        s = 0.5 * (low + high)
+        a, b, c, d = _hermite(s)
+        value = a * way.travel[i] + b * way.travel[i + 1] + h * (c * way.slope[i] + d * way.slope[i + 1])
+        low, high = np.where(value < travel, s, low), np.where(value < travel, high, s)
+    return 0.5 * (low + high)
+
+
+@dataclass
+class _Node:
+    arc: float
+    travel: float
+    slope: float
+    state: Array  # (size,)
+    rate: Array
+    tangent: Array = field(default_factory=lambda: np.zeros(0))
+
+
+def follow(solver: Solver, start: Array, held: list[int]) -> Way:
+    """The way through the travel (input 0) from an assembled state (size,), the inputs `held` staying as they are."""
+    walker = _Walker(solver, held)
+    first = walker.node(0.0, start, None)
+    if first is None or abs(first.slope) < 1e-9:
+        raise ArithmeticError("the drawn position is singular")
+    up, top = walker.walk(first, 1)
+    down, bottom = walker.walk(first, -1)
+    nodes = [*down[::-1], first, *up]
+    return Way(
+        np.array([n.arc for n in nodes]),
+        np.array([n.travel for n in nodes]),
+        np.array([n.slope for n in nodes]),
+        np.array([n.state for n in nodes]),
+        np.array([n.rate for n in nodes]),
+        (bottom, top),
+    )
+
+
+class _Walker:
+    def __init__(self, solver: Solver, held: list[int]) -> None:
+        self.solver, self.held = solver, held
+
+    def node(self, arc: float, state: Array, ahead: Array | None) -> _Node | None:
+        """A node with its unit tangent, in the direction of `ahead` (or of rising travel); None where two ways cross."""
+        here = self.solver.along(state, self.held)
+        _, sizes, V = np.linalg.svd(here.J)
+        if len(sizes) and sizes[-1] < 1e-9 * sizes[0]:
+            return None
+        t: Array = V[-1]
+        t = t if t @ (here.slope if ahead is None else ahead) >= 0 else -t
+        return _Node(arc, here.travel, float(here.slope @ t), state, self.state_rate(state, t), t)
+
+    def state_rate(self, state: Array, t: Array) -> Array:
+        """d state/d arc from the rates of the unknowns: e' = 1/2 w e."""
+        rate = np.zeros(len(state))
+        for placing in self.solver.plan.placings:
+            for step in placing.steps:
+                k, s = step.unknown, step.place
+                if step.kind in ("hinge", "slide"):
+                    rate[s] = t[k]
+                    continue
+                if step.kind == "free":
+                    rate[s : s + 3] = t[k : k + 3]
+                    k, s = k + 3, s + 3
+                e0, x, y, z = state[s : s + 4]
+                a, b, c = 0.5 * t[k : k + 3]
+                rate[s : s + 4] = [
+                    -a * x - b * y - c * z,
+                    a * e0 + b * z - c * y,
+                    b * e0 + c * x - a * z,
+                    c * e0 + a * y - b * x,
+                ]
+        return rate
+
+    def advance(self, node: _Node, h: float) -> _Node | None:
+        """The node at arc length h further on, or None if the corrector does not settle."""
+        solver = self.solver
+        state = solver.moved(node.state[:, None], h * node.tangent[:, None])
+        for _ in range(8):
+            here = solver.along(state[:, 0], self.held)
+            square = np.vstack([here.J, node.tangent])
+            try:
+                change = -np.linalg.solve(square, np.append(here.g, 0.0))
+            except np.linalg.LinAlgError:
+                return None
+            state = solver.moved(state, change[:, None])
+            size = np.abs(change).max()
+            if not np.isfinite(size) or size > 0.5 * abs(h) + 1e-9:
+                return None
+            if size < 1e-9:  # the next change would be its square
+                break
+        else:
+            return None
+        new = self.node(node.arc + h, state[:, 0], node.tangent)
+        # the direction may not turn by more than about 15 degrees in one step
+        return new if new is not None and new.tangent @ node.tangent > 0.965 else None
+
+    def walk(self, first: _Node, sense: int) -> tuple[list[_Node], str]:
+        """Nodes up to the fold (or until the linkage has gone round), and what ends them."""
+        nodes: list[_Node] = []
+        here, h = first, LONGEST / 4
+        while len(nodes) < MOST:
+            new = self.advance(here, sense * h)
+            if new is None or (new.slope > 0 and (new.travel - here.travel) * sense <= 0):
+                h *= 0.5
+                if h < 1e-9:
+                    return nodes, "singular position"
+                continue
+            if new.slope * first.slope <= 0:
+                nodes.append(self.fold(here, new, sense))
+                return nodes, "fold"
+            nodes.append(new)
+            if abs(new.arc) > ROUND:
+                return nodes, "limit of search"
+            here, h = new, min(LONGEST, 1.5 * h)
+        return nodes, "limit of search"
+
+    def fold(self, before: _Node, after: _Node, sense: int) -> _Node:
+        """The node where d travel/d arc is zero, between two nodes."""
+        low, high = 0.0, abs(after.arc - before.arc)
+        best, slope_low, slope_high = before, abs(before.slope), -abs(after.slope)
+        for k in range(60):
+            middle = 0.5 * (low + high) if k % 3 == 2 else low + (high - low) * slope_low / (slope_low - slope_high)
+            new = self.advance(before, sense * middle)
+            if new is None:
+                high, slope_high = middle, 0.5 * slope_high
+                continue
+            if new.slope > 0:
+                low, slope_low, best = middle, new.slope, new
+            else:
+                high, slope_high = middle, new.slope
+                if abs(new.slope) < 1e-9:
+                    best = new
+            if high - low < 1e-12 or abs(best.slope) < 1e-12:
+                break
+        return best

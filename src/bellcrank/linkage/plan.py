@@ -1,0 +1,367 @@
+"""How a chain is solved: bodies placed one after another from the base, the rest of the joints as closing rows.
+
+In:  a `Chain`. Out: `Plan`: for every body the joint that places it (with its unknowns), the rows that close the loops, and how
+the inputs enter. A body that no joint reaches is placed freely. Rotations without a fixed axis are carried by Euler parameters and changed by
+small rotations in base axes, so there is no singular attitude.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from bellcrank.linkage.chain import BASE, FREEDOMS, Chain, HardPoint, Input, Joint, Point, unit
+from bellcrank.linkage.moving import (
+    IDENTITY,
+    NULL,
+    UNITS,
+    Mat,
+    Moving,
+    Row,
+    Scalar,
+    Vec,
+    add3,
+    apply,
+    constant,
+    cross3,
+    dot,
+    matmul,
+    quaternion_matrix,
+    scale3,
+    times,
+    turn,
+)
+
+
+@dataclass(frozen=True)
+class Step:
+    """One part of a placing joint: hinge, slide (about or along `axis`, drawn), ball or free."""
+
+    kind: str
+    axis: Point = (0.0, 0.0, 0.0)
+    unknown: int = 0  # first of its unknowns
+    place: int = 0  # first of its numbers in the state
+
+
+@dataclass(frozen=True)
+class Placing:
+    """How a body is placed: from a parent, at a drawn point (the body's origin), by steps."""
+
+    body: str
+    parent: str
+    origin: Point
+    steps: tuple[Step, ...]
+    joint: str = ""
+
+
+@dataclass(frozen=True)
+class Known:
+    """An input that is a number of the state: state = drawn + sign * input."""
+
+    unknown: int
+    place: int
+    sign: float
+    drawn: float
+
+
+@dataclass
+class Frame:
+    """Motion of a body: rotation, slopes and rates of the rotation, origin."""
+
+    R: Mat
+    turn: dict[int, Vec]
+    w: tuple[Vec, ...]
+    alpha: tuple[Vec, ...]
+    origin: Moving
+    drawn: Point
+
+
+@dataclass
+class Plan:
+    """The solution plan of a chain. State numbers: angles (rad), lengths (m), Euler parameters; unknowns: their rates."""
+
+    chain: Chain
+    placings: list[Placing]
+    names: list[str]  # of the closing rows, without inputs
+    closing: list[Callable[[Frames], list[Row]]]
+    unknowns: int
+    size: int  # of the state
+    drawn: list[float]  # the state as drawn
+    inputs: list[Known | None] = field(default_factory=list)  # None: a row of its own
+    lengths: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def free(self) -> list[int]:
+        """Unknowns that are solved for."""
+        taken = {k.unknown for k in self.inputs if k is not None}
+        return [i for i in range(self.unknowns) if i not in taken]
+
+
+class Frames:
+    """All bodies of a plan at a state, with the motion along given directions."""
+
+    def __init__(self, plan: Plan, state: Any, rates: Sequence[Any] = (), trig: Trig | None = None):
+        self.plan = plan
+        self._count = len(rates)
+        none = (NULL,) * self._count
+        self.frames = {BASE: Frame(IDENTITY, {}, none, none, Moving(NULL, {}, none, none), (0.0, 0.0, 0.0))}
+        self._trig = trig or Trig()
+        for placing in plan.placings:
+            self._place(placing, state, rates)
+
+    def point(self, name: str) -> Moving:
+        p = self.plan.chain.points[name]
+        return self.at(p.body, p.at)
+
+    def at(self, body: str, drawn: Point) -> Moving:
+        """The point of a body that was drawn there."""
+        frame = self.frames[body]
+        offset = tuple(a - b for a, b in zip(drawn, frame.drawn, strict=True))
+        if all(abs(x) < 1e-15 for x in offset):
+            return frame.origin
+        return frame.origin + self.direction(body, offset)  # type: ignore[arg-type]
+
+    def direction(self, body: str, drawn: Point) -> Moving:
+        """A vector fixed in a body."""
+        return _carried(self.frames[body], apply(self.frames[body].R, constant(drawn)))
+
+    def _place(self, placing: Placing, state: Any, rates: Sequence[Any]) -> None:
+        parent = self.frames[placing.parent]
+        origin = self.at(placing.parent, placing.origin)
+        frame = Frame(parent.R, dict(parent.turn), parent.w, parent.alpha, origin, placing.origin)
+        for step in placing.steps:
+            k, s = step.unknown, step.place
+            if step.kind == "hinge":
+                self._hinge(frame, step, state[s], [r[k] for r in rates])
+            elif step.kind == "slide":
+                self._slide(frame, step, state[s], [r[k] for r in rates])
+            else:
+                if step.kind == "free":
+                    frame.origin = Moving(
+                        (state[s], state[s + 1], state[s + 2]),
+                        {k + i: UNITS[i] for i in range(3)},
+                        tuple((r[k], r[k + 1], r[k + 2]) for r in rates),
+                        (NULL,) * self._count,
+                    )
+                    k, s = k + 3, s + 3
+                frame.R = quaternion_matrix(state[s : s + 4])
+                frame.turn = {k + i: UNITS[i] for i in range(3)}
+                frame.w = tuple((r[k], r[k + 1], r[k + 2]) for r in rates)
+                frame.alpha = (NULL,) * self._count
+        self.frames[placing.body] = frame
+
+    def _hinge(self, frame: Frame, step: Step, angle: Scalar, rate: list[Scalar]) -> None:
+        a = apply(frame.R, constant(step.axis))
+        own = [scale3(r, a) for r in rate]
+        frame.alpha = tuple(add3(b, cross3(w, o)) for b, w, o in zip(frame.alpha, frame.w, own, strict=True))
+        frame.w = tuple(add3(w, o) for w, o in zip(frame.w, own, strict=True))
+        frame.turn = {**frame.turn, step.unknown: a}
+        cosine, sine = self._trig(angle)
+        frame.R = matmul(frame.R, turn(step.axis, cosine, sine))
+
+    def _slide(self, frame: Frame, step: Step, s: Scalar, rate: list[Scalar]) -> None:
+        a = _carried(frame, apply(frame.R, constant(step.axis)))
+        moved = Moving(
+            scale3(s, a.value),
+            {**{k: scale3(s, v) for k, v in a.slope.items()}, step.unknown: a.value},
+            tuple(add3(scale3(s, w), scale3(r, a.value)) for w, r in zip(a.rate, rate, strict=True)),
+            tuple(add3(scale3(s, b), scale3(times(2.0, r), w)) for b, w, r in zip(a.bias, a.rate, rate, strict=True)),
+        )
+        frame.origin = frame.origin + moved
+
+
+class Trig:
+    """Cosine and sine of an angle; for numbers and arrays."""
+
+    def __call__(self, angle: Scalar) -> tuple[Scalar, Scalar]:
+        if isinstance(angle, float):
+            return math.cos(angle), math.sin(angle)
+        return np.cos(angle), np.sin(angle)
+
+
+def _carried(frame: Frame, r: Vec) -> Moving:
+    """A vector that turns with a frame."""
+    rate = tuple(cross3(w, r) for w in frame.w)
+    bias = tuple(add3(cross3(alpha, r), cross3(w, v)) for alpha, w, v in zip(frame.alpha, frame.w, rate, strict=True))
+    return Moving(r, {k: cross3(t, r) for k, t in frame.turn.items()}, rate, bias)
+
+
+# ---- making a plan
+
+
+def make_plan(chain: Chain) -> Plan:
+    """Chooses the placing joints and writes the closing rows."""
+    plan = Plan(chain, [], [], [], 0, 0, [])
+    rack = next((i for i in chain.inputs if i.kind == "rack"), None)
+    left = list(chain.joints)
+    todo = list(chain.bodies)
+    placed = {BASE}
+    while todo:
+        joint = _next_joint(left, placed, todo)
+        if joint is None:
+            body = chain.carrier if chain.carrier in todo else todo[0]
+            _place_free(plan, body)
+        else:
+            body = joint.second if joint.first in placed else joint.first
+            _place_by(plan, joint, body, rack)
+            left.remove(joint)
+        placed.add(body)
+        todo.remove(body)
+    for joint in left:
+        _close(plan, joint)
+    for rod in chain.rods:
+        a, b = chain.place(rod.first), chain.place(rod.second)
+        plan.lengths[rod.name] = rod.length if rod.length is not None else math.dist(a, b)
+        plan.names.append(f"rod '{rod.name}'")
+        plan.closing.append(_rod_row(rod.first, rod.second, plan.lengths[rod.name]))
+    plan.inputs = [_known(plan, i) for i in chain.inputs]
+    return plan
+
+
+def _next_joint(left: Sequence[Joint], placed: set[str], todo: Sequence[str]) -> Joint | None:
+    """The joint with the fewest freedoms that reaches a further body."""
+    reach = [j for j in left if (j.first in placed) != (j.second in placed)]
+    return min(reach, key=lambda j: FREEDOMS[j.kind], default=None)
+
+
+def _place_free(plan: Plan, body: str) -> None:
+    chain = plan.chain
+    centre = chain.points[chain.wheel_centre]
+    own = [p.at for p in chain.points.values() if p.body == body]
+    origin = centre.at if centre.body == body else own[0]
+    step = Step("free", unknown=plan.unknowns, place=plan.size)
+    plan.placings.append(Placing(body, BASE, origin, (step,)))
+    plan.unknowns += 6
+    plan.size += 7
+    plan.drawn += [*origin, 1.0, 0.0, 0.0, 0.0]
+
+
+def _place_by(plan: Plan, joint: Joint, body: str, rack: Input | None) -> None:
+    parent = joint.first if body == joint.second else joint.second
+    origin = plan.chain.place(joint.at)
+    axis = None if joint.axis is None else unit(joint.axis)
+    if rack is not None and rack.body == body and joint.kind == "prismatic":
+        axis = unit(rack.axis)
+    parts: list[tuple[str, Point]]
+    if joint.kind == "spherical":
+        parts = [("ball", (0.0, 0.0, 0.0))]
+    else:
+        assert axis is not None
+        if joint.kind == "universal":
+            assert joint.axis_2 is not None
+            second = unit(joint.axis_2)
+            first_in_parent = (axis, second) if body == joint.second else (second, axis)
+            parts = [("hinge", first_in_parent[0]), ("hinge", first_in_parent[1])]
+        elif joint.kind == "planar":
+            e1, e2 = across(axis)
+            parts = [("slide", e1), ("slide", e2), ("hinge", axis)]
+        else:
+            parts = {
+                "revolute": [("hinge", axis)],
+                "prismatic": [("slide", axis)],
+                "cylindrical": [("slide", axis), ("hinge", axis)],
+            }[joint.kind]
+    steps = []
+    for kind, direction in parts:
+        steps.append(Step(kind, direction, plan.unknowns, plan.size))
+        plan.unknowns += 3 if kind == "ball" else 1
+        plan.size += 4 if kind == "ball" else 1
+        plan.drawn += [1.0, 0.0, 0.0, 0.0] if kind == "ball" else [0.0]
+    plan.placings.append(Placing(body, parent, origin, tuple(steps), joint.name))
+
+
+def across(axis: Point) -> tuple[Point, Point]:
+    """Two unit vectors that make a right-handed triad with a unit vector: (e1, e2, axis)."""
+    k = min(range(3), key=lambda i: abs(axis[i]))
+    helper = tuple(1.0 if i == k else 0.0 for i in range(3))
+    e1 = unit(cross3(helper, axis))  # type: ignore[arg-type]
+    return e1, cross3(axis, e1)
+
+
+def _close(plan: Plan, joint: Joint) -> None:
+    """Rows of a joint that closes a loop."""
+    plan.names += [f"joint '{joint.name}'"] * (6 - FREEDOMS[joint.kind])
+    plan.closing.append(_joint_rows(joint, plan.chain.points[joint.at]))
+
+
+def _joint_rows(joint: Joint, at: HardPoint) -> Callable[[Frames], list[Row]]:
+    i, j = joint.first, joint.second
+
+    def gap(f: Frames) -> Moving:
+        return f.at(j, at.at) - f.at(i, at.at)
+
+    def rows(f: Frames) -> list[Row]:
+        if joint.kind == "spherical":
+            g = gap(f)
+            return [g.component(k) for k in range(3)]
+        assert joint.axis is not None
+        a = unit(joint.axis)
+        e1, e2 = across(a)
+        square = [dot(f.direction(i, e), f.direction(j, a)) for e in (e1, e2)]
+        match joint.kind:
+            case "revolute":
+                g = gap(f)
+                return [*(g.component(k) for k in range(3)), *square]
+            case "cylindrical":
+                return [*(dot(f.direction(i, e), gap(f)) for e in (e1, e2)), *square]
+            case "prismatic":
+                held = dot(f.direction(i, e1), f.direction(j, e2))
+                return [*(dot(f.direction(i, e), gap(f)) for e in (e1, e2)), *square, held]
+            case "planar":
+                return [dot(f.direction(i, a), gap(f)), *square]
+        assert joint.axis_2 is not None  # universal: the two directions keep their drawn angle
+        b = unit(joint.axis_2)
+        cosine = sum(x * y for x, y in zip(a, b, strict=True))
+        g = gap(f)
+        return [*(g.component(k) for k in range(3)), dot(f.direction(i, a), f.direction(j, b)).scaled(1, -cosine)]
+
+    return rows
+
+
+def _rod_row(first: str, second: str, length: float) -> Callable[[Frames], list[Row]]:
+    """(d.d - l^2)/(2 l): near the solution this is the error of the length."""
+
+    def rows(f: Frames) -> list[Row]:
+        d = f.point(second) - f.point(first)
+        return [dot(d, d).scaled(0.5 / length, -0.5 * length)]
+
+    return rows
+
+
+def _known(plan: Plan, given: Input) -> Known | None:
+    """The number of the state that an input is, if there is one."""
+    chain = plan.chain
+    for placing in plan.placings:
+        step = placing.steps[0]
+        if given.kind == "rack" and placing.body == given.body and step.kind == "slide" and len(placing.steps) == 1:
+            return Known(step.unknown, step.place, 1.0, 0.0)
+        if given.kind == "travel" and step.kind == "free" and placing.origin == chain.place(given.points[0]):
+            if chain.points[given.points[0]].body == placing.body:
+                return Known(step.unknown + 2, step.place + 2, float(chain.up), placing.origin[2])
+    return None
+
+
+def input_row(f: Frames, given: Input) -> Row:
+    """What an input prescribes, as a row: height of a point (m), sine of the slope of a line, movement of a body (m)."""
+    chain = f.plan.chain
+    up = chain.up
+    if given.kind == "travel":
+        return f.point(given.points[0]).component(2).scaled(up, -up * chain.place(given.points[0])[2])
+    if given.kind == "roll":
+        a, b = (chain.place(p) for p in given.points)
+        line = f.point(given.points[0]) - f.point(given.points[1])
+        return line.component(2).scaled(up / math.dist(a, b), -up * (a[2] - b[2]) / math.dist(a, b))
+    axis = unit(given.axis)
+    at = next(p for p in chain.points.values() if p.body == given.body).at
+    moved = f.at(given.body, at)
+    fixed = Moving(constant(axis), {}, (NULL,) * len(moved.rate), (NULL,) * len(moved.bias))
+    return dot(fixed, moved).scaled(1, -sum(x * y for x, y in zip(axis, at, strict=True)))
+
+
+def prescribed(given: Input, value: Scalar, sine: Callable[[Scalar], Scalar]) -> Scalar:
+    """The value that an input's row must have."""
+    return sine(value) if given.kind == "roll" else value

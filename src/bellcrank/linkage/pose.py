@@ -1,0 +1,164 @@
+"""Poses: where the bodies of a linkage are, with exact first and second derivatives by the inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+import numpy as np
+
+from bellcrank.errors import ModelError, did_you_mean
+from bellcrank.linkage.chain import BASE, Chain
+from bellcrank.linkage.moving import Mat, Scalar, Vec, add3, cross3, dot3, scale3, sub3
+
+Array = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True)
+class Pose:
+    """Pose of a body in the base, at one or many values of the inputs (leading axes as the inputs').
+
+    position: its reference point in base axes, m (of the carrier: the wheel centre); rotation: R, columns are the body's axes, which as
+    drawn are those of the base; d, delta: derivatives of position and rotation by travel (rotation vector per m, base axes);
+    dd, ddelta: second derivatives. With a second input (rack, or roll of an axle) `d_rack`, `delta_rack`, `dd_rack`, `ddelta_rack` are the
+    derivatives by it and `dd_mixed`, `ddelta_mixed` the mixed ones (the symmetric part of the rotation's). So with rates z' and r'
+
+        v = d z' + d_rack r',    a = d z'' + d_rack r'' + dd z'^2 + 2 dd_mixed z' r' + dd_rack r'^2,   likewise w and its rate.
+    """
+
+    travel: Array
+    position: Array
+    rotation: Array
+    d: Array
+    delta: Array
+    dd: Array
+    ddelta: Array
+    rack: Array | None = None
+    d_rack: Array | None = None
+    delta_rack: Array | None = None
+    dd_rack: Array | None = None
+    ddelta_rack: Array | None = None
+    dd_mixed: Array | None = None
+    ddelta_mixed: Array | None = None
+    link: Mapping[str, Pose] = field(default_factory=dict)
+    extended: Array | None = None  # of a table: poses outside it, continued
+    chain: Chain | None = field(default=None, repr=False)
+    origins: Mapping[str, Any] = field(default_factory=dict, repr=False)  # drawn reference points by body
+
+    def point(self, name: str) -> PointMotion:
+        """A hard point: position, d, dd (and d_rack, dd_rack, dd_mixed), base axes."""
+        if self.chain is None:
+            raise ModelError("this pose belongs to a single link; ask the pose of the linkage for its points")
+        points = self.chain.points
+        if name not in points:
+            raise ModelError(
+                f"no hard point of '{self.chain.name}' is called '{name}'.{did_you_mean(name, points)} "
+                f"There are: {', '.join(points)}."
+            )
+        body, at = points[name].body, np.array(points[name].at)
+        if body == BASE:
+            return _resting(self, at)
+        home = self if body == self.chain.carrier else self.link[body]
+        return home.carried(at - np.array(self.origins[body]))
+
+    def carried(self, offset: Array) -> PointMotion:
+        """A point of the body that as drawn lies by `offset` (base axes, m) from its reference point."""
+        r = self.rotation @ offset
+
+        def first(d: Array, delta: Array) -> Array:
+            return d + np.cross(delta, r)
+
+        def second(dd: Array, ddelta: Array, a: Array, b: Array) -> Array:
+            turning = 0.5 * (np.cross(a, np.cross(b, r)) + np.cross(b, np.cross(a, r)))
+            return dd + np.cross(ddelta, r) + turning
+
+        d, dd = first(self.d, self.delta), second(self.dd, self.ddelta, self.delta, self.delta)
+        if self.d_rack is None:
+            return PointMotion(self.position + r, d, dd)
+        assert self.delta_rack is not None and self.dd_rack is not None and self.ddelta_rack is not None
+        assert self.dd_mixed is not None and self.ddelta_mixed is not None
+        return PointMotion(
+            self.position + r,
+            d,
+            dd,
+            first(self.d_rack, self.delta_rack),
+            second(self.dd_rack, self.ddelta_rack, self.delta_rack, self.delta_rack),
+            second(self.dd_mixed, self.ddelta_mixed, self.delta, self.delta_rack),
+        )
+
+    def __getitem__(self, index: Any) -> Pose:
+        """Some of many poses."""
+        return _mapped(self, lambda x: x[index])
+
+    def reshaped(self, shape: tuple[int, ...]) -> Pose:
+        """The poses with other leading axes."""
+        return _mapped(self, lambda x: x.reshape(shape + x.shape[1:]))
+
+
+@dataclass(frozen=True)
+class PointMotion:
+    """A point of a linkage: position (m) and its derivatives by the inputs, base axes."""
+
+    position: Array
+    d: Array
+    dd: Array
+    d_rack: Array | None = None
+    dd_rack: Array | None = None
+    dd_mixed: Array | None = None
+
+
+def _resting(pose: Pose, at: Array) -> PointMotion:
+    zero = np.zeros_like(pose.position)
+    second = [] if pose.d_rack is None else [zero, zero, zero]
+    return PointMotion(zero + at, zero, zero, *second)
+
+
+def _mapped(pose: Pose, change: Callable[[Array], Array]) -> Pose:
+    data: dict[str, Any] = {}
+    for f in fields(pose):
+        value = getattr(pose, f.name)
+        if f.name == "link":
+            value = {name: _mapped(p, change) for name, p in value.items()}
+        elif isinstance(value, np.ndarray):
+            value = change(value)
+        data[f.name] = value
+    return Pose(**data)
+
+
+def rod_turn(drawn: Vec, line: Vec, rate: Vec, curve: Vec, length: float) -> tuple[Mat, Vec, Vec]:
+    """Rotation of a rod that does not spin: the shortest turn from its drawn direction; with its derivative and second derivative.
+
+    The spin of a rod between two balls is idle; this choice is smooth and depends on the inputs alone. R = 1 + [v] + [v]^2/s with
+    v = e0 x e, s = 1 + e0.e, and w = v' - (s'/s) v + (v x v')/s.
+    """
+    e, de, dde = (scale3(1.0 / length, x) for x in (line, rate, curve))
+    v, dv, ddv = cross3(drawn, e), cross3(drawn, de), cross3(drawn, dde)
+    s, ds, dds = 1.0 + dot3(drawn, e), dot3(drawn, de), dot3(drawn, dde)
+    i = 1.0 / s
+    w = add3(dv, scale3(-ds * i, v), scale3(i, cross3(v, dv)))
+    dw = add3(
+        ddv,
+        scale3((ds * i) * (ds * i) - dds * i, v),
+        scale3(-ds * i, dv),
+        scale3(i, cross3(v, ddv)),
+        scale3(-ds * i * i, cross3(v, dv)),
+    )
+    return shortest_turn(v, s), w, dw
+
+
+def shortest_turn(v: Vec, s: Scalar) -> Mat:
+    """R = (s - 1) 1 + [v]x + v v^T/s with v = e0 x e and s = 1 + e0.e."""
+    i = 1.0 / s
+    c = s - 1.0
+    x, y, z = v
+    return (
+        (c + i * x * x, i * x * y - z, i * x * z + y),
+        (i * x * y + z, c + i * y * y, i * y * z - x),
+        (i * x * z - y, i * y * z + x, c + i * z * z),
+    )
+
+
+def polarised(a: Vec, b: Vec, both: Vec) -> Vec:
+    """The mixed part of a quadratic form from its values along (1, 0), (0, 1) and (1, 1)."""
+    return scale3(0.5, sub3(sub3(both, a), b))

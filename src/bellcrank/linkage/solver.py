@@ -1,0 +1,243 @@
+"""The exact solution of a chain, for many poses at once: positions by Newton's method, derivatives by two linear solutions.
+
+The Jacobian is the full analytic one; rotations are changed by small rotations in base axes and kept as Euler parameters of unit
+size, so that it is exact at every iterate. First derivatives T = -J_D^-1 J_I, second ones J_D^-1 gamma for unit rates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bellcrank.linkage.moving import Row
+from bellcrank.linkage.plan import Frames, Known, Plan, input_row, prescribed
+
+Array = np.ndarray[Any, Any]
+
+UPDATE = 1e-13  # largest last change of an unknown, m or rad
+CLOSED = 1e-10  # largest residual of rows that were left out as redundant
+ITERATIONS = 25
+
+
+@dataclass
+class Solution:
+    """States of n poses: `state` (size, n), `converged` (n,), `det` sign of the Jacobian's determinant."""
+
+    state: Array
+    converged: Array
+    det: Array
+    residual: Array
+
+
+@dataclass
+class Along:
+    """One pose on the way through the travel: residuals, their slopes by all unknowns, the travel and its slopes."""
+
+    g: Array
+    J: Array
+    travel: float
+    slope: Array
+
+
+class Solver:
+    """Newton's method on the closing rows `kept` (an independent set) and the rows of inputs."""
+
+    def __init__(self, plan: Plan, kept: Sequence[int] | None = None) -> None:
+        self.plan = plan
+        self.kept = list(range(len(plan.names))) if kept is None else list(kept)
+        self.free = plan.free
+        self.known = [(i, k) for i, k in enumerate(plan.inputs) if k is not None]
+        self.rows = [i for i, k in enumerate(plan.inputs) if k is None]
+
+    # ---- rows
+
+    def closing(self, frames: Frames) -> list[Row]:
+        return [row for rows in self.plan.closing for row in rows(frames)]
+
+    def system(self, frames: Frames) -> list[Row]:
+        closing = self.closing(frames)
+        inputs = self.plan.chain.inputs
+        return [*(closing[i] for i in self.kept), *(input_row(frames, inputs[i]) for i in self.rows)]
+
+    def target(self, values: Sequence[Array]) -> list[Any]:
+        inputs = self.plan.chain.inputs
+        return [0.0] * len(self.kept) + [prescribed(inputs[i], values[i], np.sin) for i in self.rows]
+
+    # ---- Newton
+
+    def set_known(self, state: Array, values: Sequence[Array]) -> None:
+        for i, k in self.known:
+            state[k.place] = k.drawn + k.sign * values[i]
+
+    def solve(self, start: Array, values: Sequence[Array]) -> Solution:
+        """Newton from `start` (size, n) to the input values (n,) each."""
+        state = np.array(start)
+        n = state.shape[1]
+        self.set_known(state, values)
+        target = self.target(values)
+        with np.errstate(all="ignore"):
+            J, last = np.zeros((n, 0, 0)), np.full(n, np.inf)
+            for _ in range(ITERATIONS):
+                rows = self.system(Frames(self.plan, state))
+                J = matrix(rows, self.free, n)
+                g = column([r.value - t for r, t in zip(rows, target, strict=True)], n)
+                change = -solve_each(J, g[:, :, None])[:, :, 0]
+                last = np.abs(change).max(axis=1, initial=0.0)
+                full = np.zeros((self.plan.unknowns, n))
+                full[self.free] = np.where(np.isfinite(last), change.T, 0.0)
+                state = self.moved(state, full)
+                if not (last > UPDATE).any():
+                    break
+                if not np.isfinite(last).any():
+                    break
+            frames = Frames(self.plan, state)
+            rest = column([r.value for r in self.closing(frames)], n)
+            residual = np.abs(rest).max(axis=1, initial=0.0)
+            # near a fold the last change is noise of the size of round-off over the distance to it: the residual decides
+            converged = np.isfinite(last) & (last < 1e-7) & (residual < CLOSED)
+            det = np.sign(np.linalg.det(J)) if J.size else np.ones(n)
+        return Solution(state, converged, det, residual)
+
+    def moved(self, state: Array, change: Array) -> Array:
+        """A state changed by small amounts of the unknowns (unknowns, n)."""
+        new = np.array(state)
+        for placing in self.plan.placings:
+            for step in placing.steps:
+                k, s = step.unknown, step.place
+                if step.kind in ("hinge", "slide"):
+                    new[s] += change[k]
+                    continue
+                if step.kind == "free":
+                    new[s : s + 3] += change[k : k + 3]
+                    k, s = k + 3, s + 3
+                new[s : s + 4] = turned(new[s : s + 4], change[k : k + 3])
+        return new
+
+    # ---- derivatives
+
+    def directions(self) -> list[tuple[float, ...]]:
+        """Motions whose second derivatives give all of them: each input alone, then both together."""
+        if len(self.plan.inputs) == 1:
+            return [(1.0,)]
+        return [(1.0, 0.0), (0.0, 1.0), (1.0, 1.0)]
+
+    def first(self, state: Array, values: Sequence[Array]) -> tuple[Array, Array]:
+        """dy/dinput (inputs, unknowns, n) of all unknowns, and J_D (n, m, m)."""
+        n = state.shape[1]
+        rows = self.system(Frames(self.plan, state))
+        J = matrix(rows, self.free, n)
+        T = np.zeros((len(self.plan.inputs), self.plan.unknowns, n))
+        for i, k in enumerate(self.plan.inputs):
+            right = np.zeros((n, len(rows)))
+            if k is None:
+                right[:, len(self.kept) + self.rows.index(i)] = self._slope(i, values[i])
+            else:
+                right = -k.sign * matrix(rows, [k.unknown], n)[:, :, 0]
+                T[i, k.unknown] = k.sign
+            T[i, self.free] = solve_each(J, right[:, :, None])[:, :, 0].T
+        return T, J
+
+    def second(self, state: Array, values: Sequence[Array], T: Array, J: Array) -> tuple[Array, Frames, Array]:
+        """d2y (directions, unknowns, n) along `directions`, with the frames that hold rates and biases along them."""
+        n = state.shape[1]
+        along = self.directions()
+        rates = [sum(c * T[i] for i, c in enumerate(d)) for d in along]
+        frames = Frames(self.plan, state, rates)
+        rows = self.system(frames)
+        D2 = np.zeros((len(along), self.plan.unknowns, n))
+        for j, d in enumerate(along):
+            right = -column([r.bias[j] for r in rows], n)
+            for i in self.rows:
+                right[:, len(self.kept) + self.rows.index(i)] += self._curve(i, values[i]) * d[i] ** 2
+            D2[j, self.free] = solve_each(J, right[:, :, None])[:, :, 0].T
+        return D2, frames, np.array(rates)
+
+    def _slope(self, i: int, value: Array) -> Array:
+        return np.cos(value) if self.plan.chain.inputs[i].kind == "roll" else np.ones_like(value)
+
+    def _curve(self, i: int, value: Array) -> Array:
+        return -np.sin(value) if self.plan.chain.inputs[i].kind == "roll" else np.zeros_like(value)
+
+    # ---- the path of the first input, as a curve
+
+    def along(self, state: Array, held: Sequence[int]) -> Along:
+        """Rows, slopes and inputs of one pose (size,) with respect to all unknowns, the inputs `held` as further rows."""
+        frames = Frames(self.plan, [float(x) for x in state])  # plain numbers are quicker than arrays of one
+        closing = self.closing(frames)
+        rows = [closing[i] for i in self.kept]
+        g, J = column([r.value for r in rows], 1)[0], matrix(rows, range(self.plan.unknowns), 1)[0]
+        for i in held:
+            J = np.vstack([J, self.input_slope(frames, i)])
+            g = np.append(g, self.input_value(state[:, None], i))
+        travel = float(self.input_value(state[:, None], 0)[0])
+        return Along(g, J, travel, self.input_slope(frames, 0))
+
+    def input_slope(self, frames: Frames, i: int) -> Array:
+        """Row of slopes of an input by all unknowns, at one pose."""
+        k = self.plan.inputs[i]
+        if isinstance(k, Known):
+            row = np.zeros(self.plan.unknowns)
+            row[k.unknown] = k.sign
+            return row
+        return matrix([input_row(frames, self.plan.chain.inputs[i])], range(self.plan.unknowns), 1)[0, 0]
+
+    def input_value(self, state: Array, i: int) -> Array:
+        """An input's value at given states."""
+        k = self.plan.inputs[i]
+        if isinstance(k, Known):
+            return (state[k.place] - k.drawn) * k.sign
+        numbers: Any = state if state.shape[1] > 1 else [float(x) for x in state[:, 0]]
+        value = input_row(Frames(self.plan, numbers), self.plan.chain.inputs[i]).value
+        value = np.broadcast_to(np.asarray(value, float), state.shape[1:])
+        return np.arcsin(value) if self.plan.chain.inputs[i].kind == "roll" else value
+
+
+def turned(e: Array, change: Array) -> Array:
+    """Euler parameters (4, n) after a rotation by the vector `change` (3, n) in base axes."""
+    half = 0.5 * np.sqrt((change * change).sum(axis=0))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        s = np.where(half < 1e-6, 0.5 - half**2 / 12, 0.5 * np.sin(half) / np.where(half == 0, 1, half))
+    c, v = np.cos(half), s * change
+    new = np.array(
+        [
+            c * e[0] - v[0] * e[1] - v[1] * e[2] - v[2] * e[3],
+            c * e[1] + v[0] * e[0] + v[1] * e[3] - v[2] * e[2],
+            c * e[2] + v[1] * e[0] + v[2] * e[1] - v[0] * e[3],
+            c * e[3] + v[2] * e[0] + v[0] * e[2] - v[1] * e[1],
+        ]
+    )
+    return new / np.sqrt((new * new).sum(axis=0))
+
+
+def matrix(rows: Sequence[Row], unknowns: Sequence[int], n: int) -> Array:
+    """Slopes of rows: (n, rows, unknowns)."""
+    J = np.zeros((n, len(rows), len(unknowns)))
+    for i, row in enumerate(rows):
+        for c, k in enumerate(unknowns):
+            J[:, i, c] = row.slope.get(k, 0.0)
+    return J
+
+
+def column(values: Sequence[Any], n: int) -> Array:
+    """Values (n, rows)."""
+    g = np.zeros((n, len(values)))
+    for i, v in enumerate(values):
+        g[:, i] = v
+    return g
+
+
+def solve_each(J: Array, right: Array) -> Array:
+    """J^-1 right for every pose; not-a-number where J is singular."""
+    try:
+        return np.linalg.solve(J, right)
+    except np.linalg.LinAlgError:
+        result = np.full(right.shape, np.nan)
+        for i in range(len(J)):
+            try:
+                result[i] = np.linalg.solve(J[i], right[i])
+            except np.linalg.LinAlgError:
+                continue
+        return result

@@ -1,0 +1,86 @@
+"""Bicubic interpolation of poses over travel and a second input.
+
+Position and rotation vector (from the drawn attitude) are bicubic Hermite in every cell, through values, slopes and mixed derivatives at
+its corners: values and slopes are continuous, errors h^4; second derivatives jump at cell edges.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bellcrank.linkage.interpolate import CUBIC
+from bellcrank.linkage.pose import Pose
+from bellcrank.linkage.rotations import exp, log, spin, spin_rate, unspin
+
+Array = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Coefficients (cells z, cells r, powers of s, powers of t, 6) over cells of size (hz, hr)."""
+
+    hz: float
+    hr: float
+    coefficients: Array
+
+    def solve(self, i: Array, s: Array, j: Array, t: Array) -> dict[str, Array]:
+        c = self.coefficients[i, j]
+        powers = [np.stack(_powers(x, h), 0) for x, h in ((s, self.hz), (t, self.hr))]  # derivative, n, power
+
+        def value(a: int, b: int) -> Array:
+            return np.einsum("nk,nl,nklc->nc", powers[0][a], powers[1][b], c)
+
+        f, fz, fr, fzz, fzr, frr = value(0, 0), value(1, 0), value(0, 1), value(2, 0), value(1, 1), value(0, 2)
+        p, pz, pr = f[:, 3:], fz[:, 3:], fr[:, 3:]
+        zz, rr = spin_rate(p, pz, fzz[:, 3:]), spin_rate(p, pr, frr[:, 3:])
+        both = spin_rate(p, pz + pr, fzz[:, 3:] + 2 * fzr[:, 3:] + frr[:, 3:])
+        return {
+            "position": f[:, :3],
+            "rotation": exp(p),
+            "d": fz[:, :3],
+            "delta": spin(p, pz),
+            "dd": fzz[:, :3],
+            "ddelta": zz,
+            "d_rack": fr[:, :3],
+            "delta_rack": spin(p, pr),
+            "dd_rack": frr[:, :3],
+            "ddelta_rack": rr,
+            "dd_mixed": fzr[:, :3],
+            "ddelta_mixed": 0.5 * (both - zz - rr),
+        }
+
+
+def _powers(x: Array, h: float) -> tuple[Array, Array, Array]:
+    one, zero = np.ones_like(x), np.zeros_like(x)
+    return (
+        np.stack([one, x, x * x, x**3], -1),
+        np.stack([zero, one, 2 * x, 3 * x * x], -1) / h,
+        np.stack([zero, zero, 2 * one, 6 * x], -1) / h**2,
+    )
+
+
+def cells(pose: Pose, hz: float, hr: float) -> Cells:
+    """Bicubic cells through the poses of a grid (nodes z, nodes r)."""
+    assert pose.delta_rack is not None and pose.ddelta_mixed is not None
+    assert pose.d_rack is not None and pose.dd_mixed is not None
+    p = log(pose.rotation)
+    pz, pr = unspin(p, pose.delta), unspin(p, pose.delta_rack)
+    zero = np.zeros_like(p)
+    # what the mixed part of w' is without p_zr: half of J' along both less J' along each
+    rest = 0.5 * (spin_rate(p, pz + pr, zero) - spin_rate(p, pz, zero) - spin_rate(p, pr, zero))
+    pzr = unspin(p, pose.ddelta_mixed - rest)
+    f = np.concatenate([pose.position, p], -1)
+    fz = hz * np.concatenate([pose.d, pz], -1)
+    fr = hr * np.concatenate([pose.d_rack, pr], -1)
+    fzr = hz * hr * np.concatenate([pose.dd_mixed, pzr], -1)
+
+    def ends(g: Array, gr: Array) -> Array:
+        """Along r: value and slope at both ends of every cell."""
+        return np.stack([g[:, :-1], gr[:, :-1], g[:, 1:], gr[:, 1:]], 0)
+
+    value, slope = ends(f, fr), ends(fz, fzr)  # (4, nodes z, cells r, 6)
+    corners = np.stack([value[:, :-1], slope[:, :-1], value[:, 1:], slope[:, 1:]], 0)  # (4 z, 4 r, cells, cells, 6)
+    return Cells(hz, hr, np.einsum("ak,bl,abijc->ijklc", CUBIC, CUBIC, corners))

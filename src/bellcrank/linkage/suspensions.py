@@ -1,0 +1,297 @@
+"""Suspensions by hard points: which points each kind needs, which body each belongs to, and how the bodies are tied together.
+
+Every builder takes a `Sheet` (the content of a hard-point file, lengths already in m) and returns a `Chain`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from bellcrank.errors import ModelError, did_you_mean
+from bellcrank.linkage.chain import BASE, Chain, HardPoint, Input, Joint, Point, Rod, Strut
+
+RACK = "rack"
+
+
+@dataclass(frozen=True)
+class Rack:
+    """A steering rack: the base points it carries, and the direction of positive movement."""
+
+    points: tuple[str, ...]
+    axis: Point = (0.0, 1.0, 0.0)
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """The content of a hard-point file in m."""
+
+    name: str
+    kind: str
+    axes: str
+    side: str
+    points: Mapping[str, Point]
+    attach: Mapping[str, str] = field(default_factory=dict)
+    struts: tuple[Strut, ...] = ()
+    rack: Rack | None = None
+    lengths: Mapping[str, float] = field(default_factory=dict)
+    vehicle: Mapping[str, Any] = field(default_factory=dict)
+    note: str = ""
+    bodies: tuple[str, ...] = ()
+    joints: tuple[Joint, ...] = ()
+    rods: tuple[Rod, ...] = ()
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of suspension: the points it must have (with their bodies), and how it is tied together."""
+
+    points: Mapping[str, str]
+    build: Callable[[Sheet, _Places], tuple[list[Joint], list[Rod]]]
+    bodies: tuple[str, ...]
+    carrier: str = "carrier"
+    tie: tuple[str, ...] = ()  # base points a rack carries unless told otherwise
+
+
+class _Places:
+    """Coordinates by name."""
+
+    def __init__(self, points: Mapping[str, Point]) -> None:
+        self.points = points
+
+    def line(self, a: str, b: str) -> Point:
+        """The vector from a to b."""
+        x, y = self.points[a], self.points[b]
+        return y[0] - x[0], y[1] - x[1], y[2] - x[2]
+
+
+def build_chain(sheet: Sheet) -> Chain:
+    """The chain of a sheet; raises a ModelError with all missing, misspelt and unattached points."""
+    if sheet.kind == "chain":
+        return _general(sheet)
+    kind = KINDS[sheet.kind]
+    sheet = _with_centre(sheet)
+    rod_names = [
+        r.name for r in kind.build(sheet, _Places({n: (0.0, 0.0, 0.0) for n in (*kind.points, *sheet.points)}))[1]
+    ]
+    problems = _names(sheet, kind, rod_names)
+    if problems:
+        raise ModelError(problems, sheet.name)
+    home = {**{n: b for n, b in kind.points.items() if n in sheet.points}, **_extras(sheet, kind), **sheet.attach}
+    joints, rods = kind.build(sheet, _Places(sheet.points))
+    bodies = list(kind.bodies)
+    inputs = [Input("travel", ("wheel_centre",))]
+    if sheet.kind == "solid_axle_four_link":
+        inputs.append(Input("roll", ("wheel_left", "wheel_right")))
+    if sheet.rack is not None:
+        carried = sheet.rack.points or kind.tie
+        home.update(dict.fromkeys(carried, RACK))
+        bodies.append(RACK)
+        joints.append(Joint("rack_guide", "prismatic", BASE, RACK, carried[0], sheet.rack.axis))
+        inputs.append(Input("rack", (), RACK, sheet.rack.axis))
+    points = {n: HardPoint(home[n], at) for n, at in sheet.points.items()}
+    return Chain(
+        sheet.name, sheet.kind, tuple(bodies), points, tuple(joints), _lengths(sheet, rods), kind.carrier, "wheel_centre",
+        tuple(inputs), sheet.axes, sheet.side, sheet.struts, sheet.vehicle, sheet.note,
+    )  # fmt: skip
+
+
+def _with_centre(sheet: Sheet) -> Sheet:
+    """The middle of an axle is its wheel centre unless one is given."""
+    p = sheet.points
+    if sheet.kind != "solid_axle_four_link" or "wheel_centre" in p or not {"wheel_left", "wheel_right"} <= set(p):
+        return sheet
+    a, b = p["wheel_left"], p["wheel_right"]
+    centre = (0.5 * (a[0] + b[0]), 0.5 * (a[1] + b[1]), 0.5 * (a[2] + b[2]))
+    return replace(sheet, points={**p, "wheel_centre": centre})
+
+
+def _names(sheet: Sheet, kind: Kind, rods: list[str]) -> list[str]:
+    problems = []
+    optional = OPTIONAL.get(sheet.kind, ())
+    bodies = {BASE, *kind.bodies}
+    extra = [n for n in sheet.points if n not in kind.points]
+    for name in kind.points:
+        if name not in sheet.points and name not in optional:
+            spelt = did_you_mean(name, extra).replace("Did you mean", "Is it given as")
+            problems.append(f"{sheet.kind} needs the hard point '{name}', which is missing.{spelt}")
+    missing = [n for n in kind.points if n not in sheet.points and n not in optional]
+    for name in extra:
+        if name in sheet.attach or name.endswith("_base"):
+            continue
+        guess = did_you_mean(name, [*missing, *kind.points])
+        problems.append(
+            f"the hard point '{name}' is not one of {sheet.kind}'s, and `attach` does not say which body it belongs to "
+            f"({', '.join(sorted(bodies))}).{guess}"
+        )
+    for name, body in sheet.attach.items():
+        if name not in sheet.points:
+            problems.append(f"attach: no hard point is called '{name}'.{did_you_mean(name, sheet.points)}")
+        if body not in (*bodies, *rods) and not (body == RACK and sheet.rack is not None):
+            listed = ", ".join([*sorted(bodies), *rods])
+            problems.append(f"attach: '{name}' is to belong to '{body}', but the links of {sheet.kind} are {listed}.")
+        elif body in rods and name in kind.points:
+            problems.append(f"attach: '{name}' is a joint of {sheet.kind} and cannot sit on the rod '{body}'.")
+    if sheet.rack is not None:
+        if not (sheet.rack.points or kind.tie):
+            problems.append(f"rack: say which base points it carries (rack.points); {sheet.kind} has none by default.")
+        for name in sheet.rack.points:
+            if sheet.points.get(name) is None or {**kind.points, **sheet.attach}.get(name, BASE) != BASE:
+                problems.append(f"rack: '{name}' is not a hard point of the base.{did_you_mean(name, kind.points)}")
+    return problems
+
+
+def _extras(sheet: Sheet, kind: Kind) -> dict[str, str]:
+    return {n: BASE for n in sheet.points if n not in kind.points and n.endswith("_base")}
+
+
+def _lengths(sheet: Sheet, rods: list[Rod]) -> tuple[Rod, ...]:
+    """Rods with the lengths that differ from the drawn ones."""
+    names = {r.name for r in rods}
+    wrong = [n for n in sheet.lengths if n not in names]
+    if wrong:
+        raise ModelError(
+            [
+                f"lengths: no rod is called '{n}'.{did_you_mean(n, names)} Rods: {', '.join(sorted(names))}."
+                for n in wrong
+            ],
+            sheet.name,
+        )
+    return tuple(replace(r, length=sheet.lengths.get(r.name, r.length)) for r in rods)
+
+
+def _general(sheet: Sheet) -> Chain:
+    """A chain whose bodies, joints and rods are listed in the file."""
+    points = {n: HardPoint(sheet.attach.get(n, BASE), at) for n, at in sheet.points.items()}
+    inputs = [Input("travel", ("wheel_centre",))]
+    if sheet.rack is not None:
+        inputs.append(Input("rack", (), RACK, sheet.rack.axis))
+    carrier = points["wheel_centre"].body if "wheel_centre" in points else "carrier"
+    return Chain(
+        sheet.name, "chain", sheet.bodies, points, sheet.joints, _lengths(sheet, list(sheet.rods)), carrier, "wheel_centre",
+        tuple(inputs), sheet.axes, sheet.side, sheet.struts, sheet.vehicle, sheet.note,
+    )  # fmt: skip
+
+
+# ---- the kinds
+
+
+def _five_rods(sheet: Sheet, at: _Places) -> tuple[list[Joint], list[Rod]]:
+    return [], [Rod(f"rod_{i}", f"P{i}", f"X{i}") for i in range(1, 6)]
+
+
+def _arm(name: str, level: str, at: _Places) -> Joint:
+    return Joint(f"{level}_pivot", "revolute", BASE, name, f"{level}_front", at.line(f"{level}_front", f"{level}_rear"))
+
+
+def _wishbones(sheet: Sheet, at: _Places) -> tuple[list[Joint], list[Rod]]:
+    joints = [
+        _arm("lower_arm", "lower", at),
+        _arm("upper_arm", "upper", at),
+        Joint("lower_ball_joint", "spherical", "lower_arm", "carrier", "lower_ball"),
+        Joint("upper_ball_joint", "spherical", "upper_arm", "carrier", "upper_ball"),
+    ]
+    return joints, [Rod("tie_rod", "tie_base", "tie_carrier")]
+
+
+def _macpherson(sheet: Sheet, at: _Places) -> tuple[list[Joint], list[Rod]]:
+    slide = at.line("strut_lower", "strut_top")
+    joints = [
+        _arm("lower_arm", "lower", at),
+        Joint("lower_ball_joint", "spherical", "lower_arm", "carrier", "lower_ball"),
+        Joint("strut_slide", "prismatic", "carrier", "strut", "strut_lower", slide),
+        Joint("strut_mount", "spherical", BASE, "strut", "strut_top"),
+    ]
+    return joints, [Rod("tie_rod", "tie_base", "tie_carrier")]
+
+
+def _swing(sheet: Sheet, at: _Places) -> tuple[list[Joint], list[Rod]]:
+    axis = at.line("pivot_inner", "pivot_outer")
+    return [Joint("arm_pivot", "revolute", BASE, "carrier", "pivot_inner", axis)], []
+
+
+def _axle(sheet: Sheet, at: _Places) -> tuple[list[Joint], list[Rod]]:
+    names = [f"{level}_{side}" for level in ("lower", "upper") for side in ("left", "right")]
+    return [], [Rod(n, f"{n}_base", f"{n}_axle") for n in names]
+
+
+def _pushrod(sheet: Sheet, at: _Places) -> tuple[list[Joint], list[Rod]]:
+    joints, rods = _wishbones(sheet, at)
+    axis = at.line("crank_pivot", "crank_axis") if "crank_axis" in at.points else (1.0, 0.0, 0.0)
+    joints.append(Joint("crank_pivot", "revolute", BASE, "bell_crank", "crank_pivot", axis))
+    return joints, [*rods, Rod("pushrod", "pushrod_crank", "pushrod_outer")]
+
+
+_WISHBONES = {
+    "lower_front": BASE,
+    "lower_rear": BASE,
+    "lower_ball": "carrier",
+    "upper_front": BASE,
+    "upper_rear": BASE,
+    "upper_ball": "carrier",
+    "tie_base": BASE,
+    "tie_carrier": "carrier",
+    "wheel_centre": "carrier",
+}
+_SWING = {"pivot_inner": BASE, "pivot_outer": BASE, "wheel_centre": "carrier"}
+
+KINDS: dict[str, Kind] = {
+    "five_link": Kind(
+        {
+            **{f"P{i}": BASE for i in range(1, 6)},
+            **{f"X{i}": "carrier" for i in range(1, 6)},
+            "wheel_centre": "carrier",
+        },
+        _five_rods,
+        ("carrier",),
+    ),
+    "double_wishbone": Kind(_WISHBONES, _wishbones, ("lower_arm", "upper_arm", "carrier"), tie=("tie_base",)),
+    "macpherson": Kind(
+        {
+            "lower_front": BASE,
+            "lower_rear": BASE,
+            "lower_ball": "carrier",
+            "strut_lower": "carrier",
+            "strut_top": "strut",
+            "tie_base": BASE,
+            "tie_carrier": "carrier",
+            "wheel_centre": "carrier",
+        },
+        _macpherson,
+        ("lower_arm", "strut", "carrier"),
+        tie=("tie_base",),
+    ),
+    "trailing_arm": Kind(_SWING, _swing, ("carrier",)),
+    "semi_trailing": Kind(_SWING, _swing, ("carrier",)),
+    "solid_axle_four_link": Kind(
+        {
+            **{f"{level}_{side}_base": BASE for level in ("lower", "upper") for side in ("left", "right")},
+            **{f"{level}_{side}_axle": "axle" for level in ("lower", "upper") for side in ("left", "right")},
+            "wheel_left": "axle",
+            "wheel_right": "axle",
+            "wheel_centre": "axle",
+        },
+        _axle,
+        ("axle",),
+        carrier="axle",
+    ),
+    "formula_pushrod": Kind(
+        {
+            **_WISHBONES,
+            "crank_pivot": BASE,
+            "crank_axis": BASE,
+            "pushrod_crank": "bell_crank",
+            "pushrod_outer": "carrier",
+            "spring_base": BASE,
+            "spring_crank": "bell_crank",
+        },
+        _pushrod,
+        ("lower_arm", "upper_arm", "carrier", "bell_crank"),
+        tie=("tie_base",),
+    ),
+}
+OPTIONAL = {
+    "formula_pushrod": ("crank_axis", "spring_base", "spring_crank"),
+    "solid_axle_four_link": ("wheel_centre",),
+}

@@ -1,0 +1,388 @@
+"""Tables of poses: a linkage at the nodes of a grid, interpolated with the interface of the exact linkage."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bellcrank.errors import ModelError, did_you_mean
+from bellcrank.linkage.chain import Chain, HardPoint, Input, Joint, Rod, Strut
+from bellcrank.linkage.interpolate import SCHEMES, Nodes, Pieces, ThreeRotations, interpolant
+from bellcrank.linkage.linkage import attach
+from bellcrank.linkage.pose import Pose
+from bellcrank.linkage.rotations import angle, exp
+from bellcrank.linkage.surface import Cells, cells
+
+if TYPE_CHECKING:
+    from bellcrank.linkage.linkage import Linkage
+
+Array = np.ndarray[Any, Any]
+
+FORMAT = "bellcrank linkage table 1"
+MOST = 20001  # nodes
+ORDER = {"quintic": 6, "cubic": 4, "three-rotations": 3}
+_FIRST = ("position", "rotation", "d", "delta", "dd", "ddelta")
+_SECOND = ("d_rack", "delta_rack", "dd_rack", "ddelta_rack", "dd_mixed", "ddelta_mixed")
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Poses of a linkage at the nodes of a uniform grid.
+
+    `travel` (m) and, with two inputs, `rack` are the nodes; `nodes` holds the poses there by link, the carrier under its own name;
+    `scheme` is quintic, cubic, three-rotations or (two inputs) bicubic. `errors` are the largest differences from the exact linkage
+    that were measured when a table was made for an accuracy: m, rad, and their derivatives per m.
+    """
+
+    chain: Chain
+    origins: Mapping[str, Any]
+    travel: Array
+    nodes: Mapping[str, Pose]
+    scheme: str = "quintic"
+    rack: Array | None = None
+    errors: Mapping[str, float] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        size = f"{len(self.travel)}" if self.rack is None else f"{len(self.travel)} x {len(self.rack)}"
+        return f"Table('{self.chain.name}', {self.scheme}, {size} nodes, travel {self.low:.6g} to {self.high:.6g} m)"
+
+    @property
+    def name(self) -> str:
+        return self.chain.name
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        kinds = tuple(i.kind for i in self.chain.inputs)
+        return kinds if self.rack is not None else kinds[:1]
+
+    @property
+    def links(self) -> list[str]:
+        return [n for n in self.nodes if n != self.chain.carrier]
+
+    @property
+    def low(self) -> float:
+        return float(self.travel[0])
+
+    @property
+    def high(self) -> float:
+        return float(self.travel[-1])
+
+    @property
+    def step(self) -> float:
+        return float((self.travel[-1] - self.travel[0]) / (len(self.travel) - 1))
+
+    @property
+    def rack_step(self) -> float:
+        assert self.rack is not None
+        return float((self.rack[-1] - self.rack[0]) / (len(self.rack) - 1))
+
+    def range(self) -> tuple[float, float]:
+        """Lowest and highest travel of the table, m."""
+        return self.low, self.high
+
+    @cached_property
+    def pieces(self) -> dict[str, Pieces | ThreeRotations]:
+        """Interpolants of a table of one input, by link."""
+        return {n: interpolant(Nodes.of(p), self.step, self.scheme) for n, p in self.nodes.items()}
+
+    @cached_property
+    def cells(self) -> dict[str, Cells]:
+        """Interpolants of a table of two inputs, by link."""
+        return {n: cells(p, self.step, self.rack_step) for n, p in self.nodes.items()}
+
+    def solve(
+        self,
+        travel: Any,
+        rack: Any = None,
+        *,
+        roll: Any = None,
+        links: Sequence[str] | None = None,
+        extend: bool = False,
+    ) -> Pose:
+        """The interpolated pose at a travel (m), scalar or array. Outside the table: an error, or with `extend=True` the pose goes on
+        straight (constant d and delta) and `pose.extended` is true there."""
+        second = rack if roll is None else roll
+        if self.rack is None and second is not None and np.any(np.asarray(second) != 0):
+            raise ModelError(f"table '{self.name}' has no second input")
+        given = [travel] if self.rack is None else [travel, 0.0 if second is None else second]
+        arrays = np.broadcast_arrays(*(np.asarray(x, float) for x in given))
+        z = arrays[0].ravel()
+        z_in = self._inside(z, self.travel, "travel", extend)
+        i, s = _cell(z_in, self.travel)
+        r = r_in = np.zeros_like(z)
+        if self.rack is not None:
+            r = arrays[1].ravel()
+            r_in = self._inside(r, self.rack, self.inputs[1], extend)
+        poses = {}
+        for name in [self.chain.carrier, *(self.links if links is None else links)]:
+            if self.rack is None:
+                data: dict[str, Any] = _fields(self.pieces[name].solve(i, s))
+            else:
+                data = {"rack": r, **self.cells[name].solve(i, s, *_cell(r_in, self.rack))}
+            poses[name] = _straight(Pose(travel=z, **data), z - z_in, r - r_in)
+        carrier = poses.pop(self.chain.carrier)
+        return attach(carrier, poses, self.chain, self.origins).reshaped(arrays[0].shape)
+
+    def _inside(self, x: Array, grid: Array, what: str, extend: bool) -> Array:
+        inner = np.clip(x, grid[0], grid[-1])
+        slack = 1e-12 * (grid[-1] - grid[0])
+        if not np.isfinite(x).all():
+            raise ModelError(f"table '{self.name}': {what} is not a finite number")
+        if not extend and (np.abs(x - inner) > slack).any():
+            worst = x[np.argmax(np.abs(x - inner))]
+            raise ModelError(
+                f"table '{self.name}': {what} {worst:.6g} lies outside its nodes, which go from {grid[0]:.6g} to {grid[-1]:.6g}; "
+                "make a larger table, or use extend=True to go on straight"
+            )
+        return inner
+
+    def compare(self, linkage: Linkage, per_interval: int = 4) -> dict[str, float]:
+        """Largest differences of carrier and links from the exact linkage at points inside the intervals: position (m), angle (rad), d,
+        delta, dd, ddelta."""
+        z = _between(self.travel, per_interval)
+        second: dict[str, Any] = {}
+        if self.rack is not None:
+            z, second[self.inputs[1]] = np.meshgrid(z, _between(self.rack, per_interval), indexing="ij")
+        own, exact = self.solve(z, *second.values()), linkage.solve(z, links=self.links, **second)
+        found = [differences(own, exact), *(differences(own.link[n], exact.link[n]) for n in self.links)]
+        return {measure: max(f[measure] for f in found) for measure in found[0]}
+
+    # ---- files
+
+    def save(self, path: str | Path) -> Path:
+        """Writes the table as JSON: the linkage, the grid, and at every node position, rotation and first and second derivatives."""
+        data = {
+            "format": FORMAT,
+            "linkage": _plain(self.chain),
+            "origins": {n: list(map(float, o)) for n, o in self.origins.items()},
+            "scheme": self.scheme,
+            "travel": self.travel.tolist(),
+            "rack": None if self.rack is None else self.rack.tolist(),
+            "errors": dict(self.errors),
+            "nodes": {n: {f: getattr(p, f).tolist() for f in self._fields} for n, p in self.nodes.items()},
+        }
+        Path(path).write_text(json.dumps(data), encoding="utf-8")
+        return Path(path)
+
+    @property
+    def _fields(self) -> tuple[str, ...]:
+        return _FIRST if self.rack is None else (*_FIRST, *_SECOND)
+
+    def save_transformations(self, path: str | Path, link: str | None = None) -> Path:
+        """Writes the carrier (or a link) in the table format of Houdek (2020), section 4.1: the number of nodes, then for each travel,
+        three rows of the transformation (rotation and position), d and delta. It holds no second derivatives."""
+        if self.rack is not None:
+            raise ModelError(f"table '{self.name}': this format holds one input only")
+        p = self.nodes[link or self.chain.carrier]
+        lines = [str(len(self.travel))]
+        for k, u in enumerate(self.travel):
+            lines.append(repr(float(u)))
+            lines += [" ".join(repr(float(x)) for x in (*p.rotation[k, r], p.position[k, r])) for r in range(3)]
+            lines += [" ".join(repr(float(x)) for x in v[k]) for v in (p.d, p.delta)]
+        Path(path).write_text("\n".join(lines) + "\n", encoding="utf-8")
+        return Path(path)
+
+
+def read_table(path: str | Path) -> Table:
+    """A table from a file that `Table.save` wrote."""
+    try:
+        data = json.loads(Path(path).read_text(encoding="utf-8"))
+        if not isinstance(data, dict) or data.get("format") != FORMAT:
+            raise ValueError(f"its format is not '{FORMAT}'")
+        nodes = {n: _node_poses(data["travel"], fields) for n, fields in data["nodes"].items()}
+        return Table(
+            _chain(data["linkage"]),
+            data["origins"],
+            np.array(data["travel"]),
+            nodes,
+            data["scheme"],
+            None if data["rack"] is None else np.array(data["rack"]),
+            data["errors"],
+        )
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ModelError(f"'{path}' cannot be read as a linkage table: {error}") from None
+
+
+def _node_poses(travel: Any, fields: Mapping[str, Any]) -> Pose:
+    arrays: dict[str, Any] = {f: np.array(fields[f], float) for f in (*_FIRST, *_SECOND) if f in fields}
+    return Pose(travel=np.array(travel), **arrays)
+
+
+def make_table(
+    linkage: Linkage,
+    step: float | None,
+    accuracy: float | None,
+    range: tuple[float, float] | None,
+    rack: tuple[float, float] | None,
+    rack_step: float | None,
+    scheme: str,
+    links: Sequence[str] | None,
+) -> Table:
+    """A table over `range` (default: the travel the file states, else the inner nine tenths of the reachable one) with nodes about
+    every `step` m, or as many as the wanted `accuracy` (m in position, rad in rotation) asks for. With `rack=(low, high)` it is a
+    bicubic table of travel and the second input."""
+    if scheme not in SCHEMES:
+        raise ModelError(
+            f"scheme={scheme!r} is not known; it is one of {', '.join(SCHEMES)}.{did_you_mean(scheme, SCHEMES)}"
+        )
+    if (step is None) == (accuracy is None):
+        raise ModelError("a table needs either step= (m) or accuracy= (m and rad)")
+    for what, x in (("step", step), ("accuracy", accuracy), ("rack_step", rack_step)):
+        if x is not None and not (math.isfinite(x) and x > 0):
+            raise ModelError(f"{what}={x!r} must be positive")
+    if rack is not None and len(linkage.inputs) == 1:
+        raise ModelError(f"linkage '{linkage.name}' has no second input for rack={rack}")
+    low, high = range or default_range(linkage)
+    if not low < high:
+        raise ModelError(f"range={range!r}: the lower end must lie below the upper one")
+    wanted = linkage.links if links is None else list(links)
+    if step is not None:
+        return _build(
+            linkage, (low, high), _count(high - low, step), rack, _racks(rack, rack_step, step), scheme, wanted
+        )
+    assert accuracy is not None
+    return _for_accuracy(linkage, (low, high), rack, accuracy, scheme, wanted)
+
+
+def default_range(linkage: Linkage) -> tuple[float, float]:
+    vehicle = linkage.chain.vehicle
+    low, high = linkage.range()
+    inner = 0.05 * (high - low)
+    return vehicle.get("travel_low", low + inner), vehicle.get("travel_high", high - inner)
+
+
+def _count(length: float, step: float) -> int:
+    return max(1, math.ceil(length / step - 1e-9))
+
+
+def _racks(rack: tuple[float, float] | None, rack_step: float | None, step: float) -> int:
+    return 0 if rack is None else _count(rack[1] - rack[0], rack_step or step)
+
+
+def _build(
+    linkage: Linkage,
+    ends: tuple[float, float],
+    n: int,
+    rack: tuple[float, float] | None,
+    m: int,
+    scheme: str,
+    links: Sequence[str],
+) -> Table:
+    if (n + 1) * (m + 1) > MOST * (10 if m else 1):
+        raise ModelError(
+            f"a table of {n + 1} nodes{f' by {m + 1}' if m else ''} is too large; use a larger step or accuracy"
+        )
+    travel = np.linspace(*ends, n + 1)
+    racks = None if rack is None else np.linspace(*rack, m + 1)
+    if racks is None:
+        pose = linkage.solve(travel, links=links)
+    else:
+        zz, rr = np.meshgrid(travel, racks, indexing="ij")
+        pose = linkage.solve(zz, links=links, **{linkage.inputs[1]: rr})
+    nodes = {linkage.chain.carrier: pose, **pose.link}
+    scheme = scheme if racks is None else "bicubic"
+    return Table(linkage.chain, linkage.origins, travel, nodes, scheme, racks)
+
+
+def _for_accuracy(
+    linkage: Linkage,
+    ends: tuple[float, float],
+    rack: tuple[float, float] | None,
+    accuracy: float,
+    scheme: str,
+    links: Sequence[str],
+) -> Table:
+    """A grid whose measured error, at four points of every interval, stays within the accuracy for carrier and links."""
+    order = 4 if rack is not None else ORDER[scheme]
+    n, m = 8, 0 if rack is None else 4
+    while True:
+        table = _build(linkage, ends, n, rack, m, scheme, links)
+        errors = table.compare(linkage)
+        worst = max(errors["position"], errors["angle"])
+        if worst <= accuracy:
+            break
+        factor = min(8.0, max(1.15, 1.05 * (worst / accuracy) ** (1.0 / order)))
+        n, m = math.ceil(n * factor), math.ceil(m * factor)
+    return replace(table, errors=errors)
+
+
+def differences(a: Pose, b: Pose) -> dict[str, float]:
+    """Largest differences of two sets of poses: position, angle, d, delta, dd, ddelta."""
+
+    def size(x: Array) -> float:
+        return float(np.sqrt((x * x).sum(-1)).max())
+
+    result = {"position": size(a.position - b.position), "angle": float(angle(a.rotation, b.rotation).max())}
+    return result | {f: size(getattr(a, f) - getattr(b, f)) for f in ("d", "delta", "dd", "ddelta")}
+
+
+def _cell(x: Array, grid: Array) -> tuple[Array, Array]:
+    n = len(grid) - 1
+    place = (x - grid[0]) * (n / (grid[-1] - grid[0]))
+    i = np.clip(np.floor(place).astype(int), 0, n - 1)
+    return i, place - i
+
+
+def _between(grid: Array, k: int) -> Array:
+    inner = (np.arange(k) + 0.5) / k
+    return (grid[:-1, None] + np.diff(grid)[:, None] * inner).ravel()
+
+
+def _fields(nodes: Nodes) -> dict[str, Array]:
+    return {f: getattr(nodes, f) for f in _FIRST}
+
+
+def _straight(pose: Pose, beyond: Array, beyond_rack: Array) -> Pose:
+    """A pose at the edge of a table, continued straight by what lies beyond it."""
+    out = (beyond != 0) | (beyond_rack != 0)
+    if not out.any():
+        return pose
+    turn, move = pose.delta * beyond[:, None], pose.d * beyond[:, None]
+    if pose.d_rack is not None and pose.delta_rack is not None:
+        turn, move = turn + pose.delta_rack * beyond_rack[:, None], move + pose.d_rack * beyond_rack[:, None]
+    flat: dict[str, Any] = {
+        f: np.where(out[:, None], 0.0, getattr(pose, f))
+        for f in ("dd", "ddelta", "dd_rack", "ddelta_rack", "dd_mixed", "ddelta_mixed")
+        if getattr(pose, f) is not None
+    }
+    return replace(pose, position=pose.position + move, rotation=exp(turn) @ pose.rotation, extended=out, **flat)
+
+
+def _plain(chain: Chain) -> dict[str, Any]:
+    data = {f: getattr(chain, f) for f in ("name", "kind", "bodies", "carrier", "wheel_centre", "axes", "side", "note")}
+    data |= {"points": {n: asdict(p) for n, p in chain.points.items()}, "vehicle": dict(chain.vehicle)}
+    return data | {f: [asdict(x) for x in getattr(chain, f)] for f in ("joints", "rods", "inputs", "struts")}
+
+
+def _chain(data: dict[str, Any]) -> Chain:
+    """A chain from what `_plain` wrote."""
+
+    def tuples(x: Any) -> Any:
+        return tuple(tuples(y) for y in x) if isinstance(x, list) else x
+
+    def made(kind: Any, rows: list[dict[str, Any]]) -> tuple[Any, ...]:
+        return tuple(kind(**{k: tuples(v) for k, v in row.items()}) for row in rows)
+
+    return Chain(
+        name=data["name"],
+        kind=data["kind"],
+        bodies=tuple(data["bodies"]),
+        points={n: HardPoint(p["body"], tuples(p["at"])) for n, p in data["points"].items()},
+        joints=made(Joint, data["joints"]),
+        rods=made(Rod, data["rods"]),
+        carrier=data["carrier"],
+        wheel_centre=data["wheel_centre"],
+        inputs=made(Input, data["inputs"]),
+        axes=data["axes"],
+        side=data["side"],
+        struts=made(Strut, data["struts"]),
+        vehicle=data["vehicle"],
+        note=data["note"],
+    )

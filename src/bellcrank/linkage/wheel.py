@@ -1,0 +1,97 @@
+"""A wheel on its linkage, seen from its own side of the vehicle: x forward, y outward, z up, whatever axes the file uses.
+
+In:  a linkage (or table) and wheel travels. Out: `Wheel`: wheel centre, spin axis, contact point and the velocity of any carrier point per
+unit of wheel travel, for parallel, opposite and single-wheel motion of an axle.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bellcrank.errors import ModelError
+from bellcrank.linkage.chain import Chain
+from bellcrank.linkage.pose import PointMotion, Pose
+
+Array = np.ndarray[Any, Any]
+
+MODES = ("parallel", "opposite", "single")
+
+
+@dataclass(frozen=True)
+class Wheel:
+    """Arrays over travel. `pose` in the axes of the file; all else in wheel-side axes, m; velocities per m of wheel travel."""
+
+    chain: Chain
+    pose: Pose
+    flip: Array  # diagonal that turns file axes into wheel-side axes
+    centre: Array
+    axis: Array  # of spin, outward
+    contact: Array
+    v_centre: Array
+    v_contact: Array  # of the carrier point at the contact: a locked wheel
+    delta: (
+        Array  # rotation per m of wheel travel, wheel-side axes (as a right-handed vector of the file's axes, flipped)
+    )
+    rates: tuple[Array, Array | None]  # of the inputs per m of wheel travel
+
+    def side(self, v: Array) -> Array:
+        """A vector of the file's axes in wheel-side axes."""
+        return v * self.flip
+
+    def point(self, name: str) -> tuple[Array, Array]:
+        """A hard point and its velocity per m of wheel travel, wheel-side axes."""
+        p = self.pose.point(name)
+        return self.side(p.position), self.side(_rate(p, self.rates))
+
+
+def see_wheel(linkage: Any, travel: Any, rack: Any = 0.0, mode: str = "parallel") -> Wheel:
+    """The wheel of a linkage at wheel travels (m, up); of a solid axle its left wheel, the mode saying what the other one does."""
+    chain: Chain = linkage.chain
+    if mode not in MODES:
+        raise ModelError(f"mode={mode!r} is not known; it is one of {', '.join(MODES)}")
+    z = np.atleast_1d(np.asarray(travel, float))
+    r = np.broadcast_to(np.asarray(rack, float), z.shape)
+    name, drawn = chain.wheel_centre, chain.place(chain.wheel_centre)
+    rates: tuple[Array, Array | None] = (np.ones_like(z), None)
+    if "roll" in linkage.inputs:
+        name, drawn = "wheel_left", chain.place("wheel_left")
+        track = np.linalg.norm(np.subtract(drawn, chain.place("wheel_right")))
+        share = {"parallel": 0.0, "opposite": 2.0, "single": 1.0}[mode] / track
+        middle = {"parallel": 1.0, "opposite": 0.0, "single": 0.5}[mode]
+        roll = np.arcsin(share * z)
+        rates = (np.full_like(z, middle), share / np.cos(roll))
+        pose = linkage.solve(middle * z, roll=roll)
+    elif "rack" in linkage.inputs:
+        pose, rates = linkage.solve(z, r), (np.ones_like(z), np.zeros_like(z))
+    else:
+        pose = linkage.solve(z)
+    flip = np.array([1.0, float(chain.outward), float(chain.up)])
+    hub = pose.point(name)
+    axis = (pose.rotation @ (static_axis(chain) * flip)) * flip
+    centre = hub.position * flip
+    down = axis * axis[:, 2:3] - [0.0, 0.0, 1.0]
+    down = down / np.linalg.norm(down, axis=1)[:, None]
+    radius = float(chain.vehicle.get("tyre_radius", 0.0))
+    arm = radius * down
+    delta = pose.delta * rates[0][:, None]
+    if rates[1] is not None and pose.delta_rack is not None:
+        delta = delta + pose.delta_rack * rates[1][:, None]
+    v = _rate(hub, rates)
+    v_contact = v + np.cross(delta, arm * flip)
+    return Wheel(chain, pose, flip, centre, axis, centre + arm, v * flip, v_contact * flip, delta, rates)
+
+
+def static_axis(chain: Chain) -> Array:
+    """The spin axis as drawn, from the toe and camber the file states (deg; 0 if not), in wheel-side axes."""
+    toe, camber = (np.radians(chain.vehicle.get(k, 0.0)) for k in ("toe", "camber"))
+    return np.array([np.sin(toe) * np.cos(camber), np.cos(toe) * np.cos(camber), -np.sin(camber)])
+
+
+def _rate(p: PointMotion, rates: tuple[Array, Array | None]) -> Array:
+    v = p.d * rates[0][:, None]
+    if rates[1] is not None and p.d_rack is not None:
+        v = v + p.d_rack * rates[1][:, None]
+    return v

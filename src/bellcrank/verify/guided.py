@@ -1,0 +1,68 @@
+"""Joints given by functions, as numbers: pose and partial velocities along a motion, as jets.
+
+The functions themselves (a linkage, a table) give values, first and second derivatives; their series in time follow by the chain rule. Jets end after
+the second derivative, which is all that accelerations need.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bellcrank.verify.jets import Jet, Value
+
+Numbers = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class GuidedPose:
+    """R_AB, the position p of the reference point, and d and delta of every coordinate, in the parent's axes."""
+
+    R: Value
+    p: Value
+    d: tuple[Value, ...]
+    delta: tuple[Value, ...]
+
+
+def guided_pose(m: Numbers, z: Sequence[Value]) -> GuidedPose:
+    """The pose from what a guide gives at the present values of its coordinates z."""
+    count = range(len(z))
+    lengths = [len(x) for x in z if isinstance(x, Jet)]
+    if not lengths:
+        return GuidedPose(m["R"], m["p"], tuple(m["d"]), tuple(m["delta"]))
+    known = min(lengths)
+    rates, seconds = ([_derivative(x, n) for x in z] for n in (1, 2))
+    v = sum(m["d"][k] * rates[k] for k in count)
+    w = sum(m["delta"][k] * rates[k] for k in count)
+    a = sum(m["d"][k] * seconds[k] for k in count) + _quadratic(m["dd"], rates)
+    alpha = sum(m["delta"][k] * seconds[k] for k in count) + _quadratic(m["ddelta"], rates)
+    W, A = _skew(w), _skew(alpha)
+    R = [m["R"], W @ m["R"], (A + W @ W) @ m["R"] / 2]
+    d = tuple(Jet([m["d"][k], sum(_pair(m["dd"], k, j) * rates[j] for j in count)][:known]) for k in count)
+    delta = tuple(Jet([m["delta"][k], sum(_bent(m, k, j) * rates[j] for j in count)][:known]) for k in count)
+    return GuidedPose(Jet(R[:known]), Jet([m["p"], v, a / 2][:known]), d, delta)
+
+
+def _derivative(x: Value, n: int) -> Any:
+    return x.c[n] * n if isinstance(x, Jet) and len(x) > n else 0.0
+
+
+def _pair(form: Mapping[tuple[int, int], Any], k: int, j: int) -> Any:
+    return form[min(k, j), max(k, j)]
+
+
+def _bent(m: Numbers, k: int, j: int) -> Any:
+    """d delta_k/d z_j: the symmetric part, and half a cross product because rotations do not commute."""
+    return _pair(m["ddelta"], k, j) + 0.5 * np.cross(m["delta"][j], m["delta"][k])
+
+
+def _quadratic(form: Mapping[tuple[int, int], Any], rates: Sequence[Any]) -> Any:
+    return sum(v * rates[i] * rates[j] * (1 if i == j else 2) for (i, j), v in form.items())
+
+
+def _skew(v: Any) -> np.ndarray:
+    x, y, z = np.asarray(v, dtype=float) * np.ones(3)
+    return np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])

@@ -1,0 +1,17 @@
+"""Shipped linkages, made once: following the way of each takes some tenths of a second."""
+
+import tomllib
+from functools import cache
+from pathlib import Path
+
+from bellcrank.linkage import load, shipped
+
+
+@cache
+def linkage(name):
+    return load(shipped(name))
+
+
+def sheet(name):
+    """The content of a shipped file, to be changed."""
+    return tomllib.loads(Path(shipped(name)).read_text(encoding="utf-8"))

@@ -1,0 +1,45 @@
+"""Linkages and tables in C against the Python solver: many poses at a time."""
+
+import numpy as np
+import pytest
+
+import bellcrank as bc
+from bellcrank.errors import ModelError
+from bellcrank.linkage.table import differences
+from tests.linkage.machines import linkage
+
+
+@pytest.mark.parametrize(("name", "second"), [("five_link", None), ("double_wishbone", "rack"), ("solid_axle", "roll")])
+def test_exact_poses_from_c(name, second):
+    chain = linkage(name)
+    z = np.linspace(-0.15, 0.18, 40)
+    other = {} if second is None else {second: np.linspace(0.03, -0.02, 40)}
+    links = chain.links[:1]
+    a, b = bc.compile_linkage(chain, links).solve(z, **other), chain.solve(z, **other)
+    for one, two in ((a, b), (a.link[links[0]], b.link[links[0]])):
+        found = differences(one, two)
+        assert found["position"] < 1e-14 and found["angle"] < 1e-13
+        assert max(found["d"], found["delta"]) < 1e-10 and max(found["dd"], found["ddelta"]) < 1e-8
+    if second:
+        assert np.abs(a.ddelta_mixed - b.ddelta_mixed).max() < 1e-9
+
+
+@pytest.mark.parametrize("scheme", ["quintic", "cubic"])
+def test_look_up_in_c(scheme):
+    table = linkage("five_link").table(step=0.02, range=(-0.1, 0.1), scheme=scheme)
+    compiled = bc.compile_linkage(table, ["rod_5"])
+    z = np.linspace(-0.1, 0.1, 57)
+    a, b = compiled.solve(z), table.solve(z)
+    assert max(differences(a, b).values()) < 1e-11
+    assert max(differences(a.link["rod_5"], b.link["rod_5"]).values()) < 1e-11
+    with pytest.raises(ModelError, match=r"travel 0\.11 m lies outside its range"):
+        compiled.solve(0.11)
+
+
+def test_bicubic_look_up_in_c():
+    table = linkage("double_wishbone").table(step=0.02, range=(-0.04, 0.04), rack=(-0.02, 0.02), links=())
+    z, r = np.linspace(-0.04, 0.04, 23), np.linspace(0.02, -0.02, 23)
+    a, b = bc.compile_linkage(table).solve(z, r), table.solve(z, r)
+    assert max(differences(a, b).values()) < 1e-11
+    for name in ("d_rack", "delta_rack", "dd_rack", "ddelta_rack", "dd_mixed", "ddelta_mixed"):
+        assert np.abs(getattr(a, name) - getattr(b, name)).max() < 1e-11

@@ -1,0 +1,186 @@
+"""Tables against recomputed figures of Houdek (2020), their orders, continuity, files and edges."""
+
+import numpy as np
+import pytest
+
+from bellcrank.errors import ModelError
+from bellcrank.linkage import load, read_table
+from bellcrank.linkage.rotations import exp, log, spin, spin_rate, unspin, unspin_rate
+from bellcrank.linkage.table import differences
+from tests.linkage.machines import linkage
+
+MEASURES = ("position", "angle", "d", "delta", "dd", "ddelta")
+FULL = {  # five-link, table over [-0.2, 0.2] m, largest errors on a 1 mm grid
+    ("three-rotations", 0.04): (2.574e-4, 2.902e-3, 2.299e-2, 2.606e-1, 9.331, 106.9),
+    ("three-rotations", 0.01): (5.474e-6, 6.356e-5, 1.790e-3, 2.081e-2, 2.175, 25.35),
+    ("quintic", 0.04): (7.128e-5, 8.375e-4, 6.588e-3, 7.746e-2, 1.120, 13.19),
+    ("quintic", 0.01): (2.248e-7, 2.672e-6, 7.642e-5, 9.084e-4, 5.311e-2, 0.6312),
+}
+SMOOTH = {  # the same on [0, 0.1] m, away from the fold
+    ("three-rotations", 0.02): (7.00e-8, 3.64e-7, 1.09e-5, 5.59e-5, 5.75e-3, 2.69e-2),
+    ("cubic", 0.01): (4.67e-9, 2.00e-8, 1.44e-6, 6.19e-6, 1.51e-3, 6.53e-3),
+    ("quintic", 0.01): (1.34e-12, 7.54e-12, 4.55e-10, 2.56e-9, 3.22e-7, 1.81e-6),
+}
+
+
+@pytest.fixture(scope="module")
+def five():
+    return linkage("five_link")
+
+
+@pytest.mark.parametrize(("ends", "cases", "digits"), [((-0.2, 0.2), FULL, 5e-4), ((0.0, 0.1), SMOOTH, 6e-3)])
+def test_errors_are_the_recomputed_ones(five, ends, cases, digits):
+    z = np.linspace(*ends, round((ends[1] - ends[0]) / 1e-3) + 1)
+    exact = five.solve(z, links=())
+    for (scheme, step), expected in cases.items():
+        found = differences(five.table(step=step, range=ends, scheme=scheme, links=()).solve(z), exact)
+        assert [found[m] for m in MEASURES] == pytest.approx(expected, rel=digits)
+
+
+@pytest.mark.parametrize(
+    ("scheme", "orders"),
+    [("three-rotations", (4, 3, 3, 2, 2, 1)), ("cubic", (4, 4, 3, 3, 2, 2)), ("quintic", (6, 6, 5, 5, 4, 4))],
+)
+def test_orders(five, scheme, orders):
+    """Steps of 10 and 5 mm on [0, 0.1] m. The three rotations do not commute, which costs their angle an order."""
+    errors = [
+        five.table(step=h, range=(0.0, 0.1), scheme=scheme, links=()).compare(five, per_interval=16)
+        for h in (0.01, 0.005)
+    ]
+    found = [np.log2(errors[0][m] / errors[1][m]) for m in MEASURES]
+    assert found == pytest.approx(orders, abs=0.45)
+
+
+def test_quintic_accelerations_are_continuous_and_cubic_ones_jump(five):
+    for scheme, low, high in (("quintic", 0.0, 1e-11), ("cubic", 1.0568, 1.0569)):
+        table = five.table(step=0.01, range=(-0.2, 0.2), scheme=scheme, links=())
+        piece = table.pieces["carrier"]
+        inner = np.arange(1, len(table.travel) - 1)
+        left, right = piece.solve(inner - 1, np.ones(len(inner))), piece.solve(inner, np.zeros(len(inner)))
+        assert np.abs(left.position - right.position).max() < 1e-14
+        assert np.abs(left.d - right.d).max() < 1e-12 and np.abs(left.delta - right.delta).max() < 1e-11
+        # the source promises a continuous acceleration; it jumps by 1.05684 1/m at z = -0.19 m
+        assert low <= np.linalg.norm(left.dd - right.dd, axis=1).max() < high
+    nodes = five.table(step=0.01, range=(-0.2, 0.2), links=())
+    assert max(differences(nodes.solve(nodes.travel), five.solve(nodes.travel, links=())).values()) < 1e-9
+
+
+def test_single_rod():
+    """Houdek (2020), section 3.5.1: a rod of unit length, nodes every 0.3 rad: e = 2.106e-5, about h^4/384, rotation exact.
+
+    Here travel is the height of the rod's end, so the same accuracy is looked for by a table over the angle's sine."""
+    rod = load(
+        {
+            "kind": "trailing_arm", "name": "rod", "units": "m", "axes": "ISO 8855", "side": "left",
+            "points": {"pivot_inner": [0, 0, 0], "pivot_outer": [0, 1, 0], "wheel_centre": [-1, 0, 0]},
+        }
+    )  # fmt: skip
+    from bellcrank.linkage.interpolate import Nodes, pieces
+
+    angles = np.arange(0, 1.81, 0.3)
+
+    def at(a):
+        R = exp(np.stack([0 * a, a, 0 * a], -1))
+        p = np.stack([-np.cos(a), 0 * a, np.sin(a)], -1)
+        delta = np.tile([0.0, 1.0, 0.0], (len(a), 1))
+        return Nodes(p, R, np.cross(delta, p), delta, -p, 0 * p)
+
+    check = np.arange(0, np.pi / 2, 0.01)
+    i = np.minimum((check / 0.3).astype(int), 5)
+    found = pieces(at(angles), 0.3, quintic=False).solve(i, check / 0.3 - i)
+    exact = at(check)
+    assert np.linalg.norm(found.position - exact.position, axis=1).max() == pytest.approx(2.106e-5, rel=1e-3)
+    assert np.linalg.norm(found.d - exact.d, axis=1).max() == pytest.approx(2.157e-4, rel=1e-3)
+    assert np.abs(found.rotation - exact.rotation).max() < 1e-14
+    pose = rod.solve(np.sin(0.4))
+    assert np.abs(pose.rotation - at(np.array([0.4])).rotation[0]).max() < 1e-14
+
+
+def test_grid_is_chosen_for_an_accuracy(five):
+    for accuracy in (1e-5, 1e-8):
+        table = five.table(accuracy=accuracy, range=(-0.19, 0.2), links=())
+        exact = table.compare(five, per_interval=7)
+        assert max(exact["position"], exact["angle"]) < 1.1 * accuracy
+        coarse = five.table(step=2 * table.step, range=(-0.19, 0.2), links=()).compare(five, per_interval=7)
+        assert max(coarse["position"], coarse["angle"]) > accuracy
+        assert table.errors["angle"] <= accuracy
+
+
+def test_travel_and_rack_are_bicubic():
+    wishbone = linkage("double_wishbone")
+    errors = []
+    for step in (0.02, 0.01):
+        table = wishbone.table(step=step, rack=(0.0, 0.04), range=(-0.04, 0.04), links=())
+        errors.append(table.compare(wishbone, per_interval=3))
+    orders = [np.log2(errors[0][m] / errors[1][m]) for m in MEASURES]
+    assert orders == pytest.approx([4, 4, 3, 3, 2, 2], abs=0.5)
+    z, r = table.travel[3], table.rack[2]
+    a, b = table.solve(z, r), wishbone.solve(z, r)
+    for name in ("position", "rotation", "d", "delta", "d_rack", "delta_rack", "dd_mixed", "ddelta_mixed"):
+        assert np.abs(getattr(a, name) - getattr(b, name)).max() < 1e-10, name
+    pose = wishbone.table(accuracy=1e-6, rack=(-0.01, 0.01), range=(-0.02, 0.02)).solve(0.013, 0.004)
+    exact = wishbone.solve(0.013, 0.004)
+    assert np.abs(pose.point("spring_arm").position - exact.point("spring_arm").position).max() < 2e-6
+    assert np.abs(pose.point("tie_base").d_rack - [0, 1, 0]).max() < 1e-9
+
+
+def test_links_and_points_are_interpolated_too():
+    formula = linkage("formula_student")
+    table = formula.table(accuracy=1e-8, range=(-0.06, 0.06))
+    z = np.linspace(-0.06, 0.06, 23)
+    a, b = table.solve(z), formula.solve(z)
+    for name in formula.links:
+        assert np.abs(a.link[name].position - b.link[name].position).max() < 1e-6
+    for point in ("spring_crank", "pushrod_outer"):
+        assert np.abs(a.point(point).position - b.point(point).position).max() < 1e-6
+        assert np.abs(a.point(point).d - b.point(point).d).max() < 1e-4
+
+
+def test_outside_the_table(five):
+    table = five.table(step=0.01, range=(-0.1, 0.1))
+    with pytest.raises(ModelError, match=r"travel 0\.12 lies outside its nodes, which go from -0\.1 to 0\.1"):
+        table.solve([0.0, 0.12])
+    pose = table.solve([0.05, 0.12], extend=True)
+    assert pose.extended.tolist() == [False, True]
+    edge = table.solve(0.1)
+    assert np.abs(pose.position[1] - edge.position - 0.02 * edge.d).max() < 1e-12
+    assert np.abs(log(pose.rotation[1] @ edge.rotation.T) - 0.02 * edge.delta).max() < 1e-9
+    assert np.abs(pose.dd[1]).max() == 0
+
+
+def test_files(five, tmp_path):
+    table = five.table(step=0.02, range=(-0.1, 0.1))
+    again = read_table(table.save(tmp_path / "five.json"))
+    z = np.linspace(-0.1, 0.1, 17)
+    assert max(differences(table.solve(z), again.solve(z)).values()) == 0
+    assert np.abs(table.solve(z).point("X5").position - again.solve(z).point("X5").position).max() == 0
+    lines = table.save_transformations(tmp_path / "five.txt").read_text().splitlines()
+    assert int(lines[0]) == 11 and len(lines) == 1 + 11 * 6
+    T = np.array([[float(x) for x in line.split()] for line in lines[2:5]])
+    assert np.abs(T[:, :3] - table.nodes["carrier"].rotation[0]).max() == 0
+    assert [float(x) for x in lines[6].split()] == table.nodes["carrier"].delta[0].tolist()
+    (tmp_path / "bad.json").write_text("{}")
+    with pytest.raises(ModelError, match="cannot be read as a linkage table"):
+        read_table(tmp_path / "bad.json")
+    with pytest.raises(ModelError, match="either step"):
+        five.table()
+    with pytest.raises(ModelError, match="scheme='linear' is not known"):
+        five.table(step=0.01, scheme="linear")
+
+
+def test_rotation_vectors():
+    """w = axial(R' R^T) by differences, at small and large angles; the inverse formulas undo the direct ones."""
+    rng = np.random.default_rng(4)
+    for size in (1e-9, 1e-3, 0.9, 1.1, 2.5):
+        p, dp, ddp = size * rng.normal(size=(1, 3)) / 1.7, rng.normal(size=(1, 3)), rng.normal(size=(1, 3))
+        assert np.abs(log(exp(p)) - p).max() < 1e-14 + 1e-15 * size
+        h = 1e-4
+        t = h * np.array([-2, -1, 0, 1, 2])[:, None]
+        path, slope = p + dp * t + 0.5 * ddp * t * t, dp + ddp * t
+        weights = np.array([1, -8, 0, 8, -1]) / (12 * h)
+        W = np.einsum("k,kij->ij", weights, exp(path)) @ exp(p)[0].T
+        w = spin(p, dp)
+        assert np.abs(w[0] - [W[2, 1], W[0, 2], W[1, 0]]).max() < 1e-9
+        assert np.abs(weights @ spin(path, slope) - spin_rate(p, dp, ddp)).max() < 1e-9
+        assert np.abs(unspin(p, w) - dp).max() < 1e-12
+        assert np.abs(unspin_rate(p, dp, spin_rate(p, dp, ddp)) - ddp).max() < 1e-11
