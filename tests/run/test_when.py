@@ -194,3 +194,11 @@ def test_check_covers_kept_values():
     from bellcrank.verify.check import check
 
     assert check(sampled("python"), states=3).passed
+
+
+def test_analyses_say_that_they_cannot():
+    with pytest.raises(
+        bc.ModelError,
+        match="not available for models with external routines that are called once per step or run: torque",
+    ):
+        sampled("python").equations().compile(backend="python").linearize()

@@ -155,7 +155,7 @@ def _speeds_for(
     for listed, numbers in (
         (program.coordinates, q.tolist()),
         (program.parameters, p),
-        (program.inputs, w),
+        (program.given_inputs, w),
     ):
         known.update(zip(listed, numbers, strict=True))
     relations = [equations.analysis.kinematics.speed[s] for s in wanted]

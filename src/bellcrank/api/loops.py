@@ -36,16 +36,17 @@ def keeper_of(
     y: np.ndarray,
     p: Sequence[float],
     signals: Sequence[Input],
-    kept: np.ndarray,
+    kept: np.ndarray | None = None,
 ) -> Keeper:
     """What keeps loops closed in a run that starts at y; `kept`: values of external routines that follow the inputs."""
+    held = np.zeros(len(model.program.inputs) - len(signals)) if kept is None else kept
     c, n_q = model.constants(p), closure.n_q
 
     def careful(t: float, y: np.ndarray) -> np.ndarray:
         return np.array(model.careful(*at(t, y[:n_q], y[n_q:])))
 
     def at(t: float, q: np.ndarray, u: np.ndarray) -> At:
-        return t, q.tolist(), u.tolist(), p, c, [*(i.function(t) for i in signals), *kept.tolist()]
+        return t, q.tolist(), u.tolist(), p, c, [*(i.function(t) for i in signals), *held.tolist()]
 
     loops = model.program.loops
     quick = None
@@ -57,7 +58,7 @@ def keeper_of(
             lambda t, q, u: np.array(model.quick_u(*at(t, q, u))),
             np.array(loops.quick.pivot_scales),
         )
-    w = [*(i.function(0.0) for i in signals), *kept.tolist()]
+    w = [*(i.function(0.0) for i in signals), *held.tolist()]
     return Keeper(replace(closure, weights=inertia_weights(model, y, p, w), quick=quick), careful)
 
 

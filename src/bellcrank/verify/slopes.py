@@ -144,9 +144,14 @@ def rate_slopes(subject: Subject, s: Sample, direction: np.ndarray) -> np.ndarra
     taylor = Taylor(program, subject.sim.externals)
     taylor.give(program.parameters, p)
     taylor.run(program.constants)
-    taylor.give((Symbol("t", "time"), *program.inputs), (s.time, *w))
+    given = len(program.given_inputs)
+    taylor.give((Symbol("t", "time"), *program.inputs[:given]), (s.time, *w[:given]))
     x = [Jet(pair) for pair in zip((*s.q, *s.u), direction, strict=True)]
     taylor.give((*program.coordinates, *program.speeds), x)
+    for section in (program.start, program.update):  # what external routines keep, as at the start of a run
+        taylor.run(section)
+        taylor.give(program.inputs[given : given + len(section.results)], taylor.evaluate(section.results))
+        given += len(section.results)
     taylor.run(program.derivatives)
     results = taylor.evaluate(program.derivatives.results)
     return np.array([jets.coefficients(r, 2)[1] for r in results])

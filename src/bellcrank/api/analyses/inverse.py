@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bellcrank.analysis.inverse import InverseDynamics
-from bellcrank.api.analyses.point import parameters_of
+from bellcrank.api.analyses.point import parameters_of, refuse_kept
 from bellcrank.api.graph import all_parameters
 from bellcrank.api.outside import Outside
 from bellcrank.build.python import PythonModel
@@ -131,6 +131,7 @@ def inverse_dynamics(
     inputs: Mapping[str, Any] | None,
 ) -> InverseDynamics:
     """Forces for given positions, speeds and accelerations (equation units), one state or one row per time."""
+    refuse_kept(sim)
     loads = _loads(sim, forces)
     inverse, model = _program(sim, loads)
     motion, times, single = _motion(sim, q, u, udot, t)

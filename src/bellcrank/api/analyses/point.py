@@ -93,6 +93,16 @@ class Quantity:
     label: str
 
 
+def refuse_kept(sim: Simulation) -> None:
+    """An error for models with values that change in jumps, at the end of steps: they have no equations in continuous time."""
+    kept = [s.name for s in sim.program.inputs if s.kind == "kept"]
+    if kept:
+        raise ModelError(
+            f"this is not available for models with external routines that are called once per step or run: {', '.join(kept)}",
+            sim.equations.name,
+        )
+
+
 class Names:
     """Everything of a model that can be named, looked up without regard to case or spaces."""
 
@@ -104,6 +114,7 @@ class Names:
             for kind, listed in (("coordinate", program.coordinates), ("speed", program.speeds))
             for s in listed
         ]
+        refuse_kept(sim)
         self.inputs = [_input(sim, s) for s in program.inputs]
         self.parameters = [
             Quantity(s.name, "parameter", s, q.unit[s.name.lower()], q.label.get(s.name.lower(), s.name))
