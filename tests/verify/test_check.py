@@ -95,7 +95,7 @@ def test_small_variables_make_an_error_of_second_order(name):
     system, eom = derived(name)
     report = check(system, states=2, equations=eom, backend="python", run=False)
     assert report.passed, str(report)
-    (order,) = (line.value for line in report.lines if line.name.startswith("order"))
+    (order,) = (line.value for line in report.lines if line.name == "order of the truncation error")
     assert order == pytest.approx(2.0, abs=0.1)
 
 
@@ -104,6 +104,17 @@ def test_wrong_equation_with_small_variables_is_found(i):
     system, eom = derived("passenger_car_small")
     report = check(system, states=2, equations=corrupted(eom, 4 + i), backend="python", run=False)
     assert not report.passed
+
+
+def test_wrong_output_with_small_variables_is_found():
+    system, eom = derived("passenger_car_small")
+    outputs = eom.program.outputs
+    wrong = bc.Equations.__new__(bc.Equations)
+    wrong.__dict__.update(eom.__dict__)
+    results = (outputs.results[0], outputs.results[1] * 1.001, *outputs.results[2:])
+    wrong.program = replace(eom.program, outputs=replace(outputs, results=results))
+    report = check(system, states=2, equations=wrong, backend="python", run=False)
+    assert [x.name for x in report.lines if not x.passed] == ["order of the truncation error of outputs"]
 
 
 def test_equations_of_another_machine_are_found():

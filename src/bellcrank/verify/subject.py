@@ -108,8 +108,10 @@ class Subject:
             s.time, s.q.tolist(), s.u.tolist(), parameters={**self.given, **(scaled or {})}, inputs=held(s)
         )
 
-    def outputs(self, s: Sample) -> dict[str, float]:
-        return self.sim.outputs(s.time, s.q.tolist(), s.u.tolist(), parameters=self.given, inputs=held(s))
+    def outputs(self, s: Sample, scaled: Mapping[str, float] | None = None) -> dict[str, float]:
+        """Channels of the program under check, in user units."""
+        given = {**self.given, **(scaled or {})}
+        return self.sim.outputs(s.time, s.q.tolist(), s.u.tolist(), parameters=given, inputs=held(s))
 
     def numbers(self, s: Sample) -> tuple[list[float], list[float], list[float]]:
         """Parameters, constants and inputs as the program takes them."""

@@ -6,7 +6,7 @@ In:  the same description derived with and without small variables. Out: a line 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from itertools import pairwise
 
 import numpy as np
@@ -20,32 +20,58 @@ FLOOR = 1e-12  # relative errors below this are rounding
 
 
 def lines_of_truncation(exact: Subject, truncated: Subject, samples: list[Sample]) -> list[Line]:
-    """Amplitudes of all small symbols are halved again and again: the error of every rate must fall with their square,
-    relative to all rates together."""
+    """Amplitudes of all small symbols are halved again and again: the error of every rate must fall with their square, relative to all
+    rates together, and that of every output relative to the output itself."""
     name, limit = "order of the truncation error", exact.description.small_threshold - ORDER_SLACK
+    sizes = [0.1 * 0.5**i for i in range(14)]
     try:
         if [x.name for x in exact.eom.speeds] != [x.name for x in truncated.eom.speeds]:
             raise CannotEvaluate("the description without small variables has other independent speeds")
-        found = [_truncation_error(exact, truncated, samples, 0.1 * 0.5**i) for i in range(14)]
+        rates = [_error(exact, truncated, samples, size, _rates) for size in sizes]
+        outputs = [_error(exact, truncated, samples, size, _outputs) for size in sizes]
     except UNUSABLE as error:
         return [Line(name, math.nan, limit, True, str(error))]
-    weight = np.where(found[0][1] > 0, found[0][1], 1.0)  # rates have different units
-    errors = np.array([e / weight for e, _ in found])
-    relative = errors / np.array([[np.linalg.norm(size / weight) or 1.0] for _, size in found])
+    weight = np.where(rates[0][1] > 0, rates[0][1], 1.0)  # rates have different units
+    errors = np.array([e / weight for e, _ in rates])
+    relative = errors / np.array([[np.linalg.norm(size / weight) or 1.0] for _, size in rates])
+    states = [f"the rate of {x.name}" for x in (*truncated.eom.coordinates, *truncated.eom.speeds)]
+    order, where = _lowest(relative, states)
+    note = f"relative error {relative[0].max():.1e} with all that is small at a tenth of full size"
+    lines = [Line(name, order, limit, True, note + (f", lowest in {where}" if order < limit else ""))]
+    if truncated.eom.outputs:
+        channels = np.array([e / np.where(size > 0, size, 1.0) for e, size in outputs])
+        order, where = _lowest(channels, truncated.eom.outputs)
+        note = f"lowest in {where}" if order < limit else ""
+        lines.append(Line(f"{name} of outputs", order, limit, True, note))
+    return lines
+
+
+def _lowest(relative: np.ndarray, names: list[str]) -> tuple[float, str]:
+    """The lowest rate at which a column shrinks under halving, as a power, and whose it is; rounding is left out."""
     order, where = math.inf, ""
-    for i, state in enumerate((*truncated.eom.coordinates, *truncated.eom.speeds)):
+    for i, name in enumerate(names):
         above = [x for x in relative[:, i] if x > FLOOR]
         last = [math.log2(a / b) for a, b in pairwise(above)][-3:]
         if min(last, default=math.inf) < order:
-            order, where = min(last), f", lowest in the rate of {state.name}"
-    note = f"relative error {relative[0].max():.1e} with all that is small at a tenth of full size"
-    return [Line(name, order, limit, True, note + (where if order < limit else ""))]
+            order, where = min(last), name
+    return order, where
 
 
-def _truncation_error(
-    exact: Subject, truncated: Subject, samples: list[Sample], size: float
+Reading = Callable[[Subject, Sample, Mapping[str, float]], np.ndarray]
+
+
+def _rates(subject: Subject, s: Sample, scaled: Mapping[str, float]) -> np.ndarray:
+    return np.concatenate(subject.rates(s, scaled))
+
+
+def _outputs(subject: Subject, s: Sample, scaled: Mapping[str, float]) -> np.ndarray:
+    return np.array(list(subject.outputs(s, scaled).values()))
+
+
+def _error(
+    exact: Subject, truncated: Subject, samples: list[Sample], size: float, read: Reading
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Root mean square of the error of every rate, and of the rate itself, with small quantities of the given size."""
+    """Root mean square of the error of every value, and of the value itself, with small quantities of the given size."""
     orders = truncated.eom.analysis.mechanism.orders
     scaled = {}
     for key, record in truncated.description.parameters.items():
@@ -54,7 +80,7 @@ def _truncation_error(
     difference, whole = [], []
     for s in samples:
         small = _scaled(truncated, s, size, orders)
-        a, b = np.concatenate(exact.rates(small, scaled)), np.concatenate(truncated.rates(small, scaled))
+        a, b = (read(subject, small, scaled) for subject in (exact, truncated))
         difference.append(b - a)
         whole.append(a)
     return np.sqrt(np.mean(np.square(difference), axis=0)), np.sqrt(np.mean(np.square(whole), axis=0))
