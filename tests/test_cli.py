@@ -322,7 +322,7 @@ def test_numbers_out_of_range_are_wrong_usage(arguments, message, capsys):
     ("arguments", "message"),
     [
         (("--step", "1e-300"), "step=1e-300 s is too small for t_end=3 s"),
-        (("--plot", "x.foo"), "cannot draw to x.foo"),
+        (("--plot", "x.foo"), "cannot draw"),
         (("--event", "up=nothing - 1"), "event 'up': no channel or parameter is called 'nothing'"),
         (("--set", "m_b=-1"), "the mass of body 'body' is negative: m_b = -1"),
     ],

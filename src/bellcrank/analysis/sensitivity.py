@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from bellcrank.analysis.tables import per, table, write_csv
+from bellcrank.build.arguments import Course
 
 Rates = Callable[[float, np.ndarray], tuple[np.ndarray, np.ndarray, np.ndarray]]  # t, x -> f, df/dx, df/dp
 Admit = Callable[[float, np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]  # t, x, S -> both on the constraints
@@ -25,22 +26,22 @@ def integrate(
     rates: Rates,
     x: np.ndarray,
     S: np.ndarray,
-    h: float,
-    steps: int,
-    method: str,
+    course: Course,
     n_q: int,
     admit: Admit,
     record: Record,
 ) -> None:
-    """Takes all steps; record(t, x, S) is called at the start and after each."""
+    """Takes all steps, in parts where inputs jump; record(t, x, S) is called at the start and after each."""
     record(0.0, x, S)
-    for i in range(steps):
-        t = i * h
-        x, S = _STEPS[method](rates, t, (i + 1) * h, x, S, h, n_q)
-        x, S = admit((i + 1) * h, x, S)
-        if not (np.all(np.isfinite(x)) and np.all(np.isfinite(S))):
-            raise FloatingPointError(f"the run is no longer finite at t = {(i + 1) * h:g} s")
-        record((i + 1) * h, x, S)
+    for i in range(1, course.total + 1):
+        t = course.begin(i)
+        for part in course.parts(i):
+            x, S = _STEPS[course.method](rates, t, part.before, x, S, part.h, n_q)
+            x, S = admit(part.end, x, S)
+            if not (np.all(np.isfinite(x)) and np.all(np.isfinite(S))):
+                raise FloatingPointError(f"the run is no longer finite at t = {part.end:g} s")
+            t = part.after
+        record(course.time(i), x, S)
 
 
 def _both(rates: Rates, t: float, x: np.ndarray, S: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

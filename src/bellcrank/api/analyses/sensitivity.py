@@ -14,8 +14,10 @@ from bellcrank.api.analyses.evaluate import Evaluator
 from bellcrank.api.analyses.point import Names, Point, Quantity
 from bellcrank.api.assembly import complete_state, state_key
 from bellcrank.api.loops import keeper_of
+from bellcrank.build.arguments import Course
 from bellcrank.errors import ModelError, RunError
 from bellcrank.expr import Expr, Symbol, evaluate, partial
+from bellcrank.run.inputs import breaks_of
 
 if TYPE_CHECKING:
     from bellcrank.api.simulation import Simulation
@@ -153,7 +155,8 @@ def sensitivity(
         S = run.tangent(0.0, x, S, held)
         run.start(x)
     try:
-        integrate(run.rates, x, S, h, steps, how, run.n_q, run.admit, run.record)
+        course = Course(how, h, steps, 1, t_end, breaks_of(signals, t_end, steps))
+        integrate(run.rates, x, S, course, run.n_q, run.admit, run.record)
     except FloatingPointError as error:
         raise RunError(f"sensitivity of '{sim.equations.name}': {error}; try a smaller step") from None
     result = _result(sim, run, chosen, channels, p)
