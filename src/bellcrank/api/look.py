@@ -23,7 +23,7 @@ from bellcrank.kinematics.dimensions import Quantities
 from bellcrank.program.null_space import fixed_ratio
 from bellcrank.program.program import Loops, Parts, Scales, build_program
 from bellcrank.run.admit import CannotClose, Closure
-from bellcrank.run.inputs import as_signal
+from bellcrank.run.inputs import as_signal, differentiated
 
 RANK = 1e-6  # a singular value below this share of the largest is none
 GOOD = 0.3  # the usual choice of speeds is kept if its pivots are no worse than this share of the best choice's
@@ -243,7 +243,7 @@ class _Place:
 
 def _at_start(s: Symbol, given: object, quantities: Quantities) -> float:
     """An input at t = 0, in equation units; zero where it is not given."""
-    name = s.name[5:-1] if s.kind == "rate" else s.name
+    name, _ = differentiated(s.name) if s.kind == "rate" else (s.name, 0)
     listed = {str(k).lower(): v for k, v in dict(given or {}).items()}  # type: ignore[call-overload]
     if s.kind == "rate" or name.lower() not in listed:
         return 0.0

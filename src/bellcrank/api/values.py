@@ -14,7 +14,7 @@ from bellcrank.build.c import Input
 from bellcrank.errors import ModelError, ModelWarning, did_you_mean, mapping
 from bellcrank.expr import Expr, evaluate
 from bellcrank.expr.show import text
-from bellcrank.run.inputs import as_input, as_signal, check_covers
+from bellcrank.run.inputs import as_input, as_signal, check_covers, differentiated
 from bellcrank.run.integrate import ADAPTIVE, FIXED
 
 if TYPE_CHECKING:
@@ -100,14 +100,14 @@ def input_signals(equations: Equations, given: Mapping[str, Any] | None, t_end: 
     result: list[Input] = []
     missing = []
     for s in equations.program.given_inputs:
-        name = s.name[5:-1] if s.kind == "rate" else s.name
+        name, times = differentiated(s.name) if s.kind == "rate" else (s.name, 0)
         if name.lower() not in listed:
             missing.append(name)
             continue
         signal = as_signal(listed[name.lower()], name)
         if t_end is not None:
             check_covers(signal, name, t_end)
-        result.append(as_input(signal, name, quantities.unit[name.lower()].factor, s.kind == "rate"))
+        result.append(as_input(signal, name, quantities.unit[name.lower()].factor, times))
     if missing:
         raise ModelError(
             f"no input is given for {', '.join(dict.fromkeys(missing))}: use inputs= or set_run(inputs=)",

@@ -97,7 +97,7 @@ def _rows(kinematics: Kinematics, checker: Checker, points: dict[str, Point]) ->
             checker.problems.append(str(error))
     for record in checker.description.constraints:
         shown = record.expression if isinstance(record.expression, str) else show(to_syntax(record.expression))
-        text = f"'{shown}'"
+        text = f"'{record.label or shown}'"
         try:
             residual = language.scalar(record.expression)
             if kept := [s.name for s in symbols(residual) if s.kind == "kept"]:

@@ -52,6 +52,8 @@ def loop_rows(record: LoopRecord, language: Language) -> list[LoopRow]:
     name = record.label or f"{p.name} to {r.name}"
     if p.body == r.body:
         raise ModelError(f"the loop {name} closes on one body: its points {p.name} and {r.name} both belong to it")
+    if _carrier(p.body, language) == _carrier(r.body, language):
+        raise ModelError(f"the loop {name} closes between {p.name} and {r.name}, whose bodies are rigidly joined")
     between = k.position(p) - k.position(r)
     if record.joint is None:
         if not record.directions:
@@ -72,6 +74,14 @@ def loop_rows(record: LoopRecord, language: Language) -> list[LoopRow]:
             f"the loop {name}: joint={joint!r} is not known.{did_you_mean(joint, known)} It is one of {', '.join(known)}."
         )
     return _joint_rows(record, joint, name, between, p, r, language)
+
+
+def _carrier(body: int, language: Language) -> int:
+    """The first body towards the ground that can move against its parent."""
+    bodies = language.k.mechanism.bodies
+    while body >= 0 and not bodies[body].coordinates:
+        body = bodies[body].parent
+    return body
 
 
 def _joint_rows(

@@ -73,6 +73,8 @@ class Kinematics:
                 return ONE
             case "variable":
                 return Symbol(f"dxdt({s.name})", "rate", s.order)
+            case "rate" if not s.name.startswith("dxdt(dxdt("):
+                return Symbol(f"dxdt({s.name})", "rate", s.order)
             case "acceleration" | "rate":
                 raise ModelError(f"the time derivative of {s.name} is not available")
         return ZERO

@@ -66,7 +66,9 @@ def _pass_back(node: Expr, s: int, slope: dict[Expr, int]) -> None:
             for j, value in enumerate(powers):
                 if j != i:
                     share = share * value % PRIME
-            if exponent != 1:
+            if exponent != 1 and base.fingerprint == 0:
+                share = 0  # a square of what is always zero does not act
+            elif exponent != 1:
                 share = share * residue(exponent) * powers[i] % PRIME * pow(base.fingerprint, -1, PRIME) % PRIME
             slope[base] += share
     elif isinstance(node, Func):

@@ -32,6 +32,7 @@ class Signal:
     points: np.ndarray | None = None
     pieces: np.ndarray | None = None
     covers: tuple[float, float] = (-math.inf, math.inf)
+    second: Callable[[float], float] | None = None  # the rate of the rate
 
     def __call__(self, t: float) -> float:
         return self.value(t)
@@ -78,6 +79,7 @@ def sine(amplitude: float = 1.0, frequency: float = 1.0, phase: float = 0.0, sta
         lambda t: amplitude * w * math.cos(w * (t - start) + phase) if t >= start else 0.0,
         (start,),
         (amplitude, frequency, phase, start),
+        second=lambda t: -amplitude * w * w * math.sin(w * (t - start) + phase) if t >= start else 0.0,
     )
 
 
@@ -102,12 +104,20 @@ def chirp(
             return 0.0
         return amplitude * 2 * math.pi * (f0 + k * min(t - start, duration)) * math.cos(phase(t))
 
+    def second(t: float) -> float:
+        if t < start:
+            return 0.0
+        w = 2 * math.pi * (f0 + k * min(t - start, duration))
+        growth = 2 * math.pi * k if t - start < duration else 0.0
+        return amplitude * (growth * math.cos(phase(t)) - w * w * math.sin(phase(t)))
+
     return Signal(
         "chirp",
         lambda t: amplitude * math.sin(phase(t)) if t >= start else 0.0,
         rate,
         (start, start + duration),
         (amplitude, f0, f1, duration, start),
+        second=second,
     )
 
 
@@ -182,7 +192,7 @@ def as_signal(given: Any, name: str) -> Signal:
         constant = float(given)
         if not math.isfinite(constant):
             raise RunError(f"input '{name}' is {constant}, not a finite number")
-        return Signal("constant", lambda t: constant, lambda t: 0.0, (), (constant,))
+        return Signal("constant", lambda t: constant, lambda t: 0.0, (), (constant,), second=lambda t: 0.0)
     if callable(given):
         return Signal("function", given)
     if isinstance(given, tuple | list) and len(given) == 2:
@@ -199,19 +209,29 @@ def _table(given: Table, name: str) -> Signal:
     if len(given.axes) != 1:
         raise RunError(f"input '{name}' is a table of {len(given.axes)} arguments; time is the only one")
     slope = given.partial(0, ()).function if given.differentiable else None  # type: ignore[attr-defined]
+    curve = slope.partial(0, ()).function if slope is not None and slope.differentiable and given.order > 1 else None
+    second = curve.value if curve is not None else None
     if given.derivative != (0,):
-        return Signal("function", given.value, slope.value if slope else None)
+        return Signal("function", given.value, slope.value if slope else None, second=second)
     points, pieces = np.ascontiguousarray(given.axes[0], dtype=float), np.ascontiguousarray(spline_pieces(given))
     kinks = _kinks(points, pieces[:, 1]) if given.order == 1 else ()
-    return Signal("pieces", given.value, slope.value if slope else None, kinks, (), points, pieces)
+    return Signal("pieces", given.value, slope.value if slope else None, kinks, (), points, pieces, second=second)
 
 
-def as_input(signal: Signal, name: str, factor: float, rate: bool) -> Input:
-    """The signal, or its rate, as an input of a program; `factor` leads to equation units."""
-    if rate and signal.rate is None:
-        raise ModelError(f"input '{name}' must be differentiable here: its rate is used; a {signal.name} has none")
-    source = signal.rate if rate else signal.value
-    assert source is not None
+def differentiated(name: str) -> tuple[str, int]:
+    """The input behind a name such as dxdt(dxdt(z)), and how often it is differentiated."""
+    times = 0
+    while name.startswith("dxdt("):
+        name, times = name[5:-1], times + 1
+    return name, times
+
+
+def as_input(signal: Signal, name: str, factor: float, times: int) -> Input:
+    """The signal, differentiated as often as asked for, as an input of a program; `factor` leads to equation units."""
+    source = (signal.value, signal.rate, signal.second)[times]
+    if source is None:
+        what = "its rate" if times == 1 else "the rate of its rate"
+        raise ModelError(f"input '{name}' must be differentiable here: {what} is used; a {signal.name} has none")
 
     def value(t: float) -> float:
         try:
@@ -222,7 +242,9 @@ def as_input(signal: Signal, name: str, factor: float, rate: bool) -> Input:
             raise RunError(f"input '{name}' is {x} at t = {t:g} s, not a finite number")
         return x * factor
 
-    return Input(value, signal.name, signal.numbers, signal.points, signal.pieces, rate, factor, signal.breaks)
+    if times == 2:  # not known in C
+        return Input(value, breaks=signal.breaks)
+    return Input(value, signal.name, signal.numbers, signal.points, signal.pieces, times == 1, factor, signal.breaks)
 
 
 def check_covers(signal: Signal, name: str, t_end: float) -> None:
