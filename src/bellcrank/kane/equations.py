@@ -14,21 +14,14 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from bellcrank.api.equations import Equations
+from bellcrank.api.graph import Results
 from bellcrank.api.pipeline import OPTIMISE, SOLVE, Clock
 from bellcrank.api.simulation import Simulation
 from bellcrank.dynamics.derive import LONG
 from bellcrank.dynamics.factor import best_orders, pattern
 from bellcrank.dynamics.factor import solve as factored
 from bellcrank.errors import ModelError
-from bellcrank.expr import (
-    ONE,
-    ZERO,
-    Expr,
-    Symbol,
-    add,
-    release,
-    substitute,
-)
+from bellcrank.expr import ONE, ZERO, Expr, Symbol, add, mul, release, substitute
 from bellcrank.expr.walk import symbols
 from bellcrank.kane.system import REAL, KaneSystem, kane_system
 from bellcrank.kinematics.analysis import Analysis, Output
@@ -103,6 +96,21 @@ class KaneEquations(Equations):
     def compile(self, backend: str = "auto", external: Mapping[str, Any] | None = None) -> KaneSimulation:
         """A simulation, ready to run; Euler parameters of initial states are brought to unit size."""
         return KaneSimulation(self, backend, dict(external or {}))
+
+    @cached_property
+    def results(self) -> Results:
+        """All that may be differentiated: rates and outputs, and the unit size of Euler parameters."""
+        s, system = self.derivation.scalars, self.system
+        states = [*s.coordinates, *system.speeds]
+        rates = _solved(self.derivation, system)
+        known: dict[Expr, Expr] = dict(zip(system.accelerations, rates[len(s.coordinates) :], strict=True))
+        outputs = [(o.name, substitute(o.value, known)) for o in self.analysis.outputs]
+        sizes = [
+            (f"unit size of the Euler parameters of {b}", add(*(mul(e, e) for e in four)) - 1)
+            for b, four in self.derivation.euler.items()
+        ]
+        named = tuple((f"{x.name}'", rate) for x, rate in zip(states, rates, strict=True))
+        return Results(named, tuple(outputs), tuple(sizes), ())
 
     @cached_property
     def _user_system(self) -> tuple[list[list[Expr]], list[Expr]]:
