@@ -6,8 +6,6 @@ F_r + F_r*, so it is what the user's own velocities and accelerations say; if it
 
 from __future__ import annotations
 
-import inspect
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -16,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 from bellcrank.api.equations import Equations
 from bellcrank.api.graph import Results
 from bellcrank.api.pipeline import OPTIMISE, SOLVE, Clock
-from bellcrank.api.simulation import Simulation
 from bellcrank.dynamics.derive import LONG
 from bellcrank.dynamics.factor import best_orders, pattern
 from bellcrank.dynamics.factor import solve as factored
@@ -34,13 +31,13 @@ from bellcrank.program.count import count
 from bellcrank.program.idle import drop_idle_parameters
 from bellcrank.program.optimise import first_extraction, optimise
 from bellcrank.program.program import Parts, Program, build_program
-from bellcrank.run.result import Run
 from bellcrank.units import ONE as PURE
 from bellcrank.units import Unit
 from bellcrank.vector import IDENTITY, NULL, dot
 
 if TYPE_CHECKING:
     from bellcrank.kane.derivation import Derivation
+    from bellcrank.kane.simulation import KaneSimulation
 
 FEW = 60  # intermediate results up to which equations are also tried written out
 
@@ -61,32 +58,6 @@ class HandMechanism(Mechanism):
         return self.u
 
 
-class KaneSimulation(Simulation):
-    """A simulation of a hand-led derivation."""
-
-    def simulate(self, *args: Any, **options: Any) -> Run:
-        """As `Simulation.simulate`; initial Euler parameters may be given in any size."""
-        given = inspect.signature(super().simulate).bind(*args, **options).arguments
-        given["initial"] = self.unit_size({**self.description.run.initial, **(given.get("initial") or {})})
-        return super().simulate(**given)
-
-    def unit_size(self, given: Mapping[Any, float]) -> dict[Any, float]:
-        """Initial values with Euler parameters of size 1."""
-        values = {(k.name if isinstance(k, Symbol) else str(k)).lower(): (k, v) for k, v in given.items()}
-        result = dict(given)
-        assert isinstance(self.equations, KaneEquations)
-        for four in self.equations.derivation.euler.values():
-            keys = [values.get(e.name.lower(), (e, 0.0)) for e in four]
-            size = math.sqrt(sum(float(v) ** 2 for _, v in keys))
-            if any(e.name.lower() in values for e in four):
-                if not size > 0:
-                    raise ModelError(
-                        f"the Euler parameters {', '.join(e.name for e in four)} are all zero", self.equations.name
-                    )
-                result.update({k: float(v) / size for k, v in keys})
-        return result
-
-
 class KaneEquations(Equations):
     """Equations of motion from a hand-led derivation; `derivation` is where they came from."""
 
@@ -95,6 +66,8 @@ class KaneEquations(Equations):
 
     def compile(self, backend: str = "auto", external: Mapping[str, Any] | None = None) -> KaneSimulation:
         """A simulation, ready to run; Euler parameters of initial states are brought to unit size."""
+        from bellcrank.kane.simulation import KaneSimulation
+
         return KaneSimulation(self, backend, dict(external or {}))
 
     @cached_property
