@@ -35,10 +35,9 @@ def wrong_equations(eom):
                     q[index] /= np.linalg.norm(q[index])
                 u = state.uniform(-1, 1, len(eom.speeds)).tolist()
                 c = model.constants(p)
-                rows += [
-                    *sum(model.derivatives(0.3, q.tolist(), u, p, c, []), []),
-                    *model.outputs(0.3, q.tolist(), u, p, c, []),
-                ]
+                at = (0.3, q.tolist(), u, p, c, [])
+                qdot, udot = model.derivatives(*at)
+                rows += [*qdot, *udot, *model.outputs(*at)]
             results.append(np.array(rows))
         if np.abs(results[0] - results[1]).max() > 1e-7:
             yield place, made
