@@ -159,6 +159,25 @@ def test_spin_about_the_intermediate_axis_follows_elliptic_functions(tumbling):
     assert tumbling["axis"].min() < -0.99 and tumbling["axis"].max() > 0.99  # it turns right over
 
 
+# ---- analyses of every model
+
+
+def test_linear_models_of_hand_led_derivations():
+    """sim.linearize against the symbolic linearisation, and against the frequency of a hanging body."""
+    d = derivation("double_pendulum")
+    values = {k: v for k, v in d.notes.values.items()}
+    about = d.linearize()
+    known = {c.name: values[c.name.lower()] for c in d.scalars.constants}
+    M, K = (np.array([evaluate(row, known) for row in x]) for x in (about.M, about.K))
+    expected = np.sqrt(-np.linalg.eigvals(np.linalg.solve(M, K)))
+    found = np.linalg.eigvals(d.equations().compile(backend="python").linearize(at={"phi1": 0, "phi2": 0}).A)
+    np.testing.assert_allclose(np.sort(found.imag)[2:], np.sort(expected), rtol=1e-9)
+    hanging = derivation("spherical_pendulum").equations().compile(backend="python").linearize(at={"e0": 1, "u1": 0})
+    fast = np.linalg.eigvals(hanging.A).imag
+    np.testing.assert_allclose(fast.max(), np.sqrt(9.81 / 1.1), rtol=1e-9)
+    assert np.linalg.eigvals(hanging.A).real.max() < 1e-9
+
+
 # ---- through the pole
 
 

@@ -307,6 +307,23 @@ KNOWN = {
 }
 
 
+def test_inverse_dynamics_gives_back_the_accelerations():
+    """Motion with u' of the model needs nothing; another u' needs M times the difference."""
+    from examples.kane_double_pendulum import model
+
+    eom = model().equations()
+    sim = eom.compile(backend="python")
+    q, u = [0.3, 0.4], [0.5, 0.6]
+    _, udot = sim.derivatives(0.0, q, u)
+    np.testing.assert_allclose(sim.inverse(q, u, udot).array, 0, atol=1e-12)
+    mass = values(eom.mass_matrix, **KNOWN)
+    np.testing.assert_allclose(sim.inverse(q, u, udot + [1, 2]).array, mass @ [1, 2], rtol=1e-12)
+    rows = sim.inverse([q, q], [u, u], [udot, udot + [0, 1]], t=[0.0, 1.0])
+    np.testing.assert_allclose(rows["force along u2"], [0, mass[1, 1]], atol=1e-12)
+    with pytest.raises(ModelError, match="have no names"):
+        sim.inverse(q, u, udot, forces="ta")
+
+
 def test_intermediate_variables_change_the_form_and_not_the_values():
     from examples.kane_double_pendulum import model
 

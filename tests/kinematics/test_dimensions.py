@@ -198,7 +198,10 @@ def test_examples_have_no_conflicts(path):
     model = run_path(str(path)).get("model")
     if model is None:
         pytest.skip("not a model")
-    quantities, problems = inferred(model())
+    system = model()
+    if not isinstance(system, bc.System):
+        pytest.skip("derived by hand: units are labels")
+    quantities, problems = inferred(system)
     assert problems == []
     assert set(quantities.states) == set(quantities.state_label)
     assert "?" not in {unit.text for unit in quantities.output_unit.values()}

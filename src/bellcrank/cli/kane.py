@@ -107,7 +107,8 @@ def _run(plan: Plan, args: Namespace) -> Outcome:
 
 
 def _refuse_unused(args: Namespace) -> None:
-    given = [name for name, value in (("--arg", args.arg), ("--output-every", args.output_every)) if value]
+    unused = ("arg", "output_every", "external", "event", "stop")
+    given = [f"--{name.replace('_', '-')}" for name in unused if getattr(args, name, None)]
     if given:
         raise bc.ModelError(f"{' and '.join(given)}: not for AUTOLEV scripts; --print sets the time between rows")
 

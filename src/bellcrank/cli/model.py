@@ -16,6 +16,8 @@ from bellcrank.errors import did_you_mean
 
 def load(args: Namespace) -> bc.System:
     """The model of a file. What its own code does wrong is told with the line, not with a traceback."""
+    if is_script(args.model):
+        return script_plan(args.model).equations.derivation  # type: ignore[return-value]
     try:
         return bc.load_model(args.model, **dict(args.arg), **given(external=args.external))
     except (bc.BellcrankError, OSError):

@@ -6,29 +6,19 @@ F_r + F_r*, so it is what the user's own velocities and accelerations say; if it
 
 from __future__ import annotations
 
-import inspect
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from bellcrank.api.equations import Equations
+from bellcrank.api.graph import Results
 from bellcrank.api.pipeline import OPTIMISE, SOLVE, Clock
-from bellcrank.api.simulation import Simulation
 from bellcrank.dynamics.derive import LONG
 from bellcrank.dynamics.factor import best_orders, pattern
 from bellcrank.dynamics.factor import solve as factored
 from bellcrank.errors import ModelError
-from bellcrank.expr import (
-    ONE,
-    ZERO,
-    Expr,
-    Symbol,
-    add,
-    release,
-    substitute,
-)
+from bellcrank.expr import ONE, ZERO, Expr, Symbol, add, mul, release, substitute
 from bellcrank.expr.walk import symbols
 from bellcrank.kane.system import REAL, KaneSystem, kane_system
 from bellcrank.kinematics.analysis import Analysis, Output
@@ -41,13 +31,13 @@ from bellcrank.program.count import count
 from bellcrank.program.idle import drop_idle_parameters
 from bellcrank.program.optimise import first_extraction, optimise
 from bellcrank.program.program import Parts, Program, build_program
-from bellcrank.run.result import Run
 from bellcrank.units import ONE as PURE
 from bellcrank.units import Unit
 from bellcrank.vector import IDENTITY, NULL, dot
 
 if TYPE_CHECKING:
     from bellcrank.kane.derivation import Derivation
+    from bellcrank.kane.simulation import KaneSimulation
 
 FEW = 60  # intermediate results up to which equations are also tried written out
 
@@ -68,32 +58,6 @@ class HandMechanism(Mechanism):
         return self.u
 
 
-class KaneSimulation(Simulation):
-    """A simulation of a hand-led derivation."""
-
-    def simulate(self, *args: Any, **options: Any) -> Run:
-        """As `Simulation.simulate`; initial Euler parameters may be given in any size."""
-        given = inspect.signature(super().simulate).bind(*args, **options).arguments
-        given["initial"] = self.unit_size({**self.description.run.initial, **(given.get("initial") or {})})
-        return super().simulate(**given)
-
-    def unit_size(self, given: Mapping[Any, float]) -> dict[Any, float]:
-        """Initial values with Euler parameters of size 1."""
-        values = {(k.name if isinstance(k, Symbol) else str(k)).lower(): (k, v) for k, v in given.items()}
-        result = dict(given)
-        assert isinstance(self.equations, KaneEquations)
-        for four in self.equations.derivation.euler.values():
-            keys = [values.get(e.name.lower(), (e, 0.0)) for e in four]
-            size = math.sqrt(sum(float(v) ** 2 for _, v in keys))
-            if any(e.name.lower() in values for e in four):
-                if not size > 0:
-                    raise ModelError(
-                        f"the Euler parameters {', '.join(e.name for e in four)} are all zero", self.equations.name
-                    )
-                result.update({k: float(v) / size for k, v in keys})
-        return result
-
-
 class KaneEquations(Equations):
     """Equations of motion from a hand-led derivation; `derivation` is where they came from."""
 
@@ -102,7 +66,24 @@ class KaneEquations(Equations):
 
     def compile(self, backend: str = "auto", external: Mapping[str, Any] | None = None) -> KaneSimulation:
         """A simulation, ready to run; Euler parameters of initial states are brought to unit size."""
+        from bellcrank.kane.simulation import KaneSimulation
+
         return KaneSimulation(self, backend, dict(external or {}))
+
+    @cached_property
+    def results(self) -> Results:
+        """All that may be differentiated: rates and outputs, and the unit size of Euler parameters."""
+        s, system = self.derivation.scalars, self.system
+        states = [*s.coordinates, *system.speeds]
+        rates = _solved(self.derivation, system)
+        known: dict[Expr, Expr] = dict(zip(system.accelerations, rates[len(s.coordinates) :], strict=True))
+        outputs = [(o.name, substitute(o.value, known)) for o in self.analysis.outputs]
+        sizes = [
+            (f"unit size of the Euler parameters of {b}", add(*(mul(e, e) for e in four)) - 1)
+            for b, four in self.derivation.euler.items()
+        ]
+        named = tuple((f"{x.name}'", rate) for x, rate in zip(states, rates, strict=True))
+        return Results(named, tuple(outputs), tuple(sizes), ())
 
     @cached_property
     def _user_system(self) -> tuple[list[list[Expr]], list[Expr]]:

@@ -3,6 +3,7 @@
 There is no description of joints to start from, so the check starts from what the user gave: orientations, positions, rates of
 coordinates, velocities, masses, loads. At random states, with derivatives taken by differences along the motion:
 
+- the program's rates of coordinates are the kinematical equations, its channels what their formulas say;
 - angular velocities turn the direction cosines;
 - velocities of mass centres move the position vectors between them;
 - accelerations are the derivatives of velocities;
@@ -67,6 +68,7 @@ class Sample:
     u: np.ndarray
     qdot: np.ndarray
     udot: np.ndarray
+    channels: dict[str, float]
     reactions: dict[Symbol, float]
 
 
@@ -123,7 +125,7 @@ class _Subject:
             if not (np.all(np.isfinite(qdot)) and np.all(np.isfinite(udot))):
                 continue  # a singular position of the user's coordinates
             out = self.sim.outputs(*state, parameters=self.constants, inputs=self.inputs)
-            yield Sample(t, q, u, qdot, udot, {x: out[x.name] for x in self.d.scalars.unknown})
+            yield Sample(t, q, u, qdot, udot, out, {x: out[x.name] for x in self.d.scalars.unknown})
 
     # ---- numbers
 
@@ -202,12 +204,29 @@ class _Subject:
 
     def errors(self, s: Sample) -> Iterator[tuple[str, float]]:
         now = self.at(s.t, s.q, s.u)
+        yield "rates of coordinates", self._rates(s, now)
         yield "angular velocities turn the frames", self._turns(s, now)
         yield "velocities move the mass centres", self._moves(s, now)
         yield "accelerations are rates of velocities", self._accelerates(s, now)
         yield "Kane's equations hold", self._residual(s, now)
         if self.moving and not self.d.scalars.inputs:
             yield "kinetic energy changes by the power", self._power(s, now)
+        if self.eom.analysis.outputs:
+            yield "channels", self._channels(s, now)
+
+    def _rates(self, s: Sample, now: Mapping[Expr, float]) -> float:
+        """The program's rates of coordinates against the kinematical equations."""
+        given = self.numbers([self.d.scalars.rates[q] for q in self.eom.coordinates], now)
+        return _relative(s.qdot, np.array(given)) if given else 0.0
+
+    def _channels(self, s: Sample, now: dict[Expr, float]) -> float:
+        """The program's channels against their formulas."""
+        known = now | dict(zip(self.eom.system.accelerations, map(float, s.udot), strict=True))
+        outputs = self.eom.analysis.outputs
+        expected = np.array(evaluate([o.value for o in outputs], known))
+        found = np.array([s.channels[o.name] for o in outputs])
+        size = np.maximum(np.maximum(np.abs(expected), np.abs(found)), 1e-3)
+        return float((np.abs(expected - found) / size).max())
 
     def _turns(self, s: Sample, now: Mapping[Expr, float]) -> float:
         worst = 0.0

@@ -1,0 +1,60 @@
+"""The check of hand-led derivations finds every wrong equation of their programs."""
+
+from dataclasses import replace
+from importlib import import_module
+
+import numpy as np
+import pytest
+
+import bellcrank as bc
+from bellcrank.build.python import PythonModel
+from bellcrank.kane.equations import KaneEquations
+from tests.verify.corruption import places, spoiled
+
+
+def equations(name):
+    return import_module(f"examples.kane_{name}").model().equations()
+
+
+def wrong_equations(eom):
+    """Each equation of the program spoiled in turn, as far as that changes a result on unit Euler parameters."""
+    sim = eom.compile(backend="python")
+    p = sim.parameter_values()
+    for place in places(eom.program):
+        made = spoiled(eom, place)
+        made.__class__ = KaneEquations
+        results = []
+        for program in (eom.program, made.program):
+            model = PythonModel(program, [])
+            state = np.random.default_rng(2)
+            rows = []
+            for _ in range(3):
+                q = state.uniform(-1, 1, len(eom.coordinates))
+                for four in eom.derivation.euler.values():
+                    index = [eom.coordinates.index(e) for e in four]
+                    q[index] /= np.linalg.norm(q[index])
+                u = state.uniform(-1, 1, len(eom.speeds)).tolist()
+                c = model.constants(p)
+                at = (0.3, q.tolist(), u, p, c, [])
+                qdot, udot = model.derivatives(*at)
+                rows += [*qdot, *udot, *model.outputs(*at)]
+            results.append(np.array(rows))
+        if np.abs(results[0] - results[1]).max() > 1e-7:
+            yield place, made
+
+
+@pytest.mark.parametrize("name", ["double_pendulum", "rolling_disc", "tumbling_body"])
+def test_every_wrong_equation_is_found(name):
+    eom = equations(name)
+    listed = list(wrong_equations(eom))
+    assert len(listed) >= len(eom.coordinates) + len(eom.speeds) + len(eom.outputs)
+    missed = [place for place, made in listed if bc.check(made, states=1, backend="python").passed]
+    assert missed == []
+
+
+def test_the_right_equations_pass_and_the_limit_is_far_above_their_errors():
+    report = bc.check(equations("rolling_disc"), states=5, backend="python")
+    assert report.passed
+    worst = max(line.value for line in report.lines if line.limit is not None)
+    assert worst < 1e-3 * next(line.limit for line in report.lines if line.limit is not None)
+    assert replace(report.lines[0], value=np.nan).passed is False
