@@ -194,3 +194,17 @@ def test_gradient_in_reverse_is_the_weighted_jacobian():
     found = model.outputs(0.0, q.tolist(), u.tolist(), own, model.constants(own), w)
     J = jacobian(eom.program, p, q, u)[:4]
     assert found == pytest.approx(np.array(weights) @ J, rel=1e-11, abs=1e-12)
+
+
+@pytest.mark.parametrize("name", ["kane_double_pendulum", "kane_rolling_disc"])
+def test_equations_derived_by_hand_are_differentiated_too(name):
+    """Taken from the program itself; solved in symbols or in numbers, the slopes are the same."""
+    eom = example(name)
+    sim, p = numbers(eom)
+    q, u = random_state(eom, 3)
+    inputs = dict.fromkeys(eom.inputs, 0.1)
+    found = sim.linearize(at=(q, u), inputs=inputs).A
+    expected = jacobian(eom.program, p, q, u, [0.1] * len(eom.inputs))[: len(found)]
+    assert relative(found, expected) < 1e-12
+    implicit = system(name).equations(solve="implicit").compile(backend="python")
+    assert relative(implicit.linearize(at=(q, u), inputs=inputs).A, expected) < 1e-12

@@ -41,6 +41,7 @@ class Equilibrium:
     residual: float
     indifferent: tuple[str, ...]
     steady: dict[str, float]  # rates of coordinates that go on (steady motion), user units per s
+    states: tuple[str, ...] = ()
     point: Any = field(repr=False, default=None)
     steps: int = 0
 
@@ -54,7 +55,7 @@ class Equilibrium:
     @property
     def initial(self) -> dict[str, float]:
         """States by name, as `initial=` of a run takes them."""
-        return {k: v for k, v in self.values.items() if k.startswith(("q(", "u("))}
+        return {k: v for k, v in self.values.items() if k in self.states}
 
     def rows(self) -> list[tuple[str, float, str, str, str]]:
         return [

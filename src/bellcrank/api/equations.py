@@ -28,6 +28,8 @@ class Equations:
     speeds; `constraints` the removed speeds with what replaces them; `notes` what was ignored.
     """
 
+    by_hand = False  # are the equations themselves all there is, without a description behind them?
+
     def __init__(
         self,
         analysis: Analysis,
@@ -116,7 +118,7 @@ class Equations:
     @cached_property
     def results(self) -> Results:
         """Rates, outputs and constraints over one graph, in the form that derivatives are taken of."""
-        return model_results(self.analysis, self.program)
+        return model_results(self.analysis, self.program, self.by_hand)
 
     def jacobian(
         self, of: Sequence[str] = ("rates",), by: Sequence[Any] | None = None, mode: str = "cheapest"

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 
 from bellcrank.dynamics.derive import LONG, derivations
 from bellcrank.dynamics.linear import solved_systems
-from bellcrank.expr import Expr, Func, Held, Number, Symbol, add, mul, small_threshold, substitute, transform
+from bellcrank.expr import ZERO, Expr, Func, Held, Number, Symbol, add, mul, small_threshold, substitute, transform
 from bellcrank.kinematics.analysis import Analysis
 from bellcrank.model.records import ExternalValue
 from bellcrank.program.count import count
 from bellcrank.program.differentiate import NOTHING, Linear
-from bellcrank.program.differentiate.implicit import EVERYTHING
+from bellcrank.program.differentiate.implicit import EVERYTHING, solution
 from bellcrank.program.idle import acting_symbols
 from bellcrank.program.program import Assign, Call, Program, Solve
 
@@ -44,13 +44,14 @@ class Results:
 GROUPS = ("rates", "outputs", "positions", "speeds")
 
 
-def model_results(analysis: Analysis, program: Program) -> Results:
+def model_results(analysis: Analysis, program: Program, by_hand: bool = False) -> Results:
     """Rates, outputs and constraints over one graph of intermediate results.
 
-    Ways of derivation that are equal otherwise drop different terms of small variables: then the program itself is taken apart.
+    Ways of derivation that are equal otherwise drop different terms of small variables: then, and where equations were derived by hand, the
+    program itself is taken apart.
     """
     a = analysis
-    if a.mechanism.orders and not any(isinstance(s, Solve) for s in program.derivatives.statements):
+    if by_hand or a.mechanism.orders:
         return _from_program(a, program)
     with small_threshold(a.mechanism.threshold):
         udot, linear = _accelerations(a)
@@ -75,6 +76,7 @@ def _constraints(a: Analysis) -> tuple[tuple[tuple[str, Expr], ...], tuple[tuple
 def _from_program(a: Analysis, program: Program) -> Results:
     """The results of a program as expressions over held intermediate ones."""
     known: dict[Expr, Expr] = {}
+    linear = NOTHING
 
     def written(e: Expr) -> Expr:
         return transform((e,), known.get)[0]
@@ -90,12 +92,24 @@ def _from_program(a: Analysis, program: Program) -> Results:
                         if target is not None:
                             routine = ExternalValue(s.routine, i) if s.routine.returns else s.routine
                             known[target] = Func(s.routine.name, args, routine)
+                elif isinstance(s, Solve):
+                    linear = _linear(
+                        [[_held(written(x)) for x in row] for row in s.matrix], [_held(written(x)) for x in s.right]
+                    )
+                    known.update(zip(s.targets, (linear.solution[i] for i in range(len(s.targets))), strict=True))
         rates = [written(e) for e in program.derivatives.results]
         outputs = [written(e) for e in program.outputs.results]
     names = [f"{s.name}'" for s in (*program.coordinates, *program.speeds)]
-    return Results(
-        tuple(zip(names, rates, strict=True)), tuple(zip(program.output_names, outputs, strict=True)), *_constraints(a)
-    )
+    listed = tuple(zip(names, rates, strict=True)), tuple(zip(program.output_names, outputs, strict=True))
+    return Results(*listed, *_constraints(a), linear)
+
+
+def _linear(matrix: list[list[Expr]], right: list[Expr]) -> Linear:
+    """A system that a program solves in numbers, solved in symbols."""
+    order = range(len(right))
+    lower = {(i, j): matrix[i][j] for i in order for j in range(i + 1) if matrix[i][j] is not ZERO}
+    found = solution(Linear(lower, dict(enumerate(right)), {}, order))
+    return Linear(lower, dict(enumerate(right)), {i: _held(found[i]) for i in order}, order)
 
 
 def _held(e: Expr) -> Expr:

@@ -63,6 +63,7 @@ class KaneEquations(Equations):
 
     derivation: Derivation
     system: KaneSystem
+    by_hand = True
 
     def compile(self, backend: str = "auto", external: Mapping[str, Any] | None = None) -> KaneSimulation:
         """A simulation, ready to run; Euler parameters of initial states are brought to unit size."""

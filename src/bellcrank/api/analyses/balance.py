@@ -188,6 +188,7 @@ def _result(problem: Problem, root: Root, gone: set[str]) -> Equilibrium:
         float(np.abs(root.residuals).max(initial=0.0)),
         tuple(dict.fromkeys(loose)),
         steady,
+        tuple(q.name for q in names.states),
         at,
         root.steps,
     )

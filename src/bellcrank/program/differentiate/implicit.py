@@ -91,6 +91,13 @@ def adjoint(
         return [desk.sum((row.get(j, ZERO), more.get(j, ZERO))) for j in range(n)]
 
 
+def solution(linear: Linear) -> dict[int, Expr]:
+    """y of M y = r."""
+    desk = Desk([*linear.matrix.values(), *linear.right.values()])
+    (found,) = _solved(linear, [{0: linear.right[i]} for i in linear.order], 1, desk)
+    return {i: found.get(i, ZERO) for i in linear.order}
+
+
 def _weighted(combinations: Sequence[Combination], weights: Sequence[Expr], desk: Desk) -> Combination:
     """The weighted sum of combinations."""
     total: dict[Expr, Expr] = {}
