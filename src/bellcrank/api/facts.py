@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from bellcrank.emit.standalone.facts import Facts, OutputChannel, Quantity, Signal
-from bellcrank.errors import ModelError
 from bellcrank.expr import Symbol
 from bellcrank.files.parsfile import keyword_for
 from bellcrank.files.record import short_names
@@ -26,6 +25,7 @@ TAKEN = (
     "clean",
     "routines",
     "integrate",
+    "arguments",
     "admit",
 )  # files and targets beside it
 
@@ -33,7 +33,6 @@ TAKEN = (
 def program_facts(equations: Equations) -> Facts:
     """Keywords, units, words and defaults of everything in a model's program."""
     d = equations.analysis.mechanism.description
-    _require_known_places(equations)
     run = d.run
     t_end = float(run.t_end) if run.t_end is not None else 1.0
     notes = []
@@ -70,17 +69,6 @@ def stem_of(name: str) -> str:
     if not stem or stem[0].isdigit() or stem in TAKEN:
         stem = f"model_{stem}".strip("_") + ("" if stem else "_1")
     return stem
-
-
-def _require_known_places(equations: Equations) -> None:
-    used = {id(r) for r in equations.program.routines}
-    for e in equations.analysis.mechanism.description.externals:
-        if id(e) in used and e.when not in ("derivatives", "output"):
-            raise ModelError(
-                f"external '{e.name}': a program calls routines with the derivatives or the outputs, when={e.when!r} is not"
-                " available in programs",
-                equations.name,
-            )
 
 
 def _parameter(equations: Equations, name: str, taken: list[str]) -> Quantity:
@@ -154,7 +142,7 @@ def _signals(
     given = {str(k).lower(): v for k, v in d.run.inputs.items()}
     names: list[str] = []
     inputs = []
-    for s in equations.program.inputs:
+    for s in equations.program.given_inputs:
         name = s.name[5:-1] if s.kind == "rate" else s.name
         if name not in names:
             names.append(name)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bellcrank.api.facts import program_facts
+from bellcrank.build import arguments
 from bellcrank.build.c import NEAR
 from bellcrank.emit.c import Words
 from bellcrank.emit.standalone.c import c_program
@@ -27,7 +28,7 @@ Writer = Callable[[Program, Facts, Words], dict[str, str]]
 
 def _python(program: Program, facts: Facts, words: Words) -> dict[str, str]:
     """A program in Python takes integrators and what keeps loops closed from the package as they stand."""
-    parts = [integrate] if program.loops is None else [integrate, null_space, admit, keep]
+    parts = [integrate, arguments] if program.loops is None else [integrate, arguments, null_space, admit, keep]
     texts = {f"{part.__name__.rpartition('.')[2]}.py": _alone(inspect.getsource(part)) for part in parts}
     return python_program(program, facts, words) | texts
 

@@ -127,7 +127,7 @@ class _Source:
             "  real(dp) :: p(n_p) = 0, c(n_c) = 0   ! parameters, and what follows from them alone",
             "  real(dp) :: w(n_w) = 0               ! inputs",
             "  real(dp) :: memory(n_memory) = 0     ! what external routines remember",
-            "  logical :: live = .false.            ! may a call change the memory?",
+            "  integer :: live = 0                  ! whose memory may change: 1 routines of rates, 2 of outputs",
             "",
         ]
         return "\n".join(lines)
@@ -158,7 +158,8 @@ class _Source:
 
     def _printer(self) -> FortranPrinter:
         names = {**self.names, **self.fixed, TIME: "t"}
-        return FortranPrinter(names, self.calls, self.offsets)
+        whens = {r: 1 if self.program.in_rates(r) else 2 for r in self.externals}
+        return FortranPrinter(names, self.calls, self.offsets, whens)
 
     def _loads(self, roots: Iterable[Expr], printer: FortranPrinter) -> list[str]:
         """Named copies of the states, parameters and inputs that expressions use."""

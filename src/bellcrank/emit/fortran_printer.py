@@ -30,10 +30,17 @@ class FortranPrinter(Printer):
     }
     PI_TEXT = "3.141592653589793_dp"
 
-    def __init__(self, names: Mapping[Symbol, str], calls: Mapping[Any, str], offsets: Mapping[Any, int]) -> None:
+    def __init__(
+        self,
+        names: Mapping[Symbol, str],
+        calls: Mapping[Any, str],
+        offsets: Mapping[Any, int],
+        whens: Mapping[Any, int],
+    ) -> None:
         super().__init__(names)
         self.calls = calls
         self.offsets = offsets
+        self.whens = whens  # memories may change: 1 with rates, 2 with outputs
         self.declared: list[str] = []  # scalars of the routine in the making
         self.arrays: list[str] = []  # declarations of its arrays
         self._groups = 0
@@ -124,7 +131,7 @@ class FortranPrinter(Printer):
             self.arrays.append(f"real(dp) :: kept{k}({routine.memory})")
             lines.append(f"kept{k} = {place}")
             given.append(f"kept{k}")
-            after.append(f"if (live) {place} = kept{k}")
+            after.append(f"if (live == {self.whens[routine]}) {place} = kept{k}")
         name = self.calls[routine]
         if routine.returns:
             lines += wrapped(f"call {name}({', '.join(given)})")

@@ -66,12 +66,12 @@ def _inputs(facts: Facts) -> dict[str, str]:
         "INPUTS": text,
         "READ_INPUT": "    if (read_input(keyword, rest, path, line))\n        return;\n",
         "ECHO_INPUTS": "    echo_inputs(file);\n",
-        "SET_INPUTS": "    static Input inputs[N_W];\n    prepare_inputs(inputs);\n    job.inputs = inputs;\n",
+        "SET_INPUTS": "    static Input inputs[N_I];\n    prepare_inputs(inputs);\n    job.inputs = inputs;\n    job.breaks = find_breaks(job.total, &job.n_breaks);\n",
     }
 
 
 def _loops(program: Program, facts: Facts) -> dict[str, str]:
-    inputs = "    set_inputs(job, 0.0, w);\n" if program.inputs else "    w[0] = 0.0;\n"
+    inputs = "    set_inputs(job, 0.0, w);\n" if program.given_inputs else "    w[0] = 0.0;\n"
     text = filled(
         template("assemble.c"),
         {

@@ -10,7 +10,7 @@ from bellcrank.emit.fortran_printer import fortran_string, wrapped
 from bellcrank.emit.names import comment
 from bellcrank.emit.standalone.facts import Facts, OutputChannel, Quantity, Signal, input_files
 from bellcrank.emit.standalone.loops import inertia_functions, row_names
-from bellcrank.emit.standalone.text import filled, require_language, template
+from bellcrank.emit.standalone.text import filled, require_language, require_no_kept_values, template
 from bellcrank.program.program import Loops, Program
 
 METHODS = ("rk2", "rk4", "euler")
@@ -19,6 +19,7 @@ METHODS = ("rk2", "rk4", "euler")
 def fortran_program(program: Program, facts: Facts, words: Words) -> dict[str, str]:
     """All files of the program, by name."""
     require_language(program, "Fortran", "fortran")
+    require_no_kept_values(program, "Fortran")
     common = {"TITLE": comment(facts.title)[:100], "STEM": facts.stem}
     return {
         "model.f90": fortran_source(program, words, extra=inertia_functions(program)),
@@ -42,7 +43,12 @@ def _pieces(program: Program, facts: Facts) -> dict[str, str]:
         **lengths,
     }
     pieces |= dict.fromkeys(_PLACES, "")
-    pieces |= {"ADVANCE": _ADVANCE, "RATES": "    call derivatives(y, rate)\n"}
+    pieces |= {
+        "BREAKS": "    breaks = [real(dp) ::]\n",
+        "ACCEPT": _NO_ACCEPT,
+        "ADVANCE": _ADVANCE,
+        "RATES": "    call derivatives(y, rate)\n",
+    }
     if facts.signals:
         pieces |= _inputs(facts, lengths)
     if program.loops is not None:
@@ -119,6 +125,7 @@ def _inputs(facts: Facts, lengths: dict[str, str]) -> dict[str, str]:
         "ECHO_INPUTS": "    call echo_inputs(handle)\n",
         "SET_INPUTS": "    call set_inputs()\n",
         "CHECK_INPUTS": "    call check_inputs()\n",
+        "BREAKS": "    call find_breaks(total)\n",
     }
 
 
@@ -148,10 +155,10 @@ def _loops(program: Program, facts: Facts, set_inputs: str, declared: str) -> di
         "LOOPS": text,
         "DECLARATIONS": declared + template("loops_types.f90") + _quick_places(program.loops),
         "ASSEMBLE": "    call assemble(y)\n    call find_metric(y)\n",
-        "ADVANCE": "      call move(step, (i - 1)*step, (i - 0.5_dp)*step, i*step, y, k, next, 0, ended)\n",
+        "ADVANCE": "    call move(h, start, middle, seen, y, k, next, 0, ended)\n",
         "RATES": _WARY,
         "RECURSIVE": "recursive ",
-        "BEGIN": "    next = y\n    call admit(0.0_dp, next, closed)\n    wary = ratio < watched .or. steady < watched\n",
+        "BEGIN": "    call begin(y)\n",
         "BEGUN": "    call remember(0.0_dp, k)\n",
         "ACCEPT": _ACCEPT,
     }
@@ -159,16 +166,17 @@ def _loops(program: Program, facts: Facts, set_inputs: str, declared: str) -> di
 
 _PLACES = ("DECLARATIONS", "INPUTS", "READ_INPUT", "ECHO_INPUTS", "SET_INPUTS", "CHECK_INPUTS", "LOOPS", "ASSEMBLE", "BEGIN",
            "BEGUN", "ACCEPT", "RECURSIVE")  # fmt: skip
-_ADVANCE = "      call advance(step, (i - 1)*step, (i - 0.5_dp)*step, i*step, y, k, next)\n"
+_ADVANCE = "    call advance(h, start, middle, seen, y, k, next)\n"
 _WARY = """    if (wary) then
       call wary_rates(y, rate)
     else
       call derivatives(y, rate)
     end if
 """
-_ACCEPT = """      if (ratio > singular) call remember(i*step, k)
-      wary = ratio < watched .or. steady < watched
+_ACCEPT = """    if (ratio > singular) call remember(to, k)
+    wary = ratio < watched .or. steady < watched
 """
+_NO_ACCEPT = "    if (to < start) return ! not used\n"
 _QUICK = """      if (.not. wary) then
         call quick_admit(h, finish_time, next, done)
         if (done) return

@@ -11,7 +11,7 @@ from bellcrank.emit.python import python_source
 from bellcrank.emit.standalone.facts import Facts, Quantity, Signal, input_files
 from bellcrank.emit.standalone.loops import inertia_functions
 from bellcrank.emit.standalone.python_routines import function_source
-from bellcrank.emit.standalone.text import filled, indented, require_language, template
+from bellcrank.emit.standalone.text import filled, indented, require_language, require_no_kept_values, template
 from bellcrank.expr.table import Table
 from bellcrank.program.program import Program
 
@@ -19,6 +19,7 @@ from bellcrank.program.program import Program
 def python_program(program: Program, facts: Facts, words: Words) -> dict[str, str]:
     """All files of the program, by name, but for integrators and loops, which are those of the package."""
     require_language(program, "Python", "python")
+    require_no_kept_values(program, "Python")
     common = {"TITLE": comment(facts.title).replace('"', "'"), "STEM": facts.stem}
     return {
         "model.py": python_source(program, {k.lower(): v for k, v in words.label.items()}, inertia_functions(program)),
@@ -82,7 +83,8 @@ def _routines(program: Program) -> str:
             continue
         text, name = function_source(r.python, r.name, f"external_{i}")
         texts.append(text)
-        names.append(f"Remembering({name}, {r.memory})" if r.memory else name)
+        when = 1 if program.in_rates(r) else 2
+        names.append(f"Remembering({name}, {r.memory}, {when})" if r.memory else name)
     return "\n\n".join([*texts, "ROUTINES = (\n" + indented(f"{n}," for n in names) + ")"])
 
 

@@ -22,7 +22,7 @@ static Signal signals[N_SIGNALS] = {
 @SIGNALS@};
 
 /* the inputs of the model: a signal, or its rate */
-static const int input_signal[N_W] = {@INPUT_SIGNAL@}, input_rate[N_W] = {@INPUT_RATE@};
+static const int input_signal[N_I] = {@INPUT_SIGNAL@}, input_rate[N_I] = {@INPUT_RATE@};
 
 static FILE *open_named(const char *name, const char *from, char *path, size_t size);
 
@@ -150,7 +150,7 @@ static void prepare_inputs(Input *inputs)
             problem(s->file, 0, "%s is known for t = %g to %g s, but the run goes from 0 to %g s", s->keyword, s->x[0],
                     s->x[s->n - 1], settings.t_end);
     }
-    for (int i = 0; i < N_W; i++) {
+    for (int i = 0; i < N_I; i++) {
         const Signal *s = &signals[input_signal[i]];
         inputs[i].kind = s->kind;
         inputs[i].rate = input_rate[i];
@@ -162,5 +162,47 @@ static void prepare_inputs(Input *inputs)
         if (s->kind == STEP && input_rate[i])
             problem(settings.input, 0, "%s must be differentiable: a step is not", s->keyword);
     }
+}
+
+static int earlier(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Times in order at which inputs jump or have a kink: steps are split there. An input with more of them than there are steps is
+   taken as smooth. */
+static double *find_breaks(int64_t steps, int64_t *count)
+{
+    double *breaks = more_room(NULL, 1);
+    *count = 0;
+    for (int i = 0; i < N_SIGNALS; i++) {
+        const Signal *s = &signals[i];
+        const int64_t before = *count;
+        int64_t n = s->kind == PIECES && s->straight ? s->n - 2 : s->kind == CONSTANT || s->kind == PIECES ? 0 : 2;
+        double steepest = 0.0;
+        for (int64_t k = 0; k + 1 < s->n; k++)
+            steepest = fmax(steepest, fabs(s->pieces[4*k + 1]));
+        breaks = more_room(breaks, *count + n + 1);
+        for (int64_t k = 0; k < n; k++) {
+            double at = s->a[0];
+            if (s->kind == PIECES) {
+                if (!(fabs(s->pieces[4*(k + 1) + 1] - s->pieces[4*k + 1]) > 1e-9*steepest))
+                    continue;
+                at = s->x[k + 1];
+            } else if (s->kind == RAMP)
+                at = s->a[k == 0 ? 0 : 2];
+            else if (s->kind == SINE)
+                at = s->a[3];
+            else if (s->kind == CHIRP)
+                at = s->a[4] + (k == 0 ? 0.0 : s->a[3]);
+            if (at > 0.0 && at <= settings.t_end)
+                breaks[(*count)++] = at;
+        }
+        if (*count - before > steps)
+            *count = before;
+    }
+    qsort(breaks, (size_t)*count, sizeof *breaks, earlier);
+    return breaks;
 }
 

@@ -190,6 +190,46 @@
     end associate
   end function signal_value
 
+  ! Times in order at which inputs jump or have a kink. An input with more of them than there are steps is taken as smooth.
+  subroutine find_breaks(steps)
+    integer, intent(in) :: steps
+    real(dp), allocatable :: some(:), slopes(:)
+    real(dp) :: next
+    integer :: i, k, n
+    breaks = [real(dp) ::]
+    do i = 1, size(signals)
+      associate (s => signals(i))
+        select case (s%kind)
+        case ("step")
+          some = [s%a(1)]
+        case ("ramp")
+          some = [s%a(1), s%a(3)]
+        case ("sine")
+          some = [s%a(4)]
+        case ("chirp")
+          some = [s%a(5), s%a(5) + s%a(4)]
+        case ("file")
+          some = [real(dp) ::]
+          n = size(s%x)
+          if (s%straight) then
+            slopes = [(s%pieces(4*k - 2), k = 1, n - 1)]
+            some = pack(s%x(2:n - 1), abs(slopes(2:) - slopes(:n - 2)) > 1.0e-9_dp*maxval(abs(slopes)))
+          end if
+        case default
+          some = [real(dp) ::]
+        end select
+      end associate
+      some = pack(some, some > 0 .and. some <= t_end)
+      if (size(some) <= steps) breaks = [breaks, some]
+    end do
+    do i = 1, size(breaks) ! in order
+      k = i - 1 + minloc(breaks(i:), dim=1)
+      next = breaks(k)
+      breaks(k) = breaks(i)
+      breaks(i) = next
+    end do
+  end subroutine find_breaks
+
   subroutine set_inputs()
     integer :: i
     do i = 1, n_w

@@ -62,7 +62,7 @@
     real(dp) :: all_rows(n_g*(1 + n_q) + n_v*(1 + n_u))
     integer :: n
     t = at
-@SET_INPUTS@    live = .false.
+@SET_INPUTS@    live = 0
     call closure(y, all_rows)
     n = n_g*(1 + n_q)
     g = all_rows(:n_g)
@@ -130,7 +130,7 @@
     real(dp), intent(in) :: y(n_s)
     real(dp), intent(out) :: rate(n_s)
     real(dp) :: found(n_s + 1), state(n_s)
-    logical :: alive
+    integer :: alive
     call careful(y, found)
     if (found(n_s + 1) > singular .and. found(n_s + 1) < near) then
       alive = live
@@ -151,6 +151,15 @@
     past(0, n_past) = at
     past(1:, n_past) = rate(n_q + 1:)
   end subroutine remember
+
+  ! The start of a run: is it near a singular position?
+  subroutine begin(y)
+    real(dp), intent(in) :: y(n_s)
+    real(dp) :: state(n_s)
+    state = y
+    call admit(0.0_dp, state, closed)
+    wary = ratio < watched .or. steady < watched
+  end subroutine begin
 
   ! A step that ends on the constraints. It is taken again with care if it ends near a singular position, and halved if it needs a
   ! correction that is large against what it moves.

@@ -537,7 +537,7 @@ static int64_t step_count(void)
 
 static void tell_end(const Job *job)
 {
-    const double t = (double)job->reached*job->h;
+    const double t = job->reached == job->total ? settings.t_end : (double)job->reached*job->h;
     if (job->status == FINISHED)
         printf("finished at t = %g s", t);
     else if (job->status == NOT_FINITE) {
@@ -554,6 +554,7 @@ static int simulate(void)
 {
     static double p[N_P + 1], c[N_C + 1], y[N_S + 1], k[N_S + 1], bad[N_S + 1], memory[@MEMORY@ + 1];
     Externals externals = {NULL, memory, 0, 0};
+    static double kept[N_W + 1];
     Job job;
     memset(&job, 0, sizeof job);
     for (int i = 0; i < N_P; i++)
@@ -576,6 +577,8 @@ static int simulate(void)
     job.y = y;
     job.k = k;
     job.bad = bad;
+    job.t_end = settings.t_end;
+    job.kept = kept;
 @SET_INPUTS@    stop_if_problems();
 @ASSEMBLE@    write_echo(y);
     FILE *output = fopen(settings.output, "w");

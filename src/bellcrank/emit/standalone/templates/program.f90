@@ -53,6 +53,7 @@ program simulation_program
   type(channel) :: channels(n_s + n_out)
   character(len=512) :: title, input, echo, output
   real(dp) :: t_end, step
+  real(dp), allocatable :: breaks(:) ! times in order at which inputs jump or have a kink: steps are split there
   integer :: every, method, layout, problems
 @DECLARATIONS@
   title = model_title
@@ -608,8 +609,8 @@ contains
     real(dp), intent(in) :: at, y(n_s)
     real(dp), intent(out) :: rate(n_s)
     t = at
-@SET_INPUTS@    live = alive
-@RATES@    live = .false.
+@SET_INPUTS@    live = merge(1, 0, alive)
+@RATES@    live = 0
   end subroutine rates
 
   ! One step of length h from y with rates k; the rates at its end are left to the caller.
@@ -634,18 +635,63 @@ contains
     end select
   end subroutine advance
 
-  subroutine record(y, row)
-    real(dp), intent(in) :: y(n_s)
+  ! The next part of a step that is cut where inputs jump or have a kink, and where it ends before a whole step is over.
+  subroutine next_part(start, finish_time, to, seen, later)
+    real(dp), intent(in) :: start, finish_time
+    real(dp), intent(out) :: to, seen, later
+    real(dp) :: first, last, gap
+    integer :: b
+    gap = 1.0e-9_dp*step
+    to = finish_time
+    seen = finish_time
+    later = finish_time
+    do b = 1, size(breaks)
+      if (breaks(b) <= start + gap) cycle
+      if (breaks(b) > finish_time + gap) exit
+      first = breaks(b)
+      last = maxval([first, pack(breaks, breaks > first .and. breaks <= first + gap)])
+      to = merge(first, finish_time, first < finish_time - gap)
+      seen = nearest(min(first, to), -1.0_dp)
+      later = max(last, to)
+      exit
+    end do
+  end subroutine next_part
+
+  ! One part of a step, or all of it: inputs are read at `seen` by stages at its end, and at `later` for what follows; the two differ
+  ! where an input jumps. External routines remember at the end of the last part only.
+  subroutine take_part(h, start, middle, to, seen, later, last, y, k, ended)
+    real(dp), intent(in) :: h, start, middle, to, seen, later
+    logical, intent(in) :: last
+    real(dp), intent(inout) :: y(n_s), k(n_s)
+    character(len=*), intent(inout) :: ended
+    real(dp) :: next(n_s)
+    integer :: j
+@ADVANCE@    if (.not. all(ieee_is_finite(next)) .and. ended == "") then
+      ended = "a state is no longer a finite number; try a smaller step:"
+      do j = 1, n_s
+        if (.not. ieee_is_finite(next(j))) ended = trim(ended) // " " // states(j)%keyword
+      end do
+    end if
+    if (ended /= "") return
+    y = next
+    call rates(last, later, y, k)
+@ACCEPT@  end subroutine take_part
+
+  subroutine record(at, y, row)
+    real(dp), intent(in) :: at, y(n_s)
     real(dp), intent(out) :: row(1 + n_s + n_out)
-    row(1) = t
+    t = at
+    row(1) = at
     row(2:1 + n_s) = y
+@SET_INPUTS@    live = 2
     call outputs(y, row(2 + n_s:))
+    live = 0
   end subroutine record
 
   subroutine simulate()
     real(dp), allocatable :: rows(:, :)
-    real(dp) :: y(n_s), next(n_s), k(n_s), before, after
-    integer :: i, j, total, filled, reached, handle, ios
+    real(dp) :: y(n_s), k(n_s), before, after, start, finish_time, to, seen, later
+    integer :: i, total, filled, reached, handle, ios
     character(len=200) :: ended
     do i = 1, size(parameters)
       p(i) = parameters(i)%value*parameters(i)%factor
@@ -669,30 +715,35 @@ contains
     call cpu_time(before)
     ended = ""
     reached = 0
-@BEGIN@    call rates(.true., 0.0_dp, y, k)
+@BREAKS@@BEGIN@    call rates(.true., 0.0_dp, y, k)
     filled = 1
-    call record(y, rows(:, filled))
+    call record(0.0_dp, y, rows(:, filled))
 @BEGUN@    do i = 1, total
       reached = i
-@ADVANCE@      if (.not. all(ieee_is_finite(next))) then
-        ended = "a state is no longer a finite number; try a smaller step:"
-        do j = 1, n_s
-          if (.not. ieee_is_finite(next(j))) ended = trim(ended) // " " // states(j)%keyword
+      start = (i - 1)*step
+      finish_time = i*step
+      if (i == total) finish_time = t_end
+      if (abs(finish_time - i*step) > 1.0e-9_dp*step .or. &
+          any(breaks > start + 1.0e-9_dp*step .and. breaks <= finish_time + 1.0e-9_dp*step)) then
+        do while (start < finish_time .and. ended == "")
+          call next_part(start, finish_time, to, seen, later)
+          call take_part(to - start, start, 0.5_dp*(start + to), to, seen, later, to >= finish_time, y, k, ended)
+          start = to
         end do
+      else
+        call take_part(step, start, (i - 0.5_dp)*step, finish_time, finish_time, finish_time, .true., y, k, ended)
       end if
       if (ended /= "") exit
-      y = next
-      call rates(.true., i*step, y, k)
-@ACCEPT@      if (mod(i, every) == 0 .or. i == total) then
+      if (mod(i, every) == 0 .or. i == total) then
         filled = filled + 1
-        call record(y, rows(:, filled))
+        call record(finish_time, y, rows(:, filled))
       end if
     end do
     call cpu_time(after)
     write (output_unit, '(a)', advance="no") trim(title) // ": " // whole(reached) // " steps of " // trim(number(step)) // &
       " s, " // trim(methods(method)) // ", "
     if (ended == "") then
-      write (output_unit, '(a)') "finished at t = " // trim(number(reached*step)) // " s"
+      write (output_unit, '(a)') "finished at t = " // trim(number(t_end)) // " s"
     else
       write (output_unit, '(a)') "stopped at t = " // trim(number(reached*step)) // " s: " // trim(ended)
     end if

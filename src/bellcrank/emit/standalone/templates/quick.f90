@@ -7,7 +7,7 @@
     real(dp) :: state(n_s), change_q(n_quick_q), change_u(2*n_quick_u), length
     integer :: n
     t = at
-@SET_INPUTS@    live = .false.
+@SET_INPUTS@    live = 0
     state = y
     moved_by = 0
     residual_left = 0
