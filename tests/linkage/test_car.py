@@ -31,6 +31,7 @@ def test_car_passes_check():
     assert report.passed, str(report)
 
 
+@pytest.mark.campaign
 def test_steering_turns_both_front_wheels_and_leaves_the_rear():
     """The rack at 10 mm, the body held: both front carriers turn the same way, more on the inside."""
     s = model()

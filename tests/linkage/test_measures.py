@@ -167,7 +167,7 @@ def test_command(tmp_path, capsys):
         main(
             [
                 "kinematics",
-                "five_link",
+                "trailing_arm",
                 "--travel=-50:50",
                 "--table",
                 str(tmp_path / "t.json"),
@@ -177,15 +177,15 @@ def test_command(tmp_path, capsys):
         )
         == 0
     )
-    assert main(["kinematics", "five_link", "--travel=0:400"]) == 1
+    assert main(["kinematics", "trailing_arm", "--travel=0:600"]) == 1
     assert "cannot be reached" in capsys.readouterr().err
-    assert main(["kinematics", "five_link", "--columns", "cambr"]) == 1
+    assert main(["kinematics", "trailing_arm", "--columns", "cambr"]) == 1
     assert "Did you mean 'camber'?" in capsys.readouterr().err
     assert main(["kinematics", str(tmp_path / "none.toml")]) == 1
     (tmp_path / "bad.toml").write_text("kind = five")
     assert main(["kinematics", str(tmp_path / "bad.toml")]) == 1
     assert "is not a TOML file" in capsys.readouterr().err
     with pytest.raises(SystemExit):
-        main(["kinematics", "five_link", "--travel=40:-40"])
+        main(["kinematics", "trailing_arm", "--travel=40:-40"])
     with pytest.raises(ModelError, match="mode='sideways'"):
-        measure(linkage("five_link"), 0.0, mode="sideways")
+        measure(linkage("trailing_arm"), 0.0, mode="sideways")

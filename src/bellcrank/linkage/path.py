@@ -15,7 +15,7 @@ from bellcrank.linkage.solver import Solver
 
 Array = np.ndarray[Any, Any]
 
-LONGEST = 0.08  # of a step along the way, m and rad together
+LONGEST = 0.12  # of a step along the way, m and rad together
 MOST = 3000  # steps
 ROUND = 12.0  # length of the way after which a linkage counts as free to go round
 
@@ -155,13 +155,13 @@ class _Walker:
         else:
             return None
         new = self.node(node.arc + h, state[:, 0], node.tangent)
-        # the direction may not turn by more than about 15 degrees in one step
-        return new if new is not None and new.tangent @ node.tangent > 0.965 else None
+        # the direction may not turn by more than about 20 degrees in one step
+        return new if new is not None and new.tangent @ node.tangent > 0.94 else None
 
     def walk(self, first: _Node, sense: int) -> tuple[list[_Node], str]:
         """Nodes up to the fold (or until the linkage has gone round), and what ends them."""
         nodes: list[_Node] = []
-        here, h = first, LONGEST / 4
+        here, h = first, LONGEST / 3
         while len(nodes) < MOST:
             new = self.advance(here, sense * h)
             if new is None or (new.slope > 0 and (new.travel - here.travel) * sense <= 0):
@@ -192,8 +192,8 @@ class _Walker:
                 low, slope_low, best = middle, new.slope, new
             else:
                 high, slope_high = middle, new.slope
-                if abs(new.slope) < 1e-9:
+                if abs(new.slope) < abs(best.slope):
                     best = new
-            if high - low < 1e-12 or abs(best.slope) < 1e-12:
+            if high - low < 1e-12 or abs(best.slope) < 1e-9:  # the travel there is off by the square of it
                 break
         return best

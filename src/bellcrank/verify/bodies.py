@@ -9,7 +9,6 @@ Sayers (1990), sections 8.1.3 to 8.1.6 and 8.2.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,13 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.errors import ModelError, ModelWarning
-from bellcrank.model.guide import GuideRecord
-from bellcrank.model.records import BodyRecord, Description, PointRecord
-from bellcrank.units import unit_system
+from bellcrank.model.records import BodyRecord, Description, GuideRecord, PointRecord
 from bellcrank.verify import jets
 from bellcrank.verify.formulas import CannotEvaluate, Scalars, Values, name_of
-from bellcrank.verify.guided import GuidedPose, guided_pose
+from bellcrank.verify.guided import GuidedPose, guided_pose, metre_of, numbers_of
 from bellcrank.verify.jets import Jet, Value, value
 
 E = np.eye(3)
@@ -268,7 +264,7 @@ class Machine:
     @property
     def metre(self) -> float:
         """One metre in the length unit of the equations."""
-        return float(unit_system(self.description.units).parse_unit("m").to_equation(1.0))
+        return metre_of(self.description)
 
     def followed(self, guide: GuideRecord, letter: str = "q") -> list[int]:
         """Places of the coordinates (or speeds) that the functions depend on."""
@@ -295,12 +291,7 @@ class Machine:
 
     def guided_numbers(self, b: Body, values: tuple[float, ...]) -> Mapping[str, Any]:
         assert b.guide is not None
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", ModelWarning)
-                return b.guide.guide.numbers(b.guide.part, values, self.metre)
-        except ModelError as error:
-            raise CannotEvaluate(str(error)) from None
+        return numbers_of(b.guide, values, self.metre)
 
     def motion(self, q: Value, u: Value) -> Motion:
         """Orientation, position and velocities for coordinates and speeds as they are given."""

@@ -6,12 +6,17 @@ the second derivative, which is all that accelerations need.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from bellcrank.errors import ModelError, ModelWarning
+from bellcrank.model.records import Description, GuideRecord
+from bellcrank.units import unit_system
+from bellcrank.verify.formulas import CannotEvaluate
 from bellcrank.verify.jets import Jet, Value
 
 Numbers = Mapping[str, Any]
@@ -25,6 +30,21 @@ class GuidedPose:
     p: Value
     d: tuple[Value, ...]
     delta: tuple[Value, ...]
+
+
+def metre_of(description: Description) -> float:
+    """One metre in the length unit of the equations."""
+    return float(unit_system(description.units).parse_unit("m").to_equation(1.0))
+
+
+def numbers_of(record: GuideRecord, values: tuple[float, ...], metre: float) -> Numbers:
+    """What the functions themselves give at some values of their coordinates."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ModelWarning)  # states near the end of a range are as good as others
+            return record.guide.numbers(record.part, values, metre)
+    except ModelError as error:
+        raise CannotEvaluate(str(error)) from None
 
 
 def guided_pose(m: Numbers, z: Sequence[Value]) -> GuidedPose:
