@@ -128,16 +128,14 @@ def test_external_routines_are_differentiated_or_held():
     assert held.A[1, 0] == 0.0 and any("held constant" in n for n in held.notes)
 
 
-def test_values_held_over_a_step_are_held_in_linear_models():
+def test_values_held_over_a_step_are_refused():
     def prepare(s):
         s.add_external("control", arguments=("q(rod)",), returns=("torque",), when="update", python=lambda x: 5.0)
 
-    s = pendulum("torque - k*q(rod)*torque", prepare, k=3.0)
-    sim = s.equations().compile(backend="python")
-    assert sim.linearize(at={"q(rod)": 0.2}).A[1] == pytest.approx([-15 / 2.1, 0.0])
-    assert sim.equilibrium()["q(rod)"] == pytest.approx(1 / 3)
-    with pytest.raises(bc.ModelError, match="not available with external routines"):
-        sim.inverse([0.1], [0.0], [0.0])
+    sim = pendulum("torque", prepare).equations().compile(backend="python")
+    for analysis in (sim.equilibrium, sim.linearize, lambda: sim.inverse([0.1], [0.0], [0.0])):
+        with pytest.raises(bc.ModelError, match="called once per step or run: torque"):
+            analysis()
 
 
 def test_every_value_of_a_routine_has_its_own_slope():

@@ -240,7 +240,6 @@ def _program(
         everything = [
             Symbol(v.name, "variable", mechanism.orders.get(v.name.lower(), 0)) for v in mechanism.description.variables
         ]
-        everything += [s for s in base.inputs if s.kind == "kept"]
         parameters = all_parameters(equations.analysis)
         parts = Parts(
             f"{base.name}: slopes",

@@ -74,7 +74,7 @@ class Runner:
         """
         symbols = self.slopes.program.parameters
         p = [at.p[i] if i is not None else self._other[s] for i, s in zip(self._p, symbols, strict=True)]
-        known = {**self._inputs(at), **(given or {})}
+        known = {**dict(zip(self.sim.program.inputs, at.w, strict=True)), **(given or {})}
         try:
             if self._known is None or self._known[0] != tuple(p):
                 self._known = (tuple(p), self.model.constants(p))
@@ -88,19 +88,6 @@ class Runner:
             more = " and others" if len(names) > 4 else ""
             raise RunError(self.singular(at, f"{', '.join(names[:4])}{more} not finite"))
         return values, matrix
-
-    def _inputs(self, at: Point) -> dict[Symbol, float]:
-        """Inputs by symbol; external routines whose values hold over a step or a run are called here."""
-        program = self.sim.program
-        count = sum(s.kind == "kept" for s in program.inputs)
-        w = [*at.w, *[0.0] * count]
-        if count:
-            model, p = self.sim._python, list(at.p)
-            for call in (model.start_values, model.update_values):
-                found = call(at.t, at.q.tolist(), at.u.tolist(), p, model.constants(p), w)
-                first = len(at.w) if call == model.start_values else len(w) - len(found)
-                w[first : first + len(found)] = found
-        return dict(zip(program.inputs, w, strict=True))
 
     def _evaluated(
         self, at: Point, p: list[float], c: list[float], known: Mapping[Symbol, float]

@@ -78,7 +78,7 @@ def derive_inverse(sim: Simulation, loads: Sequence[str]) -> Inverse:
         names = [f"M u' - f, {u.name}" for u in independent] + [f"residual {u.name}'" for u in tied]
         names += [f"slope {i + 1}, {j + 1}" for i, j in entries]
         base = sim.program
-        inputs = [*(s for s in base.inputs if s.kind not in ("rate", "kept")), *rate.values(), *forces]
+        inputs = [*(s for s in base.inputs if s.kind != "rate"), *rate.values(), *forces]
         zeros = [ZERO] * (len(base.coordinates) + len(base.speeds))
         parts = Parts(
             f"{base.name}: inverse dynamics",
@@ -142,16 +142,10 @@ def inverse_dynamics(
     """Forces for given positions, speeds and accelerations (equation units), one state or one row per time."""
     refuse_kept(sim)
     loads = _loads(sim, forces)
-    if any(s.kind == "kept" for s in sim.program.inputs):
-        raise ModelError(
-            "inverse dynamics is not available with external routines that are called once per step or run",
-            sim.equations.name,
-        )
     inverse, model = _program(sim, loads)
     motion, times, single = _motion(sim, q, u, udot, t)
     p = parameters_of(sim, inverse.program.parameters, parameters)
-    outside = [s for s in sim.program.inputs if s.kind != "kept"]
-    signals = dict(zip(outside, sim._inputs(inputs), strict=True))
+    signals = dict(zip(sim.program.inputs, sim._inputs(inputs), strict=True))
     c = model.constants(p)
     rows = []
     for k, at in enumerate(times):

@@ -114,7 +114,8 @@ class Names:
             for kind, listed in (("coordinate", program.coordinates), ("speed", program.speeds))
             for s in listed
         ]
-        self.inputs = [_input(sim, s) for s in program.inputs if s.kind != "kept"]
+        refuse_kept(sim)
+        self.inputs = [_input(sim, s) for s in program.inputs]
         self.parameters = [
             Quantity(s.name, "parameter", s, q.unit[s.name.lower()], q.label.get(s.name.lower(), s.name))
             for s in program.parameters

@@ -137,9 +137,7 @@ def sensitivity(
         else [names.find(x, ("output", "coordinate", "speed"), "output") for x in _listed(outputs)]
     )
     t_end, h, how, steps = _times(sim, t_end, step, method)
-    if any(getattr(r, "memory", None) for r in sim.program.routines) or any(
-        s.kind == "kept" for s in sim.program.inputs
-    ):
+    if any(getattr(r, "memory", None) for r in sim.program.routines):
         raise ModelError(
             "sensitivities of a run with external routines that remember are not defined", sim.equations.name
         )
