@@ -126,3 +126,32 @@ def test_external_routines_are_differentiated_or_held():
 
     held = pendulum("relay(q(rod))", remembering).equations().compile(backend="python").linearize(at={"q(rod)": 0.3})
     assert held.A[1, 0] == 0.0 and any("held constant" in n for n in held.notes)
+
+
+def test_values_held_over_a_step_are_refused():
+    def prepare(s):
+        s.add_external("control", arguments=("q(rod)",), returns=("torque",), when="update", python=lambda x: 5.0)
+
+    sim = pendulum("torque", prepare).equations().compile(backend="python")
+    for analysis in (sim.equilibrium, sim.linearize, lambda: sim.inverse([0.1], [0.0], [0.0])):
+        with pytest.raises(bc.ModelError, match="called once per step or run: torque"):
+            analysis()
+
+
+def test_every_value_of_a_routine_has_its_own_slope():
+    def prepare(s):
+        s.add_external("two", arguments=("q(rod)",), returns=("m1", "m2"), python=lambda x: (-3.0 * x, math.sin(x)))
+
+    sim = pendulum("m1 + 2*m2", prepare).equations().compile(backend="python")
+    model = sim.linearize(at={"q(rod)": 0.3})
+    assert model.A[1, 0] == pytest.approx((-3.0 + 2 * math.cos(0.3)) / 2.1, rel=1e-9)
+
+
+def test_an_output_without_slopes_does_not_hinder_the_rest():
+    def prepare(s):
+        s.add_output("sqrt(q(rod)**2*q(rod)**2)**0.25", "root")
+
+    sim = pendulum(prepare=prepare).equations().compile(backend="python")
+    model = sim.linearize(at={"q(rod)": 0.0})
+    assert model.A[1] == pytest.approx([-3 / 2.1, -0.5 / 2.1])
+    assert any("slopes of the outputs root do not exist" in n for n in model.notes)

@@ -208,3 +208,23 @@ def test_equations_derived_by_hand_are_differentiated_too(name):
     assert relative(found, expected) < 1e-12
     implicit = system(name).equations(solve="implicit").compile(backend="python")
     assert relative(implicit.linearize(at=(q, u), inputs=inputs).A, expected) < 1e-12
+
+
+def test_an_input_that_drives_a_constraint_acts_with_its_rates():
+    """A shaken base, q(base) = z: the mass on it answers by -m s^2/(m s^2 + c s + k), relative to the base."""
+    import bellcrank as bc
+
+    s = bc.System("shaker", units="mks")
+    base = s.add_body("base", translate=1, mass=1)
+    mass = s.add_body("mass", parent=base, translate=1, mass=2)
+    s.add_variable("z", units="L")
+    s.add_constraint("q(base) - z")
+    s.add_force("mount", magnitude="-80*x - 3*v", direction=s.inertial[1], at=mass.origin, against=base.origin)
+    s.add_output("dot(pos(mass.cm), [n1])", "place")
+    s.set_run(inputs={"z": 0.0})
+    model = s.equations().compile(backend="python").linearize(at={}, inputs=["z"])
+    assert model.input_names == ["z", "dxdt(z)", "dxdt(dxdt(z))"]
+    f = np.array([0.3, 1.0, 4.0])
+    p = 2j * np.pi * f
+    expected = 1 - 2 * p**2 / (2 * p**2 + 3 * p + 80)
+    assert model.frequency_response("z", "place", f).values == pytest.approx(expected, rel=1e-12)

@@ -12,7 +12,10 @@ def state(sim):
     """A state that satisfies the constraints, away from rest."""
     eom = sim.equations
     if eom.analysis.loops is None:
-        return random_state(eom, 4)
+        q, u = random_state(eom, 4)
+        _, udot = sim.derivatives(0.0, q, u, inputs=dict.fromkeys(eom.inputs, 0.02))
+        # a linkage has no position beyond its travel: there the start serves
+        return (q, u) if np.all(np.isfinite(udot)) else (sim.complete()[0], 0.1 * u)
     initial = dict(sim.description.run.initial)
     if not any(str(name).startswith("u(") for name in initial):
         initial |= {u.name: 0.7 for u in eom.independent_speeds}

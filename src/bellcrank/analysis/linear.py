@@ -86,6 +86,7 @@ class LinearModel:
     def essential(self) -> LinearModel:
         """Without coordinates on which nothing else depends (position and course of a vehicle, angles of wheels)."""
         A, C = self.A, self.C
+        C = np.where(np.isfinite(C), C, 1.0)  # an output without slopes may depend on anything
         small, small_out = (1e-13 * (np.abs(M).max(initial=0.0) or 1.0) for M in (A, C))
         kept = list(range(len(self.states)))
         own = {s.name for s in self.states if s.coordinate}
@@ -104,7 +105,7 @@ class LinearModel:
         gone = {s.name for k, s in enumerate(self.states) if k not in kept}
         rows = [i for i, s in enumerate(self.outputs) if s.name not in gone]
         return replace(
-            self, A=A[np.ix_(kept, kept)], B=self.B[kept], C=C[np.ix_(rows, kept)], D=self.D[rows], drift=self.drift[kept],
+            self, A=A[np.ix_(kept, kept)], B=self.B[kept], C=self.C[np.ix_(rows, kept)], D=self.D[rows], drift=self.drift[kept],
             states=tuple(self.states[k] for k in kept), outputs=tuple(self.outputs[i] for i in rows),
         )  # fmt: skip
 

@@ -19,28 +19,23 @@ from bellcrank.build.arguments import Course
 
 Rates = Callable[[float, np.ndarray], tuple[np.ndarray, np.ndarray, np.ndarray]]  # t, x -> f, df/dx, df/dp
 Admit = Callable[[float, np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]  # t, x, S -> both on the constraints
+Times = tuple[float, float, float]  # of the start, the middle and the end of a step
 Record = Callable[[float, np.ndarray, np.ndarray], None]
 
 
 def integrate(
-    rates: Rates,
-    x: np.ndarray,
-    S: np.ndarray,
-    course: Course,
-    n_q: int,
-    admit: Admit,
-    record: Record,
+    rates: Rates, x: np.ndarray, S: np.ndarray, course: Course, n_q: int, admit: Admit, record: Record
 ) -> None:
-    """Takes all steps, in parts where inputs jump; record(t, x, S) is called at the start and after each."""
+    """Takes all steps, split where inputs jump as a run does; record(t, x, S) is called at the start and after each."""
     record(0.0, x, S)
+    start = course.begin(1)
     for i in range(1, course.total + 1):
-        t = course.begin(i)
         for part in course.parts(i):
-            x, S = _STEPS[course.method](rates, t, part.before, x, S, part.h, n_q)
-            x, S = admit(part.end, x, S)
-            if not (np.all(np.isfinite(x)) and np.all(np.isfinite(S))):
-                raise FloatingPointError(f"the run is no longer finite at t = {part.end:g} s")
-            t = part.after
+            x, S = _STEPS[course.method](rates, (start, part.middle, part.before), x, S, part.h, n_q)
+            x, S = admit(part.before, x, S)
+            start = part.after
+        if not (np.all(np.isfinite(x)) and np.all(np.isfinite(S))):
+            raise FloatingPointError(f"the run is no longer finite at t = {course.time(i):g} s")
         record(course.time(i), x, S)
 
 
@@ -49,33 +44,29 @@ def _both(rates: Rates, t: float, x: np.ndarray, S: np.ndarray) -> tuple[np.ndar
     return f, A @ S + P
 
 
-def _rk2(
-    rates: Rates, t: float, end: float, x: np.ndarray, S: np.ndarray, h: float, n_q: int
-) -> tuple[np.ndarray, np.ndarray]:
-    k, K = _both(rates, t, x, S)
-    k, K = _both(rates, t + h / 2, x + h / 2 * k, S + h / 2 * K)
+def _rk2(rates: Rates, times: Times, x: np.ndarray, S: np.ndarray, h: float, n_q: int) -> tuple[np.ndarray, np.ndarray]:
+    k, K = _both(rates, times[0], x, S)
+    k, K = _both(rates, times[1], x + h / 2 * k, S + h / 2 * K)
     return x + h * k, S + h * K
 
 
-def _rk4(
-    rates: Rates, t: float, end: float, x: np.ndarray, S: np.ndarray, h: float, n_q: int
-) -> tuple[np.ndarray, np.ndarray]:
-    k1, K1 = _both(rates, t, x, S)
-    k2, K2 = _both(rates, t + h / 2, x + h / 2 * k1, S + h / 2 * K1)
-    k3, K3 = _both(rates, t + h / 2, x + h / 2 * k2, S + h / 2 * K2)
-    k4, K4 = _both(rates, end, x + h * k3, S + h * K3)
+def _rk4(rates: Rates, times: Times, x: np.ndarray, S: np.ndarray, h: float, n_q: int) -> tuple[np.ndarray, np.ndarray]:
+    k1, K1 = _both(rates, times[0], x, S)
+    k2, K2 = _both(rates, times[1], x + h / 2 * k1, S + h / 2 * K1)
+    k3, K3 = _both(rates, times[1], x + h / 2 * k2, S + h / 2 * K2)
+    k4, K4 = _both(rates, times[2], x + h * k3, S + h * K3)
     return x + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4), S + h / 6 * (K1 + 2 * K2 + 2 * K3 + K4)
 
 
 def _euler(
-    rates: Rates, t: float, end: float, x: np.ndarray, S: np.ndarray, h: float, n_q: int
+    rates: Rates, times: Times, x: np.ndarray, S: np.ndarray, h: float, n_q: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Speeds first, then coordinates with the new speeds."""
-    k, K = _both(rates, t, x, S)
+    k, K = _both(rates, times[0], x, S)
     x, S = x.copy(), S.copy()
     x[n_q:] += h * k[n_q:]
     S[n_q:] += h * K[n_q:]
-    k, K = _both(rates, t, x, S)
+    k, K = _both(rates, times[0], x, S)
     x[:n_q] += h * k[:n_q]
     S[:n_q] += h * K[:n_q]
     return x, S

@@ -90,8 +90,9 @@ def _from_program(a: Analysis, program: Program) -> Results:
                     args = tuple(written(e) for e in s.arguments)
                     for i, target in enumerate(s.targets):
                         if target is not None:
-                            routine = ExternalValue(s.routine, i) if s.routine.returns else s.routine
-                            known[target] = Func(s.routine.name, args, routine)
+                            several = bool(s.routine.returns)
+                            name = f"{s.routine.name}.{i}" if several else s.routine.name
+                            known[target] = Func(name, args, ExternalValue(s.routine, i) if several else s.routine)
                 elif isinstance(s, Solve):
                     linear = _linear(
                         [[_held(written(x)) for x in row] for row in s.matrix], [_held(written(x)) for x in s.right]

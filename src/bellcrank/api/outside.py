@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from bellcrank.errors import ModelError
 from bellcrank.expr import ZERO, Expr, Func
 from bellcrank.expr.table import Table
 from bellcrank.model.records import External, ExternalValue
@@ -29,8 +30,12 @@ class Outside:
         self._made: dict[tuple[External, int], SlopeOf] = {}
 
     def __call__(self, node: Func, index: int) -> Expr:
-        if isinstance(node.function, Table):
-            return node.function.partial(index, node.args)
+        try:  # tables and linkages know their own slopes, these to the second order
+            known: Expr = node.function.partial(index, node.args)
+            return known
+        except ModelError:
+            if isinstance(node.function, Table):
+                raise
         base: External = getattr(node.function, "external", node.function)
         if base.memory:
             self._note(f"the external routine '{base.name}' has a memory: its values are held constant")
@@ -43,7 +48,9 @@ class Outside:
         slope = self._made[key]
         if node.function is base:
             return Func(slope.name, node.args, slope)
-        return Func(slope.name, node.args, ExternalValue(slope, node.function.index))
+        # every value of a routine has a name of its own: equal names of equal arguments are one function
+        name = f"{slope.name}.{node.function.index}"
+        return Func(name, node.args, ExternalValue(slope, node.function.index))
 
     def _note(self, text: str) -> None:
         if text not in self.notes:

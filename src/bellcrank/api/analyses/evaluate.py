@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 NO_VALUE = (ZeroDivisionError, ValueError, OverflowError)
 Groups = dict[str, np.ndarray]
+NOWHERE = slice(0, 0)
 
 
 class Find(Protocol):
@@ -64,8 +65,13 @@ class Runner:
             )
         return function
 
-    def __call__(self, at: Point, given: Mapping[Symbol, float] | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """Values of all rows and their slopes by all columns; `given` are inputs of the program besides those of the model."""
+    def __call__(
+        self, at: Point, given: Mapping[Symbol, float] | None = None, loose: slice = NOWHERE
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Values of all rows and their slopes by all columns; `given` are inputs of the program besides those of the model.
+
+        Rows in `loose` may have no finite values: an angle between directions has no slope where they coincide.
+        """
         symbols = self.slopes.program.parameters
         p = [at.p[i] if i is not None else self._other[s] for i, s in zip(self._p, symbols, strict=True)]
         known = {**dict(zip(self.sim.program.inputs, at.w, strict=True)), **(given or {})}
@@ -75,8 +81,12 @@ class Runner:
             values, matrix = self._evaluated(at, p, self._known[1], known)
         except NO_VALUE as error:
             raise RunError(self.singular(at, str(error))) from None
-        if not (np.all(np.isfinite(values)) and np.all(np.isfinite(matrix))):
-            raise RunError(self.singular(at, self._not_finite(values, matrix)))
+        bad = ~np.isfinite(values) | ~np.all(np.isfinite(matrix), axis=1)
+        bad[loose] = False
+        if np.any(bad):
+            names = [r for r, b in zip(self.slopes.rows, bad, strict=True) if b]
+            more = " and others" if len(names) > 4 else ""
+            raise RunError(self.singular(at, f"{', '.join(names[:4])}{more} not finite"))
         return values, matrix
 
     def _evaluated(
@@ -97,11 +107,6 @@ class Runner:
             matrix[:, j] = found[:, 0]
         return values, matrix
 
-    def _not_finite(self, values: np.ndarray, matrix: np.ndarray) -> str:
-        bad = ~np.isfinite(values) | ~np.all(np.isfinite(matrix), axis=1)
-        names = [r for r, b in zip(self.slopes.rows, bad, strict=True) if b]
-        return f"{', '.join(names[:4])}{' and others' if len(names) > 4 else ''} not finite"
-
     def singular(self, at: Point, why: str) -> str:
         """What is said of a point without slopes."""
         states = self.sim.equations.coordinates
@@ -118,6 +123,16 @@ def grouped(array: np.ndarray, sizes: Mapping[str, int]) -> Groups:
     return {g: array[end - n : end] for (g, n), end in zip(sizes.items(), ends, strict=True)}
 
 
+def rows_of(group: str, sizes: Mapping[str, int], skip: int = 0) -> slice:
+    """The rows of a group, without its first ones."""
+    start = 0
+    for name, n in sizes.items():
+        if name == group:
+            return slice(start + skip, start + n)
+        start += n
+    return NOWHERE
+
+
 class Evaluator:
     """Values and slopes from the equations of motion as they are printed."""
 
@@ -129,7 +144,7 @@ class Evaluator:
         self.columns, self.notes = tuple(columns), self.runner.slopes.notes
 
     def __call__(self, at: Point) -> tuple[Groups, Groups]:
-        values, matrix = self.runner(at)
+        values, matrix = self.runner(at, loose=rows_of("outputs", self.sizes))
         return grouped(values, self.sizes), grouped(matrix, self.sizes)
 
 

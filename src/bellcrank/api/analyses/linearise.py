@@ -140,6 +140,9 @@ def _assembled(
     f_x, f_w, f_y = (np.array([q.unit.factor for q in g]) for g in (states, chosen_in, chosen_out))
     drift = values["rates"][r.independent]
     notes = list(find.notes)
+    lost = [q.name for q, row in zip(chosen_out, np.hstack([C, D]), strict=True) if not np.all(np.isfinite(row))]
+    if lost:
+        notes.append(f"slopes of the outputs {', '.join(lost)} do not exist here")
     gone = ignorable(sim)
     rest, words = _at_rest(names, values["rates"], slopes["rates"][:, :n], here, gone)
     if not rest:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bellcrank.api.analyses.evaluate import Groups, Runner, grouped
+from bellcrank.api.analyses.evaluate import Groups, Runner, grouped, rows_of
 from bellcrank.api.analyses.point import Point
 from bellcrank.api.graph import GROUPS, Results
 from bellcrank.api.slopes import derive_slopes
@@ -86,7 +86,7 @@ class LoopEvaluator:
     def _numbers(self, at: Point, udot: np.ndarray, multipliers: np.ndarray) -> tuple[Groups, Groups]:
         given = dict(zip(self.accelerations, udot.tolist(), strict=True))
         given |= dict(zip(self.multipliers, multipliers.tolist(), strict=True))
-        values, matrix = self.runner(at, given)
+        values, matrix = self.runner(at, given, rows_of("outputs", self.sizes, self.n_u + self.m))
         return grouped(values, self.sizes), grouped(matrix, self.sizes)
 
     def _solver(self, at: Point, M: np.ndarray, J: np.ndarray) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
