@@ -38,7 +38,10 @@ def draw(
     figure = _figure(runs, groups, against, title, told)
     if path is not None:
         if Path(path).suffix.lower() not in PICTURES:
-            raise RunError(f"cannot draw '{Path(path).name}': known endings are .png, .svg, .pdf and .html")
+            ending = Path(path).suffix
+            raise RunError(
+                f"cannot draw to {path}: no plot ends in '{ending}'; known endings are .png, .svg, .pdf and .html"
+            )
         try:
             figure.savefig(path, dpi=130)
         except OSError as error:

@@ -41,7 +41,8 @@ def require_language(program: Program, language: str, option: str) -> None:
     if missing:
         listed = ", ".join(f"'{m}'" for m in missing)
         raise ModelError(
-            f"a program in {language} needs the external routine {listed} in {language}: give {option}= in add_external()",
+            f"a program in {language} needs the external routine {listed} in {language}: give {option}= in add_external()"
+            + ("" if language == "C" else "; linkages are available in programs in C alone"),
             program.name,
         )
 
