@@ -5,6 +5,7 @@ import pytest
 
 from bellcrank.errors import ModelError
 from bellcrank.linkage import double_wishbone, five_link, load, macpherson, shipped
+from bellcrank.linkage.measures import measure
 from tests.linkage.machines import linkage
 from tests.linkage.machines import sheet as data
 
@@ -95,6 +96,8 @@ def test_other_mistakes():
     text = problems(macpherson, d)
     assert "'wide' is not a number" in text and "three coordinates are needed" in text
     assert "has no input 'rack'" in problems(linkage("five_link").solve, 0.1, rack=0.01)
+    assert "it folds near travel 0 m, rack 0.20" in problems(linkage("double_wishbone").solve, 0.0, 0.3)
+    assert "has no rack; its inputs are travel" in problems(measure, linkage("trailing_arm"), 0.0, 0.01)
     assert "not a finite number" in problems(linkage("five_link").solve, float("nan"))
     assert "no hard point of 'five_link' is called 'P6'" in problems(linkage("five_link").solve(0.0).point, "P6")
     assert "no hard-point file 'five_lnk'" in problems(shipped, "five_lnk")

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
+from bellcrank.build.compiler import compile_source, find_compiler
 from bellcrank.errors import ModelError
 from bellcrank.linkage.table import differences
 from tests.linkage.machines import linkage
@@ -43,3 +44,13 @@ def test_bicubic_look_up_in_c():
     assert max(differences(a, b).values()) < 1e-11
     for name in ("d_rack", "delta_rack", "dd_rack", "ddelta_rack", "dd_mixed", "ddelta_mixed"):
         assert np.abs(getattr(a, name) - getattr(b, name)).max() < 1e-11
+
+
+def test_generated_c_gives_no_warning(tmp_path):
+    strict = ("-O1", "-Wall", "-Wextra", "-Werror")
+    table = linkage("five_link").table(step=0.05, range=(-0.1, 0.1))
+    racked = linkage("double_wishbone").table(step=0.04, range=(-0.04, 0.04), rack=(-0.02, 0.02), links=())
+    for i, given in enumerate((linkage("double_wishbone"), table, racked)):
+        folder = tmp_path / str(i)
+        folder.mkdir()
+        compile_source(bc.compile_linkage(given).source, folder, find_compiler(), strict)

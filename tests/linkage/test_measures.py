@@ -1,6 +1,7 @@
 """Suspension measures against plane geometry, hand formulas and symmetry."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,6 +11,8 @@ from bellcrank.errors import ModelError
 from bellcrank.linkage import load
 from bellcrank.linkage.measures import measure
 from tests.linkage.machines import linkage, sheet
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "suspension.toml"
 
 
 def plane_wishbone(**vehicle):
@@ -181,6 +184,8 @@ def test_command(tmp_path, capsys):
     assert "cannot be reached" in capsys.readouterr().err
     assert main(["kinematics", "trailing_arm", "--columns", "cambr"]) == 1
     assert "Did you mean 'camber'?" in capsys.readouterr().err
+    assert main(["kinematics", str(EXAMPLE), "--travel=-20:20:3", "--columns", "camber"]) == 0
+    assert "front strut: macpherson" in capsys.readouterr().out
     assert main(["kinematics", str(tmp_path / "none.toml")]) == 1
     (tmp_path / "bad.toml").write_text("kind = five")
     assert main(["kinematics", str(tmp_path / "bad.toml")]) == 1

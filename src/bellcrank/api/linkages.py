@@ -247,6 +247,8 @@ def _guide(name: str, linkage: Linkage | Table, exact: bool, second: bool, accur
         table = linkage.table(accuracy=accuracy, rack=(-0.1, 0.1) if second and "rack" in linkage.inputs else None)
         return _guide(name, table, False, second, accuracy, extend)
     table = linkage
+    if extend and table.rack is not None:
+        raise ModelError(f"linkage '{name}': extend=True is there for tables of one input only")
 
     def source(routine: str, part: str) -> str:
         if table.rack is not None:
@@ -263,4 +265,4 @@ def _guide(name: str, linkage: Linkage | Table, exact: bool, second: bool, accur
             raise ModelError(f"a table of scheme '{table.scheme}' has no C; use quintic or cubic")
         return pieces_source(routine, table.low, table.high, table.step, piece.coefficients, piece.R, extend)
 
-    return TableGuide(name, table, second, source)
+    return TableGuide(name, table, second, source, extend)

@@ -170,6 +170,11 @@ class ExactGuide:
         return _at_zero(e, {self.routine: self._zero})
 
     def numbers(self, part: str, values: Sequence[float], metre: float) -> dict[str, Any]:
+        low, high = reach(self.linkage)
+        if not low <= values[0] / metre <= high:
+            raise ModelError(
+                f"linkage '{self.linkage.name}': travel {values[0] / metre:.6g} m lies outside {low:.6g} to {high:.6g} m"
+            )
         return _numbers(self.linkage, part, values, metre, self.kinds())
 
     def reach(self) -> list[tuple[float, float]]:
@@ -183,12 +188,15 @@ class ExactGuide:
 class TableGuide:
     """A linkage looked up in a table."""
 
-    def __init__(self, name: str, table: Table, second: bool, c: Callable[[str, str], str] | None) -> None:
+    def __init__(
+        self, name: str, table: Table, second: bool, c: Callable[[str, str], str] | None, extend: bool = False
+    ) -> None:
         if second and table.rack is None:
             raise ModelError(f"the table of '{table.name}' has no second input; make it with rack=(low, high)")
         self.table, self.second, self.name = table, second, name
         self.two = table.rack is not None
         self.count = 2 if second else 1
+        self.extend = extend
         self._c = c
         self._routines: dict[str, External] = {}
         self._zero: dict[External, Sequence[float]] = {}
@@ -200,9 +208,8 @@ class TableGuide:
 
             def look_up(z: float, r: float = 0.0) -> list[float]:
                 try:
-                    pose = self.table.solve(
-                        z, r if self.two else None, links=[p for p in (part,) if p != self.table.chain.carrier]
-                    )
+                    links = [p for p in (part,) if p != self.table.chain.carrier]
+                    pose = self.table.solve(z, r if self.two else None, links=links, extend=self.extend)
                 except ModelError:
                     return [float("nan")] * total
                 return _flat(pose if part == self.table.chain.carrier else pose.link[part])
@@ -286,7 +293,7 @@ class TableGuide:
         return _at_zero(e, self._zero)
 
     def numbers(self, part: str, values: Sequence[float], metre: float) -> dict[str, Any]:
-        return _numbers(self.table, part, values, metre, self.kinds())
+        return _numbers(self.table, part, values, metre, self.kinds(), self.extend)
 
     def reach(self) -> list[tuple[float, float]]:
         rack = [] if self.table.rack is None else [(float(self.table.rack[0]), float(self.table.rack[-1]))]
@@ -339,16 +346,19 @@ def _flat(pose: Any) -> list[float]:
 
 
 @lru_cache(maxsize=256)
-def _pose_at(linkage: Any, travel: float, second: tuple[tuple[str, float], ...]) -> Any:
+def _pose_at(linkage: Any, travel: float, second: tuple[tuple[str, Any], ...]) -> Any:
     """The pose of all links; a check asks for those of one state several times."""
     return linkage.solve(travel, **dict(second))
 
 
-def _numbers(linkage: Any, part: str, values: Sequence[float], metre: float, kinds: Sequence[str]) -> dict[str, Any]:
+def _numbers(
+    linkage: Any, part: str, values: Sequence[float], metre: float, kinds: Sequence[str], extend: bool = False
+) -> dict[str, Any]:
     """Motion of a part as arrays, from the linkage or table itself; values and result in the length unit of the equations."""
     scales = [1.0 / metre if k == "length" else 1.0 for k in kinds]
     given = [v * s for v, s in zip(values, scales, strict=True)]
-    second = {linkage.inputs[1]: given[1]} if len(given) == 2 else {}
+    second: dict[str, Any] = {linkage.inputs[1]: given[1]} if len(given) == 2 else {}
+    second |= {"extend": True} if extend else {}
     pose = _pose_at(linkage, given[0], tuple(second.items()))
     pose = pose if part == linkage.chain.carrier else pose.link[part]
     result: dict[str, Any] = {"p": pose.position * metre, "R": pose.rotation}

@@ -189,7 +189,11 @@ class Linkage:
             else:
                 step = 0.5 * size
                 if step < 1e-5:
-                    self._check(good & False if good.all() else good, goal[0], goal[1], found.residual)
+                    i = int(np.argmin(good))
+                    raise ModelError(
+                        f"linkage '{self.name}': travel {z[i]:.6g} m with {self.inputs[1]} {second[i]:.6g} cannot be reached; on the way "
+                        f"there it folds near travel {goal[0][i]:.6g} m, {self.inputs[1]} {goal[1][i]:.6g}"
+                    )
         return here
 
     def motion(self, state: Array, values: Sequence[Array], links: Sequence[str] | None = None) -> Pose:

@@ -71,6 +71,8 @@ def measure(linkage: Any, travel: Any, rack: Any = 0.0, mode: str = "parallel") 
     """Measures of a wheel at travels (m) and rack positions (m), the other wheel of the axle moving by `mode`: parallel (with it),
     opposite (against it) or single (at rest). Give arrays of travel, of rack, or of both."""
     z, r = (np.atleast_1d(a).astype(float) for a in np.broadcast_arrays(travel, rack))
+    if r.any() and "rack" not in linkage.inputs:
+        raise ModelError(f"linkage '{linkage.name}' has no rack; its inputs are {', '.join(linkage.inputs)}")
     wheel, drawn = see_wheel(linkage, z, r, mode), see_wheel(linkage, 0.0, 0.0, mode)
     m = Measures(linkage.name, mode)
     m.add("travel", z, "m", "wheel travel, up")
