@@ -97,10 +97,7 @@ CASES = [  # spoiler, patterns that the message must hold
     (nonlinear_in_speeds, r"u\(a\)", "linear", "speed"),
     (no_freedom_left, "freedom"),
     (loop_of_a_body_with_itself, "tie", "one body|itself|both belong"),
-    pytest.param(
-        (loop_between_rigidly_joined_bodies, "tie", "rigid|one body"),
-        marks=pytest.mark.xfail(reason="bodies without a freedom between them count as two"),
-    ),
+    (loop_between_rigidly_joined_bodies, "tie", "rigid|one body"),
     (loop_of_the_ground_with_itself, "tie", "one body|itself|both belong"),
     (driven_twice, r"q\(a\) - w\*t|drive", r"q\(a\) - 2\*w\*t|other drive", "contradict"),
     (driven_against_a_stop, r"u\(d\) - w|motor", r"2\*u\(d\) - w|brake", "contradict"),
@@ -169,9 +166,6 @@ def test_contradicting_speeds_warn_and_say_what_is_used():
     assert changed and all(name in said for name in changed)
 
 
-SECOND_RATE = pytest.mark.xfail(
-    reason="the second rate of an input is not available, which constraints of positions need"
-)
 ROUGH = {"step": bc.step(0.05, 0.3), "straight pieces": ([0.0, 0.05, 0.1], [0.0, 0.0, 0.3])}
 
 
@@ -186,8 +180,8 @@ def driven(constraint, units):
     ("constraint", "units", "signal"),
     [
         ("u(cart) - z", "L/T", "step"),
-        pytest.param("q(cart) - z", "L", "step", marks=SECOND_RATE),
-        pytest.param("q(cart) - z", "L", "straight pieces", marks=SECOND_RATE),
+        ("q(cart) - z", "L", "step"),
+        ("q(cart) - z", "L", "straight pieces"),
     ],
 )
 def test_rough_input_of_a_constraint_is_refused(constraint, units, signal):
@@ -199,7 +193,7 @@ def test_rough_input_of_a_constraint_is_refused(constraint, units, signal):
 
 @pytest.mark.parametrize(
     ("constraint", "units", "state"),
-    [("u(cart) - z", "L/T", "u(cart)"), pytest.param("q(cart) - z", "L", "q(cart)", marks=SECOND_RATE)],
+    [("u(cart) - z", "L/T", "u(cart)"), ("q(cart) - z", "L", "q(cart)")],
 )
 def test_smooth_input_of_a_constraint_is_followed(constraint, units, state):
     z = bc.sine(0.2, 3.0)
