@@ -119,7 +119,10 @@ def test_c_python_and_interpreter_agree(name):
 
 @needs_compiler
 @pytest.mark.parametrize("name", EXAMPLES)
-@pytest.mark.parametrize("method", ["rk2", "rk4", "euler"])
+@pytest.mark.parametrize(
+    "method",
+    ["rk4", pytest.param("rk2", marks=pytest.mark.campaign), pytest.param("euler", marks=pytest.mark.campaign)],
+)
 def test_runs_agree(name, method):
     eom = example(name)
     runs = [eom.compile(backend=b).simulate(method=method, t_end=60 * step_of(eom)) for b in ("c", "python")]
