@@ -56,6 +56,7 @@ from bellcrank.model.formula import (
 from bellcrank.model.formula import (
     min as min,
 )
+from bellcrank.run.dae import Dae
 from bellcrank.run.inputs import chirp, ramp, sampled, sine, step
 from bellcrank.run.result import Run
 from bellcrank.run.stored import read
@@ -64,7 +65,7 @@ from bellcrank.verify.check import check
 __version__ = "0.1.0"
 
 __all__ = [
-    "BellcrankError", "BuildError", "Equations", "ExpressionError", "InternalError", "ModelError", "ModelWarning", "NoEquilibrium", "Run",
+    "BellcrankError", "BuildError", "Dae", "Equations", "ExpressionError", "InternalError", "ModelError", "ModelWarning", "NoEquilibrium", "Run",
     "RunError", "Simulation", "System", "acos", "angle", "asin", "atan", "atan2", "check", "chirp",
     "compile_linkage", "cos", "cross", "direction", "dot",
     "dxdt", "exp", "fm", "load_model", "log", "magnitude", "nominal", "norm", "partial", "pos", "project", "ramp", "read", "road_spectrum",

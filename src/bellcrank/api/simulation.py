@@ -12,6 +12,7 @@ import numpy as np
 
 from bellcrank.api.analyses.methods import Analyses
 from bellcrank.api.assembly import complete_state, start_state
+from bellcrank.api.dae import check_dae, prepare_dae, residuals_of
 from bellcrank.api.externals import Memory, routines_of
 from bellcrank.api.loops import closure_of, keeper_of
 from bellcrank.api.outcome import as_run, how_ended, not_finite, watch_for
@@ -25,6 +26,7 @@ from bellcrank.errors import ModelError, ModelWarning, mapping
 from bellcrank.expr.table import Table
 from bellcrank.run.admit import Closure
 from bellcrank.run.beyond import asked_beyond
+from bellcrank.run.dae import Dae, as_dae
 from bellcrank.run.result import Run
 from bellcrank.run.stepping import Evaluation
 from bellcrank.run.watch import Progress, take_steps
@@ -50,6 +52,7 @@ class Simulation(Analyses):
             known = ", ".join(repr(b) for b in BACKENDS)
             raise ModelError(f"backend={backend!r} is not known; it is one of {known}", equations.name)
         self.externals = routines_of(self.program, self.description, external)
+        self._outside = tuple(external)
         self.model = self._model(backend, external)
         self.backend = self.model.name
         self._known: tuple[tuple[float, ...], list[float]] | None = None
@@ -206,27 +209,36 @@ class Simulation(Analyses):
         events: Mapping[str, Any] | None = None,
         stop: Iterable[str] | str = (),
         progress: Progress | None = None,
+        dae: str | Dae = "projection",
+        assemble: bool = True,
     ) -> Run:
         """Integrates from t = 0 to t_end. Defaults come from set_run; `step` and times in s, values in user units.
 
         `initial`: values by state, or a whole state (q, u) in equation units, as `complete` returns it. `rtol`, `atol`: of the
         adaptive methods. `events`: conditions by name, each a channel or a formula over channels and parameters; its crossing of
         zero from below, or a comparison that becomes true, is recorded in `run.events`. `stop` names events that end the run.
-        `progress` is called with the share done.
+        `progress` is called with the share done. `dae`: how position constraints and loops are kept (docs/dae_methods.md), by name
+        or with settings, `bc.Dae("baumgarte", alpha=20, beta=20)`. `assemble=False` starts from the values given, even if
+        they violate constraints.
         """
+        dae = as_dae(dae)
         plan = run_plan(self.equations, t_end, step, method, output_every)
         tolerances = positive(rtol, "rtol", ""), positive(atol, "atol", "")
         p = self.parameter_values(parameters)
         signals = self._inputs(inputs, plan.t_end)
         watch = watch_for(self.equations, events, stop, parameters)
+        check_dae(dae, plan, self.equations)
         closure = self._closure(p, signals)
-        y = np.concatenate(start_state(self.equations, initial, closure, p, signals))
+        y = np.concatenate(start_state(self.equations, initial, closure if assemble else None, p, signals))
         self._forget()
         n_q, n_s, n_kept = self._sizes
         kept = np.zeros(n_kept)
         keeper = None if closure is None else keeper_of(closure, self._python, y, p, signals, kept)
         evaluation = Evaluation(self.model, n_q, n_s, p, self._constants(p), signals, self._set_live, kept, keeper)
-        trip = prepare(plan, evaluation, y, watch, tolerances, self._remembering)
+        if dae.usual:
+            trip = prepare(plan, evaluation, y, watch, tolerances, self._remembering)
+        else:
+            trip = prepare_dae(plan, evaluation, dae, self._python, self._dae_model, y, watch)
         began = time.perf_counter()
         try:
             rows = take_steps(trip.run, trip.total, trip.every, watch, trip.within, trip.remembered, progress)
@@ -237,11 +249,21 @@ class Simulation(Analyses):
         ended = how_ended(self.equations, self.externals, trip, watch, p, signals)
         settings = {"t_end": plan.t_end, "step": plan.step, "method": plan.method, "backend": self.backend}
         settings["seconds"] = seconds
+        if closure is not None:
+            settings["dae"] = dae.method
         run = as_run(self.equations, rows, ended, watch, settings)
+        run.find_residuals = residuals_of(self.model, rows, p, self._constants(p), signals)
         doubts = asked_beyond(self.program, self._python, rows, p) if self._uses_tables else []
         for doubt in (*not_finite(run, self.equations.outputs), *doubts):
             warnings.warn(doubt, ModelWarning, stacklevel=2)
         return run
+
+    @cached_property
+    def _dae_model(self) -> CModel | None:
+        """The program compiled with runs by methods for differential-algebraic equations; None where models run in Python."""
+        if not isinstance(self.model, CModel):
+            return None
+        return CModel(self.program, self.externals, self._outside, dae=True)
 
     @property
     def _uses_tables(self) -> bool:

@@ -24,6 +24,7 @@ KINDS = ("constant", "step", "ramp", "sine", "chirp", "pieces", "function")
 METHODS = ("rk2", "rk4", "euler")
 MOST_PASSAGES = 1000  # near singular positions, in one block of steps
 NEAR = 0.1  # ratio of pivots near a singular position, as in the templates
+DAE_METHODS = ("projection", "dlmm", "clmm", "baumgarte", "stabilised", "post", "half-explicit")
 FINISHED, NOT_FINITE, EXTERNAL_FAILED, INPUT_FAILED, NOT_CLOSED = range(5)
 
 _Double = ctypes.POINTER(ctypes.c_double)
@@ -121,6 +122,19 @@ class _Job(ctypes.Structure):
     )
 
 
+class _DaeJob(ctypes.Structure):
+    _fields_ = (
+        *_Job._fields_[: [name for name, _ in _Job._fields_].index("moved")],
+        ("dae", ctypes.c_int32),
+        ("free_fall", ctypes.c_int32),
+        ("alpha", ctypes.c_double),
+        ("beta", ctypes.c_double),
+        ("gamma", ctypes.c_double),
+        ("frozen", ctypes.c_void_p),
+        ("fresh", ctypes.c_int64),
+    )
+
+
 def c_model(
     program: Program,
     routines: Sequence[Callable[..., Any] | None],
@@ -144,7 +158,8 @@ class CModel:
     """derivatives, outputs and whole runs of a program in C.
 
     `routines` are the callables of the program's external routines and tables; those given in C are compiled in, unless `outside`
-    names them. A callable that remembers has an attribute `live`, set before each call.
+    names them. A callable that remembers has an attribute `live`, set before each call. With `dae`, runs are those of methods for
+    differential-algebraic equations.
     """
 
     name = "c"
@@ -156,13 +171,14 @@ class CModel:
         outside: Iterable[str] = (),
         flags: Sequence[str] | None = None,
         options: Options = BEST,
+        dae: bool = False,
     ) -> None:
         compiler = find_compiler()
         if compiler is None:
             raise BuildError("there is no C compiler (looked for CC, cc, gcc, clang and the Python package ziglang)")
         self.compiler = compiler
         outside = tuple(outside)
-        self.source = c_source(program, options=options, outside=outside)
+        self.source = c_source(program, options=options, outside=outside, dae=dae)
         self.program = program
         self.routines = tuple(routines)
         self._library = load_source(self.source, compiler, flags)
@@ -184,7 +200,8 @@ class CModel:
         for name in ("constants", "derivatives", "outputs"):
             getattr(self._library, name).restype = None
         if program.loops is not None:
-            self._library.closure.restype = self._library.careful.restype = None
+            for name in ("closure", *(() if dae else ("careful",))):
+                getattr(self._library, name).restype = None
         self._library.run.restype = ctypes.c_int
 
     # ---- single evaluations, as of PythonModel
@@ -297,6 +314,8 @@ class CModel:
 class CRun:
     """A run in C. Rows hold time, states, outputs and inputs of the recorded steps; `state` is the last good one."""
 
+    _job_type: Any = _Job
+
     def __init__(
         self,
         model: CModel,
@@ -318,7 +337,7 @@ class CRun:
         self._function = _Function(self._input)
         self._breaks = np.array([*course.breaks, 0.0])
         self.kept = np.zeros(len(model.program.inputs) - len(inputs) + 1)
-        self._job = _Job(
+        self._job = self._job_type(
             method=METHODS.index(course.method), total=course.total, every=course.every, h=course.step,
             t_end=course.t_end, n_breaks=len(course.breaks), with_inputs=1,
         )  # fmt: skip
@@ -338,7 +357,8 @@ class CRun:
         ):
             setattr(self._job, name, array.ctypes.data)
         self._passages: list[tuple[float, float]] = []
-        if model.program.loops is not None:
+        self._keeps = model.program.loops is not None and self._job_type is _Job
+        if self._keeps:
             self._watch_loops(weights)
         self._width = 1 + len(self.state) + len(model.program.output_names) + len(model.program.inputs)
         self.status = FINISHED
@@ -363,8 +383,10 @@ class CRun:
     @property
     def passages(self) -> list[tuple[float, float]]:
         """Time and ratio of pivots of every visit near a singular position, as far as there was room for them."""
+        if not self._keeps:
+            return []
         last = [(self._job.visit_time, self._job.visit_ratio)] if 0.0 <= self._job.visit_ratio < NEAR else []
-        return [*self._passages, *(last if self.model.program.loops is not None else [])]
+        return [*self._passages, *last]
 
     def advance(self, last: int) -> np.ndarray:
         """Goes on to step `last`; the rows recorded on the way."""
@@ -375,7 +397,7 @@ class CRun:
         self._job.rows = rows.ctypes.data
         self.status = self.model._library.run(ctypes.byref(self._job))
         self.reached = self._job.reached
-        if self.model.program.loops is not None:
+        if self._keeps:
             self._passages += [(float(t), float(x)) for t, x in self._visits[: self._job.n_passages]]
             self._job.n_passages = 0
         if self.status in (EXTERNAL_FAILED, INPUT_FAILED):
@@ -394,6 +416,19 @@ class CRun:
         return 0
 
 
+class DaeCRun(CRun):
+    """A run in C by a method for differential-algebraic equations; `gains`: alpha, beta and gamma of the methods that have them."""
+
+    _job_type = _DaeJob
+
+    def use(self, method: str, gains: tuple[float, float, float], free_fall: bool) -> None:
+        """The method, before the first step."""
+        self._frozen = np.zeros(2 * len(self.model.program.loops.v) + 1)  # type: ignore[union-attr]
+        job = self._job
+        job.dae, job.free_fall, job.frozen = DAE_METHODS.index(method), int(free_fall), self._frozen.ctypes.data
+        job.alpha, job.beta, job.gamma = gains
+
+
 def _signal(given: Input) -> _Input:
     result = _Input(kind=KINDS.index(given.kind), rate=int(given.rate), scale=given.scale)
     result.a[: len(given.numbers)] = given.numbers
@@ -407,7 +442,14 @@ def _array(values: Sequence[float]) -> Any:
 
 
 def _argument_count(program: Program, routine: Any) -> int:
-    sections = (program.derivatives, program.outputs, program.closure, program.start, program.update)
+    sections = (
+        program.derivatives,
+        program.outputs,
+        program.closure,
+        program.system,
+        program.start,
+        program.update,
+    )
     for s in (s for section in sections for s in section.statements):
         if isinstance(s, Call) and s.routine is routine:
             return len(s.arguments)

@@ -18,12 +18,12 @@ class PythonModel:
     name = "python"
 
     def __init__(self, program: Program, routines: Sequence[Callable[..., Any]]) -> None:
-        self.source = python_source(program)
+        redundant = {"system": program.system, "turning": program.turning} if program.loops is not None else {}
+        self.source = python_source(program, extra=redundant)
         module = ModuleType("bellcrank_model")
         # The source holds numbers, operators and names made by the printer only: no text of a user reaches it.
         exec(compile(self.source, f"<{program.name}>", "exec"), module.__dict__)
         self._module: Any = module
-        self.program = program
         self.program = program
         self.routines = tuple(routines)
         self._starts, self._updates = bool(program.start.results), bool(program.update.results)
@@ -52,6 +52,16 @@ class PythonModel:
     def careful(self, *at: *At) -> list[float]:
         """Rates of coordinates and speeds of closed loops near singular positions, and the ratio of pivots, in one list."""
         values: list[float] = self._module.careful(*at, self.routines)
+        return values
+
+    def system(self, *at: *At) -> list[float]:
+        """q', M (lower triangle), f, J, gamma, g and v of a constrained model in one list."""
+        values: list[float] = self._module.system(*at, self.routines)
+        return values
+
+    def turning(self, *at: *At) -> list[float]:
+        """q' alone."""
+        values: list[float] = self._module.turning(*at, self.routines)
         return values
 
     def start_values(self, *at: *At) -> list[float]:

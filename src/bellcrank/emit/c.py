@@ -8,7 +8,7 @@ time grows faster than the length of a function.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.resources import files
 from math import ceil
 from typing import TypeVar
@@ -66,12 +66,15 @@ def c_source(
     outside: Iterable[str] = (),
     longest: int = LONGEST,
     extra: Mapping[str, Section] | None = None,
+    dae: bool = False,
 ) -> str:
     """The program as C source. External routines named in `outside` are called back even if they are given in C.
 
-    `extra` are further functions by name, which store the results of their sections in `out`.
+    `extra` are further functions by name, which store the results of their sections in `out`. With `dae`, runs of a model with
+    closed loops are those of methods for differential-algebraic equations.
     """
-    return _Source(program, words, options, outside, longest).text(extra or {})
+    source = _DaeSource if dae and program.loops is not None else _Source
+    return source(program, words, options, outside, longest).text(extra or {})
 
 
 class _Source:
@@ -113,12 +116,7 @@ class _Source:
         if self.program.loops is not None:
             rows = {"out": _rows(self.program, self.program.loops)}
             parts += ["/* ---- constraints of closed loops */\n", self._function("closure", self.closure, rows, True)]
-            parts += self._quick(self.program.loops)
-            careful = {"out": [*rates["qd"], *rates["ud"], "ratio of pivots"]}
-            parts += [
-                "/* ---- rates near singular positions */\n",
-                self._function("careful", self.careful, careful),
-            ]
+            parts += self._looped(self.program.loops, rates)
         for name, plan in self.kept.items():
             parts.append(self._function(name, plan, {"out": self._kept_names(name)}))
         for name, section in extra.items():
@@ -128,6 +126,19 @@ class _Source:
         return "\n".join(p for p in parts if p)
 
     # ---- parts of the file
+
+    @property
+    def _loop_calls(self) -> tuple[str, ...]:
+        return _CLOSURE
+
+    def _looped(self, loops: Loops, rates: Mapping[str, Sequence[str]]) -> list[str]:
+        """What a run with closed loops calls besides `closure`."""
+        careful = {"out": [*rates["qd"], *rates["ud"], "ratio of pivots"]}
+        return [
+            *self._quick(loops),
+            "/* ---- rates near singular positions */\n",
+            self._function("careful", self.careful, careful),
+        ]
 
     def _head(self) -> str:
         p, count = self.program, self.program.count
@@ -143,7 +154,7 @@ class _Source:
             "   constants(p, c)                               what follows from the parameters alone",
             "   derivatives(t, q, u, p, c, w, qd, ud, x)      rates of all coordinates and speeds",
             "   outputs(t, q, u, p, c, w, out, x)             further channels",
-            *(_CLOSURE if p.loops is not None else ()),
+            *(self._loop_calls if p.loops is not None else ()),
             *(_KEPT_CALLS if self.kept else ()),
             "   run(job)                                      a whole run with a fixed step",
             "",
@@ -196,12 +207,16 @@ class _Source:
         if any(isinstance(s, Solve | Reduce) for s in steps):
             parts.append(template("solve.c"))
         if p.loops is not None:
-            parts.append(template("null_space.c").replace("@SCALES@", _scales(p.loops.scales)))
+            parts += self._null_space(p.loops.scales)
         if self.tables.names or self.program.given_inputs:
             parts.append(template("spline.c"))
         if any(len(t.axes) == 2 for t in self.tables.names):
             parts.append(template("surface.c"))
         return "\n".join(parts)
+
+    def _null_space(self, scales: Scales) -> list[str]:
+        """How rows of loops are eliminated in numbers."""
+        return [template("pivoted.c").replace("@SCALES@", _scales(scales)), template("null_space.c")]
 
     def _externals(self) -> str:
         lines = [template("externals.c")]
@@ -358,6 +373,57 @@ class _Source:
         return text
 
 
+class _DaeSource(_Source):
+    """The same with runs by a method for differential-algebraic equations."""
+
+    def __init__(self, program: Program, words: Words, options: Options, outside: Iterable[str], longest: int) -> None:
+        empty = Section((), ())
+        program = replace(program, quick_q=empty, quick_u=empty, careful=program.system)  # in the place of `careful`
+        super().__init__(program, words, options, outside, longest)
+
+    @property
+    def _loop_calls(self) -> tuple[str, ...]:
+        return _REDUNDANT
+
+    def _looped(self, loops: Loops, rates: Mapping[str, Sequence[str]]) -> list[str]:
+        names, u = loops.names, [s.name for s in self.program.speeds]
+        stored = [
+            *rates["qd"],
+            *(f"M: {a}, {b}" for i, a in enumerate(u) for b in u[: i + 1]),
+            *(f"f: {a}" for a in u),
+            *(f"J: {row}, {a}" for row in names for a in u),
+            *(f"gamma: {row}" for row in names),
+            *loops.positions,
+            *(f"{row}: speed" for row in names),
+        ]
+        turning = schedule(self.program.turning, Options(critical_path=False))
+        return [
+            "/* ---- redundant equations: q', M (lower triangle), f, J, gamma, g, v; and q' alone */\n",
+            self._function("system_at", self.careful, {"out": stored}, True),
+            self._function("turning", turning, {"out": rates["qd"]}),
+        ]
+
+    def _null_space(self, scales: Scales) -> list[str]:
+        lines = [
+            f"#define USUAL_RATIO {scales.usual!r}",
+            *_wrapped_array("static const double ROW_SCALE[N_V] = {", scales.rows),
+            *_wrapped_array("static const double COLUMN_SCALE[N_U] = {", scales.columns),
+            "",
+        ]
+        return [template("pivoted.c").replace("@SCALES@", "\n".join(lines))]
+
+    def _with_loops(self, text: str) -> str:
+        assert self.program.loops is not None
+        paired = (
+            f"enum {{ N_PAIRED = {self.program.loops.paired} }}; /* rows of g whose rates are the same rows of v */\n"
+        )
+        text = text.replace(_DERIVATIVES, "")
+        pieces = {**_DAE, "CLOSED": paired + template("dae.c"), "STEP": template("dae_step.c")}
+        for name, piece in pieces.items():
+            text = text.replace(f"@{name}@", piece)
+        return text
+
+
 def _shared_in(roots: Iterable[Expr], shared: Mapping[Symbol, int], known: set[Symbol]) -> list[Symbol]:
     """Shared symbols met for the first time in this function."""
     if not shared:
@@ -485,6 +551,11 @@ _CLOSURE = (
     "   closure(t, q, u, p, c, w, out, x)             residuals of closed loops and their slopes",
     "   careful(t, q, u, p, c, w, out, x)             rates near singular positions, and how near they are",
 )
+_REDUNDANT = (
+    _CLOSURE[0],
+    "   system_at(t, q, u, p, c, w, out, x)           redundant equations with multipliers",
+    "   turning(t, q, u, p, c, w, out, x)             rates of coordinates alone",
+)
 _KEPT_CALLS = (
     "   start, update(t, q, u, p, c, w, out, x)       the last of w: values of external routines kept over a run, over a step",
 )
@@ -512,6 +583,26 @@ _LOOPS = {  # in the template of a run
     "BEGIN": "        if ((job->status = begin(job, w)))\n            return job->status;\n",
     "BEGUN": "        remember(job, 0.0, job->k);\n",
     "ACCEPT": "    accept(job, end, k_new);\n",
+}
+_DERIVATIVES = """    derivatives(t, y, y + N_Q, job->p, job->c, w, k, k + N_Q, job->externals);
+    return job->externals->failed ? EXTERNAL_FAILED : FINISHED;
+"""
+_DAE = {  # the same for methods for differential-algebraic equations
+    "STATUS": "",
+    "LAST": "INPUT_FAILED",
+    "MOVED": """    int32_t dae;                /* PROJECTION ... HALF_EXPLICIT */
+    int32_t free_fall;          /* are accelerations those without constraints? */
+    double alpha, beta, gamma;  /* of BAUMGARTE and STABILISED, 1/s */
+    double *frozen;             /* g and v at the start of the step, for each row of v */
+    int64_t fresh;              /* are the next rates those at the start of a step? */
+""",
+    "DECLARED": "static int dae_rates(Job *job, double t, const double *y, double *k, double *w);\n\n",
+    "WARY": "    return dae_rates(job, t, y, k, w);\n",
+    "MOVE": "dae_moved",
+    "DEPTH": "",
+    "BEGIN": "        job->fresh = 1;\n",
+    "BEGUN": "",
+    "ACCEPT": "    (void)end;\n",
 }
 _KEPT = {  # in the template of a run
     "HOLD": "",

@@ -116,6 +116,9 @@ class Program:
     quick_u: Section = Section((), ())  # ... then, where q has been corrected, du, and the pivots that were divided by
     careful: Section = Section((), ())  # rates near singular positions, and the ratio of pivots
 
+    system: Section = Section((), ())  # of methods for differential-algebraic equations: q', M, f, J, gamma, g, v
+    turning: Section = Section((), ())  # q' alone
+
     start: Section = Section((), ())  # values of external routines that hold over a run; stands for itself
     update: Section = Section((), ())  # values of external routines that hold over a step; stands for itself
 
@@ -438,6 +441,11 @@ class Loops:
         """g, G, v, J in one list, rows after each other."""
         return [*self.g, *(x for row in self.G for x in row), *self.v, *self.flat_rows()]
 
+    @property
+    def paired(self) -> int:
+        """How many rows of g, from the first on, have their rates in the same rows of v; Euler parameters' have none."""
+        return sum(a == b for a, b in zip(self.names, self.positions, strict=False))
+
     def flat_rows(self) -> list[Expr]:
         """J in one list."""
         return [x for row in self.J for x in row]
@@ -494,9 +502,10 @@ def build_program(parts: Parts) -> Program:
     quick_q = _own_section(plan, quick.dq if quick else ())
     quick_u = _own_section(plan, (*quick.du, *quick.pivots) if quick else ())
     careful = _careful(plan, parts)
+    redundant, turning = _system(plan, parts)
     start, update = (_kept(plan, [k for k in parts.kept if k.routine.when == when]) for when in ("init", "update"))
     total = count_section(statements, results)
-    alone = (closure, quick_q, quick_u, careful, start, update)
+    alone = (closure, quick_q, quick_u, careful, redundant, turning, start, update)
     everything = [*plan.statements, *(s for section in alone for s in section.statements)]
     ends = [*results, *channel, *(r for section in alone for r in section.results)]
     constants = _needed(plan.constants, everything, ends)
@@ -524,6 +533,8 @@ def build_program(parts: Parts) -> Program:
         quick_q,
         quick_u,
         careful,
+        redundant,
+        turning,
         start,
         update,
     )
@@ -581,6 +592,17 @@ def _careful(plan: Scheduler, parts: Parts) -> Section:
     targets = tuple(own.new_symbol() for _ in (*parts.speeds, "ratio"))
     own.statements.append(Reduce(targets, M, f, J, gamma, loops.scales))
     return Section(tuple(own.statements), (*rates, *targets))
+
+
+def _system(plan: Scheduler, parts: Parts) -> tuple[Section, Section]:
+    """The redundant equations M u' = f + J' lambda, J u' = gamma with q', g and v, as numbers; and q' on its own."""
+    loops = parts.loops
+    if loops is None:
+        return Section((), ()), Section((), ())
+    q_rates = list(parts.rates[: len(parts.coordinates)])
+    mass = [x for row in loops.M for x in row]
+    roots = [*q_rates, *mass, *loops.f, *loops.flat_rows(), *loops.gamma, *loops.g, *loops.v]
+    return _own_section(plan, roots), _own_section(plan, q_rates)
 
 
 def _without_idle(parts: Parts) -> Parts:

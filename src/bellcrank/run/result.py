@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,32 @@ class NoChannel(RunError, KeyError):
     __str__ = Exception.__str__
 
 
+@dataclass(frozen=True)
+class Residuals:
+    """What is left of constraints in the recorded steps, in equation units: a column for each row, of positions g and of speeds v."""
+
+    time: np.ndarray
+    g: np.ndarray
+    v: np.ndarray
+    positions: tuple[str, ...]
+    speeds: tuple[str, ...]
+
+    @property
+    def position(self) -> np.ndarray:
+        """The largest of each step."""
+        return np.abs(self.g).max(axis=1, initial=0.0)
+
+    @property
+    def speed(self) -> np.ndarray:
+        """The largest of each step."""
+        return np.abs(self.v).max(axis=1, initial=0.0)
+
+    @property
+    def largest(self) -> tuple[float, float]:
+        """Of all recorded steps: of positions, of speeds."""
+        return float(self.position.max(initial=0.0)), float(self.speed.max(initial=0.0))
+
+
 @dataclass
 class Run:
     """Result of a simulation. Channels are arrays in user units: `run["Ay"]`, `run.units["Ay"]`, `run.labels["Ay"]`."""
@@ -34,6 +61,15 @@ class Run:
     settings: dict[str, Any] = field(default_factory=dict)
     generic: dict[str, str] = field(default_factory=dict)  # what kind of quantity a channel is, in words
     bodies: dict[str, str] = field(default_factory=dict)  # the body a channel belongs to
+    find_residuals: Callable[[], Residuals] | None = field(default=None, repr=False, compare=False)
+
+    @cached_property
+    def residuals(self) -> Residuals:
+        """How well position and loop constraints are kept in the recorded steps; empty where the model has none."""
+        if self.find_residuals is None:
+            nothing = np.empty((len(self.time), 0))
+            return Residuals(self.time, nothing, nothing, (), ())
+        return self.find_residuals()
 
     def __getitem__(self, channel: Any) -> np.ndarray:
         name = str(channel)

@@ -1,0 +1,286 @@
+/* ---- closed loops by a method for differential-algebraic equations: M u' = f + J' lambda with g = 0 and v = J u + b = 0 */
+
+enum { PROJECTION, DLMM, CLMM, BAUMGARTE, STABILISED, POST, HALF_EXPLICIT };
+enum { NEWTON = 10 };           /* most iterations of a projection */
+#define CLOSED 1e-13            /* largest residual of a closed loop, in units of its equations */
+enum { /* places of what `system` stores: q', the lower triangle of M, f, J, gamma, g, v */
+    AT_M = N_Q,
+    AT_F = AT_M + N_U*(N_U + 1)/2,
+    AT_J = AT_F + N_U,
+    AT_GAMMA = AT_J + N_V*N_U,
+    AT_G = AT_GAMMA + N_V,
+    AT_V = AT_G + N_G,
+    N_SYSTEM = AT_V + N_V
+};
+
+/* T with J T = 0, N_U rows, and c with J c = right; returns the number of columns of T. */
+static int null_basis(const double *restrict rows, const double *restrict right, double *restrict T, double *restrict c)
+{
+    enum { W = N_U + 1 };
+    double a[N_V*W];
+    int order[N_U], used;
+    for (int i = 0; i < N_V; i++) {
+        for (int j = 0; j < N_U; j++)
+            a[i*W + j] = rows[i*N_U + j]*ROW_SCALE[i]*COLUMN_SCALE[j];
+        a[i*W + N_U] = right[i]*ROW_SCALE[i];
+    }
+    pivoted(a, order, &used);
+    const int p = N_U - used;
+    for (int i = 0; i < N_U; i++) {
+        const int s = order[i];
+        for (int j = 0; j < p; j++)
+            T[s*p + j] = COLUMN_SCALE[s]*(i < used ? -a[i*W + used + j] : (double)(i - used == j));
+        c[s] = i < used ? COLUMN_SCALE[s]*a[i*W + N_U] : 0.0;
+    }
+    return p;
+}
+
+/* Solves A x = b by elimination with pivots from columns; x replaces b, NaN if A is singular. */
+static void solve_any(int n, double *restrict a, double *restrict b)
+{
+    for (int k = 0; k < n; k++) {
+        int row = k;
+        for (int i = k + 1; i < n; i++)
+            if (fabs(a[i*n + k]) > fabs(a[row*n + k]))
+                row = i;
+        for (int j = 0; j < n && row != k; j++) {
+            const double old = a[k*n + j];
+            a[k*n + j] = a[row*n + j];
+            a[row*n + j] = old;
+        }
+        const double old = b[k];
+        b[k] = b[row];
+        b[row] = old;
+        if (!(fabs(a[k*n + k]) > 0.0)) {
+            for (int i = 0; i < n; i++)
+                b[i] = NAN;
+            return;
+        }
+        for (int i = k + 1; i < n; i++) {
+            const double factor = a[i*n + k]/a[k*n + k];
+            if (factor == 0.0)
+                continue;
+            for (int j = k + 1; j < n; j++)
+                a[i*n + j] -= factor*a[k*n + j];
+            b[i] -= factor*b[k];
+        }
+    }
+    for (int k = n - 1; k >= 0; k--) {
+        for (int j = k + 1; j < n; j++)
+            b[k] -= a[k*n + j]*b[j];
+        b[k] /= a[k*n + k];
+    }
+}
+
+/* x of M x = force + J' lambda with rows x = right, on null spaces: all is what `system` stored, J its rows; force may be NULL for zero,
+   rows for J. */
+static void motion(const double *restrict all, const double *force, const double *rows, const double *restrict right,
+    double *restrict x)
+{
+    double T[N_U*N_U], left[N_U*N_U], c[N_U], unused[N_U], MT[N_U*N_U], rest[N_U], K[N_U*N_U], b[N_U];
+    const double *mass = all + AT_M;
+    const int p = null_basis(rows ? rows : all + AT_J, right, T, c);
+    const double *L = rows ? left : T;
+    if (rows && null_basis(all + AT_J, right, left, unused) != p) {
+        for (int i = 0; i < N_U; i++)
+            x[i] = NAN;
+        return;
+    }
+    for (int i = 0; i < N_U; i++) {
+        rest[i] = force ? force[i] : 0.0;
+        for (int j = 0; j < p; j++)
+            MT[i*p + j] = 0.0;
+        for (int k = 0; k < N_U; k++) {
+            const double m = k <= i ? mass[i*(i + 1)/2 + k] : mass[k*(k + 1)/2 + i];
+            if (m == 0.0)
+                continue;
+            rest[i] -= m*c[k];
+            for (int j = 0; j < p; j++)
+                MT[i*p + j] += m*T[k*p + j];
+        }
+    }
+    for (int i = 0; i < p; i++) {
+        b[i] = 0.0;
+        for (int k = 0; k < N_U; k++)
+            b[i] += L[k*p + i]*rest[k];
+        for (int j = 0; j < p; j++) {
+            K[i*p + j] = 0.0;
+            for (int k = 0; k < N_U; k++)
+                K[i*p + j] += L[k*p + i]*MT[k*p + j];
+        }
+    }
+    solve_any(p, K, b);
+    for (int i = 0; i < N_U; i++) {
+        x[i] = c[i];
+        for (int j = 0; j < p; j++)
+            x[i] += T[i*p + j]*b[j];
+    }
+}
+
+/* Accelerations without constraints. */
+static void free_motion(const double *restrict all, double *restrict x)
+{
+    double M[N_U*N_U];
+    for (int i = 0; i < N_U; i++) {
+        x[i] = all[AT_F + i];
+        for (int j = 0; j <= i; j++)
+            M[i*N_U + j] = M[j*N_U + i] = all[AT_M + i*(i + 1)/2 + j];
+    }
+    solve_any(N_U, M, x);
+}
+
+/* q += scale times the change of coordinates with speeds x: q' is linear in them. */
+static void shift(Job *job, double t, const double *restrict q, const double *restrict x, double scale, double *restrict to, double *w)
+{
+    static const double still[N_U];
+    double with_x[N_Q], without[N_Q];
+    turning(t, q, x, job->p, job->c, w, with_x, job->externals);
+    turning(t, q, still, job->p, job->c, w, without, job->externals);
+    for (int j = 0; j < N_Q; j++)
+        to[j] += scale*(with_x[j] - without[j]);
+}
+
+static double residual(const double *all)
+{
+    double largest = 0.0;
+    for (int i = 0; i < N_PAIRED; i++)
+        largest = fabs(all[AT_G + i]) > largest ? fabs(all[AT_G + i]) : largest;
+    return largest;
+}
+
+/* g in the rows of v that are its rates, zero in the others, times a scale; added to sum. */
+static void add_g(const double *all, double scale, double *sum)
+{
+    for (int i = 0; i < N_PAIRED; i++)
+        sum[i] += scale*all[AT_G + i];
+}
+
+/* Rates of a method. Residuals at the start of a step are frozen for its stages. */
+static int dae_rates(Job *job, double t, const double *y, double *k, double *w)
+{
+    double all[N_SYSTEM], right[N_V], x[N_U], *gamma = all + AT_GAMMA, *v = all + AT_V;
+    system_at(t, y, y + N_Q, job->p, job->c, w, all, job->externals);
+    memcpy(k, all, N_Q*sizeof *k);
+    if (job->fresh) {
+        job->fresh = 0;
+        for (int i = 0; i < N_V; i++) {
+            job->frozen[i] = i < N_PAIRED ? all[AT_G + i] : 0.0;
+            job->frozen[N_V + i] = v[i];
+        }
+    }
+    if (job->dae == DLMM) {
+        for (int i = 0; i < N_V; i++) {
+            gamma[i] -= job->frozen[N_V + i]/job->h;
+            right[i] = -(v[i] + job->frozen[i]/job->h);
+        }
+        motion(all, NULL, NULL, right, x);
+        shift(job, t, y, x, 1.0, k, w);
+    } else if (job->dae == BAUMGARTE) {
+        for (int i = 0; i < N_V; i++)
+            gamma[i] -= 2*job->alpha*v[i];
+        add_g(all, -job->beta*job->beta, gamma);
+    }
+    if (job->free_fall)
+        free_motion(all, k + N_Q);
+    else
+        motion(all, all + AT_F, NULL, gamma, k + N_Q);
+    if (job->dae == STABILISED) {
+        memset(right, 0, sizeof right);
+        add_g(all, 1.0, right);
+        motion(all, NULL, NULL, right, x);
+        shift(job, t, y, x, -job->gamma, k, w);
+        motion(all, NULL, NULL, v, x);
+        for (int j = 0; j < N_U; j++)
+            k[N_Q + j] -= job->gamma*x[j];
+    }
+    return job->externals->failed ? EXTERNAL_FAILED : FINISHED;
+}
+
+/* What brings Euler parameters to unit size. */
+static void unit_sizes(Job *job, double t, double *y, double *w)
+{
+    double all[N_G*(1 + N_Q) + N_V*(1 + N_U)];
+    if (N_PAIRED == N_G)
+        return;
+    closure(t, y, y + N_Q, job->p, job->c, w, all, job->externals);
+    for (int i = N_PAIRED; i < N_G; i++) {
+        const double *G = all + N_G + i*N_Q;
+        double size = 0.0;
+        for (int j = 0; j < N_Q; j++)
+            size += G[j]*G[j];
+        for (int j = 0; j < N_Q; j++)
+            y[j] -= G[j]*all[i]/size;
+    }
+}
+
+/* The correction that a method makes after a step. */
+static int correct(Job *job, double t, double *y, double *w)
+{
+    double all[N_SYSTEM], right[N_V], x[N_U], q[N_Q];
+@SET@    job->externals->live = 0;
+    unit_sizes(job, t, y, w);
+    if (job->dae != POST && job->dae != PROJECTION)
+        return job->externals->failed ? EXTERNAL_FAILED : FINISHED;
+    system_at(t, y, y + N_Q, job->p, job->c, w, all, job->externals);
+    for (int n = 0; n < (job->dae == POST ? 1 : NEWTON) && !(residual(all) < CLOSED); n++) {
+        memset(right, 0, sizeof right);
+        add_g(all, 1.0, right);
+        motion(all, NULL, NULL, right, x);
+        memcpy(q, y, sizeof q);
+        shift(job, t, q, x, -1.0, y, w);
+        system_at(t, y, y + N_Q, job->p, job->c, w, all, job->externals);
+    }
+    motion(all, NULL, NULL, all + AT_V, x);
+    for (int j = 0; j < N_U; j++)
+        y[N_Q + j] -= x[j];
+    return job->externals->failed ? EXTERNAL_FAILED : FINISHED;
+}
+
+/* Inputs at the time of a stage. */
+static int look(Job *job, double t, double *w)
+{
+@SET@    job->externals->live = 0;
+    (void)t;
+    (void)w;
+    return FINISHED;
+}
+
+/* A half-explicit step: multipliers let the speeds of each following stage satisfy the constraints. */
+static int half_explicit(Job *job, double h, double t, double middle, double end, const double *y, double *next, double *w)
+{
+    static const double PLACE_2[] = {0.0, 0.5}, WEIGHT_2[] = {0.0, 1.0};
+    static const double PLACE_4[] = {0.0, 0.5, 0.5, 1.0}, WEIGHT_4[] = {1.0/6, 1.0/3, 1.0/3, 1.0/6};
+    const int stages = job->method == RK2 ? 2 : 4;
+    const double *place = job->method == RK2 ? PLACE_2 : PLACE_4, *weight = job->method == RK2 ? WEIGHT_2 : WEIGHT_4;
+    double all[N_SYSTEM], rows[N_G*(1 + N_Q) + N_V*(1 + N_U)], state[N_S], after[N_S], x[N_U];
+    double *v = rows + N_G*(1 + N_Q);
+    memcpy(next, y, sizeof state);
+    memcpy(state, y, sizeof state);
+    for (int i = 0; i < stages; i++) {
+        const int last = i == stages - 1;
+        const double now = place[i] == 0.0 ? t : place[i] == 0.5 ? middle : end;
+        const double then = last || place[i + 1] == 1.0 ? end : middle, reach = last ? weight[i] : place[i + 1];
+        int failed = look(job, now, w);
+        if (failed)
+            return failed;
+        system_at(now, state, state + N_Q, job->p, job->c, w, all, job->externals);
+        for (int j = 0; j < N_Q; j++)
+            next[j] += h*weight[i]*all[j];
+        memcpy(after, last ? next : y, sizeof after);
+        for (int j = 0; j < N_Q && !last; j++)
+            after[j] += h*reach*all[j];
+        if ((failed = look(job, then, w)))
+            return failed;
+        closure(then, after, after + N_Q, job->p, job->c, w, rows, job->externals);
+        for (int j = 0; j < N_V; j++)
+            v[j] = -v[j]/(h*reach);
+        motion(all, all + AT_F, v + N_V, v, x);
+        for (int j = 0; j < N_U; j++) {
+            next[N_Q + j] += h*weight[i]*x[j];
+            after[N_Q + j] += h*reach*x[j];
+        }
+        memcpy(state, after, sizeof state);
+    }
+    return job->externals->failed ? EXTERNAL_FAILED : FINISHED;
+}
+
