@@ -9,7 +9,7 @@ import numpy as np
 
 from bellcrank.api.trip import Trip
 from bellcrank.api.values import Plan
-from bellcrank.build.arguments import Course
+from bellcrank.build.arguments import At, Course
 from bellcrank.build.c import CModel, DaeCRun, Input
 from bellcrank.build.python import PythonModel
 from bellcrank.errors import ModelError
@@ -51,6 +51,14 @@ def redundant_of(model: Any, program: Program) -> Redundant:
     assert loops is not None
     sizes = len(program.coordinates), len(program.speeds), len(loops.g), len(loops.v)
     return Redundant(model.system, model.turning, model.closure, *sizes, loops.paired, loops.scales)
+
+
+def multipliers_at(redundant: Redundant, at: At, names: Sequence[str]) -> dict[str, float]:
+    """lambda by row at a state: what the accelerations leave of M u' - f."""
+    n = redundant.numbers(at)
+    rest = n.M @ redundant.solve(n, n.f, n.gamma) - n.f
+    found = np.linalg.lstsq(n.J.T, rest, rcond=1e-10)[0]
+    return dict(zip(names, found.tolist(), strict=True))
 
 
 def check_masses_alone(dae: Dae, redundant: Redundant, evaluation: Evaluation, y: np.ndarray, name: str) -> None:

@@ -107,13 +107,37 @@ class Equations:
 
     @property
     def mass_matrix(self) -> list[list[Expr]]:
-        """M of M u' = f."""
+        """M of M u' = f; where `constraint_matrix` has rows, of M u' = f + J' lambda."""
         return self._user_system[0]
 
     @property
     def forces(self) -> list[Expr]:
         """f of M u' = f."""
         return self._user_system[1]
+
+    @property
+    def constraint_matrix(self) -> list[list[Expr]]:
+        """J of M u' = f + J' lambda, J u' = gamma: a row for each constraint that stays; none where all speeds are independent."""
+        loops = self.program.loops
+        return [] if loops is None else [list(row) for row in loops.J]
+
+    @property
+    def constraint_rates(self) -> list[Expr]:
+        """gamma of J u' = gamma."""
+        loops = self.program.loops
+        return [] if loops is None else list(loops.gamma)
+
+    @property
+    def constraint_rows(self) -> dict[str, Expr]:
+        """The rows v = J u + b = 0 by name, in the order of `constraint_matrix`."""
+        loops = self.program.loops
+        return {} if loops is None else dict(zip(loops.names, loops.v, strict=True))
+
+    @property
+    def position_rows(self) -> dict[str, Expr]:
+        """The rows g(q, t) = 0 by name."""
+        loops = self.program.loops
+        return {} if loops is None else dict(zip(loops.positions, loops.g, strict=True))
 
     @cached_property
     def results(self) -> Results:

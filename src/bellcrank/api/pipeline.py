@@ -60,9 +60,14 @@ def no_collection() -> Iterator[None]:
 
 
 def derive_equations(
-    description: Description, solve: str, small: bool, level: str, without: Collection[str] = ()
+    description: Description,
+    solve: str,
+    small: bool,
+    level: str,
+    without: Collection[str] = (),
+    multipliers: bool = False,
 ) -> Equations:
-    """Equations of motion of a description; `without` names passes to leave out."""
+    """Equations of motion of a description; `without` names passes to leave out. With `multipliers` all speeds stay states."""
     if solve not in SOLVE:
         raise ModelError(f"solve={solve!r} is not known; it is one of {', '.join(SOLVE)}", description.name)
     if level not in OPTIMISE:
@@ -77,7 +82,7 @@ def derive_equations(
     with small_threshold(description.small_threshold), no_collection():
         with clock.stage("analyse"):
             mechanism, checker = freeze(description, small)
-            analysis = analyse(mechanism, checker)
+            analysis = analyse(mechanism, checker, multipliers)
             require_freedom(analysis)
         with clock.stage("units"):
             quantities, problems = infer(analysis)

@@ -12,7 +12,7 @@ import numpy as np
 
 from bellcrank.api.analyses.methods import Analyses
 from bellcrank.api.assembly import complete_state, start_state
-from bellcrank.api.dae import check_dae, prepare_dae, residuals_of
+from bellcrank.api.dae import check_dae, multipliers_at, prepare_dae, redundant_of, residuals_of
 from bellcrank.api.externals import Memory, routines_of
 from bellcrank.api.loops import closure_of, keeper_of
 from bellcrank.api.outcome import as_run, how_ended, not_finite, watch_for
@@ -149,6 +149,21 @@ class Simulation(Analyses):
         values = self.model.outputs(*self._at(t, q, u, parameters, inputs))
         names = self.program.output_names
         return {n: float(self.quantities.output_unit[n].from_equation(v)) for n, v in zip(names, values, strict=True)}
+
+    def multipliers(
+        self,
+        t: float,
+        q: Sequence[float],
+        u: Sequence[float],
+        parameters: Mapping[str, float] | None = None,
+        inputs: Mapping[str, Any] | None = None,
+    ) -> dict[str, float]:
+        """lambda of M u' = f + J' lambda by constraint row, in equation units (`eom.constraint_rows`); with redundant rows the smallest."""
+        loops = self.program.loops
+        if loops is None:
+            return {}
+        redundant = redundant_of(self._python, self.program)
+        return multipliers_at(redundant, self._at(t, q, u, parameters, inputs), loops.names)
 
     def _at(
         self,

@@ -394,6 +394,8 @@ class System:
         """Derives the equations of motion.
 
         `solve`: auto (fewest operations), explicit (symbolic factorisation), implicit (mass matrix solved numerically) or order-n.
+        `constraints="multipliers"` keeps all speeds as states, also those that speed constraints would remove: M u' = f + J' lambda with
+        J u' = gamma (`eom.mass_matrix`, `forces`, `constraint_matrix`, `constraint_rates`), for the methods of `simulate(dae=...)`.
         `small=False` derives the same description without small orders. `optimise`: "none", "default" or "thorough".
         `without` leaves out passes by name (fingerprints, regroup, spin, shift, reference, composite, articulated, extract), to
         see what each is worth.
@@ -401,10 +403,8 @@ class System:
         from bellcrank.api.pipeline import derive_equations
 
         if constraints not in ("auto", "multipliers"):
-            raise ModelError(f"constraints={constraints!r} is not known; it is 'auto'", self.name)
-        if constraints == "multipliers":
-            raise ModelError("constraints='multipliers' is not available yet", self.name)
-        return derive_equations(self.description, solve, small, optimise, without)
+            raise ModelError(f"constraints={constraints!r} is not known; it is 'auto' or 'multipliers'", self.name)
+        return derive_equations(self.description, solve, small, optimise, without, constraints == "multipliers")
 
     def __repr__(self) -> str:
         d = self.description

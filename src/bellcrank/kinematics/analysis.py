@@ -29,8 +29,8 @@ from bellcrank.model.records import ForceRecord
 from bellcrank.vector import IDENTITY, NULL, Vector, direction, dot, magnitude
 
 
-def analyse(mechanism: Mechanism, checker: Checker) -> Analysis:
-    """Solves the constraints and reads every formula."""
+def analyse(mechanism: Mechanism, checker: Checker, multipliers: bool = False) -> Analysis:
+    """Solves the constraints and reads every formula. With `multipliers` no speed is removed, whatever the constraints are."""
     points = _points(checker, mechanism)
     if checker.problems:
         _read_what_can_be_read(mechanism, checker, points)
@@ -41,7 +41,7 @@ def analyse(mechanism: Mechanism, checker: Checker) -> Analysis:
     notes: list[str] = []
     solved: list[Row] = []
     loops: Loops | None = None
-    if any(row.g is not None for row in rows):  # all speeds stay states
+    if any(row.g is not None or multipliers for row in rows):  # all speeds stay states
         loops, notes = _closed(rows, kinematics, checker)
     elif rows:
         removed, solved, notes = _solve_rows(rows, mechanism, checker)

@@ -200,10 +200,10 @@ static int dae_rates(Job *job, double t, const double *y, double *k, double *w)
 static void unit_sizes(Job *job, double t, double *y, double *w)
 {
     double all[N_G*(1 + N_Q) + N_V*(1 + N_U)];
-    if (N_PAIRED == N_G)
+    if ((int)N_PAIRED == (int)N_G)
         return;
     closure(t, y, y + N_Q, job->p, job->c, w, all, job->externals);
-    for (int i = N_PAIRED; i < N_G; i++) {
+    for (int i = N_PAIRED; i < (int)N_G; i++) {
         const double *G = all + N_G + i*N_Q;
         double size = 0.0;
         for (int j = 0; j < N_Q; j++)
