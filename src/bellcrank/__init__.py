@@ -3,6 +3,7 @@
 import bellcrank.formats.decks  # noqa: F401  load_model reads decks
 from bellcrank.analysis.equilibrium import NoEquilibrium
 from bellcrank.analysis.random import road_spectrum
+from bellcrank.api.compare import Comparison, compare
 from bellcrank.api.equations import Equations
 from bellcrank.api.loading import load_model
 from bellcrank.api.parsfile import settings_of
@@ -65,8 +66,8 @@ from bellcrank.verify.check import check
 __version__ = "0.1.0"
 
 __all__ = [
-    "BellcrankError", "BuildError", "Dae", "Equations", "ExpressionError", "InternalError", "ModelError", "ModelWarning", "NoEquilibrium", "Run",
-    "RunError", "Simulation", "System", "acos", "angle", "asin", "atan", "atan2", "check", "chirp",
+    "BellcrankError", "BuildError", "Comparison", "Dae", "Equations", "ExpressionError", "InternalError", "ModelError", "ModelWarning", "NoEquilibrium", "Run",
+    "RunError", "Simulation", "System", "acos", "angle", "asin", "atan", "atan2", "check", "chirp", "compare",
     "compile_linkage", "cos", "cross", "direction", "dot",
     "dxdt", "exp", "fm", "load_model", "log", "magnitude", "nominal", "norm", "partial", "pos", "project", "ramp", "read", "road_spectrum",
     "rot", "sampled", "settings_of", "sign", "sin", "sine", "sqrt", "step", "table", "tan", "vel", "where",

@@ -14,7 +14,20 @@ from types import ModuleType
 from typing import Any
 
 import bellcrank as bc
-from bellcrank.cli import analyse, check, count, describe, kane, kinematics, plot, report, run, translate, write
+from bellcrank.cli import (
+    analyse,
+    check,
+    compare,
+    count,
+    describe,
+    kane,
+    kinematics,
+    plot,
+    report,
+    run,
+    translate,
+    write,
+)
 from bellcrank.cli.codes import INTERRUPTED, USAGE, USER_ERROR
 
 COMMANDS: dict[str, ModuleType] = {
@@ -23,6 +36,7 @@ COMMANDS: dict[str, ModuleType] = {
     "count": count,
     "write": write,
     "check": check,
+    "compare": compare,
     "translate": translate,
     "kane": kane,
     "analyse": analyse,

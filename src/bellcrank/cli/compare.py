@@ -1,0 +1,101 @@
+"""`bellcrank compare`."""
+
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
+
+import bellcrank as bc
+from bellcrank.cli.codes import FINE
+from bellcrank.cli.files import make_folder, read_inputs
+from bellcrank.cli.model import load, settings
+from bellcrank.cli.options import given, json_option, model_options, value_of, value_options
+from bellcrank.cli.progress import Progress
+from bellcrank.cli.text import table
+
+
+def options(parser: ArgumentParser) -> None:
+    model_options(parser)
+    value_options(parser)
+    json_option(parser)
+    parser.add_argument(
+        "--initial", action="append", default=[], type=value_of, metavar="STATE=VALUE",
+        help='initial value in its user unit, such as "q(f)=.25" (may be repeated)',
+    )  # fmt: skip
+    parser.add_argument(
+        "--input", metavar="FILE", help="CSV file: the first column is time, the others are named inputs"
+    )
+    parser.add_argument("--t-end", type=float, metavar="S", help="end of the runs in s")
+    parser.add_argument("--step", type=float, metavar="S", help="time step in s")
+    parser.add_argument("--method", metavar="NAME", help="rk2, rk4 or euler")
+    parser.add_argument(
+        "--dae", type=names, metavar="NAMES", help="methods to compare, such as projection,dlmm (default: all)"
+    )
+    parser.add_argument(
+        "--horizons",
+        type=times,
+        metavar="S,S,...",
+        help="until when drift is told (default: t_end/100, t_end/10, t_end)",
+    )
+    parser.add_argument(
+        "--free-fall", action="store_true", help="also correct accelerations that leave the multipliers out"
+    )
+    parser.add_argument("--no-limits", action="store_true", help="do not look for the largest stable steps")
+    parser.add_argument("--plot", metavar="FILE", help="draw residuals and errors of the energy (.png, .svg, .pdf)")
+
+
+def names(text: str) -> list[str]:
+    """projection,dlmm"""
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def times(text: str) -> list[float]:
+    """1,10,100"""
+    try:
+        return [float(x) for x in text.split(",")]
+    except ValueError:
+        raise ArgumentTypeError(f"{text!r} is not a list of times such as 1,10,100") from None
+
+
+def command(args: Namespace) -> int:
+    """Compare methods that keep constraints: drift, accuracy, cost and largest stable step."""
+    system = load(args)
+    with Progress("deriving the equations of motion"):
+        usual = system.equations(**given(solve=args.solve))
+    inputs = read_inputs(args.input, usual) if args.input else None
+    with Progress("comparing") as progress:
+        found = bc.compare(
+            system, free_fall=args.free_fall, limits=not args.no_limits, parameters=settings(args, usual) or None,
+            initial=dict(args.initial) or None, inputs=inputs, progress=progress.tell,
+            **given(
+                t_end=args.t_end, step=args.step, method=args.method, methods=args.dae, horizons=args.horizons,
+                backend=args.backend,
+            ),
+        )  # fmt: skip
+    if args.plot:
+        make_folder(args.plot)
+        found.plot(args.plot)
+    print(json.dumps(found.as_dict(), indent=2) if args.json else text(found, args.plot))
+    return FINE
+
+
+def text(found: bc.Comparison, plot: str | None) -> str:
+    """The table."""
+    until = [f"drift {x:g} s" for x in found.horizons]
+    head = ["method", *until, "speeds", "error", "energy", "operations", "us/step", "largest step"]
+    rows = []
+    for r in found.rows:
+        limit = "-" if r.limit is None else f"{r.limit:.3g} s"
+        figures = [*r.drift, r.speed, r.error]
+        rows.append(
+            [r.name, *(f"{x:.1e}" for x in figures), "-" if r.energy is None else f"{r.energy:.1e}", str(r.operations),
+             f"{r.microseconds:.3g}", limit]
+        )  # fmt: skip
+    lines = [
+        f"{found.model}: {found.method}, step {found.step:g} s, to t = {found.t_end:g} s, in {found.backend}",
+        table(rows, head, "<" + ">" * (len(head) - 1)),
+        "",
+        "drift, speeds: largest residuals of positions and speeds; error, energy: against the default with an eighth of the step",
+    ]
+    lines += [f"{r.name}: {r.ended}" for r in found.rows if r.ended != "finished"]
+    return "\n".join([*lines, *([f"wrote {plot}"] if plot else [])])
