@@ -36,6 +36,10 @@ def options(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--method", metavar="NAME", help="rk2, rk4, euler; adaptive: RK45, RK23, DOP853, Radau, BDF, LSODA"
     )
+    parser.add_argument(
+        "--dae", metavar="NAME",
+        help="how constraints of positions and loops are kept: projection, dlmm, clmm, baumgarte, stabilised, post, half-explicit",
+    )  # fmt: skip
     parser.add_argument("--output-every", type=positive, metavar="N", help="keep every N-th step")
     parser.add_argument(
         "--event", action="append", default=[], type=condition, metavar="NAME=CONDITION",
@@ -72,7 +76,7 @@ def command(args: Namespace) -> int:
     compiled = time.perf_counter()
     inputs = read_inputs(args.input, equations) if args.input else {}
     told = bc.settings_of(equations, args.pars) if args.pars else {}
-    options = given(t_end=args.t_end, step=args.step, method=args.method, output_every=args.output_every)
+    options = given(t_end=args.t_end, step=args.step, method=args.method, output_every=args.output_every, dae=args.dae)
     for name, values in (("parameters", parameters), ("initial", dict(args.initial)), ("inputs", inputs)):
         options[name] = {**told.get(name, {}), **values}
     options = {**told, **options}
@@ -106,6 +110,7 @@ def run_figures(equations: bc.Equations, sim: Any, run: bc.Run, compiling: float
         "backend": sim.backend,
         "compile_seconds": compiling,
         "method": settings["method"],
+        "dae": settings.get("dae"),
         "step": settings["step"],
         "steps": math.ceil(reached / settings["step"] - 1e-9) if fixed else None,
         "t_end": settings["t_end"],

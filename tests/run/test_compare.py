@@ -1,0 +1,84 @@
+"""`bellcrank compare` and bc.compare."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import bellcrank as bc
+from bellcrank import cli
+from bellcrank.program.dae_count import _basis, _solve, step_count
+from tests.models import example, needs_compiler, system
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+@needs_compiler
+def test_pendulum_over_1_10_and_100_seconds():
+    """Figures of the independent program: drift of clmm 7.2e-5 and of dlmm 8.6e-10 over 10 s."""
+    found = bc.compare(system("planar_pendulum"), t_end=100, methods=("projection", "dlmm", "clmm"), limits=False)
+    assert found.horizons == (1, 10, 100)
+    assert found["clmm"].drift == pytest.approx((7.0e-7, 7.2e-5, 7.2e-3), rel=0.02)
+    assert found["dlmm"].drift == pytest.approx((8.6e-10,) * 3, rel=0.01)
+    assert max(found["projection"].drift) < 1e-13
+    assert found["dlmm"].energy < found["projection"].energy < found["clmm"].energy
+    assert all(row.ended == "finished" and row.microseconds > 0 and row.limit is None for row in found.rows)
+
+
+@needs_compiler
+def test_largest_stable_step_separates_stable_runs_from_others():
+    s = system("planar_pendulum")
+    row = bc.compare(s, t_end=10, methods=["dlmm"])["dlmm"]
+    assert 0.1 < row.limit < 0.6
+    sim = s.equations().compile()
+    assert sim.simulate(t_end=10, step=row.limit / 1.3, dae="dlmm").residuals.largest[0] < 0.3
+    beyond = sim.simulate(t_end=10, step=row.limit * 1.3, dae="dlmm")
+    assert beyond.ended != "finished" or beyond.residuals.largest[0] > 0.1
+
+
+def test_energy_is_added_for_the_comparison_only():
+    s = system("four_bar")
+    before = list(s.description.output_groups)
+    found = bc.compare(s, t_end=0.05, step=0.005, methods=["clmm"], limits=False, backend="python")
+    assert s.description.output_groups == before
+    assert found["clmm"].energy is not None
+
+
+def test_json_has_every_method(capsys):
+    model = str(EXAMPLES / "planar_pendulum.py")
+    assert cli.main(["compare", model, "--t-end", "0.2", "--json", "--free-fall", "--no-limits"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    names = [m["name"] for m in told["methods"]]
+    assert names == [
+        "projection", "projection, masses", "dlmm", "clmm", "baumgarte", "stabilised", "post", "half-explicit",
+        "projection, free fall", "stabilised, free fall", "post, free fall",
+    ]  # fmt: skip
+    assert all(len(m["drift"]) == 3 and m["operations"] > 0 for m in told["methods"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["quarter_car.py"], "there is nothing to compare: the model has no constraints"),
+        (["four_bar.py", "--dae", "dlmn"], "Did you mean 'dlmm'"),
+        (["four_bar.py", "--method", "BDF"], "compared with a fixed step"),
+        (["four_bar.py", "--t-end", "1", "--horizons", "1,2"], "must lie between 0 and t_end=1 s"),
+        (["four_bar.py", "--set", "nothing=1"], "the model has no such parameter"),
+    ],
+)
+def test_what_cannot_be_compared_is_told(arguments, words, capsys):
+    assert cli.main(["compare", str(EXAMPLES / arguments[0]), *arguments[1:]]) == 1
+    assert words in capsys.readouterr().err
+
+
+def test_counts_by_hand():
+    """Two speeds, one row: a pivot among two entries, two products to eliminate nothing; then a 1 x 1 system."""
+    basis = _basis(2, 1, 1)
+    assert (basis.add, basis.multiply, basis.divide, basis.function) == (0, 4 + 1 + 3 + 2, 1, 4)
+    solve = _solve(2, 1, 1)
+    products = 4 * 2 + 2 * 2 + 2  # M (T, c); T' (M T, rest); T a
+    assert (solve.add, solve.multiply - basis.multiply) == (products, products)
+    program = example("planar_pendulum").program
+    assert step_count(program, "projection", True, "rk4").total == 4 * program.count.total + program.per_step.total
+    costs = [step_count(program, m, False, "rk4").total for m in ("clmm", "baumgarte", "dlmm", "stabilised")]
+    assert costs == sorted(costs)
