@@ -131,7 +131,8 @@ class _DaeJob(ctypes.Structure):
         ("beta", ctypes.c_double),
         ("gamma", ctypes.c_double),
         ("frozen", ctypes.c_void_p),
-        ("fresh", ctypes.c_int64),
+        ("fresh", ctypes.c_int32),
+        ("way", ctypes.c_int32),
     )
 
 

@@ -418,7 +418,11 @@ class _DaeSource(_Source):
             f"enum {{ N_PAIRED = {self.program.loops.paired} }}; /* rows of g whose rates are the same rows of v */\n"
         )
         text = text.replace(_DERIVATIVES, "")
-        pieces = {**_DAE, "CLOSED": paired + template("dae.c"), "STEP": template("dae_step.c")}
+        pieces = {
+            **_DAE,
+            "CLOSED": paired + _structure(self.program.loops) + template("dae.c"),
+            "STEP": template("dae_step.c"),
+        }
         for name, piece in pieces.items():
             text = text.replace(f"@{name}@", piece)
         return text
@@ -484,6 +488,21 @@ def _quick_constants(loops: Loops) -> str:
     for name, numbers in arrays.items():
         lines.append(f"static const {name}[] = {{{', '.join(repr(x) for x in numbers)}}};")
     return "\n".join([*lines, "", template("quick.c")])
+
+
+def _structure(loops: Loops) -> str:
+    """Where the entries of M and J stand that are not zero in every position."""
+    M, J = ([[x is not ZERO for x in row] for row in rows] for rows in (loops.M, loops.J))
+    arrays = {
+        "MASS_FROM[N_U]": [row.index(True) if any(row) else i for i, row in enumerate(M)],
+        "ROW_FROM[N_V]": [row.index(True) if any(row) else 0 for row in J],
+        "ROW_TO[N_V]": [max((j + 1 for j, x in enumerate(row) if x), default=0) for row in J],
+    }
+    notes = ("first entry of each row of M", "first entry of each row of J", "the one after the last")
+    return "".join(
+        f"static const int {name} = {{{', '.join(map(str, numbers))}}}; /* {note} */\n"
+        for (name, numbers), note in zip(arrays.items(), notes, strict=True)
+    )
 
 
 def _scales(k: Scales) -> str:
@@ -594,7 +613,8 @@ _DAE = {  # the same for methods for differential-algebraic equations
     int32_t free_fall;          /* are accelerations those without constraints? */
     double alpha, beta, gamma;  /* of BAUMGARTE and STABILISED, 1/s */
     double *frozen;             /* g and v at the start of the step, for each row of v */
-    int64_t fresh;              /* are the next rates those at the start of a step? */
+    int32_t fresh;              /* are the next rates those at the start of a step? */
+    int32_t way;                /* how linear systems are solved, found at the first one: UNDECIDED, BY_MULTIPLIERS, BY_NULL_SPACE */
 """,
     "DECLARED": "static int dae_rates(Job *job, double t, const double *y, double *k, double *w);\n\n",
     "WARY": "    return dae_rates(job, t, y, k, w);\n",

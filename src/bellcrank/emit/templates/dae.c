@@ -72,9 +72,138 @@ static void solve_any(int n, double *restrict a, double *restrict b)
     }
 }
 
+/* The system M x = force + J' lambda, J x = right prepared for several right-hand sides by M = L D L' and S = J M^-1 J', where M is regular
+   and multipliers are fewer than what they leave free. */
+enum { MULTIPLIERS_FIRST = N_U - N_RV >= N_RV };
+enum { UNDECIDED, BY_MULTIPLIERS, BY_NULL_SPACE };
+
+typedef struct {
+    int ready, rank;
+    int order[N_V];             /* of pivots of S */
+    double L[N_U*N_U], one_by_D[N_U], Y[N_V*N_U], S[N_V*N_V], scale[N_V];
+} Factors;
+
+/* L, D of M; 0 if M is singular: a pivot vanishes against its own inertia. */
+static int factor_mass(const double *restrict mass, Factors *restrict F)
+{
+    for (int i = 0; i < N_U; i++) {
+        const double *m = mass + i*(i + 1)/2;
+        double *row = F->L + i*N_U, d = m[i];
+        const int from = MASS_FROM[i];
+        for (int j = from; j < i; j++) {
+            double sum = m[j];
+            for (int k = from > MASS_FROM[j] ? from : MASS_FROM[j]; k < j; k++)
+                sum -= row[k]*F->L[j*N_U + k];
+            row[j] = sum;
+        }
+        for (int j = from; j < i; j++) {
+            const double entry = row[j]*F->one_by_D[j];
+            d -= entry*row[j];
+            row[j] = entry;
+        }
+        if (!(d > 1e-9*m[i]))
+            return 0;
+        F->one_by_D[i] = 1.0/d;
+    }
+    return 1;
+}
+
+/* b := M^-1 b */
+static void by_mass(const Factors *restrict F, double *restrict b)
+{
+    for (int i = 0; i < N_U; i++)
+        for (int j = MASS_FROM[i]; j < i; j++)
+            b[i] -= F->L[i*N_U + j]*b[j];
+    for (int i = 0; i < N_U; i++)
+        b[i] *= F->one_by_D[i];
+    for (int i = N_U - 1; i >= 0; i--)
+        for (int j = MASS_FROM[i]; j < i; j++)
+            b[j] -= F->L[i*N_U + j]*b[i];
+}
+
+static void factor(Job *job, const double *restrict all, Factors *restrict F)
+{
+    const double *J = all + AT_J;
+    double most = 0.0;
+    F->ready = MULTIPLIERS_FIRST && job->way != BY_NULL_SPACE && factor_mass(all + AT_M, F);
+    if (job->way == UNDECIDED)
+        job->way = F->ready ? BY_MULTIPLIERS : BY_NULL_SPACE;
+    if (!F->ready)
+        return;
+    for (int r = 0; r < N_V; r++) {
+        F->order[r] = r;
+        memcpy(F->Y + r*N_U, J + r*N_U, N_U*sizeof *J);
+        by_mass(F, F->Y + r*N_U);
+        for (int s = 0; s <= r; s++) {
+            double sum = 0.0;
+            for (int j = ROW_FROM[r]; j < ROW_TO[r]; j++)
+                sum += J[r*N_U + j]*F->Y[s*N_U + j];
+            F->S[r*N_V + s] = sum;
+            F->S[s*N_V + r] = sum;
+        }
+        F->scale[r] = F->S[r*(N_V + 1)] > 0.0 ? 1.0/sqrt(F->S[r*(N_V + 1)]) : 0.0;
+    }
+    for (int r = 0; r < N_V; r++)
+        for (int s = 0; s < N_V; s++)
+            F->S[r*N_V + s] *= F->scale[r]*F->scale[s];
+    for (F->rank = 0; F->rank < N_RV; F->rank++) {
+        int best = F->rank;
+        for (int i = F->rank + 1; i < N_V; i++)
+            if (F->S[F->order[i]*(N_V + 1)] > F->S[F->order[best]*(N_V + 1)])
+                best = i;
+        const int pivot = F->order[best];
+        const double d = F->S[pivot*(N_V + 1)];
+        most = F->rank == 0 ? d : most;
+        if (!(d > 1e-9*most))
+            break;
+        F->order[best] = F->order[F->rank];
+        F->order[F->rank] = pivot;
+        for (int i = F->rank + 1; i < N_V; i++) {
+            const int row = F->order[i];
+            const double entry = F->S[row*N_V + pivot]/d;
+            for (int j = F->rank + 1; j < N_V && entry != 0.0; j++)
+                F->S[row*N_V + F->order[j]] -= entry*F->S[pivot*N_V + F->order[j]];
+        }
+    }
+}
+
+/* x by multipliers. */
+static void by_multipliers(const Factors *restrict F, const double *restrict J, const double *force, const double *restrict right,
+    double *restrict x)
+{
+    double y[N_V];
+    for (int j = 0; j < N_U; j++)
+        x[j] = force ? force[j] : 0.0;
+    if (force)
+        by_mass(F, x);
+    for (int r = 0; r < N_V; r++) {
+        y[r] = right[r];
+        for (int j = ROW_FROM[r]; j < ROW_TO[r] && force; j++)
+            y[r] -= J[r*N_U + j]*x[j];
+        y[r] *= F->scale[r];
+    }
+    for (int k = 0; k < F->rank; k++) {
+        const int pivot = F->order[k];
+        for (int i = k + 1; i < F->rank; i++)
+            y[F->order[i]] -= F->S[F->order[i]*N_V + pivot]/F->S[pivot*(N_V + 1)]*y[pivot];
+    }
+    for (int k = F->rank - 1; k >= 0; k--) {
+        const int row = F->order[k];
+        for (int i = k + 1; i < F->rank; i++)
+            y[row] -= F->S[row*N_V + F->order[i]]*y[F->order[i]];
+        y[row] /= F->S[row*(N_V + 1)];
+    }
+    for (int k = 0; k < F->rank; k++) {
+        const int row = F->order[k];
+        const double multiplier = F->scale[row]*y[row];
+        for (int j = 0; j < N_U; j++)
+            x[j] += multiplier*F->Y[row*N_U + j];
+    }
+}
+
 /* x of M x = force + J' lambda with rows x = right, on null spaces: all is what `system` stored, J its rows; force may be NULL for zero,
    rows for J. */
-static void motion(const double *restrict all, const double *force, const double *rows, const double *restrict right,
+static void on_null_space(const double *restrict all, const double *force, const double *rows, const double *restrict right,
     double *restrict x)
 {
     double T[N_U*N_U], left[N_U*N_U], c[N_U], unused[N_U], MT[N_U*N_U], rest[N_U], K[N_U*N_U], b[N_U];
@@ -115,6 +244,14 @@ static void motion(const double *restrict all, const double *force, const double
         for (int j = 0; j < p; j++)
             x[i] += T[i*p + j]*b[j];
     }
+}
+
+static void motion(const Factors *F, const double *restrict all, const double *force, const double *restrict right, double *restrict x)
+{
+    if (F->ready)
+        by_multipliers(F, all + AT_J, force, right, x);
+    else
+        on_null_space(all, force, NULL, right, x);
 }
 
 /* Accelerations without constraints. */
@@ -159,7 +296,9 @@ static void add_g(const double *all, double scale, double *sum)
 static int dae_rates(Job *job, double t, const double *y, double *k, double *w)
 {
     double all[N_SYSTEM], right[N_V], x[N_U], *gamma = all + AT_GAMMA, *v = all + AT_V;
+    Factors F;
     system_at(t, y, y + N_Q, job->p, job->c, w, all, job->externals);
+    factor(job, all, &F);
     memcpy(k, all, N_Q*sizeof *k);
     if (job->fresh) {
         job->fresh = 0;
@@ -173,7 +312,7 @@ static int dae_rates(Job *job, double t, const double *y, double *k, double *w)
             gamma[i] -= job->frozen[N_V + i]/job->h;
             right[i] = -(v[i] + job->frozen[i]/job->h);
         }
-        motion(all, NULL, NULL, right, x);
+        motion(&F, all, NULL, right, x);
         shift(job, t, y, x, 1.0, k, w);
     } else if (job->dae == BAUMGARTE) {
         for (int i = 0; i < N_V; i++)
@@ -183,13 +322,13 @@ static int dae_rates(Job *job, double t, const double *y, double *k, double *w)
     if (job->free_fall)
         free_motion(all, k + N_Q);
     else
-        motion(all, all + AT_F, NULL, gamma, k + N_Q);
+        motion(&F, all, all + AT_F, gamma, k + N_Q);
     if (job->dae == STABILISED) {
         memset(right, 0, sizeof right);
         add_g(all, 1.0, right);
-        motion(all, NULL, NULL, right, x);
+        motion(&F, all, NULL, right, x);
         shift(job, t, y, x, -job->gamma, k, w);
-        motion(all, NULL, NULL, v, x);
+        motion(&F, all, NULL, v, x);
         for (int j = 0; j < N_U; j++)
             k[N_Q + j] -= job->gamma*x[j];
     }
@@ -217,20 +356,23 @@ static void unit_sizes(Job *job, double t, double *y, double *w)
 static int correct(Job *job, double t, double *y, double *w)
 {
     double all[N_SYSTEM], right[N_V], x[N_U], q[N_Q];
+    Factors F;
 @SET@    job->externals->live = 0;
     unit_sizes(job, t, y, w);
     if (job->dae != POST && job->dae != PROJECTION)
         return job->externals->failed ? EXTERNAL_FAILED : FINISHED;
     system_at(t, y, y + N_Q, job->p, job->c, w, all, job->externals);
+    factor(job, all, &F);
     for (int n = 0; n < (job->dae == POST ? 1 : NEWTON) && !(residual(all) < CLOSED); n++) {
         memset(right, 0, sizeof right);
         add_g(all, 1.0, right);
-        motion(all, NULL, NULL, right, x);
+        motion(&F, all, NULL, right, x);
         memcpy(q, y, sizeof q);
         shift(job, t, q, x, -1.0, y, w);
         system_at(t, y, y + N_Q, job->p, job->c, w, all, job->externals);
+        factor(job, all, &F);
     }
-    motion(all, NULL, NULL, all + AT_V, x);
+    motion(&F, all, NULL, all + AT_V, x);
     for (int j = 0; j < N_U; j++)
         y[N_Q + j] -= x[j];
     return job->externals->failed ? EXTERNAL_FAILED : FINISHED;
@@ -274,7 +416,7 @@ static int half_explicit(Job *job, double h, double t, double middle, double end
         closure(then, after, after + N_Q, job->p, job->c, w, rows, job->externals);
         for (int j = 0; j < N_V; j++)
             v[j] = -v[j]/(h*reach);
-        motion(all, all + AT_F, v + N_V, v, x);
+        on_null_space(all, all + AT_F, v + N_V, v, x);
         for (int j = 0; j < N_U; j++) {
             next[N_Q + j] += h*weight[i]*x[j];
             after[N_Q + j] += h*reach*x[j];
