@@ -7,7 +7,7 @@ import pytest
 
 import bellcrank as bc
 from bellcrank import cli
-from bellcrank.program.dae_count import _basis, _solve, step_count
+from bellcrank.program.dae_count import _basis, _by_multipliers, _solve, step_count
 from tests.models import example, needs_compiler, system
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -79,6 +79,16 @@ def test_counts_by_hand():
     products = 4 * 2 + 2 * 2 + 2  # M (T, c); T' (M T, rest); T a
     assert (solve.add, solve.multiply - basis.multiply) == (products, products)
     program = example("planar_pendulum").program
-    assert step_count(program, "projection", True, "rk4").total == 4 * program.count.total + program.per_step.total
-    costs = [step_count(program, m, False, "rk4").total for m in ("clmm", "baumgarte", "dlmm", "stabilised")]
-    assert costs == sorted(costs)
+    assert (
+        step_count(program, "projection", True, "rk4", True).total == 4 * program.count.total + program.per_step.total
+    )
+    for regular in (False, True):
+        costs = [
+            step_count(program, m, False, "rk4", regular).total for m in ("clmm", "baumgarte", "dlmm", "stabilised")
+        ]
+        assert costs == sorted(costs)
+    factor, solve, correct = _by_multipliers(program.loops, 2)
+    # diagonal M: two inverses; Y = M^-1 J': 2 products; S: 2; scaled: 2; no elimination
+    assert (factor.add, factor.multiply, factor.divide, factor.function) == (2, 2 + 2 + 2, 2 + 1, 2 + 2 + 1)
+    assert (correct.add, correct.multiply, correct.divide) == (2, 2 + 2, 1)
+    assert (solve.add, solve.multiply, solve.divide) == (2 + 2, 4 + 2 + 2, 1)

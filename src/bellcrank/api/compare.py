@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from bellcrank.api.dae import redundant_of
 from bellcrank.api.equations import Equations
 from bellcrank.api.simulation import Simulation
 from bellcrank.api.system import System
@@ -204,6 +205,19 @@ class _Bench:
         q, u = (np.array([self.reference[c] for c in names]) for names in (self.coordinates, self.speeds))
         self.span = float(np.ptp(q, axis=1).max()) or 1.0
         self.fastest = float(np.abs(u).max()) or 1.0
+        self.regular = self._has_regular_mass()
+
+    def _has_regular_mass(self) -> bool:
+        """Does every speed have an inertia, at the start?"""
+        units = self.sim.quantities.states
+        q, u = (
+            [float(units[c].to_equation(self.reference[c][0])) for c in names]
+            for names in (self.coordinates, self.speeds)
+        )
+        at = self.sim._at(0.0, q, u, self.settings.get("parameters"), self.settings.get("inputs"))
+        M = redundant_of(self.sim._python, self.sim.program).numbers(at).M
+        size = np.sqrt(np.diag(M))
+        return bool(size.min() > 0 and np.linalg.eigvalsh(M / np.outer(size, size))[0] > 1e-9)
 
     def row(self, dae: Dae, step: float, until: Sequence[float], limits: bool) -> Compared:
         run = self.run(step, self.every, dae)
@@ -214,7 +228,7 @@ class _Bench:
         error = max(float(np.abs(run[c][:n] - self.reference[c][:n]).max(initial=0.0)) for c in self.coordinates)
         energy = np.abs(run["energy"][:n] - self.reference["energy"][:n]) if "energy" in run.channels else None
         done = math.ceil(run.time[-1] / step - 1e-9) if len(run) else 0
-        count = step_count(self.sim.program, dae.method, dae.usual, self.method).total
+        count = step_count(self.sim.program, dae.method, dae.usual, self.method, self.regular).total
         return Compared(
             name_of(dae), drift, r.largest[1], error, None if energy is None else float(energy.max(initial=0.0)), count,
             self.cost(dae, step) if done else math.nan, self.limit(dae, step) if limits else None, run.ended, run.time, position, energy,

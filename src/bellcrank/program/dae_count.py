@@ -2,36 +2,63 @@
 
 from __future__ import annotations
 
+from bellcrank.expr import ZERO
 from bellcrank.program.count import Count
-from bellcrank.program.program import Program, count_section
+from bellcrank.program.program import Loops, Program, count_section
 
 EVALUATIONS = {"rk2": 2, "rk4": 4, "euler": 2}
 
 
-def step_count(program: Program, dae: str, usual: bool, method: str) -> Count:
-    """One step in a regular position; a projection counts one iteration, `usual` is the default, without multipliers."""
-    times = EVALUATIONS[method]
-    if usual or program.loops is None:
+def step_count(program: Program, dae: str, usual: bool, method: str, regular: bool) -> Count:
+    """One step in a regular position; a projection counts one iteration, `usual` is the default, without multipliers.
+
+    `regular`: is the mass matrix regular? Then, with few constraints, systems are solved by multipliers, else on the null space.
+    """
+    times, loops = EVALUATIONS[method], program.loops
+    if usual or loops is None:
         return _times(times, program.count) + program.per_step
     system, turning, closure = (
         count_section(s.statements, s.results) for s in (program.system, program.turning, program.closure)
     )
-    n, m = len(program.speeds), len(program.loops.v)
-    solve, basis = _solve(n, m, program.loops.scales.rank_v), _basis(n, m, program.loops.scales.rank_v)
+    n, m, rank = len(program.speeds), len(loops.v), loops.scales.rank_v
+    dense = _solve(n, m, rank)
+    factor, solve, correct = Count(), dense, dense
+    if regular and n - rank >= rank:
+        factor, solve, correct = _by_multipliers(loops, n)
     shift = _times(2, turning) + _sums(2 * len(program.coordinates))
+    rates = system + factor + solve
     if dae == "half-explicit":
-        return _times(times, system + closure + solve + basis + _sums(2 * (n + m))) + system + solve
-    rates = system + solve
+        return _times(times, system + closure + dense + _basis(n, m, rank) + _sums(2 * (n + m))) + rates
     if dae == "dlmm":
-        rates = rates + solve + shift + _sums(4 * m)
+        rates = rates + correct + shift + _sums(4 * m)
     elif dae == "stabilised":
-        rates = rates + solve + solve + shift + _sums(n)
+        rates = rates + correct + correct + shift + _sums(n)
     elif dae == "baumgarte":
         rates = rates + _sums(2 * m)
     total = _times(times, rates)
     if dae in ("post", "projection"):
-        total = total + system + system + solve + solve + shift + _sums(n)
+        total = total + _times(2, system + factor + correct) + shift + _sums(n)
     return total
+
+
+def _by_multipliers(loops: Loops, n: int) -> tuple[Count, Count, Count]:
+    """M = L D L' and S = J M^-1 J'; then a solution with forces, and one without."""
+    m, rank = len(loops.v), loops.scales.rank_v
+    first = [next((j for j, x in enumerate(row) if x is not ZERO), i) for i, row in enumerate(loops.M)]
+    places = [[j for j, x in enumerate(row) if x is not ZERO] for row in loops.J]
+    spans = [row[-1] + 1 - row[0] if row else 0 for row in places]
+    below = sum(i - f for i, f in enumerate(first))
+    inner = sum(max(j - max(f, first[j]), 0) for i, f in enumerate(first) for j in range(f, i))
+    by_mass = _sums(2 * below) + Count(0, n, 0, 0, n, 0)
+    factor = _sums(inner + below) + Count(0, below, n, n, below + n, 0) + _times(m, by_mass)
+    factor = factor + _sums(sum((r + 1) * span for r, span in enumerate(spans)))
+    factor = factor + Count(0, 2 * m * m, m, 2 * m, 2 * m * m + 2 * m, 0)
+    for k in range(rank):
+        left = m - k - 1
+        factor = factor + _sums(left * left) + Count(0, 0, left, left + 1, left, 0)
+    pairs = rank * (rank - 1) // 2
+    correct = _sums(2 * pairs + rank * n) + Count(0, m + rank, pairs + rank, 0, m + 2 * rank + pairs, 0)
+    return factor, correct + by_mass + _sums(sum(spans)), correct
 
 
 def _times(times: int, count: Count) -> Count:
