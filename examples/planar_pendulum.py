@@ -9,10 +9,11 @@ import bellcrank as bc
 
 
 def model(length=1.0):
-    """SI units; n1 is level, n2 points upwards."""
+    """SI units; n1 is level, n2 points upwards; coordinates from the pivot, energy from the lowest point."""
     s = bc.System("planar pendulum", units="mks")
-    bob = s.add_point_mass("bob", translate=(1, 2), mass="m", label="point mass")
-    s.close_loop(bob.origin, s.inertial.origin, joint="rod", length="l", label="rod")
+    pivot = s.add_point("pivot", body=s.inertial, at=(0, "l", 0), label="pivot")
+    bob = s.add_point_mass("bob", translate=(1, 2), joint_at=(0, "l", 0), mass="m", label="point mass")
+    s.close_loop(bob.origin, pivot, joint="rod", length="l", label="rod")
     s.add_gravity(direction=(0, -1, 0))
     s.add_output("sqrt(q(bob, 1)**2 + q(bob, 2)**2)", "r", label="distance from the pivot", units="L")
     s.add_outputs("energy")

@@ -81,7 +81,7 @@ def test_other_methods_are_within_a_factor_of_four(dae, step, violation, error, 
 def test_a_thousand_seconds(dae, violation, energy, pendulum):
     run = pendulum.simulate(t_end=1000, step=0.01, output_every=20, dae=dae)
     assert run.residuals.largest[0] == pytest.approx(violation, rel=0.03)
-    assert np.abs(run["energy"]).max() == pytest.approx(energy, rel=0.03)
+    assert np.abs(run["energy"] - 9.81).max() == pytest.approx(energy, rel=0.03)
 
 
 @needs_compiler
@@ -89,7 +89,7 @@ def test_a_thousand_seconds(dae, violation, energy, pendulum):
 def test_projections_stay_exact_for_a_thousand_seconds(dae, pendulum):
     run = pendulum.simulate(t_end=1000, step=0.01, output_every=20, dae=dae)
     assert max(run.residuals.largest) < 1e-13
-    assert np.abs(run["energy"]).max() < 5e-4  # independent program: 1.2e-4
+    assert np.abs(run["energy"] - 9.81).max() < 5e-4  # independent program: 1.2e-4
 
 
 @needs_compiler
@@ -147,7 +147,7 @@ def test_free_fall_as_base_is_wrong_motion(pendulum, reference):
         run = pendulum.simulate(t_end=10, step=0.01, dae=bc.Dae(method, base="free fall"))
         assert run.residuals.largest[0] < 1e-5
         assert position_error(run, reference) > 1
-        assert np.abs(run["energy"]).max() > 1
+        assert np.abs(run["energy"] - 9.81).max() > 1
 
 
 @needs_compiler
