@@ -60,6 +60,8 @@ def test_json_has_every_method(capsys):
     ("arguments", "words"),
     [
         (["quarter_car.py"], "there is nothing to compare: the model has no constraints"),
+        (["decks/double_pendulum.al"], "methods are compared on a System"),
+        (["kane_double_pendulum.py"], "methods are compared on a System"),
         (["four_bar.py", "--dae", "dlmn"], "Did you mean 'dlmm'"),
         (["four_bar.py", "--method", "BDF"], "compared with a fixed step"),
         (["four_bar.py", "--t-end", "1", "--horizons", "1,2"], "must lie between 0 and t_end=1 s"),

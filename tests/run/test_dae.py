@@ -5,6 +5,8 @@ the stabilised ODE and of post stabilisation with one pseudo-inverse over positi
 positions, then speeds: these two agree in size, the others in all digits given.
 """
 
+import pickle
+
 import numpy as np
 import pytest
 from scipy.special import ellipk
@@ -129,6 +131,13 @@ def test_start_that_violates_the_constraint(dae, pendulum):
     assert run.residuals.g[0, 0] == pytest.approx(0.5625)
     tolerance = 0.01 if dae != "stabilised" else 0.02
     assert run.residuals.g[1:4, 0] == pytest.approx(RECOVERY[dae], rel=tolerance, abs=1e-12)
+
+
+def test_residuals_travel_with_a_run(pendulum):
+    run = pendulum.simulate(t_end=0.1, step=0.01, dae="clmm")
+    sent = pickle.loads(pickle.dumps(run))
+    assert 0 < sent.residuals.largest[0] == run.residuals.largest[0]
+    assert sent.residuals.positions == run.residuals.positions
 
 
 def test_assembled_by_default(pendulum):

@@ -123,6 +123,10 @@ def compare(
     step: the largest one for which a run finishes, stays within a tenth of the span of its coordinates from the constraints, and whose speeds
     stay within three times those of the reference.
     """
+    if not isinstance(model, System | Equations):
+        raise ModelError(
+            "methods are compared on a System or its equations; one led by hand keeps its constraints itself"
+        )
     equations = model if isinstance(model, Equations) else _with_energy(model)
     if equations.program.loops is None:
         raise ModelError("there is nothing to compare: the model has no constraints", equations.name)

@@ -71,6 +71,13 @@ class Run:
             return Residuals(self.time, nothing, nothing, (), ())
         return self.find_residuals()
 
+    def __getstate__(self) -> dict[str, Any]:
+        """What is stored or sent elsewhere: residuals as numbers, since the program that finds them stays here."""
+        state = dict(self.__dict__)
+        if self.find_residuals is not None:
+            state |= {"residuals": self.residuals, "find_residuals": None}
+        return state
+
     def __getitem__(self, channel: Any) -> np.ndarray:
         name = str(channel)
         if name == "t":
