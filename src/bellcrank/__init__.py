@@ -19,6 +19,7 @@ from bellcrank.errors import (
     RunError,
 )
 from bellcrank.expr.table import table
+from bellcrank.library import terrain
 from bellcrank.model.formula import (
     abs as abs,  # not in __all__: Python has its own
 )  # fmt: skip
@@ -68,5 +69,5 @@ __all__ = [
     "RunError", "Simulation", "System", "acos", "angle", "asin", "atan", "atan2", "check", "chirp",
     "compile_linkage", "cos", "cross", "direction", "dot",
     "dxdt", "exp", "fm", "load_model", "log", "magnitude", "nominal", "norm", "partial", "pos", "project", "ramp", "read", "road_spectrum",
-    "rot", "sampled", "settings_of", "sign", "sin", "sine", "sqrt", "step", "table", "tan", "vel", "where",
+    "rot", "sampled", "settings_of", "sign", "sin", "sine", "sqrt", "step", "table", "tan", "terrain", "vel", "where",
 ]  # fmt: skip

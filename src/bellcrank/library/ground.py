@@ -1,0 +1,122 @@
+"""The point of the ground nearest to a wheel, in Python and as C source: the foot of the perpendicular, an edge or a wall.
+
+The ground is all below the height; at jumps its boundary is a vertical wall. The distance to it is continuous everywhere, so a
+force that follows from it alone has a potential.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from bisect import bisect_right
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+NEWTON = 8
+SAMPLES = 8  # of a curved piece, before Newton's method starts from the nearest
+
+
+class Near(NamedTuple):
+    """The nearest ground: its distance (negative below ground), the unit normal from it, its foot."""
+
+    distance: float
+    normal_x: float
+    normal_z: float
+    foot_x: float
+    foot_z: float
+
+
+Piece = Sequence[float]
+
+
+def nearest_on(ground: tuple[list[float], list[list[float]]], x: float, z: float, reach: float) -> Near:
+    """The nearest ground no farther than `reach`."""
+    starts, pieces = ground
+    here = bisect_right(starts, x)
+    below = _height(pieces[here], x)
+    best = abs(z - below)
+    foot = (x, below)
+    if not best < reach:
+        best, foot = reach, (x, z - reach)
+    first, last = bisect_right(starts, x - best), bisect_right(starts, x + best)
+    for i in range(first, last + 1):
+        left = starts[i - 1] if i > 0 else -math.inf
+        right = starts[i] if i < len(starts) else math.inf
+        for point in _candidates(pieces, i, x, z, max(left, x - best), min(right, x + best), right):
+            d = math.hypot(point[0] - x, point[1] - z)
+            if d < best:
+                best, foot = d, point
+    if best == 0.0:
+        slope = _slope(pieces[here], x)
+        size = math.hypot(1.0, slope)
+        return Near(0.0, -slope / size, 1 / size, *foot)
+    side = 1.0 if z >= below else -1.0
+    return Near(side * best, side * (x - foot[0]) / best, side * (z - foot[1]) / best, *foot)
+
+
+def _candidates(
+    pieces: list[list[float]], i: int, x: float, z: float, a: float, b: float, right: float
+) -> list[tuple[float, float]]:
+    """Points of piece i between a and b that may be nearest, and of the wall at its right end."""
+    piece, found = pieces[i], []
+    if a <= b:
+        s = _foot(piece, x, z, a, b)
+        found.append((s, _height(piece, s)))
+    if b == right:
+        one, other = _height(piece, right), _height(pieces[i + 1], right)
+        found.append((right, min(max(z, min(one, other)), max(one, other))))
+    return found
+
+
+def _foot(piece: Piece, x: float, z: float, a: float, b: float) -> float:
+    """Where a piece is nearest between a and b."""
+    x0, c0, c1, c2, c3, amplitude, _, _ = piece
+    if not (c2 or c3 or amplitude):
+        s = (x + c1 * (z - c0 + c1 * x0)) / (1 + c1 * c1)
+        return min(max(s, a), b)
+    width = (b - a) / SAMPLES
+    squares = [(s - x) ** 2 + (_height(piece, s) - z) ** 2 for s in (a + k * width for k in range(SAMPLES + 1))]
+    k = squares.index(min(squares))
+    low, high = max(a, a + (k - 1) * width), min(b, a + (k + 1) * width)
+    s = a + k * width
+    for _ in range(NEWTON):
+        h, h1, h2 = _height(piece, s), _slope(piece, s), _second(piece, s)
+        g, g1 = s - x + (h - z) * h1, 1 + h1 * h1 + (h - z) * h2
+        low, high = (low, s) if g > 0 else (s, high)
+        new = s - g / g1 if g1 > 0 else math.inf
+        if not low <= new <= high:
+            new = 0.5 * (low + high)
+        if new == s:
+            break
+        s = new
+    return s
+
+
+def _height(piece: Piece, x: float) -> float:
+    x0, c0, c1, c2, c3, a, w, p = piece
+    s = x - x0
+    return c0 + s * (c1 + s * (c2 + s * c3)) + (a * math.cos(w * s + p) if a else 0.0)
+
+
+def _slope(piece: Piece, x: float) -> float:
+    x0, _, c1, c2, c3, a, w, p = piece
+    s = x - x0
+    return c1 + s * (2 * c2 + 3 * s * c3) - (a * w * math.sin(w * s + p) if a else 0.0)
+
+
+def _second(piece: Piece, x: float) -> float:
+    x0, _, _, c2, c3, a, w, p = piece
+    s = x - x0
+    return 2 * c2 + 6 * s * c3 - (a * w * w * math.cos(w * s + p) if a else 0.0)
+
+
+def c_source(starts: list[float], pieces: list[list[float]]) -> tuple[str, str]:
+    """C source of `nearest_on` for a ground, and the name of its function; written once however often it is included."""
+    rows = ",\n".join("{" + ", ".join(map(repr, row)) + "}" for row in pieces)
+    begins = ", ".join(map(repr, starts)) or "0.0"
+    name = "ground_" + hashlib.sha256((rows + begins).encode()).hexdigest()[:12]
+    text = (Path(__file__).parent / "templates" / "ground.c").read_text(encoding="utf-8")
+    for key, value in {"NAME": name, "PIECES": rows, "STARTS": begins, "N": str(len(starts))}.items():
+        text = text.replace(f"@{key}@", value)
+    return text, name
