@@ -29,6 +29,7 @@ from bellcrank.units import unit_system
 
 if TYPE_CHECKING:
     from bellcrank.api.equations import Equations
+    from bellcrank.api.contacts import Contact, Ground, Tyre
     from bellcrank.api.linkages import LinkageJoint
     from bellcrank.linkage import Linkage, Table
 
@@ -184,6 +185,26 @@ class System:
             self._parameter(g).value = unit_system(self.description.units).gees
             self._parameter(g).units = self._parameter(g).units or f"{unit_system(self.description.units).length}/s2"
             self._parameter(g).label = self._parameter(g).label or "acceleration of gravity"
+
+    def add_contact(
+        self,
+        name: str,
+        *,
+        at: Any,
+        rim: Any,
+        terrain: Ground,
+        tyre: Tyre | None = None,
+        rolling_resistance: Any = 0,
+        drive: Any = 0,
+    ) -> Contact:
+        """Sets a wheel of radius `rim` about the point `at` on a terrain of `bc.terrain`.
+
+        `tyre` says how it gives way. While it touches the ground, `rolling_resistance` (force times time per length) brakes it in
+        proportion to its speed along the ground and `drive` (a force) pushes it forward.
+        """
+        from bellcrank.api.contacts import add_contact
+
+        return add_contact(self, _name(name, "contact"), at, rim, terrain, rolling_resistance, tyre, drive)
 
     # ---- constraints
 
