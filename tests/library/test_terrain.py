@@ -63,6 +63,9 @@ def test_nearest_point_at_an_edge_a_wall_and_below_ground():
     assert ground.nearest(0.3, 1.4)[:3] == pytest.approx((0.5, 0.6, 0.8))  # the upper edge
     assert ground.nearest(0.3, 0.5)[:3] == pytest.approx((0.3, 1, 0))  # the wall
     assert ground.nearest(-2, 0.5)[:3] == pytest.approx((-0.5, 0, 1))
+    assert ground.nearest(-9, -4.0, reach=0.5)[:3] == pytest.approx(
+        (-5, 0, 1)
+    )  # deep below ground the way out is still up
     assert ground.nearest(-2, 9.0, reach=0.5) == pytest.approx((0.5, 0, 1, -2, 8.5))
 
 

@@ -91,7 +91,9 @@ def add_contact(
         ("x", along, f"{contact.load}*{name}_nx + {name}_push*{name}_nz"),
         ("z", up, f"{contact.load}*{name}_nz - {name}_push*{name}_nx"),
     ):
-        s.add_force(f"{name}.{axis}", magnitude=formula, direction=vector, at=point, label=f"force of the ground, {axis}")
+        s.add_force(
+            f"{name}.{axis}", magnitude=formula, direction=vector, at=point, label=f"force of the ground, {axis}"
+        )
     s.add_output(contact.load, contact.load, label=f"normal force of {name}", units="F")
     s.add_output(contact.depth, contact.depth, label=f"tyre deflection of {name}", units="L")
     s.add_output(contact.stored, contact.stored, label=f"energy of the tyre spring of {name}", units="F*L")

@@ -20,7 +20,7 @@ import numpy as np
 
 from bellcrank.analysis.random import REFERENCE, ROUGHNESS, realisation
 from bellcrank.errors import ModelError
-from bellcrank.library.ground import Near, c_source, nearest_on
+from bellcrank.library.ground import Near, bend, c_source, nearest_on
 
 __all__ = ["Terrain", "cosine", "course", "flat", "hill", "iso8608", "profile", "ramp"]
 
@@ -78,7 +78,11 @@ class Terrain:
 
     @cached_property
     def _lists(self) -> tuple[list[float], list[list[float]]]:
-        return self.starts.tolist(), self.pieces.tolist()
+        """Starts, and pieces with their bounds of `bend`."""
+        starts = self.starts.tolist()
+        ends = [-math.inf, *starts, math.inf]
+        rows = self.pieces.tolist()
+        return starts, [[*row, bend(row, a, b)] for row, (a, b) in zip(rows, pairwise(ends), strict=True)]
 
     @cached_property
     def c(self) -> tuple[str, str]:

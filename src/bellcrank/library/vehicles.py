@@ -144,7 +144,9 @@ def motorcycle(
         for body, what in ((part.rim, "rim"), (part.chassis, "chassis")):
             for axis, letter in ((1, "x"), (3, "z")):
                 place = dot(pos(body.origin), s.inertial[axis])
-                s.add_output(place, f"{side}.{what}.{letter}", label=f"{letter} of the {side} {what}", units="L", body=body)
+                s.add_output(
+                    place, f"{side}.{what}.{letter}", label=f"{letter} of the {side} {what}", units="L", body=body
+                )
     rod = pos(parts[1].chassis.origin, parts[0].chassis.origin)
     s.add_output(atan2(dot(rod, s.inertial[3]), dot(rod, s.inertial[1])), "pitch", label="pitch, front up", units="deg")
     s.add_output(magnitude(rod), "rod", label="distance of the chassis parts", units="L")
@@ -153,7 +155,9 @@ def motorcycle(
         s.define(f"{p.name}.stroke", magnitude(pos(p.chassis.origin, p.rim.origin)))
     s.add_output(strain, "strain", label="energy of all springs", units="F*L")
     s.add_outputs("energy")
-    s.set_run(t_end=3, step=0.001, method="rk4", inputs={f"{side}.{i}": 0.0 for side in SIDES for i in ("load", "drive")})
+    s.set_run(
+        t_end=3, step=0.001, method="rk4", inputs={f"{side}.{i}": 0.0 for side in SIDES for i in ("load", "drive")}
+    )
     return s
 
 
@@ -173,7 +177,8 @@ def _free_halves(s: System, ground: Terrain) -> list[PartialVehicle]:
     s.add_constraint(magnitude(rod) - Formula(to_syntax("wheelbase")), label="P1: length of the rod")
     for number, part in enumerate(parts, 2):
         s.add_constraint(
-            dot(pos(part.chassis.origin, part.rim.origin), rod), label=f"P{number}: {part.name} suspension square to the rod"
+            dot(pos(part.chassis.origin, part.rim.origin), rod),
+            label=f"P{number}: {part.name} suspension square to the rod",
         )
     return parts
 
@@ -188,7 +193,9 @@ def _carried_halves(s: System, ground: Terrain, model: int) -> list[PartialVehic
     for side, x in zip(SIDES, ("0", "wheelbase"), strict=True):
         s.add_variable(f"{side}.drive", units="F", label=f"driving force, {side}")
         up = {"translate": 3} if model == 1 else {}
-        body = s.add_point_mass(f"{side}.chassis", frame, mass="m_chassis", joint_at=(x, 0, 0), **{"translate": (), **up})
+        body = s.add_point_mass(
+            f"{side}.chassis", frame, mass="m_chassis", joint_at=(x, 0, 0), **{"translate": (), **up}
+        )
         rim = s.add_point_mass(f"{side}.rim", frame, mass="m_rim", joint_at=(x, 0, "-l_strut"), translate=3)
         s.add_force(
             f"{side}.strut", magnitude=_strut("k_strut", "c_strut", "l_strut"), direction=frame[3], at=body.origin, against=rim.origin
@@ -248,7 +255,9 @@ def truck(
         for i in range(1, len(axles) + 1)
         for side, sign in (("l", ""), ("r", "-"))
     ]
-    s.add_output(dot(pos(chassis.origin), s.inertial[3]), "height", label="height of the mass centre", units="L", body=chassis)
+    s.add_output(
+        dot(pos(chassis.origin), s.inertial[3]), "height", label="height of the mass centre", units="L", body=chassis
+    )
     strain = " + ".join(f"{w.contact.stored} + k_strut*(l_strut - {w.name}.stroke)**2/2" for w in wheels)
     s.add_output(strain, "strain", label="energy of all springs", units="F*L")
     s.add_outputs("energy")
@@ -284,7 +293,11 @@ def _add_wheel(s: System, chassis: BodyHandle, name: str, x: str, y: str, ground
     rim = s.add_point_mass(f"{name}.rim", chassis, mass="m_rim", translate=3, joint_at=(x, y, "l_tyre - h"))
     top = s.add_point(f"{name}.top", body=chassis, at=(x, y, "l_tyre + l_strut - h"))
     s.add_force(
-        f"{name}.strut", magnitude=_strut("k_strut", "c_strut", "l_strut"), direction=chassis[3], at=top, against=rim.origin
+        f"{name}.strut",
+        magnitude=_strut("k_strut", "c_strut", "l_strut"),
+        direction=chassis[3],
+        at=top,
+        against=rim.origin,
     )
     s.define(f"{name}.stroke", dot(pos(top, rim.origin), chassis[3]))
     contact = s.add_contact(

@@ -132,6 +132,11 @@ class ExternalValue:
 
     varies = True
 
+    @property
+    def mark(self) -> str:
+        """What tells it from the other values of the routine."""
+        return str(self.index)
+
     def partial(self, index: int, args: Sequence[Expr]) -> Expr:
         return self.external.partial(index, args)
 

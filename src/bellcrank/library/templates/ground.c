@@ -6,7 +6,7 @@
 typedef struct {
     int n; /* numbers of starts; pieces are one more */
     const double *starts;
-    const double (*pieces)[8];
+    const double (*pieces)[9];
 } ground_t;
 
 static double ground_height(const double *g, double x)
@@ -45,22 +45,26 @@ static int ground_piece(const ground_t *ground, double x)
 }
 
 /* Where a piece is nearest between a and b. */
-static double ground_foot(const double *g, double x, double z, double a, double b)
+static double ground_foot(const double *g, double x, double z, double a, double b, double best)
 {
     if (g[3] == 0 && g[4] == 0 && g[5] == 0) {
         const double s = (x + g[2] * (z - g[1] + g[2] * g[0])) / (1 + g[2] * g[2]);
         return s < a ? a : s > b ? b : s;
     }
-    const double width = (b - a) / 8;
-    double best = INFINITY, s = a;
-    for (int k = 0; k <= 8; k++) {
-        const double at = a + k * width, dz = ground_height(g, at) - z, square = (at - x) * (at - x) + dz * dz;
-        if (square < best) {
-            best = square;
-            s = at;
+    double s = x < a ? a : x > b ? b : x, low = a, high = b;
+    if (!(g[8] * best < 1)) { /* there may be several: start from the nearest of some points */
+        const double width = (b - a) / 8;
+        double least = INFINITY;
+        for (int k = 0; k <= 8; k++) {
+            const double at = a + k * width, dz = ground_height(g, at) - z, square = (at - x) * (at - x) + dz * dz;
+            if (square < least) {
+                least = square;
+                s = at;
+            }
         }
+        low = s - width < a ? a : s - width;
+        high = s + width > b ? b : s + width;
     }
-    double low = s - width < a ? a : s - width, high = s + width > b ? b : s + width;
     for (int k = 0; k < 8; k++) {
         double jet[3];
         ground_jet(g, s, jet);
@@ -85,7 +89,7 @@ static void ground_near(const ground_t *ground, double x, double z, double reach
     const int here = ground_piece(ground, x);
     const double below = ground_height(ground->pieces[here], x);
     double best = fabs(z - below), fx = x, fz = below;
-    if (!(best < reach)) {
+    if (!(z - below < reach)) {
         best = reach;
         fz = z - reach;
     }
@@ -97,7 +101,7 @@ static void ground_near(const ground_t *ground, double x, double z, double reach
         const int whole = i < ground->n && ground->starts[i] <= to;
         const double b = whole ? ground->starts[i] : to;
         if (a <= b) {
-            const double s = ground_foot(g, x, z, a, b), h = ground_height(g, s), d = hypot(s - x, h - z);
+            const double s = ground_foot(g, x, z, a, b, best), h = ground_height(g, s), d = sqrt((s - x) * (s - x) + (h - z) * (h - z));
             if (d < best) {
                 best = d;
                 fx = s;
@@ -107,7 +111,7 @@ static void ground_near(const ground_t *ground, double x, double z, double reach
         if (whole) {
             const double one = ground_height(g, b), other = ground_height(ground->pieces[i + 1], b);
             const double low = one < other ? one : other, high = one < other ? other : one;
-            const double h = z < low ? low : z > high ? high : z, d = hypot(b - x, h - z);
+            const double h = z < low ? low : z > high ? high : z, d = sqrt((b - x) * (b - x) + (h - z) * (h - z));
             if (d < best) {
                 best = d;
                 fx = b;
@@ -119,7 +123,7 @@ static void ground_near(const ground_t *ground, double x, double z, double reach
     if (best == 0) {
         double jet[3];
         ground_jet(ground->pieces[here], x, jet);
-        const double size = hypot(1, jet[1]);
+        const double size = sqrt(1 + jet[1] * jet[1]);
         near[0] = 0;
         near[1] = -jet[1] / size;
         near[2] = 1 / size;
@@ -135,7 +139,7 @@ static void ground_near(const ground_t *ground, double x, double z, double reach
 static void @NAME@(double x, double z, double reach, double *near)
 {
     static const double starts[] = {@STARTS@};
-    static const double pieces[][8] = {
+    static const double pieces[][9] = {
 @PIECES@};
     static const ground_t ground = {@N@, starts, pieces};
     ground_near(&ground, x, z, reach, near);
