@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bellcrank.api.contacts import rigid_trip
 from bellcrank.api.analyses.methods import Analyses
 from bellcrank.api.assembly import complete_state, start_state
 from bellcrank.api.externals import Memory, routines_of
@@ -30,7 +31,8 @@ from bellcrank.run.stepping import Evaluation
 from bellcrank.run.watch import Progress, take_steps
 
 if TYPE_CHECKING:
-    from bellcrank.api.equations import Equations
+    from bellcrank.api.contacts import rigid_trip
+from bellcrank.api.equations import Equations
 
 BACKENDS = ("auto", "c", "python")
 
@@ -226,7 +228,8 @@ class Simulation(Analyses):
         kept = np.zeros(n_kept)
         keeper = None if closure is None else keeper_of(closure, self._python, y, p, signals, kept)
         evaluation = Evaluation(self.model, n_q, n_s, p, self._constants(p), signals, self._set_live, kept, keeper)
-        trip = prepare(plan, evaluation, y, watch, tolerances, self._remembering)
+        trip = rigid_trip(self, plan, evaluation, y, watch)
+        trip = trip or prepare(plan, evaluation, y, watch, tolerances, self._remembering)
         began = time.perf_counter()
         try:
             rows = take_steps(trip.run, trip.total, trip.every, watch, trip.within, trip.remembered, progress)

@@ -55,6 +55,21 @@ def nearest_on(ground: tuple[list[float], list[list[float]]], x: float, z: float
     return Near(side * best, side * (x - foot[0]) / best, side * (z - foot[1]) / best, *foot)
 
 
+def shape_of(ground: tuple[list[float], list[list[float]]], near: Near) -> tuple[int, float]:
+    """The part of the ground that a foot lies on, and the turn of the normal per length along it at that distance."""
+    starts, pieces = ground
+    x, z = near.foot_x, near.foot_z
+    i = bisect_right(starts, x)
+    if i > 0 and starts[i - 1] == x:
+        one, other = _height(pieces[i - 1], x), _height(pieces[i], x)
+        if min(one, other) < z < max(one, other):
+            return -i, 0.0
+        return 2 * i + 1, 1 / near.distance if near.distance else math.inf
+    slope = _slope(pieces[i], x)
+    curve = _second(pieces[i], x) / (1 + slope * slope) ** 1.5
+    return 2 * i, -curve / (1 - curve * near.distance)
+
+
 def _candidates(
     pieces: list[list[float]], i: int, x: float, z: float, a: float, b: float, right: float, best: float
 ) -> list[tuple[float, float]]:

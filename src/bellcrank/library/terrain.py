@@ -20,7 +20,7 @@ import numpy as np
 
 from bellcrank.analysis.random import REFERENCE, ROUGHNESS, realisation
 from bellcrank.errors import ModelError
-from bellcrank.library.ground import Near, bend, c_source, nearest_on
+from bellcrank.library.ground import Near, bend, c_source, nearest_on, shape_of
 
 __all__ = ["Terrain", "cosine", "course", "flat", "hill", "iso8608", "profile", "ramp"]
 
@@ -75,6 +75,13 @@ class Terrain:
         Ground farther away than `reach` is not looked for; the distance is then `reach`, the normal upright.
         """
         return nearest_on(self._lists, float(x), float(z), float(reach))
+
+    def shape(self, near: Near) -> tuple[int, float]:
+        """Which part of the ground a nearest point lies on, and by how much the normal turns per length moved along it.
+
+        Parts are pieces (2 i), edges and kinks (2 i + 1) and walls (negative); the turn is 1/distance at an edge.
+        """
+        return shape_of(self._lists, near)
 
     @cached_property
     def _lists(self) -> tuple[list[float], list[list[float]]]:

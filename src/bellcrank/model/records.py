@@ -177,4 +177,5 @@ class Description:
     large: list[Any] = field(default_factory=list)
     small_threshold: int = 2
     run: RunRecord = field(default_factory=RunRecord)
+    contacts: list[Any] = field(default_factory=list)  # rigid wheels on the ground
     problems: list[str] = field(default_factory=list)
