@@ -285,7 +285,7 @@ def iso8608(
 
     h = realisation(density, lines, length, count, rng)
     x = np.arange(count + 1) * (length / count)
-    return profile(x, [*h, h[0]], order=3, name=f"ISO 8608 {road}")
+    return profile(x.tolist(), [*h.tolist(), float(h[0])], order=3, name=f"ISO 8608 {road}")
 
 
 def _roughness(road: str | float) -> float:

@@ -64,11 +64,17 @@ def partial_vehicle(
     wheel = s.add_point_mass(f"{name}.rim", mass=rim, translate=translate, joint_at=(x, y, low))
     body = s.add_point_mass(f"{name}.chassis", mass=chassis, translate=translate, joint_at=(x, y, _sum(low, length[1])))
     s.add_strut(f"{name}.strut", magnitude=_strut(k[1], c[1], length[1]), between=(body.origin, wheel.origin))
-    touch = s.add_contact(
-        f"{name}.tyre", at=wheel, rim=length[0], terrain=terrain or flat(), tyre=Tyre(k[0], c[0]),
+    touch = _touch(
+        s, f"{name}.tyre", at=wheel, rim=length[0], terrain=terrain or flat(), tyre=Tyre(k[0], c[0]),
         rolling_resistance=rolling_resistance, drive=drive,
     )  # fmt: skip
     return PartialVehicle(name, wheel, body, touch)
+
+
+def _touch(s: System, name: str, **options: Any) -> Contact:
+    contact = s.add_contact(name, **options)
+    assert isinstance(contact, Contact)  # all wheels here have tyres
+    return contact
 
 
 def _problems(contact: Any, masses: dict[str, Any], pairs: dict[str, Any]) -> list[str]:
@@ -200,8 +206,8 @@ def _carried_halves(s: System, ground: Terrain, model: int) -> list[PartialVehic
         s.add_force(
             f"{side}.strut", magnitude=_strut("k_strut", "c_strut", "l_strut"), direction=frame[3], at=body.origin, against=rim.origin
         )  # fmt: skip
-        contact = s.add_contact(
-            f"{side}.tyre", at=rim, rim="l_tyre", terrain=ground, tyre=Tyre("k_tyre", "c_tyre"),
+        contact = _touch(
+            s, f"{side}.tyre", at=rim, rim="l_tyre", terrain=ground, tyre=Tyre("k_tyre", "c_tyre"),
             rolling_resistance="c_roll", drive=f"{side}.drive",
         )  # fmt: skip
         parts.append(PartialVehicle(side, rim, body, contact))
@@ -244,7 +250,7 @@ def truck(
     s = System(name, axes="ISO 8855")
     s.set_defaults(m=mass, i_roll=inertia[0], i_pitch=inertia[1], i_yaw=inertia[2], track=track, h=height, m_rim=rim)
     s.set_defaults(k_tyre=k[0], k_strut=k[1], c_tyre=c[0], c_strut=c[1], l_tyre=length[0], l_strut=length[1])
-    s.set_defaults(c_roll=rolling_resistance, **{f"x_{i}": float(x) for i, x in enumerate(axles, 1)})
+    s.set_defaults({f"x_{i}": float(x) for i, x in enumerate(axles, 1)}, c_roll=rolling_resistance)
     s.set_units(c_roll="F*T/L", k_tyre="F/L", k_strut="F/L", c_tyre="F*T/L", c_strut="F*T/L")
     s.add_gravity()
     chassis = s.add_body(
@@ -300,8 +306,8 @@ def _add_wheel(s: System, chassis: BodyHandle, name: str, x: str, y: str, ground
         against=rim.origin,
     )
     s.define(f"{name}.stroke", dot(pos(top, rim.origin), chassis[3]))
-    contact = s.add_contact(
-        f"{name}.tyre", at=rim, rim="l_tyre", terrain=ground, tyre=Tyre("k_tyre", "c_tyre"),
+    contact = _touch(
+        s, f"{name}.tyre", at=rim, rim="l_tyre", terrain=ground, tyre=Tyre("k_tyre", "c_tyre"),
         rolling_resistance="c_roll", drive=f"{name}.drive",
     )  # fmt: skip
     return PartialVehicle(name, rim, chassis, contact)

@@ -25,7 +25,7 @@ from bellcrank.run.stepping import Evaluation
 from bellcrank.run.watch import Event, Watch
 
 TOUCH = 1e-10  # length by which a wheel may be off the ground that it rolls on
-BENT = 0.01  # rad by which the normal may turn in a step of a wheel that rolls on curved ground
+BENT = 0.002  # rad by which the normal may turn in a step of a wheel that rolls on curved ground
 AHEAD = 1e-7  # s, to see into which part of the ground a wheel moves
 IMPACTS = 50  # at one instant
 HALVINGS = 60
