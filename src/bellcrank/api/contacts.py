@@ -12,19 +12,19 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from bellcrank.api.handles import BodyHandle, PointHandle
-from bellcrank.emit.names import identifier
 from bellcrank.api.trip import Trip
 from bellcrank.build.arguments import Course
+from bellcrank.emit.names import identifier
 from bellcrank.errors import ModelError, ModelWarning, RunError
 from bellcrank.model.formula import Formula, cross, dot, dxdt, pos, rot, to_syntax, vel
 from bellcrank.run.contact import RigidRun, Wheel
 
 if TYPE_CHECKING:
     from bellcrank.api.simulation import Simulation
+    from bellcrank.api.system import System
     from bellcrank.api.values import Plan
     from bellcrank.run.stepping import Evaluation
     from bellcrank.run.watch import Watch
-    from bellcrank.api.system import System
 
 
 class Ground(Protocol):

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bellcrank.api.contacts import rigid_trip
 from bellcrank.api.analyses.methods import Analyses
 from bellcrank.api.assembly import complete_state, start_state
+from bellcrank.api.contacts import rigid_trip
 from bellcrank.api.externals import Memory, routines_of
 from bellcrank.api.loops import closure_of, keeper_of
 from bellcrank.api.outcome import as_run, how_ended, not_finite, watch_for
