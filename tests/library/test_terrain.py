@@ -42,17 +42,17 @@ def test_nearest_point_is_that_of_a_dense_search(name):
     """Against the distance to many points of the boundary, walls included."""
     ground = TERRAINS[name]
     rng = np.random.default_rng(1)
-    xs = np.linspace(-4, 40, 400_001)
+    xs = np.linspace(-4, 40, 100_001)
     points = [np.column_stack([xs, ground.height(xs)])]
     for x, before, after in ground.jumps:
         points.append(np.column_stack([np.full(4001, x), np.linspace(before, after, 4001)]))
     boundary = np.vstack(points)
-    for _ in range(25):
+    for _ in range(12):
         x = rng.uniform(0, 36 if name == "course" else 6)
         z = ground.height(x) + rng.uniform(0.01, 1.0)
         near = ground.nearest(x, z)
         brute = np.sqrt(((boundary - (x, z)) ** 2).sum(axis=1).min())
-        assert brute - 1.2e-4 < near.distance < brute + 1e-12  # points of the search are up to 1.1e-4 apart
+        assert brute - 4.5e-4 < near.distance < brute + 1e-12  # points of the search are up to 4.4e-4 apart
         foot = np.array([near.foot_x, near.foot_z])
         assert foot + near.distance * np.array([near.normal_x, near.normal_z]) == pytest.approx([x, z], abs=1e-12)
         assert math.hypot(near.normal_x, near.normal_z) == pytest.approx(1, abs=1e-12)
@@ -75,14 +75,14 @@ def test_class_c_road_lies_on_its_line():
 
     length, dx = 4000.0, 0.25
     total = 0.0
-    for seed in range(8):
+    for seed in range(6):
         ground = bc.terrain.iso8608("C", seed=seed, length=length, spacing=dx)
         h = ground.height(np.arange(0, length, dx))
         n, g = welch(h, fs=1 / dx, nperseg=2000, detrend=False, window="hann")
-        total = total + g / 8
+        total = total + g / 6
     band = (n > 0.03) & (n < 0.8)
     ratio = total[band] / (256e-6 * (n[band] / 0.1) ** -2)
-    segments = 8 * (2 * length / (2000 * dx) - 1)
+    segments = 6 * (2 * length / (2000 * dx) - 1)
     error = math.sqrt(
         1.0 / (segments * 9 / 11)
     )  # of one line; Hann windows that overlap by half give 9/11 of independent ones

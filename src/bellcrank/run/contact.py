@@ -25,7 +25,8 @@ from bellcrank.run.stepping import Evaluation
 from bellcrank.run.watch import Event, Watch
 
 TOUCH = 1e-10  # length by which a wheel may be off the ground that it rolls on
-BENT = 0.002  # rad by which the normal may turn in a step of a wheel that rolls on curved ground
+BENT = 0.003  # rad by which the normal may turn in a step of a wheel that rolls on curved ground
+FINE = 0.3  # what curved ground turns at least, in a radius, for this
 AHEAD = 1e-7  # s, to see into which part of the ground a wheel moves
 IMPACTS = 50  # at one instant
 HALVINGS = 60
@@ -198,7 +199,9 @@ class RigidRun:
             for wheel, row in zip(self.wheels, self._outputs(self.t, self.state), strict=True):
                 if wheel.rolls:
                     _, bend = wheel.terrain.shape(self._near(wheel, row[0], row[1]))
-                    h = min(h, BENT / max(abs(bend) * math.hypot(row[2], row[3]), 1e-9))
+                    if bend:
+                        turn = max(abs(bend), FINE / wheel.radius)  # the bend may be small here and large a little farther on
+                        h = min(h, BENT / max(turn * math.hypot(row[2], row[3]), 1e-9))
         return h
 
     def _changed(self, h: float, y: np.ndarray) -> bool:
