@@ -82,7 +82,7 @@ def energy_gain(seed):
     restitution = rng.uniform(0, 1), rng.uniform(-1, 1)
     sim = disc(ground, tuple(map(float, restitution))).equations().compile(backend="c")
     start = {"q(d, 2)": rng.uniform(1.5, 3), "u(d, 1)": rng.uniform(-2, 2), "u(s)": rng.uniform(-10, 10)}
-    run = sim.simulate(t_end=1.2, step=0.01, initial=start)
+    run = sim.simulate(t_end=1.5, step=0.01, initial=start)
     assert run.ended == "finished" and run.events
     assert min(ground.nearest(x, z).distance for x, z in zip(run["q(d, 1)"], run["q(d, 2)"])) > RADIUS - 1e-8
     return np.diff(run["energy"]).max() / run["energy"][0]

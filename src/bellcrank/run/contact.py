@@ -28,6 +28,7 @@ TOUCH = 1e-10  # length by which a wheel may be off the ground that it rolls on
 BENT = 0.003  # rad by which the normal may turn in a step of a wheel that rolls on curved ground
 FINE = 0.3  # what curved ground turns at least, in a radius, for this
 AHEAD = 1e-7  # s, to see into which part of the ground a wheel moves
+NARROW = -20.0  # turn of the normal in a radius from which on a valley is a notch: the wheel hits its other side
 IMPACTS = 50  # at one instant
 HALVINGS = 60
 
@@ -45,6 +46,7 @@ class Wheel:
     outputs: tuple[int, ...]
     rolls: bool = field(default=False)
     part: Any = None  # of the ground that it rolls on
+    normal: tuple[float, float] = (0.0, 1.0)  # there
 
 
 class RigidRun:
@@ -60,6 +62,7 @@ class RigidRun:
         self.reached, self.status, self.problem = 0, FINISHED, ""
         self.t = 0.0
         self.passages: list[Any] = []
+        self._rough = False  # did a stage of the last step see another side of a valley?
 
     @property
     def time(self) -> float:
@@ -135,6 +138,7 @@ class RigidRun:
             return None
         base = self._outputs(t, y)
         nears = {i: self._near(self.wheels[i], base[i, 0], base[i, 1]) for i in rolling}
+        self._rough = self._rough or any(self._jumped(self.wheels[i], nears[i]) for i in rolling)
         units = self._units(rolling, nears)
         target = np.zeros(len(units))
         for k, (i, d) in enumerate(units):
@@ -162,6 +166,7 @@ class RigidRun:
     def _moved(self, h: float) -> np.ndarray:
         """The state after a step of length h by the classical Runge-Kutta method."""
         t, y = self.t, self.state
+        self._rough = False
         k1 = self._slope(t, y)
         k2 = self._slope(t + h / 2, y + h / 2 * k1)
         k3 = self._slope(t + h / 2, y + h / 2 * k2)
@@ -178,15 +183,18 @@ class RigidRun:
         new = self._moved(h)
         if self._changed(h, new):
             good, bad = 0.0, h
+            before, rough = self.state, self._rough
             for _ in range(HALVINGS):
                 middle = 0.5 * (good + bad)
                 if not good < middle < bad or bad - good < 1e-14 * max(1.0, self.t):
                     break
                 trial = self._moved(middle)
                 if self._changed(middle, trial):
-                    bad, new = middle, trial
+                    bad, new, rough = middle, trial, self._rough
                 else:
-                    good = middle
+                    good, before = middle, trial
+            if rough and good > 0:  # the last state before the other side is touched; `_hit` looks ahead
+                bad, new = good, before
             h, whole = bad, bad == end - self.t
         self.t = end if whole else self.t + h
         self.state = new
@@ -200,19 +208,28 @@ class RigidRun:
                 if wheel.rolls:
                     _, bend = wheel.terrain.shape(self._near(wheel, row[0], row[1]))
                     if bend:
-                        turn = max(abs(bend), FINE / wheel.radius)  # the bend may be small here and large a little farther on
+                        turn = max(
+                            abs(bend), FINE / wheel.radius
+                        )  # the bend may be small here and large a little farther on
                         h = min(h, BENT / max(turn * math.hypot(row[2], row[3]), 1e-9))
         return h
 
     def _changed(self, h: float, y: np.ndarray) -> bool:
         """Has a wheel in flight entered the ground, or a wheel that rolls come to another part of it?"""
+        if self._rough:
+            return True
         for wheel, row in zip(self.wheels, self._outputs(self.t + h, y), strict=True):
             near = self._near(wheel, row[0], row[1])
             if near.distance < wheel.radius - (TOUCH if wheel.rolls else 0.0):
                 return True
-            if wheel.rolls and wheel.terrain.shape(near)[0] != wheel.part:
+            if wheel.rolls and (wheel.terrain.shape(near)[0] != wheel.part or self._jumped(wheel, near)):
                 return True
         return min(self._loads(self.t + h, y), default=(0.0, 0))[0] < 0
+
+    def _jumped(self, wheel: Wheel, near: Any) -> bool:
+        """Does a wheel in a narrow valley touch its other side?"""
+        turned = wheel.normal[0] * near.normal_z - wheel.normal[1] * near.normal_x
+        return abs(turned) > 10 * BENT
 
     def _loads(self, t: float, y: np.ndarray) -> list[tuple[float, int]]:
         """Normal forces on the wheels that roll, and which these are."""
@@ -259,7 +276,10 @@ class RigidRun:
         here = self._near(wheel, x, z)
         if here.distance - wheel.radius > TOUCH:
             return None
-        ahead = self._near(wheel, x + AHEAD * vx, z + AHEAD * vz)
+        reach = AHEAD
+        if wheel.rolls and wheel.terrain.shape(here)[1] * wheel.radius < NARROW:
+            reach = 0.02 * wheel.radius / max(math.hypot(vx, vz), 1e-9)
+        ahead = self._near(wheel, x + reach * vx, z + reach * vz)
         for near in (here, ahead):
             speed = near.normal_x * vx + near.normal_z * vz
             if speed < -1e-9 * (1 + math.hypot(vx, vz)) * (1 + 10 * count):
@@ -315,6 +335,7 @@ class RigidRun:
         for i in rolling:
             near = self._near(self.wheels[i], base[i, 0], base[i, 1])
             self.wheels[i].part = self.wheels[i].terrain.shape(near)[0]
+            self.wheels[i].normal = near.normal_x, near.normal_z
             nears[i] = near
         units = self._units(rolling, nears)
         before = self._measure(base[:, 2:5], units)
