@@ -180,3 +180,26 @@ def test_truck_with_five_axles_carries_its_weight():
 def test_bad_vehicles(make, message):
     with pytest.raises(bc.ModelError, match=message):
         make(bc.System("bad", axes="ISO 8855"))
+
+
+@pytest.mark.parametrize("force", [1500.0, -1500.0])
+def test_car_pitches_by_the_static_balance_when_it_is_driven_or_braked(force):
+    """Moments about the wheel centres, where the forces of the rear wheels act: load moves by m a (h - l)/wheelbase."""
+    m, m_rim, front, rear, k = 1200.0, 40.0, 1.3, 1.3, (200e3, 25e3)  # level at rest
+    sim = bc.vehicles.car(front=front, rear=rear, mass=m, rim=m_rim, k=k).equations().compile()
+    runs = [
+        sim.simulate(t_end=6, output_every=500, parameters={"g": G}, inputs={f"w2{side}.drive": f / 2 for side in "lr"})
+        for f in (0.0, force)
+    ]
+    a = force / (m + 4 * m_rim)
+    lever = runs[0]["height"][-1] - 0.3 + (m / 4 + m_rim) * G / k[0]  # of the mass centre above the wheel centres
+    moved = m * a * lever / (front + rear)
+    for axle, sign in ((1, -1), (2, 1)):
+        loads = [sum(r[f"w{axle}{side}.tyre_load"][-1] for side in "lr") for r in runs]
+        assert loads[1] - loads[0] == pytest.approx(sign * moved, rel=0.03)
+    pitch = runs[1]["q(chassis, 5)"][-1] - runs[0]["q(chassis, 5)"][-1]
+    stiffness = 1 / (1 / k[0] + 1 / k[1])
+    turn = -moved / 2 / stiffness * 2 / (front + rear)  # nose up when driven: negative about the y axis to the left
+    if runs[0].units["q(chassis, 5)"] == "deg":
+        turn = math.degrees(turn)
+    assert pitch == pytest.approx(turn, rel=0.03)
