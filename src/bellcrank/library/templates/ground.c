@@ -93,8 +93,19 @@ static void ground_near(const ground_t *ground, double x, double z, double reach
         best = reach;
         fz = z - reach;
     }
-    const int first = ground_piece(ground, x - best), last = ground_piece(ground, x + best);
     const double from = x - best, to = x + best;
+    const double *line = ground->pieces[here];
+    if (line[3] == 0 && line[4] == 0 && line[5] == 0 && (here == 0 || from >= ground->starts[here - 1])
+        && (here == ground->n || to <= ground->starts[here])) { /* nothing but one straight piece within reach */
+        const double size = sqrt(1 + line[2] * line[2]), d = (z - below) / size;
+        const int far = d >= reach;
+        near[0] = far ? reach : d;
+        near[1] = far ? 0 : -line[2] / size;
+        near[2] = far ? 1 : 1 / size;
+        near[3] = far ? x : x + d * line[2] / size;
+        return;
+    }
+    const int first = ground_piece(ground, from), last = ground_piece(ground, to);
     for (int i = first; i <= last; i++) {
         const double *g = ground->pieces[i];
         const double a = i > 0 && ground->starts[i - 1] > from ? ground->starts[i - 1] : from;
