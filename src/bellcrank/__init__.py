@@ -4,6 +4,7 @@ import bellcrank.formats.decks  # noqa: F401  load_model reads decks
 from bellcrank.analysis.equilibrium import NoEquilibrium
 from bellcrank.analysis.random import road_spectrum
 from bellcrank.api.compare import Comparison, compare
+from bellcrank.api.contacts import Tyre
 from bellcrank.api.equations import Equations
 from bellcrank.api.loading import load_model
 from bellcrank.api.parsfile import settings_of
@@ -20,6 +21,7 @@ from bellcrank.errors import (
     RunError,
 )
 from bellcrank.expr.table import table
+from bellcrank.library import terrain, vehicles
 from bellcrank.model.formula import (
     abs as abs,  # not in __all__: Python has its own
 )  # fmt: skip
@@ -67,8 +69,8 @@ __version__ = "0.1.0"
 
 __all__ = [
     "BellcrankError", "BuildError", "Comparison", "Dae", "Equations", "ExpressionError", "InternalError", "ModelError", "ModelWarning", "NoEquilibrium", "Run",
-    "RunError", "Simulation", "System", "acos", "angle", "asin", "atan", "atan2", "check", "chirp", "compare",
+    "RunError", "Simulation", "System", "Tyre", "acos", "angle", "asin", "atan", "atan2", "check", "chirp", "compare",
     "compile_linkage", "cos", "cross", "direction", "dot",
     "dxdt", "exp", "fm", "load_model", "log", "magnitude", "nominal", "norm", "partial", "pos", "project", "ramp", "read", "road_spectrum",
-    "rot", "sampled", "settings_of", "sign", "sin", "sine", "sqrt", "step", "table", "tan", "vel", "where",
+    "rot", "sampled", "settings_of", "sign", "sin", "sine", "sqrt", "step", "table", "tan", "terrain", "vehicles", "vel", "where",
 ]  # fmt: skip

@@ -12,6 +12,7 @@ import numpy as np
 
 from bellcrank.api.analyses.methods import Analyses
 from bellcrank.api.assembly import complete_state, start_state
+from bellcrank.api.contacts import rigid_trip
 from bellcrank.api.dae import check_dae, multipliers_at, prepare_dae, redundant_of, residuals_of
 from bellcrank.api.externals import Memory, routines_of
 from bellcrank.api.loops import closure_of, keeper_of
@@ -32,7 +33,8 @@ from bellcrank.run.stepping import Evaluation
 from bellcrank.run.watch import Progress, take_steps
 
 if TYPE_CHECKING:
-    from bellcrank.api.equations import Equations
+    from bellcrank.api.contacts import rigid_trip
+from bellcrank.api.equations import Equations
 
 BACKENDS = ("auto", "c", "python")
 
@@ -251,7 +253,8 @@ class Simulation(Analyses):
         keeper = None if closure is None else keeper_of(closure, self._python, y, p, signals, kept)
         evaluation = Evaluation(self.model, n_q, n_s, p, self._constants(p), signals, self._set_live, kept, keeper)
         if dae.usual:
-            trip = prepare(plan, evaluation, y, watch, tolerances, self._remembering)
+            trip = rigid_trip(self, plan, evaluation, y, watch)
+            trip = trip or prepare(plan, evaluation, y, watch, tolerances, self._remembering)
         else:
             trip = prepare_dae(plan, evaluation, dae, self._python, self._dae_model, y, watch)
         began = time.perf_counter()

@@ -28,6 +28,7 @@ from bellcrank.model.scope import Scope
 from bellcrank.units import unit_system
 
 if TYPE_CHECKING:
+    from bellcrank.api.contacts import Contact, Ground, RigidContact, Tyre
     from bellcrank.api.equations import Equations
     from bellcrank.api.linkages import LinkageJoint
     from bellcrank.linkage import Linkage, Table
@@ -184,6 +185,36 @@ class System:
             self._parameter(g).value = unit_system(self.description.units).gees
             self._parameter(g).units = self._parameter(g).units or f"{unit_system(self.description.units).length}/s2"
             self._parameter(g).label = self._parameter(g).label or "acceleration of gravity"
+
+    def add_contact(
+        self,
+        name: str,
+        *,
+        at: Any,
+        rim: Any,
+        terrain: Ground,
+        tyre: Tyre | None = None,
+        restitution: Sequence[float] = (0.0, 0.0),
+        rolling_resistance: Any = 0,
+        drive: Any = 0,
+        wheel: BodyHandle | str | None = None,
+        below: str = "raise",
+    ) -> Contact | RigidContact:
+        """Sets a wheel of radius `rim` about the point `at` on a terrain of `bc.terrain`.
+
+        `tyre` says how it gives way. While it touches the ground, `rolling_resistance` (force times time per length) brakes it in
+        proportion to its speed along the ground and `drive` (a force) pushes it forward.
+        Without a tyre the wheel is rigid: at an impact its normal speed is reversed and multiplied by the first number of `restitution`, its slip
+        multiplied by the second; then it rolls. `wheel` is the body that turns when it rolls without slipping; without it the wheel's own
+        turning is left out. A wheel that starts below ground is moved up with a warning, or an error (`below="error"`).
+        """
+        from bellcrank.api.contacts import add_contact, add_rigid_contact
+
+        if tyre is None:
+            return add_rigid_contact(
+                self, _name(name, "contact"), at, rim, terrain, restitution, rolling_resistance, wheel, below
+            )
+        return add_contact(self, _name(name, "contact"), at, rim, terrain, rolling_resistance, tyre, drive)
 
     # ---- constraints
 

@@ -267,7 +267,9 @@ class Func(Expr):
             node.name, node.args, node.function = name, args, function
             node.constant = all(a.constant for a in args) and not getattr(function, "varies", False)
             node.order = _function_order(name, args)
-            node.fingerprint = _function_residue(name, args)
+            # values that one routine returns, and tables of one name, are different functions
+            mark = getattr(function, "mark", "")
+            node.fingerprint = _function_residue(f"{name} {mark}" if mark else name, args)
             node.sort = (RANK_FUNCTION, (name, node.fingerprint))
             Expr._table[key] = node
         return node  # type: ignore[return-value]

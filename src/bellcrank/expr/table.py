@@ -6,6 +6,7 @@ points a table goes on with its end slope (one argument) or end value (two).
 
 from __future__ import annotations
 
+import hashlib
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -30,6 +31,12 @@ class Table:
     derivative: tuple[int, ...] = (0,)
 
     varies = False
+
+    @cached_property
+    def mark(self) -> str:
+        """What tells it from other tables of its name."""
+        content = repr((self.axes, self.values, self.order, self.derivative))
+        return hashlib.sha256(content.encode()).hexdigest()[:16]
 
     def named(self, name: str) -> Table:
         return Table(name, self.axes, self.values, self.order, self.derivative)

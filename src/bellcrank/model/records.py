@@ -132,6 +132,11 @@ class ExternalValue:
 
     varies = True
 
+    @property
+    def mark(self) -> str:
+        """What tells it from the other values of the routine."""
+        return str(self.index)
+
     def partial(self, index: int, args: Sequence[Expr]) -> Expr:
         return self.external.partial(index, args)
 
@@ -172,4 +177,5 @@ class Description:
     large: list[Any] = field(default_factory=list)
     small_threshold: int = 2
     run: RunRecord = field(default_factory=RunRecord)
+    contacts: list[Any] = field(default_factory=list)  # rigid wheels on the ground
     problems: list[str] = field(default_factory=list)

@@ -1,0 +1,160 @@
+"""The point of the ground nearest to a wheel, in Python and as C source: the foot of the perpendicular, an edge or a wall.
+
+The ground is all below the height; at jumps its boundary is a vertical wall. The distance to it is continuous everywhere, so a
+force that follows from it alone has a potential.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from bisect import bisect_right
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+NEWTON = 8
+SAMPLES = 8  # of a curved piece, before Newton's method starts from the nearest
+
+
+class Near(NamedTuple):
+    """The nearest ground: its distance (negative below ground), the unit normal from it, its foot."""
+
+    distance: float
+    normal_x: float
+    normal_z: float
+    foot_x: float
+    foot_z: float
+
+
+Piece = Sequence[float]
+
+
+def nearest_on(ground: tuple[list[float], list[list[float]]], x: float, z: float, reach: float) -> Near:
+    """The nearest ground no farther than `reach`."""
+    starts, pieces = ground
+    here = bisect_right(starts, x)
+    below = _height(pieces[here], x)
+    best = abs(z - below)
+    foot = (x, below)
+    if not z - below < reach:
+        best, foot = reach, (x, z - reach)
+    first, last = bisect_right(starts, x - best), bisect_right(starts, x + best)
+    for i in range(first, last + 1):
+        left = starts[i - 1] if i > 0 else -math.inf
+        right = starts[i] if i < len(starts) else math.inf
+        for point in _candidates(pieces, i, x, z, max(left, x - best), min(right, x + best), right, best):
+            d = math.hypot(point[0] - x, point[1] - z)
+            if d < best:
+                best, foot = d, point
+    if best == 0.0:
+        slope = _slope(pieces[here], x)
+        size = math.hypot(1.0, slope)
+        return Near(0.0, -slope / size, 1 / size, *foot)
+    side = 1.0 if z >= below else -1.0
+    return Near(side * best, side * (x - foot[0]) / best, side * (z - foot[1]) / best, *foot)
+
+
+def shape_of(ground: tuple[list[float], list[list[float]]], near: Near) -> tuple[int, float]:
+    """The part of the ground that a foot lies on, and the turn of the normal per length along it at that distance."""
+    starts, pieces = ground
+    x, z = near.foot_x, near.foot_z
+    i = bisect_right(starts, x)
+    if i > 0 and starts[i - 1] == x:
+        one, other = _height(pieces[i - 1], x), _height(pieces[i], x)
+        if min(one, other) < z < max(one, other):
+            return -i, 0.0
+        return 2 * i + 1, 1 / near.distance if near.distance else math.inf
+    slope = _slope(pieces[i], x)
+    curve = _second(pieces[i], x) / (1 + slope * slope) ** 1.5
+    return 2 * i, -curve / (1 - curve * near.distance)
+
+
+def _candidates(
+    pieces: list[list[float]], i: int, x: float, z: float, a: float, b: float, right: float, best: float
+) -> list[tuple[float, float]]:
+    """Points of piece i between a and b that may be nearest, and of the wall at its right end."""
+    piece, found = pieces[i], []
+    if a <= b:
+        s = _foot(piece, x, z, a, b, piece[8] * best < 1)
+        found.append((s, _height(piece, s)))
+    if b == right:
+        one, other = _height(piece, right), _height(pieces[i + 1], right)
+        found.append((right, min(max(z, min(one, other)), max(one, other))))
+    return found
+
+
+def _foot(piece: Piece, x: float, z: float, a: float, b: float, gentle: bool) -> float:
+    """Where a piece is nearest between a and b; Newton's method alone finds it in a gentle one."""
+    x0, c0, c1, c2, c3, amplitude = piece[:6]
+    if not (c2 or c3 or amplitude):
+        s = (x + c1 * (z - c0 + c1 * x0)) / (1 + c1 * c1)
+        return min(max(s, a), b)
+    s = min(max(x, a), b)
+    low, high = a, b
+    if not gentle:
+        s, low, high = _nearest_sample(piece, x, z, a, b)
+    for _ in range(NEWTON):
+        h, h1, h2 = _height(piece, s), _slope(piece, s), _second(piece, s)
+        g, g1 = s - x + (h - z) * h1, 1 + h1 * h1 + (h - z) * h2
+        low, high = (low, s) if g > 0 else (s, high)
+        new = s - g / g1 if g1 > 0 else math.inf
+        if not low <= new <= high:
+            new = 0.5 * (low + high)
+        if abs(new - s) <= 1e-15 * (1 + abs(s)):
+            break
+        s = new
+    return s
+
+
+def bend(piece: Piece, left: float, right: float) -> float:
+    """A bound B of a piece: where B times the distance is below 1, its nearest point within that distance is the only one.
+
+    B = K (1 + S) with bounds K of the second derivative and S of the slope, as d/ds of s - x + (h - z) h' is then positive.
+    """
+    x0, _, c1, c2, c3, a, w, _ = piece[:8]
+    if not (c2 or c3):
+        return abs(a) * w * w * (1 + abs(c1) + abs(a * w))
+    if not (math.isfinite(left) and math.isfinite(right)):
+        return math.inf
+    ends = (left - x0, right - x0)
+    second = max(abs(2 * c2 + 6 * c3 * s) for s in ends) + abs(a) * w * w
+    slope = max(abs(c1 + 2 * c2 * s + 3 * c3 * s * s) for s in ends) + abs(a * w) + second * (right - left)
+    return second * (1 + slope)
+
+
+def _nearest_sample(piece: Piece, x: float, z: float, a: float, b: float) -> tuple[float, float, float]:
+    """The nearest of some points between a and b, and its neighbours."""
+    width = (b - a) / SAMPLES
+    squares = [(s - x) ** 2 + (_height(piece, s) - z) ** 2 for s in (a + k * width for k in range(SAMPLES + 1))]
+    k = squares.index(min(squares))
+    return a + k * width, max(a, a + (k - 1) * width), min(b, a + (k + 1) * width)
+
+
+def _height(piece: Piece, x: float) -> float:
+    x0, c0, c1, c2, c3, a, w, p = piece[:8]
+    s = x - x0
+    return c0 + s * (c1 + s * (c2 + s * c3)) + (a * math.cos(w * s + p) if a else 0.0)
+
+
+def _slope(piece: Piece, x: float) -> float:
+    x0, _, c1, c2, c3, a, w, p = piece[:8]
+    s = x - x0
+    return c1 + s * (2 * c2 + 3 * s * c3) - (a * w * math.sin(w * s + p) if a else 0.0)
+
+
+def _second(piece: Piece, x: float) -> float:
+    x0, _, _, c2, c3, a, w, p = piece[:8]
+    s = x - x0
+    return 2 * c2 + 6 * s * c3 - (a * w * w * math.cos(w * s + p) if a else 0.0)
+
+
+def c_source(starts: list[float], pieces: list[list[float]]) -> tuple[str, str]:
+    """C source of `nearest_on` for a ground, and the name of its function; written once however often it is included."""
+    rows = ",\n".join("{" + ", ".join(map(repr, row)).replace("inf", "INFINITY") + "}" for row in pieces)
+    begins = ", ".join(map(repr, starts)) or "0.0"
+    name = "ground_" + hashlib.sha256((rows + begins).encode()).hexdigest()[:12]
+    text = (Path(__file__).parent / "templates" / "ground.c").read_text(encoding="utf-8")
+    for key, value in {"NAME": name, "PIECES": rows, "STARTS": begins, "N": str(len(starts))}.items():
+        text = text.replace(f"@{key}@", value)
+    return text, name

@@ -1,0 +1,158 @@
+#ifndef @NAME@_HERE
+#define @NAME@_HERE
+#ifndef GROUND_HERE
+#define GROUND_HERE
+/* The nearest point of a ground made of pieces: a cubic plus a cosine each, with walls where the height jumps. */
+typedef struct {
+    int n; /* numbers of starts; pieces are one more */
+    const double *starts;
+    const double (*pieces)[9];
+} ground_t;
+
+static double ground_height(const double *g, double x)
+{
+    const double s = x - g[0], h = g[1] + s * (g[2] + s * (g[3] + s * g[4]));
+    return g[5] != 0 ? h + g[5] * cos(g[6] * s + g[7]) : h;
+}
+
+/* Height, slope and second derivative. */
+static void ground_jet(const double *g, double x, double *jet)
+{
+    const double s = x - g[0];
+    jet[0] = g[1] + s * (g[2] + s * (g[3] + s * g[4]));
+    jet[1] = g[2] + s * (2 * g[3] + 3 * s * g[4]);
+    jet[2] = 2 * g[3] + 6 * s * g[4];
+    if (g[5] != 0) {
+        const double a = g[6] * s + g[7], c = g[5] * cos(a), d = g[5] * g[6] * sin(a);
+        jet[0] += c;
+        jet[1] -= d;
+        jet[2] -= g[6] * g[6] * c;
+    }
+}
+
+/* The piece that holds x. */
+static int ground_piece(const ground_t *ground, double x)
+{
+    int low = 0, high = ground->n;
+    while (low < high) {
+        const int middle = (low + high) / 2;
+        if (x < ground->starts[middle])
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
+/* Where a piece is nearest between a and b. */
+static double ground_foot(const double *g, double x, double z, double a, double b, double best)
+{
+    if (g[3] == 0 && g[4] == 0 && g[5] == 0) {
+        const double s = (x + g[2] * (z - g[1] + g[2] * g[0])) / (1 + g[2] * g[2]);
+        return s < a ? a : s > b ? b : s;
+    }
+    double s = x < a ? a : x > b ? b : x, low = a, high = b;
+    if (!(g[8] * best < 1)) { /* there may be several: start from the nearest of some points */
+        const double width = (b - a) / 8;
+        double least = INFINITY;
+        for (int k = 0; k <= 8; k++) {
+            const double at = a + k * width, dz = ground_height(g, at) - z, square = (at - x) * (at - x) + dz * dz;
+            if (square < least) {
+                least = square;
+                s = at;
+            }
+        }
+        low = s - width < a ? a : s - width;
+        high = s + width > b ? b : s + width;
+    }
+    for (int k = 0; k < 8; k++) {
+        double jet[3];
+        ground_jet(g, s, jet);
+        const double f = s - x + (jet[0] - z) * jet[1], f1 = 1 + jet[1] * jet[1] + (jet[0] - z) * jet[2];
+        if (f > 0)
+            high = s;
+        else
+            low = s;
+        double next = f1 > 0 ? s - f / f1 : INFINITY;
+        if (!(low <= next && next <= high))
+            next = 0.5 * (low + high);
+        if (fabs(next - s) <= 1e-15 * (1 + fabs(s)))
+            break;
+        s = next;
+    }
+    return s;
+}
+
+/* near: distance (negative below ground), normal x, normal z, foot x. */
+static void ground_near(const ground_t *ground, double x, double z, double reach, double *near)
+{
+    const int here = ground_piece(ground, x);
+    const double below = ground_height(ground->pieces[here], x);
+    double best = fabs(z - below), fx = x, fz = below;
+    if (!(z - below < reach)) {
+        best = reach;
+        fz = z - reach;
+    }
+    const double from = x - best, to = x + best;
+    const double *line = ground->pieces[here];
+    if (line[3] == 0 && line[4] == 0 && line[5] == 0 && (here == 0 || from >= ground->starts[here - 1])
+        && (here == ground->n || to <= ground->starts[here])) { /* nothing but one straight piece within reach */
+        const double size = sqrt(1 + line[2] * line[2]), d = (z - below) / size;
+        const int far = d >= reach;
+        near[0] = far ? reach : d;
+        near[1] = far ? 0 : -line[2] / size;
+        near[2] = far ? 1 : 1 / size;
+        near[3] = far ? x : x + d * line[2] / size;
+        return;
+    }
+    const int first = ground_piece(ground, from), last = ground_piece(ground, to);
+    for (int i = first; i <= last; i++) {
+        const double *g = ground->pieces[i];
+        const double a = i > 0 && ground->starts[i - 1] > from ? ground->starts[i - 1] : from;
+        const int whole = i < ground->n && ground->starts[i] <= to;
+        const double b = whole ? ground->starts[i] : to;
+        if (a <= b) {
+            const double s = ground_foot(g, x, z, a, b, best), h = ground_height(g, s), d = sqrt((s - x) * (s - x) + (h - z) * (h - z));
+            if (d < best) {
+                best = d;
+                fx = s;
+                fz = h;
+            }
+        }
+        if (whole) {
+            const double one = ground_height(g, b), other = ground_height(ground->pieces[i + 1], b);
+            const double low = one < other ? one : other, high = one < other ? other : one;
+            const double h = z < low ? low : z > high ? high : z, d = sqrt((b - x) * (b - x) + (h - z) * (h - z));
+            if (d < best) {
+                best = d;
+                fx = b;
+                fz = h;
+            }
+        }
+    }
+    near[3] = fx;
+    if (best == 0) {
+        double jet[3];
+        ground_jet(ground->pieces[here], x, jet);
+        const double size = sqrt(1 + jet[1] * jet[1]);
+        near[0] = 0;
+        near[1] = -jet[1] / size;
+        near[2] = 1 / size;
+        return;
+    }
+    const double side = z >= below ? 1 : -1;
+    near[0] = side * best;
+    near[1] = side * (x - fx) / best;
+    near[2] = side * (z - fz) / best;
+}
+#endif
+
+static void @NAME@(double x, double z, double reach, double *near)
+{
+    static const double starts[] = {@STARTS@};
+    static const double pieces[][9] = {
+@PIECES@};
+    static const ground_t ground = {@N@, starts, pieces};
+    ground_near(&ground, x, z, reach, near);
+}
+#endif

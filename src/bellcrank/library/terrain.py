@@ -1,0 +1,296 @@
+"""Terrain: the height of the ground along a road, with its slope and the point of the ground nearest to a wheel.
+
+A terrain is a row of pieces that covers the whole line, each a cubic plus a cosine:
+h(x) = c0 + c1 s + c2 s^2 + c3 s^3 + a cos(w s + p), s = x - (reference of the piece).
+Heights may jump between pieces; the ground then has a vertical wall there, whose edges are corners. Lengths are in the length
+unit of the model. Across the road the ground does not change.
+Terrains of van Iwaarden (2003), Modeling a vehicle with use of partial vehicles, sections 1.7 and 6.3.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from bellcrank.analysis.random import REFERENCE, ROUGHNESS, realisation
+from bellcrank.errors import ModelError
+from bellcrank.library.ground import Near, bend, c_source, nearest_on, shape_of
+
+__all__ = ["Terrain", "cosine", "course", "flat", "hill", "iso8608", "profile", "ramp"]
+
+COLUMNS = 8  # of a piece: reference, c0, c1, c2, c3, a, w, p
+
+
+@dataclass(frozen=True, eq=False)
+class Terrain:
+    """Ground over the whole line. `starts[i]` is where piece i + 1 begins; the first piece comes from minus infinity."""
+
+    name: str
+    starts: np.ndarray
+    pieces: np.ndarray  # one row of COLUMNS numbers each
+
+    def __post_init__(self) -> None:
+        if self.pieces.shape != (len(self.starts) + 1, COLUMNS) or not np.all(np.isfinite(self.pieces)):
+            raise ModelError(f"terrain '{self.name}': every piece of the ground needs {COLUMNS} finite numbers")
+        if not np.all(np.isfinite(self.starts)) or np.any(np.diff(self.starts) <= 0):
+            raise ModelError(f"terrain '{self.name}': the pieces must follow each other along x")
+
+    def height(self, x: Any) -> Any:
+        """Height at x; at a jump that of the side of larger x."""
+        return self._value(x, 0)
+
+    def slope(self, x: Any) -> Any:
+        """dh/dx at x; at a corner that of the side of larger x."""
+        return self._value(x, 1)
+
+    def curvature(self, x: Any) -> Any:
+        """d2h/dx2 at x."""
+        return self._value(x, 2)
+
+    def _value(self, x: Any, order: int) -> Any:
+        x = np.asarray(x, dtype=float)
+        if not np.all(np.isfinite(x)):
+            raise ModelError(f"terrain '{self.name}': x must be finite")
+        found = _piece_values(self.pieces[np.searchsorted(self.starts, x, side="right")], x, order)
+        return float(found) if found.ndim == 0 else found
+
+    @cached_property
+    def jumps(self) -> list[tuple[float, float, float]]:
+        """Where the height jumps: x, height before, height after."""
+        before = _piece_values(self.pieces[:-1], self.starts, 0)
+        after = _piece_values(self.pieces[1:], self.starts, 0)
+        scale = 1e-12 * (1 + np.abs(before) + np.abs(after)) * (1 + np.abs(self.starts))
+        there = np.abs(after - before) > scale
+        return [(float(x), float(b), float(a)) for x, b, a in zip(self.starts[there], before[there], after[there])]
+
+    def nearest(self, x: float, z: float, reach: float = math.inf) -> Near:
+        """The point of the ground nearest to (x, z): distance (negative below ground), unit normal towards it, foot.
+
+        Ground farther away than `reach` is not looked for; the distance is then `reach`, the normal upright.
+        """
+        return nearest_on(self._lists, float(x), float(z), float(reach))
+
+    def shape(self, near: Near) -> tuple[int, float]:
+        """Which part of the ground a nearest point lies on, and by how much the normal turns per length moved along it.
+
+        Parts are pieces (2 i), edges and kinks (2 i + 1) and walls (negative); the turn is 1/distance at an edge.
+        """
+        return shape_of(self._lists, near)
+
+    @cached_property
+    def _lists(self) -> tuple[list[float], list[list[float]]]:
+        """Starts, and pieces with their bounds of `bend`."""
+        starts = self.starts.tolist()
+        ends = [-math.inf, *starts, math.inf]
+        rows = self.pieces.tolist()
+        return starts, [[*row, bend(row, a, b)] for row, (a, b) in zip(rows, pairwise(ends), strict=True)]
+
+    @cached_property
+    def c(self) -> tuple[str, str]:
+        """C source of the ground, and the name of its function
+        `void f(double x, double z, double reach, double *near)` with near = distance, normal x, normal z, foot x."""
+        return c_source(*self._lists)
+
+    def raised(self, by: float) -> Terrain:
+        """The same ground, higher by a length."""
+        pieces = self.pieces.copy()
+        pieces[:, 1] += _finite(by, "raised", "by")
+        return Terrain(self.name, self.starts, pieces)
+
+    def __repr__(self) -> str:
+        return f"Terrain({self.name!r}: {len(self.pieces)} pieces, {len(self.jumps)} jumps)"
+
+
+def _piece_values(rows: np.ndarray, x: np.ndarray, order: int) -> np.ndarray:
+    """Height (order 0), slope (1) or second derivative (2) of pieces at x."""
+    x0, c0, c1, c2, c3, a, w, p = np.moveaxis(rows, -1, 0)
+    s = x - x0
+    if order == 0:
+        return np.asarray(c0 + s * (c1 + s * (c2 + s * c3)) + a * np.cos(w * s + p))
+    if order == 1:
+        return np.asarray(c1 + s * (2 * c2 + 3 * s * c3) - a * w * np.sin(w * s + p))
+    return np.asarray(2 * c2 + 6 * s * c3 - a * w * w * np.cos(w * s + p))
+
+
+def _finite(value: Any, where: str, what: str, positive: bool = False) -> float:
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise ModelError(f"terrain {where}: {what}={value!r} is not a number") from None
+    if not math.isfinite(number) or (positive and not number > 0):
+        raise ModelError(f"terrain {where}: {what}={value!r} must be {'positive' if positive else 'a finite number'}")
+    return number
+
+
+def _line(x0: float, height: float, slope: float = 0.0) -> list[float]:
+    return [x0, height, slope, 0.0, 0.0, 0.0, 0.0, 0.0]
+
+
+def _of(name: str, starts: Sequence[float], pieces: Sequence[Sequence[float]]) -> Terrain:
+    return Terrain(name, np.array(starts, dtype=float), np.array(pieces, dtype=float))
+
+
+# ---- the terrains
+
+
+def flat(height: float = 0.0) -> Terrain:
+    """Level ground."""
+    return _of("flat", [], [_line(0.0, _finite(height, "flat", "height"))])
+
+
+def ramp(slope: float, start: float | None = None, length: float | None = None, height: float = 0.0) -> Terrain:
+    """An inclined plane of the given slope (rise over run).
+
+    Without `start` it is a plane with the given height at x = 0; with it the ground is level at `height` before `start`; after
+    `length` along x, if given, it is level again.
+    """
+    slope, height = _finite(slope, "ramp", "slope"), _finite(height, "ramp", "height")
+    if start is None:
+        if length is not None:
+            raise ModelError(f"terrain ramp: length={length!r} needs a start")
+        return _of("ramp", [], [_line(0.0, height, slope)])
+    x = _finite(start, "ramp", "start")
+    if length is None:
+        return _of("ramp", [x], [_line(x, height), _line(x, height, slope)])
+    end = x + _finite(length, "ramp", "length", positive=True)
+    return _of("ramp", [x, end], [_line(x, height), _line(x, height, slope), _line(end, height + slope * (end - x))])
+
+
+def hill(start: float = 5.0, length: float = 4 * math.pi, height: float = 1.0) -> Terrain:
+    """A hill height/2 (1 - cos(2 pi (x - start)/length)) on level ground. Defaults: the hill of van Iwaarden's test 4."""
+    x, length = _finite(start, "hill", "start"), _finite(length, "hill", "length", positive=True)
+    half = _finite(height, "hill", "height") / 2
+    return _of("hill", [x, x + length], [_line(x, 0.0), _bump(x, length, half), _line(x + length, 0.0)])
+
+
+def _bump(x: float, length: float, half: float) -> list[float]:
+    return [x, half, 0.0, 0.0, 0.0, -half, 2 * math.pi / length, 0.0]
+
+
+def cosine(amplitude: float, wave_number: float, height: float = 0.0) -> Terrain:
+    """height + amplitude cos(wave_number x): a washboard, or the hollow of van Iwaarden's test 8."""
+    a, w = _finite(amplitude, "cosine", "amplitude"), _finite(wave_number, "cosine", "wave_number", positive=True)
+    return _of("cosine", [], [[0.0, _finite(height, "cosine", "height"), 0.0, 0.0, 0.0, a, w, 0.0]])
+
+
+def course() -> Terrain:
+    """Test course of van Iwaarden (2003), eq. (1.27): ski jump with drops of 0.5 m at x = 25 and 35, hill, long slope."""
+    end = 50 + 8 * math.pi
+    starts = [20.0, 25.0, 35.0, 50.0, end, 80.0]
+    pieces = [
+        _line(20.0, 0.0), _line(20.0, 0.0, 0.1), _line(25.0, 0.0, 0.05), _line(35.0, 0.0),
+        _bump(50.0, 8 * math.pi, 0.5), _line(end, 0.0), _line(80.0, 0.0, 0.15),
+    ]  # fmt: skip
+    return _of("course", starts, pieces)
+
+
+def profile(x: Sequence[float], h: Sequence[float], order: int = 1, name: str = "profile") -> Terrain:
+    """Ground through measured points: straight lines (order 1) or a cubic spline (3); level before the first and after the last.
+
+    x must not decrease; the same x twice is a jump in height (order 1). Points without height (NaN) are refused.
+    """
+    xs, hs = _points(x, h)
+    if order == 3:
+        return _spline(xs, hs, name)
+    if order != 1:
+        raise ModelError(f"terrain profile: order={order!r} must be 1 (straight lines) or 3 (cubic)")
+    starts, pieces = [], [_line(xs[0], hs[0])]
+    for (a, ha), (b, hb) in pairwise(zip(xs, hs, strict=True)):
+        if b > a:
+            starts.append(a)
+            pieces.append(_line(a, ha, (hb - ha) / (b - a)))
+    starts.append(xs[-1])
+    pieces.append(_line(xs[-1], hs[-1]))
+    return _of(name, starts, pieces)
+
+
+def _points(x: Sequence[float], h: Sequence[float]) -> tuple[list[float], list[float]]:
+    """Checked points of a profile; all problems are told at once."""
+    try:
+        xs, hs = np.asarray(x, dtype=float), np.asarray(h, dtype=float)
+    except (TypeError, ValueError):
+        raise ModelError("terrain profile: x and h must be numbers") from None
+    if xs.ndim != 1 or xs.shape != hs.shape or len(xs) < 2:
+        raise ModelError(
+            f"terrain profile: x and h must be two rows of the same length, at least 2; they have shapes {xs.shape}, {hs.shape}"
+        )
+    problems = []
+    bad = np.flatnonzero(~np.isfinite(xs))
+    if len(bad):
+        problems.append(f"x[{bad[0]}] = {xs[bad[0]]} is not a finite number ({len(bad)} such)")
+    gaps = np.flatnonzero(~np.isfinite(hs))
+    if len(gaps):
+        problems.append(
+            f"the ground has no height at x = {xs[gaps[0]]:g} (h[{gaps[0]}] = {hs[gaps[0]]}; {len(gaps)} such): gaps are not allowed"
+        )
+    back = np.flatnonzero(np.diff(xs) < 0)
+    if len(back):
+        problems.append(
+            f"x goes back from {xs[back[0]]:g} to {xs[back[0] + 1]:g} (x[{back[0] + 1}]); it must not decrease"
+        )
+    if xs[0] == xs[-1]:
+        problems.append("all x are the same")
+    if problems:
+        raise ModelError("terrain profile: " + "; ".join(problems))
+    return xs.tolist(), hs.tolist()
+
+
+def _spline(xs: list[float], hs: list[float], name: str) -> Terrain:
+    from scipy.interpolate import CubicSpline
+
+    if any(b <= a for a, b in pairwise(xs)):
+        raise ModelError("terrain profile: order=3 cannot jump; x must increase")
+    c = CubicSpline(xs, hs, bc_type="clamped").c  # level at the ends, as the ground beyond
+    pieces = [_line(xs[0], hs[0])]
+    pieces += [[x, d, cc, b, a, 0.0, 0.0, 0.0] for x, a, b, cc, d in zip(xs, *c.tolist(), strict=False)]
+    return _of(name, xs, [*pieces, _line(xs[-1], hs[-1])])
+
+
+def iso8608(
+    road: str | float = "C",
+    *,
+    seed: int,
+    length: float = 1000.0,
+    spacing: float = 0.25,
+    wavelengths: tuple[float, float] | None = None,
+    waviness: float = 2.0,
+) -> Terrain:
+    """A random road of a class "A" to "H" of ISO 8608, or of G_d(n0) given in m^3, n0 = 0.1 cycles/m; lengths in m.
+
+    Displacement spectrum G_d(n) = G_d(n0) (n/n0)^-waviness, one-sided, for wavelengths from the longest to the shortest of
+    `wavelengths` (default: length/4 or 100 m, whichever is shorter, to 4 spacings). G_d(n0) is the geometric mean of the class: 16e-6 m^3 for A,
+    four times more with each letter (C: 256e-6 m^3). Amplitudes of the lines are those of a Gaussian process, phases random; the same
+    seed gives the same road. Cubic spline through points every `spacing`; level before 0 and after `length`, reached within one spacing.
+    """
+    size = _roughness(road)
+    length, spacing = _finite(length, "iso8608", "length", True), _finite(spacing, "iso8608", "spacing", True)
+    longest, shortest = wavelengths or (min(length / 4, 100.0), 4 * spacing)
+    count = round(length / spacing)
+    if not (2 * spacing < shortest < longest <= length):
+        raise ModelError(
+            f"terrain iso8608: wavelengths from {longest:g} to {shortest:g} m do not fit a road of {length:g} m with a point every {spacing:g} m"
+        )
+    rng = np.random.default_rng(seed)
+    lines = np.arange(math.ceil(length / longest), math.floor(length / shortest) + 1) / length
+    gauss = np.sqrt(rng.exponential(size=len(lines)))  # the size of a complex Gaussian number
+
+    def density(n: np.ndarray) -> np.ndarray:
+        return size * (n / REFERENCE) ** -waviness * gauss**2
+
+    h = realisation(density, lines, length, count, rng)
+    x = np.arange(count + 1) * (length / count)
+    return profile(x.tolist(), [*h.tolist(), float(h[0])], order=3, name=f"ISO 8608 {road}")
+
+
+def _roughness(road: str | float) -> float:
+    if isinstance(road, str):
+        if road.upper() not in ROUGHNESS:
+            raise ModelError(f"road class {road!r} is not known; it is one of {', '.join(ROUGHNESS)}, or G_d in m^3")
+        return ROUGHNESS[road.upper()]
+    return _finite(road, "iso8608", "road", positive=True)

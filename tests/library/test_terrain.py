@@ -1,0 +1,125 @@
+"""Terrain: heights by their formulas, nearest points by brute force, the spectrum of random roads."""
+
+import math
+
+import numpy as np
+import pytest
+
+import bellcrank as bc
+
+
+def test_course_has_the_heights_of_the_thesis():
+    """Van Iwaarden (2003), eq. (1.27)."""
+    ground = bc.terrain.course()
+    x = np.array([0.0, 19.9, 22.0, 25.0, 30.0, 40.0, 50 + 4 * math.pi, 78.0, 90.0])
+    expected = [0, 0, 0.1 * 22 - 2, 0, 0.05 * 30 - 1.25, 0, 1.0, 0, 0.15 * 90 - 12]
+    assert ground.height(x) == pytest.approx(expected, abs=1e-14)
+    assert [(x, round(b, 12), round(a, 12)) for x, b, a in ground.jumps] == [(25.0, 0.5, 0.0), (35.0, 0.5, 0.0)]
+
+
+def test_hill_is_a_cosine_and_slopes_are_those_of_differences():
+    ground = bc.terrain.hill()
+    x = np.linspace(0, 20, 57)
+    inside = (x > 5) & (x < 5 + 4 * math.pi)
+    assert ground.height(x) == pytest.approx(np.where(inside, 0.5 - 0.5 * np.cos(0.5 * (x - 5)), 0.0), abs=1e-14)
+    e = 1e-5
+    assert ground.slope(x) == pytest.approx((ground.height(x + e) - ground.height(x - e)) / (2 * e), abs=1e-5)
+    assert ground.curvature(7.0) == pytest.approx(0.125 * math.cos(1.0), rel=1e-12)
+
+
+TERRAINS = {
+    "course": bc.terrain.course(),
+    "hill": bc.terrain.hill(5, 4, 2),
+    "ramp": bc.terrain.ramp(0.7, start=2, length=3),
+    "washboard": bc.terrain.cosine(0.3, 3.0),
+    "steps": bc.terrain.profile([0, 1, 1, 3, 3, 5], [0, 0.2, -0.3, 0.1, 0.8, 0.5]),
+    "spline": bc.terrain.profile([0, 1, 2.5, 3, 5], [0, 0.4, -0.3, 0.1, 0.8], order=3),
+}
+
+
+@pytest.mark.parametrize("name", TERRAINS)
+def test_nearest_point_is_that_of_a_dense_search(name):
+    """Against the distance to many points of the boundary, walls included."""
+    ground = TERRAINS[name]
+    rng = np.random.default_rng(1)
+    xs = np.linspace(-4, 40, 100_001)
+    points = [np.column_stack([xs, ground.height(xs)])]
+    for x, before, after in ground.jumps:
+        points.append(np.column_stack([np.full(4001, x), np.linspace(before, after, 4001)]))
+    boundary = np.vstack(points)
+    for _ in range(12):
+        x = rng.uniform(0, 36 if name == "course" else 6)
+        z = ground.height(x) + rng.uniform(0.01, 1.0)
+        near = ground.nearest(x, z)
+        brute = np.sqrt(((boundary - (x, z)) ** 2).sum(axis=1).min())
+        assert brute - 4.5e-4 < near.distance < brute + 1e-12  # points of the search are up to 4.4e-4 apart
+        foot = np.array([near.foot_x, near.foot_z])
+        assert foot + near.distance * np.array([near.normal_x, near.normal_z]) == pytest.approx([x, z], abs=1e-12)
+        assert math.hypot(near.normal_x, near.normal_z) == pytest.approx(1, abs=1e-12)
+
+
+def test_nearest_point_at_an_edge_a_wall_and_below_ground():
+    ground = bc.terrain.profile([-1, 0, 0, 1], [1, 1, 0, 0])
+    assert ground.nearest(0.3, 1.4)[:3] == pytest.approx((0.5, 0.6, 0.8))  # the upper edge
+    assert ground.nearest(0.3, 0.5)[:3] == pytest.approx((0.3, 1, 0))  # the wall
+    assert ground.nearest(-2, 0.5)[:3] == pytest.approx((-0.5, 0, 1))
+    assert ground.nearest(-9, -4.0, reach=0.5)[:3] == pytest.approx(
+        (-5, 0, 1)
+    )  # deep below ground the way out is still up
+    assert ground.nearest(-2, 9.0, reach=0.5) == pytest.approx((0.5, 0, 1, -2, 8.5))
+
+
+def test_class_c_road_lies_on_its_line():
+    """ISO 8608: G_d(n0 = 0.1 cycles/m) = 256e-6 m^3 for class C, waviness 2; Welch's estimate over 8 roads."""
+    from scipy.signal import welch
+
+    length, dx = 4000.0, 0.25
+    total = 0.0
+    for seed in range(6):
+        ground = bc.terrain.iso8608("C", seed=seed, length=length, spacing=dx)
+        h = ground.height(np.arange(0, length, dx))
+        n, g = welch(h, fs=1 / dx, nperseg=2000, detrend=False, window="hann")
+        total = total + g / 6
+    band = (n > 0.03) & (n < 0.8)
+    ratio = total[band] / (256e-6 * (n[band] / 0.1) ** -2)
+    segments = 6 * (2 * length / (2000 * dx) - 1)
+    error = math.sqrt(
+        1.0 / (segments * 9 / 11)
+    )  # of one line; Hann windows that overlap by half give 9/11 of independent ones
+    assert np.abs(ratio - 1).max() < 5 * error
+    assert abs(ratio.mean() - 1) < 3 * error * math.sqrt(3 / band.sum())
+    slope, level = np.polyfit(np.log(n[band] / 0.1), np.log(total[band]), 1)
+    assert slope == pytest.approx(-2, abs=0.02)
+    assert math.exp(level) == pytest.approx(256e-6, rel=0.03)
+
+
+def test_same_seed_same_road_and_rms_by_the_spectrum():
+    a, b = (bc.terrain.iso8608("C", seed=3, length=500) for _ in range(2))
+    x = np.linspace(0, 500, 2001)[:-1]
+    assert a.height(x).tolist() == b.height(x).tolist()
+    assert a.height(x).tolist() != bc.terrain.iso8608("C", seed=4, length=500).height(x).tolist()
+    rms2 = np.mean([bc.terrain.iso8608("C", seed=s, length=500).height(x).var() for s in range(40)])
+    n = np.arange(5, 501) / 500
+    assert rms2 == pytest.approx((256e-6 * (n / 0.1) ** -2).sum() / 500, rel=0.25)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: bc.terrain.profile([0, 1, 2], [0, math.nan, 1]), r"no height at x = 1 .*gaps are not allowed"),
+        (lambda: bc.terrain.profile([0, 2, 1], [0, 1, 1]), r"x goes back from 2 to 1 .*must not decrease"),
+        (lambda: bc.terrain.profile([0, math.inf], [0, 1]), r"x\[1\] = inf is not a finite number"),
+        (lambda: bc.terrain.profile([0], [0]), "at least 2"),
+        (lambda: bc.terrain.profile([1, 1], [0, 1]), "all x are the same"),
+        (lambda: bc.terrain.profile([0, 1], [0, "high"]), "must be numbers"),
+        (lambda: bc.terrain.profile([0, 1, 1, 2], [0, 1, 2, 3], order=3), "cannot jump"),
+        (lambda: bc.terrain.iso8608("J", seed=1), "road class 'J' is not known; it is one of A, B"),
+        (lambda: bc.terrain.iso8608("C", seed=1, length=10, spacing=5), "do not fit"),
+        (lambda: bc.terrain.hill(0, -1, 1), "length=-1 must be positive"),
+        (lambda: bc.terrain.ramp(0.1, length=3), "needs a start"),
+        (lambda: bc.terrain.flat().height(math.nan), "x must be finite"),
+    ],
+)
+def test_bad_terrain(make, message):
+    with pytest.raises(bc.ModelError, match=message):
+        make()
