@@ -153,14 +153,14 @@ def test_car_settles_at_its_static_equilibrium():
     assert pitch == pytest.approx((sag[0] - sag[1]) / 2.6, abs=2e-4)
 
 
-def test_truck_with_five_axles_carries_its_weight():
-    s = bc.vehicles.truck(axles=(3.0, 1.7, -0.4, -1.7, -3.0))
+def test_truck_with_three_axles_carries_its_weight():
+    s = bc.vehicles.truck(axles=(3.0, -1.7, -3.0))
     run = s.equations().compile().simulate(t_end=8, output_every=500)
-    loads = np.array([[run[f"w{a}{side}.tyre_load"][-1] for side in "lr"] for a in range(1, 6)])
-    assert loads.sum() == pytest.approx((6000 + 10 * 200) * 9.80665, rel=1e-6)
+    loads = np.array([[run[f"w{a}{side}.tyre_load"][-1] for side in "lr"] for a in range(1, 4)])
+    assert loads.sum() == pytest.approx((6000 + 6 * 200) * 9.80665, rel=1e-6)
     assert loads[:, 0] == pytest.approx(loads[:, 1], rel=1e-9)
     # chassis weight has no moment about its mass centre
-    x = np.array([3.0, 1.7, -0.4, -1.7, -3.0])
+    x = np.array([3.0, -1.7, -3.0])
     assert abs(((loads.sum(axis=1) - 400 * 9.80665) * x).sum()) < 2e-2 * 6000 * 9.80665
 
 
