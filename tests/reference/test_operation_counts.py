@@ -8,7 +8,7 @@ COUNTS = {
     "stanford_arm": (154, 220, 8),  # 240, 353
     "stanford_arm_controlled": (171, 229, 8),  # 268, 378
     "spacecraft_2": (195, 248, 14),  # 338, 455 *
-    "spacecraft_1": (362, 463, 18),  # 628, 791 *
+    "spacecraft_1": (361, 462, 18),  # 628, 791 *
     "spacecraft_1_small": (256, 332, 8),  # 442, 514 *
     "passenger_car": (40, 59, 6),  # 69, 114 *
     "passenger_car_small": (14, 16, 2),  # 15, 19 *
