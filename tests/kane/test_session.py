@@ -3,6 +3,7 @@
 import os
 import re
 import select
+import signal
 import subprocess
 import sys
 import time
@@ -345,7 +346,7 @@ class Terminal:
         env = {**os.environ, "BELLCRANK_HISTORY": str(folder / "history"), "TERM": "dumb"}
         self.process = subprocess.Popen(
             [sys.executable, "-m", "bellcrank", "kane"], cwd=folder, env=env, pass_fds=(slave,),
-            preexec_fn=lambda: os.login_tty(slave),
+            preexec_fn=lambda: (os.login_tty(slave), signal.signal(signal.SIGINT, signal.SIG_DFL)),  # Ctrl-C may be ignored here
         )  # fmt: skip
         os.close(slave)
 
