@@ -98,6 +98,9 @@ def _from_program(a: Analysis, program: Program) -> Results:
                         [[_held(written(x)) for x in row] for row in s.matrix], [_held(written(x)) for x in s.right]
                     )
                     known.update(zip(s.targets, (linear.solution[i] for i in range(len(s.targets))), strict=True))
+                else:  # in outputs: the same accelerations, found in another way
+                    udot = program.derivatives.results[len(program.coordinates) :]
+                    known.update((x, written(e)) for x, e in zip(s.targets, udot, strict=False))
         rates = [written(e) for e in program.derivatives.results]
         outputs = [written(e) for e in program.outputs.results]
     names = [f"{s.name}'" for s in (*program.coordinates, *program.speeds)]

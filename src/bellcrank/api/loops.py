@@ -8,10 +8,10 @@ from dataclasses import replace
 import numpy as np
 
 from bellcrank.build.arguments import At
-from bellcrank.build.c import Input
+from bellcrank.build.c import NEAR, CModel, Input
 from bellcrank.build.python import PythonModel
 from bellcrank.expr import Expr, Symbol, evaluate
-from bellcrank.run.admit import Closure, QuickCorrection
+from bellcrank.run.admit import Closure, QuickCorrection, steadiness
 from bellcrank.run.keep import Keeper
 
 
@@ -28,6 +28,17 @@ def closure_of(model: PythonModel, p: Sequence[float], signals: Sequence[Input])
 
     n_q, n_u = len(program.coordinates), len(program.speeds)
     return Closure(loops.names, loops.positions, n_q, n_u, function, loops.scales)
+
+
+def careful_rates(model: PythonModel | CModel, at: At) -> list[float] | None:
+    """Rates of all states without a choice of speeds, where the choice that the equations make fails or nearly so; else None."""
+    loops = model.program.loops
+    if loops is None:
+        return None
+    *rates, ratio = model.careful(*at)
+    shape = len(loops.names), len(model.program.speeds)
+    J = np.array(model.closure(*at)[-shape[0] * shape[1] :]).reshape(shape)
+    return rates if min(ratio, steadiness(J, loops.scales)) < NEAR else None
 
 
 def keeper_of(

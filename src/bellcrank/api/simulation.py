@@ -15,12 +15,12 @@ from bellcrank.api.assembly import complete_state, start_state
 from bellcrank.api.contacts import rigid_trip
 from bellcrank.api.dae import check_dae, multipliers_at, prepare_dae, redundant_of, residuals_of
 from bellcrank.api.externals import Memory, routines_of
-from bellcrank.api.loops import closure_of, keeper_of
+from bellcrank.api.loops import careful_rates, closure_of, keeper_of
 from bellcrank.api.outcome import as_run, how_ended, not_finite, watch_for
 from bellcrank.api.trip import prepare
 from bellcrank.api.values import check_masses, input_signals, number, parameter_values, positive, run_plan, state_lists
 from bellcrank.build.arguments import At
-from bellcrank.build.c import NEAR, CModel, Input, c_model
+from bellcrank.build.c import CModel, Input, c_model
 from bellcrank.build.compiler import find_compiler
 from bellcrank.build.python import PythonModel
 from bellcrank.errors import ModelError, ModelWarning, mapping
@@ -129,13 +129,9 @@ class Simulation(Analyses):
         In a singular position of closed loops, constraints that vanish there are left out.
         """
         at = self._at(t, q, u, parameters, inputs)
-        if self.program.loops is not None:
-            *rates, ratio = self.model.careful(*at)
-            closure = closure_of(self._python, at[3], self._inputs(inputs))
-            assert closure is not None
-            _, _, _, J = closure.evaluate(at[0], np.array(at[1]), np.array(at[2]))
-            if min(ratio, closure.steady(J)) < NEAR:
-                return np.array(rates[: len(at[1])]), np.array(rates[len(at[1]) :])
+        careful = careful_rates(self.model, at)
+        if careful is not None:
+            return np.array(careful[: len(q)]), np.array(careful[len(q) :])
         qdot, udot = self.model.derivatives(*at)
         return np.array(qdot), np.array(udot)
 

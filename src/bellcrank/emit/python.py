@@ -10,7 +10,7 @@ from bellcrank.emit.printer import ATOM, Piece, Printer
 from bellcrank.emit.schedule import needed
 from bellcrank.expr import Expr, Func, Symbol
 from bellcrank.program import null_space
-from bellcrank.program.program import Assign, Call, Program, Reduce, Section, Statement
+from bellcrank.program.program import Assign, Call, Program, Reduce, Section, Solve, Statement
 
 HEADER = '''"""{title}
 
@@ -28,6 +28,17 @@ def sign(x):
     return (x > 0) - (x < 0)
 
 '''
+
+LINEAR_SOLVE = """
+import numpy
+
+
+def linear_solve(matrix, right):
+    try:
+        return numpy.linalg.solve(matrix, right)
+    except numpy.linalg.LinAlgError:
+        return numpy.full(len(right), numpy.nan)
+"""
 
 
 class PythonPrinter(Printer):
@@ -113,8 +124,8 @@ def python_source(
         names.update({s: f"{letter}[{i}]" for i, s in enumerate(listed)})
     names.update({s: f"c[{i}]" for i, s in enumerate(program.constant_symbols)})
     printer = PythonPrinter(names, program.routines)
-    implicit = any(type(s).__name__ == "Solve" for s in program.derivatives.statements)
-    imports = "\nfrom numpy.linalg import solve as linear_solve\n" if implicit else ""
+    solved = any(isinstance(s, Solve) for x in (program.derivatives, program.outputs) for s in x.statements)
+    imports = LINEAR_SOLVE if solved else ""
     if program.loops is not None:
         imports += "\n" + inspect.getsource(null_space).partition('"""\n\n')[2]
     lines = [HEADER.format(title=_safe(program.name), imports=imports)]

@@ -20,6 +20,7 @@ from bellcrank.kinematics.motion import Point, motion_of
 from bellcrank.kinematics.results import Analysis, Output
 from bellcrank.kinematics.rows import with_slopes
 from bellcrank.kinematics.work import Work
+from bellcrank.model.mechanism import Body
 from bellcrank.vector import Vector, cross, dot
 
 Line = tuple[dict[int, Expr], Expr]
@@ -41,6 +42,7 @@ class Reactions:
         self.pivots = list(loops.pivots) if loops else [r.speed for r in analysis.removed]
         self.missing = [self._missing(i) for i in range(len(self.bodies))]
         self.multipliers = self._multipliers()
+        analysis.multipliers = tuple(self.multipliers)
 
     def outputs(self) -> list[Output]:
         """Forces and moments on every body from its parent at its joint, and of every loop; multipliers of other constraints."""
@@ -124,7 +126,7 @@ class Reactions:
         driven = {u for row in self.rows if row.source is None for u, _ in row.slopes}
         if driven.intersection(b.speeds):
             return set()
-        free = {0, 1, 2} if len(b.u_t) == 3 else set()
+        free = {0, 1, 2} if len(b.u_t) == 3 else _along_slides(b)
         if b.free_rotation:
             free |= {3, 4, 5}
         elif b.axes and ONE in b.axes[0]:
@@ -207,6 +209,13 @@ class Reactions:
         axes = self.k.frames[body].axes
         values = [self.work.hold(dot(v, e)) for v in (force, moment) for e in axes]
         return _channels(name, f"of {name} on the body of its first point", values)
+
+
+def _along_slides(b: Body) -> set[int]:
+    """The axes of a body along which its slides let it move in every position: it does not turn, or only in the plane of two slides."""
+    free = {i for i in range(3) for slide in b.slides if slide == tuple(b.C[k][i] for k in range(3))}
+    turning = {b.axes[0].index(ONE)} if len(b.axes) == 1 and ONE in b.axes[0] else {0, 1, 2} if b.axes else set()
+    return free if not turning or (len(free) == 2 and turning.isdisjoint(free)) else set()
 
 
 def _solve(lines: list[Line], work: Work) -> list[Expr]:

@@ -80,6 +80,7 @@ class Analysis:
     loops: Loops | None = None
     outputs: list[Output] = field(default_factory=list)
     reactions: Callable[[], list[Output]] | None = None  # those among them that depend on which rows are used
+    multipliers: tuple[Expr, ...] = ()  # of the rows used, as they stand in reactions
     kept: list[Kept] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     parameters: dict[str, str] = field(default_factory=dict)  # names met: lower case to spelling

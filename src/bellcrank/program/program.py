@@ -7,11 +7,13 @@ what all printers are compared against.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from typing import Any
 
-from bellcrank.expr import Expr, Func, Held, Number, Product, Sum, Symbol, mul, postorder, power
+from bellcrank.expr import MINUS_ONE, Expr, Func, Held, Number, Product, Sum, Symbol, add, mul, postorder, power
 from bellcrank.expr.node import PI, Rational
 from bellcrank.program.count import Count, count_expression
 from bellcrank.program.idle import drop_idle_parameters
@@ -323,8 +325,6 @@ class Scheduler:
                     value = _scaled(c, value)
             terms.append((value, 1))
         if still:
-            from bellcrank.expr import add
-
             terms.append((self.constant(add(*still)), 1))
         return _plain_sum(terms)
 
@@ -446,6 +446,10 @@ class Loops:
         """How many rows of g, from the first on, have their rates in the same rows of v; Euler parameters' have none."""
         return sum(a == b for a, b in zip(self.names, self.positions, strict=False))
 
+    def flat_system(self) -> list[Expr]:
+        """M, f, J, gamma in one list."""
+        return [*(x for row in self.M for x in row), *self.f, *self.flat_rows(), *self.gamma]
+
     def flat_rows(self) -> list[Expr]:
         """J in one list."""
         return [x for row in self.J for x in row]
@@ -478,6 +482,8 @@ class Parts:
     loops: Loops | None = None
     stages: Sequence[tuple[str, int]] = field(default_factory=tuple)
     kept: Sequence[KeptCall] = ()
+    accelerations: Sequence[Expr] = ()  # symbols in outputs that stand for the rates of speeds, of models with loops
+    multipliers: Sequence[tuple[Symbol, int]] = ()  # symbols in outputs that stand for the multipliers of rows of loops
     outputs_matter: bool = False  # name what rates and outputs share, even if the rates alone use it once
 
 
@@ -495,6 +501,7 @@ def build_program(parts: Parts) -> Program:
     split = len(plan.statements)
     if not parts.outputs_matter:
         plan.count_uses(values)
+    _solve_for_outputs(plan, parts, values)
     channel = tuple(plan.lower(v) for v in values)
     statements, extra = tuple(plan.statements[:split]), tuple(plan.statements[split:])
     closure = _closure(plan, parts.loops)
@@ -580,18 +587,58 @@ def _quick_count(quick_q: Section, quick_u: Section, pivots: int) -> Count:
 
 def _careful(plan: Scheduler, parts: Parts) -> Section:
     """Rates of all coordinates and speeds without a choice of independent speeds, on their own."""
-    loops = parts.loops
-    if loops is None:
+    if parts.loops is None:
         return Section((), ())
     q_rates = list(parts.rates[: len(parts.coordinates)])
-    own = plan.sibling([*q_rates, *(x for row in loops.M for x in row), *loops.f, *loops.flat_rows(), *loops.gamma])
+    own = plan.sibling([*q_rates, *parts.loops.flat_system()])
     rates = tuple(own.lower(x) for x in q_rates)
-    M = tuple(tuple(own.lower(x) for x in row) for row in loops.M)
-    f, gamma = (tuple(own.lower(x) for x in values) for values in (loops.f, loops.gamma))
-    J = tuple(tuple(own.lower(x) for x in row) for row in loops.J)
-    targets = tuple(own.new_symbol() for _ in (*parts.speeds, "ratio"))
-    own.statements.append(Reduce(targets, M, f, J, gamma, loops.scales))
+    targets = _reduced(own, parts)
     return Section(tuple(own.statements), (*rates, *targets))
+
+
+def _reduced(plan: Scheduler, parts: Parts) -> tuple[Symbol, ...]:
+    """Symbols of the accelerations on the null space of the constraints, and of the ratio of pivots, solved for in a plan."""
+    loops = parts.loops
+    assert loops is not None
+    M = tuple(tuple(plan.lower(x) for x in row) for row in loops.M)
+    f, gamma = (tuple(plan.lower(x) for x in values) for values in (loops.f, loops.gamma))
+    J = tuple(tuple(plan.lower(x) for x in row) for row in loops.J)
+    targets = tuple(plan.new_symbol() for _ in (*parts.speeds, "ratio"))
+    plan.statements.append(Reduce(targets, M, f, J, gamma, loops.scales))
+    return targets
+
+
+def _solve_for_outputs(plan: Scheduler, parts: Parts, values: Sequence[Expr]) -> None:
+    """Accelerations and multipliers of loops, if outputs need them, as symbols of a plan."""
+    used = {x for x in postorder(values) if isinstance(x, Symbol)}
+    lambdas = [symbol for symbol, _ in parts.multipliers]
+    if parts.loops is None or used.isdisjoint([*parts.accelerations, *lambdas]):
+        return
+    plan.count_uses(parts.loops.flat_system())
+    plan.stands_for(dict(zip(parts.accelerations, _reduced(plan, parts), strict=False)))
+    if used.isdisjoint(lambdas):
+        return
+    matrix, right = _multiplier_system(parts.loops, parts.accelerations, [row for _, row in parts.multipliers])
+    plan.count_uses([*(x for row in matrix for x in row), *right])
+    targets = tuple(plan.new_symbol() for _ in lambdas)
+    lowered = tuple(tuple(plan.lower(x) for x in row) for row in matrix)
+    plan.statements.append(Solve(targets, lowered, tuple(plan.lower(x) for x in right)))
+    plan.stands_for(dict(zip(lambdas, targets, strict=True)))
+
+
+def _multiplier_system(
+    loops: Loops, accelerations: Sequence[Expr], places: Sequence[int]
+) -> tuple[list[list[Expr]], list[Expr]]:
+    """J W J' lambda = J W (M u' - f) for some rows, W squares of the scales of speeds, rounded to powers of two."""
+    n = range(len(loops.f))
+    J = [loops.J[i] for i in places]
+    W = [Number(Fraction(2) ** (2 * round(math.log2(scale)))) for scale in loops.scales.columns]
+    missing = [
+        add(*(mul(loops.M[max(i, j)][min(i, j)], accelerations[j]) for j in n), mul(MINUS_ONE, loops.f[i])) for i in n
+    ]
+    weighted = [[mul(w, x) for w, x in zip(W, row, strict=True)] for row in J]
+    matrix = [[add(*map(mul, a, b)) for b in J] for a in weighted]
+    return matrix, [add(*map(mul, row, missing)) for row in weighted]
 
 
 def _system(plan: Scheduler, parts: Parts) -> tuple[Section, Section]:
@@ -600,8 +647,7 @@ def _system(plan: Scheduler, parts: Parts) -> tuple[Section, Section]:
     if loops is None:
         return Section((), ()), Section((), ())
     q_rates = list(parts.rates[: len(parts.coordinates)])
-    mass = [x for row in loops.M for x in row]
-    roots = [*q_rates, *mass, *loops.f, *loops.flat_rows(), *loops.gamma, *loops.g, *loops.v]
+    roots = [*q_rates, *loops.flat_system(), *loops.g, *loops.v]
     return _own_section(plan, roots), _own_section(plan, q_rates)
 
 

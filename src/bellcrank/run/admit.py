@@ -106,9 +106,7 @@ class Closure:
 
     def steady(self, J: np.ndarray) -> float:
         """How far the pivots that the derivatives divide by are from zero; 1 is usual."""
-        A = J * np.outer(self.scales.rows, self.scales.columns)
-        ratio: float = fixed_ratio(A, self.scales.order) / self.scales.usual_order
-        return ratio
+        return steadiness(J, self.scales)
 
     def admit(self, t: float, q: np.ndarray, u: np.ndarray, tight: bool = False) -> Admitted:
         """The nearest state that satisfies the constraints. In a singular position nothing is moved."""
@@ -168,6 +166,13 @@ class Closure:
             return q
         worst = int(np.abs(g).argmax())
         raise CannotClose(self.positions[worst], float(g[worst]))
+
+
+def steadiness(J: np.ndarray, scales: Scales) -> float:
+    """How far the pivots that the derivatives divide by are from zero; 1 is usual."""
+    A = J * np.outer(scales.rows, scales.columns)
+    ratio: float = fixed_ratio(A, scales.order) / scales.usual_order
+    return ratio
 
 
 def _smallest(A: np.ndarray, r: np.ndarray) -> np.ndarray:

@@ -113,13 +113,13 @@ def lines_of_rates(subject: Subject, samples: Iterable[Sample], seed: int) -> li
     sizes = np.concatenate([subject.sizes(letter) for letter in "qu"])
     n = len(subject.eom.coordinates)
     kinks = states = 0
-    for s in samples:
+    for s in filter(subject.steady, samples):
         states += 1
         x, d = np.concatenate([s.q, s.u]), sizes * rng.uniform(-1, 1, len(sizes))
 
         def moved(h: float, x: np.ndarray = x, d: np.ndarray = d, s: Sample = s) -> np.ndarray:
             y = x + h * d
-            return np.concatenate(subject.rates(Sample(s.time, y[:n], y[n:], s.inputs)))
+            return subject.plain_rates(Sample(s.time, y[:n], y[n:], s.inputs))
 
         try:
             exact = rate_slopes(subject, s, d)
@@ -134,6 +134,7 @@ def lines_of_rates(subject: Subject, samples: Iterable[Sample], seed: int) -> li
         doubt = 4 * np.abs(fine - coarse) / size
         worst = max(worst, float(np.maximum(np.abs(exact - fine) / size - doubt, 0.0).max(initial=0.0)))
     note = f"a routine or table has a kink near {kinks} of {states} states, which do not count" if kinks else ""
+    note = note or ("" if states else "a run would not use these equations at any of the states")
     return [Line(name, "not told", note=note) if kinks == states else Line(name, worst, SLOPE, note=note)]
 
 

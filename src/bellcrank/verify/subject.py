@@ -18,8 +18,10 @@ import numpy as np
 
 from bellcrank.api.assembly import initial_state
 from bellcrank.api.equations import Equations
+from bellcrank.api.loops import careful_rates
 from bellcrank.api.simulation import Simulation
 from bellcrank.api.system import System
+from bellcrank.build.arguments import At
 from bellcrank.errors import ModelError, ModelWarning, RunError
 from bellcrank.model.records import External
 from bellcrank.run.admit import CannotClose
@@ -30,6 +32,7 @@ from bellcrank.verify.jets import NoDerivative, value
 from bellcrank.verify.numeric import Evaluation
 
 UNUSABLE = (CannotEvaluate, NoDerivative, ArithmeticError, ValueError, np.linalg.LinAlgError, RunError)
+LIVELY = 1e4  # times the speeds drawn, at most
 LOOKS = 6  # states at which the usual number of freedoms is looked for
 
 
@@ -108,6 +111,17 @@ class Subject:
             s.time, s.q.tolist(), s.u.tolist(), parameters={**self.given, **(scaled or {})}, inputs=held(s)
         )
 
+    def plain_rates(self, s: Sample) -> np.ndarray:
+        """q' and u' of the equations themselves, also near singular positions, where a run takes others."""
+        return np.concatenate(self.sim.model.derivatives(*self._at(s)))
+
+    def steady(self, s: Sample) -> bool:
+        """Do runs use the equations themselves here? Near singular positions, and where a pivot of theirs vanishes, they do not."""
+        return careful_rates(self.sim.model, self._at(s)) is None
+
+    def _at(self, s: Sample) -> At:
+        return self.sim._at(s.time, s.q.tolist(), s.u.tolist(), self.given, held(s))
+
     def outputs(self, s: Sample, scaled: Mapping[str, float] | None = None) -> dict[str, float]:
         """Channels of the program under check, in user units."""
         given = {**self.given, **(scaled or {})}
@@ -153,6 +167,22 @@ class Subject:
                     "constraint is singular. Give a usable initial state with set_run(initial=...).",
                     self.eom.name,
                 )
+
+    def lively(self, s: Sample) -> Sample:
+        """The sample with speeds at which terms of the speeds are as large as those of loads, where that can be had.
+
+        Under strong loads the speeds drawn count for little, and so would mistakes in what belongs to them.
+        """
+        try:
+            udot = self.rates(s)[1]
+            drawn = np.abs(udot) / self.sizes("u")
+            factor = math.sqrt(float(drawn.max(initial=0.0)))
+            if not 1.0 < factor < LIVELY:
+                return s
+            faster = self._closed(Sample(s.time, s.q, s.u * factor, s.inputs))
+        except UNUSABLE:
+            return s
+        return faster if faster is not None and self._usable(faster) else s
 
     @cached_property
     def _start(self) -> tuple[np.ndarray, np.ndarray]:
