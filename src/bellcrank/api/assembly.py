@@ -17,6 +17,8 @@ from bellcrank.run.admit import CannotClose, Closure
 if TYPE_CHECKING:
     from bellcrank.api.equations import Equations
 
+STARTS = 24  # from which a loop is tried to be closed, if the guess fails
+
 
 def start_state(
     equations: Equations,
@@ -63,20 +65,47 @@ def _closed(
     independent = {_plain(u.name) for u in equations.independent_speeds}
     guessed = np.array(["u" + _plain(s.name)[1:] not in independent for s in program.coordinates])
     everything = np.ones_like(free_q), np.ones_like(free_u)
+    failed = None
     for attempt, (may_q, may_u) in enumerate(((free_q, free_u), (free_q | guessed, free_u), everything)):
         try:
             found = closure.assemble(0.0, q, u, may_q, may_u)
         except CannotClose as error:
-            failed = error
-            continue
+            failed = failed or error
+            other = _from_elsewhere(equations, q, u, may_q, may_u, closure) if attempt == 0 else None
+            if other is None:
+                continue
+            found = other
         if attempt > 0:
             _warn_of_moved(equations, names, np.concatenate([q, u]), np.concatenate(found))
         return found
+    assert failed is not None
     raise ModelError(
         f"the loop {failed.row} cannot be closed: a residual of {failed.residual:.3g} remains. "
         "Check lengths, or give initial values nearer to an assembly.",
         equations.name,
     )
+
+
+def _from_elsewhere(
+    equations: Equations, q: np.ndarray, u: np.ndarray, may_q: np.ndarray, may_u: np.ndarray, closure: Closure
+) -> tuple[np.ndarray, np.ndarray] | None:
+    """The assembly nearest to the guess among those found from other starts of what is not given; None if there is none."""
+    if not may_q.any():
+        return None
+    slides = {s for b in equations.analysis.mechanism.bodies for s in b.q_t}
+    gap = float(np.abs(closure.evaluate(0.0, q, u)[0]).max(initial=0.0))
+    reach = np.array([gap if s in slides else np.pi for s in equations.program.coordinates])
+    rng = np.random.default_rng(0)
+    found: list[tuple[float, tuple[np.ndarray, np.ndarray]]] = []
+    for i in range(STARTS):
+        start = q + np.where(may_q, (i + 1) / STARTS * reach * rng.uniform(-1, 1, len(q)), 0.0)
+        try:
+            state = closure.assemble(0.0, start, u, may_q, may_u)
+        except CannotClose:
+            continue
+        distance = float(np.linalg.norm((state[0] - q) / np.where(reach > 0, reach, 1.0)))
+        found.append((distance, state))
+    return min(found, key=lambda pair: pair[0])[1] if found else None
 
 
 def _plain(name: str) -> str:

@@ -1,7 +1,7 @@
 """Runs with SciPy's adaptive methods.
 
 Each stretch between two breaks of the inputs (jumps, kinks) is integrated on its own, so that no step goes across one. Outputs and
-events lie on the method's own interpolation within its steps.
+events lie on the method's own interpolation within its steps. Closed loops are corrected after every step and in every row.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from bellcrank.build.c import FINISHED, NOT_FINITE
-from bellcrank.run.keep import Passage
+from bellcrank.run.admit import OPEN
+from bellcrank.run.keep import Keeper, Passage
 from bellcrank.run.stepping import NO_VALUE, Evaluation
 from bellcrank.run.watch import Watch
 
@@ -46,7 +47,8 @@ class AdaptiveRun:
         self.rates = np.empty(0)
         self.time = 0.0
         self._method = getattr(integrate, method)
-        self._shrinks = method in ("RK45", "RK23", "DOP853")  # steps to rates without a value; others would not end
+        self._one_step = method in ("RK45", "RK23", "DOP853", "Radau")
+        self._shrinks = self._one_step and method != "Radau"  # steps to rates without a value; others would not end
         self._options = {"rtol": rtol, "atol": atol}
         updates = times.tolist() if len(evaluation.kept) else []  # what external routines keep jumps there
         self._ends = _stretches(sorted({*breaks, *updates}), times)
@@ -95,7 +97,10 @@ class AdaptiveRun:
 
     def _row(self, t: float, live: int = 0) -> np.ndarray:
         """The row at a time within the last step."""
-        return self.evaluation.row(t, np.array(self._y if t == self.time else self._dense(t)), live)
+        y = np.array(self._y if t == self.time else self._dense(t))
+        if self.evaluation.keeper is not None and t != self.time:
+            y = self.evaluation.keeper.admit(t, y, math.inf)[0]
+        return self.evaluation.row(t, y, live)
 
     def _step(self) -> bool:
         """One step of the method; False if it failed."""
@@ -107,6 +112,8 @@ class AdaptiveRun:
             return False
         self.time, self._y = float(self._solver.t), self._solver.y
         self._dense = self._solver.dense_output()
+        if self.evaluation.keeper is not None:
+            self._keep_closed(self.evaluation.keeper, self.time - before)
         self.evaluation.settled(self.time, self._y)
         if self.watch.conditions:
             assert self._seen is not None
@@ -117,6 +124,16 @@ class AdaptiveRun:
         if len(self.evaluation.kept) and self.time == self.times[self.reached + 1]:
             self.evaluation.hold(self.time, self._y)
         return True
+
+    def _keep_closed(self, keeper: Keeper, h: float) -> None:
+        """Brings the end of a step onto the constraints. Methods of several steps go on from where they were: only rows are corrected."""
+        self._y, state, _ = keeper.admit(self.time, self._y, h)
+        if not state.residual < OPEN:
+            raise ValueError(f"the loop {state.row} came open in a step of {h:g} s")
+        rates = self.evaluation.rates(self.time, self._y)
+        if self._one_step:
+            self._solver.y, self._solver.f = self._y, rates
+        keeper.accept(self.time, rates, state)
 
     def _begin(self) -> None:
         """A solver for the next stretch; it sees inputs as they are within."""

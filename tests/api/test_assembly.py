@@ -1,0 +1,40 @@
+"""Loops closed from rough guesses: what is given is kept as long as there is an assembly with it."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import bellcrank as bc
+
+LINKS, GROUND = (2.0, 1.2, 1.5), 2.5
+
+
+@pytest.fixture(scope="module")
+def double_rocker():
+    """Neither of its outer links turns round: from all links stretched, Newton's iteration runs into a fold."""
+    s = bc.System("double rocker")
+    ground = s.add_point("ground", body=s.inertial, at=(GROUND, 0, 0))
+    parent, at = s.inertial, 0
+    for name, length in zip("abc", LINKS, strict=True):
+        parent = s.add_body(name, parent=parent, joint_at=(at, 0, 0), rotate=3, mass=1, inertia=(1, 1, 1))
+        at = length
+    s.close_loop(s.add_point("tip", body=parent, at=(at, 0, 0)), ground, directions=("[n1]", "[n2]"))
+    return s.equations().compile(backend="python")
+
+
+@pytest.mark.parametrize("angle", [0.3, 0.6, 1.0, 1.2, -0.6])
+def test_a_given_angle_is_kept_where_an_assembly_has_it(double_rocker, angle):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        q, _ = double_rocker.complete({"q(a)": angle})
+    assert q[0] == angle
+    turned = np.cumsum(q)
+    assert abs(np.dot(LINKS, np.exp(1j * turned)) - GROUND) < 1e-12
+
+
+def test_a_given_angle_beyond_reach_is_changed_with_a_warning(double_rocker):
+    reach = np.arccos((LINKS[0] ** 2 + GROUND**2 - (LINKS[1] + LINKS[2]) ** 2) / (2 * LINKS[0] * GROUND))
+    with pytest.warns(bc.ModelWarning, match=r"changed: q\(a\) 1.3 -> "):
+        q, _ = double_rocker.complete({"q(a)": 1.3})
+    assert abs(q[0]) <= reach < 1.3
