@@ -337,7 +337,7 @@ class Checker:
 
     def _physical(self, matrix: tuple[tuple[Expr, ...], ...], where: str) -> None:
         for r, c in ((0, 1), (1, 2), (2, 0)):
-            if matrix[r][c] is not matrix[c][r]:
+            if matrix[r][c].fingerprint != matrix[c][r].fingerprint:
                 self.problem(
                     where, f"inertia is not symmetric: element ({r + 1}, {c + 1}) is {matrix[r][c]}, "
                     f"element ({c + 1}, {r + 1}) is {matrix[c][r]}."
