@@ -26,6 +26,8 @@ from bellcrank.run.admit import CannotClose, Closure
 from bellcrank.run.inputs import as_signal, differentiated
 
 RANK = 1e-6  # a singular value below this share of the largest is none
+ACTING = 1e-12  # a scaled entry below this never acts
+SHARES = (1.0, 0.5, 0.2, 0.1)  # of the largest entry, for pivots that keep rows short
 GOOD = 0.3  # the usual choice of speeds is kept if its pivots are no worse than this share of the best choice's
 WALKS, PACES, PACE = 8, 10, 0.1
 Failure = (BellcrankError, ArithmeticError, ValueError, np.linalg.LinAlgError)
@@ -94,25 +96,28 @@ def _sizes(x: np.ndarray) -> np.ndarray:
 
 
 def _choice(known: Elimination, J: list[np.ndarray], speeds: Sequence[Symbol], rank: int) -> tuple[Elimination, float]:
-    """Rows and speeds of the elimination with the largest smallest pivot over all positions; the usual one if it is good.
+    """Rows and speeds of an elimination whose smallest pivot over all positions is large: the usual one, or else the cheapest.
 
     Also returns the ratio of the last pivot to the first in the best position.
     """
     kept = _independent(J, rank)
     inner = [x[kept] for x in J]
-    best: tuple[float, list[int], list[int]] = (-1.0, [], [])
+    pattern = np.max(np.abs(inner), axis=0, initial=0.0) > ACTING
     usual = 0.0
+    orders = {}  # rows and columns: smallest pivot, cost
     for x in inner:
-        rows, columns, ratio = _order(x, rank)
-        usual = max(usual, ratio)
-        worst = _worst(inner, rows, columns)
-        if worst > best[0]:
-            best = (worst, rows, columns)
+        for share in SHARES:
+            rows, columns, ratio = _order(x, rank, pattern, share)
+            usual = max(usual, ratio if share == 1.0 else 0.0)
+            if len(rows) == rank:
+                orders[rows, columns] = _worst(inner, rows, columns), _fill(pattern, rows, columns)
     pivots = [known.pivots[i] for i in kept]
     place = {u: i for i, u in enumerate(speeds)}
     named = any(known.rows[i].eliminate is not None for i in kept)
-    if not named and _worst(inner, list(range(rank)), [place[u] for u in pivots]) < GOOD * best[0]:
-        _, rows, columns = best
+    best = max((worst for worst, _ in orders.values()), default=0.0)
+    if not named and _worst(inner, range(rank), [place[u] for u in pivots]) < GOOD * best:
+        good = {order: (cost, -worst) for order, (worst, cost) in orders.items() if worst >= GOOD * best}
+        rows, columns = min(good, key=lambda order: good[order])
         kept, pivots = [kept[i] for i in rows], [speeds[j] for j in columns]
     return Elimination(known.rows, tuple(known.rows[i] for i in kept), tuple(pivots)), usual
 
@@ -126,23 +131,52 @@ def _independent(J: list[np.ndarray], rank: int) -> list[int]:
     return kept
 
 
-def _order(J: np.ndarray, rank: int) -> tuple[list[int], list[int], float]:
-    """Rows and columns in the order that full pivoting takes them, and the ratio of the last pivot to the first."""
-    A = J.copy()
+def _order(
+    J: np.ndarray, rank: int, pattern: np.ndarray, share: float
+) -> tuple[tuple[int, ...], tuple[int, ...], float]:
+    """Rows and columns in the order of elimination, and the ratio of the last pivot to the first.
+
+    Of the pivots that are at least a share of the largest, the one that makes the fewest new entries in all rows is taken (after Markowitz); with a
+    share of one this is full pivoting.
+    """
+    A, P = J.copy(), pattern.copy()
     rows, columns, pivots = [], [], []
     for _ in range(rank):
-        i, j = divmod(int(np.abs(A).argmax()), A.shape[1])
-        pivots.append(abs(A[i, j]))
+        size = np.abs(A)
+        new = np.outer(P.sum(axis=1) - 1, P.sum(axis=0) - 1)
+        allowed = np.where(size >= share * size.max(), new - size / (size.max() or 1.0), np.inf)
+        i, j = divmod(int(allowed.argmin()), A.shape[1])
+        pivots.append(size[i, j])
         if pivots[-1] == 0.0:
             break
         A -= np.outer(A[:, j] / A[i, j], A[i])
+        _eliminate(P, i, j)
         A[i], A[:, j] = 0.0, 0.0
         rows.append(i)
         columns.append(j)
-    return rows, columns, pivots[-1] / pivots[0] if pivots[0] else 0.0
+    return tuple(rows), tuple(columns), pivots[-1] / pivots[0] if pivots[0] else 0.0
 
 
-def _worst(J: list[np.ndarray], rows: list[int], columns: list[int]) -> float:
+def _fill(pattern: np.ndarray, rows: Sequence[int], columns: Sequence[int]) -> int:
+    """Products that an elimination in this order takes, until every row holds one dependent speed."""
+    P, cost = pattern.copy(), 0
+    for i, j in zip(rows, columns, strict=True):
+        cost += int((P[:, j].sum() - 1) * (P[i].sum() - 1))
+        _eliminate(P, i, j)
+    return cost
+
+
+def _eliminate(P: np.ndarray, i: int, j: int) -> None:
+    """Where rows have entries after column j has been taken out of all of them with row i, which keeps the others."""
+    others = P[i].copy()
+    others[j] = False
+    touched = P[:, j].copy()
+    touched[i] = False
+    P |= np.outer(touched, others)
+    P[:, j] = False
+
+
+def _worst(J: list[np.ndarray], rows: Sequence[int], columns: Sequence[int]) -> float:
     return min(fixed_ratio(x, list(zip(rows, columns, strict=True))) for x in J)
 
 
