@@ -1,5 +1,6 @@
 """Wrong programs: each equation of a program spoiled in turn, a little, in all the ways an equation can be wrong."""
 
+import math
 from dataclasses import replace
 from fractions import Fraction
 
@@ -9,6 +10,7 @@ import bellcrank as bc
 from bellcrank.build.python import PythonModel
 from bellcrank.program.program import Assign
 from bellcrank.verify.subject import Subject
+from bellcrank.verify.truncation import scaled_sample
 
 SECTIONS = ("constants", "derivatives", "outputs", "closure", "careful")
 FACTOR, BESIDE = Fraction(10013, 10000), Fraction(7, 10000)
@@ -47,11 +49,25 @@ def spoiled(eom, place):
 
 def acts(system, eom, wrong):
     """Does the wrong equation change any result at states that keep the constraints? An intermediate result may cancel out further on,
-    or only add to a row a multiple of another."""
+    or only add to a row a multiple of another. What small variables leave open, a change with the square of their size, is no mistake."""
     subject = Subject(system, eom, {"backend": "python"}, None, 7, quiet=True)
+    samples = list(subject.samples(3))
+    orders = eom.analysis.mechanism.orders
+    if not orders:
+        return _largest_change(subject, eom, wrong, samples) > 1e-10
+    changes = []
+    for size in (1e-2, 1e-3):
+        scaled = {k: subject.given.get(k, r.value) * size ** orders[k] for k, r in system.description.parameters.items()
+                  if k in orders and r.value is not None}  # fmt: skip
+        smaller = Subject(system, eom, {"backend": "python"}, scaled, 7, quiet=True)
+        changes.append(_largest_change(smaller, eom, wrong, [scaled_sample(subject, s, size, orders) for s in samples]))
+    return changes[1] > 1e-14 and math.log10(changes[0] / changes[1]) < 1.5
+
+
+def _largest_change(subject, eom, wrong, samples):
     routines = subject.sim.externals
     models = PythonModel(eom.program, routines), PythonModel(wrong.program, routines)
-    return any(_change(*(_results(m, subject, s) for m in models)) > 1e-10 for s in subject.samples(3))
+    return max(_change(*(_results(m, subject, s) for m in models)) for s in samples)
 
 
 def _change(right, wrong):

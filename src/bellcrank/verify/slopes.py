@@ -113,7 +113,11 @@ def lines_of_rates(subject: Subject, samples: Iterable[Sample], seed: int) -> li
     sizes = np.concatenate([subject.sizes(letter) for letter in "qu"])
     n = len(subject.eom.coordinates)
     kinks = states = 0
-    for s in filter(subject.steady, samples):
+    try:
+        regular = [s for s in samples if subject.steady(s)]
+    except UNUSABLE as error:
+        return [Line(name, math.nan, SLOPE, note=str(error))]
+    for s in regular:
         states += 1
         x, d = np.concatenate([s.q, s.u]), sizes * rng.uniform(-1, 1, len(sizes))
 

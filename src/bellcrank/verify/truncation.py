@@ -16,14 +16,15 @@ from bellcrank.verify.report import Line
 from bellcrank.verify.subject import UNUSABLE, Sample, Subject
 
 ORDER_SLACK = 0.3  # the relative error of small variables is of the order of their threshold, in the limit
-FLOOR = 1e-12  # relative errors below this are rounding
+FLOOR, LOWEST = 1e-12, 5e-14  # relative errors below this are rounding; below that surely
+NOTHING = 1e-9  # size at which a right truncation leaves rounding alone
 
 
 def lines_of_truncation(exact: Subject, truncated: Subject, samples: list[Sample]) -> list[Line]:
     """Amplitudes of all small symbols are halved again and again: the error of every rate must fall with their square, relative to all
     rates together, and that of every output relative to the output itself."""
     name, limit = "order of the truncation error", exact.description.small_threshold - ORDER_SLACK
-    sizes = [0.1 * 0.5**i for i in range(14)]
+    sizes = [*(0.1 * 0.5**i for i in range(20)), NOTHING]
     try:
         if [x.name for x in exact.eom.speeds] != [x.name for x in truncated.eom.speeds]:
             raise CannotEvaluate("the description without small variables has other independent speeds")
@@ -47,10 +48,11 @@ def lines_of_truncation(exact: Subject, truncated: Subject, samples: list[Sample
 
 
 def _lowest(relative: np.ndarray, names: list[str]) -> tuple[float, str]:
-    """The lowest rate at which a column shrinks under halving, as a power, and whose it is; rounding is left out."""
+    """The lowest rate at which a column shrinks under halving, as a power, and whose it is; rounding, as in the last row, is left out."""
     order, where = math.inf, ""
     for i, name in enumerate(names):
-        above = [x for x in relative[:, i] if x > FLOOR]
+        floor = min(max(LOWEST, 30 * relative[-1, i]), FLOOR)
+        above = [x for x in relative[:-1, i] if x > floor]
         last = [math.log2(a / b) for a, b in pairwise(above)][-3:]
         if min(last, default=math.inf) < order:
             order, where = min(last), name
@@ -79,14 +81,14 @@ def _error(
             scaled[key] = truncated.given.get(key, record.value) * size ** orders[key]
     difference, whole = [], []
     for s in samples:
-        small = _scaled(truncated, s, size, orders)
+        small = scaled_sample(truncated, s, size, orders)
         a, b = (read(subject, small, scaled) for subject in (exact, truncated))
         difference.append(b - a)
         whole.append(a)
     return np.sqrt(np.mean(np.square(difference), axis=0)), np.sqrt(np.mean(np.square(whole), axis=0))
 
 
-def _scaled(subject: Subject, s: Sample, size: float, orders: Mapping[str, int]) -> Sample:
+def scaled_sample(subject: Subject, s: Sample, size: float, orders: Mapping[str, int]) -> Sample:
     """The sample with every small quantity scaled by its order."""
 
     def factor(name: str) -> float:
