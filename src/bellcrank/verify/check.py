@@ -31,7 +31,7 @@ from bellcrank.verify.slopes import lines_of_constraints, lines_of_rates
 from bellcrank.verify.subject import UNUSABLE, Sample, Subject, held
 from bellcrank.verify.truncation import lines_of_truncation
 
-EQUATION = 1e-10  # of the largest term of an equation of motion
+EQUATION = 1e-10  # of the largest term of an equation of motion, or of a constraint of accelerations
 RESIDUAL = 1e-9  # of the largest velocity, length or output
 OWN_STEPS = 200  # of the program's own run
 LOOKS = 4  # states of that run at which residuals are evaluated
@@ -124,7 +124,8 @@ def _lines_at_states(subject: Subject, samples: list[Sample], suffix: str) -> li
                 w.note(math.nan, f"no numbers at t = {s.time:.3g}: {error}")
             break
     levels = list(closing) if subject.loops else ["speed"] if evaluation.bound else []
-    lines = [Line(f"constraint residuals ({k}){suffix}", closing[k].value, RESIDUAL) for k in levels]
+    limits = {"acceleration": EQUATION}
+    lines = [Line(f"constraint residuals ({k}){suffix}", closing[k].value, limits.get(k, RESIDUAL)) for k in levels]
     power, bodies = worst["power"], worst["bodies"]
     lines += [
         Line(f"rates of coordinates{suffix}", worst["kinematic"].value, RESIDUAL),
