@@ -68,7 +68,7 @@ def how_ended(
     states = (*program.coordinates, *program.speeds)
     bad = [s.name for s, v in zip(states, run.bad, strict=True) if not np.isfinite(v)]
     numbers = {s.name: float(v) for s, v in zip(states, run.state, strict=True)}
-    if gone := left_range(equations.analysis.mechanism.bodies, numbers, h):
+    if gone := left_range(equations.analysis.mechanism.bodies, numbers, h, _given(equations, t, p, signals)):
         return f"stopped at t = {t:g} s: {gone}"
     if run.problem:
         what = f"the rates of the states cannot be evaluated any more ({run.problem})"
@@ -84,6 +84,18 @@ def how_ended(
         )
         if x
     )
+
+
+def _given(equations: Equations, t: float, p: Sequence[float], signals: Sequence[Input]) -> dict[str, float]:
+    """Parameters, inputs and time by name, in equation units."""
+    program = equations.program
+    values = dict(zip((s.name for s in program.parameters), p, strict=True)) | {"t": t}
+    for s, signal in zip(program.inputs, signals, strict=False):
+        try:
+            values[s.name] = signal.function(t)
+        except RunError:
+            continue
+    return values
 
 
 def _likely(
