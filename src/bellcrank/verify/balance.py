@@ -73,7 +73,7 @@ def lines_over_a_run(subject: Subject, start: Sample, suffix: str) -> list[Line]
     try:
         first = energies(at(start.time, y0))
         solver = DOP853(
-            lambda t, y: np.concatenate(subject.rates(at(t, y))), start.time, y0, t_end, rtol=1e-10, atol=1e-12
+            lambda t, y: np.concatenate(subject.rates(at(t, y))), start.time, y0, t_end, rtol=1e-12, atol=1e-14
         )
         for _ in range(STEPS):
             if solver.status != "running":
