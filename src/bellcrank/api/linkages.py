@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bellcrank.api.handles import BodyHandle, ForceHandle, PointHandle, States
-from bellcrank.emit.c_linkage import cells_source, implicit_source, pieces_source
+from bellcrank.emit.linkages import ImplicitWriter, LookupWriter
 from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.expr import Expr, Symbol
 from bellcrank.linkage.chain import BASE
 from bellcrank.linkage.implicit import implicit
-from bellcrank.linkage.interpolate import Pieces
 from bellcrank.linkage.joint import ExactGuide, TableGuide
 from bellcrank.linkage.linkage import Linkage
+from bellcrank.linkage.lookup import pose_lookup
 from bellcrank.linkage.table import Table
 from bellcrank.model.guide import GuideRecord
 from bellcrank.model.records import BodyRecord
@@ -274,26 +275,14 @@ def _rack_body(system: System, name: str, rack: Any, linkage: Any, base: Any) ->
 def _guide(name: str, linkage: Linkage | Table, exact: bool, second: bool, accuracy: float, extend: bool) -> Any:
     if isinstance(linkage, Linkage):
         if exact:
-            return ExactGuide(name, linkage, second, implicit_source(name, implicit(linkage, second)))
+            return ExactGuide(name, linkage, second, ImplicitWriter(name, implicit(linkage, second)))
         table = linkage.table(accuracy=accuracy, rack=(-0.1, 0.1) if second and "rack" in linkage.inputs else None)
         return _guide(name, table, False, second, accuracy, extend)
     table = linkage
-    if extend and table.rack is not None:
-        raise ModelError(f"linkage '{name}': extend=True is there for tables of one input only")
-
-    def source(routine: str, part: str) -> str:
-        if table.rack is not None:
-            c = table.cells[part]
-            return cells_source(
-                routine,
-                (table.low, float(table.rack[0])),
-                (table.high, float(table.rack[-1])),
-                (c.hz, c.hr),
-                c.coefficients,
-            )
-        piece = table.pieces[part]
-        if not isinstance(piece, Pieces):
-            raise ModelError(f"a table of scheme '{table.scheme}' has no C; use quintic or cubic")
-        return pieces_source(routine, table.low, table.high, table.step, piece.coefficients, piece.R, extend)
-
-    return TableGuide(name, table, second, source, extend)
+    return TableGuide(
+        name,
+        table,
+        second,
+        lambda routine, part: LookupWriter(routine, partial(pose_lookup, table, part, extend)),
+        extend,
+    )
