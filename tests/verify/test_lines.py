@@ -130,7 +130,7 @@ def test_slopes_near_a_fold_count_and_find_a_wrong_rate():
     samples = [Sample(0.0, np.array([z]), np.array([0.3]), {}) for z in (-0.2115, 0.2815)]
     (sound,) = lines_of_rates(subject, samples, 0)
     assert sound.passed and sound.value < 1e-8 and not sound.note
-    right = subject.rates
-    subject.rates = lambda s: tuple(x * (1 + 1e-6) for x in right(s))
+    right = subject.plain_rates
+    subject.plain_rates = lambda s: right(s) * (1 + 1e-6)
     (wrong,) = lines_of_rates(subject, samples, 0)
     assert not wrong.passed and not wrong.note
