@@ -227,6 +227,8 @@ class _Source:
             parts.append(template("spline.f90"))
         if any(len(t.axes) == 2 for t in self.tables):
             parts.append(template("surface.f90"))
+        helpers = dict.fromkeys(r.writer.helpers for r in self.externals if r.writer is not None and r.writer.helpers)
+        parts += [template(name) for name in helpers]
         return "\n".join([*parts, *map(self._table, self.tables)])
 
     def _table(self, t: Table) -> str:

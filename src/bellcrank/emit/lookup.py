@@ -135,6 +135,7 @@ def _fortran(name: str, f: Lookup, wanted: Sequence[int]) -> str:
     inner = [f"{x}_in" for x in given] if f.beyond else []
     lines = [
         f"  subroutine {name}({', '.join(given)}, v)",
+        *([] if f.beyond else ["    use, intrinsic :: ieee_arithmetic, only: ieee_value, ieee_quiet_nan"]),
         f"    real(dp), intent(in) :: {', '.join(given)}",
         f"    real(dp), intent(out) :: v({len(f.values)})",
         f"    real(dp) :: a({width}), {', '.join([*marks, *inner])}",
