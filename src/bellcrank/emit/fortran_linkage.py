@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from bellcrank.emit.fortran_printer import FortranPrinter, wrapped
@@ -61,7 +62,7 @@ def _routine(
     if declared := list(dict.fromkeys(printer.declared)):
         lines += [f"    {line}" for line in wrapped(f"real(dp) :: {', '.join(declared)}")]
     for x, size in taken.items():  # an argument that is not used is named, so that the compiler need not wonder
-        if (f"{x}(" if size else x) not in text:
+        if not re.search(rf"\b{x}\b", text):
             first = f"{x}({', '.join('1' for _ in size.split(','))})" if size else x
             lines.append(f"    if ({first} > huge(1.0_dp)) return ! not used")
     return [*lines, *(f"    {line}" for line in body), f"  end subroutine {name}", ""]
