@@ -10,6 +10,7 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.errors import ModelWarning
+from bellcrank.linkage.lookup import pose_lookup
 from tests.linkage.machines import linkage
 
 
@@ -75,8 +76,20 @@ def test_only_wanted_values_are_written(inside):
     counted = eom.operation_count()["routines"]
     assert counted["rear_carrier"]["values"] > counted["rear_rod_5"]["values"]
     assert counted["rear_rod_5"]["total"] < counted["rear_carrier"]["total"]
-    writer = next(r for r in eom.program.routines if r.name == "rear_rod_5").writer
+    writer = next(r for r in eom.program.routines if r.name == "rear_carrier").writer
     full, cut = (writer.source("c", wanted) for wanted in (range(24), range(3)))
-    assert [int(re.search(r"_cells\[2\]\[(\d+)\]", text).group(1)) for text in (full, cut)] == [30, 12]
-    assert cut.count("v[") == 4 and "z_cell" in cut  # three values, and not-a-number outside
-    assert writer.operations([0]).total == 10 + 4  # c0 + c1 x + c2 x^2/2 + c3 x^3/6, and the place in the cell
+    assert [int(re.search(r"_cells\[2\]\[(\d+)\]", text).group(1)) for text in (full, cut)] == [
+        27,
+        9,
+    ]  # of position 4, 4 and, as the travel itself, 1
+    assert cut.count("v[") == 3
+
+
+def test_operations_of_a_look_up():
+    """A cubic c0 + c1 x + c2 x^2/2 + c3 x^3/6 takes ten, its slope six more, and the place in a cell four; what is the same in all cells takes none."""
+    table = linkage("five_link").table(step=0.02, range=(-0.04, 0.04), scheme="cubic")
+    carrier, rod = (pose_lookup(table, part) for part in ("carrier", "rod_5"))
+    assert [carrier.operations(wanted).total for wanted in ([0], [0, 12], [2])] == [14, 18, 5]
+    assert rod.operations([0, 1, 2, 12, 13, 14]).total == 4  # it turns about a point of the base
+    arm = pose_lookup(linkage("trailing_arm").table(step=0.02, scheme="quintic"), "carrier")
+    assert arm.operations(range(24)).total < 0.6 * pose_lookup(table, "carrier").operations(range(24)).total

@@ -26,6 +26,7 @@ Mat = tuple[Vec, Vec, Vec]
 
 UNIT: Mat = ((ONE, ZERO, ZERO), (ZERO, ONE, ZERO), (ZERO, ZERO, ONE))
 SMALLEST = 2e-18  # of the first term of a series
+ROUNDING = 2.3e-16  # m or rad, of the part of a coefficient in a value
 FURTHER = 0.5  # rad by which a table may be exceeded before its series lose digits
 
 
@@ -101,13 +102,13 @@ def _pieces(piece: Pieces, place: _Place, extend: bool) -> tuple[Array, tuple[Sy
     rows = np.hstack(
         [(piece.coefficients * factors[:, None]).transpose(0, 2, 1).reshape(n, -1), piece.R.reshape(n, -1)]
     )
-    numbers = _numbers(rows.shape[1])
+    names, numbers = _numbers(rows)
     f = [place.sums(numbers[k * powers : (k + 1) * powers]) for k in range(6)]
     p, dp, ddp = (_vec(f[3 + c][i] for c in range(3)) for i in range(3))
     largest = _largest(piece.coefficients[:, :, 3:].sum(axis=1), extend)
     rotation = _Rotation(p, _Shapes(_dot(p, p), largest), _matrix(numbers[6 * powers :]))
     position = [[f[c][i] for c in range(3)] for i in range(3)]
-    return rows, numbers, [
+    return rows, names, [
         *position[0], *_flat(rotation.matrix()), *position[1], *rotation.spin(dp), *position[2], *rotation.spin_rate(dp, ddp),
     ]  # fmt: skip
 
@@ -116,9 +117,9 @@ def _three_rotations(piece: Any, place: _Place, extend: bool) -> tuple[Array, tu
     """R0 exp(a) exp(b) exp(c), each along a fixed direction (Houdek 2020, eqs 3.43 to 3.60)."""
     n, h = len(piece.R), piece.step
     factors = np.array([math.factorial(k) / h**k for k in range(4)])
-    position = (piece.position.coefficients[:, :, :3] * factors[:, None]).transpose(0, 2, 1).reshape(n, -1)
+    position = (_quiet(piece.position.coefficients[:, :, :3]) * factors[:, None]).transpose(0, 2, 1).reshape(n, -1)
     rows = np.hstack([position, piece.R.reshape(n, -1), piece.first, piece.middle, piece.last])
-    numbers = _numbers(rows.shape[1])
+    names, numbers = _numbers(rows)
     f = [place.sums(numbers[4 * k : 4 * k + 4]) for k in range(3)]
     R: Mat = _matrix(numbers[12:21])
     along = [_vec(numbers[21 + 3 * k : 24 + 3 * k]) for k in range(3)]
@@ -139,7 +140,7 @@ def _three_rotations(piece: Any, place: _Place, extend: bool) -> tuple[Array, tu
     delta = _sum(*w)
     ddelta = _sum(*dw, _cross(w[0], w[1]), _cross(_sum(w[0], w[1]), w[2]))
     place_of = [[f[c][i] for c in range(3)] for i in range(3)]
-    return rows, numbers, [*place_of[0], *_flat(R), *place_of[1], *delta, *place_of[2], *ddelta]
+    return rows, names, [*place_of[0], *_flat(R), *place_of[1], *delta, *place_of[2], *ddelta]
 
 
 def _cells(table: Table, part: str, extend: bool) -> Lookup:
@@ -147,9 +148,10 @@ def _cells(table: Table, part: str, extend: bool) -> Lookup:
     cell = table.cells[part]
     nz, nr = cell.coefficients.shape[:2]
     factors = [np.array([math.factorial(k) / h**k for k in range(4)]) for h in (cell.hz, cell.hr)]
-    scaled = cell.coefficients * factors[0][:, None, None] * factors[1][:, None]
+    flat = _quiet(cell.coefficients.reshape(nz * nr, -1)).reshape(cell.coefficients.shape)
+    scaled = flat * factors[0][:, None, None] * factors[1][:, None]
     rows = scaled.transpose(0, 1, 4, 2, 3).reshape(nz * nr, -1)
-    numbers = _numbers(rows.shape[1])
+    names, numbers = _numbers(rows)
     z, r = _Place("x", extend), _Place("y", extend)
     f: list[dict[str, Expr]] = []
     for c in range(6):
@@ -171,7 +173,7 @@ def _cells(table: Table, part: str, extend: bool) -> Lookup:
     ]  # fmt: skip
     ends = (table.low, float(table.rack[0])), (table.high, float(table.rack[-1])), (cell.hz, cell.hr)
     further = (tuple(x[0] for x in (a, b)) for a, b in zip(z.further, r.further, strict=True)) if extend else ((), ())
-    return Lookup(*ends, rows, (z.x, r.x), numbers, tuple(values), *further)
+    return Lookup(*ends, rows, (z.x, r.x), names, tuple(values), *further)
 
 
 @dataclass(frozen=True)
@@ -233,8 +235,17 @@ class _Rotation:
         )
 
 
-def _numbers(count: int) -> tuple[Symbol, ...]:
-    return tuple(Symbol(f"a{k}", "variable") for k in range(count))
+def _quiet(coefficients: Array) -> Array:
+    """Coefficients (cells, ...) of powers of the place in a cell, from 0 to 1; those that are rounding in all cells are zero."""
+    loud = np.abs(coefficients).max(axis=0) > ROUNDING
+    return coefficients * loud
+
+
+def _numbers(rows: Array) -> tuple[tuple[Symbol, ...], list[Expr]]:
+    """Symbols of the numbers of a cell, and what stands for them in formulas: 0 or 1 for one that is so in all cells."""
+    names = tuple(Symbol(f"a{k}", "variable") for k in range(rows.shape[1]))
+    plain = [next((v for v in (0, 1) if np.all(column == v)), None) for column in rows.T]
+    return names, [name if v is None else expression(v) for name, v in zip(names, plain, strict=True)]
 
 
 def _largest(vectors: Array, extend: bool) -> float:
