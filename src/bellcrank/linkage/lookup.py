@@ -100,7 +100,7 @@ def _pieces(piece: Pieces, place: _Place, extend: bool) -> tuple[Array, tuple[Sy
     n, powers = piece.coefficients.shape[:2]
     factors = np.array([math.factorial(k) / piece.step**k for k in range(powers)])
     rows = np.hstack(
-        [(piece.coefficients * factors[:, None]).transpose(0, 2, 1).reshape(n, -1), piece.R.reshape(n, -1)]
+        [(_quiet(piece.coefficients) * factors[:, None]).transpose(0, 2, 1).reshape(n, -1), piece.R.reshape(n, -1)]
     )
     names, numbers = _numbers(rows)
     f = [place.sums(numbers[k * powers : (k + 1) * powers]) for k in range(6)]
