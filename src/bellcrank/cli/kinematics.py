@@ -19,7 +19,7 @@ from bellcrank.linkage.table import default_range
 from bellcrank.linkage.wheel import MODES
 
 COLUMNS = (
-    "travel", "rack", "camber", "toe", "caster", "kingpin_inclination", "scrub_radius", "mechanical_trail", "half_track_change",
+    "travel", "rack", "camber", "toe", "caster", "kingpin_inclination", "scrub_radius", "mechanical_trail", "track_change",
     "wheelbase_change", "roll_centre_height", "anti_dive", "anti_squat", "anti_lift_braking", "anti_lift_driving",
 )  # fmt: skip
 
@@ -72,8 +72,7 @@ def command(args: Namespace) -> int:
     rack = np.zeros(1) if args.rack is None else args.rack
     modes = MODES if args.mode == "all" else (args.mode,)
     found = [measure(linkage, travel, rack, mode) for mode in modes]
-    if args.csv:
-        _save(found, args.csv)
+    written = _save(found, args.csv) if args.csv else []
     if args.plot:
         make_folder(args.plot)
         try:
@@ -87,9 +86,9 @@ def command(args: Namespace) -> int:
         print(json.dumps(_figures(linkage, found), indent=2))
         return FINE
     _show(linkage, found, args.columns)
-    for flag in (args.csv, args.plot, args.table):
-        if flag:
-            print(f"wrote {flag}")
+    for path in (*written, args.plot, args.table):
+        if path:
+            print(f"wrote {path}")
     return FINE
 
 
@@ -99,11 +98,12 @@ def _travel(args: Namespace, linkage: Linkage) -> np.ndarray:
     return np.linspace(*default_range(linkage), 17)
 
 
-def _save(found: list[Measures], path: str) -> None:
+def _save(found: list[Measures], path: str) -> list[Path]:
+    """One file, or one for each motion of the other wheel."""
     make_folder(path)
-    for m in found:
-        place = Path(path)
-        m.save(place if len(found) == 1 else place.with_name(f"{place.stem}_{m.mode}{place.suffix}"))
+    place = Path(path)
+    own = [place] if len(found) == 1 else [place.with_name(f"{place.stem}_{m.mode}{place.suffix}") for m in found]
+    return [m.save(p) for m, p in zip(found, own, strict=True)]
 
 
 def _figures(linkage: Linkage, found: list[Measures]) -> dict[str, object]:
@@ -149,11 +149,7 @@ def _columns(m: Measures, columns: str | None) -> list[str]:
 
 
 def _cell(m: Measures, column: str, i: int) -> str:
-    values = np.broadcast_to(m[column], m["travel"].shape)
-    return (
-        f"{1000 * values[i]:.2f}"
-        if m.units[column] == "m"
-        else f"{values[i]:.3f}"
-        if abs(values[i]) < 1000
-        else f"{values[i]:.0f}"
-    )
+    value = float(np.broadcast_to(m[column], m["travel"].shape)[i])
+    places = 2 if m.units[column] == "m" else 3 if abs(value) < 1000 else 0
+    value = round(1000 * value if m.units[column] == "m" else value, places) + 0.0  # no minus before a zero
+    return f"{value:.{places}f}"
