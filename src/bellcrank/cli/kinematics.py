@@ -66,7 +66,8 @@ def span(text: str) -> np.ndarray:
 def command(args: Namespace) -> int:
     """Measure a suspension over travel and rack: camber, toe, roll centre, motion ratios and more."""
     name = args.suspension
-    linkage = load(shipped(name) if name in shipped() and not Path(name).exists() else name)
+    known = name in shipped() or (not Path(name).exists() and not Path(name).suffix)
+    linkage = load(shipped(name) if known and not Path(name).exists() else name)
     sweep = args.rack is not None and len(args.rack) > 1
     travel = np.array([args.at / 1000]) if sweep else _travel(args, linkage)
     rack = np.zeros(1) if args.rack is None else args.rack
