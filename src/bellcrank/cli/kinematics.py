@@ -133,7 +133,7 @@ def _show(linkage: Linkage, found: list[Measures], columns: str | None) -> None:
         rows = [[_cell(m, c, i) for c in names] for i in range(len(m["travel"]))]
         print(f"\n{m.mode} motion")
         print(table([units, *rows], [c.replace("_", " ") for c in names], ">" * len(names)))
-    for note in found[0].notes:
+    for note in (*filter(None, [chain.note]), *found[0].notes):
         print(f"note: {note}")
 
 
