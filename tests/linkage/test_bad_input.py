@@ -1,5 +1,8 @@
 """What cannot be used says what, where and what is allowed."""
 
+import contextlib
+import copy
+
 import numpy as np
 import pytest
 
@@ -115,3 +118,35 @@ def test_csv_holds_the_same_points(tmp_path):
     assert "units are not stated" in problems(load, path)
     path.write_text("point;x;y;z\n", encoding="utf-8")
     assert "the first line of points must be name,x,y,z" in problems(load, path)
+
+
+JUNK = (3, -1.0, "x", None, True, [], {}, [1, 2], ["a", "b"], {"a": 1}, float("nan"), [[1], [2], [3]], {"between": 3})
+
+
+@pytest.mark.parametrize("name", ["five_link", "double_wishbone", "chain"])
+def test_anything_in_place_of_a_statement_is_told(name):
+    """Whatever stands for a statement of a file: it is read, or the error is for the engineer."""
+    given = data("double_wishbone" if name == "double_wishbone" else "five_link")
+    if name == "chain":
+        joint = {"name": "j", "kind": "revolute", "between": ["base", "carrier"], "at": "P1", "axis": [0, 1, 0]}
+        given |= {"kind": "chain", "bodies": ["carrier"], "joints": [joint], "rods": {"r": ["P2", "X2"]}}
+    places = [(k,) for k in given] + [(k, x) for k in given if isinstance(given[k], dict) for x in given[k]]
+    for i, place in enumerate(places):
+        for j in (i, i + 4, i + 9):
+            changed = copy.deepcopy(given)
+            inner = changed[place[0]] if len(place) == 2 else changed
+            inner[place[-1]] = JUNK[j % len(JUNK)]
+            with contextlib.suppress(ModelError):
+                load(changed)
+
+
+def test_rods_of_a_chain_by_name():
+    """A chain that lists the rods of the five-link is the five-link."""
+    given = data("five_link")
+    attach = {f"X{i}": "carrier" for i in range(1, 6)} | {"wheel_centre": "carrier"}
+    points = {n: p for n, p in given["points"].items() if n in attach or n.startswith("P")}
+    chain = {k: given[k] for k in ("units", "axes", "side")} | {"kind": "chain", "name": "five", "bodies": ["carrier"]}
+    chain |= {"points": points, "attach": attach, "rods": {f"rod_{i}": [f"P{i}", f"X{i}"] for i in range(1, 6)}}
+    assert load(chain).range() == pytest.approx((-0.2139006, 0.2848253), abs=1e-7)
+    with pytest.raises(ModelError, match="rods: 'a' must be a table with what it is between, given 3"):
+        load(chain | {"rods": {"a": 3}})

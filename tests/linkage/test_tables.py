@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import bellcrank as bc
 from bellcrank.errors import ModelError
 from bellcrank.linkage import load, read_table
 from bellcrank.linkage.rotations import exp, log, spin, spin_rate, unspin, unspin_rate
@@ -144,8 +145,36 @@ def test_outside_the_table(five):
     assert pose.extended.tolist() == [False, True]
     edge = table.solve(0.1)
     assert np.abs(pose.position[1] - edge.position - 0.02 * edge.d).max() < 1e-12
-    assert np.abs(log(pose.rotation[1] @ edge.rotation.T) - 0.02 * edge.delta).max() < 1e-9
-    assert np.abs(pose.dd[1]).max() == 0
+
+
+@pytest.mark.parametrize("scheme", ["quintic", "cubic", "three-rotations", "bicubic"])
+def test_beyond_the_table_it_goes_on_straight(scheme, five):
+    """Position straight, attitude continuous, derivatives those of the pose itself, in Python and in C; beyond one end or both."""
+    if scheme == "bicubic":
+        table = linkage("double_wishbone").table(step=0.02, range=(-0.04, 0.04), rack=(-0.02, 0.02))
+        places = [(0.05, 0.013), (-0.012, -0.031), (0.055, 0.028), (-0.049, -0.03)]
+    else:
+        table = five.table(step=0.02, range=(-0.1, 0.1), scheme=scheme)
+        places = [(0.12,), (-0.13,)]
+    place = np.array(places).T
+    pose = table.solve(*place, extend=True)
+    assert pose.extended.all()
+    compiled = bc.compile_linkage(table, extend=True).solve(*place)
+    assert compiled.extended.all()
+    assert max(differences(pose, compiled).values()) < 1e-11
+    h = 1e-4
+    names = [("d", "delta", "dd", "ddelta"), ("d_rack", "delta_rack", "dd_rack", "ddelta_rack")][: len(place)]
+    for k, (d, delta, dd, ddelta) in enumerate(names):
+        low, high = (table.solve(*(place + h * s * np.eye(len(place))[k][:, None]), extend=True) for s in (-1, 1))
+        assert np.abs((high.position - low.position) / (2 * h) - getattr(pose, d)).max() < 1e-6
+        turned = log(high.rotation @ np.swapaxes(low.rotation, 1, 2)) / (2 * h)
+        assert np.abs(turned - getattr(pose, delta)).max() < 1e-6
+        assert np.abs((getattr(high, d) - getattr(low, d)) / (2 * h) - getattr(pose, dd)).max() < 1e-4
+        assert np.abs((getattr(high, delta) - getattr(low, delta)) / (2 * h) - getattr(pose, ddelta)).max() < 1e-4
+    edges = [np.clip(x, g[0], g[-1]) for x, g in zip(place, (table.travel, table.rack), strict=False)]
+    near = table.solve(*(e + 1e-9 * np.sign(x - e) for x, e in zip(place, edges, strict=True)), extend=True)
+    inside = table.solve(*edges)
+    assert np.abs(near.delta - inside.delta).max() < 1e-6 and np.abs(near.d - inside.d).max() < 1e-6
 
 
 def test_files(five, tmp_path):

@@ -10,7 +10,9 @@ import bellcrank as bc
 from bellcrank.build.python import PythonModel
 from bellcrank.verify.check import check
 from bellcrank.verify.slopes import lines_of_rates, rate_slopes
-from bellcrank.verify.subject import Subject
+from bellcrank.verify.subject import Sample, Subject
+from bellcrank.verify.taylor import slope
+from examples import madymo_five_link
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -111,3 +113,24 @@ def test_run_that_stops_fails():
     s.set_run(step=0.5, t_end=100)
     report = check(s, states=1, backend="python")
     assert not line(report, "constraint residuals over a run").passed
+
+
+def test_slopes_come_nearer_than_a_pole_or_kink():
+    """1/(a + x) with its pole, and |a + x| with its kink, a small way beside the state; at the kink itself there is no slope."""
+    a = 2e-3
+    found, doubt = slope(lambda h: np.array([1 / (a + h), abs(a + h)]), 5e-3)
+    assert doubt < 1e-8 and found == pytest.approx([-1 / a**2, 1.0], rel=1e-8)
+    assert slope(lambda h: np.array([np.sqrt(abs(h)) * np.sign(h)]), 5e-3)[1] > 0.1
+
+
+def test_slopes_near_a_fold_count_and_find_a_wrong_rate():
+    """The five-link 2 mm before its fold, where slopes grow without bound: every state is told, and a rate that is wrong by 1e-6 fails."""
+    system = madymo_five_link.model()
+    subject = Subject(system, system.equations(optimise="none"), {"backend": "python"}, None, 0, quiet=True)
+    samples = [Sample(0.0, np.array([z]), np.array([0.3]), {}) for z in (-0.2115, 0.2815)]
+    (sound,) = lines_of_rates(subject, samples, 0)
+    assert sound.passed and sound.value < 1e-8 and not sound.note
+    right = subject.plain_rates
+    subject.plain_rates = lambda s: right(s) * (1 + 1e-6)
+    (wrong,) = lines_of_rates(subject, samples, 0)
+    assert not wrong.passed and not wrong.note

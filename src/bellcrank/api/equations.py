@@ -18,6 +18,7 @@ from bellcrank.kinematics.analysis import Analysis
 from bellcrank.kinematics.constraints import Removed, solve_speed_constraint
 from bellcrank.kinematics.dimensions import Quantities
 from bellcrank.program.idle import drop_idle_parameters
+from bellcrank.program.lookup import routine_operations
 from bellcrank.program.program import Program
 
 
@@ -159,8 +160,11 @@ class Equations:
         return gradient_of(self, of, by)
 
     def operation_count(self) -> dict[str, Any]:
-        """Operations of one evaluation of all rates: add, multiply, divide, function, total; `classic` by the published rule."""
-        return self.program.count.as_dict(self.program.per_step)
+        """Operations of one evaluation of all rates: add, multiply, divide, function, total; `classic` by the published rule. What linkages
+        take inside (a look-up, or one Newton iteration) stands apart in `routines`, where there are any."""
+        counted = self.program.count.as_dict(self.program.per_step)
+        inside = routine_operations(self.program)
+        return {**counted, "routines": inside} if inside else counted
 
     def summary(self) -> str:
         """A few lines: freedoms, operations, how derived, seconds."""

@@ -10,7 +10,7 @@ from bellcrank.emit.standalone.facts import Facts, OutputChannel, Quantity, Sign
 from bellcrank.expr import Symbol
 from bellcrank.files.parsfile import keyword_for
 from bellcrank.files.record import short_names
-from bellcrank.run.inputs import as_signal
+from bellcrank.run.inputs import as_signal, differentiated
 
 if TYPE_CHECKING:
     from bellcrank.api.equations import Equations
@@ -137,16 +137,16 @@ def _guessed(equations: Equations) -> tuple[bool, ...]:
 
 def _signals(
     equations: Equations, taken: list[str], notes: list[str]
-) -> tuple[tuple[Signal, ...], tuple[tuple[int, bool], ...]]:
+) -> tuple[tuple[Signal, ...], tuple[tuple[int, int], ...]]:
     d, q = equations.analysis.mechanism.description, equations.quantities
     given = {str(k).lower(): v for k, v in d.run.inputs.items()}
     names: list[str] = []
     inputs = []
     for s in equations.program.given_inputs:
-        name = s.name[5:-1] if s.kind == "rate" else s.name
+        name, times = differentiated(s.name) if s.kind == "rate" else (s.name, 0)
         if name not in names:
             names.append(name)
-        inputs.append((names.index(name), s.kind == "rate"))
+        inputs.append((names.index(name), times))
     signals = []
     for name in names:
         key = name.lower()

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bellcrank.api.handles import BodyHandle, ForceHandle, PointHandle, States
-from bellcrank.emit.c_linkage import cells_source, implicit_source, pieces_source
+from bellcrank.emit.linkages import ImplicitWriter, LookupWriter
 from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.expr import Expr, Symbol
 from bellcrank.linkage.chain import BASE
 from bellcrank.linkage.implicit import implicit
-from bellcrank.linkage.interpolate import Pieces
 from bellcrank.linkage.joint import ExactGuide, TableGuide
 from bellcrank.linkage.linkage import Linkage
+from bellcrank.linkage.lookup import pose_lookup
 from bellcrank.linkage.table import Table
 from bellcrank.model.guide import GuideRecord
 from bellcrank.model.records import BodyRecord
+from bellcrank.model.scope import NAME
 from bellcrank.units import unit_system
 
 if TYPE_CHECKING:
@@ -41,6 +43,7 @@ class LinkageJoint:
         self._system, self.name, self.linkage, self._guide = system, name, linkage, guide
         self._base, self._at = base, at
         self._follows: tuple[tuple[str, int], ...] = ()
+        self._given: Any = None
         self._bodies: dict[str, Any] = {linkage.chain.carrier: carrier.name, BASE: base}
 
     @property
@@ -74,7 +77,13 @@ class LinkageJoint:
         body = f"{self.name}.{name}"
         if name not in self._bodies:
             guide = GuideRecord(
-                self._guide, name, 0, self._follows, self._at, (float(where[0]), float(where[1]), float(where[2]))
+                self._guide,
+                name,
+                0,
+                self._follows,
+                self._at,
+                (float(where[0]), float(where[1]), float(where[2])),
+                self._given,
             )
             self._system.description.bodies.append(BodyRecord(body, self._base, label, 0, 0, guide=guide))
             self._bodies[name] = body
@@ -198,14 +207,16 @@ def add_linkage(
     guide = _guide(name, linkage, exact, second, accuracy, extend)
     own = 2 if "roll" in kinds else 1
     follows = [(record.name, 0)] + ([(record.name, 1)] if own == 2 else [])
-    if rack is not None:
-        follows.append((_rack_body(system, name, rack, linkage, base), 0))
+    body = None if rack is None else _rack_body(system, name, rack, linkage, base)
+    given = rack if body is None else None
+    if body is not None:
+        follows.append((body, 0))
     joint = LinkageJoint(system, name, linkage, guide, base, record, where)
-    joint._follows = tuple(follows)
+    joint._follows, joint._given = tuple(follows), given
     drawn = linkage.chain.place(linkage.chain.wheel_centre)
     start = guide.numbers(linkage.chain.carrier, [0.0] * len(guide.kinds()), 1.0)["p"]
     moved = (float(start[0]), float(start[1]), float(start[2])) if max(abs(start - drawn)) > 1e-9 else drawn
-    record.guide = GuideRecord(guide, linkage.chain.carrier, own, tuple(follows), where, moved)
+    record.guide = GuideRecord(guide, linkage.chain.carrier, own, tuple(follows), where, moved, given)
     letters = [""] if own == 1 else [", 1", ", 2"]
     if isinstance(carrier, BodyHandle):
         carrier.q = States([Symbol(f"q({record.name}{i})", "coordinate") for i in letters], f"{record.name}.q")
@@ -217,12 +228,33 @@ def _name(body: Any) -> str:
     return "n" if body is None else str(body if isinstance(body, str) else body.name).lower()
 
 
-def _rack_body(system: System, name: str, rack: Any, linkage: Any, base: Any) -> str:
-    """The body whose sliding is the rack travel: one translation in the base, along the linkage's rack axis."""
-    wanted = rack if isinstance(rack, str) else getattr(rack, "name", None)
+def _rack_body(system: System, name: str, rack: Any, linkage: Any, base: Any) -> str | None:
+    """The body whose sliding is the rack travel: one translation in the base, along the linkage's rack axis. None if the rack is no body but a
+    formula."""
+    wanted = rack if isinstance(rack, str) else getattr(rack, "name", None) if isinstance(rack, BodyHandle) else None
     record = next((b for b in system.description.bodies if b.name.lower() == str(wanted).lower()), None)
     if record is None:
-        raise ModelError(f"linkage '{name}': rack={rack!r} is not a body of the system", system.name)
+        formula = isinstance(rack, str | int | float | Expr) or hasattr(rack, "syntax")
+        if isinstance(rack, BodyHandle | bool) or not formula:
+            raise ModelError(
+                f"linkage '{name}': rack={rack!r} is neither a body of the system nor a formula over time, inputs and parameters",
+                system.name,
+            )
+        scalars = [v.name.lower() for v in system.description.variables] + [
+            n.lower() for n in system.description.definitions
+        ]
+        bodies = [b.name for b in system.description.bodies]
+        if (
+            isinstance(rack, str)
+            and NAME.fullmatch(rack)
+            and rack.lower() not in [*scalars, *system.description.parameters, "t"]
+        ):
+            raise ModelError(
+                f"linkage '{name}': rack={rack!r} names no body, input, parameter or definition that the system has so far."
+                f"{did_you_mean(rack, [*bodies, *scalars])}",
+                system.name,
+            )
+        return None
     axis = next(i.axis for i in linkage.chain.inputs if i.kind == "rack")
     given = record.translate
     slide = given[0] if isinstance(given, tuple | list) and len(given) == 1 else given
@@ -243,26 +275,14 @@ def _rack_body(system: System, name: str, rack: Any, linkage: Any, base: Any) ->
 def _guide(name: str, linkage: Linkage | Table, exact: bool, second: bool, accuracy: float, extend: bool) -> Any:
     if isinstance(linkage, Linkage):
         if exact:
-            return ExactGuide(name, linkage, second, implicit_source(name, implicit(linkage, second)))
+            return ExactGuide(name, linkage, second, ImplicitWriter(name, implicit(linkage, second)))
         table = linkage.table(accuracy=accuracy, rack=(-0.1, 0.1) if second and "rack" in linkage.inputs else None)
         return _guide(name, table, False, second, accuracy, extend)
     table = linkage
-    if extend and table.rack is not None:
-        raise ModelError(f"linkage '{name}': extend=True is there for tables of one input only")
-
-    def source(routine: str, part: str) -> str:
-        if table.rack is not None:
-            c = table.cells[part]
-            return cells_source(
-                routine,
-                (table.low, float(table.rack[0])),
-                (table.high, float(table.rack[-1])),
-                (c.hz, c.hr),
-                c.coefficients,
-            )
-        piece = table.pieces[part]
-        if not isinstance(piece, Pieces):
-            raise ModelError(f"a table of scheme '{table.scheme}' has no C; use quintic or cubic")
-        return pieces_source(routine, table.low, table.high, table.step, piece.coefficients, piece.R, extend)
-
-    return TableGuide(name, table, second, source, extend)
+    return TableGuide(
+        name,
+        table,
+        second,
+        lambda routine, part: LookupWriter(routine, partial(pose_lookup, table, part, extend)),
+        extend,
+    )

@@ -10,6 +10,7 @@ import numpy as np
 from bellcrank.api.trip import Trip
 from bellcrank.build.c import FINISHED, NOT_CLOSED, CRun, Input
 from bellcrank.errors import ModelError, RunError, did_you_mean, mapping
+from bellcrank.expr import evaluate
 from bellcrank.run.adaptive import AdaptiveRun
 from bellcrank.run.diagnose import broken_term, left_range, likely_term
 from bellcrank.run.result import Run
@@ -68,7 +69,7 @@ def how_ended(
     states = (*program.coordinates, *program.speeds)
     bad = [s.name for s, v in zip(states, run.bad, strict=True) if not np.isfinite(v)]
     numbers = {s.name: float(v) for s, v in zip(states, run.state, strict=True)}
-    if gone := left_range(equations.analysis.mechanism.bodies, numbers, h):
+    if gone := left_range(equations.analysis.mechanism.bodies, numbers, h, _given(equations, t, p, signals)):
         return f"stopped at t = {t:g} s: {gone}"
     if run.problem:
         what = f"the rates of the states cannot be evaluated any more ({run.problem})"
@@ -84,6 +85,18 @@ def how_ended(
         )
         if x
     )
+
+
+def _given(equations: Equations, t: float, p: Sequence[float], signals: Sequence[Input]) -> dict[str, float]:
+    """Parameters, inputs and time by name, in equation units."""
+    program = equations.program
+    values = dict(zip((s.name for s in program.parameters), p, strict=True)) | {"t": t}
+    for s, signal in zip(program.inputs, signals, strict=False):
+        try:
+            values[s.name] = signal.function(t)
+        except RunError:
+            continue
+    return values
 
 
 def _likely(
@@ -114,6 +127,24 @@ def _likely(
             return broken
         found = found or likely_term(program, loads, time, *state, values, w, user)
     return found
+
+
+def left_tables(run: Run, equations: Equations) -> list[str]:
+    """Linkages whose tables were extended because the run left them."""
+    told = []
+    for b in equations.analysis.mechanism.bodies:
+        if b.guide is None or not getattr(b.guide.guide, "extend", False) or not b.guide.q:
+            continue
+        metre = float(evaluate((b.guide.metre,), {})[0])
+        for q, kind, (low, high) in zip(b.guide.coordinates, b.guide.kinds, b.guide.guide.reach(), strict=False):
+            scale, unit = (metre, "m") if kind == "length" else (1.0, "rad")
+            values = np.asarray(equations.quantities.states[q.name].to_equation(run[q.name])) / scale
+            if np.min(values) < low or np.max(values) > high:
+                told.append(
+                    f"the table of the linkage of body '{b.name}' goes from {low:.6g} to {high:.6g} {unit}, but {q.name} went from"
+                    f" {np.min(values):.6g} to {np.max(values):.6g} {unit}: beyond its ends it goes on straight"
+                )
+    return told
 
 
 def not_finite(run: Run, outputs: Sequence[str]) -> list[str]:

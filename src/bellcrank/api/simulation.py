@@ -16,7 +16,7 @@ from bellcrank.api.contacts import rigid_trip
 from bellcrank.api.dae import check_dae, multipliers_at, prepare_dae, redundant_of, residuals_of
 from bellcrank.api.externals import Memory, routines_of
 from bellcrank.api.loops import careful_rates, closure_of, keeper_of
-from bellcrank.api.outcome import as_run, how_ended, not_finite, watch_for
+from bellcrank.api.outcome import as_run, how_ended, left_tables, not_finite, watch_for
 from bellcrank.api.trip import prepare
 from bellcrank.api.values import check_masses, input_signals, number, parameter_values, positive, run_plan, state_lists
 from bellcrank.build.arguments import At
@@ -268,7 +268,7 @@ class Simulation(Analyses):
         run = as_run(self.equations, rows, ended, watch, settings)
         run.find_residuals = residuals_of(self.model, rows, p, self._constants(p), signals)
         doubts = asked_beyond(self.program, self._python, rows, p) if self._uses_tables else []
-        for doubt in (*not_finite(run, self.equations.outputs), *doubts):
+        for doubt in (*not_finite(run, self.equations.outputs), *doubts, *left_tables(run, self.equations)):
             warnings.warn(doubt, ModelWarning, stacklevel=2)
         return run
 

@@ -111,7 +111,7 @@ class System:
         base: BodyHandle | str | None = None,
         carrier: BodyHandle | str,
         exact: bool = True,
-        rack: BodyHandle | str | None = None,
+        rack: Any = None,
         at: Sequence[float] = (0.0, 0.0, 0.0),
         accuracy: float = 1e-8,
         extend: bool = False,
@@ -120,8 +120,8 @@ class System:
 
         `carrier` is a body added with parent=base and no freedom of its own; `at` (m) is where the origin of the hard points lies in the base, whose
         axes they share. exact=False looks poses up in a table made for `accuracy` (m, rad); a `Table` may be given instead of a Linkage. `rack`
-        is a body that slides in the base along the linkage's rack axis, and may be shared by two linkages. Outside its range an exact
-        joint, and a table unless `extend`, ends the run.
+        is a body that slides in the base along the linkage's rack axis, or the rack travel as a formula over time, inputs and parameters (twice
+        differentiable); it may be shared by two linkages. Outside its range an exact joint, and a table unless `extend`, ends the run.
         """
         from bellcrank.api.linkages import add_linkage
 

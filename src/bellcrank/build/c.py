@@ -43,7 +43,7 @@ class Input:
     """One input of a program over time, in equation units.
 
     `function` gives its value. Where C knows the signal too, `kind` and `numbers` (or `points` and cubic `pieces`) tell it, in user
-    units (`points` and `pieces` are contiguous arrays): the value, or its rate of change if `rate`, is scale * signal.
+    units (`points` and `pieces` are contiguous arrays): the value, differentiated `rate` times, is scale * signal.
     """
 
     function: Callable[[float], float]
@@ -51,7 +51,7 @@ class Input:
     numbers: tuple[float, ...] = ()
     points: np.ndarray | None = None
     pieces: np.ndarray | None = None
-    rate: bool = False
+    rate: int = 0
     scale: float = 1.0
     breaks: tuple[float, ...] = ()  # times of jumps and kinks
 
@@ -431,7 +431,7 @@ class DaeCRun(CRun):
 
 
 def _signal(given: Input) -> _Input:
-    result = _Input(kind=KINDS.index(given.kind), rate=int(given.rate), scale=given.scale)
+    result = _Input(kind=KINDS.index(given.kind), rate=given.rate, scale=given.scale)
     result.a[: len(given.numbers)] = given.numbers
     if given.points is not None and given.pieces is not None:
         result.n, result.x, result.pieces = len(given.points), given.points.ctypes.data, given.pieces.ctypes.data

@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 
 from bellcrank.build.compiler import find_compiler, load_source
-from bellcrank.emit.c_linkage import cells_source, implicit_source, pieces_source, poses_source, values_source
+from bellcrank.emit.c_linkage import implicit_source, poses_source, values_source
+from bellcrank.emit.lookup import lookup_source
 from bellcrank.errors import BuildError, ModelError
 from bellcrank.linkage.implicit import implicit, pose_values
-from bellcrank.linkage.interpolate import Pieces
 from bellcrank.linkage.linkage import Linkage, attach
+from bellcrank.linkage.lookup import pose_lookup
 from bellcrank.linkage.pose import Pose
 from bellcrank.linkage.table import Table
 
@@ -29,11 +30,13 @@ _TWO = (
 class CompiledLinkage:
     """A linkage (Newton's method) or table (look-up) in C. `links` are the internal links it gives besides the carrier."""
 
-    def __init__(self, linkage: Linkage | Table, links: Sequence[str] = ()) -> None:
+    def __init__(self, linkage: Linkage | Table, links: Sequence[str] = (), extend: bool = False) -> None:
         compiler = find_compiler()
         if compiler is None:
             raise BuildError("no C compiler was found: install one, or use the linkage itself")
-        self.linkage, self.links = linkage, list(links)
+        if extend and not isinstance(linkage, Table):
+            raise ModelError("extend=True is for tables; an exact linkage ends at its folds")
+        self.linkage, self.links, self.extend = linkage, list(links), extend
         self.second = len(linkage.inputs) == 2
         self.layout = _TWO if self.second else _ONE
         self.parts = [linkage.chain.carrier, *self.links]
@@ -69,9 +72,17 @@ class CompiledLinkage:
             values["rotation"] = values["rotation"].reshape(-1, 3, 3)
             if self.second:
                 values["rack"] = flat[1]
-            poses[name] = Pose(travel=flat[0], **values)
+            poses[name] = Pose(travel=flat[0], **values, **self._flag(flat))
         carrier = poses.pop(self.parts[0])
         return attach(carrier, poses, self.linkage.chain, self.linkage.origins).reshaped(arrays[0].shape)
+
+    def _flag(self, given: Sequence[Array]) -> dict[str, Any]:
+        """Where a table was left, if it may be."""
+        if not self.extend or not isinstance(self.linkage, Table):
+            return {}
+        grids = [self.linkage.travel, self.linkage.rack]
+        out = [(x < g[0]) | (x > g[-1]) for x, g in zip(given, grids, strict=False) if g is not None]
+        return {"extended": np.logical_or.reduce(out)} if np.any(out) else {}
 
 
 def _exact(c: CompiledLinkage) -> str:
@@ -88,21 +99,13 @@ def _exact(c: CompiledLinkage) -> str:
 def _table(c: CompiledLinkage, table: Table) -> str:
     texts, calls = [], []
     for k, part in enumerate(c.parts):
-        if table.rack is not None:
-            cell = table.cells[part]
-            ends = (table.low, float(table.rack[0])), (table.high, float(table.rack[-1]))
-            texts.append(cells_source(f"part_{k}", *ends, (cell.hz, cell.hr), cell.coefficients))
-        else:
-            piece = table.pieces[part]
-            if not isinstance(piece, Pieces):
-                raise ModelError(f"a table of scheme '{table.scheme}' has no C; use quintic or cubic")
-            texts.append(
-                pieces_source(f"part_{k}", table.low, table.high, table.step, piece.coefficients, piece.R, False)
-            )
+        function = pose_lookup(table, part, c.extend)
+        texts.append(lookup_source("c", f"part_{k}", function, range(len(function.values))))
         calls.append(f"part_{k}(z[i], {'r[i], ' if c.second else ''}v + {k * c.layout[-1][2]});")
     return poses_source(texts, calls, c.second, c.width)
 
 
-def compile_linkage(linkage: Linkage | Table, links: Sequence[str] = ()) -> CompiledLinkage:
-    """A linkage or table compiled to C, for many poses: `compile_linkage(linkage).solve(travel)`."""
-    return CompiledLinkage(linkage, links)
+def compile_linkage(linkage: Linkage | Table, links: Sequence[str] = (), extend: bool = False) -> CompiledLinkage:
+    """A linkage or table compiled to C, for many poses: `compile_linkage(linkage).solve(travel)`. With `extend=True` a table goes on
+    straight beyond its nodes, which `pose.extended` tells."""
+    return CompiledLinkage(linkage, links, extend)

@@ -28,6 +28,10 @@ def command(args: Namespace) -> int:
     rows = [["operations", *(str(count[k]) for k in kinds)]]
     if count["per_step"]["total"]:
         rows.append(["of them per step", *(str(count["per_step"][k]) for k in kinds)])
+    rows += [
+        [f"apart, in a call of {name}", *(str(inside[k]) for k in kinds)]
+        for name, inside in count.get("routines", {}).items()
+    ]
     classic = count["classic"]
     print(heading(equations))
     print(table(rows, ["", *kinds], "<" + ">" * len(kinds)))

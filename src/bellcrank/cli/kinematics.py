@@ -19,7 +19,7 @@ from bellcrank.linkage.table import default_range
 from bellcrank.linkage.wheel import MODES
 
 COLUMNS = (
-    "travel", "rack", "camber", "toe", "caster", "kingpin_inclination", "scrub_radius", "mechanical_trail", "half_track_change",
+    "travel", "rack", "camber", "toe", "caster", "kingpin_inclination", "scrub_radius", "mechanical_trail", "track_change",
     "wheelbase_change", "roll_centre_height", "anti_dive", "anti_squat", "anti_lift_braking", "anti_lift_driving",
 )  # fmt: skip
 
@@ -66,14 +66,14 @@ def span(text: str) -> np.ndarray:
 def command(args: Namespace) -> int:
     """Measure a suspension over travel and rack: camber, toe, roll centre, motion ratios and more."""
     name = args.suspension
-    linkage = load(shipped(name) if name in shipped() and not Path(name).exists() else name)
+    known = name in shipped() or (not Path(name).exists() and not Path(name).suffix)
+    linkage = load(shipped(name) if known and not Path(name).exists() else name)
     sweep = args.rack is not None and len(args.rack) > 1
     travel = np.array([args.at / 1000]) if sweep else _travel(args, linkage)
     rack = np.zeros(1) if args.rack is None else args.rack
     modes = MODES if args.mode == "all" else (args.mode,)
     found = [measure(linkage, travel, rack, mode) for mode in modes]
-    if args.csv:
-        _save(found, args.csv)
+    written = _save(found, args.csv) if args.csv else []
     if args.plot:
         make_folder(args.plot)
         try:
@@ -87,9 +87,9 @@ def command(args: Namespace) -> int:
         print(json.dumps(_figures(linkage, found), indent=2))
         return FINE
     _show(linkage, found, args.columns)
-    for flag in (args.csv, args.plot, args.table):
-        if flag:
-            print(f"wrote {flag}")
+    for path in (*written, args.plot, args.table):
+        if path:
+            print(f"wrote {path}")
     return FINE
 
 
@@ -99,11 +99,12 @@ def _travel(args: Namespace, linkage: Linkage) -> np.ndarray:
     return np.linspace(*default_range(linkage), 17)
 
 
-def _save(found: list[Measures], path: str) -> None:
+def _save(found: list[Measures], path: str) -> list[Path]:
+    """One file, or one for each motion of the other wheel."""
     make_folder(path)
-    for m in found:
-        place = Path(path)
-        m.save(place if len(found) == 1 else place.with_name(f"{place.stem}_{m.mode}{place.suffix}"))
+    place = Path(path)
+    own = [place] if len(found) == 1 else [place.with_name(f"{place.stem}_{m.mode}{place.suffix}") for m in found]
+    return [m.save(p) for m, p in zip(found, own, strict=True)]
 
 
 def _figures(linkage: Linkage, found: list[Measures]) -> dict[str, object]:
@@ -132,7 +133,7 @@ def _show(linkage: Linkage, found: list[Measures], columns: str | None) -> None:
         rows = [[_cell(m, c, i) for c in names] for i in range(len(m["travel"]))]
         print(f"\n{m.mode} motion")
         print(table([units, *rows], [c.replace("_", " ") for c in names], ">" * len(names)))
-    for note in found[0].notes:
+    for note in (*filter(None, [chain.note]), *found[0].notes):
         print(f"note: {note}")
 
 
@@ -149,11 +150,7 @@ def _columns(m: Measures, columns: str | None) -> list[str]:
 
 
 def _cell(m: Measures, column: str, i: int) -> str:
-    values = np.broadcast_to(m[column], m["travel"].shape)
-    return (
-        f"{1000 * values[i]:.2f}"
-        if m.units[column] == "m"
-        else f"{values[i]:.3f}"
-        if abs(values[i]) < 1000
-        else f"{values[i]:.0f}"
-    )
+    value = float(np.broadcast_to(m[column], m["travel"].shape)[i])
+    places = 2 if m.units[column] == "m" else 3 if abs(value) < 1000 else 0
+    value = round(1000 * value if m.units[column] == "m" else value, places) + 0.0  # no minus before a zero
+    return f"{value:.{places}f}"

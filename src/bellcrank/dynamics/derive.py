@@ -130,7 +130,10 @@ def derivations(analysis: Analysis, solve_by: str, without: frozenset[str] = fro
     guided = analysis.mechanism.guided  # an articulated body knows no speed that moves several links
     composite_too = guided or ("composite" not in without and (len(names) <= LONG or "articulated" in without))
     if guided and solve_by == "order-n":
-        raise ModelError("solve='order-n' is not available for models with linkage joints; leave it at 'auto'")
+        raise ModelError(
+            "solve='order-n' is not available for models with linkages: the recursion passes from body to body along joints of their own,"
+            " but one travel moves several links at once. Use 'auto', 'explicit' or 'implicit'"
+        )
     for reference in choices:
         system = prepare(analysis, reference, True, without)
         start = system.work.copy()

@@ -104,7 +104,7 @@ def _rotate(link: Link, motion: Motion, work: Work, w_up: Vec3, alpha_up: Vec3, 
     w_here, alpha_here = down(work, link, w_up), down(work, link, alpha_up)
     if link.guided:
         turns = [f for f in link.freedoms if f.rotational]
-        own = work.hold3(add(*(mul(f.speed, f.axis[c]) for f in turns)) for c in range(3))
+        own = work.hold3(add(link.w[c], *(mul(f.speed, f.axis[c]) for f in turns)) for c in range(3))
         alpha_here = work.add(work.add(alpha_here, work.cross(w_here, own)), link.alpha)
         w_here = work.add(w_here, own)
         motion.delta.update({f.index: ZERO for f in turns if f.index not in motion.delta})
@@ -145,7 +145,8 @@ def _translate(link: Link, motion: Motion, work: Work, a_up: Vec3, W_up: Mat3, w
             motion.delta[f.index] = neg(along)
             a = work.hold3(sub(a[i], mul(along, d[i])) for i in range(3))
     if link.guided:
-        own = work.hold3(add(*(mul(f.speed, f.axis[c]) for f in link.freedoms if not f.rotational)) for c in range(3))
+        slides = [f for f in link.freedoms if not f.rotational]
+        own = work.hold3(add(link.v[c], *(mul(f.speed, f.axis[c]) for f in slides)) for c in range(3))
         swung = work.cross(w_up, own)
         a = work.hold3(add(a[i], mul(TWO, swung[i]), link.a[i]) for i in range(3))
     motion.a.append(down(work, link, a))

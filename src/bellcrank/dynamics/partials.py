@@ -88,7 +88,8 @@ def _rotate(link: Link, motion: Motion, turns: list[Partial], reduction: Reducti
             alpha = work.hold3(add(alpha[c], mul(drift, freedom.axis[c])) for c in range(3))
             w = work.add(w, own)
     if link.guided:
-        alpha = work.add(alpha, link.alpha)
+        alpha = work.add(work.add(alpha, work.cross(carried, link.w)), link.alpha)
+        w = work.add(w, link.w)
     turns.append(parts)
     motion.w.append(w)
     motion.alpha.append(alpha)
@@ -129,7 +130,8 @@ def _translate(
         drift = reduction.drift(freedom.index)
         a = work.hold3(add(a[c], mul(TWO, freedom.speed, coriolis[c]), mul(drift, freedom.axis[c])) for c in range(3))
     if link.guided:
-        a = work.add(a, link.a)
+        swung = work.cross(w_up, link.v)
+        a = work.hold3(add(a[c], mul(TWO, swung[c]), link.a[c]) for c in range(3))
     moves.append({r: down(work, link, v) for r, v in parts.items()})
     motion.a.append(down(work, link, a))
 

@@ -66,6 +66,8 @@ class Link:
     guided: bool = False  # moved by functions: p and matrix vary, freedoms turn and move it at once
     a: Vec3 = NULL  # of a guided link: acceleration of its own motion for constant speeds, parent link's axes
     alpha: Vec3 = NULL  # likewise of its rotation, link axes
+    v: Vec3 = NULL  # of a guided link: what moves it with all speeds zero, parent link's axes
+    w: Vec3 = NULL  # likewise what turns it, link axes
     spin: bool = False  # leaf whose rotation is taken as absolute
     spin_inertia: Expr = ZERO  # about the axis, of a spin leaf
 
@@ -208,6 +210,8 @@ def _add_guided(
     link.guided = True
     link.a = work.apply(home.R, work.hold3(motion.a))
     link.alpha = work.apply_transposed(R, work.hold3(motion.alpha))
+    link.v = work.apply(home.R, work.hold3(motion.v))
+    link.w = work.apply_transposed(R, work.hold3(motion.w))
     for u, speed, d, delta in zip(guided.speeds, speeds, motion.d, motion.delta, strict=True):
         turn = work.apply_transposed(R, work.hold3(delta))
         link.freedoms.append(Freedom(link.index, order[u], u, speed, True, turn))

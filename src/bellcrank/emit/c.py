@@ -20,6 +20,7 @@ from bellcrank.emit.schedule import BEST, Options, Schedule, needed, schedule
 from bellcrank.emit.steps import Angles, Step, step_expressions, step_targets, symbols_in
 from bellcrank.expr import ZERO, Expr, Func, Symbol, postorder
 from bellcrank.expr.table import Table
+from bellcrank.program.lookup import routine_source
 from bellcrank.program.program import Assign, Call, Loops, Program, Reduce, Scales, Section, Solve
 
 LONGEST = 500  # statements in one function of several; twice as many may stay in one
@@ -227,7 +228,8 @@ class _Source:
             lines.append(template("memory.c"))
         for c in own:
             name = identifier(c.routine.name)
-            lines += [f"#define {name} {c.function}", c.routine.c.strip(), f"#undef {name}", ""]
+            text = routine_source(self.program, c.routine, "c").strip()
+            lines += [f"#define {name} {c.function}", text, f"#undef {name}", ""]
         return "\n".join(lines)
 
     def _constants(self) -> str:

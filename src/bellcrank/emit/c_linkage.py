@@ -1,14 +1,11 @@
-"""Linkages in C: the Newton iteration of a function given by equations, and look-ups of tables of poses.
+"""Linkages in C: the Newton iteration of a function given by equations.
 
-In:  an `Implicit`, or arrays of a table. Out: text for the `c` of an external routine, which needs nothing but the head of a program.
+In:  an `Implicit`. Out: text for the `c` of an external routine, which needs nothing but the head of a program.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
-
-import numpy as np
 
 from bellcrank.emit.c import template
 from bellcrank.emit.c_printer import CPrinter
@@ -16,8 +13,6 @@ from bellcrank.emit.names import identifier
 from bellcrank.expr import Expr, Symbol
 from bellcrank.program.implicit import Implicit
 from bellcrank.program.program import Scheduler
-
-Array = np.ndarray[Any, Any]
 
 
 def implicit_source(name: str, function: Implicit) -> str:
@@ -127,129 +122,6 @@ def _statements(results: Sequence[tuple[str, Expr]], names: dict[Symbol, str]) -
     printer = CPrinter(dict(names), {}, {})
     lines = [line for s in [*plan.constants, *plan.statements] for line in printer.step(s)]
     return [*lines, *(f"{target} = {printer.expr(e)};" for (target, _), e in zip(results, lowered, strict=True))]
-
-
-def _array(name: str, values: Array) -> str:
-    rows = values.reshape(len(values), -1)
-    body = ",\n".join("    {" + ", ".join(repr(float(x)) for x in row) + "}" for row in rows)
-    return f"static const double {name}[{len(rows)}][{rows.shape[1]}] = {{\n{body}}};"
-
-
-def pieces_source(name: str, low: float, high: float, step: float, coefficients: Array, R: Array, extend: bool) -> str:
-    """C of the look-up in a table of one input: `void name(double z, double *values)`, 24 values."""
-    own, powers = identifier(name), coefficients.shape[1]
-    n = len(R)
-    data = np.concatenate([coefficients.reshape(n, -1), R.reshape(n, -1)], axis=1)
-    # Horner's rule for value and two derivatives by s
-    horner = [f"f[c] = a[6*{powers - 1} + c]; d[c] = e[c] = 0.0;"]
-    for k in reversed(range(powers - 1)):
-        horner += ["e[c] = e[c]*s + 2.0*d[c];", "d[c] = d[c]*s + f[c];", f"f[c] = f[c]*s + a[6*{k} + c];"]
-    body = "\n        ".join(horner)
-    outside = (
-        "const double inside = z < low ? low : z > high ? high : z, beyond = z - inside;"
-        if extend
-        else "const double inside = z, beyond = 0.0;"
-    )
-    guard = (
-        ""
-        if extend
-        else "if (!(z >= low - slack && z <= high + slack)) { for (int k = 0; k < 24; k++) v[k] = NAN; return; }"
-    )
-    return f"""{template("pose_table.c")}
-{_array(own + "_pieces", data)}
-
-static inline void {own}(double z, double *v)
-{{
-    const double low = {low!r}, high = {high!r}, per = {1.0 / step!r}, slack = {1e-12 * (high - low)!r};
-    (void)high; (void)slack;
-    {guard}
-    {outside}
-    const double place = (inside - low)*per;
-    const int i = place < 0.0 ? 0 : place < {n}.0 ? (int)place : {n - 1};
-    const double s = place - i, *a = {own}_pieces[i];
-    double f[6], d[6], e[6], shape[5], w[3];
-    for (int c = 0; c < 6; c++) {{
-        {body}
-        d[c] *= per;
-        e[c] *= per*per;
-        if (beyond < 0.0 || beyond > 0.0) {{ f[c] += beyond*d[c]; e[c] = 0.0; }}
-    }}
-    pose_shapes(f[3]*f[3] + f[4]*f[4] + f[5]*f[5], shape);
-    for (int k = 0; k < 3; k++) {{
-        v[k] = f[k];
-        v[12 + k] = d[k];
-        v[18 + k] = e[k];
-    }}
-    pose_turn(a + {6 * powers}, f + 3, shape, v + 3);
-    pose_spin(f + 3, d + 3, shape, w);
-    pose_apply(a + {6 * powers}, w, v + 15);
-    pose_spin_rate(f + 3, d + 3, e + 3, shape, w);
-    pose_apply(a + {6 * powers}, w, v + 21);
-}}
-"""
-
-
-def cells_source(
-    name: str, lows: Sequence[float], highs: Sequence[float], steps: Sequence[float], coefficients: Array
-) -> str:
-    """C of the look-up in a bicubic table: `void name(double z, double r, double *values)`, 42 values."""
-    own = identifier(name)
-    nz, nr = coefficients.shape[:2]
-    return f"""{template("pose_table.c")}
-{_array(own + "_cells", coefficients.reshape(nz * nr, -1))}
-
-static inline void {own}(double z, double r, double *v)
-{{
-    static const double identity[9] = {{1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0}};
-    const double pz = {1.0 / steps[0]!r}, pr = {1.0 / steps[1]!r};
-    const double x = (z - ({lows[0]!r}))*pz, y = (r - ({lows[1]!r}))*pr;
-    if (!(x >= -1e-9 && x <= {nz} + 1e-9 && y >= -1e-9 && y <= {nr} + 1e-9)) {{
-        for (int k = 0; k < 42; k++)
-            v[k] = NAN;
-        return;
-    }}
-    const int i = x < 0.0 ? 0 : x < {nz}.0 ? (int)x : {nz - 1}, j = y < 0.0 ? 0 : y < {nr}.0 ? (int)y : {nr - 1};
-    const double s = x - i, t = y - j, *a = {own}_cells[i*{nr} + j];
-    double f[6], fz[6], fr[6], zz[6], zr[6], rr[6], shape[5];
-    for (int c = 0; c < 6; c++) {{
-        double g[4], h[4], m[4]; /* along r: value, slope, second derivative, by power of s */
-        for (int k = 0; k < 4; k++) {{
-            const double *b = a + 24*k + c;
-            g[k] = b[0] + t*(b[6] + t*(b[12] + t*b[18]));
-            h[k] = (b[6] + t*(2.0*b[12] + 3.0*t*b[18]))*pr;
-            m[k] = (2.0*b[12] + 6.0*t*b[18])*pr*pr;
-        }}
-        f[c] = g[0] + s*(g[1] + s*(g[2] + s*g[3]));
-        fz[c] = (g[1] + s*(2.0*g[2] + 3.0*s*g[3]))*pz;
-        zz[c] = (2.0*g[2] + 6.0*s*g[3])*pz*pz;
-        fr[c] = h[0] + s*(h[1] + s*(h[2] + s*h[3]));
-        zr[c] = (h[1] + s*(2.0*h[2] + 3.0*s*h[3]))*pz;
-        rr[c] = m[0] + s*(m[1] + s*(m[2] + s*m[3]));
-    }}
-    const double *p = f + 3;
-    double both[3], sum[3];
-    pose_shapes(p[0]*p[0] + p[1]*p[1] + p[2]*p[2], shape);
-    pose_turn(identity, p, shape, v + 3);
-    pose_spin(p, fz + 3, shape, v + 18);
-    pose_spin(p, fr + 3, shape, v + 21);
-    pose_spin_rate(p, fz + 3, zz + 3, shape, v + 33);
-    pose_spin_rate(p, fr + 3, rr + 3, shape, v + 36);
-    for (int k = 0; k < 3; k++) {{
-        v[k] = f[k];
-        v[12 + k] = fz[k];
-        v[15 + k] = fr[k];
-        v[24 + k] = zz[k];
-        v[27 + k] = rr[k];
-        v[30 + k] = zr[k];
-        both[k] = fz[3 + k] + fr[3 + k];
-        sum[k] = zz[3 + k] + 2.0*zr[3 + k] + rr[3 + k];
-    }}
-    double w[3];
-    pose_spin_rate(p, both, sum, shape, w);
-    for (int k = 0; k < 3; k++)
-        v[39 + k] = 0.5*(w[k] - v[33 + k] - v[36 + k]);
-}}
-"""
 
 
 def poses_source(parts: Sequence[str], calls: Sequence[str], second: bool, width: int) -> str:

@@ -144,7 +144,7 @@ def external_calls(program: Program, outside: Iterable[str] = ()) -> dict[Any, E
     for routine in program.routines:
         if isinstance(routine, Table):
             continue
-        if routine.c and routine.name.lower() not in away:
+        if routine.known_in("c") and routine.name.lower() not in away:
             when = 1 if program.in_rates(routine) else 2
             calls[routine] = ExternalCall(routine, -1, offset, f"external_{identifier(routine.name)}", when)
             offset += routine.memory or 0

@@ -17,6 +17,7 @@ from bellcrank.emit.schedule import needed
 from bellcrank.emit.steps import step_targets
 from bellcrank.expr import Expr, Func, Symbol, postorder
 from bellcrank.expr.table import Table
+from bellcrank.program.lookup import routine_source
 from bellcrank.program.null_space import SINGULAR
 from bellcrank.program.program import Assign, Program, Reduce, Scales, Section, Solve, Statement, statement_expressions
 
@@ -226,6 +227,8 @@ class _Source:
             parts.append(template("spline.f90"))
         if any(len(t.axes) == 2 for t in self.tables):
             parts.append(template("surface.f90"))
+        helpers = dict.fromkeys(r.writer.helpers for r in self.externals if r.writer is not None and r.writer.helpers)
+        parts += [template(name) for name in helpers]
         return "\n".join([*parts, *map(self._table, self.tables)])
 
     def _table(self, t: Table) -> str:
@@ -253,7 +256,8 @@ class _Source:
         return "\n".join(lines)
 
     def _externals(self) -> list[str]:
-        return [f"  ! external routine {comment(r.name)}\n{r.fortran.strip(chr(10))}\n" for r in self.externals]
+        texts = ((r.name, routine_source(self.program, r, "fortran").strip(chr(10))) for r in self.externals)
+        return [f"  ! external routine {comment(name)}\n{text}\n" for name, text in texts]
 
 
 def _scales(k: Scales) -> list[str]:

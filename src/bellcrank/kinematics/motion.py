@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from bellcrank.errors import ModelError
 from bellcrank.expr import ONE, ZERO, Expr, Symbol, add, cos, div, mul, neg, nominal, sin, sub, substitute
 from bellcrank.kinematics.work import Work
-from bellcrank.model.guide import Guided
+from bellcrank.model.guide import Guided, given_rate
 from bellcrank.model.mechanism import Body, Mechanism
 from bellcrank.vector.basis import (
     IDENTITY,
@@ -69,15 +69,11 @@ class Kinematics:
                 return self.rates[s]
             case "speed":
                 return Symbol(s.name.replace("u(", "up(", 1), "acceleration", s.order)
-            case "time":
-                return ONE
-            case "variable":
-                return Symbol(f"dxdt({s.name})", "rate", s.order)
-            case "rate" if not s.name.startswith("dxdt(dxdt("):
-                return Symbol(f"dxdt({s.name})", "rate", s.order)
-            case "acceleration" | "rate":
+            case "acceleration":
                 raise ModelError(f"the time derivative of {s.name} is not available")
-        return ZERO
+            case "rate" if s.name.startswith("dxdt(dxdt("):
+                raise ModelError(f"the time derivative of {s.name} is not available")
+        return given_rate(s)
 
     def nominal(self, e: Expr) -> Expr:
         """e with all states at zero; the scalar part of Euler parameters is then 1."""
@@ -122,8 +118,8 @@ def _place_guided(k: Kinematics, body: Body, guided: Guided) -> None:
     R = motion.R
     frame = Frame(body.name, base, (k.work.hold3(R[0]), k.work.hold3(R[1]), k.work.hold3(R[2])))
     k.frames[body.index] = frame
-    w = k.w[parent]
-    moved = Vector({})
+    w = k.w[parent] + base.vector(k.work.hold3(motion.w))
+    moved = base.vector(k.work.hold3(motion.v))
     for d, delta, u in zip(motion.d, motion.delta, speeds, strict=True):
         w = w + base.vector(k.work.hold3(delta)) * u
         moved = moved + base.vector(k.work.hold3(d)) * u

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import csv
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -129,7 +129,7 @@ class _Reader:
             {n: self._length(f"length of '{n}'", v) for n, v in self._mapping("lengths").items()},
             self._vehicle(),
             str(data.get("note", "")),
-            tuple(str(b) for b in data.get("bodies", ())),
+            self._names("bodies"),
             self._joints(points),
             self._rods(),
         )
@@ -208,9 +208,9 @@ class _Reader:
                     self.problems.append(
                         f"strut '{name}': '{key}' is not known; it has between, stiffness (N/m) and damping (N s/m)."
                     )
-            between = s.get("between", ())
-            if isinstance(between, str) or len(between) != 2:
-                self.problems.append(f"strut '{name}': between must be two hard points, given {between!r}.")
+            between = self._pair(s)
+            if len(between) != 2:
+                self.problems.append(f"strut '{name}': between must be two hard points, given {s.get('between')!r}.")
                 continue
             values = [None if k not in s else self._number(f"strut '{name}'", s[k]) for k in ("stiffness", "damping")]
             struts.append(Strut(name, (str(between[0]), str(between[1])), *values))
@@ -230,6 +230,9 @@ class _Reader:
             self.problems.append("rack axis: it must not be zero.")
             axis = (0.0, 1.0, 0.0)
         points = data.get("points", ())
+        if not isinstance(points, Sequence):
+            self.problems.append(f"rack points must be a list of hard points, given {points!r}.")
+            points = ()
         return Rack(tuple(str(p) for p in ([points] if isinstance(points, str) else points)), axis)
 
     def _vehicle(self) -> dict[str, Any]:
@@ -250,11 +253,45 @@ class _Reader:
                 result[key] = read(f"vehicle {key}", value)
         return result
 
+    def _names(self, key: str) -> tuple[str, ...]:
+        value = self.data.get(key, ())
+        if isinstance(value, str) or not isinstance(value, Sequence):
+            self.problems.append(f"{key} must be a list of names, given {value!r}.")
+            return ()
+        return tuple(str(x) for x in value)
+
+    def _listed(self, key: str, unnamed: str) -> list[tuple[str, Mapping[str, Any]]]:
+        """Entries by name: a list of tables, each with its name, or a table of them; two points or bodies may stand alone."""
+        value = self.data.get(key, ())
+        if isinstance(value, Mapping):
+            entries = list(value.items())
+        elif isinstance(value, Sequence) and not isinstance(value, str):
+            entries = [
+                (str(e["name"]) if isinstance(e, Mapping) and "name" in e else unnamed.format(i), e)
+                for i, e in enumerate(value, 1)
+            ]
+        else:
+            self.problems.append(f"{key} must be a list of tables, or a table of names, given {value!r}.")
+            return []
+        found = []
+        for name, e in entries:
+            if isinstance(e, Sequence) and not isinstance(e, str):
+                e = {"between": e}
+            if isinstance(e, Mapping):
+                found.append((str(name), e))
+            else:
+                self.problems.append(f"{key}: '{name}' must be a table with what it is between, given {e!r}.")
+        return found
+
+    @staticmethod
+    def _pair(entry: Mapping[str, Any]) -> list[Any]:
+        between = entry.get("between", ())
+        return list(between) if isinstance(between, Sequence) and not isinstance(between, str) else [between]
+
     def _joints(self, points: Mapping[str, Point]) -> tuple[Joint, ...]:
         joints = []
-        for i, j in enumerate(self.data.get("joints", ()), 1):
-            between = list(j.get("between", ()))
-            name = str(j.get("name", f"joint {i}"))
+        for name, j in self._listed("joints", "joint {}"):
+            between = self._pair(j)
             if len(between) != 2 or "kind" not in j or "at" not in j:
                 self.problems.append(f"joint '{name}': it needs kind, between (two bodies) and at (a hard point).")
                 continue
@@ -266,7 +303,7 @@ class _Reader:
         """A direction: three numbers, or two hard points."""
         if value is None:
             return None
-        if len(value) == 2 and all(isinstance(v, str) for v in value):
+        if isinstance(value, Sequence) and len(value) == 2 and all(isinstance(v, str) for v in value):
             if any(v not in points for v in value):
                 self.problems.append(f"{what}: axis {list(value)} names a hard point that does not exist.")
                 return None
@@ -276,8 +313,8 @@ class _Reader:
 
     def _rods(self) -> tuple[Rod, ...]:
         rods = []
-        for i, r in enumerate(self.data.get("rods", ()), 1):
-            name, between = str(r.get("name", f"rod_{i}")), list(r.get("between", ()))
+        for name, r in self._listed("rods", "rod_{}"):
+            between = self._pair(r)
             if len(between) != 2:
                 self.problems.append(f"rod '{name}': between must be two hard points, given {between!r}.")
                 continue

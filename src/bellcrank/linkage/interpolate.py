@@ -59,8 +59,8 @@ class Pieces:
     coefficients: Array
     R: Array
 
-    def values(self, i: Array, s: Array) -> tuple[Array, Array, Array]:
-        """The six values with first and second derivative by travel."""
+    def values(self, i: Array, s: Array, beyond: Array | float = 0.0) -> tuple[Array, Array, Array]:
+        """The six values with first and second derivative by travel; `beyond` the last node they go on straight."""
         c = self.coefficients[i]
         f = np.zeros((len(i), 6))
         df, ddf = np.zeros_like(f), np.zeros_like(f)
@@ -68,10 +68,10 @@ class Pieces:
             ddf = ddf * s[:, None] + 2 * df
             df = df * s[:, None] + f
             f = f * s[:, None] + c[:, k]
-        return f, df / self.step, ddf / self.step**2
+        return straight(f, df / self.step, ddf / self.step**2, beyond)
 
-    def solve(self, i: Array, s: Array) -> Nodes:
-        f, df, ddf = self.values(i, s)
+    def solve(self, i: Array, s: Array, beyond: Array | float = 0.0) -> Nodes:
+        f, df, ddf = self.values(i, s, beyond)
         R = self.R[i]
         p, dp, ddp = f[:, 3:], df[:, 3:], ddf[:, 3:]
         return Nodes(
@@ -82,6 +82,12 @@ class Pieces:
             ddf[:, :3],
             _turn(R, spin_rate(p, dp, ddp)),
         )
+
+
+def straight(f: Array, df: Array, ddf: Array, beyond: Array | float) -> tuple[Array, Array, Array]:
+    """Values and derivatives at the end of a table, continued by their slopes."""
+    by = np.asarray(beyond, float).reshape(-1, *[1] * (f.ndim - 1))
+    return f + by * df, df, np.where(by == 0.0, ddf, 0.0)
 
 
 def _turn(R: Array, v: Array) -> Array:
@@ -126,12 +132,13 @@ class ThreeRotations:
     middle: Array  # rotation vector from node to node, left node's axes
     last: Array  # delta_{i+1} in the right node's axes
 
-    def solve(self, i: Array, s: Array) -> Nodes:
+    def solve(self, i: Array, s: Array, beyond: Array | float = 0.0) -> Nodes:
         h = self.step
-        f, df, ddf = self.position.values(i, s)
-        h01, dh01, ddh01 = s * s * (3 - 2 * s), 6 * s * (1 - s), 6 - 12 * s
-        h10, dh10, ddh10 = s * (1 - s) ** 2, 1 - 4 * s + 3 * s * s, 6 * s - 4
-        h11, dh11, ddh11 = s * s * (s - 1), 3 * s * s - 2 * s, 6 * s - 2
+        f, df, ddf = self.position.values(i, s, beyond)
+        by = np.asarray(beyond, float) / h
+        h01, dh01, ddh01 = straight(s * s * (3 - 2 * s), 6 * s * (1 - s), 6 - 12 * s, by)
+        h10, dh10, ddh10 = straight(s * (1 - s) ** 2, 1 - 4 * s + 3 * s * s, 6 * s - 4, by)
+        h11, dh11, ddh11 = straight(s * s * (s - 1), 3 * s * s - 2 * s, 6 * s - 2, by)
         R0 = self.R[i]
         R1 = R0 @ exp(self.first[i] * (h * h10)[:, None])
         R2 = R1 @ exp(self.middle[i] * h01[:, None])

@@ -60,7 +60,7 @@ def _none(index: int, args: Sequence[Expr]) -> Expr:
 class ExactGuide:
     """A linkage solved at every evaluation. `second`: its second input moves too."""
 
-    def __init__(self, name: str, linkage: Linkage, second: bool, c: str | None) -> None:
+    def __init__(self, name: str, linkage: Linkage, second: bool, writer: Any = None) -> None:
         self.linkage, self.second = linkage, second
         self.count = 2 if second else 1
         plan = linkage.plan
@@ -70,7 +70,7 @@ class ExactGuide:
             ("z", "r")[: self.count],
             tuple(f"{name}.{i}" for i in range(total)),
             python=python_function(linkage, second),
-            c=c,
+            writer=writer,
         )
         self._zero = self.routine.python(*[0.0] * self.count)  # type: ignore[misc]
 
@@ -189,7 +189,12 @@ class TableGuide:
     """A linkage looked up in a table."""
 
     def __init__(
-        self, name: str, table: Table, second: bool, c: Callable[[str, str], str] | None, extend: bool = False
+        self,
+        name: str,
+        table: Table,
+        second: bool,
+        writer: Callable[[str, str], Any] | None = None,
+        extend: bool = False,
     ) -> None:
         if second and table.rack is None:
             raise ModelError(f"the table of '{table.name}' has no second input; make it with rack=(low, high)")
@@ -197,7 +202,7 @@ class TableGuide:
         self.two = table.rack is not None
         self.count = 2 if second else 1
         self.extend = extend
-        self._c = c
+        self._writer = writer
         self._routines: dict[str, External] = {}
         self._zero: dict[External, Sequence[float]] = {}
 
@@ -216,8 +221,8 @@ class TableGuide:
 
             arguments = ("z", "r")[: 2 if self.two else 1]
             returns = tuple(f"{name}.{i}" for i in range(total))
-            text = None if self._c is None else self._c(name, part)
-            self._routines[part] = made = External(name, arguments, returns, python=look_up, c=text)
+            writer = None if self._writer is None else self._writer(name, part)
+            self._routines[part] = made = External(name, arguments, returns, python=look_up, writer=writer)
             self._zero[made] = look_up(*[0.0] * len(arguments))
         return self._routines[part]
 

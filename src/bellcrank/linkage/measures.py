@@ -80,8 +80,9 @@ def measure(linkage: Any, travel: Any, rack: Any = 0.0, mode: str = "parallel") 
         m.add("rack", r, "m", "rack travel")
     _angles(m, wheel)
     _steering_axis(m, wheel)
-    _places(m, wheel, drawn)
-    _roll_centre(m, linkage, wheel, z, r, mode)
+    far = _other_wheel(linkage, wheel, z, r, mode)
+    _places(m, wheel, far, drawn)
+    _roll_centre(m, linkage, wheel, far)
     _anti(m, wheel)
     _struts(m, wheel)
     return m
@@ -121,7 +122,6 @@ def _steering_axis(m: Measures, w: Wheel) -> None:
         "kingpin inclination, top inward positive",
     )
     if "tyre_radius" not in w.chain.vehicle:
-        m.notes.append("no tyre_radius in the file: measures at the ground are left out")
         return
     ground = at + k * ((w.contact[:, 2] - at[:, 2]) / k[:, 2])[:, None]
     offset = w.contact - ground
@@ -132,11 +132,16 @@ def _steering_axis(m: Measures, w: Wheel) -> None:
     m.add("mechanical_trail", -(offset[:, :2] * ahead).sum(1), "m", "mechanical trail, steering axis ahead positive")
 
 
-def _places(m: Measures, w: Wheel, drawn: Wheel) -> None:
+def _places(m: Measures, w: Wheel, far: Wheel, drawn: Wheel) -> None:
     centre = w.centre * w.flip
     for i, name in enumerate("xyz"):
         m.add(f"wheel_{name}", centre[:, i], "m", f"wheel centre {name}, axes of the file")
-    m.add("half_track_change", w.contact[:, 1] - drawn.contact[:, 1], "m", "outward movement of the contact point")
+    at = "contact point" if "tyre_radius" in w.chain.vehicle else "wheel centre"
+    half = w.contact[:, 1] - drawn.contact[:, 1]
+    m.add("half_track_change", half, "m", f"outward movement of the {at}")
+    if w.chain.carrier != "axle":
+        other = half if far is w else far.contact[:, 1] - drawn.contact[:, 1]
+        m.add("track_change", half + other, "m", f"track change of the axle at the {at}s")
     ahead = w.centre[:, 0] - drawn.centre[:, 0]
     axle = w.chain.vehicle.get("axle")
     if axle in ("front", "rear"):
@@ -157,8 +162,19 @@ def _places(m: Measures, w: Wheel, drawn: Wheel) -> None:
         m.add(f"instant_axis_d{name}", direction[:, i], "1", f"direction of the instant axis, {name}")
 
 
-def _roll_centre(m: Measures, linkage: Any, w: Wheel, z: Array, r: Array, mode: str) -> None:
+def _other_wheel(linkage: Any, w: Wheel, z: Array, r: Array, mode: str) -> Wheel:
+    """The other wheel of the axle, seen as if it were on this side."""
+    other = {"parallel": z, "opposite": -z, "single": np.zeros_like(z)}[mode]
+    # it is the mirror image; a rack that steers this one inward steers that one outward
+    alone = w.chain.carrier == "axle" or (mode == "parallel" and not r.any())
+    return w if alone else see_wheel(linkage, other, -r, mode)
+
+
+def _roll_centre(m: Measures, linkage: Any, w: Wheel, far: Wheel) -> None:
     if "tyre_radius" not in w.chain.vehicle:
+        m.notes.append(
+            "no tyre_radius in the file: measures at the ground are left out, and track changes are those of wheel centres"
+        )
         return
     label = "roll centre height above the ground, force based"
     if "roll" in linkage.inputs:
@@ -176,9 +192,6 @@ def _roll_centre(m: Measures, linkage: Any, w: Wheel, z: Array, r: Array, mode: 
     def height(x: Wheel) -> Array:
         return x.contact[:, 1] * x.v_contact[:, 1] / x.v_contact[:, 2]
 
-    other = {"parallel": z, "opposite": -z, "single": np.zeros_like(z)}[mode]
-    # the other wheel is the mirror image; a rack that steers this one inward steers that one outward
-    far = w if mode == "parallel" and not r.any() else see_wheel(linkage, other, -r, mode)
     m.add("roll_centre_height", 0.5 * (height(w) + height(far)), "m", label)
 
 

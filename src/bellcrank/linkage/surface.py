@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.linkage.interpolate import CUBIC
+from bellcrank.linkage.interpolate import CUBIC, straight
 from bellcrank.linkage.pose import Pose
 from bellcrank.linkage.rotations import exp, log, spin, spin_rate, unspin
 
@@ -26,9 +26,13 @@ class Cells:
     hr: float
     coefficients: Array
 
-    def solve(self, i: Array, s: Array, j: Array, t: Array) -> dict[str, Array]:
+    def solve(
+        self, i: Array, s: Array, j: Array, t: Array, beyond: tuple[Array | float, Array | float] = (0.0, 0.0)
+    ) -> dict[str, Array]:
+        """Poses in cells (i, j) at places (s, t); what lies `beyond` the last nodes goes on straight."""
         c = self.coefficients[i, j]
-        powers = [np.stack(_powers(x, h), 0) for x, h in ((s, self.hz), (t, self.hr))]  # derivative, n, power
+        places = ((s, self.hz, beyond[0]), (t, self.hr, beyond[1]))
+        powers = [np.stack(straight(*_powers(x, h), by), 0) for x, h, by in places]  # derivative, n, power
 
         def value(a: int, b: int) -> Array:
             return np.einsum("nk,nl,nklc->nc", powers[0][a], powers[1][b], c)

@@ -17,7 +17,7 @@ from bellcrank.linkage.chain import Chain, HardPoint, Input, Joint, Rod, Strut
 from bellcrank.linkage.interpolate import SCHEMES, Nodes, Pieces, ThreeRotations, interpolant
 from bellcrank.linkage.linkage import attach
 from bellcrank.linkage.pose import Pose
-from bellcrank.linkage.rotations import angle, exp
+from bellcrank.linkage.rotations import angle
 from bellcrank.linkage.surface import Cells, cells
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ class Table:
         extend: bool = False,
     ) -> Pose:
         """The interpolated pose at a travel (m), scalar or array. Outside the table: an error, or with `extend=True` the pose goes on
-        straight (constant d and delta) and `pose.extended` is true there."""
+        straight (constant d, rotation vector linear from the last node) and `pose.extended` is true there."""
         second = rack if roll is None else roll
         if self.rack is None and second is not None and np.any(np.asarray(second) != 0):
             raise ModelError(f"table '{self.name}' has no second input")
@@ -120,13 +120,17 @@ class Table:
         if self.rack is not None:
             r = arrays[1].ravel()
             r_in = self._inside(r, self.rack, self.inputs[1], extend)
+        beyond = (z - z_in, r - r_in) if extend else (np.zeros_like(z), np.zeros_like(z))
+        extended = (beyond[0] != 0) | (beyond[1] != 0)
         poses = {}
         for name in [self.chain.carrier, *(self.links if links is None else links)]:
             if self.rack is None:
-                data: dict[str, Any] = _fields(self.pieces[name].solve(i, s))
+                data: dict[str, Any] = _fields(self.pieces[name].solve(i, s, beyond[0]))
             else:
-                data = {"rack": r, **self.cells[name].solve(i, s, *_cell(r_in, self.rack))}
-            poses[name] = _straight(Pose(travel=z, **data), z - z_in, r - r_in)
+                data = {"rack": r, **self.cells[name].solve(i, s, *_cell(r_in, self.rack), beyond)}
+            if extended.any():
+                data["extended"] = extended
+            poses[name] = Pose(travel=z, **data)
         carrier = poses.pop(self.chain.carrier)
         return attach(carrier, poses, self.chain, self.origins).reshaped(arrays[0].shape)
 
@@ -337,22 +341,6 @@ def _between(grid: Array, k: int) -> Array:
 
 def _fields(nodes: Nodes) -> dict[str, Array]:
     return {f: getattr(nodes, f) for f in _FIRST}
-
-
-def _straight(pose: Pose, beyond: Array, beyond_rack: Array) -> Pose:
-    """A pose at the edge of a table, continued straight by what lies beyond it."""
-    out = (beyond != 0) | (beyond_rack != 0)
-    if not out.any():
-        return pose
-    turn, move = pose.delta * beyond[:, None], pose.d * beyond[:, None]
-    if pose.d_rack is not None and pose.delta_rack is not None:
-        turn, move = turn + pose.delta_rack * beyond_rack[:, None], move + pose.d_rack * beyond_rack[:, None]
-    flat: dict[str, Any] = {
-        f: np.where(out[:, None], 0.0, getattr(pose, f))
-        for f in ("dd", "ddelta", "dd_rack", "ddelta_rack", "dd_mixed", "ddelta_mixed")
-        if getattr(pose, f) is not None
-    }
-    return replace(pose, position=pose.position + move, rotation=exp(turn) @ pose.rotation, extended=out, **flat)
 
 
 def _plain(chain: Chain) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from bellcrank.expr import (
     Number,
     Symbol,
     add,
+    derivative,
     div,
     evaluate,
     expression,
@@ -29,7 +30,7 @@ from bellcrank.expr import (
     sqrt,
     symbols,
 )
-from bellcrank.model.guide import Guided
+from bellcrank.model.guide import Guided, given_rate
 from bellcrank.model.mechanism import Body, Mechanism
 from bellcrank.model.records import BodyRecord, Description
 from bellcrank.model.scope import DUMMIES, NAME, RESERVED, Scope
@@ -376,8 +377,21 @@ class Checker:
         offset = add3(draft.joint_at, neg3(add3(at, drawn)))
         return Guided(
             given.guide, given.part, tuple(q), tuple(u), tuple(a for a, _ in pairs), tuple(b for _, b in pairs), metre, at, offset,
-            tuple(given.guide.kinds()),
+            tuple(given.guide.kinds()), None if given.given is None else self._led(given.given, record.name),
         )  # fmt: skip
+
+    def _led(self, formula: Any, name: str) -> tuple[Expr, Expr, Expr]:
+        """A function of time that moves a guided body, with its first and second rate."""
+        try:
+            r = self.scope.scalar(formula)
+            moving = [s.name for s in symbols(r) if s.kind not in ("time", "variable", "parameter")]
+            if moving:
+                raise ModelError(f"it depends on {', '.join(moving)}; a rack that moves by itself is given as a body")
+            rate = derivative(r, given_rate)
+            return r, rate, derivative(rate, given_rate)
+        except ModelError as error:
+            self.problem(f"body '{name}'", f"rack: {error}")
+            return ZERO, ZERO, ZERO
 
     # ---- names of everything
 

@@ -111,6 +111,7 @@ class External:
     python: Callable[..., Any] | None = None
     c: str | None = None
     fortran: str | None = None
+    writer: Any = None  # writes it in any language for the values that are wanted of it (`program.lookup.Writer`)
 
     varies = True  # its value may change although its arguments do not
 
@@ -118,6 +119,10 @@ class External:
     def kept(self) -> bool:
         """Are its values kept from one call to the next, which comes at the start of a run or at the end of a step?"""
         return self.when in ("init", "update")
+
+    def known_in(self, language: str) -> bool:
+        """Is it given in "c", "python" or "fortran", or can be written so?"""
+        return self.writer is not None or bool(getattr(self, language))
 
     def partial(self, index: int, args: Sequence[Expr]) -> Expr:
         raise ModelError(f"the derivative of the external routine {self.name}() is not known")

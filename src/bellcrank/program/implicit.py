@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from bellcrank.expr import Expr, Symbol
+from bellcrank.program.count import Count, count
 
 Grid = tuple[tuple[float, ...], ...]
 
@@ -66,3 +67,19 @@ class Implicit:
     def values(self) -> int:
         """How many numbers it returns."""
         return len(self.state) + self.unknowns * (len(self.inputs) + self.pairs)
+
+
+def operations(f: Implicit) -> Count:
+    """One Newton iteration, with its factorisation, and the two linear solutions that follow it; starting values are left out."""
+    n, sides = len(f.residual), 1 + len(f.inputs) + f.pairs
+    rows = count([*f.residual, *(x for row in f.slopes for x in row)])
+    rest = count([x for group in (*f.by_input, *f.bias) for x in group])
+    factor = sum(k + k * k for k in range(n))
+    solve = sides * n * n
+    products = factor + solve
+    linear = Count(
+        add=sum(k * k for k in range(n)) + sides * n * (n - 1), multiply=products, divide=n, muldiv_classic=products + n
+    )
+    turns = sum(u.kind == "turn" for u in f.updates)
+    change = Count(turns * 17 + len(f.updates) - turns, turns * 30, turns, turns * 4, turns * 33, turns * 2)
+    return rows + rest + linear + change

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from bellcrank.errors import BellcrankError
+from bellcrank.errors import BellcrankError, ModelError
 from bellcrank.expr import Expr, Symbol, evaluate, substitute
 from bellcrank.expr.show import text
 from bellcrank.kinematics.analysis import Load
@@ -74,19 +74,35 @@ def likely_term(
     return f"the rate of {state.name} was {rate:.3g} one step before"
 
 
-def left_range(bodies: Sequence[Body], states: Mapping[str, float], h: float) -> str:
-    """Which joint given by functions is about to leave, or has left, the range of its functions; "" if none."""
+def left_range(bodies: Sequence[Body], states: Mapping[str, float], h: float, given: Mapping[str, float]) -> str:
+    """Which joint given by functions is about to leave, or has left, the range of its functions; "" if none. `given`: the values of
+    parameters, inputs and time at the end of the step that failed."""
     for b in bodies:
         if b.guide is None:
             continue
         metre = float(evaluate((b.guide.metre,), {})[0])
         for q, u, kind, (low, high) in zip(
-            b.guide.coordinates, b.guide.speeds, b.guide.kinds, b.guide.guide.reach(), strict=True
+            b.guide.coordinates, b.guide.speeds, b.guide.kinds, b.guide.guide.reach(), strict=False
         ):
             scale, unit = (metre, "m") if kind == "length" else (1.0, "rad")
             now, rate = states[q.name] / scale, states.get(u.name, 0.0) / scale
             if not all(low <= x <= high for x in (now, now + rate * h)):
                 return f"the linkage of body '{b.name}' leaves its range: {q.name} = {now:.6g} {unit}, allowed {low:.6g} to {high:.6g} {unit}"
+        if b.guide.given is not None and (gone := _left_by_rack(b, metre, states, given)):
+            return gone
+    return ""
+
+
+def _left_by_rack(b: Body, metre: float, states: Mapping[str, float], given: Mapping[str, float]) -> str:
+    """Why the functions of a body have no value for the rack travel that is given from outside."""
+    assert b.guide is not None and b.guide.given is not None
+    try:
+        r = evaluate((b.guide.given[0],), given)[0]
+        b.guide.guide.numbers(b.guide.part, [*(states[q.name] for q in b.guide.coordinates), r], metre)
+    except ModelError as error:
+        return f"the linkage of body '{b.name}' leaves its range: {error}"
+    except _NO_VALUE:
+        return ""
     return ""
 
 

@@ -242,9 +242,7 @@ def as_input(signal: Signal, name: str, factor: float, times: int) -> Input:
             raise RunError(f"input '{name}' is {x} at t = {t:g} s, not a finite number")
         return x * factor
 
-    if times == 2:  # not known in C
-        return Input(value, breaks=signal.breaks)
-    return Input(value, signal.name, signal.numbers, signal.points, signal.pieces, times == 1, factor, signal.breaks)
+    return Input(value, signal.name, signal.numbers, signal.points, signal.pieces, times, factor, signal.breaks)
 
 
 def check_covers(signal: Signal, name: str, t_end: float) -> None:

@@ -56,8 +56,12 @@ def lines_over_a_run(subject: Subject, start: Sample, suffix: str) -> list[Line]
     def at(t: float, y: np.ndarray) -> Sample:
         w = 2 * math.pi / (t_end - start.time)
         waves = {
-            k: (a + v / w * math.sin(w * (t - start.time)), v * math.cos(w * (t - start.time)))
-            for k, (a, v) in start.inputs.items()
+            k: (
+                a + v / w * math.sin(w * (t - start.time)),
+                v * math.cos(w * (t - start.time)),
+                -v * w * math.sin(w * (t - start.time)),
+            )
+            for k, (a, v, _) in start.inputs.items()
         }
         return Sample(t, y[:n], y[n:], waves)
 
@@ -69,7 +73,7 @@ def lines_over_a_run(subject: Subject, start: Sample, suffix: str) -> list[Line]
     try:
         first = energies(at(start.time, y0))
         solver = DOP853(
-            lambda t, y: np.concatenate(subject.rates(at(t, y))), start.time, y0, t_end, rtol=1e-10, atol=1e-12
+            lambda t, y: np.concatenate(subject.rates(at(t, y))), start.time, y0, t_end, rtol=1e-12, atol=1e-14
         )
         for _ in range(STEPS):
             if solver.status != "running":
@@ -149,7 +153,7 @@ class RigidMotions:
         if closed is None:
             return partial
         T = closed.null_space(self.q, self.evaluation.freedoms)
-        return [self.evaluation.machine.motion(self.q, column) for column in T.T]
+        return [self.evaluation.machine.still.motion(self.q, column) for column in T.T]
 
     def _stacked(self, motion: Any) -> np.ndarray:
         parts = [np.concatenate([jets.value(motion.v[b.index]), jets.value(motion.w[b.index])]) for b in self.bodies]

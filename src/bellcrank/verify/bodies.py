@@ -9,6 +9,7 @@ Sayers (1990), sections 8.1.3 to 8.1.6 and 8.2.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -66,6 +67,9 @@ class Body:
         return slice(self.q.start + len(self.slides), self.q.stop)
 
 
+Led = tuple[Value, Value]  # what is given from outside to the functions that move a body, and its rate
+
+
 class Machine:
     """All bodies, parents first, children in order of entry; -1 is the ground."""
 
@@ -76,6 +80,7 @@ class Machine:
         self.parameters = parameters
         self.scalars = Scalars(description, parameters)
         self.structure = structure
+        self.led: dict[int, Led] = {}
         self.index: dict[str, int] = {}
         self.q_names: list[str] = []
         self.u_names: list[str] = []
@@ -278,7 +283,7 @@ class Machine:
         for b in self.bodies:
             if b.guide is not None:
                 kinds, ends = b.guide.guide.kinds(), b.guide.guide.reach()
-                for i, kind, (low, high) in zip(self.followed(b.guide), kinds, ends, strict=True):
+                for i, kind, (low, high) in zip(self.followed(b.guide), kinds, ends, strict=False):
                     reach[i] = 0.5 * min(-low, high) * (self.metre if kind == "length" else 1.0)
         return reach
 
@@ -293,16 +298,45 @@ class Machine:
         assert b.guide is not None
         return numbers_of(b.guide, values, self.metre)
 
+    def led_by(self, scalars: Scalars) -> Machine:
+        """The same machine at an instant: what moves its bodies from outside has the values of these scalars."""
+        found = {b.index: scalars.scalar(b.guide.given) for b in self.bodies if b.guide and b.guide.given is not None}
+        return self._led({i: (r, jets.rate(r) if isinstance(r, Jet) else 0.0) for i, r in found.items()})
+
+    def _led(self, led: dict[int, Led]) -> Machine:
+        if not led:
+            return self
+        other = copy.copy(self)
+        other.led = led
+        return other
+
+    @property
+    def instant(self) -> Machine:
+        """The same machine, in which what leads it has a value and a rate, but no change of these."""
+        return self._led({i: (value(r), value(rate)) for i, (r, rate) in self.led.items()})
+
+    @property
+    def still(self) -> Machine:
+        """The same machine, in which what leads it stands still."""
+        return self._led({i: (value(r), 0.0) for i, (r, _) in self.led.items()})
+
+    @property
+    def moves(self) -> bool:
+        """Does anything move it from outside?"""
+        return any(float(value(rate)) != 0.0 for _, rate in self.led.values())
+
     def motion(self, q: Value, u: Value) -> Motion:
         """Orientation, position and velocities for coordinates and speeds as they are given."""
-        return Motion(self, q, u)
+        return Motion(self if isinstance(q, Jet) else self.instant, q, u)
 
     def nominal_motion(self) -> Motion:
         return self._nominal
 
     @cached_property
     def _nominal(self) -> Motion:
-        return Motion(self, self.nominal_q, np.zeros(len(self.u_names)))
+        unmoved = copy.copy(self)
+        unmoved.led = {}
+        return Motion(unmoved, self.nominal_q, np.zeros(len(self.u_names)))
 
     @cached_property
     def arbitrary(self) -> Machine:
@@ -365,6 +399,8 @@ class Motion:
     def _place_guided(self, b: Body, guide: GuideRecord) -> None:
         """A body that functions of coordinates move."""
         z = [self.q[i] for i in self.machine.followed(guide)]
+        if guide.given is not None:
+            z.append(self.machine.led.get(b.index, (0.0, 0.0))[0])
         pose = guided_pose(self.machine.guided_numbers(b, tuple(float(value(x)) for x in z)), z)
         R_A = self.R[b.parent]
         self.R[b.index] = R_A @ pose.R
@@ -377,9 +413,12 @@ class Motion:
         pose, arm, own = self._guided[b.index]
         R_A, w_A = self.R[b.parent], self.w[b.parent]
         w, v = w_A, self.v[b.parent] + jets.cross(w_A, arm)
-        for d, delta, i in zip(pose.d, pose.delta, self.machine.followed(guide, "u"), strict=True):
-            w = w + (R_A @ delta) * self.u[i]
-            v = v + (R_A @ d) * self.u[i]
+        rates = [self.u[i] for i in self.machine.followed(guide, "u")]
+        if guide.given is not None:
+            rates.append(self.machine.led.get(b.index, (0.0, 0.0))[1])
+        for d, delta, rate in zip(pose.d, pose.delta, rates, strict=True):
+            w = w + (R_A @ delta) * rate
+            v = v + (R_A @ d) * rate
         self.w[b.index] = w
         self.v[b.index] = v + jets.cross(w, own)
 

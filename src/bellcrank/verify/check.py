@@ -178,7 +178,9 @@ def _lines_of_own_run(subject: Subject) -> list[Line]:
         return []
     name, settings, sim = "constraint residuals over a run", subject.description.run, subject.sim
     step = settings.step or 1e-3
-    at_rest = held(Sample(0.0, np.zeros(0), np.zeros(0), {v.name: (0.0, 0.0) for v in subject.description.variables}))
+    at_rest = held(
+        Sample(0.0, np.zeros(0), np.zeros(0), {v.name: (0.0, 0.0, 0.0) for v in subject.description.variables})
+    )
     t_end = min(settings.t_end or 1.0, OWN_STEPS * step)
     try:
         run = sim.simulate(
@@ -195,7 +197,9 @@ def _lines_of_own_run(subject: Subject) -> list[Line]:
             np.array([float(units[x.name].to_equation(run[x.name][i])) for x in listed])
             for listed in (subject.eom.coordinates, subject.eom.speeds)
         )
-        inputs = {v.name: (float(run[v.name][i]) if v.name in run else 0.0, 0.0) for v in subject.description.variables}
+        inputs = {
+            v.name: (float(run[v.name][i]) if v.name in run else 0.0, 0.0, 0.0) for v in subject.description.variables
+        }
         closed = subject.evaluation(Sample(float(run.time[i]), q, u, inputs)).closed
         assert closed is not None
         worst = max(worst, *closed.errors(q, u, np.zeros_like(u))[:2])

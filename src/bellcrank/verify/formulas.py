@@ -358,7 +358,7 @@ class Formulas(Scalars):
             q_rate[self.machine.q_names.index(place)] = 1.0
         else:
             u_rate[self.machine.u_names.index(place)] = 1.0
-        moved = self.machine.motion(Jet([q, q_rate]), Jet([u, u_rate]))
+        moved = self.machine.instant.motion(Jet([q, q_rate]), Jet([u, u_rate]))
         return self._first_order(Formulas(moved, **self.given), e)
 
     def _state_name(self, letter: str, parts: list[Any]) -> str:
@@ -373,6 +373,8 @@ class Formulas(Scalars):
         q, u = jets.value(self.motion.q), jets.value(self.motion.u)
         given = dict(self.given)
         machine = self.machine
+        if machine.led:
+            raise CannotEvaluate(f"partial() by {name} of a machine that is led from outside")
         if name == "t":
             given["time"] = Jet([jets.value(self.time), 1.0])
         elif name in self.inputs:

@@ -17,7 +17,7 @@ import numpy as np
 
 from bellcrank.verify import jets
 from bellcrank.verify.bodies import Body, Machine, Motion
-from bellcrank.verify.formulas import CannotEvaluate, ExternalRoutine, Formulas
+from bellcrank.verify.formulas import CannotEvaluate, ExternalRoutine, Formulas, Scalars
 from bellcrank.verify.jets import Jet, Value
 from bellcrank.verify.loops import Closed
 
@@ -44,7 +44,7 @@ class Energies:
 
 
 class Evaluation:
-    """One instant: a machine with its inputs and independent speeds. `inputs` are (value, rate) in equation units.
+    """One instant: a machine with its inputs and independent speeds. `inputs` are (value, rate, rate of that) in equation units.
 
     With closed loops all speeds are states; `freedoms` names those that are free, and `length` is the machine's size.
     """
@@ -55,17 +55,17 @@ class Evaluation:
         independent: Sequence[str],
         external: ExternalRoutine,
         time: float = 0.0,
-        inputs: Mapping[str, tuple[float, float]] | None = None,
+        inputs: Mapping[str, tuple[float, float, float]] | None = None,
         freedoms: Sequence[str] | None = None,
         length: float = 1.0,
     ) -> None:
-        self.machine = machine
         self.constraints = machine.description.constraints
-        self.given = {
-            "inputs": {k: Jet(v) for k, v in (inputs or {}).items()},
+        self.given: dict[str, Any] = {
+            "inputs": {k: Jet([x, rate, second / 2]) for k, (x, rate, second) in (inputs or {}).items()},
             "time": Jet([time, 1.0, 0.0]),
             "external": external,
         }
+        self.machine = machine = machine.led_by(Scalars(machine.description, machine.parameters, **self.given))
         self._slopes: dict[bytes, tuple[np.ndarray, np.ndarray]] = {}  # of the last state
         names = machine.u_names
         self.free = [names.index(s.lower().replace(" ", "")) for s in independent]
@@ -157,8 +157,8 @@ class Evaluation:
             for row in full:
                 row[self.bound] = self._bound_speeds(A, -(c + A @ row))
             full[:n] -= full[n]
-        motions = [self.machine.motion(q, row) for row in full]
-        return motions[:n], motions[n]
+        still = self.machine.still
+        return [still.motion(q, row) for row in full[:n]], self.machine.motion(q, full[n])
 
     # ---- loads
 
@@ -252,10 +252,10 @@ class Evaluation:
     def _drift(self, q: np.ndarray) -> Motion | None:
         """The motion with all independent speeds zero, or with the smallest that the loops allow; None if that is rest."""
         if self.closed is None:
-            moves = self.bound and np.any(self.constraint_slopes(q)[0])
+            moves = self.machine.moves or (self.bound and np.any(self.constraint_slopes(q)[0]))
             return self.partial_velocities(q)[1] if moves else None
         u = self.closed.drift(q)
-        return self.machine.motion(q, u) if np.any(u) else None
+        return self.machine.motion(q, u) if np.any(u) or self.machine.moves else None
 
     def outputs(self, q: np.ndarray, u: np.ndarray, udot: np.ndarray) -> dict[str, float]:
         """Output channels of the description in equation units; one that cannot be evaluated is missing."""

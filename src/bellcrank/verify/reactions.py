@@ -119,7 +119,7 @@ def unit_twists(evaluation: Evaluation, q: np.ndarray) -> np.ndarray:
     machine = evaluation.machine
     found = []
     for unit in np.eye(len(machine.u_names)):
-        motion = machine.motion(q, unit)
+        motion = machine.still.motion(q, unit)
         rows = []
         for b in machine.bodies:
             w, v, p = (jets.value(x[b.index]) for x in (motion.w, motion.v, motion.p))

@@ -8,6 +8,7 @@ External routines are replaced by smooth functions of their arguments, inputs by
 from __future__ import annotations
 
 import math
+import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ from bellcrank.api.simulation import Simulation
 from bellcrank.api.system import System
 from bellcrank.build.arguments import At
 from bellcrank.errors import ModelError, ModelWarning, RunError
+from bellcrank.model.formula import show, to_syntax
 from bellcrank.model.records import External
 from bellcrank.run.admit import CannotClose
 from bellcrank.run.inputs import Signal
@@ -38,12 +40,12 @@ LOOKS = 6  # states at which the usual number of freedoms is looked for
 
 @dataclass(frozen=True)
 class Sample:
-    """A state in equation units with the inputs that go with it, in user units: (value, rate)."""
+    """A state in equation units with the inputs that go with it, in user units: (value, rate, rate of that)."""
 
     time: float
     q: np.ndarray
     u: np.ndarray
-    inputs: dict[str, tuple[float, float]]
+    inputs: dict[str, tuple[float, float, float]]
 
 
 class Subject:
@@ -208,13 +210,32 @@ class Subject:
                 scale = self.length if i < b.u.start + slides else 1.0
                 if self.machine.u_names[i] in place:
                     u[place[self.machine.u_names[i]]] += size * scale * self.rng.uniform(-1, 1)
-        inputs = {v.name: (size * self._amplitude(v.name) * self.rng.uniform(-1, 1), self.rng.uniform(-1, 1))
-                  for v in self.description.variables}  # fmt: skip
+        inputs = {}
+        for v in self.description.variables:
+            amplitude = self._amplitude(v.name)
+            rate = amplitude if v.name.lower() in self._leading else 1.0
+            inputs[v.name] = (size * amplitude * self._random(), rate * self._random(), rate * self._random())
         return Sample(float(self.rng.uniform(0, 1)), q, u, inputs)
 
+    def _random(self) -> float:
+        return float(self.rng.uniform(-1, 1))
+
+    @cached_property
+    def _leading(self) -> dict[str, float]:
+        """Inputs that lead bodies by functions (lower case), and how far these allow it."""
+        found: dict[str, float] = {}
+        for b in self.machine.bodies:
+            if b.guide is not None and b.guide.given is not None:
+                kind, (low, high) = b.guide.guide.kinds()[-1], b.guide.guide.reach()[-1]
+                reach = 0.5 * min(-low, high) * (self.machine.metre if kind == "length" else 1.0)
+                formula = b.guide.given if isinstance(b.guide.given, str) else show(to_syntax(b.guide.given))
+                words = re.findall(r"[a-z_][\w.]*", formula.lower())
+                found |= {v.name.lower(): reach for v in self.description.variables if v.name.lower() in words}
+        return found
+
     @property
-    def _no_inputs(self) -> dict[str, tuple[float, float]]:
-        return {v.name: (0.0, 0.0) for v in self.description.variables}
+    def _no_inputs(self) -> dict[str, tuple[float, float, float]]:
+        return {v.name: (0.0, 0.0, 0.0) for v in self.description.variables}
 
     def _closed(self, s: Sample) -> Sample | None:
         """The sample on the constraints of its loops, Euler parameters of unit size; None where there is no such state."""
@@ -246,15 +267,19 @@ class Subject:
         return min(found, default=None)
 
     def _amplitude(self, name: str) -> float:
-        """The largest magnitude of an input in the run of the description, in user units; else 1."""
+        """The largest magnitude of an input in the run of the description, in user units; else how far it may lead a joint, or 1."""
         given = {k.lower(): v for k, v in self.description.run.inputs.items()}.get(name.lower())
         times = np.linspace(0.0, self.description.run.t_end or 1.0, 51)
+        unit = self.eom.quantities.unit.get(name.lower())
+        usual = (
+            float(unit.from_equation(self._leading[name.lower()])) if unit and name.lower() in self._leading else 1.0
+        )
         if isinstance(given, int | float):
-            return abs(float(given)) or 1.0
+            return abs(float(given)) or usual
         try:
-            return max(abs(float(given(t))) for t in times) or 1.0  # type: ignore[misc]
+            return max(abs(float(given(t))) for t in times) or usual  # type: ignore[misc]
         except (TypeError, RunError, ModelError):
-            return 1.0
+            return usual
 
     def _usable(self, s: Sample) -> bool:
         """Has the description numbers here, away from locked joints? What the program says does not count."""
@@ -292,9 +317,12 @@ def stand_in(routine: External) -> Callable[..., Any]:
 
 
 def held(s: Sample) -> dict[str, Signal]:
-    """Inputs with the sampled value and rate."""
+    """Inputs with the sampled value and rates."""
 
     def constant(x: float) -> Callable[[float], float]:
         return lambda t: x
 
-    return {k: Signal("sample", constant(v), constant(rate)) for k, (v, rate) in s.inputs.items()}
+    return {
+        k: Signal("function", constant(v), constant(rate), second=constant(second))
+        for k, (v, rate, second) in s.inputs.items()
+    }

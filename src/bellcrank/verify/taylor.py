@@ -18,6 +18,7 @@ from bellcrank.verify import jets
 from bellcrank.verify.jets import Jet, NoDerivative, Value
 
 KINK = 1e-8  # of the largest slope: by how much differences with two steps may differ
+HALVINGS = 8  # of the step, to come closer to a state than the next kink or pole is
 WEIGHTS = ((1, 45 / 60), (2, -9 / 60), (3, 1 / 60))
 
 
@@ -25,6 +26,22 @@ def difference(function: Callable[[float], np.ndarray], step: float) -> np.ndarr
     """The derivative at zero by central differences of sixth order."""
     total = sum(w * (function(i * step) - function(-i * step)) for i, w in WEIGHTS)
     return np.asarray(total) / step
+
+
+def slope(function: Callable[[float], np.ndarray], step: float) -> tuple[np.ndarray, float]:
+    """The derivative at zero by differences whose step is halved until two of them agree, and by how much the best two do not, as a share of
+    the largest entry. A pole or a kink near by only matters as far as the differences reach."""
+    coarse = difference(function, step)
+    best, doubt = coarse, np.inf
+    for i in range(1, HALVINGS + 1):
+        fine = difference(function, step / 2**i)
+        gap = float(np.abs(coarse - fine).max(initial=0.0) / (np.abs(fine).max(initial=0.0) or 1.0))
+        if gap < doubt:
+            best, doubt = fine, gap
+        if doubt <= KINK:
+            break
+        coarse = fine
+    return best, doubt
 
 
 FUNCTIONS: dict[str, Callable[..., Value]] = {
@@ -89,10 +106,10 @@ class Taylor:
         reach = float(np.abs(a[:, 1]).max(initial=0.0))
         if not reach:
             return Jet([at(0.0), np.zeros_like(at(0.0))])
-        coarse, fine = (difference(at, step / reach) for step in (1e-3, 5e-4))
-        if np.abs(coarse - fine).max() > KINK * np.abs(fine).max():
-            raise Kink("a routine or table has a kink near this state")
-        return Jet([at(0.0), fine])
+        found, doubt = slope(at, 1e-3 / reach)
+        if not doubt <= KINK:
+            raise Kink("a routine or table has a kink at this state")
+        return Jet([at(0.0), found])
 
     def evaluate(self, roots: Sequence[Expr]) -> list[Value]:
         done: dict[Expr, Value] = {}

@@ -96,5 +96,5 @@ def scaled_sample(subject: Subject, s: Sample, size: float, orders: Mapping[str,
 
     q = s.q * [factor(x.name) for x in subject.eom.coordinates]
     u = s.u * [factor(x.name) for x in subject.eom.speeds]
-    inputs = {k: (a * factor(k), v * factor(k)) for k, (a, v) in s.inputs.items()}
+    inputs = {k: (a * factor(k), v * factor(k), b * factor(k)) for k, (a, v, b) in s.inputs.items()}
     return Sample(s.time, q, u, inputs)

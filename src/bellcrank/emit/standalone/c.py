@@ -59,7 +59,7 @@ def _inputs(facts: Facts) -> dict[str, str]:
             "N_SIGNALS": str(len(facts.signals)),
             "SIGNALS": indented(map(_signal, facts.signals)),
             "INPUT_SIGNAL": ", ".join(str(i) for i, _ in facts.inputs),
-            "INPUT_RATE": ", ".join(str(int(rate)) for _, rate in facts.inputs),
+            "INPUT_RATE": ", ".join(str(rate) for _, rate in facts.inputs),
         },
     )
     return {

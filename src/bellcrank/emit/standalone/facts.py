@@ -74,7 +74,7 @@ class Facts:
     removed: tuple[str, ...]  # keywords of speeds that constraints determine
     guessed: tuple[bool, ...]  # coordinates that loops may move although they are given
     signals: tuple[Signal, ...]
-    inputs: tuple[tuple[int, bool], ...]  # each input of the program: its signal, and whether its rate is meant
+    inputs: tuple[tuple[int, int], ...]  # each input of the program: its signal, and how often it is differentiated
     channels: tuple[OutputChannel, ...]
     t_end: float
     step: float

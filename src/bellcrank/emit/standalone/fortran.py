@@ -116,7 +116,7 @@ def _inputs(facts: Facts, lengths: dict[str, str]) -> dict[str, str]:
     declared = lengths | {
         "N_SIGNALS": str(len(facts.signals)),
         "INPUT_SIGNAL": _listed(i + 1 for i, _ in facts.inputs),
-        "INPUT_RATE": _listed(int(rate) for _, rate in facts.inputs),
+        "INPUT_RATE": _listed(rate for _, rate in facts.inputs),
     }
     return {
         "DECLARATIONS": filled(template("inputs_types.f90"), declared),

@@ -6,13 +6,14 @@ from dataclasses import asdict
 
 from bellcrank.emit.c import Words
 from bellcrank.emit.c_tables import spline_pieces, surface_pieces
-from bellcrank.emit.names import comment
+from bellcrank.emit.names import comment, identifier
 from bellcrank.emit.python import python_source
 from bellcrank.emit.standalone.facts import Facts, Quantity, Signal, input_files
 from bellcrank.emit.standalone.loops import inertia_functions
 from bellcrank.emit.standalone.python_routines import function_source
 from bellcrank.emit.standalone.text import filled, indented, require_language, require_no_kept_values, template
 from bellcrank.expr.table import Table
+from bellcrank.program.lookup import routine_source
 from bellcrank.program.program import Program
 
 
@@ -81,7 +82,10 @@ def _routines(program: Program) -> str:
         if isinstance(r, Table):
             names.append(_table(r))
             continue
-        text, name = function_source(r.python, r.name, f"external_{i}")
+        if r.writer is not None:
+            text, name = routine_source(program, r, "python"), identifier(r.name)
+        else:
+            text, name = function_source(r.python, r.name, f"external_{i}")
         texts.append(text)
         when = 1 if program.in_rates(r) else 2
         names.append(f"Remembering({name}, {r.memory}, {when})" if r.memory else name)

@@ -37,12 +37,11 @@ def externals_of(program: Program) -> list[object]:
 
 def require_language(program: Program, language: str, option: str) -> None:
     """Every external routine must be given in the language of the program."""
-    missing = [r.name for r in externals_of(program) if not getattr(r, option)]  # type: ignore[attr-defined]
+    missing = [r.name for r in externals_of(program) if not r.known_in(option)]  # type: ignore[attr-defined]
     if missing:
         listed = ", ".join(f"'{m}'" for m in missing)
         raise ModelError(
-            f"a program in {language} needs the external routine {listed} in {language}: give {option}= in add_external()"
-            + ("" if language == "C" else "; linkages are available in programs in C alone"),
+            f"a program in {language} needs the external routine {listed} in {language}: give {option}= in add_external()",
             program.name,
         )
 

@@ -4,7 +4,7 @@ enum { CONSTANT, STEP, RAMP, SINE, CHIRP, PIECES, FUNCTION };
 
 struct Input {
     int32_t kind;
-    int32_t rate;         /* 0: the value, 1: its rate of change */
+    int32_t rate;         /* 0: the value, 1: its rate of change, 2: the rate of that */
     double scale;         /* to equation units */
     double a[6];          /* the numbers of the signal */
     int64_t n;            /* PIECES: points x and four coefficients for every piece */
@@ -23,12 +23,15 @@ static double input_value(const Input *in, double t)
     }
     case SINE: { /* amplitude, frequency, phase, start */
         const double w = two_pi*a[1], phase = w*(t - a[3]) + a[2];
-        return t < a[3] ? 0.0 : in->rate ? a[0]*w*cos(phase) : a[0]*sin(phase);
+        return t < a[3] ? 0.0 : in->rate == 1 ? a[0]*w*cos(phase) : (in->rate ? -w*w : 1.0)*a[0]*sin(phase);
     }
     case CHIRP: { /* amplitude, first frequency, last frequency, duration, start */
         const double s = t > a[4] ? t - a[4] : 0.0, inside = s < a[3] ? s : a[3], k = (a[2] - a[1])/a[3];
         const double phase = two_pi*(a[1]*inside + 0.5*k*inside*inside + a[2]*(s - inside));
-        return t < a[4] ? 0.0 : in->rate ? a[0]*two_pi*(a[1] + k*inside)*cos(phase) : a[0]*sin(phase);
+        const double w = two_pi*(a[1] + k*inside), growth = s < a[3] ? two_pi*k : 0.0;
+        if (t < a[4] || in->rate == 0)
+            return t < a[4] ? 0.0 : a[0]*sin(phase);
+        return in->rate == 1 ? a[0]*w*cos(phase) : a[0]*(growth*cos(phase) - w*w*sin(phase));
     }
     case PIECES:
         return spline_value(in->n, in->x, in->pieces, in->rate, t);

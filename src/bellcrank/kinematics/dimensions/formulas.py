@@ -72,6 +72,8 @@ def _read_body(reader: Reader, record: BodyRecord) -> None:
     ):
         for i, x in enumerate(at, 1):
             reader.read(x, where, f"coordinate of {place} in dir {i}", what, LENGTH)
+    if record.guide is not None and record.guide.given is not None:
+        reader.read(record.guide.given, where, f"rack travel of {body}", "rack", LENGTH)
     for what, given in (
         ("translation", record.translate),
         ("rotation", record.rotate),

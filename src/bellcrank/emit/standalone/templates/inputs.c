@@ -161,6 +161,8 @@ static void prepare_inputs(Input *inputs)
         inputs[i].pieces = s->pieces;
         if (s->kind == STEP && input_rate[i])
             problem(settings.input, 0, "%s must be differentiable: a step is not", s->keyword);
+        if (input_rate[i] == 2 && (s->kind == RAMP || (s->kind == PIECES && s->straight)))
+            problem(settings.input, 0, "%s must be differentiable twice: straight lines are not", s->keyword);
     }
 }
 

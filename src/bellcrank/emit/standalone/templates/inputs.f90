@@ -149,7 +149,10 @@
         call problem(signals(i)%file, 0, trim(signals(i)%keyword) // " is not known for the whole run")
     end do
     do i = 1, n_w
-      if (input_rate(i) == 1 .and. signals(input_signal(i))%kind == "step") &
+      if (input_rate(i) == 2 .and. (signals(input_signal(i))%kind == "ramp" .or. &
+        (signals(input_signal(i))%kind == "file" .and. signals(input_signal(i))%straight))) call problem(input, 0, &
+        trim(signals(input_signal(i))%keyword) // " must be differentiable twice: straight lines are not")
+      if (input_rate(i) > 0 .and. signals(input_signal(i))%kind == "step") &
         call problem(input, 0, trim(signals(input_signal(i))%keyword) // " must be differentiable: a step is not")
     end do
   end subroutine check_inputs
@@ -174,6 +177,7 @@
       case ("sine") ! amplitude, frequency, phase, start
         phase = two_pi*a(2)*(at - a(4)) + a(3)
         value = merge(a(1)*two_pi*a(2)*cos(phase), a(1)*sin(phase), slope == 1)
+        if (slope == 2) value = -(two_pi*a(2))**2*value
         if (at < a(4)) value = 0
       case ("chirp") ! amplitude, first frequency, last frequency, duration, start
         passed = max(at - a(5), 0.0_dp)
@@ -181,11 +185,13 @@
         growth = (a(3) - a(2))/a(4)
         phase = two_pi*(a(2)*inside + growth*inside*inside/2 + a(3)*(passed - inside))
         value = merge(a(1)*two_pi*(a(2) + growth*inside)*cos(phase), a(1)*sin(phase), slope == 1)
+        if (slope == 2) value = merge(a(1)*two_pi*growth*cos(phase), 0.0_dp, passed < a(4)) &
+          - (two_pi*(a(2) + growth*inside))**2*value
         if (at < a(5)) value = 0
       case ("file")
         value = spline_value(s%x, s%pieces, slope, at)
       case default
-        value = merge(0.0_dp, a(1), slope == 1)
+        value = merge(0.0_dp, a(1), slope > 0)
       end select
     end associate
   end function signal_value

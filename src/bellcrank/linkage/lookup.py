@@ -1,0 +1,291 @@
+"""Tables of poses as formulas: what a look-up computes, for every scheme, over the numbers of a cell (`program.lookup`).
+
+Polynomials stand by the derivatives c_k at the lower end of the cell, so that value, slope and second derivative share the powers
+m_k = x^k/k!: f = sum c_k m_k, f' = sum c_(k+1) m_k, f'' = sum c_(k+2) m_k. Beyond the end of a table powers go on straight, and all else follows from them.
+Rotations by series in the square of the angle, as long as the largest angle of the table asks for.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bellcrank.expr import ONE, ZERO, Expr, Held, Number, Symbol, add, expression, mul, neg
+from bellcrank.linkage.interpolate import Pieces
+from bellcrank.linkage.moving import add3, apply, cross3, dot3, scale3
+from bellcrank.linkage.table import Table
+from bellcrank.program.lookup import Lookup
+
+Array = np.ndarray[Any, Any]
+Vec = tuple[Expr, Expr, Expr]
+Mat = tuple[Vec, Vec, Vec]
+
+UNIT: Mat = ((ONE, ZERO, ZERO), (ZERO, ONE, ZERO), (ZERO, ZERO, ONE))
+SMALLEST = 2e-18  # of the first term of a series
+ROUNDING = 2.3e-16  # m or rad, of the part of a coefficient in a value
+FURTHER = 0.5  # rad by which a table may be exceeded before its series lose digits
+
+
+def pose_lookup(table: Table, part: str, extend: bool = False) -> Lookup:
+    """The look-up of a part: p, R, d, delta, dd, ddelta in 24 values, with two inputs 42 (as `joint.TableGuide` lists them)."""
+    if table.rack is not None:
+        return _cells(table, part, extend)
+    piece = table.pieces[part]
+    place = _Place("x", extend)
+    ends = (table.low,), (table.high,), (table.step,)
+    if isinstance(piece, Pieces):
+        rows, numbers, values = _pieces(piece, place, extend)
+    else:
+        rows, numbers, values = _three_rotations(piece, place, extend)
+    return Lookup(*ends, rows, (place.x,), numbers, tuple(values), *place.further)
+
+
+class _Place:
+    """Powers of the distance x from the end of a cell, and of how far beyond the table it is."""
+
+    def __init__(self, name: str, extend: bool) -> None:
+        self.x = Symbol(name, "variable")
+        self.beyond, self.inside = Symbol(f"{name}_beyond", "variable"), Symbol(f"{name}_inside", "variable")
+        self.extend = extend
+
+    @property
+    def further(self) -> tuple[tuple[Symbol, ...], tuple[Symbol, ...]]:
+        return ((self.beyond,), (self.inside,)) if self.extend else ((), ())
+
+    def power(self, k: int) -> Expr:
+        """x^k/k!, each from the one before."""
+        if k < 2:
+            return self.x if k else ONE
+        return _hold(mul(expression(1.0 / k), self.x, self.power(k - 1)))
+
+    def sums(self, c: Sequence[Expr], orders: Sequence[int] = (0, 1, 2)) -> list[Expr]:
+        """sum c_k x^k/k! and its derivatives; of an order that is not asked for, zero."""
+
+        def plain(order: int) -> Expr:
+            return _hold(add(*(mul(a, self.power(k)) for k, a in enumerate(c[order:]))))
+
+        found = [plain(i) if i in orders else ZERO for i in range(3)]
+        if self.extend:
+            slope = found[1] if 1 in orders else plain(1)
+            found[0] = _hold(add(found[0], mul(self.beyond, slope))) if 0 in orders else ZERO
+            found[2] = _hold(mul(self.inside, found[2]))
+        return found
+
+
+@dataclass(frozen=True)
+class _Shapes:
+    """sin(x)/x, (1 - cos x)/x^2, (x - sin x)/x^3 and the slopes of the last two by X = x^2, for angles up to `largest`."""
+
+    X: Expr
+    largest: float
+
+    def __call__(self, i: int) -> Expr:
+        which, slope = (i, False) if i < 3 else (i - 2, True)
+        terms = [(-1.0) ** k / math.factorial(2 * k + which + 1) for k in range(40)]
+        if slope:
+            terms = [k * a for k, a in enumerate(terms)][1:]
+        bound = self.largest**2
+        last = next(k for k in range(1, 39) if abs(terms[k]) * bound**k < SMALLEST * abs(terms[0]))
+        total = expression(terms[last - 1])
+        for a in reversed(terms[: last - 1]):
+            total = add(expression(a), mul(self.X, total))
+        return _hold(total)
+
+
+def _pieces(piece: Pieces, place: _Place, extend: bool) -> tuple[Array, tuple[Symbol, ...], list[Expr]]:
+    n, powers = piece.coefficients.shape[:2]
+    factors = np.array([math.factorial(k) / piece.step**k for k in range(powers)])
+    rows = np.hstack(
+        [(_quiet(piece.coefficients) * factors[:, None]).transpose(0, 2, 1).reshape(n, -1), piece.R.reshape(n, -1)]
+    )
+    names, numbers = _numbers(rows)
+    f = [place.sums(numbers[k * powers : (k + 1) * powers]) for k in range(6)]
+    p, dp, ddp = (_vec(f[3 + c][i] for c in range(3)) for i in range(3))
+    largest = _largest(piece.coefficients[:, :, 3:].sum(axis=1), extend)
+    rotation = _Rotation(p, _Shapes(_dot(p, p), largest), _matrix(numbers[6 * powers :]))
+    position = [[f[c][i] for c in range(3)] for i in range(3)]
+    return rows, names, [
+        *position[0], *_flat(rotation.matrix()), *position[1], *rotation.spin(dp), *position[2], *rotation.spin_rate(dp, ddp),
+    ]  # fmt: skip
+
+
+def _three_rotations(piece: Any, place: _Place, extend: bool) -> tuple[Array, tuple[Symbol, ...], list[Expr]]:
+    """R0 exp(a) exp(b) exp(c), each along a fixed direction (Houdek 2020, eqs 3.43 to 3.60)."""
+    n, h = len(piece.R), piece.step
+    factors = np.array([math.factorial(k) / h**k for k in range(4)])
+    position = (_quiet(piece.position.coefficients[:, :, :3]) * factors[:, None]).transpose(0, 2, 1).reshape(n, -1)
+    rows = np.hstack([position, piece.R.reshape(n, -1), piece.first, piece.middle, piece.last])
+    names, numbers = _numbers(rows)
+    f = [place.sums(numbers[4 * k : 4 * k + 4]) for k in range(3)]
+    R: Mat = _matrix(numbers[12:21])
+    along = [_vec(numbers[21 + 3 * k : 24 + 3 * k]) for k in range(3)]
+    # h s (1 - s)^2, s^2 (3 - 2 s), h s^2 (s - 1) by their derivatives at s = 0
+    grown = [
+        place.sums([expression(c) for c in row])
+        for row in ((0.0, 1.0, -4 / h, 6 / h**2), (0.0, 0.0, 6 / h**2, -12 / h**3), (0.0, 0.0, -2 / h, 6 / h**2))
+    ]
+    sizes = (piece.first * h * 4 / 27, piece.middle, piece.last * h * 4 / 27)
+    w: list[Vec] = []
+    dw: list[Vec] = []
+    for direction, (g, dg, ddg), size in zip(along, grown, sizes, strict=True):
+        turned = _applied(R, direction)
+        w.append(_scaled(dg, turned))
+        dw.append(_scaled(ddg, turned))
+        p = _scaled(g, direction)
+        R = _Rotation(p, _Shapes(_dot(p, p), _largest(size, extend)), R).matrix()
+    delta = _sum(*w)
+    ddelta = _sum(*dw, _cross(w[0], w[1]), _cross(_sum(w[0], w[1]), w[2]))
+    place_of = [[f[c][i] for c in range(3)] for i in range(3)]
+    return rows, names, [*place_of[0], *_flat(R), *place_of[1], *delta, *place_of[2], *ddelta]
+
+
+def _cells(table: Table, part: str, extend: bool) -> Lookup:
+    assert table.rack is not None
+    cell = table.cells[part]
+    nz, nr = cell.coefficients.shape[:2]
+    factors = [np.array([math.factorial(k) / h**k for k in range(4)]) for h in (cell.hz, cell.hr)]
+    flat = _quiet(cell.coefficients.reshape(nz * nr, -1)).reshape(cell.coefficients.shape)
+    scaled = flat * factors[0][:, None, None] * factors[1][:, None]
+    rows = scaled.transpose(0, 1, 4, 2, 3).reshape(nz * nr, -1)
+    names, numbers = _numbers(rows)
+    z, r = _Place("x", extend), _Place("y", extend)
+    f: list[dict[str, Expr]] = []
+    for c in range(6):
+        by_r = [r.sums(numbers[16 * c + 4 * k : 16 * c + 4 * k + 4]) for k in range(4)]
+        value, slope, curve = ([row[i] for row in by_r] for i in range(3))
+        (f0, fz, fzz), (fr, fzr, _), (frr, _, _) = z.sums(value), z.sums(slope, (0, 1)), z.sums(curve, (0,))
+        f.append({"": f0, "z": fz, "zz": fzz, "r": fr, "zr": fzr, "rr": frr})
+
+    def three(which: str, first: int) -> Vec:
+        return _vec(f[first + c][which] for c in range(3))
+
+    p, pz, pr = three("", 3), three("z", 3), three("r", 3)
+    pzz, pzr, prr = three("zz", 3), three("zr", 3), three("rr", 3)
+    largest = _largest(cell.coefficients[..., 3:].sum(axis=(2, 3)).reshape(-1, 3), extend)
+    R = _Rotation(p, _Shapes(_dot(p, p), largest), UNIT)
+    values = [
+        *three("", 0), *_flat(R.matrix()), *three("z", 0), *three("r", 0), *R.spin(pz), *R.spin(pr),
+        *three("zz", 0), *three("rr", 0), *three("zr", 0), *R.spin_rate(pz, pzz), *R.spin_rate(pr, prr), *R.mixed(pz, pr, pzr),
+    ]  # fmt: skip
+    ends = (table.low, float(table.rack[0])), (table.high, float(table.rack[-1])), (cell.hz, cell.hr)
+    further = (tuple(x[0] for x in (a, b)) for a, b in zip(z.further, r.further, strict=True)) if extend else ((), ())
+    return Lookup(*ends, rows, (z.x, r.x), names, tuple(values), *further)
+
+
+@dataclass(frozen=True)
+class _Rotation:
+    """R0 exp(p) and its motion (see `rotations`)."""
+
+    p: Vec
+    shape: Callable[[int], Expr]
+    R0: Mat
+
+    def matrix(self) -> Mat:
+        a, b, p = self.shape(0), self.shape(1), self.p
+        square = [mul(b, p[i], p[i]) for i in range(3)]
+        E = []
+        for i in range(3):
+            j, k = (i + 1) % 3, (i + 2) % 3
+            row = [ZERO] * 3
+            row[i] = add(ONE, neg(square[j]), neg(square[k]))
+            row[j] = add(mul(b, p[i], p[j]), neg(mul(a, p[k])))
+            row[k] = add(mul(b, p[i], p[k]), mul(a, p[j]))
+            E.append((row[0], row[1], row[2]))
+        if self.R0 is UNIT:
+            return E[0], E[1], E[2]
+        rows = [_vec(_dot(self.R0[i], (E[0][j], E[1][j], E[2][j])) for j in range(3)) for i in range(3)]
+        return rows[0], rows[1], rows[2]
+
+    def spin(self, dp: Vec) -> Vec:
+        n = _cross(self.p, dp)
+        return _applied(self.R0, _sum(dp, _scaled(self.shape(1), n), _scaled(self.shape(2), _cross(self.p, n))))
+
+    def spin_rate(self, dp: Vec, ddp: Vec) -> Vec:
+        return self._rate([(dp, dp)], ddp)
+
+    def mixed(self, dp: Vec, dq: Vec, ddp: Vec) -> Vec:
+        """Half of what spin_rate along both directions is more than along each."""
+        return self._rate([(dp, dq), (dq, dp)], ddp)
+
+    def _rate(self, pairs: Sequence[tuple[Vec, Vec]], ddp: Vec) -> Vec:
+        """J ddp and the mean of (dJ along the second) times the first, over pairs that are symmetric as a whole."""
+        p, f = self.p, self.shape
+        share = expression(1.0 / len(pairs))
+        m = _cross(p, ddp)
+        bent, along, across = [_cross(p, m)], [], []
+        for dp, dq in pairs:
+            n = _cross(p, dp)
+            dX = _hold(mul(expression(2.0), share, _dot(p, dq)))
+            bent.append(_scaled(share, _cross(dq, n)))
+            along.append(_scaled(dX, n))
+            across.append(_scaled(dX, _cross(p, n)))
+        return _applied(
+            self.R0,
+            _sum(
+                ddp,
+                _scaled(f(1), m),
+                _scaled(f(2), _sum(*bent)),
+                _scaled(f(3), _sum(*along)),
+                _scaled(f(4), _sum(*across)),
+            ),
+        )
+
+
+def _quiet(coefficients: Array) -> Array:
+    """Coefficients (cells, ...) of powers of the place in a cell, from 0 to 1; those that are rounding in all cells are zero."""
+    loud = np.abs(coefficients).max(axis=0) > ROUNDING
+    return coefficients * loud
+
+
+def _numbers(rows: Array) -> tuple[tuple[Symbol, ...], list[Expr]]:
+    """Symbols of the numbers of a cell, and what stands for them in formulas: 0 or 1 for one that is so in all cells."""
+    names = tuple(Symbol(f"a{k}", "variable") for k in range(rows.shape[1]))
+    plain = [next((v for v in (0, 1) if np.all(column == v)), None) for column in rows.T]
+    return names, [name if v is None else expression(v) for name, v in zip(names, plain, strict=True)]
+
+
+def _largest(vectors: Array, extend: bool) -> float:
+    """The largest angle of rotation vectors given at nodes; between them and, if it may be, beyond them they are a little larger."""
+    return 1.2 * float(np.sqrt((vectors**2).sum(-1)).max()) + 1e-3 + (FURTHER if extend else 0.0)
+
+
+def _hold(e: Expr) -> Expr:
+    """An intermediate result."""
+    return e if isinstance(e, Held | Number | Symbol) else Held(e)
+
+
+def _vec(values: Any) -> Vec:
+    x, y, z = (_hold(expression(v)) for v in values)
+    return x, y, z
+
+
+def _matrix(values: Sequence[Expr]) -> Mat:
+    return _vec(values[:3]), _vec(values[3:6]), _vec(values[6:9])
+
+
+def _flat(m: Mat) -> list[Expr]:
+    return [x for row in m for x in row]
+
+
+def _dot(a: Vec, b: Vec) -> Expr:
+    return _hold(expression(dot3(a, b)))
+
+
+def _cross(a: Vec, b: Vec) -> Vec:
+    return _vec(cross3(a, b))
+
+
+def _scaled(k: Expr, v: Vec) -> Vec:
+    return _vec(scale3(k, v))
+
+
+def _sum(*vectors: Vec) -> Vec:
+    return _vec(add3(*vectors))
+
+
+def _applied(R: Mat, v: Vec) -> Vec:
+    return v if R is UNIT else _vec(apply(R, v))

@@ -1,0 +1,101 @@
+"""A function that is looked up: over a uniform grid, straight-line formulas of the place in a cell and of that cell's numbers.
+
+What of it a program wants decides what is written: values that nobody asks for are not computed, in any language.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from bellcrank.expr import Expr, Symbol, symbols
+from bellcrank.program.count import Count, count
+from bellcrank.program.program import Call, Program
+
+Array = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True)
+class Lookup:
+    """Formulas over a grid of one or two arguments.
+
+    `lows`, `highs` and `steps` describe the grid; `rows` (cells, numbers) holds the numbers of every cell, those of two arguments row by row.
+    In the formulas `places` stand for the distance of each argument from the lower end of its cell, `numbers` for the numbers of the cell.
+    Outside of the grid the values are not a number, unless there are `beyond` (by how much an argument lies beyond its end, else 0) and
+    `inside` (1 inside, 0 beyond).
+    """
+
+    lows: tuple[float, ...]
+    highs: tuple[float, ...]
+    steps: tuple[float, ...]
+    rows: Array
+    places: tuple[Symbol, ...]
+    numbers: tuple[Symbol, ...]
+    values: tuple[Expr, ...]
+    beyond: tuple[Symbol, ...] = ()
+    inside: tuple[Symbol, ...] = ()
+
+    @property
+    def cells(self) -> tuple[int, ...]:
+        spans = zip(self.lows, self.highs, self.steps, strict=True)
+        return tuple(round((high - low) / step) for low, high, step in spans)
+
+    def cut(self, wanted: Sequence[int]) -> tuple[list[int], list[Expr]]:
+        """The numbers of a cell that some of the values need, and these values."""
+        values = [self.values[i] for i in wanted]
+        used = {s for v in values for s in symbols(v)}
+        return [i for i, s in enumerate(self.numbers) if s in used], values
+
+    def operations(self, wanted: Sequence[int]) -> Count:
+        """Operations of one look-up: the place in the cell, and the values wanted."""
+        n = len(self.lows)
+        return count([self.values[i] for i in wanted]) + Count(add=2 * n, multiply=2 * n, muldiv_classic=2 * n)
+
+
+class Writer(Protocol):
+    """What writes a routine for the values that are wanted of it."""
+
+    def source(self, language: str, wanted: Sequence[int]) -> str:
+        """The routine in "c", "python" or "fortran"."""
+
+    def operations(self, wanted: Sequence[int]) -> Count:
+        """Operations of one call."""
+
+
+def wanted_values(program: Program, routine: Any) -> list[int]:
+    """Which values of a routine a program uses."""
+    sections = [
+        program.derivatives, program.outputs, program.closure, program.system, program.start, program.update, program.careful,
+    ]  # fmt: skip
+    found: set[int] = set()
+    for section in sections:
+        for s in section.statements:
+            if isinstance(s, Call) and s.routine is routine:
+                found |= {i for i, t in enumerate(s.targets) if t is not None}
+    return sorted(found)
+
+
+def routine_source(program: Program, routine: Any, language: str) -> str:
+    """The text of an external routine in a language: as it was given, or written for the values that the program uses."""
+    writer: Writer | None = routine.writer
+    if writer is None:
+        given: str = getattr(routine, language)
+        return given
+    return writer.source(language, wanted_values(program, routine))
+
+
+def routine_operations(program: Program) -> dict[str, dict[str, int]]:
+    """Operations of one call of every routine that is written for a program, by its name: a look-up, or the solution of a linkage (one
+    Newton iteration). `values` of those it could give are computed. A call itself counts as one function among those of the program."""
+    found = {}
+    for routine in program.routines:
+        writer: Writer | None = getattr(routine, "writer", None)
+        if writer is not None:
+            wanted = wanted_values(program, routine)
+            named = writer.operations(wanted).as_dict()
+            kinds = ("add", "multiply", "divide", "function", "total")
+            found[routine.name] = {**{k: named[k] for k in kinds}, "values": len(wanted)}
+    return found

@@ -1,0 +1,95 @@
+"""Stand-alone programs with linkages: the same run as inside, in C, Python and Fortran."""
+
+import re
+import shutil
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import bellcrank as bc
+from bellcrank.errors import ModelWarning
+from bellcrank.linkage.lookup import pose_lookup
+from tests.linkage.machines import linkage
+
+
+def two_corners():
+    """Two wheels on one body: an exact double wishbone whose rack is an input, and five links from a three-rotation table that the
+    run leaves."""
+    s = bc.System("two corners", units="mks", axes="ISO 8855")
+    base = s.add_body("base", translate=3, mass=400, inertia=(90, 200, 220), cm=(0.3, 0, 0.5))
+    front, rear = (
+        linkage("double_wishbone"),
+        linkage("five_link").table(step=0.02, range=(-0.02, 0.02), scheme="three-rotations"),
+    )
+    for name, chain, given in (("front", front, {"rack": s.add_variable("steer")}), ("rear", rear, {"extend": True})):
+        centre = chain.chain.place("wheel_centre")
+        wheel = s.add_body(f"{name}_wheel", parent=base, mass=38, inertia=(0.9, 1.4, 0.9), cm=centre)
+        joint = s.add_linkage(name, chain, base=base, carrier=wheel, **given)
+        joint.add_spring(f"spring_{name}", "spring", stiffness=45000, damping=3000, ride=(0.0, 2000))
+        at = joint.point("wheel_centre")
+        s.add_force(f"tyre_{name}", magnitude="k_t*(x0 - x) + 2150", direction=s.inertial[3], at=at)
+        s.add_output(f"dot(dxdt(vel({at.name})), [n2])", f"ay_{name}", units="L/T**2")
+    s.add_gravity()
+    s.set_defaults(k_t=200000)
+    s.set_units(k_t="F/L")
+    s.set_run(t_end=0.1, step=0.002, output_every=5, initial={"q(base)": 0.05}, inputs={"steer": bc.sine(0.01, 3.0)})
+    return s
+
+
+@pytest.fixture(scope="module")
+def inside():
+    eom = two_corners().equations(optimise="none")
+    with pytest.warns(
+        ModelWarning,
+        match=r"'rear_wheel' goes from -0\.02 to 0\.02 m, but q\(rear_wheel\) went from .* goes on straight",
+    ):
+        run = eom.compile(backend="c").simulate()
+    assert run.ended == "finished"
+    return eom, run
+
+
+@pytest.mark.parametrize(
+    "language",
+    ["python", pytest.param("fortran", marks=pytest.mark.campaign), pytest.param("c", marks=pytest.mark.campaign)],
+)
+def test_linkages_in_programs(language, inside, tmp_path):
+    if language == "fortran" and shutil.which("gfortran") is None:
+        pytest.skip("no Fortran compiler")
+    eom, run = inside
+    eom.write(language, tmp_path)
+    if language != "python":
+        flags = {"c": "CFLAGS=-O1 -Werror", "fortran": "FFLAGS=-O1 -Werror"}[language]
+        built = subprocess.run(["make", "-C", str(tmp_path), flags], capture_output=True, text=True, check=False)
+        assert built.returncode == 0, built.stderr
+    command = [sys.executable, "two_corners.py"] if language == "python" else ["./two_corners"]
+    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
+    found = bc.read(next(tmp_path.glob("*.erd")))
+    for name in ("q(front_wheel)", "q(rear_wheel)", "u(rear_wheel)", "ay_front", "ay_rear"):
+        assert np.abs(found[name] - run[name]).max() < 1e-10 * np.abs(run[name]).max()
+
+
+def test_only_wanted_values_are_written(inside):
+    """A massless link on which a spring stands turns and accelerates nowhere: its look-up computes less, and holds fewer numbers."""
+    eom, _ = inside
+    counted = eom.operation_count()["routines"]
+    assert counted["rear_carrier"]["values"] > counted["rear_rod_5"]["values"]
+    assert counted["rear_rod_5"]["total"] < counted["rear_carrier"]["total"]
+    writer = next(r for r in eom.program.routines if r.name == "rear_carrier").writer
+    full, cut = (writer.source("c", wanted) for wanted in (range(24), range(3)))
+    assert [int(re.search(r"_cells\[2\]\[(\d+)\]", text).group(1)) for text in (full, cut)] == [
+        27,
+        9,
+    ]  # of position 4, 4 and, as the travel itself, 1
+    assert cut.count("v[") == 3
+
+
+def test_operations_of_a_look_up():
+    """A cubic c0 + c1 x + c2 x^2/2 + c3 x^3/6 takes ten, its slope six more, and the place in a cell four; what is the same in all cells takes none."""
+    table = linkage("five_link").table(step=0.02, range=(-0.04, 0.04), scheme="cubic")
+    carrier, rod = (pose_lookup(table, part) for part in ("carrier", "rod_5"))
+    assert [carrier.operations(wanted).total for wanted in ([0], [0, 12], [2])] == [14, 18, 5]
+    assert rod.operations([0, 1, 2, 12, 13, 14]).total == 4  # it turns about a point of the base
+    arm = pose_lookup(linkage("trailing_arm").table(step=0.02, scheme="quintic"), "carrier")
+    assert arm.operations(range(24)).total < 0.6 * pose_lookup(table, "carrier").operations(range(24)).total
