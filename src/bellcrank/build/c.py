@@ -228,6 +228,14 @@ class CModel:
         self._evaluate(self._library.closure, at, out)
         return list(out)
 
+    def entry_values(self, p: Sequence[float]) -> list[float]:
+        """Parameters that external routines give, from the others."""
+        return self._kept_values("entry", (0.0, (), (), list(p), (), ()), len(self.program.entry.results))
+
+    def echo_values(self, *at: *At) -> list[float]:
+        """Values that external routines give to the echo of a run."""
+        return self._kept_values("echo", at, len(self.program.echo_names))
+
     def start_values(self, *at: *At) -> list[float]:
         """Values of external routines that hold over a run."""
         return self._kept_values("start", at, len(self.program.start.results))
@@ -450,6 +458,8 @@ def _argument_count(program: Program, routine: Any) -> int:
         program.system,
         program.start,
         program.update,
+        program.entry,
+        program.echo,
     )
     for s in (s for section in sections for s in section.statements):
         if isinstance(s, Call) and s.routine is routine:

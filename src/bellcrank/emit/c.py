@@ -95,8 +95,10 @@ class _Source:
         self.closure = schedule(program.closure, options)
         self.quick = [schedule(s, options) for s in (program.quick_q, program.quick_u)]
         self.careful = schedule(program.careful, Options(critical_path=False))
-        own = {"start": program.start, "update": program.update}
-        self.kept = {name: schedule(x, Options(critical_path=False)) for name, x in own.items() if x.results}
+        own = {"start": program.start, "update": program.update, "entry": program.entry, "echo": program.echo}
+        plans = {name: schedule(x, Options(critical_path=False)) for name, x in own.items() if x.results}
+        self.once = {name: plan for name, plan in plans.items() if name in ("entry", "echo")}
+        self.kept = {name: plan for name, plan in plans.items() if name not in self.once}
 
     def printer(self) -> CPrinter:
         return CPrinter({**self.names, **self.fixed}, self.tables.names, self.calls)
@@ -117,7 +119,7 @@ class _Source:
             rows = {"out": _rows(self.program, self.program.loops)}
             parts += ["/* ---- constraints of closed loops */\n", self._function("closure", self.closure, rows, True)]
             parts += self._looped(self.program.loops, rates)
-        for name, plan in self.kept.items():
+        for name, plan in (self.kept | self.once).items():
             parts.append(self._function(name, plan, {"out": self._kept_names(name)}))
         for name, section in extra.items():
             stored = {"out": [f"{name} {i}" for i in range(1, len(section.results) + 1)]}
@@ -156,6 +158,7 @@ class _Source:
             "   outputs(t, q, u, p, c, w, out, x)             further channels",
             *(self._loop_calls if p.loops is not None else ()),
             *(_KEPT_CALLS if self.kept else ()),
+            *(_ONCE_CALLS[name] for name in self.once),
             "   run(job)                                      a whole run with a fixed step",
             "",
         ]
@@ -184,7 +187,7 @@ class _Source:
     def _helpers(self) -> str:
         """Routines that the statements call."""
         used = set()
-        plans = (self.derivatives, self.outputs, self.closure, *self.quick, self.careful, *self.kept.values())
+        plans = (self.derivatives, self.outputs, self.closure, *self.quick, self.careful, *(self.kept | self.once).values())
         steps = [s for plan in plans for s in plan.steps]
         p = self.program
         sections = [
@@ -197,6 +200,8 @@ class _Source:
             p.careful,
             p.start,
             p.update,
+            p.entry,
+            p.echo,
         ]
         for node in postorder([e for s in sections for e in _roots(s)]):
             if isinstance(node, Func) and node.function is None:
@@ -322,6 +327,10 @@ class _Source:
         return text.replace("@INPUTS@", f"\n{inputs}").replace("@SET@", setting)
 
     def _kept_names(self, section: str) -> list[str]:
+        if section == "echo":
+            return list(self.program.echo_names)
+        if section == "entry":
+            return [s.name for s in self.program.parameters[len(self.program.given_parameters) :]]
         kept = [s.name for s in self.program.inputs if s.kind == "kept"]
         first = len(self.program.start.results)
         return kept[:first] if section == "start" else kept[first:]
@@ -578,6 +587,10 @@ _REDUNDANT = (
 _KEPT_CALLS = (
     "   start, update(t, q, u, p, c, w, out, x)       the last of w: values of external routines kept over a run, over a step",
 )
+_ONCE_CALLS = {
+    "entry": "   entry(t, q, u, p, c, w, out, x)               the last of p: parameters that external routines give",
+    "echo": "   echo(t, q, u, p, c, w, out, x)                what external routines give to the echo of a run",
+}
 _JOB = """    double moved, residual;     /* out: how far the last step was moved to close the loops, and what is left */
     double ratio, steady;       /* of pivots at the step reached: how near a singular position is, and one of `derivatives` */
     int64_t worst;              /* out: the position row that was furthest from being closed */

@@ -47,16 +47,6 @@ def require_language(program: Program, language: str, option: str) -> None:
         )
 
 
-def require_no_kept_values(program: Program, language: str) -> None:
-    """Values of routines that are called once per run or step are kept in C alone."""
-    kept = [s.name for s in program.inputs if s.kind == "kept"]
-    if kept:
-        raise ModelError(
-            f"{', '.join(kept)}: external routines with when='init' or when='update' are available in programs in C, not in {language}",
-            program.name,
-        )
-
-
 def indented(lines: Iterable[str]) -> str:
     """Lines of an initialiser."""
     return "".join(f"    {line}\n" for line in lines)
