@@ -64,7 +64,7 @@ class Simulation(Analyses):
             return c_model(self.program, self.externals, external)
         only_c = [f"'{r.name}'" for r, f in zip(self.program.routines, self.externals, strict=True) if f is None]
         if only_c:
-            what = f"external {', '.join(only_c)} is given in C alone, but the model runs in Python"
+            what = f"external {', '.join(only_c)} is given in C or Fortran alone, but the model runs in Python"
             raise ModelError(f"{what}: give python= as well", self.equations.name)
         return PythonModel(self.program, self.externals)
 

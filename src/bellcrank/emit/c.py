@@ -15,7 +15,8 @@ from typing import TypeVar
 
 from bellcrank.emit.c_printer import CPrinter, external_calls
 from bellcrank.emit.c_tables import table_functions
-from bellcrank.emit.names import comment, identifier, safe_names
+from bellcrank.emit.names import comment, safe_names
+from bellcrank.emit.routines import c_prototype, c_texts
 from bellcrank.emit.schedule import BEST, Options, Schedule, needed, schedule
 from bellcrank.emit.steps import Angles, Step, step_expressions, step_targets, symbols_in
 from bellcrank.expr import ZERO, Expr, Func, Symbol, postorder
@@ -230,9 +231,8 @@ class _Source:
             lines.append(template("callback.c"))
         if any(c.routine.memory for c in own):
             lines.append(template("memory.c"))
-        for c in own:
-            name = identifier(c.routine.name)
-            lines += [f"#define {name} {c.function}", c.routine.c.strip(), f"#undef {name}", ""]
+        lines += [c_prototype(c.routine) for c in own if c.foreign]
+        lines += c_texts(c.routine for c in own if not c.foreign)
         return "\n".join(lines)
 
     def _constants(self) -> str:

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from bellcrank.emit.names import identifier
 from bellcrank.emit.printer import ATOM, Piece, Printer
+from bellcrank.emit.routines import external_name
 from bellcrank.emit.steps import Angles, Step, step_targets
 from bellcrank.expr import ZERO, Func, Symbol
 from bellcrank.expr.table import Table
@@ -114,6 +114,7 @@ class ExternalCall:
     offset: int  # of its memory
     function: str | None  # its name in C, if it is here
     when: int = 1  # its memory may change: 1 with rates, 2 with outputs and kept values
+    foreign: bool = False  # is it given in Fortran alone? It is called by the conventions of C
 
     def lines(self, arguments: list[str], targets: Sequence[Symbol | None], k: int) -> list[str]:
         given = list(arguments)
@@ -137,16 +138,16 @@ class ExternalCall:
 
 
 def external_calls(program: Program, outside: Iterable[str] = ()) -> dict[Any, ExternalCall]:
-    """How each external routine is called; those named in `outside` are called back even if they are given in C."""
+    """How each external routine is called; those named in `outside` are called back even if they are given in C or Fortran."""
     away = {n.lower() for n in outside}
     calls: dict[Any, ExternalCall] = {}
     number = offset = 0
     for routine in program.routines:
         if isinstance(routine, Table):
             continue
-        if routine.c and routine.name.lower() not in away:
+        if (routine.c or routine.fortran) and routine.name.lower() not in away:
             when = 1 if program.in_rates(routine) else 2
-            calls[routine] = ExternalCall(routine, -1, offset, f"external_{identifier(routine.name)}", when)
+            calls[routine] = ExternalCall(routine, -1, offset, external_name(routine), when, not routine.c)
             offset += routine.memory or 0
         else:
             calls[routine] = ExternalCall(routine, number, 0, None)

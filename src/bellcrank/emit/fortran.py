@@ -14,6 +14,7 @@ from bellcrank.emit.c import LONGEST, NO_WORDS, Words, template
 from bellcrank.emit.c_tables import spline_pieces, surface_pieces
 from bellcrank.emit.fortran_printer import FortranPrinter, fortran_names, numbers, wrapped
 from bellcrank.emit.names import comment, identifier
+from bellcrank.emit.routines import external_name, fortran_interfaces, fortran_texts
 from bellcrank.emit.schedule import needed
 from bellcrank.emit.steps import step_targets
 from bellcrank.expr import Expr, Func, Symbol, postorder
@@ -62,7 +63,7 @@ class _Source:
         self.calls: dict[Any, str] = {}
         for t in self.tables:
             self.calls[t] = identifier(f"table_{t.name.lower()}"[:50], self.calls.values()).removeprefix("v_")
-        self.calls |= {r: r.name.lower() for r in self.externals}
+        self.calls |= {r: r.name.lower() if r.fortran else external_name(r) for r in self.externals}
         self.offsets: dict[Any, int] = {}
         for r in self.externals:
             self.offsets[r] = sum(other.memory or 0 for other in self.offsets)
@@ -127,6 +128,7 @@ class _Source:
         lines += [
             "module model",
             "  use, intrinsic :: iso_fortran_env, only: dp => real64",
+            *([] if all(r.fortran for r in self.externals) else ["  use, intrinsic :: iso_c_binding, only: c_double"]),
             "  implicit none",
             "  public",
             "",
@@ -140,6 +142,7 @@ class _Source:
             "  real(dp) :: memory(n_memory) = 0     ! what external routines remember",
             "  integer :: live = 0                  ! whose memory may change: 1 routines of rates, 2 of outputs",
             "",
+            *fortran_interfaces([r for r in self.externals if not r.fortran]),
         ]
         return "\n".join(lines)
 
@@ -264,7 +267,7 @@ class _Source:
         return "\n".join(lines)
 
     def _externals(self) -> list[str]:
-        return [f"  ! external routine {comment(r.name)}\n{r.fortran.strip(chr(10))}\n" for r in self.externals]
+        return fortran_texts(r for r in self.externals if r.fortran)
 
 
 def _scales(k: Scales) -> list[str]:

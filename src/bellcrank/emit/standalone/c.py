@@ -5,6 +5,7 @@ from __future__ import annotations
 from bellcrank.emit.c import Words, c_source
 from bellcrank.emit.c_printer import external_calls
 from bellcrank.emit.names import comment
+from bellcrank.emit.routines import fortran_file
 from bellcrank.emit.standalone.facts import Facts, OutputChannel, Quantity, Signal, input_files
 from bellcrank.emit.standalone.loops import inertia_functions, row_names
 from bellcrank.emit.standalone.text import filled, indented, require_language, template
@@ -16,12 +17,14 @@ KINDS = ("constant", "step", "ramp", "sine", "chirp", "pieces")
 
 def c_program(program: Program, facts: Facts, words: Words) -> dict[str, str]:
     """All files of the program, by name."""
-    require_language(program, "C", "c")
+    require_language(program, "C", "c", "fortran")
+    foreign = [c.routine for c in external_calls(program).values() if c.foreign]
     common = {"TITLE": comment(facts.title), "STEM": facts.stem}
     return {
         "model.c": c_source(program, words, extra=inertia_functions(program)),
         "program.c": filled(template("program.c"), common | _pieces(program, facts)),
-        "Makefile": filled(template("Makefile.c"), common),
+        "Makefile": filled(template("Makefile_fortran.c" if foreign else "Makefile.c"), common),
+        **({"routines.f90": fortran_file(foreign, facts.title)} if foreign else {}),
         **input_files(facts),
     }
 

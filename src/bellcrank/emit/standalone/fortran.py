@@ -8,9 +8,10 @@ from bellcrank.emit.c import Words
 from bellcrank.emit.fortran import fortran_source
 from bellcrank.emit.fortran_printer import fortran_string, wrapped
 from bellcrank.emit.names import comment
+from bellcrank.emit.routines import c_file
 from bellcrank.emit.standalone.facts import Facts, OutputChannel, Quantity, Signal, input_files
 from bellcrank.emit.standalone.loops import inertia_functions, row_names
-from bellcrank.emit.standalone.text import filled, require_language, template
+from bellcrank.emit.standalone.text import externals_of, filled, require_language, template
 from bellcrank.program.program import Loops, Program
 
 METHODS = ("rk2", "rk4", "euler")
@@ -18,12 +19,14 @@ METHODS = ("rk2", "rk4", "euler")
 
 def fortran_program(program: Program, facts: Facts, words: Words) -> dict[str, str]:
     """All files of the program, by name."""
-    require_language(program, "Fortran", "fortran")
+    require_language(program, "Fortran", "fortran", "c")
+    foreign = [r for r in externals_of(program) if not r.fortran]
     common = {"TITLE": comment(facts.title)[:100], "STEM": facts.stem}
     return {
         "model.f90": fortran_source(program, words, extra=inertia_functions(program)),
         "program.f90": filled(template("program.f90"), common | _pieces(program, facts)),
-        "Makefile": filled(template("Makefile.f90"), common),
+        "Makefile": filled(template("Makefile_c.f90" if foreign else "Makefile.f90"), common),
+        **({"routines.c": c_file(foreign, facts.title)} if foreign else {}),
         **input_files(facts),
     }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from importlib.resources import files
+from typing import Any
 
 from bellcrank.errors import ModelError
 from bellcrank.expr.table import Table
@@ -30,19 +31,23 @@ def filled(text: str, pieces: Mapping[str, str]) -> str:
     return "".join(result)
 
 
-def externals_of(program: Program) -> list[object]:
+def externals_of(program: Program) -> list[Any]:
     """The external routines of a program, tables apart."""
     return [r for r in program.routines if not isinstance(r, Table)]
 
 
-def require_language(program: Program, language: str, option: str) -> None:
-    """Every external routine must be given in the language of the program."""
-    missing = [r.name for r in externals_of(program) if not getattr(r, option)]  # type: ignore[attr-defined]
+FILES = {"c": "DECK.c", "fortran": "DECK.f90", "python": "DECK.py"}
+
+
+def require_language(program: Program, language: str, *options: str) -> None:
+    """Every external routine must be given in the language of the program, or in one that it can call."""
+    missing = [r.name for r in externals_of(program) if not any(getattr(r, option) for option in options)]
     if missing:
         listed = ", ".join(f"'{m}'" for m in missing)
+        given, beside = " or ".join(f"{x}=" for x in options), " or ".join(FILES[x] for x in options)
         raise ModelError(
-            f"a program in {language} needs the external routine {listed} in {language}: give {option}= in add_external()"
-            + ("" if language == "C" else "; linkages are available in programs in C alone"),
+            f"a program in {language} needs the external routine {listed} in {language}: give {given} in add_external();"
+            f" of a deck, {beside} beside it holds its routines",
             program.name,
         )
 
