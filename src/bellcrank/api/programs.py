@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bellcrank.api.facts import program_facts
+from bellcrank.api.first_step import with_stable_step
 from bellcrank.build import arguments
 from bellcrank.build.c import NEAR
 from bellcrank.emit.c import Words
@@ -54,7 +55,8 @@ def write_program(equations: Equations, language: str, directory: str | Path) ->
         known = ", ".join(f"'{name}'" for name in LANGUAGES)
         near = did_you_mean(str(language), LANGUAGES)
         raise ModelError(f"language {language!r} is not known; it is one of {known}.{near}", equations.name)
-    files = LANGUAGES[language](equations.program, program_facts(equations), words_of(equations))
+    facts = with_stable_step(equations, program_facts(equations))
+    files = LANGUAGES[language](equations.program, facts, words_of(equations))
     folder = Path(directory)
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -157,7 +157,8 @@ class Simulation(Analyses):
         parameters: Mapping[str, float] | None = None,
         inputs: Mapping[str, Any] | None = None,
     ) -> dict[str, float]:
-        """What external routines give to the echo of a run (when="echo"), in equation units."""
+        """What external routines give to the echo of a run that starts there (when="echo"), in equation units."""
+        self._forget()
         values = self.model.echo_values(*self._at(t, q, u, parameters, inputs))
         return dict(zip(self.program.echo_names, values, strict=True))
 

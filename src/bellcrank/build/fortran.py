@@ -9,9 +9,8 @@ import os
 import shlex
 import shutil
 from collections.abc import Sequence
-from typing import Any
-
 from pathlib import Path
+from typing import Any
 
 from bellcrank.build.compiler import Compiler, compiler_version, shared_library
 from bellcrank.emit.routines import fortran_file

@@ -188,7 +188,14 @@ class _Source:
     def _helpers(self) -> str:
         """Routines that the statements call."""
         used = set()
-        plans = (self.derivatives, self.outputs, self.closure, *self.quick, self.careful, *(self.kept | self.once).values())
+        plans = (
+            self.derivatives,
+            self.outputs,
+            self.closure,
+            *self.quick,
+            self.careful,
+            *(self.kept | self.once).values(),
+        )
         steps = [s for plan in plans for s in plan.steps]
         p = self.program
         sections = [

@@ -82,7 +82,9 @@ class Analysis:
     reactions: Callable[[], list[Output]] | None = None  # those among them that depend on which rows are used
     multipliers: tuple[Expr, ...] = ()  # of the rows used, as they stand in reactions
     kept: list[Kept] = field(default_factory=list)
-    entered: list[Kept] = field(default_factory=list)  # parameters that external routines give, in the order of the calls
+    entered: list[Kept] = field(
+        default_factory=list
+    )  # parameters that external routines give, in the order of the calls
     echo: list[Output] = field(default_factory=list)  # what external routines give to the echo
     notes: list[str] = field(default_factory=list)
     parameters: dict[str, str] = field(default_factory=dict)  # names met: lower case to spelling

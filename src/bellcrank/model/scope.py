@@ -173,7 +173,9 @@ class Scope:
             if external.entered:
                 return self._entered(external, index, name)
             if external.when == "echo":
-                raise _fail(name.node, f"'{name.text}' is known when the echo is written (when='echo'), not in formulas")
+                raise _fail(
+                    name.node, f"'{name.text}' is known when the echo is written (when='echo'), not in formulas"
+                )
             args = tuple(self.scalar(a) for a in external.arguments)
             return self.external(external, args, index)
         if key in self.variables:
@@ -196,14 +198,18 @@ class Scope:
         if routine not in self.entered:
             key = f"{routine.name}()"
             if key in self._open:
-                raise _fail(name.node, f"external '{routine.name}' is called with what it returns itself: '{name.text}'")
+                raise _fail(
+                    name.node, f"external '{routine.name}' is called with what it returns itself: '{name.text}'"
+                )
             self._open.append(key)
             try:
                 args = tuple(self.scalar(a) for a in routine.arguments)
             finally:
                 self._open.pop()
             moving = {s.name for a in args for s in symbols(a) if s.kind != "parameter" and s is not PI}
-            if moving or any(isinstance(n, Func) and isinstance(n.function, External | ExternalValue) for n in postorder(args)):
+            if moving or any(
+                isinstance(n, Func) and isinstance(n.function, External | ExternalValue) for n in postorder(args)
+            ):
                 what = ", ".join(sorted(moving)) or "the value of another routine"
                 raise _fail(
                     name.node,

@@ -69,10 +69,15 @@ def _routines(program: Program, facts: Facts, set_inputs: str) -> dict[str, str]
     if facts.entered:
         pieces["ENTER"] = _ENTER
     if facts.entered or facts.echoed:
-        lines = ["write (handle, '(a)') \"\", \"* from external routines\""]
+        lines = ['write (handle, \'(a)\') "", "* from external routines"']
         lines += [line for i, q in enumerate(facts.entered, 1) for line in _echo_line(q, f"p(n_given + {i})")]
         if facts.echoed:
-            lines += ["block", f"  real(dp) :: echoed({len(facts.echoed)})", "  t = 0", *set_inputs.strip().splitlines()]
+            lines += [
+                "block",
+                f"  real(dp) :: echoed({len(facts.echoed)})",
+                "  t = 0",
+                *set_inputs.strip().splitlines(),
+            ]
             lines += ["  call hold(.true., 0.0_dp, y, 0)"] if program.start.results or program.update.results else []
             lines += ["  call echo_values(y, echoed)"]
             lines += [line for i, q in enumerate(facts.echoed, 1) for line in _echo_line(q, f"echoed({i})")]
