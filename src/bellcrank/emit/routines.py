@@ -27,30 +27,46 @@ def texts_of(routines: Iterable[Any], language: str) -> list[tuple[str, list[Any
     return list(found.items())
 
 
-def c_texts(routines: Iterable[Any]) -> list[str]:
+def c_texts(routines: Iterable[Any], prefix: str = "external_") -> list[str]:
     """Routines given in C, under their names in generated source."""
     lines = []
     for text, held in texts_of(routines, "c"):
         names = [identifier(r.name) for r in held]
-        lines += [f"#define {n} external_{n}" for n in names]
+        lines += [f"#define {n} {prefix}{n}" for n in names]
         lines += [text.strip(), *(f"#undef {n}" for n in names), ""]
     return lines
 
 
-def c_prototype(routine: Any) -> str:
-    """The declaration in C of a routine that is given in Fortran."""
+def _c_head(routine: Any) -> str:
     arguments = [f"double a{i}" for i in range(1, len(routine.arguments) + 1)]
     arguments += ["double *returns"] if routine.returns else []
     arguments += ["double *memory"] if routine.memory else []
     kind = "void" if routine.returns else "double"
-    return f"{kind} {external_name(routine)}({', '.join(arguments) or 'void'}); /* in Fortran */"
+    return f"{kind} {external_name(routine)}({', '.join(arguments) or 'void'})"
+
+
+def c_prototype(routine: Any) -> str:
+    """The declaration in C of a routine that is given in Fortran."""
+    return f"{_c_head(routine)}; /* in Fortran */"
 
 
 def c_file(routines: Sequence[Any], title: str) -> str:
-    """A file in C for a program in Fortran: routines that are given in C alone."""
+    """A file in C for a program in Fortran: routines that are given in C alone, and how Fortran calls them."""
     head = (files("bellcrank.emit") / "templates" / "head.c").read_text(encoding="utf-8")
-    prototypes = [c_prototype(r).partition(" /*")[0] for r in routines]
-    return "\n".join([f"/* {comment(title)}: external routines in C */", head, *prototypes, "", *c_texts(routines)])
+    lines = [f"/* {comment(title)}: external routines in C */", head, *c_texts(routines, "routine_")]
+    lines += ["/* ---- the same for Fortran */", ""]
+    for r in routines:  # their own may be static
+        given = ", ".join(_given(r))
+        call = f"routine_{identifier(r.name)}({given});"
+        lines += [_c_head(r), "{", f"    {call if r.returns else f'return {call}'}", "}", ""]
+    return "\n".join(lines)
+
+
+def _given(routine: Any) -> list[str]:
+    """Names of the arguments of a routine."""
+    arguments = [f"a{i}" for i in range(1, len(routine.arguments) + 1)]
+    arguments += ["returns"] if routine.returns else []
+    return arguments + (["memory"] if routine.memory else [])
 
 
 def fortran_texts(routines: Iterable[Any]) -> list[str]:
@@ -116,8 +132,5 @@ def _bound(routine: Any, suffix: str, first: str) -> list[str]:
 
 
 def _called(routine: Any) -> str:
-    arguments = [f"a{i}" for i in range(1, len(routine.arguments) + 1)]
-    arguments += ["returns"] if routine.returns else []
-    arguments += ["memory"] if routine.memory else []
-    call = f"{routine.name}({', '.join(arguments)})"
+    call = f"{routine.name}({', '.join(_given(routine))})"
     return f"    call {call}" if routine.returns else f"    value = {call}"
