@@ -307,6 +307,7 @@ class _Source:
         save it.
         """
         roots = [e for s in piece for e in step_expressions(s)] + list(results)
+        printer.used = {*symbols_in(roots), *shared}
         angles = next((i for i, s in enumerate(piece) if isinstance(s, Angles)), -1)
         first = [e for s in piece[: angles + 1] for e in step_expressions(s)]
         lines, used = self._loads(first)

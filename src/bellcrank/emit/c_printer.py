@@ -29,7 +29,11 @@ class CPrinter(Printer):
         super().__init__(names)
         self.tables = tables
         self.calls = calls
+        self.used: set[Symbol] | None = None  # symbols that the function in the making uses; None: all of them
         self._groups = 0
+
+    def _used(self, target: Symbol) -> bool:
+        return self.used is None or target in self.used
 
     def choice(self, args: list[Piece]) -> Piece:
         condition = args[0][0] if args[0][0].startswith("(") else f"{args[0][0]} != 0.0"
@@ -84,7 +88,7 @@ class CPrinter(Printer):
             lines += [f"{name}{k}[{i}] = {self.expr(x)};" for i, x in enumerate(values) if x is not ZERO]
         given = ", ".join(f"{name}{k}" for name in arrays)
         lines += [f"double rates{k}[{len(s.targets)}];", f"constrained_rates({given}, rates{k});"]
-        return [*lines, *(f"const double {t.name} = rates{k}[{i}];" for i, t in enumerate(s.targets))]
+        return [*lines, *(f"const double {t.name} = rates{k}[{i}];" for i, t in enumerate(s.targets) if self._used(t))]
 
     def _solve(self, s: Solve, k: int) -> list[str]:
         n = len(s.right)
@@ -97,7 +101,7 @@ class CPrinter(Printer):
             "};",
             f"double right{k}[{n}] = {{{', '.join(self.expr(x) for x in s.right)}}};",
             f"solve_symmetric({n}, matrix{k}, right{k});",
-            *(f"const double {t.name} = right{k}[{i}];" for i, t in enumerate(s.targets)),
+            *(f"const double {t.name} = right{k}[{i}];" for i, t in enumerate(s.targets) if self._used(t)),
         ]
 
 
