@@ -9,7 +9,9 @@ from tests.programs import LANGUAGES, build
 
 OFF = {"ltt1": 0.0, "ltt2": 0.0, "ltt3": 0.0}  # thrusters switch, and a switch may fall into another step
 RUNS = {"spacecraft_2": (50.0, 0.5), "stanford_arm": (0.4, 0.001), "stanford_arm_controlled": (0.4, 0.001)}
-QUICK = ("spacecraft_1_small",)  # its routines come in three languages; the others have none, and their examples are tested too
+QUICK = (
+    "spacecraft_1_small",
+)  # its routines come in three languages; the others have none, and their examples are tested too
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -61,9 +61,32 @@ def program_facts(equations: Equations) -> Facts:
         method=method,
         every=run.output_every or 1,
         notes=tuple(notes),
+        about=_about(equations),
         entered=tuple(_from_routine(equations, s.name) for s in _entered(equations)),
         echoed=tuple(_from_routine(equations, name) for name in equations.program.echo_names),
     )
+
+
+def _about(equations: Equations) -> tuple[str, ...]:
+    """Bodies, forces and constraints of a model for a reader of its program."""
+    analysis = equations.analysis
+    bodies = analysis.mechanism.bodies
+    freedom, listed = len(equations.independent_speeds), []
+    names = ("the inertial reference", *(b.name for b in bodies))
+    listed.append(f"{len(bodies)} bodies, {freedom} degree{'' if freedom == 1 else 's'} of freedom")
+    for b in bodies:
+        label = f" ({b.label})" if b.label and b.label != b.name else ""
+        joint = ", ".join(s.name for s in b.coordinates) or "fixed"
+        listed.append(f"  {b.name}{label} on {names[b.parent + 1]}: {joint}")
+    listed += ["forces and moments"] if analysis.loads else []
+    for load in analysis.loads:
+        label = f" ({load.label})" if load.label != load.name else ""
+        against = f" against {names[load.against + 1]}" if load.against >= 0 else ""
+        listed.append(f"  {load.kind} {load.name}{label} on {names[load.body + 1]}{against}")
+    rows = [r.text for r in (analysis.loops.rows if analysis.loops else ())]
+    rows += [f"{r.speed.name} follows from {r.text}" for r in analysis.removed]
+    listed += ["constraints", *(f"  {text}" for text in rows)] if rows else []
+    return tuple(listed)
 
 
 def _entered(equations: Equations) -> tuple[Symbol, ...]:

@@ -8,7 +8,7 @@ from bellcrank.emit.names import comment
 from bellcrank.emit.routines import fortran_file
 from bellcrank.emit.standalone.facts import Facts, OutputChannel, Quantity, Signal, input_files
 from bellcrank.emit.standalone.loops import inertia_functions, row_names
-from bellcrank.emit.standalone.text import filled, indented, require_language, template
+from bellcrank.emit.standalone.text import about, filled, indented, require_language, template
 from bellcrank.program.program import Program
 
 METHODS = ("rk2", "rk4", "euler")
@@ -19,7 +19,7 @@ def c_program(program: Program, facts: Facts, words: Words) -> dict[str, str]:
     """All files of the program, by name."""
     require_language(program, "C", "c", "fortran")
     foreign = [c.routine for c in external_calls(program).values() if c.foreign]
-    common = {"TITLE": comment(facts.title), "STEM": facts.stem}
+    common = {"TITLE": comment(facts.title), "STEM": facts.stem, "ABOUT": about(facts, "   ")}
     return {
         "model.c": c_source(program, words, extra=inertia_functions(program)),
         "program.c": filled(template("program.c"), common | _pieces(program, facts)),

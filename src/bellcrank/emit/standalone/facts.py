@@ -83,6 +83,7 @@ class Facts:
     every: int
     notes: tuple[str, ...] = ()
     entered: tuple[Quantity, ...] = ()  # parameters that external routines give
+    about: tuple[str, ...] = ()  # what the model consists of, in lines
     echoed: tuple[Quantity, ...] = ()  # what external routines give to the echo
 
 

@@ -11,7 +11,7 @@ from bellcrank.emit.names import comment
 from bellcrank.emit.routines import c_file
 from bellcrank.emit.standalone.facts import Facts, OutputChannel, Quantity, Signal, input_files
 from bellcrank.emit.standalone.loops import inertia_functions, row_names
-from bellcrank.emit.standalone.text import externals_of, filled, require_language, template
+from bellcrank.emit.standalone.text import about, externals_of, filled, require_language, template
 from bellcrank.program.program import Loops, Program
 
 METHODS = ("rk2", "rk4", "euler")
@@ -21,7 +21,7 @@ def fortran_program(program: Program, facts: Facts, words: Words) -> dict[str, s
     """All files of the program, by name."""
     require_language(program, "Fortran", "fortran", "c")
     foreign = [r for r in externals_of(program) if not r.fortran]
-    common = {"TITLE": comment(facts.title)[:100], "STEM": facts.stem}
+    common = {"TITLE": comment(facts.title)[:100], "STEM": facts.stem, "ABOUT": about(facts, "! ")}
     return {
         "model.f90": fortran_source(program, words, extra=inertia_functions(program)),
         "program.f90": filled(template("program.f90"), common | _pieces(program, facts)),

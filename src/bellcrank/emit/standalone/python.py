@@ -11,7 +11,7 @@ from bellcrank.emit.python import python_source
 from bellcrank.emit.standalone.facts import Facts, Quantity, Signal, input_files
 from bellcrank.emit.standalone.loops import inertia_functions
 from bellcrank.emit.standalone.python_routines import function_source
-from bellcrank.emit.standalone.text import filled, indented, require_language, template
+from bellcrank.emit.standalone.text import about, filled, indented, require_language, template
 from bellcrank.expr.table import Table
 from bellcrank.program.program import Program
 
@@ -19,7 +19,8 @@ from bellcrank.program.program import Program
 def python_program(program: Program, facts: Facts, words: Words) -> dict[str, str]:
     """All files of the program, by name, but for integrators and loops, which are those of the package."""
     require_language(program, "Python", "python")
-    common = {"TITLE": comment(facts.title).replace('"', "'"), "STEM": facts.stem}
+    title = comment(facts.title).replace('"', "'")
+    common = {"TITLE": title, "STEM": facts.stem, "ABOUT": about(facts, "").replace('"', "'")}
     return {
         "model.py": python_source(program, {k.lower(): v for k, v in words.label.items()}, inertia_functions(program)),
         f"{facts.stem}.py": filled(template("python_program.txt"), common | _pieces(program, facts)),

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping
 from importlib.resources import files
 from typing import Any
 
+from bellcrank.emit.names import comment
+from bellcrank.emit.standalone.facts import Facts
 from bellcrank.errors import ModelError
 from bellcrank.expr.table import Table
 from bellcrank.program.program import Program
@@ -50,6 +52,15 @@ def require_language(program: Program, language: str, *options: str) -> None:
             f" of a deck, {beside} beside it holds its routines",
             program.name,
         )
+
+
+def about(facts: Facts, lead: str) -> str:
+    """What the model consists of, as lines of a comment."""
+    lines = [lead.rstrip()]
+    for line in facts.about:
+        inner = line[: len(line) - len(line.lstrip())]
+        lines.append(f"{lead}{inner}{comment(line)}"[:130].rstrip())
+    return "".join(f"{line}\n" for line in lines)
 
 
 def indented(lines: Iterable[str]) -> str:

@@ -6,7 +6,7 @@
 ! that is itself a parameter file, runs, and writes every channel over time. `@STEM@ --help` lists the options.
 ! The equations of motion are in model.f90. Files are in the units named there; equations use rad and consistent units;
 ! `factor` leads from the one to the other.
-program simulation_program
+@ABOUT@program simulation_program
   use, intrinsic :: iso_fortran_env, only: error_unit, output_unit, int32, real32
   use, intrinsic :: ieee_arithmetic, only: ieee_is_finite
   use, intrinsic :: iso_c_binding, only: c_int
