@@ -531,3 +531,31 @@ def test_mutated_input_with_all_checks_on(tmp_path, language):
         assert done.returncode != 1 or told.startswith("quarter_car: "), told
         codes[done.returncode] += 1
     assert codes[0] > 50 and codes[1] > 250
+
+
+def test_comments_tell_a_parameter_from_an_output_of_its_name(tmp_path):
+    """The cart has a wheel radius r and a yaw rate r."""
+    eom = example("cart")
+    unit = eom.quantities.unit["r"].text
+    for language, radius, rate in (
+        ("c", "p[12]", "out[0]"),
+        ("fortran", "p(13)", "out(1)"),
+        ("python", "p[12]", "outputs[0]"),
+    ):
+        text = eom.write(language, tmp_path / language).read_text(encoding="utf-8")
+        lines = [line for line in text.splitlines() if f"{radius} " in line or f"{rate} " in line][:2]
+        assert f" r ({unit})" in lines[0].replace("r  (", "r (") and "yaw rate" not in lines[0]
+        assert "(rad/s)" in lines[1] and "yaw rate" in lines[1]
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_reactions_of_loops(tmp_path, language):
+    """Outputs that need multipliers, without warnings of the compiler."""
+    s = system("sarrus_linkage")
+    s.add_outputs("reactions", "residuals", "energy")
+    eom = s.equations()
+    reference = eom.compile(backend="c").simulate(t_end=0.1)
+    run = build(eom, language, tmp_path / "program").run(tmp_path, "stopt 0.1")
+    moving = [n for n in run if np.abs(reference[n]).max() > 1e-9]
+    assert max(relative(run[n], reference[n]) for n in moving) < 1e-9 and len(moving) > 30

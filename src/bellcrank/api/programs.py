@@ -11,7 +11,7 @@ from bellcrank.api.facts import program_facts
 from bellcrank.api.first_step import with_stable_step
 from bellcrank.build import arguments
 from bellcrank.build.c import NEAR
-from bellcrank.emit.c import Words
+from bellcrank.emit.c import Words, output_key
 from bellcrank.emit.standalone.c import c_program
 from bellcrank.emit.standalone.facts import Facts
 from bellcrank.emit.standalone.fortran import fortran_program
@@ -72,7 +72,8 @@ def words_of(equations: Equations) -> Words:
     q = equations.quantities
     named = [*equations.program.parameters, *equations.program.inputs]
     label = {s.name: q.label.get(s.name.lower(), "") for s in named} | dict(q.state_label)
-    label |= {o.name: o.label for o in equations.analysis.outputs}
+    label |= {output_key(o.name): o.label for o in equations.analysis.outputs}
     unit = {s.name: q.unit[s.name.lower()].text for s in named if s.name.lower() in q.unit}
-    unit |= {name: u.text for name, u in (*q.states.items(), *q.output_unit.items())}
+    unit |= {name: u.text for name, u in q.states.items()}
+    unit |= {output_key(name): u.text for name, u in q.output_unit.items()}
     return Words(label, unit)

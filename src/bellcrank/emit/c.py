@@ -51,13 +51,18 @@ OWN_NAMES = frozenset(
 
 @dataclass(frozen=True)
 class Words:
-    """What comments say about names: labels and units, by the name of a symbol or output."""
+    """What comments say about names: labels and units, by the name of a symbol, or by `output_key` of an output."""
 
     label: Mapping[str, str] = field(default_factory=dict)
     unit: Mapping[str, str] = field(default_factory=dict)
 
 
 NO_WORDS = Words()
+
+
+def output_key(name: str) -> str:
+    """The key of an output, which may be called as a parameter is."""
+    return f"output {name}"
 
 
 def c_source(
@@ -168,7 +173,7 @@ class _Source:
             lines += [f"   {kinds[letter]}"] if group else []
             lines += [self._entry(f"{letter}[{i}]", s.name) for i, s in enumerate(group)]
         lines += ["   outputs"] if p.output_names else []
-        lines += [self._entry(f"out[{i}]", name) for i, name in enumerate(p.output_names)]
+        lines += [self._entry(f"out[{i}]", name, output_key(name)) for i, name in enumerate(p.output_names)]
         lines += ["*/", "", template("head.c")]
         n_q, n_u = len(p.coordinates), len(p.speeds)
         sizes = {"Q": n_q, "U": n_u, "S": n_q + n_u, "P": len(p.parameters), "C": len(self.fixed), "W": len(p.inputs)}
@@ -180,8 +185,8 @@ class _Source:
         lines.append(f"enum {{ {', '.join(f'N_{k} = {v}' for k, v in sizes.items())} }};")
         return "\n".join([*lines, ""])
 
-    def _entry(self, place: str, name: str) -> str:
-        unit, label = self.words.unit.get(name, ""), self.words.label.get(name, "")
+    def _entry(self, place: str, name: str, key: str = "") -> str:
+        unit, label = (words.get(key or name, "") for words in (self.words.unit, self.words.label))
         shown = f"{comment(name)}{f' ({comment(unit)})' if unit else ''}"
         return f"     {place:7} {shown:24} {comment(label) if label != name else ''}".rstrip()
 

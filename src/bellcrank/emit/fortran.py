@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from bellcrank.emit.c import LONGEST, NO_WORDS, Words, template
+from bellcrank.emit.c import LONGEST, NO_WORDS, Words, output_key, template
 from bellcrank.emit.c_tables import spline_pieces, surface_pieces
 from bellcrank.emit.fortran_printer import FortranPrinter, fortran_names, numbers, wrapped
 from bellcrank.emit.names import comment, identifier
@@ -116,7 +116,7 @@ class _Source:
             lines += [f"! {title}"] if symbols else []
             lines += [self._entry(f"{letter}({i})", s.name) for i, s in enumerate(symbols, 1)]
         lines += ["! outputs"] if p.output_names else []
-        lines += [self._entry(f"out({i})", name) for i, name in enumerate(p.output_names, 1)]
+        lines += [self._entry(f"out({i})", name, output_key(name)) for i, name in enumerate(p.output_names, 1)]
         n_q, n_u = len(p.coordinates), len(p.speeds)
         sizes = {"n_q": n_q, "n_u": n_u, "n_s": n_q + n_u, "n_p": len(p.parameters), "n_c": len(self.fixed)}
         sizes |= {"n_w": len(p.inputs), "n_i": len(p.given_inputs), "n_out": len(p.output_names)}
@@ -146,8 +146,8 @@ class _Source:
         ]
         return "\n".join(lines)
 
-    def _entry(self, place: str, name: str) -> str:
-        unit, label = self.words.unit.get(name, ""), self.words.label.get(name, "")
+    def _entry(self, place: str, name: str, key: str = "") -> str:
+        unit, label = (words.get(key or name, "") for words in (self.words.unit, self.words.label))
         shown = f"{comment(name)}{f' ({comment(unit)})' if unit else ''}"
         return f"!   {place:7} {shown:24} {comment(label) if label != name else ''}".rstrip()[:130]
 

@@ -138,6 +138,10 @@ def python_source(
         for i, s in enumerate(listed):
             label = labels.get(s.name.lower(), "")
             lines.append(f"# {letter}[{i}]  {_safe(s.name)}  {_safe(label)}".rstrip())
+    lines += [
+        f"# outputs[{i}]  {_safe(n)}  {_safe(labels.get(f'output {n}'.lower(), ''))}".rstrip()
+        for i, n in enumerate(program.output_names)
+    ]
     lines.append("")
     lines += _constants(program, printer)
     lines += _function("derivatives", program.derivatives, printer, len(program.coordinates))

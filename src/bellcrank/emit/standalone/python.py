@@ -22,12 +22,18 @@ def python_program(program: Program, facts: Facts, words: Words) -> dict[str, st
     title = comment(facts.title).replace('"', "'")
     common = {"TITLE": title, "STEM": facts.stem, "ABOUT": about(facts, "").replace('"', "'")}
     return {
-        "model.py": python_source(program, {k.lower(): v for k, v in words.label.items()}, inertia_functions(program)),
+        "model.py": python_source(program, _comments(words), inertia_functions(program)),
         f"{facts.stem}.py": filled(template("python_program.txt"), common | _pieces(program, facts)),
         "routines.py": filled(template("python_routines.txt"), common | {"ROUTINES": _routines(program)}),
         "Makefile": filled(template("python_Makefile.txt"), common),
         **input_files(facts),
     }
+
+
+def _comments(words: Words) -> dict[str, str]:
+    """Labels with units, by lower-case name."""
+    units = {k: f"({u}) " for k, u in words.unit.items() if u}
+    return {k.lower(): f"{units.get(k, '')}{v}" for k, v in words.label.items()}
 
 
 def _pieces(program: Program, facts: Facts) -> dict[str, str]:
