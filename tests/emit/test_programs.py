@@ -196,7 +196,9 @@ def test_loops_through_singular_positions(tmp_path, name, language):
     assert worst(run, example(name).compile(backend="c").simulate()) < 1e-5
 
 
-@pytest.mark.parametrize("language", LONG_PYTHON)
+@pytest.mark.parametrize(
+    "language", [pytest.param("c", marks=[*COMPILED[0].marks, pytest.mark.campaign]), *LONG_PYTHON[1:]]
+)
 @pytest.mark.parametrize(
     ("name", "options"),
     [("change_point_four_bar", {}), ("slider_crank", {"equal_arms": True}), ("n_four_bar", {"n": 2})],
@@ -559,3 +561,24 @@ def test_reactions_of_loops(tmp_path, language):
     run = build(eom, language, tmp_path / "program").run(tmp_path, "stopt 0.1")
     moving = [n for n in run if np.abs(reference[n]).max() > 1e-9]
     assert max(relative(run[n], reference[n]) for n in moving) < 1e-9 and len(moving) > 30
+
+
+@pytest.mark.parametrize("language", COMPILED)
+def test_a_model_without_parameters(tmp_path, language):
+    """Uniform motion: nothing to be told but the state."""
+    s = bc.System("plain", units="mks")
+    s.add_body("b", translate=1, mass=1, inertia=0)
+    s.set_run(t_end=1, step=0.1, initial={"u(b)": 2.0})
+    run = build(s.equations(), language, tmp_path / "program").run(tmp_path / "run")
+    np.testing.assert_allclose(run["q(b)"], 2 * run.time, rtol=1e-14)
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("language", COMPILED)
+def test_linkages_and_contact(tmp_path, language):
+    """Their routines are in C, which Fortran calls."""
+    eom = example("formula_student")
+    reference = eom.compile(backend="c").simulate(t_end=0.05)
+    run = build(eom, language, tmp_path / "program").run(tmp_path / "run", "stopt 0.05")
+    moving = [n for n in run if np.abs(reference[n]).max() > 1e-9]
+    assert max(relative(run[n], reference[n]) for n in moving) < 1e-9 and len(moving) > 4

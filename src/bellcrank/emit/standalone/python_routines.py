@@ -70,5 +70,5 @@ def _globals(code: CodeType) -> set[str]:
 def _refused(routine: str, why: str) -> ModelError:
     return ModelError(
         f"the external routine '{routine}' cannot be written into a Python program: {why}. Use a plain function that needs"
-        " nothing but numbers, functions beside it, and the modules math and numpy; linkages are available in programs in C alone."
+        " nothing but numbers, functions beside it, and the modules math and numpy; linkages and contact are available in programs in C and Fortran."
     )

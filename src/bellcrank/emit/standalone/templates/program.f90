@@ -50,7 +50,8 @@
   character(len=*), parameter :: removed = @REMOVED@ ! speeds that constraints determine: they cannot be given
 
   integer, parameter :: n_given = @N_GIVEN@, n_channels = @N_CHANNELS@
-  type(quantity) :: parameters(n_given), states(n_s)
+  type(quantity), allocatable :: parameters(:)
+  type(quantity) :: states(n_s)
   type(channel) :: channels(n_channels)
   character(len=512) :: title, input, echo, output
   real(dp) :: t_end, step
@@ -74,6 +75,7 @@ contains
   ! ---- what is known of the model: keyword, unit, label, factor to equation units, value, is the value given?
 
   subroutine describe()
+    allocate (parameters(n_given))
 @DESCRIBE@  end subroutine describe
 
   ! ---- what goes wrong is collected and told before anything runs
@@ -694,9 +696,7 @@ contains
     real(dp) :: y(n_s), k(n_s), before, after, start, finish_time, to, seen, later
     integer :: i, total, filled, reached, handle, ios
     character(len=200) :: ended
-    do i = 1, size(parameters)
-      p(i) = parameters(i)%value*parameters(i)%factor
-    end do
+    p(:n_given) = parameters%value*parameters%factor
     do i = 1, n_s
       y(i) = states(i)%value*states(i)%factor
     end do
