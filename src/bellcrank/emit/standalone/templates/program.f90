@@ -181,7 +181,7 @@ contains
     character(len=10) :: form
     character(len=32) :: tail
     real(dp) :: back
-    integer :: digits, n, e, ios
+    integer :: digits, n, e, dot, ios
     do digits = 15, 17
       write (form, '("(g0.", i0, ")")') digits
       write (text, form) x
@@ -196,7 +196,14 @@ contains
       if (text(n:n) /= "0" .or. text(n - 1:n - 1) == ".") exit
       n = n - 1
     end do
-    text = text(:n) // tail
+    select case (tail)
+    case ("E-1", "E-2", "E-3") ! no exponent: the digits move behind zeros
+      read (tail(3:3), '(i1)') e
+      dot = index(text, ".")
+      text = text(:dot) // repeat("0", e) // text(dot + 1:n)
+    case default
+      text = text(:n) // tail
+    end select
   end function number
 
   function whole(i) result(text)
