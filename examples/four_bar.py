@@ -33,7 +33,7 @@ def model(displaced=True, massive=False):
     s.set_defaults(bi33=1, bm=10, d=100, k=10000, l1=0.5, l2=0.1, l3=0.2, l4=0.3, l5=0.1, l6=0.3, l7=0.5)
     if massive:
         s.set_defaults(lm=2, li33=0.04)
-    s.set_run(t_end=1, step=0.005, method="rk4", initial={"q(a)": -0.5 if displaced else 0.0})
+    s.set_run(t_end=1, step=0.005, method="rk2", initial={"q(a)": -0.5 if displaced else 0.0})
     return s
 
 

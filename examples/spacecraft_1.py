@@ -5,6 +5,8 @@ from 1 s to 11 s; three on-off thrusters hold the bus. E is a massless body that
 at the bus angles q(b, 4..6): they stay near the thrusters' dead band of 0.0025 rad.
 """
 
+from pathlib import Path
+
 import bellcrank as bc
 
 DEAD_BAND = 0.0025  # rad
@@ -28,52 +30,11 @@ def thrust(t, axis, err, memory):
     return memory[fire]
 
 
-# The same two routines for programs in C and Fortran.
-CMD_C = """
-void cmd(double t, double *returns)
-{
-    const double slew = t < 1.0 ? 0.0 : t > 11.0 ? 10.0 : t - 1.0;
-    returns[0] = 4.0 - 0.025*slew;
-    returns[1] = -0.5 + 0.01*slew;
-}
-"""
-CMD_FORTRAN = """
-  subroutine cmd(t, returns)
-    real(dp), intent(in) :: t
-    real(dp), intent(out) :: returns(2)
-    real(dp) :: slew
-    slew = min(max(t - 1, 0.0_dp), 10.0_dp)
-    returns = [4 - 0.025_dp*slew, -0.5_dp + 0.01_dp*slew]
-  end subroutine cmd
-"""
-THRUST_C = """
-double thrust(double t, double axis, double err, double *memory)
-{
-    double *fire = memory + (int)axis - 1, *off = fire + 3;
-    if (fabs(err) > 0.0025) {
-        *fire = err > 0.0 ? -1.0 : 1.0;
-        *off = t + 0.02;
-    } else if (t >= *off)
-        *fire = 0.0;
-    return *fire;
-}
-"""
-THRUST_FORTRAN = """
-  function thrust(t, axis, err, memory) result(fire)
-    real(dp), intent(in) :: t, axis, err
-    real(dp), intent(inout) :: memory(6)
-    real(dp) :: fire
-    integer :: i
-    i = nint(axis)
-    if (abs(err) > 0.0025_dp) then
-      memory(i) = merge(-1.0_dp, 1.0_dp, err > 0)
-      memory(i + 3) = t + 0.02_dp
-    else if (t >= memory(i + 3)) then
-      memory(i) = 0
-    end if
-    fire = memory(i)
-  end function thrust
-"""
+# The same two routines for programs in C and Fortran stand beside the deck of this model.
+C, FORTRAN = (
+    Path(__file__).with_name("decks").joinpath(f"spacecraft_1.{kind}").read_text(encoding="utf-8")
+    for kind in ("c", "f90")
+)
 
 
 def model(small=False):
@@ -95,10 +56,8 @@ def model(small=False):
     if small:
         s.large("kb", "bb")  # moments from small deflections are not small
 
-    s.add_external("cmd", arguments=("t",), returns=("clkcmd", "camcmd"), python=cmd, c=CMD_C, fortran=CMD_FORTRAN)
-    s.add_external(
-        "thrust", arguments=("t", "axis", "err"), memory=6, python=thrust, c=THRUST_C, fortran=THRUST_FORTRAN
-    )
+    s.add_external("cmd", arguments=("t",), returns=("clkcmd", "camcmd"), python=cmd, c=C, fortran=FORTRAN)
+    s.add_external("thrust", arguments=("t", "axis", "err"), memory=6, python=thrust, c=C, fortran=FORTRAN)
     s.add_moment("bt1", magnitude="-kb*q(e) - bb*u(e)", direction=e[3], on=f, against=b, label="boom-torque Z")
     s.add_moment("bt2", magnitude="-kb*q(f) - bb*u(f)", direction=f[1], on=f, against=b, label="boom-torque X")
     s.add_moment(

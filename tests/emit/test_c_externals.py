@@ -100,7 +100,7 @@ def test_given_routine_replaces_the_one_in_c():
 def test_routine_in_c_alone():
     eom = machine(python=False).equations()
     assert eom.compile(backend="c").simulate(t_end=0.1).ended == "finished"
-    with pytest.raises(bc.ModelError, match=r"counter.*C alone"):
+    with pytest.raises(bc.ModelError, match=r"counter.*C or Fortran alone"):
         eom.compile(backend="python")
 
 

@@ -7,6 +7,9 @@ import pytest
 from deck_cases import deck, quiet, system
 
 import bellcrank as bc
+from bellcrank.build.compiler import find_compiler
+from bellcrank.build.fortran import find_fortran
+from bellcrank.cli.main import main
 from bellcrank.formats.decks.macros import MACROS
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -359,22 +362,100 @@ def test_memory_of_a_routine():
 
 
 def test_a_routine_with_other_arguments_is_told():
-    with pytest.raises(bc.ModelError, match="routine 'cmd' takes 1 arguments, but 2 are given"):
+    with pytest.raises(bc.ModelError, match="routine 'cmd' in Python takes 1 arguments, but 2 are given"):
         deck(CALLS, routines={"cmd": lambda t: (0, 0), "tyre": lambda u, f: 0})
 
 
-@pytest.mark.parametrize(
-    ("where", "when"), [("difeqn", "derivatives"), ("update", "update"), ("output", "output"), ("init", "init")]
-)
-def test_places_of_routines(where, when):
-    s = system(f"(add-body b :translate 1)(add-variables {where} real a)(add-subroutine {where} r t a)")
-    assert s.description.externals[0].when == when
+@pytest.mark.parametrize("where", ["difeqn", "update", "output", "init", "input", "echo"])
+def test_places_of_routines(where):
+    s = system(f"(add-body b :translate 1)(add-variables {where} real a)(add-subroutine {where} r k a)")
+    assert s.description.externals[0].when == {"difeqn": "derivatives"}.get(where, where)
+    assert s.description.externals[0].returns == ("a",)
 
 
-@pytest.mark.parametrize("where", ["echo", "input"])
-def test_routines_for_files_are_left_out_and_told(where):
-    found = deck(f"(add-body b :translate 1)(add-variables {where} integer i)(add-subroutine {where} r i)")
-    assert any("subroutine 'r' concerns the files of a program" in remark for remark in found.remarks)
+@pytest.mark.parametrize("where", ["difeqn", "input"])
+def test_routines_that_set_nothing_are_left_out_and_told(where):
+    found = deck(f"(add-body b :translate 1)(add-subroutine {where} r i)")
+    assert any("subroutine 'r' sets no variable that add-variables declares" in remark for remark in found.remarks)
+
+
+INPUT = """(add-variables input real m l) (add-subroutine input READ_IT k m l)
+  (add-body b :body-rotation-axes 3 :mass m :inertia-matrix 0 :cm-coordinates #(l 0 0))
+  (add-variables echo real shown) (add-subroutine echo SHOW !"m*q(1)" shown) (set-units shown "N") (set-name shown "a weight")
+  (add-moment t :body1 b :magnitude !"-c*q(1)") (set-defaults k 3 c 2 stopt 1 step .01)"""
+
+
+def test_routines_at_input_and_echo(tmp_path, capsys):
+    """A pendulum on a spring: mass 2k and length k/6 come from a routine; frequency root of c / (m l^2)."""
+    path = tmp_path / "deck.lsp"
+    path.write_text(INPUT, encoding="utf-8")
+    path.with_suffix(".py").write_text(
+        "def read_it(k):\n    return 2 * k, k / 6\n\n\ndef show(x):\n    return 10 * x\n"
+    )
+    eom = bc.load_model(path).equations()
+    assert sorted(eom.parameters) == ["c", "k"]
+    run = eom.compile(backend="python").simulate(initial={"q(1)": 0.2})
+    np.testing.assert_allclose(run["q(b)"], 0.2 * np.cos(np.sqrt(2 / (6 * 0.25)) * run.time), rtol=1e-3)
+    code = main(["run", str(path), "--initial", "q(1)=0.25", "--backend", "python", "--echo", str(tmp_path / "x.echo")])
+    lines = (tmp_path / "x.echo").read_text(encoding="utf-8").splitlines()
+    assert code == 0
+    assert any(line.split()[:4] == ["*", "m", "6.0", "kg"] for line in lines)
+    assert any(line.split()[:4] == ["*", "shown", "15.0", "N"] and "a weight" in line for line in lines)
+
+
+ROUTINES_C = """#include <math.h>
+/* double tyre(double a) { is a comment } */
+void cmd(double t, double x, double *returns)
+{
+    returns[0] = t;
+    returns[1] = x;
+}
+
+double tyre(double u, double factor, double *memory)
+{
+    memory[0] = fabs(u);
+    return factor*u;
+}
+"""
+ROUTINES_F90 = """
+  subroutine cmd(t, x, returns) ! function tyre(a)
+    real(dp), intent(in) :: t, x
+    real(dp), intent(out) :: returns(2)
+    returns = [t, x]
+  end subroutine cmd
+
+  function tyre(u, factor, memory) result(v)
+    real(dp), intent(in) :: u, factor
+    real(dp), intent(inout) :: memory(16)
+    real(dp) :: v
+    memory(1) = abs(u)
+    v = factor*u
+  end function tyre
+"""
+
+
+@pytest.mark.parametrize("suffix", [".c", ".f90"])
+def test_routines_in_a_file_of_another_language(tmp_path, suffix):
+    """The file beside a deck may be in C or Fortran alone; its memory then has the usual size."""
+    if find_compiler() is None or (suffix == ".f90" and find_fortran() is None):
+        pytest.skip("there is no compiler for it")
+    path = tmp_path / "deck.lsp"
+    path.write_text(CALLS, encoding="utf-8")
+    path.with_suffix(suffix).write_text(ROUTINES_C if suffix == ".c" else ROUTINES_F90, encoding="utf-8")
+    s = quiet(bc.load_model, path)
+    assert [e.memory for e in s.description.externals] == [None, 16]
+    _, udot = s.equations().compile(backend="c").derivatives(0.5, [0.25], [1.0])
+    assert udot[0] == pytest.approx((0.5 + 2 * 0.25 + 3 * 1.0) / 2)
+
+
+def test_a_routine_in_c_with_other_arguments_is_told(tmp_path):
+    path = tmp_path / "deck.lsp"
+    path.write_text(CALLS, encoding="utf-8")
+    path.with_suffix(".c").write_text(ROUTINES_C.replace("double t, double x", "double t"), encoding="utf-8")
+    with pytest.raises(
+        bc.ModelError, match="routine 'cmd' in C takes 2 arguments, but 2 and what it returns are given"
+    ):
+        bc.load_model(path)
 
 
 def test_variables_that_no_routine_sets_are_inputs():

@@ -165,7 +165,7 @@ def test_place_of_an_unused_symbol_is_told():
 @cache
 def translation(name):
     deck, routines = read_deck_file(file_of(name))
-    return translate(deck, file_of(name).name, routines.read_text(encoding="utf-8") if routines else "")
+    return translate(deck, file_of(name).name, routines)
 
 
 def translated(name, folder):

@@ -67,7 +67,7 @@ class Equations:
     @property
     def parameters(self) -> list[str]:
         """Names of the parameters the equations and outputs use."""
-        return [p.name for p in self.program.parameters]
+        return [p.name for p in self.program.given_parameters]
 
     @property
     def inputs(self) -> list[str]:

@@ -81,7 +81,7 @@ class Remembered:
 
 
 def routines_of(program: Program, description: Description, external: Mapping[str, Any]) -> list[Any]:
-    """A callable for every external routine and table of the program; None where there is only C."""
+    """A callable for every external routine and table of the program; None where there is only C or Fortran."""
     replaced = {k.lower(): v for k, v in external.items()}
     for name in external:
         if name.lower() not in {e.name.lower() for e in description.externals}:
@@ -93,9 +93,9 @@ def routines_of(program: Program, description: Description, external: Mapping[st
             result.append(routine.value)
             continue
         function = replaced.get(routine.name.lower(), routine.python)
-        if function is None and not routine.c:
+        if function is None and not routine.c and not routine.fortran:
             raise ModelError(
-                f"external '{routine.name}' has no routine: give python=, c= or external=", description.name
+                f"external '{routine.name}' has no routine: give python=, c=, fortran= or external=", description.name
             )
         result.append(None if function is None else Memory(routine, function, 1 if program.in_rates(routine) else 2))
     return result

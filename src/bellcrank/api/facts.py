@@ -10,6 +10,7 @@ from bellcrank.emit.standalone.facts import Facts, OutputChannel, Quantity, Sign
 from bellcrank.expr import Symbol
 from bellcrank.files.parsfile import keyword_for
 from bellcrank.files.record import short_names
+from bellcrank.kinematics.dimensions.quantities import UNKNOWN
 from bellcrank.run.inputs import as_signal, differentiated
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def program_facts(equations: Equations) -> Facts:
         notes.append(f"The model asks for the method {run.method}; programs have a fixed step, so rk4 is used.")
         method = "rk4"
     taken: list[str] = []
-    parameters = tuple(_parameter(equations, p.name, taken) for p in equations.program.parameters)
+    parameters = tuple(_parameter(equations, p.name, taken) for p in equations.program.given_parameters)
     signals, inputs = _signals(equations, taken, notes)
     return Facts(
         title=" ".join(equations.name.split()) or "model",
@@ -60,7 +61,43 @@ def program_facts(equations: Equations) -> Facts:
         method=method,
         every=run.output_every or 1,
         notes=tuple(notes),
+        about=_about(equations),
+        entered=tuple(_from_routine(equations, s.name) for s in _entered(equations)),
+        echoed=tuple(_from_routine(equations, name) for name in equations.program.echo_names),
     )
+
+
+def _about(equations: Equations) -> tuple[str, ...]:
+    """Bodies, forces and constraints of a model for a reader of its program."""
+    analysis = equations.analysis
+    bodies = analysis.mechanism.bodies
+    freedom, listed = len(equations.independent_speeds), []
+    names = ("the inertial reference", *(b.name for b in bodies))
+    listed.append(f"{len(bodies)} bodies, {freedom} degree{'' if freedom == 1 else 's'} of freedom")
+    for b in bodies:
+        label = f" ({b.label})" if b.label and b.label != b.name else ""
+        joint = ", ".join(s.name for s in b.coordinates) or "fixed"
+        listed.append(f"  {b.name}{label} on {names[b.parent + 1]}: {joint}")
+    listed += ["forces and moments"] if analysis.loads else []
+    for load in analysis.loads:
+        label = f" ({load.label})" if load.label != load.name else ""
+        against = f" against {names[load.against + 1]}" if load.against >= 0 else ""
+        listed.append(f"  {load.kind} {load.name}{label} on {names[load.body + 1]}{against}")
+    rows = [r.text for r in (analysis.loops.rows if analysis.loops else ())]
+    rows += [f"{r.speed.name} follows from {r.text}" for r in analysis.removed]
+    listed += ["constraints", *(f"  {text}" for text in rows)] if rows else []
+    return tuple(listed)
+
+
+def _entered(equations: Equations) -> tuple[Symbol, ...]:
+    return equations.program.parameters[len(equations.program.given_parameters) :]
+
+
+def _from_routine(equations: Equations, name: str) -> Quantity:
+    """A value that an external routine gives when parameters have been read, or with the echo; it is no keyword."""
+    q, key = equations.quantities, name.lower()
+    unit = q.unit.get(key, UNKNOWN)
+    return Quantity(name, unit.text, q.label.get(key, name), unit.factor, None, name=name)
 
 
 def stem_of(name: str) -> str:
@@ -117,7 +154,8 @@ def _initial(equations: Equations) -> Mapping[str, float]:
     known = {_key(s.name).lower() for group in listed for s in group}
     if not set(named) - known:
         return named
-    stubs = {e.name: _zeros(len(e.returns)) for e in equations.analysis.mechanism.description.externals}
+    externals = equations.analysis.mechanism.description.externals
+    stubs = {e.name: _zeros(len(e.returns)) for e in externals if e.python is None}
     found = equations.compile(backend="python", external=stubs).complete(None)
     values = {}
     for group, numbers in zip(listed, found, strict=True):
@@ -171,11 +209,19 @@ def _channels(equations: Equations) -> tuple[OutputChannel, ...]:
     outputs = {o.name: o for o in equations.analysis.outputs}
     states = [s.name for s in (*equations.coordinates, *equations.speeds)]
     names = [*states, *equations.program.output_names]
+    columns = list(range(1, len(names) + 1))
+    for i, s in enumerate(equations.program.inputs, len(names) + 1):
+        if s.kind == "variable" and s.name not in names:
+            names.append(s.name)
+            columns.append(i)
     shorts = short_names(["t", *names])[1:]
     result = []
-    for name, short in zip(names, shorts, strict=True):
-        unit = q.output_unit[name] if name in outputs else q.states[name]
-        label = outputs[name].label if name in outputs else q.state_label.get(name, name)
+    for name, short, column in zip(names, shorts, columns, strict=True):
+        if name in outputs or name in q.states:
+            unit = q.output_unit[name] if name in outputs else q.states[name]
+            label = outputs[name].label if name in outputs else q.state_label.get(name, name)
+        else:
+            unit, label = q.unit[name.lower()], q.label.get(name.lower()) or name
         body = (outputs[name].body or "") if name in outputs else bodies.get(name, "")
-        result.append(OutputChannel(name, short, unit.text, label, q.generic.get(name, ""), body, unit.factor))
+        result.append(OutputChannel(name, short, unit.text, label, q.generic.get(name, ""), body, unit.factor, column))
     return tuple(result)

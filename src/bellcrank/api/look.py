@@ -21,7 +21,7 @@ from bellcrank.kinematics.analysis import Analysis
 from bellcrank.kinematics.analysis import Loops as Elimination
 from bellcrank.kinematics.dimensions import Quantities
 from bellcrank.program.null_space import fixed_ratio
-from bellcrank.program.program import Loops, Parts, Scales, build_program
+from bellcrank.program.program import KeptCall, Loops, Parts, Scales, build_program
 from bellcrank.run.admit import CannotClose, Closure
 from bellcrank.run.inputs import as_signal, differentiated
 
@@ -198,15 +198,20 @@ class _Place:
         names = sorted(analysis.parameters.values(), key=str.lower)
         parameters = [Symbol(n, "parameter", mechanism.orders.get(n.lower(), 0)) for n in names]
         inputs = [Symbol(v.name, "variable", mechanism.orders.get(v.name.lower(), 0)) for v in d.variables]
-        parts = Parts(d.name, parameters, mechanism.coordinates, mechanism.speeds, rates, (), inputs, loops=loops)
+        entered = [KeptCall(k.symbols, k.routine, k.arguments) for k in analysis.entered]
+        parts = Parts(
+            d.name, parameters, mechanism.coordinates, mechanism.speeds, rates, (), inputs, loops=loops, entered=entered
+        )
         program = build_program(parts)
         routines = [r.value if isinstance(r, Table) else r.python for r in program.routines]
         values = {key: r.value for key, r in d.parameters.items()}
-        if None in routines or any(values.get(p.name.lower()) is None for p in program.parameters):
+        if None in routines or any(values.get(p.name.lower()) is None for p in program.given_parameters):
             return None
         try:
-            p = [float(quantities.unit[s.name.lower()].to_equation(values[s.name.lower()])) for s in program.parameters]
+            names = [s.name.lower() for s in program.given_parameters]
+            p = [float(quantities.unit[n].to_equation(values[n])) for n in names]
             model = PythonModel(program, routines)
+            p += model.entry_values([*p, *(0.0 for _ in program.entry.results)])
             w = [_at_start(s, d.run.inputs, quantities) for s in program.inputs]
             return cls._with(model, p, w, *_start(analysis, quantities))
         except Failure:

@@ -20,6 +20,7 @@ from bellcrank.run.result import Run
 
 if TYPE_CHECKING:
     from bellcrank.api.equations import Equations
+    from bellcrank.api.simulation import Simulation
 
 
 def settings_of(equations: Equations, pars: ParsFile | str | Path) -> dict[str, Any]:
@@ -145,8 +146,9 @@ def read_signal(name: str, folder: Path) -> Any:
     return signals.pieces(data[:, 0], data[:-1, 1:])
 
 
-def write_echo(equations: Equations, run: Run, options: Mapping[str, Any], path: str | Path) -> Path:
+def write_echo(sim: Simulation, run: Run, options: Mapping[str, Any], path: str | Path) -> Path:
     """Writes a parameter file with every value as a run used it; sampled inputs go to files beside it."""
+    equations = sim.equations
     path = Path(path)
     facts = program_facts(equations)
     values = {str(k).lower(): float(v) for k, v in options.get("parameters", {}).items()}
@@ -157,13 +159,27 @@ def write_echo(equations: Equations, run: Run, options: Mapping[str, Any], path:
     every = int(options.get("output_every", facts.every))
     facts = replace(
         facts, parameters=parameters, states=states, signals=listed, every=every, t_end=run.settings["t_end"],
-        step=run.settings["step"], method=run.settings["method"],
+        step=run.settings["step"], method=run.settings["method"], **_from_routines(sim, facts, run, options),
     )  # fmt: skip
     files = {path: default_input(facts)}
     files |= {path.with_name(s.file): signal_file(s) for s in listed if s.file}
     for place, text in files.items():
         guarded("write", place, lambda place=place, text=text: place.write_text(text, encoding="utf-8"))  # type: ignore[misc]
     return path
+
+
+def _from_routines(sim: Simulation, facts: Facts, run: Run, options: Mapping[str, Any]) -> dict[str, Any]:
+    """What external routines gave when parameters had been read, and give to the echo."""
+    if not facts.entered and not facts.echoed:
+        return {}
+    states = [run[s.name][0] * s.factor for s in facts.states]
+    given, inputs = options.get("parameters"), options.get("inputs")
+    echoed = sim.echo(0.0, states[: facts.n_q], states[facts.n_q :], given, inputs)
+    entered = sim.parameter_values(given)[len(facts.parameters) :]
+    return {
+        "entered": tuple(replace(q, value=x / q.factor) for q, x in zip(facts.entered, entered, strict=True)),
+        "echoed": tuple(replace(q, value=echoed[q.name] / q.factor) for q in facts.echoed),
+    }
 
 
 def _echoed(signal: Signal, given: Any) -> Signal:

@@ -163,6 +163,8 @@ def _build(
             solve=solve,
             unknowns=unknowns,
             stages=stages,
+            entered=[KeptCall(k.symbols, k.routine, k.arguments) for k in analysis.entered],
+            echo=[(o.name, o.value) for o in analysis.echo],
         )
     )
     for routine in program.routines:

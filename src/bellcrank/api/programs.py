@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bellcrank.api.facts import program_facts
+from bellcrank.api.first_step import with_stable_step
 from bellcrank.build import arguments
 from bellcrank.build.c import NEAR
-from bellcrank.emit.c import Words
+from bellcrank.emit.c import Words, output_key
 from bellcrank.emit.standalone.c import c_program
 from bellcrank.emit.standalone.facts import Facts
 from bellcrank.emit.standalone.fortran import fortran_program
@@ -54,7 +55,8 @@ def write_program(equations: Equations, language: str, directory: str | Path) ->
         known = ", ".join(f"'{name}'" for name in LANGUAGES)
         near = did_you_mean(str(language), LANGUAGES)
         raise ModelError(f"language {language!r} is not known; it is one of {known}.{near}", equations.name)
-    files = LANGUAGES[language](equations.program, program_facts(equations), words_of(equations))
+    facts = with_stable_step(equations, program_facts(equations))
+    files = LANGUAGES[language](equations.program, facts, words_of(equations))
     folder = Path(directory)
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -70,7 +72,8 @@ def words_of(equations: Equations) -> Words:
     q = equations.quantities
     named = [*equations.program.parameters, *equations.program.inputs]
     label = {s.name: q.label.get(s.name.lower(), "") for s in named} | dict(q.state_label)
-    label |= {o.name: o.label for o in equations.analysis.outputs}
+    label |= {output_key(o.name): o.label for o in equations.analysis.outputs}
     unit = {s.name: q.unit[s.name.lower()].text for s in named if s.name.lower() in q.unit}
-    unit |= {name: u.text for name, u in (*q.states.items(), *q.output_unit.items())}
+    unit |= {name: u.text for name, u in q.states.items()}
+    unit |= {output_key(name): u.text for name, u in q.output_unit.items()}
     return Words(label, unit)

@@ -64,7 +64,7 @@ class Simulation(Analyses):
             return c_model(self.program, self.externals, external)
         only_c = [f"'{r.name}'" for r, f in zip(self.program.routines, self.externals, strict=True) if f is None]
         if only_c:
-            what = f"external {', '.join(only_c)} is given in C alone, but the model runs in Python"
+            what = f"external {', '.join(only_c)} is given in C or Fortran alone, but the model runs in Python"
             raise ModelError(f"{what}: give python= as well", self.equations.name)
         return PythonModel(self.program, self.externals)
 
@@ -91,7 +91,8 @@ class Simulation(Analyses):
 
     def parameter_values(self, given: Mapping[str, float] | None = None) -> list[float]:
         """All parameters in equation units; `given` (user units) overrides the defaults."""
-        return parameter_values(self.equations, given)
+        p = parameter_values(self.equations, given)
+        return [*p, *self.model.entry_values([*p, *(0.0 for _ in self.program.entry.results)])]
 
     def _constants(self, p: list[float]) -> list[float]:
         key = tuple(p)
@@ -148,6 +149,19 @@ class Simulation(Analyses):
         names = self.program.output_names
         return {n: float(self.quantities.output_unit[n].from_equation(v)) for n, v in zip(names, values, strict=True)}
 
+    def echo(
+        self,
+        t: float,
+        q: Sequence[float],
+        u: Sequence[float],
+        parameters: Mapping[str, float] | None = None,
+        inputs: Mapping[str, Any] | None = None,
+    ) -> dict[str, float]:
+        """What external routines give to the echo of a run that starts there (when="echo"), in equation units."""
+        self._forget()
+        values = self.model.echo_values(*self._at(t, q, u, parameters, inputs))
+        return dict(zip(self.program.echo_names, values, strict=True))
+
     def multipliers(
         self,
         t: float,
@@ -194,7 +208,8 @@ class Simulation(Analyses):
         """
         given = self.description.run.initial if initial is None else mapping(initial, "initial")
         if self.program.loops is None:
-            return complete_state(self.equations, given)
+            p = self.parameter_values() if self.program.entry.results else None
+            return complete_state(self.equations, given, p=p)
         p, signals = self.parameter_values(), self._inputs(None)
         return complete_state(self.equations, given, self._closure(p, signals), p, signals)
 

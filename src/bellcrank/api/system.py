@@ -27,6 +27,8 @@ from bellcrank.model.records import (
 from bellcrank.model.scope import Scope
 from bellcrank.units import unit_system
 
+PLACES = ("derivatives", "update", "output", "init", "input", "echo")  # where external routines are called
+
 if TYPE_CHECKING:
     from bellcrank.api.contacts import Contact, Ground, RigidContact, Tyre
     from bellcrank.api.equations import Equations
@@ -329,11 +331,13 @@ class System:
         Without `returns` it is a function in formulas, called with as many arguments as named here. With `returns`, these names are
         variables that the routine sets, and `arguments` are the expressions it is called with. With `memory`, the routine gets an
         array of that length as last argument, which keeps its values between steps.
+
+        `when` it is called: with "derivatives"; once per step ("update"), once per run ("init"), or for "output" alone; at "input",
+        when the parameters have been read, of which it gives further ones; or when the "echo" is written, to which it gives values.
         """
-        if when not in ("derivatives", "update", "output", "init"):
-            self.description.problems.append(
-                f"external '{name}': when={when!r} is not known; it is 'derivatives', 'update', 'output' or 'init'."
-            )
+        if when not in PLACES:
+            known = ", ".join(f"'{x}'" for x in PLACES)
+            self.description.problems.append(f"external '{name}': when={when!r} is not known; it is one of {known}.")
         _name(name, "external")
         if memory is not None and (not isinstance(memory, int) or isinstance(memory, bool) or memory < 1):
             self.description.problems.append(

@@ -61,11 +61,11 @@ def run_plan(
 
 
 def parameter_values(equations: Equations, given: Mapping[str, float] | None = None) -> list[float]:
-    """All parameters in equation units; `given` (user units) overrides the defaults."""
+    """The parameters in equation units but for those that external routines give; `given` (user units) overrides the defaults."""
     quantities, description = equations.quantities, equations.analysis.mechanism.description
     override = {str(k).lower(): v for k, v in mapping(given, "parameters").items()}
     values, missing = [], []
-    for p in equations.program.parameters:
+    for p in equations.program.given_parameters:
         key = p.name.lower()
         record = description.parameters.get(key)
         value = override.pop(key, record.value if record else None)
@@ -80,7 +80,10 @@ def parameter_values(equations: Equations, given: Mapping[str, float] | None = N
             f"no value is given for {len(missing)} parameters: {listed}. Use set_defaults() or parameters=.",
             equations.name,
         )
+    entered = {n.lower(): k.routine.name for k in equations.analysis.entered for n in k.routine.returns}
     for name in override:
+        if name in entered:
+            raise ModelError(f"parameter '{name}' is given by the external routine '{entered[name]}'", equations.name)
         if name not in equations.analysis.parameters:
             known = list(equations.analysis.parameters.values())
             warnings.warn(

@@ -13,11 +13,13 @@ import numpy as np
 
 from bellcrank.build.arguments import At, Course
 from bellcrank.build.compiler import find_compiler, load_source
+from bellcrank.build.fortran import fortran_library
 from bellcrank.build.python import PythonModel
 from bellcrank.emit.c import c_source
 from bellcrank.emit.c_printer import external_calls
 from bellcrank.emit.schedule import BEST, Options
 from bellcrank.errors import BuildError, ModelWarning
+from bellcrank.expr.table import Table
 from bellcrank.program.program import Call, Program
 
 KINDS = ("constant", "step", "ramp", "sine", "chirp", "pieces", "function")
@@ -147,7 +149,7 @@ def c_model(
         return CModel(program, routines, outside, flags)
     except BuildError as error:
         found = [r for r in routines if r is not None]
-        if len(found) < len(routines):  # an external routine is given in C alone
+        if len(found) < len(routines):  # an external routine is given in C or Fortran alone
             raise
         warnings.warn(
             f"{program.name} runs in Python, many times slower than compiled: {error}", ModelWarning, stacklevel=2
@@ -178,12 +180,16 @@ class CModel:
         if compiler is None:
             raise BuildError("there is no C compiler (looked for CC, cc, gcc, clang and the Python package ziglang)")
         self.compiler = compiler
-        outside = tuple(outside)
+        # what is in Python is called back, unless it is in C as well
+        away_too = [r.name for r, f in zip(program.routines, routines, strict=True) if f is not None and not is_in_c(r)]
+        outside = (*outside, *away_too)
         self.source = c_source(program, options=options, outside=outside, dae=dae)
         self.program = program
         self.routines = tuple(routines)
-        self._library = load_source(self.source, compiler, flags)
         calls = external_calls(program, outside).values()
+        foreign = [c.routine for c in calls if c.foreign]
+        linked = [fortran_library(foreign, program.name)] if foreign else []
+        self._library = load_source(self.source, compiler, flags, linked)
         away = [c.routine for c in calls if c.function is None]
         memory = sum(c.routine.memory or 0 for c in calls if c.function is not None)
         place = {routine: i for i, routine in enumerate(program.routines)}
@@ -227,6 +233,14 @@ class CModel:
         out = (ctypes.c_double * len(self.program.closure.results))()
         self._evaluate(self._library.closure, at, out)
         return list(out)
+
+    def entry_values(self, p: Sequence[float]) -> list[float]:
+        """Parameters that external routines give, from the others."""
+        return self._kept_values("entry", (0.0, (), (), list(p), (), ()), len(self.program.entry.results))
+
+    def echo_values(self, *at: *At) -> list[float]:
+        """Values that external routines give to the echo of a run."""
+        return self._kept_values("echo", at, len(self.program.echo_names))
 
     def start_values(self, *at: *At) -> list[float]:
         """Values of external routines that hold over a run."""
@@ -442,6 +456,11 @@ def _array(values: Sequence[float]) -> Any:
     return (ctypes.c_double * max(len(values), 1))(*values)
 
 
+def is_in_c(routine: Any) -> bool:
+    """Is it an external routine that is given in C, or a table?"""
+    return isinstance(routine, Table) or bool(getattr(routine, "c", None))
+
+
 def _argument_count(program: Program, routine: Any) -> int:
     sections = (
         program.derivatives,
@@ -450,6 +469,8 @@ def _argument_count(program: Program, routine: Any) -> int:
         program.system,
         program.start,
         program.update,
+        program.entry,
+        program.echo,
     )
     for s in (s for section in sections for s in section.statements):
         if isinstance(s, Call) and s.routine is routine:

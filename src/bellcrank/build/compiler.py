@@ -28,6 +28,7 @@ FAST = ("-O3", "-march=native", "-ffp-contract=fast")
 GCC = ("-frename-registers", "--param=sched-pressure-algorithm=1")  # fewer copies; our order of statements is kept
 NATIVE = ("-march=native", "-mcpu=native")
 ALWAYS = ("-std=c99", "-fno-math-errno", "-fPIC", "-shared")
+FORTRAN = ("-std=f2008", "-fPIC", "-shared")
 LINUX = ("-fno-semantic-interposition", "-Wl,-Bsymbolic")
 _SHOWN = 30  # lines of a compiler's message
 
@@ -62,16 +63,16 @@ def find_compiler() -> Compiler | None:
 def _find(named: str, path: str) -> Compiler | None:
     for command in (shlex.split(named), ["cc"], ["gcc"], ["clang"]):
         found = shutil.which(command[0], path=path) if command else None
-        if found and (version := _version([found, *command[1:]])):
+        if found and (version := compiler_version([found, *command[1:]])):
             return Compiler((found, *command[1:]), version)
     if find_spec("ziglang") is not None:
         command = [sys.executable, "-m", "ziglang", "cc"]
-        if version := _version(command):
+        if version := compiler_version(command):
             return Compiler(tuple(command), version)
     return None
 
 
-def _version(command: Sequence[str]) -> str:
+def compiler_version(command: Sequence[str]) -> str:
     try:
         done = subprocess.run([*command, "--version"], capture_output=True, text=True, timeout=60, errors="replace")
     except (OSError, subprocess.TimeoutExpired):
@@ -93,10 +94,16 @@ def default_flags(compiler: Compiler) -> tuple[str, ...]:
     return tuple(shlex.split(named)) if named else compiler.fast
 
 
-def shared_library(source: str, compiler: Compiler, flags: Sequence[str] | None = None) -> Path:
-    """The compiled library of a source, from the cache or made now."""
+def shared_library(
+    source: str,
+    compiler: Compiler,
+    flags: Sequence[str] | None = None,
+    language: str = "c",
+    linked: Sequence[Path] = (),
+) -> Path:
+    """The compiled library of a source, from the cache or made now; `linked` are libraries that it needs."""
     flags = default_flags(compiler) if flags is None else flags
-    name = f"{_digest(source, compiler, flags)}{'.dll' if sys.platform == 'win32' else '.so'}"
+    name = f"{_digest(source, compiler, (*flags, *map(str, linked)))}{'.dll' if sys.platform == 'win32' else '.so'}"
     folder = cache_folder()
     if (folder / name).exists():
         return folder / name
@@ -114,7 +121,7 @@ def shared_library(source: str, compiler: Compiler, flags: Sequence[str] | None 
             return folder / name
         work = tempfile.TemporaryDirectory(prefix="build-", dir=folder)
     with work as inside:
-        made = compile_source(source, Path(inside), compiler, flags)
+        made = compile_source(source, Path(inside), compiler, flags, language, linked)
         try:
             os.replace(made, folder / name)
         except OSError as error:
@@ -131,26 +138,35 @@ def _temporary_folder() -> Path:
     return Path(_kept().name)
 
 
-def compile_source(source: str, folder: Path, compiler: Compiler, flags: Sequence[str] = FAST) -> Path:
+def compile_source(
+    source: str,
+    folder: Path,
+    compiler: Compiler,
+    flags: Sequence[str] = FAST,
+    language: str = "c",
+    linked: Sequence[Path] = (),
+) -> Path:
     """Compiles a source in a folder. Flags that a compiler may not know are left out if it fails; its message is told."""
-    code, library = folder / "model.c", folder / "model.so"
+    code, library = folder / ("model.c" if language == "c" else "model.f90"), folder / "model.so"
     try:
         code.write_text(source, encoding="utf-8")
     except OSError as error:
         raise BuildError(f"cannot write {code}: {error.strerror or error}") from None
     linux = LINUX if sys.platform == "linux" else ()
     fewer = [f for f in flags if f not in (*NATIVE, *GCC)]
-    message = ""
+    message, what = "", "model" if language == "c" else "external routines in Fortran"
     for chosen in dict.fromkeys(((*flags, *linux), tuple(flags), (*fewer, *linux), tuple(fewer))):
-        command = [*compiler.command, *ALWAYS, *chosen, str(code), "-o", str(library), "-lm"]
+        always = ALWAYS if language == "c" else FORTRAN
+        command = [*compiler.command, *always, *chosen, str(code), "-o", str(library)]
+        command += [*(x for path in linked for x in (str(path), f"-Wl,-rpath,{path.parent}")), "-lm"]
         try:
-            done = subprocess.run(command, capture_output=True, text=True, errors="replace")
+            done = subprocess.run(command, capture_output=True, text=True, errors="replace", cwd=folder)
         except OSError as error:
             raise BuildError(f"{compiler.command[0]} cannot be run: {error.strerror or error}") from None
         if done.returncode == 0 and library.exists():
             return library
         message = message or _shortened(done.stderr or done.stdout or f"exit code {done.returncode}")
-    raise BuildError(f"{' '.join(compiler.command)} could not compile the model:\n{message}")
+    raise BuildError(f"{' '.join(compiler.command)} could not compile the {what}:\n{message}")
 
 
 def load(path: Path) -> ctypes.CDLL:
@@ -161,14 +177,16 @@ def load(path: Path) -> ctypes.CDLL:
         raise BuildError(f"the compiled model {path} cannot be loaded: {error}") from None
 
 
-def load_source(source: str, compiler: Compiler, flags: Sequence[str] | None = None) -> ctypes.CDLL:
+def load_source(
+    source: str, compiler: Compiler, flags: Sequence[str] | None = None, linked: Sequence[Path] = ()
+) -> ctypes.CDLL:
     """The library of a source, compiled if need be; a damaged one in the cache is made again."""
-    path = shared_library(source, compiler, flags)
+    path = shared_library(source, compiler, flags, linked=linked)
     try:
         return load(path)
     except BuildError:
         path.unlink(missing_ok=True)
-        return load(shared_library(source, compiler, flags))
+        return load(shared_library(source, compiler, flags, linked=linked))
 
 
 def _shortened(message: str) -> str:

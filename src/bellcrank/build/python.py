@@ -26,6 +26,7 @@ class PythonModel:
         self._module: Any = module
         self.program = program
         self.routines = tuple(routines)
+        self._enters = bool(program.entry.results)
         self._starts, self._updates = bool(program.start.results), bool(program.update.results)
 
     def constants(self, p: Sequence[float]) -> list[float]:
@@ -62,6 +63,16 @@ class PythonModel:
     def turning(self, *at: *At) -> list[float]:
         """q' alone."""
         values: list[float] = self._module.turning(*at, self.routines)
+        return values
+
+    def entry_values(self, p: Sequence[float]) -> list[float]:
+        """Parameters that external routines give, from the others."""
+        values: list[float] = self._module.entry(0.0, [], [], p, [], [], self.routines) if self._enters else []
+        return values
+
+    def echo_values(self, *at: *At) -> list[float]:
+        """Values that external routines give to the echo of a run."""
+        values: list[float] = self._module.echo(*at, self.routines) if self.program.echo_names else []
         return values
 
     def start_values(self, *at: *At) -> list[float]:

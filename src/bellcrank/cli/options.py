@@ -17,7 +17,7 @@ def model_options(parser: ArgumentParser) -> None:
         "--arg", action="append", default=[], type=argument, metavar="NAME=VALUE",
         help="argument of model(), such as n=32 (may be repeated)",
     )  # fmt: skip
-    parser.add_argument("--external", metavar="FILE", help="Python file with the routines that a deck calls")
+    parser.add_argument("--external", metavar="FILE", help="file with the routines that a deck calls (.py, .c, .f90)")
     parser.add_argument("--solve", metavar="HOW", help="auto, explicit, implicit or order-n")
 
 

@@ -14,7 +14,7 @@ from bellcrank.formats.decks import read_deck_file, translate
 
 def options(parser: ArgumentParser) -> None:
     parser.add_argument("deck", metavar="DECK.lsp", help="an AUTOSIM deck")
-    parser.add_argument("--external", metavar="FILE", help="Python file with the routines that the deck calls")
+    parser.add_argument("--external", metavar="FILE", help="file with the routines that the deck calls (.py, .c, .f90)")
     parser.add_argument("--out", metavar="FILE", help="the Python file to write (default: DECK_model.py; - prints it)")
 
 
@@ -24,12 +24,12 @@ def command(args: Namespace) -> int:
     if path.suffix.lower() != ".lsp":
         raise bc.ModelError(f"{path.name}: what is translated is an AUTOSIM deck (.lsp)")
     deck, routines = read_deck_file(path, args.external)
-    text = translate(deck, path.name, routines.read_text(encoding="utf-8") if routines else "")
+    text = translate(deck, path.name, routines)
     if args.out == "-":
         print(text, end="")
         return FINE
     out = Path(args.out or f"{path.stem}_model.py")
-    if routines is not None and out.resolve() == routines.resolve():
+    if out.resolve() in routines:
         raise bc.ModelError(f"{out} holds the routines of the deck; give another file with --out")
     make_folder(str(out))
     out.write_text(text, encoding="utf-8")

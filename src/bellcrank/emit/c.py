@@ -15,7 +15,8 @@ from typing import TypeVar
 
 from bellcrank.emit.c_printer import CPrinter, external_calls
 from bellcrank.emit.c_tables import table_functions
-from bellcrank.emit.names import comment, identifier, safe_names
+from bellcrank.emit.names import comment, safe_names
+from bellcrank.emit.routines import c_prototype, c_texts
 from bellcrank.emit.schedule import BEST, Options, Schedule, needed, schedule
 from bellcrank.emit.steps import Angles, Step, step_expressions, step_targets, symbols_in
 from bellcrank.expr import ZERO, Expr, Func, Symbol, postorder
@@ -51,13 +52,18 @@ OWN_NAMES = frozenset(
 
 @dataclass(frozen=True)
 class Words:
-    """What comments say about names: labels and units, by the name of a symbol or output."""
+    """What comments say about names: labels and units, by the name of a symbol, or by `output_key` of an output."""
 
     label: Mapping[str, str] = field(default_factory=dict)
     unit: Mapping[str, str] = field(default_factory=dict)
 
 
 NO_WORDS = Words()
+
+
+def output_key(name: str) -> str:
+    """The key of an output, which may be called as a parameter is."""
+    return f"output {name}"
 
 
 def c_source(
@@ -96,8 +102,10 @@ class _Source:
         self.closure = schedule(program.closure, options)
         self.quick = [schedule(s, options) for s in (program.quick_q, program.quick_u)]
         self.careful = schedule(program.careful, Options(critical_path=False))
-        own = {"start": program.start, "update": program.update}
-        self.kept = {name: schedule(x, Options(critical_path=False)) for name, x in own.items() if x.results}
+        own = {"start": program.start, "update": program.update, "entry": program.entry, "echo": program.echo}
+        plans = {name: schedule(x, Options(critical_path=False)) for name, x in own.items() if x.results}
+        self.once = {name: plan for name, plan in plans.items() if name in ("entry", "echo")}
+        self.kept = {name: plan for name, plan in plans.items() if name not in self.once}
 
     def printer(self) -> CPrinter:
         return CPrinter({**self.names, **self.fixed}, self.tables.names, self.calls)
@@ -118,7 +126,7 @@ class _Source:
             rows = {"out": _rows(self.program, self.program.loops)}
             parts += ["/* ---- constraints of closed loops */\n", self._function("closure", self.closure, rows, True)]
             parts += self._looped(self.program.loops, rates)
-        for name, plan in self.kept.items():
+        for name, plan in (self.kept | self.once).items():
             parts.append(self._function(name, plan, {"out": self._kept_names(name)}))
         for name, section in extra.items():
             stored = {"out": [f"{name} {i}" for i in range(1, len(section.results) + 1)]}
@@ -157,6 +165,7 @@ class _Source:
             "   outputs(t, q, u, p, c, w, out, x)             further channels",
             *(self._loop_calls if p.loops is not None else ()),
             *(_KEPT_CALLS if self.kept else ()),
+            *(_ONCE_CALLS[name] for name in self.once),
             "   run(job)                                      a whole run with a fixed step",
             "",
         ]
@@ -165,7 +174,7 @@ class _Source:
             lines += [f"   {kinds[letter]}"] if group else []
             lines += [self._entry(f"{letter}[{i}]", s.name) for i, s in enumerate(group)]
         lines += ["   outputs"] if p.output_names else []
-        lines += [self._entry(f"out[{i}]", name) for i, name in enumerate(p.output_names)]
+        lines += [self._entry(f"out[{i}]", name, output_key(name)) for i, name in enumerate(p.output_names)]
         lines += ["*/", "", template("head.c")]
         n_q, n_u = len(p.coordinates), len(p.speeds)
         sizes = {"Q": n_q, "U": n_u, "S": n_q + n_u, "P": len(p.parameters), "C": len(self.fixed), "W": len(p.inputs)}
@@ -177,15 +186,22 @@ class _Source:
         lines.append(f"enum {{ {', '.join(f'N_{k} = {v}' for k, v in sizes.items())} }};")
         return "\n".join([*lines, ""])
 
-    def _entry(self, place: str, name: str) -> str:
-        unit, label = self.words.unit.get(name, ""), self.words.label.get(name, "")
+    def _entry(self, place: str, name: str, key: str = "") -> str:
+        unit, label = (words.get(key or name, "") for words in (self.words.unit, self.words.label))
         shown = f"{comment(name)}{f' ({comment(unit)})' if unit else ''}"
         return f"     {place:7} {shown:24} {comment(label) if label != name else ''}".rstrip()
 
     def _helpers(self) -> str:
         """Routines that the statements call."""
         used = set()
-        plans = (self.derivatives, self.outputs, self.closure, *self.quick, self.careful, *self.kept.values())
+        plans = (
+            self.derivatives,
+            self.outputs,
+            self.closure,
+            *self.quick,
+            self.careful,
+            *(self.kept | self.once).values(),
+        )
         steps = [s for plan in plans for s in plan.steps]
         p = self.program
         sections = [
@@ -198,6 +214,8 @@ class _Source:
             p.careful,
             p.start,
             p.update,
+            p.entry,
+            p.echo,
         ]
         for node in postorder([e for s in sections for e in _roots(s)]):
             if isinstance(node, Func) and node.function is None:
@@ -226,10 +244,8 @@ class _Source:
             lines.append(template("callback.c"))
         if any(c.routine.memory for c in own):
             lines.append(template("memory.c"))
-        for c in own:
-            name = identifier(c.routine.name)
-            text = routine_source(self.program, c.routine, "c").strip()
-            lines += [f"#define {name} {c.function}", text, f"#undef {name}", ""]
+        lines += [c_prototype(c.routine) for c in own if c.foreign]
+        lines += c_texts((c.routine, routine_source(self.program, c.routine, "c")) for c in own if not c.foreign)
         return "\n".join(lines)
 
     def _constants(self) -> str:
@@ -297,6 +313,7 @@ class _Source:
         save it.
         """
         roots = [e for s in piece for e in step_expressions(s)] + list(results)
+        printer.used = {*symbols_in(roots), *shared}
         angles = next((i for i, s in enumerate(piece) if isinstance(s, Angles)), -1)
         first = [e for s in piece[: angles + 1] for e in step_expressions(s)]
         lines, used = self._loads(first)
@@ -324,6 +341,10 @@ class _Source:
         return text.replace("@INPUTS@", f"\n{inputs}").replace("@SET@", setting)
 
     def _kept_names(self, section: str) -> list[str]:
+        if section == "echo":
+            return list(self.program.echo_names)
+        if section == "entry":
+            return [s.name for s in self.program.parameters[len(self.program.given_parameters) :]]
         kept = [s.name for s in self.program.inputs if s.kind == "kept"]
         first = len(self.program.start.results)
         return kept[:first] if section == "start" else kept[first:]
@@ -580,6 +601,10 @@ _REDUNDANT = (
 _KEPT_CALLS = (
     "   start, update(t, q, u, p, c, w, out, x)       the last of w: values of external routines kept over a run, over a step",
 )
+_ONCE_CALLS = {
+    "entry": "   entry(t, q, u, p, c, w, out, x)               the last of p: parameters that external routines give",
+    "echo": "   echo(t, q, u, p, c, w, out, x)                what external routines give to the echo of a run",
+}
 _JOB = """    double moved, residual;     /* out: how far the last step was moved to close the loops, and what is left */
     double ratio, steady;       /* of pivots at the step reached: how near a singular position is, and one of `derivatives` */
     int64_t worst;              /* out: the position row that was furthest from being closed */

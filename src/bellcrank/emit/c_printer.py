@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from bellcrank.emit.names import identifier
 from bellcrank.emit.printer import ATOM, Piece, Printer
+from bellcrank.emit.routines import external_name
 from bellcrank.emit.steps import Angles, Step, step_targets
 from bellcrank.expr import ZERO, Func, Symbol
 from bellcrank.expr.table import Table
@@ -29,7 +29,11 @@ class CPrinter(Printer):
         super().__init__(names)
         self.tables = tables
         self.calls = calls
+        self.used: set[Symbol] | None = None  # symbols that the function in the making uses; None: all of them
         self._groups = 0
+
+    def _used(self, target: Symbol) -> bool:
+        return self.used is None or target in self.used
 
     def choice(self, args: list[Piece]) -> Piece:
         condition = args[0][0] if args[0][0].startswith("(") else f"{args[0][0]} != 0.0"
@@ -84,7 +88,7 @@ class CPrinter(Printer):
             lines += [f"{name}{k}[{i}] = {self.expr(x)};" for i, x in enumerate(values) if x is not ZERO]
         given = ", ".join(f"{name}{k}" for name in arrays)
         lines += [f"double rates{k}[{len(s.targets)}];", f"constrained_rates({given}, rates{k});"]
-        return [*lines, *(f"const double {t.name} = rates{k}[{i}];" for i, t in enumerate(s.targets))]
+        return [*lines, *(f"const double {t.name} = rates{k}[{i}];" for i, t in enumerate(s.targets) if self._used(t))]
 
     def _solve(self, s: Solve, k: int) -> list[str]:
         n = len(s.right)
@@ -97,7 +101,7 @@ class CPrinter(Printer):
             "};",
             f"double right{k}[{n}] = {{{', '.join(self.expr(x) for x in s.right)}}};",
             f"solve_symmetric({n}, matrix{k}, right{k});",
-            *(f"const double {t.name} = right{k}[{i}];" for i, t in enumerate(s.targets)),
+            *(f"const double {t.name} = right{k}[{i}];" for i, t in enumerate(s.targets) if self._used(t)),
         ]
 
 
@@ -114,6 +118,7 @@ class ExternalCall:
     offset: int  # of its memory
     function: str | None  # its name in C, if it is here
     when: int = 1  # its memory may change: 1 with rates, 2 with outputs and kept values
+    foreign: bool = False  # is it given in Fortran alone? It is called by the conventions of C
 
     def lines(self, arguments: list[str], targets: Sequence[Symbol | None], k: int) -> list[str]:
         given = list(arguments)
@@ -137,16 +142,16 @@ class ExternalCall:
 
 
 def external_calls(program: Program, outside: Iterable[str] = ()) -> dict[Any, ExternalCall]:
-    """How each external routine is called; those named in `outside` are called back even if they are given in C."""
+    """How each external routine is called; those named in `outside` are called back even if they are given in C or Fortran."""
     away = {n.lower() for n in outside}
     calls: dict[Any, ExternalCall] = {}
     number = offset = 0
     for routine in program.routines:
         if isinstance(routine, Table):
             continue
-        if routine.known_in("c") and routine.name.lower() not in away:
+        if (routine.known_in("c") or routine.fortran) and routine.name.lower() not in away:
             when = 1 if program.in_rates(routine) else 2
-            calls[routine] = ExternalCall(routine, -1, offset, f"external_{identifier(routine.name)}", when)
+            calls[routine] = ExternalCall(routine, -1, offset, external_name(routine), when, not routine.known_in("c"))
             offset += routine.memory or 0
         else:
             calls[routine] = ExternalCall(routine, number, 0, None)

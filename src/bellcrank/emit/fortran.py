@@ -6,13 +6,15 @@ constants, inputs) are variables of the module. Long routines are cut into sever
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from bellcrank.emit.c import LONGEST, NO_WORDS, Words, template
+from bellcrank.emit.c import LONGEST, NO_WORDS, Words, output_key, template
 from bellcrank.emit.c_tables import spline_pieces, surface_pieces
 from bellcrank.emit.fortran_printer import FortranPrinter, fortran_names, numbers, wrapped
 from bellcrank.emit.names import comment, identifier
+from bellcrank.emit.routines import external_name, fortran_interfaces, fortran_texts
 from bellcrank.emit.schedule import needed
 from bellcrank.emit.steps import step_targets
 from bellcrank.expr import Expr, Func, Symbol, postorder
@@ -22,9 +24,15 @@ from bellcrank.program.null_space import SINGULAR
 from bellcrank.program.program import Assign, Program, Reduce, Scales, Section, Solve, Statement, statement_expressions
 
 TIME = Symbol("t", "time")
+ONCE = {  # sections that are called once: before a run, with its echo, or after each step
+    "entry": "parameters that external routines give",
+    "start": "values of external routines that are kept over a run",
+    "update": "values of external routines that are kept over a step",
+    "echo": "what external routines give to the echo of a run",
+}
 OWN_NAMES = frozenset((
     "t", "y", "p", "c", "w", "k", "z", "out", "rate", "dp", "n_q", "n_u", "n_s", "n_p", "n_c", "n_w", "n_out", "n_g",
-    "n_v", "n_memory", "memory", "live", "constants", "derivatives", "outputs", "closure", "careful", "inertias",
+    "n_v", "n_i", "n_memory", "entry_values", "start_values", "update_values", "echo_values", "memory", "live", "constants", "derivatives", "outputs", "closure", "careful", "inertias",
     "model", "signum", "solve_symmetric", "constrained_rates", "pivoted", "scaled", "rank_g", "rank_v", "row_scale",
     "column_scale", "usual_ratio", "singular", "steady_ratio", "usual_order", "n_order", "order_row", "order_column", "quick_q", "quick_u", "spline_value", "surface_value", "interval", "cubic", "sin", "cos",
     "tan", "asin", "acos", "atan", "atan2", "exp", "log", "sqrt", "abs", "min", "max", "merge", "real", "real64",
@@ -56,7 +64,7 @@ class _Source:
         self.calls: dict[Any, str] = {}
         for t in self.tables:
             self.calls[t] = identifier(f"table_{t.name.lower()}"[:50], self.calls.values()).removeprefix("v_")
-        self.calls |= {r: r.name.lower() for r in self.externals}
+        self.calls |= {r: r.name.lower() if r.known_in("fortran") else external_name(r) for r in self.externals}
         self.offsets: dict[Any, int] = {}
         for r in self.externals:
             self.offsets[r] = sum(other.memory or 0 for other in self.offsets)
@@ -78,6 +86,10 @@ class _Source:
                 )
             what = "rates near singular positions, then the ratio of pivots"
             parts.append(self._routine("careful", "out", self.program.careful, what))
+        for name, what in ONCE.items():
+            section: Section = getattr(self.program, name)
+            if section.results:
+                parts.append(self._routine(f"{name}_values", "out", section, what))
         for name, section in self.extra.items():
             parts.append(self._routine(name, "out", section, f"{name}, one after another"))
         parts += [self._helpers(), *self._externals(), "end module model", ""]
@@ -105,10 +117,10 @@ class _Source:
             lines += [f"! {title}"] if symbols else []
             lines += [self._entry(f"{letter}({i})", s.name) for i, s in enumerate(symbols, 1)]
         lines += ["! outputs"] if p.output_names else []
-        lines += [self._entry(f"out({i})", name) for i, name in enumerate(p.output_names, 1)]
+        lines += [self._entry(f"out({i})", name, output_key(name)) for i, name in enumerate(p.output_names, 1)]
         n_q, n_u = len(p.coordinates), len(p.speeds)
         sizes = {"n_q": n_q, "n_u": n_u, "n_s": n_q + n_u, "n_p": len(p.parameters), "n_c": len(self.fixed)}
-        sizes |= {"n_w": len(p.inputs), "n_out": len(p.output_names)}
+        sizes |= {"n_w": len(p.inputs), "n_i": len(p.given_inputs), "n_out": len(p.output_names)}
         sizes["n_memory"] = sum(r.memory or 0 for r in self.externals)
         if p.loops is not None:
             k = p.loops.scales
@@ -117,6 +129,11 @@ class _Source:
         lines += [
             "module model",
             "  use, intrinsic :: iso_fortran_env, only: dp => real64",
+            *(
+                []
+                if all(r.known_in("fortran") for r in self.externals)
+                else ["  use, intrinsic :: iso_c_binding, only: c_double"]
+            ),
             "  implicit none",
             "  public",
             "",
@@ -130,11 +147,12 @@ class _Source:
             "  real(dp) :: memory(n_memory) = 0     ! what external routines remember",
             "  integer :: live = 0                  ! whose memory may change: 1 routines of rates, 2 of outputs",
             "",
+            *fortran_interfaces([r for r in self.externals if not r.known_in("fortran")]),
         ]
         return "\n".join(lines)
 
-    def _entry(self, place: str, name: str) -> str:
-        unit, label = self.words.unit.get(name, ""), self.words.label.get(name, "")
+    def _entry(self, place: str, name: str, key: str = "") -> str:
+        unit, label = (words.get(key or name, "") for words in (self.words.unit, self.words.label))
         shown = f"{comment(name)}{f' ({comment(unit)})' if unit else ''}"
         return f"!   {place:7} {shown:24} {comment(label) if label != name else ''}".rstrip()[:130]
 
@@ -213,7 +231,16 @@ class _Source:
 
     def _helpers(self) -> str:
         p = self.program
-        sections = [p.constants, p.derivatives, p.outputs, p.closure, p.quick_q, p.quick_u, p.careful]
+        sections = [
+            p.constants,
+            p.derivatives,
+            p.outputs,
+            p.closure,
+            p.quick_q,
+            p.quick_u,
+            p.careful,
+            *(getattr(p, name) for name in ONCE),
+        ]
         roots = [e for s in sections for x in s.statements for e in statement_expressions(x)]
         roots += [r for s in sections for r in s.results]
         used = {n.name for n in postorder(roots) if isinstance(n, Func) and n.function is None}
@@ -223,7 +250,7 @@ class _Source:
             parts.append(template("solve.f90"))
         if p.loops is not None:
             parts.append(template("null_space.f90"))
-        if self.tables or self.program.inputs:
+        if self.tables or self.program.given_inputs:
             parts.append(template("spline.f90"))
         if any(len(t.axes) == 2 for t in self.tables):
             parts.append(template("surface.f90"))
@@ -256,8 +283,8 @@ class _Source:
         return "\n".join(lines)
 
     def _externals(self) -> list[str]:
-        texts = ((r.name, routine_source(self.program, r, "fortran").strip(chr(10))) for r in self.externals)
-        return [f"  ! external routine {comment(name)}\n{text}\n" for name, text in texts]
+        own = (r for r in self.externals if r.known_in("fortran"))
+        return fortran_texts((r, routine_source(self.program, r, "fortran")) for r in own)
 
 
 def _scales(k: Scales) -> list[str]:
@@ -302,7 +329,7 @@ def _block(
     lines += [f"    {line}" for line in printer.arrays]
     joined = "\n".join(uses)
     for name, intent, _ in arguments:
-        if f"{name}(" not in joined and f"({name}," not in joined:
+        if not re.search(rf"\b{name}\(|\({name},", joined):
             if intent == "out":
                 lines.append(f"    {name} = 0")
             else:

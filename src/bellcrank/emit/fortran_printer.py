@@ -148,7 +148,9 @@ def wrapped(text: str, width: int = WIDTH) -> list[str]:
     """A statement on as many lines as it needs, broken between its parts."""
     lines = []
     while len(text) > width:
-        place = max((m.end() for m in _BREAK.finditer(text, width // 4, width)), default=0)
+        # what stands beyond the width is seen too: ** is not broken in two
+        places = (m.end() for m in _BREAK.finditer(text, width // 4, width + 2))
+        place = max((p for p in places if p <= width), default=0)
         if place == 0:
             break
         lines.append(f"{text[:place].rstrip()} &")

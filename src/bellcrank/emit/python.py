@@ -18,7 +18,7 @@ constants(p) gives what follows from the parameters alone; derivatives(t, q, u, 
 and speeds; outputs(...) the extra channels. Equation units: rad, and consistent units of length, mass and time.
 q, u, p, w: coordinates, speeds, parameters, inputs, in the order listed below; f: external routines and tables.
 If there are, start(...) and update(...) give the last entries of w: values of external routines that are kept over a run
-or over a step.
+or over a step; entry(...) gives the last entries of p, and echo(...) values for the echo of a run.
 """
 
 from math import acos, asin, atan, atan2, cos, exp, log, pow, sin, sqrt, tan
@@ -138,6 +138,10 @@ def python_source(
         for i, s in enumerate(listed):
             label = labels.get(s.name.lower(), "")
             lines.append(f"# {letter}[{i}]  {_safe(s.name)}  {_safe(label)}".rstrip())
+    lines += [
+        f"# outputs[{i}]  {_safe(n)}  {_safe(labels.get(f'output {n}'.lower(), ''))}".rstrip()
+        for i, n in enumerate(program.output_names)
+    ]
     lines.append("")
     lines += _constants(program, printer)
     lines += _function("derivatives", program.derivatives, printer, len(program.coordinates))
@@ -147,11 +151,16 @@ def python_source(
         lines += _function("quick_q", program.quick_q, printer)
         lines += _function("quick_u", program.quick_u, printer)
         lines += _function("careful", program.careful, printer)
-    for name, section in (("start", program.start), ("update", program.update)):
+    for name, section in _further(program):
         lines += _function(name, section, printer) if section.results else []
     for name, section in (extra or {}).items():
         lines += _function(name, section, printer)
     return "\n".join(lines) + "\n"
+
+
+def _further(program: Program) -> tuple[tuple[str, Section], ...]:
+    """What is called once: before a run, with its echo, or after each step."""
+    return ("entry", program.entry), ("start", program.start), ("update", program.update), ("echo", program.echo)
 
 
 def _safe(text: str) -> str:

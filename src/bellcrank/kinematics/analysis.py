@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 from bellcrank.errors import ModelError, did_you_mean
-from bellcrank.expr import ZERO, Expr, Symbol, add, depends_on, derivative, expression, symbols
+from bellcrank.expr import ZERO, Expr, Func, Symbol, add, depends_on, derivative, expression, symbols
 from bellcrank.kinematics.constraints import Removed, solve_speed_constraint, speed_values
 from bellcrank.kinematics.eliminate import usual_pivots
 from bellcrank.kinematics.integrals import gravity_potential, kinetic_energy, momentum
@@ -25,7 +25,7 @@ from bellcrank.kinematics.work import Work
 from bellcrank.model.check import Checker
 from bellcrank.model.formula import show, to_syntax
 from bellcrank.model.mechanism import Mechanism
-from bellcrank.model.records import ForceRecord
+from bellcrank.model.records import ExternalValue, ForceRecord
 from bellcrank.vector import IDENTITY, NULL, Vector, direction, dot, magnitude
 
 
@@ -54,6 +54,11 @@ def analyse(mechanism: Mechanism, checker: Checker, multipliers: bool = False) -
     if checker.problems:
         raise ModelError(checker.problems, mechanism.name)
     result.parameters = dict(checker.scope.used)
+    result.entered = [
+        Kept(tuple(checker.scope.parameter(n) for n in routine.returns), routine, args)
+        for routine, args in checker.scope.entered.items()
+    ]
+    result.parameters |= checker.scope.used
     return result
 
 
@@ -209,7 +214,23 @@ class Reader:
         if d.gravity is not None:
             self.analysis.gravity = self._try("gravity", self._gravity) or Vector({})
         self._outputs()
+        self._echo()
         self._kept()
+
+    def _echo(self) -> None:
+        """Values that external routines give to the echo of a run."""
+        d = self.checker.description
+        for e in (e for e in d.externals if e.when == "echo"):
+            where = f"external '{e.name}'"
+            args = [self._try(where, partial(self.language.scalar, a)) for a in e.arguments]
+            if None in args:
+                continue
+            if any(s.kind == "acceleration" for a in args for s in symbols(a)):
+                self.checker.problem(where, "its arguments contain an acceleration.")
+            for i, name in enumerate(e.returns):
+                record = d.parameters.get(name.lower())
+                value = Func(e.name, tuple(args), ExternalValue(e, i))
+                self.analysis.echo.append(Output(name, (record and record.label) or name, value))
 
     def _kept(self) -> None:
         """The calls of external routines that are made at the start of a run or at the end of steps, in order of entry."""

@@ -59,7 +59,7 @@ class Loops:
 
 @dataclass(frozen=True)
 class Kept:
-    """A call of an external routine whose values are kept over a step, or over the run."""
+    """A call of an external routine whose values are kept over a step, or over the run, or are parameters."""
 
     symbols: tuple[Symbol, ...]
     routine: External
@@ -82,6 +82,10 @@ class Analysis:
     reactions: Callable[[], list[Output]] | None = None  # those among them that depend on which rows are used
     multipliers: tuple[Expr, ...] = ()  # of the rows used, as they stand in reactions
     kept: list[Kept] = field(default_factory=list)
+    entered: list[Kept] = field(
+        default_factory=list
+    )  # parameters that external routines give, in the order of the calls
+    echo: list[Output] = field(default_factory=list)  # what external routines give to the echo
     notes: list[str] = field(default_factory=list)
     parameters: dict[str, str] = field(default_factory=dict)  # names met: lower case to spelling
 

@@ -421,6 +421,14 @@ class Checker:
                     self.problem(f"{space} '{name}'", "the name is reserved.")
                 if space == "body" and name.lower() == "n":
                     self.problem("body 'n'", "the name is reserved for the inertial body.")
+        for e in d.externals:
+            if e.when in ("input", "echo") and not e.returns:
+                self.problem(f"external '{e.name}'", f"when='{e.when}' needs returns=: the names of what it gives.")
+            for name in e.returns if e.entered else ():
+                if (record := d.parameters.get(name.lower())) is not None and record.value is not None:
+                    self.problem(
+                        f"external '{e.name}'", f"it gives '{name}', which has the value {record.value} already."
+                    )
         for record in d.parameters.values():
             if (
                 record.name.lower() in (RESERVED | DUMMIES) - {"fm", "mag", "dir", "norm"}

@@ -116,6 +116,11 @@ class External:
     varies = True  # its value may change although its arguments do not
 
     @property
+    def entered(self) -> bool:
+        """Are its values parameters, found when those that are given have been read?"""
+        return self.when == "input"
+
+    @property
     def kept(self) -> bool:
         """Are its values kept from one call to the next, which comes at the start of a run or at the end of a step?"""
         return self.when in ("init", "update")

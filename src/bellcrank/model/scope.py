@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bellcrank.errors import ExpressionError, ModelError, did_you_mean
-from bellcrank.expr import PI, Expr, Func, Number, Symbol, expression, function, transform
+from bellcrank.expr import PI, Expr, Func, Number, Symbol, expression, function, postorder, symbols, transform
 from bellcrank.expr.functions import ARITY
 from bellcrank.expr.text import Syntax, evaluate_syntax
 from bellcrank.model.formula import show, to_syntax
@@ -56,6 +56,8 @@ class Scope:
         self.tables = {k.lower(): t for k, t in description.tables.items()}
         # calls of external routines whose values are kept, and the symbols of these; None: not collected, they stay calls
         self.kept: dict[tuple[External, tuple[Expr, ...]], tuple[Symbol, ...]] | None = None
+        # external routines that give parameters, with their arguments, in the order in which they have to be called
+        self.entered: dict[External, tuple[Expr, ...]] = {}
         self._open: list[str] = []  # definitions being looked up, to find circles
         self.dummies: dict[str, Any] = {}  # meaning of x, x0, v inside a magnitude
         self.forget()
@@ -168,6 +170,12 @@ class Scope:
             return self._definition(key, name)
         if key in self.returned:
             external, index = self.returned[key]
+            if external.entered:
+                return self._entered(external, index, name)
+            if external.when == "echo":
+                raise _fail(
+                    name.node, f"'{name.text}' is known when the echo is written (when='echo'), not in formulas"
+                )
             args = tuple(self.scalar(a) for a in external.arguments)
             return self.external(external, args, index)
         if key in self.variables:
@@ -184,6 +192,32 @@ class Scope:
             names = routine.returns or (f"{routine.name}_{sum(r is routine for r, _ in self.kept) + 1}",)
             self.kept[routine, args] = tuple(Symbol(n, "kept") for n in names)
         return self.kept[routine, args][index or 0]
+
+    def _entered(self, routine: External, index: int, name: Name) -> Expr:
+        """A parameter that an external routine gives."""
+        if routine not in self.entered:
+            key = f"{routine.name}()"
+            if key in self._open:
+                raise _fail(
+                    name.node, f"external '{routine.name}' is called with what it returns itself: '{name.text}'"
+                )
+            self._open.append(key)
+            try:
+                args = tuple(self.scalar(a) for a in routine.arguments)
+            finally:
+                self._open.pop()
+            moving = {s.name for a in args for s in symbols(a) if s.kind != "parameter" and s is not PI}
+            if moving or any(
+                isinstance(n, Func) and isinstance(n.function, External | ExternalValue) for n in postorder(args)
+            ):
+                what = ", ".join(sorted(moving)) or "the value of another routine"
+                raise _fail(
+                    name.node,
+                    f"external '{routine.name}' is called when the parameters have been read (when='input'):"
+                    f" its arguments may hold parameters only, not {what}",
+                )
+            self.entered[routine] = args
+        return self.parameter(routine.returns[index])
 
     def _definition(self, key: str, name: Name) -> Any:
         if key in self._open:

@@ -13,7 +13,21 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
-from bellcrank.expr import MINUS_ONE, Expr, Func, Held, Number, Product, Sum, Symbol, add, mul, postorder, power
+from bellcrank.expr import (
+    MINUS_ONE,
+    Expr,
+    Func,
+    Held,
+    Number,
+    Product,
+    Sum,
+    Symbol,
+    add,
+    mul,
+    postorder,
+    power,
+    substitute,
+)
 from bellcrank.expr.node import PI, Rational
 from bellcrank.program.count import Count, count_expression
 from bellcrank.program.idle import drop_idle_parameters
@@ -95,7 +109,8 @@ class Program:
     Leaves of all expressions: `parameters`, `constants` (results of the constants section, c1, c2, ...), `coordinates`,
     `speeds`, `inputs` (given at run time; rates of inputs have names like dxdt(z)), time `t`, `pi`, and intermediates
     z1, z2, .... Inputs of kind "kept" are values of external routines: results of `start`, called once before a run, then
-    those of `update`, called after it and at the end of each step. `derivatives` yields the rates of all coordinates, then of all (independent) speeds. `outputs` may use
+    those of `update`, called after it and at the end of each step. The last of `parameters` are results of `entry`, called when
+    the others are known; it uses nothing but parameters. `derivatives` yields the rates of all coordinates, then of all (independent) speeds. `outputs` may use
     every intermediate of `derivatives`; its results are the extra channels in order.
     """
 
@@ -123,6 +138,14 @@ class Program:
 
     start: Section = Section((), ())  # values of external routines that hold over a run; stands for itself
     update: Section = Section((), ())  # values of external routines that hold over a step; stands for itself
+    entry: Section = Section((), ())  # parameters that external routines give
+    echo: Section = Section((), ())  # values that external routines give to the echo of a run; stands for itself
+    echo_names: tuple[str, ...] = ()
+
+    @property
+    def given_parameters(self) -> tuple[Symbol, ...]:
+        """The parameters that are given from outside; those of external routines follow them in `parameters`."""
+        return self.parameters[: len(self.parameters) - len(self.entry.results)]
 
     @property
     def given_inputs(self) -> tuple[Symbol, ...]:
@@ -484,6 +507,8 @@ class Parts:
     kept: Sequence[KeptCall] = ()
     accelerations: Sequence[Expr] = ()  # symbols in outputs that stand for the rates of speeds, of models with loops
     multipliers: Sequence[tuple[Symbol, int]] = ()  # symbols in outputs that stand for the multipliers of rows of loops
+    entered: Sequence[KeptCall] = ()
+    echo: Sequence[tuple[str, Expr]] = ()
     outputs_matter: bool = False  # name what rates and outputs share, even if the rates alone use it once
 
 
@@ -511,13 +536,17 @@ def build_program(parts: Parts) -> Program:
     careful = _careful(plan, parts)
     redundant, turning = _system(plan, parts)
     start, update = (_kept(plan, [k for k in parts.kept if k.routine.when == when]) for when in ("init", "update"))
+    entry = _entry(plan, parts.entered)
+    echo = _own_section(plan, [value for _, value in parts.echo])
     total = count_section(statements, results)
-    alone = (closure, quick_q, quick_u, careful, redundant, turning, start, update)
+    alone = (closure, quick_q, quick_u, careful, redundant, turning, start, update, entry, echo)
     everything = [*plan.statements, *(s for section in alone for s in section.statements)]
     ends = [*results, *channel, *(r for section in alone for r in section.results)]
     constants = _needed(plan.constants, everything, ends)
     used = _used_symbols(constants, everything, ends)
-    parameters = tuple(p for p in parts.parameters if p in used)
+    given = {s for call in parts.entered for s in call.targets}
+    parameters = tuple(p for p in parts.parameters if p in used and p not in given)
+    parameters += tuple(s for call in parts.entered for s in call.targets)
     inputs = [s for s in parts.inputs if s in used]
     inputs += sorted((s for s in used if s.kind == "rate"), key=lambda s: s.sort)
     for when in ("init", "update"):
@@ -544,6 +573,9 @@ def build_program(parts: Parts) -> Program:
         turning,
         start,
         update,
+        entry,
+        echo,
+        tuple(name for name, _ in parts.echo),
     )
 
 
@@ -560,6 +592,20 @@ def _kept(plan: Scheduler, calls: Sequence[KeptCall]) -> Section:
         own.stands_for({target: value for target, value in zip(call.targets, values, strict=True)})
         results += values
     return Section(tuple(own.statements), tuple(results))
+
+
+def _entry(plan: Scheduler, calls: Sequence[KeptCall]) -> Section:
+    """Calls one after another, before there are constants: arguments are expressions of parameters as they stand."""
+    own = plan.sibling([])
+    known: dict[Expr, Expr] = {}
+    statements: list[Statement] = []
+    for call in calls:
+        tables = [n.function for n in postorder(call.arguments) if isinstance(n, Func) and n.function is not None]
+        own.routines += [r for r in dict.fromkeys((*tables, call.routine)) if r not in own.routines]
+        values = tuple(own.new_symbol() for _ in call.targets)
+        statements.append(Call(values, call.routine, tuple(substitute(a, known) for a in call.arguments)))
+        known |= dict(zip(call.targets, values, strict=True))
+    return Section(tuple(statements), tuple(known.values()))
 
 
 def _closure(plan: Scheduler, loops: Loops | None) -> Section:

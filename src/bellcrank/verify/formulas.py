@@ -94,7 +94,9 @@ class Scalars:
         self.definitions = {k.lower(): v for k, v in description.definitions.items()}
         self.tables = {k.lower(): v for k, v in description.tables.items()}
         self.routines = {e.name.lower(): e for e in description.externals}
-        self.returned = {r.lower(): (e, i) for e in description.externals for i, r in enumerate(e.returns)}
+        self.returned = {
+            r.lower(): (e, i) for e in description.externals if not e.entered for i, r in enumerate(e.returns)
+        }
         self.dummies: dict[str, Callable[[], Value]] = {}
 
     # ---- entry points

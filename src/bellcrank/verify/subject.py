@@ -82,7 +82,7 @@ class Subject:
             number = given.get(key, record.value)
             if number is not None:
                 values[key] = float(unit[key].to_equation(number)) if key in unit else float(number)
-        used = zip(self.eom.parameters, self.sim.parameter_values(given), strict=True)
+        used = zip((p.name for p in self.eom.program.parameters), self.sim.parameter_values(given), strict=True)
         values.update({name.lower(): number for name, number in used})
         return values
 

@@ -221,7 +221,7 @@ def _states(s: Subject) -> Raw:
 def _parameters(s: Subject) -> Raw:
     q = s.quantities
     rows = []
-    for p in s.program.parameters:
+    for p in s.program.given_parameters:
         key = p.name.lower()
         value = s.parameters.get(p.name)
         rows.append(

@@ -11,7 +11,8 @@ import numpy as np
 from bellcrank.api.assembly import complete_state
 from bellcrank.api.values import state_lists
 from bellcrank.errors import ModelError, did_you_mean
-from bellcrank.expr import Symbol
+from bellcrank.expr import Symbol, symbols
+from bellcrank.program.program import statement_expressions
 from bellcrank.units import Unit
 
 if TYPE_CHECKING:
@@ -120,6 +121,7 @@ class Names:
             Quantity(s.name, "parameter", s, q.unit[s.name.lower()], q.label.get(s.name.lower(), s.name))
             for s in program.parameters
         ]
+        self._before_entry = {s for k in program.entry.statements for e in statement_expressions(k) for s in symbols(e)}
         labels = {o.name: o.label for o in sim.equations.analysis.outputs}
         self.outputs = [Quantity(n, "output", None, q.output_unit[n], labels.get(n, n)) for n in program.output_names]
         self._alias = {
@@ -135,6 +137,9 @@ class Names:
         for wanted in (name, self._alias.get(_key(name), name)):
             for x in listed:
                 if _key(x.name) == _key(wanted):
+                    if x.symbol in self._before_entry:
+                        what = f"{what} '{name}' acts through external routines that are called when parameters have been read"
+                        raise ModelError(f"{what} (when='input'): this is not available for it", self.model)
                     return x
         known = [x.name for x in listed]
         words = {"coordinate": "coordinates", "speed": "speeds", "input": "inputs", "parameter": "parameters"}

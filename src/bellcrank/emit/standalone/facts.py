@@ -50,7 +50,7 @@ class Signal:
 
 @dataclass(frozen=True)
 class OutputChannel:
-    """A channel of the output file: a state or an output."""
+    """A channel of the output file: a state, an output or an input."""
 
     name: str
     short: str
@@ -59,11 +59,12 @@ class OutputChannel:
     generic: str
     body: str
     factor: float
+    column: int  # in a row of time, states, outputs and inputs
 
 
 @dataclass(frozen=True)
 class Facts:
-    """All of it. States are the coordinates, then the speeds; channels follow the states, then the outputs."""
+    """All of it. States are the coordinates, then the speeds; channels follow the states, then outputs and inputs."""
 
     title: str
     stem: str
@@ -81,6 +82,9 @@ class Facts:
     method: str
     every: int
     notes: tuple[str, ...] = ()
+    entered: tuple[Quantity, ...] = ()  # parameters that external routines give
+    about: tuple[str, ...] = ()  # what the model consists of, in lines
+    echoed: tuple[Quantity, ...] = ()  # what external routines give to the echo
 
 
 def number(x: float) -> str:
@@ -129,6 +133,9 @@ def default_input(facts: Facts) -> str:
     for q in facts.states:
         line = parsfile_line(q.keyword, number(q.value or 0.0), q.unit, q.label)
         lines.append(line if q.given else f"* {line} (found by the program)")
+    routines = [q for q in (*facts.entered, *facts.echoed) if q.value is not None]
+    lines += ["", "* from external routines"] if routines else []
+    lines += [f"* {parsfile_line(q.keyword, number(q.value or 0.0), q.unit, q.label)}" for q in routines]
     return "\n".join([*lines, "END", ""])
 
 

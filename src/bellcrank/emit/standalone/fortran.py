@@ -8,9 +8,10 @@ from bellcrank.emit.c import Words
 from bellcrank.emit.fortran import fortran_source
 from bellcrank.emit.fortran_printer import fortran_string, wrapped
 from bellcrank.emit.names import comment
+from bellcrank.emit.routines import c_file
 from bellcrank.emit.standalone.facts import Facts, OutputChannel, Quantity, Signal, input_files
 from bellcrank.emit.standalone.loops import inertia_functions, row_names
-from bellcrank.emit.standalone.text import filled, require_language, require_no_kept_values, template
+from bellcrank.emit.standalone.text import about, externals_of, filled, require_language, template
 from bellcrank.program.program import Loops, Program
 
 METHODS = ("rk2", "rk4", "euler")
@@ -18,13 +19,14 @@ METHODS = ("rk2", "rk4", "euler")
 
 def fortran_program(program: Program, facts: Facts, words: Words) -> dict[str, str]:
     """All files of the program, by name."""
-    require_language(program, "Fortran", "fortran")
-    require_no_kept_values(program, "Fortran")
-    common = {"TITLE": comment(facts.title)[:100], "STEM": facts.stem}
+    require_language(program, "Fortran", "fortran", "c")
+    foreign = [r for r in externals_of(program) if not r.known_in("fortran")]
+    common = {"TITLE": comment(facts.title)[:100], "STEM": facts.stem, "ABOUT": about(facts, "! ")}
     return {
         "model.f90": fortran_source(program, words, extra=inertia_functions(program)),
         "program.f90": filled(template("program.f90"), common | _pieces(program, facts)),
-        "Makefile": filled(template("Makefile.f90"), common),
+        "Makefile": filled(template("Makefile_c.f90" if foreign else "Makefile.f90"), common),
+        **({"routines.c": c_file(foreign, facts.title)} if foreign else {}),
         **input_files(facts),
     }
 
@@ -43,6 +45,7 @@ def _pieces(program: Program, facts: Facts) -> dict[str, str]:
         **lengths,
     }
     pieces |= dict.fromkeys(_PLACES, "")
+    pieces |= {"N_GIVEN": str(len(facts.parameters)), "N_CHANNELS": str(len(facts.channels))}
     pieces |= {
         "BREAKS": "    breaks = [real(dp) ::]\n",
         "ACCEPT": _NO_ACCEPT,
@@ -51,9 +54,59 @@ def _pieces(program: Program, facts: Facts) -> dict[str, str]:
     }
     if facts.signals:
         pieces |= _inputs(facts, lengths)
+    pieces |= _routines(program, facts, pieces["SET_INPUTS"])
     if program.loops is not None:
         pieces |= _loops(program, facts, pieces["SET_INPUTS"], pieces["DECLARATIONS"])
     return pieces
+
+
+def _routines(program: Program, facts: Facts, set_inputs: str) -> dict[str, str]:
+    """What external routines give before a run, over a run, over its steps, and to its echo; and inputs among the channels."""
+    pieces = {}
+    shown = [c.column - len(facts.states) - len(program.output_names) for c in facts.channels]
+    if places := [str(i) for i in shown if i > 0]:
+        pieces["SHOWN"] = f"    row(2 + n_s + n_out:) = w([{', '.join(places)}])\n"
+    if facts.entered:
+        pieces["ENTER"] = _ENTER
+    if facts.entered or facts.echoed:
+        lines = ['write (handle, \'(a)\') "", "* from external routines"']
+        lines += [line for i, q in enumerate(facts.entered, 1) for line in _echo_line(q, f"p(n_given + {i})")]
+        if facts.echoed:
+            lines += [
+                "block",
+                f"  real(dp) :: echoed({len(facts.echoed)})",
+                "  t = 0",
+                *set_inputs.strip().splitlines(),
+            ]
+            lines += ["  call hold(.true., 0.0_dp, y, 0)"] if program.start.results or program.update.results else []
+            lines += ["  call echo_values(y, echoed)"]
+            lines += [line for i, q in enumerate(facts.echoed, 1) for line in _echo_line(q, f"echoed({i})")]
+            lines += ["end block"]
+        pieces["ECHO_ROUTINES"] = "".join(f"    {line}\n" for line in lines)
+    if program.start.results or program.update.results:
+        n, m = len(program.start.results), len(program.update.results)
+        start = f"    if (first) then\n      call start_values(y, held(:{n}))\n      w(n_i + 1:n_i + {n}) = held(:{n})\n    end if\n"
+        update = f"    call update_values(y, held(:{m}))\n    w(n_i + {n + 1}:) = held(:{m})\n"
+        unused = "" if n else "    if (first .and. n_i < 0) return ! not used\n"
+        hold = {"SET_INPUTS": set_inputs, "START": start if n else unused, "UPDATE": update if m else ""}
+        pieces["HOLD"] = filled(template("hold.f90"), hold)
+        pieces["FIRST"] = "    call hold(.true., 0.0_dp, y, 2)\n"
+        pieces["UPDATE"] = "    if (last) call hold(.false., later, y, 2)\n" if m else ""
+    return pieces
+
+
+_ENTER = """    block
+      real(dp) :: entered(n_p - n_given)
+      call entry_values(y, entered)
+      p(n_given + 1:) = entered
+    end block
+"""
+
+
+def _echo_line(q: Quantity, value: str) -> list[str]:
+    """The lines that write a value as a comment of the echo."""
+    texts = [fortran_string(x).replace(" // ", " // &\n        ") for x in (f"* {q.keyword}", q.unit, q.label)]
+    return [f"call echo_line(handle, {texts[0]}, {value}/{_real(q.factor)}, &", f"  {texts[1]}, &", f"  {texts[2]})"]
 
 
 def _lengths(facts: Facts) -> dict[str, str]:
@@ -165,7 +218,7 @@ def _loops(program: Program, facts: Facts, set_inputs: str, declared: str) -> di
 
 
 _PLACES = ("DECLARATIONS", "INPUTS", "READ_INPUT", "ECHO_INPUTS", "SET_INPUTS", "CHECK_INPUTS", "LOOPS", "ASSEMBLE", "BEGIN",
-           "BEGUN", "ACCEPT", "RECURSIVE")  # fmt: skip
+           "BEGUN", "ACCEPT", "RECURSIVE", "SHOWN", "ENTER", "ECHO_ROUTINES", "HOLD", "FIRST", "UPDATE")  # fmt: skip
 _ADVANCE = "    call advance(h, start, middle, seen, y, k, next)\n"
 _WARY = """    if (wary) then
       call wary_rates(y, rate)

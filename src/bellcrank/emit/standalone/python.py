@@ -11,7 +11,7 @@ from bellcrank.emit.python import python_source
 from bellcrank.emit.standalone.facts import Facts, Quantity, Signal, input_files
 from bellcrank.emit.standalone.loops import inertia_functions
 from bellcrank.emit.standalone.python_routines import function_source
-from bellcrank.emit.standalone.text import filled, indented, require_language, require_no_kept_values, template
+from bellcrank.emit.standalone.text import about, filled, indented, require_language, template
 from bellcrank.expr.table import Table
 from bellcrank.program.lookup import routine_source
 from bellcrank.program.program import Program
@@ -20,10 +20,10 @@ from bellcrank.program.program import Program
 def python_program(program: Program, facts: Facts, words: Words) -> dict[str, str]:
     """All files of the program, by name, but for integrators and loops, which are those of the package."""
     require_language(program, "Python", "python")
-    require_no_kept_values(program, "Python")
-    common = {"TITLE": comment(facts.title).replace('"', "'"), "STEM": facts.stem}
+    title = comment(facts.title).replace('"', "'")
+    common = {"TITLE": title, "STEM": facts.stem, "ABOUT": about(facts, "").replace('"', "'")}
     return {
-        "model.py": python_source(program, {k.lower(): v for k, v in words.label.items()}, inertia_functions(program)),
+        "model.py": python_source(program, _comments(words), inertia_functions(program)),
         f"{facts.stem}.py": filled(template("python_program.txt"), common | _pieces(program, facts)),
         "routines.py": filled(template("python_routines.txt"), common | {"ROUTINES": _routines(program)}),
         "Makefile": filled(template("python_Makefile.txt"), common),
@@ -31,8 +31,15 @@ def python_program(program: Program, facts: Facts, words: Words) -> dict[str, st
     }
 
 
+def _comments(words: Words) -> dict[str, str]:
+    """Labels with units, by lower-case name."""
+    units = {k: f"({u}) " for k, u in words.unit.items() if u}
+    return {k.lower(): f"{units.get(k, '')}{v}" for k, v in words.label.items()}
+
+
 def _pieces(program: Program, facts: Facts) -> dict[str, str]:
     settings = (facts.title, facts.t_end, facts.step, facts.every, facts.method)
+    first = 1 + len(facts.states) + len(program.output_names)  # column of the first input
     pieces = {
         "PARAMETERS": indented(map(_quantity, facts.parameters)),
         "STATES": indented(map(_quantity, facts.states)),
@@ -40,6 +47,10 @@ def _pieces(program: Program, facts: Facts) -> dict[str, str]:
         "REMOVED": ", ".join(repr(r.lower()) for r in facts.removed) or "*()",
         "SIGNALS": indented(map(_signal, facts.signals)),
         "INPUTS": ", ".join(map(repr, facts.inputs)),
+        "SHOWN": ", ".join(str(i) for c in facts.channels if (i := c.column - first) >= 0),
+        "KEPT": str(len(program.inputs) - len(program.given_inputs)),
+        "ENTERED": indented(map(_quantity, facts.entered)),
+        "ECHOED": indented(map(_quantity, facts.echoed)),
         "CHANNELS": indented(
             f"{(c.name, c.short, c.unit, c.label, c.generic, c.body, c.factor)!r}," for c in facts.channels
         ),

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from importlib.resources import files
+from typing import Any
 
+from bellcrank.emit.names import comment
+from bellcrank.emit.standalone.facts import Facts
 from bellcrank.errors import ModelError
 from bellcrank.expr.table import Table
 from bellcrank.program.program import Program
@@ -30,30 +33,34 @@ def filled(text: str, pieces: Mapping[str, str]) -> str:
     return "".join(result)
 
 
-def externals_of(program: Program) -> list[object]:
+def externals_of(program: Program) -> list[Any]:
     """The external routines of a program, tables apart."""
     return [r for r in program.routines if not isinstance(r, Table)]
 
 
-def require_language(program: Program, language: str, option: str) -> None:
-    """Every external routine must be given in the language of the program."""
-    missing = [r.name for r in externals_of(program) if not r.known_in(option)]  # type: ignore[attr-defined]
+FILES = {"c": "DECK.c", "fortran": "DECK.f90", "python": "DECK.py"}
+
+
+def require_language(program: Program, language: str, *options: str) -> None:
+    """Every external routine must be given in the language of the program, or in one that it can call."""
+    missing = [r.name for r in externals_of(program) if not any(r.known_in(option) for option in options)]
     if missing:
         listed = ", ".join(f"'{m}'" for m in missing)
+        given, beside = " or ".join(f"{x}=" for x in options), " or ".join(FILES[x] for x in options)
         raise ModelError(
-            f"a program in {language} needs the external routine {listed} in {language}: give {option}= in add_external()",
+            f"a program in {language} needs the external routine {listed} in {language}: give {given} in add_external();"
+            f" of a deck, {beside} beside it holds its routines",
             program.name,
         )
 
 
-def require_no_kept_values(program: Program, language: str) -> None:
-    """Values of routines that are called once per run or step are kept in C alone."""
-    kept = [s.name for s in program.inputs if s.kind == "kept"]
-    if kept:
-        raise ModelError(
-            f"{', '.join(kept)}: external routines with when='init' or when='update' are available in programs in C, not in {language}",
-            program.name,
-        )
+def about(facts: Facts, lead: str) -> str:
+    """What the model consists of, as lines of a comment."""
+    lines = [lead.rstrip()]
+    for line in facts.about:
+        inner = line[: len(line) - len(line.lstrip())]
+        lines.append(f"{lead}{inner}{comment(line)}"[:130].rstrip())
+    return "".join(f"{line}\n" for line in lines)
 
 
 def indented(lines: Iterable[str]) -> str:

@@ -19,7 +19,17 @@ KINDS = {
     "add_constraint": "constraint", "add_output": "output", "define": "definition", "add_external": "external",
 }  # fmt: skip
 
-Routines = Mapping[str, Callable[..., Any]]
+
+@dataclass(frozen=True)
+class Routine:
+    """An external routine of a deck: a Python function, and texts that hold it in C and Fortran, as far as there are any."""
+
+    python: Callable[..., Any] | None = None
+    c: str | None = None
+    fortran: str | None = None
+
+
+Routines = Mapping[str, Routine | Callable[..., Any]]
 """External routines of a deck by lower-case name."""
 
 

@@ -1,8 +1,9 @@
 """Decks and their external routines from files.
 
 The routines stand in DECK.py beside DECK.lsp, or in the file named as `external`: Python functions with the names of the subroutines
-and functions that the deck calls, capitals or not. That file is run, so it is trusted code, like a model in Python; the deck is data.
-It is looked at only if the deck calls routines.
+and functions that the deck calls, capitals or not. The same routines in C and Fortran stand in DECK.c and DECK.f90, or beside the
+Python file that defines the function. These files are run, so they are trusted code, like a model in Python; the deck is data.
+They are looked at only if the deck calls routines.
 """
 
 from __future__ import annotations
@@ -11,17 +12,22 @@ import inspect
 import runpy
 import traceback
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from bellcrank.api.loading import loader
 from bellcrank.api.system import System
 from bellcrank.errors import BellcrankError, ModelError, ModelWarning, did_you_mean
-from bellcrank.formats.decks.deck import Deck, Routines
+from bellcrank.files.record import guarded
+from bellcrank.formats.decks.deck import Deck, Routine
 from bellcrank.formats.decks.fstring import FUNC
 from bellcrank.formats.decks.interpret import interpret
+from bellcrank.formats.decks.procedures import procedures
 from bellcrank.formats.decks.reader import FString, List, Symbol, read_deck
+
+SUFFIXES = (".py", ".c", ".f90")  # of files with external routines
 
 
 @loader(".lsp", "an AUTOSIM deck")
@@ -33,8 +39,8 @@ def load_deck(path: str | Path, external: str | Path | None = None) -> System:
     return deck.system()
 
 
-def read_deck_file(path: str | Path, external: str | Path | None = None) -> tuple[Deck, Path | None]:
-    """A deck, and the file of its external routines if it needs one."""
+def read_deck_file(path: str | Path, external: str | Path | None = None) -> tuple[Deck, list[Path]]:
+    """A deck, and the Python files that hold its external routines."""
     path = Path(path)
     try:
         text = path.read_bytes().decode("utf-8")
@@ -43,10 +49,9 @@ def read_deck_file(path: str | Path, external: str | Path | None = None) -> tupl
     except OSError as error:
         raise ModelError(f"cannot read {path}: {error.strerror or error}") from None
     forms = read_deck(text, path.name)
-    beside = path.with_suffix(".py")
-    file = Path(external) if external is not None else beside if wants_routines(forms) and beside.exists() else None
-    routines = {} if file is None else read_routines(file)
-    return interpret(forms, routines, path.name), file
+    file = Path(external) if external is not None else path.with_suffix(".py") if wants_routines(forms) else None
+    routines = {} if file is None else read_routines(file, given=external is not None)
+    return interpret(forms, routines, path.name), python_files(routines)
 
 
 def wants_routines(forms: list[List]) -> bool:
@@ -68,13 +73,34 @@ def _everything(forms: list[List]) -> Iterator[Any]:
         stack.extend(getattr(datum, "items", ()) or getattr(datum, "rows", ()))
 
 
-def read_routines(file: Path) -> Routines:
-    """The functions that a Python file defines, by lower-case name; not those that it imports, which a deck may not call."""
-    if not file.exists():
-        near = [p.name for p in file.parent.glob("*.py")] if file.parent.exists() else []
+def read_routines(file: Path, given: bool = True) -> dict[str, Routine]:
+    """The routines of a file and of those of the same name in other languages, by lower-case name; a file that is `given` must exist."""
+    if given and not file.exists():
+        near = [p.name for p in file.parent.glob("*") if p.suffix in SUFFIXES] if file.parent.exists() else []
         raise ModelError(f"no file {file}.{did_you_mean(file.name, near)}")
-    if file.suffix != ".py":
-        raise ModelError(f"{file.name}: external routines of a deck stand in a Python file (.py)")
+    if file.suffix not in SUFFIXES:
+        raise ModelError(
+            f"{file.name}: external routines of a deck stand in a file of Python, C or Fortran (.py, .c, .f90)"
+        )
+    functions = _functions(file.with_suffix(".py")) if file.with_suffix(".py").exists() else {}
+    homes = list(dict.fromkeys([file, *(Path(f.__code__.co_filename) for f in functions.values())]))
+    texts = {language: _texts(homes, suffix, language) for language, suffix in (("c", ".c"), ("fortran", ".f90"))}
+    names = dict.fromkeys([*functions, *(name for found in texts.values() for name in found)])
+    return {n: Routine(functions.get(n), texts["c"].get(n), texts["fortran"].get(n)) for n in names}
+
+
+def _texts(homes: list[Path], suffix: str, language: str) -> dict[str, str]:
+    """Texts of files by the procedures in them."""
+    found: dict[str, str] = {}
+    for path in dict.fromkeys(home.with_suffix(suffix) for home in homes):
+        if path.is_file():
+            text = guarded("read", path, partial(path.read_text, encoding="utf-8"))
+            found |= {name: text for name in procedures(text, language) if name not in found}
+    return found
+
+
+def _functions(file: Path) -> dict[str, Any]:
+    """The functions that files of one folder define, as far as a Python file has them; not others that it imports."""
     try:
         found = runpy.run_path(str(file))
     except BellcrankError:
@@ -83,5 +109,14 @@ def read_routines(file: Path) -> Routines:
         lines = [f.lineno for f in traceback.extract_tb(error.__traceback__) if f.filename == str(file)]
         place = f"{file}, line {lines[-1]}" if lines else str(file)
         raise ModelError(f"{place}: {type(error).__name__}: {error}") from error
-    own = {n: f for n, f in found.items() if inspect.isfunction(f) and f.__code__.co_filename == str(file)}
+    own = {n: f for n, f in found.items() if inspect.isfunction(f) and _home(f).parent == file.resolve().parent}
     return {n.lower(): f for n, f in own.items() if not n.startswith("_")}
+
+
+def _home(function: Any) -> Path:
+    return Path(function.__code__.co_filename).resolve()
+
+
+def python_files(routines: Mapping[str, Routine]) -> list[Path]:
+    """The Python files that define routines."""
+    return list(dict.fromkeys(_home(r.python) for r in routines.values() if r.python is not None))

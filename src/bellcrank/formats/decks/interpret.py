@@ -268,7 +268,8 @@ class Interpreter:
         if missing:
             listed = ", ".join(missing)
             self.deck.remarks.append(
-                f"{self.name}: there is no routine for {listed}, so the model can be derived but not run"
+                f"{self.name}: there is no routine for {listed}, so the model can be derived but not run;"
+                f" a file beside the deck holds it as a Python function (.py), or in C (.c) or Fortran (.f90)"
             )
 
     def _externals(self) -> set[str]:

@@ -6,15 +6,16 @@ import inspect
 from typing import TYPE_CHECKING, Any
 
 from bellcrank.errors import ModelError, did_you_mean
+from bellcrank.formats.decks.deck import Routine
 from bellcrank.formats.decks.macros import Arguments
+from bellcrank.formats.decks.procedures import procedures
 from bellcrank.formats.decks.reader import Datum, Symbol
 from bellcrank.model.scope import RESERVED
 
 if TYPE_CHECKING:
     from bellcrank.formats.decks.interpret import Interpreter
 
-PLACES = {"difeqn": "derivatives", "update": "update", "output": "output", "init": "init"}
-NOT_IN_A_RUN = ("echo", "input")
+PLACES = {"difeqn": "derivatives", **{x: x for x in ("echo", "input", "init", "output", "update")}}
 MEMORY = 16
 """Numbers that a routine may keep between steps if it takes a memory but does not say how large."""
 
@@ -29,14 +30,14 @@ def add_subroutine(deck: Interpreter, given: Arguments) -> None:
     twice = next((d for d in listed if isinstance(d, Symbol) and d.name in deck.returned), None)
     if twice is not None:
         raise twice.fail(f"'{twice.name}' is set by another subroutine already")
-    if where in NOT_IN_A_RUN or not returns:
-        why = "the files of a program" if where in NOT_IN_A_RUN else "nothing that the model uses"
-        deck.deck.remarks.append(f"{deck.place}: subroutine '{name}' concerns {why}; it is left out")
+    if not returns:
+        why = "sets no variable that add-variables declares"
+        deck.deck.remarks.append(f"{deck.place}: subroutine '{name}' {why}; it is left out")
         return
     deck.returned.update(returns)
     options: dict[str, Any] = {"arguments": tuple(inputs), "returns": tuple(returns)}
     options |= {} if where == "difeqn" else {"when": PLACES[where]}
-    deck.call("add_external", name, **options, **_routine(deck, name, len(inputs)))
+    deck.call("add_external", name, **options, **_routine(deck, name, len(inputs), bool(returns)))
 
 
 def check_variables(deck: Interpreter, given: Arguments) -> None:
@@ -55,17 +56,16 @@ def declare_functions(deck: Interpreter) -> None:
             continue
         deck.called.add(name)
         routine = _routine(deck, name, count)
-        known = list(inspect.signature(routine["python"]).parameters)[:count] if routine else []
+        known = list(inspect.signature(routine["python"]).parameters)[:count] if "python" in routine else []
         names = tuple(known) if len(known) == count else tuple(f"a{i + 1}" for i in range(count))
         deck.call("add_external", name, arguments=names, **routine)
 
 
 def _where(deck: Interpreter, given: Arguments) -> str:
     where = deck.names.symbol(given.required[0], "where")
-    known = [*PLACES, *NOT_IN_A_RUN]
-    if where not in known:
-        listed = ", ".join(known)
-        near = did_you_mean(where, known)
+    if where not in PLACES:
+        listed = ", ".join(PLACES)
+        near = did_you_mean(where, PLACES)
         raise given.required[0].fail(f"where='{where}' is not known.{near} It is one of {listed}.")
     return where
 
@@ -74,17 +74,32 @@ def _declared(deck: Interpreter, datum: Datum) -> bool:
     return isinstance(datum, Symbol) and datum.name in deck.declared
 
 
-def _routine(deck: Interpreter, name: str, count: int) -> dict[str, Any]:
-    """The routine behind a name; what it has beside the function (memory, c, fortran) stands on the function."""
-    function = deck.routines.get(name)
-    if function is None:
+def _routine(deck: Interpreter, name: str, count: int, returns: bool = False) -> dict[str, Any]:
+    """The routine behind a name in all languages; what it has beside its text (memory, c, fortran) stands on the Python function."""
+    found = deck.routines.get(name)
+    if found is None:
         return {}
-    found: dict[str, Any] = {"memory": getattr(function, "memory", None)}
-    wanted = len(inspect.signature(function).parameters)
-    if found["memory"] is None and wanted == count + 1:
-        found["memory"] = MEMORY
-    if wanted != count + bool(found["memory"]):
-        extra = " and a memory" if found["memory"] else ""
-        raise ModelError(f"{deck.name}: routine '{name}' takes {wanted} arguments, but {count}{extra} are given")
-    found |= {"python": function, "c": getattr(function, "c", None), "fortran": getattr(function, "fortran", None)}
-    return {key: value for key, value in found.items() if value is not None}
+    routine = found if isinstance(found, Routine) else Routine(found)
+    own = routine.python
+    options: dict[str, Any] = {"memory": getattr(own, "memory", None), "python": own}
+    options |= {"c": getattr(own, "c", None) or routine.c, "fortran": getattr(own, "fortran", None) or routine.fortran}
+    for language, taken in _taken(options, name).items():
+        wanted = taken - (returns if language != "Python" else 0)  # an array for what it returns
+        if options["memory"] is None and wanted == count + 1:
+            options["memory"] = MEMORY
+        if wanted != count + bool(options["memory"]):
+            what = [f"{count}", *(["what it returns"] if returns and language != "Python" else [])]
+            what += ["a memory"] if options["memory"] else []
+            raise ModelError(
+                f"{deck.name}: routine '{name}' in {language} takes {taken} arguments, but {' and '.join(what)} are given"
+            )
+    return {key: value for key, value in options.items() if value is not None}
+
+
+def _taken(options: dict[str, Any], name: str) -> dict[str, int]:
+    """How many arguments a routine takes in each language in which it can be told."""
+    found = {} if options["python"] is None else {"Python": len(inspect.signature(options["python"]).parameters)}
+    for language, key in (("C", "c"), ("Fortran", "fortran")):
+        if options[key] is not None and name in (known := procedures(options[key], key)):
+            found[language] = known[name]
+    return found

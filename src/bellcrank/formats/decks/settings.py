@@ -56,8 +56,11 @@ class Settings:
         """What the settings become."""
         self._gees(system)
         found: list[Call] = []
+        externals = [e for e in system.description.externals if e.when in ("input", "echo")]
+        returned = {name for e in externals for name in e.returns}  # have units and words as parameters have
         for method in ("set_units", "set_defaults", "set_labels"):
-            known = {n: v for n, (v, _) in self.given[method].items() if n in self.names.scalars}
+            names = {*self.names.scalars, *(returned if method != "set_defaults" else ())}
+            known = {n: v for n, (v, _) in self.given[method].items() if n in names}
             if known:
                 found.append(Call(method, (known,)))
         self._report_unused()

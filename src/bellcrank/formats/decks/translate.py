@@ -6,7 +6,8 @@ import ast
 import keyword
 import textwrap
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 from bellcrank.api.system import System
@@ -16,9 +17,10 @@ from bellcrank.formats.decks.deck import UNSET, Call, Deck, unset
 WIDTH = 120
 
 
-def translate(deck: Deck, name: str, routines: str = "") -> str:
-    """The text of a Python model; `name` is that of the deck's file, `routines` the text of its external routines."""
+def translate(deck: Deck, name: str, routines: Iterable[Path] = ()) -> str:
+    """The text of a Python model; `name` is that of the deck's file, `routines` are the files of its external routines."""
     calls = _merged([*deck.calls, *_unset(deck)])
+    texts = _texts(calls)
     body = [f"s = bc.System({_value(deck.title)}, units={_value(deck.units)})"]
     before = ""
     for call in calls:
@@ -26,13 +28,15 @@ def translate(deck: Deck, name: str, routines: str = "") -> str:
         if before and group != before:
             body.append("")
         before = group
-        body.extend(_lines(call))
+        body.extend(_lines(call, texts))
     head = [f'"""{_plain(deck.title)}.', "", f"Translated from the AUTOSIM deck {_plain(name)}."]
     head += ["", *textwrap.wrap("Remarks: " + "; ".join(map(_plain, deck.remarks)), WIDTH)] if deck.remarks else []
-    own = _without_docstring(routines)
+    own = "\n\n\n".join(_without_docstring(file.read_text(encoding="utf-8")) for file in routines)
     begin = "\n".join([*head, '"""', "", "import bellcrank as bc"])
+    other = [f"{name} = {_block(text)}" for text, name in texts.items()]
     parts = [
         *([begin, own] if own.startswith(("def ", "class ", "@")) else [f"{begin}\n\n{own}"] if own else [begin]),
+        *other,
         f'def model():\n    """Values are in {deck.units} units."""\n'
         + textwrap.indent("\n".join([*body, "return s"]), "    "),
         'if __name__ == "__main__":\n    print(model().equations().summary())',
@@ -65,7 +69,25 @@ def _unset(deck: Deck) -> list[Call]:
     return [Call("set_defaults", (dict.fromkeys(missing, UNSET),), comment="not set in the deck")] if missing else []
 
 
-def _lines(call: Call) -> list[str]:
+def _texts(calls: list[Call]) -> dict[str, str]:
+    """Texts of external routines in C and Fortran, and their names in the model."""
+    found: dict[str, str] = {}
+    for language in ("c", "fortran"):
+        texts = [t for call in calls if (t := call.options.get(language)) is not None]
+        distinct = list(dict.fromkeys(texts))
+        numbers = [""] if len(distinct) == 1 else [f"_{i}" for i in range(1, len(distinct) + 1)]
+        found |= {text: f"{language.upper()}_ROUTINES{n}" for text, n in zip(distinct, numbers, strict=False)}
+    return found
+
+
+def _block(text: str) -> str:
+    """A text of several lines as Python."""
+    if '"""' in text or text.endswith(('"', "\\")):
+        return repr(text)
+    return f'r"""{text}"""' if "\\" in text else f'"""\\\n{text}"""'
+
+
+def _lines(call: Call, texts: Mapping[str, str]) -> list[str]:
     """A call as Python, in as many lines as it takes."""
     args = [_value(a) for a in call.args]
     options = dict(call.options)
@@ -73,7 +95,7 @@ def _lines(call: Call) -> list[str]:
         (values,) = call.args
         if all(n.isidentifier() and not keyword.iskeyword(n) for n in values):
             args, options = [], dict(values)
-    args += [f"{name}={_option(name, value)}" for name, value in options.items()]
+    args += [f"{name}={_option(name, value, texts)}" for name, value in options.items()]
     comment = [f"# {call.comment}"] if call.comment else []
     flat = f"s.{call.method}({', '.join(args)})"
     if len(flat) <= WIDTH - 4:
@@ -90,7 +112,9 @@ def _lines(call: Call) -> list[str]:
     return [*comment, f"s.{call.method}(", *(f"    {a}," for a in args), ")"]
 
 
-def _option(name: str, value: Any) -> str:
+def _option(name: str, value: Any, texts: Mapping[str, str]) -> str:
+    if name in ("c", "fortran"):
+        return texts[value]
     return str(value.__name__) if name == "python" else _value(value)
 
 

@@ -31,7 +31,7 @@ class Reader:
         self.mechanism, self.states, self.given = mechanism, states, given
         self.bodies = {b.name.lower(): b for b in mechanism.bodies}
         self.loads = {f.name.lower(): MOMENT if f.kind == "moment" else FORCE for f in d.forces}
-        self.returned = {name.lower() for e in d.externals for name in e.returns}
+        self.returned = {name.lower() for e in d.externals if not e.entered for name in e.returns}
         self.scalars: dict[str, Node] = {}
         self.definitions = {name.lower(): self.graph.node("name", name) for name in d.definitions}
         self._dummies: Mapping[str, Dimension] = {}

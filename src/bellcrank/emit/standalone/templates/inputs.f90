@@ -148,7 +148,7 @@
       if (signals(i)%x(1) > 0 .or. signals(i)%x(n) < t_end*(1 - 1.0e-9_dp)) &
         call problem(signals(i)%file, 0, trim(signals(i)%keyword) // " is not known for the whole run")
     end do
-    do i = 1, n_w
+    do i = 1, n_i
       if (input_rate(i) == 2 .and. (signals(input_signal(i))%kind == "ramp" .or. &
         (signals(input_signal(i))%kind == "file" .and. signals(input_signal(i))%straight))) call problem(input, 0, &
         trim(signals(input_signal(i))%keyword) // " must be differentiable twice: straight lines are not")
@@ -238,7 +238,7 @@
 
   subroutine set_inputs()
     integer :: i
-    do i = 1, n_w
+    do i = 1, n_i
       w(i) = signals(input_signal(i))%factor*signal_value(signals(input_signal(i)), input_rate(i), t)
     end do
   end subroutine set_inputs

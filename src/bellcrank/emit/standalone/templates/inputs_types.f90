@@ -14,8 +14,8 @@
   character(len=8), parameter :: kinds(5) = ["constant", "step    ", "ramp    ", "sine    ", "chirp   "]
   integer, parameter :: kind_numbers(5) = [1, 3, 3, 4, 5]
   ! the inputs of the model: a signal, or its rate
-  integer, parameter :: input_signal(n_w) = [ &
+  integer, parameter :: input_signal(n_i) = [ &
     @INPUT_SIGNAL@]
-  integer, parameter :: input_rate(n_w) = [ &
+  integer, parameter :: input_rate(n_i) = [ &
     @INPUT_RATE@]
   type(signal) :: signals(@N_SIGNALS@)

@@ -5,7 +5,8 @@
    reads parameters, initial values and inputs from a parameter file (default: @STEM@.par), writes an echo of all of them
    that is itself a parameter file, runs, and writes every channel over time. `@STEM@ --help` lists the options.
    The equations of motion are in model.c. Files are in the units named there; equations use rad and consistent units;
-   `factor` leads from the one to the other. */
+   `factor` leads from the one to the other.
+@ABOUT@*/
 
 #include "model.c"
 
@@ -28,12 +29,15 @@ typedef struct {
 typedef struct {
     const char *name, *shortname, *unit, *label, *generic, *body;
     double factor;
+    int column; /* in the rows of a run: time, states, outputs, inputs */
 } Channel;
 
 static const char TITLE[] = @TITLE_STRING@;
 static const char STEM[] = @STEM_STRING@;
 
-static Quantity parameters[N_P + 1] = {
+enum { N_GIVEN = @N_GIVEN@, N_CHANNELS = @N_CHANNELS@ };
+
+static Quantity parameters[N_GIVEN + 1] = {
 @PARAMETERS@};
 
 static Quantity states[N_S + 1] = {
@@ -42,7 +46,7 @@ static Quantity states[N_S + 1] = {
 /* speeds that constraints determine: they cannot be given */
 static const char *const removed[] = {@REMOVED@NULL};
 
-static const Channel channels[N_S + N_OUT + 1] = {
+static const Channel channels[N_CHANNELS + 1] = {
 @CHANNELS@};
 
 static struct {
@@ -227,7 +231,7 @@ static int read_setting(const char *keyword, const char *word, const char *path,
 
 static void read_entry(const char *keyword, char *rest, const char *path, long line)
 {
-    Quantity *found = find(parameters, N_P, keyword);
+    Quantity *found = find(parameters, N_GIVEN, keyword);
     if (found == NULL)
         found = find_state(keyword);
     if (found != NULL) {
@@ -327,7 +331,7 @@ static void echo_line(FILE *file, const char *keyword, double value, const char 
         fprintf(file, "%-15s %-24s %s  %s\n", keyword, number(value), unit, label);
 }
 
-static void write_echo(const double *y)
+static void write_echo(@ECHO_JOB@const double *y)
 {
     FILE *file = fopen(settings.echo, "w");
     if (file == NULL) {
@@ -343,7 +347,7 @@ static void write_echo(const double *y)
     echo_line(file, "STEP", settings.step, "s", "time step");
     echo_line(file, "IPRINT", (double)settings.every, "-", "steps from one output to the next");
     fprintf(file, "%-15s %s\n\n* parameters\n", "METHOD", methods[settings.method]);
-    for (int i = 0; i < N_P; i++)
+    for (int i = 0; i < N_GIVEN; i++)
         echo_line(file, parameters[i].keyword, parameters[i].value, parameters[i].unit, parameters[i].label);
 @ECHO_INPUTS@    fprintf(file, "\n* initial values\n");
     for (int i = 0; i < N_S; i++) {
@@ -352,7 +356,7 @@ static void write_echo(const double *y)
         const double value = s->given && told <= y[i] && told >= y[i] ? s->value : y[i]/s->factor;
         echo_line(file, s->keyword, value, s->unit, s->label);
     }
-    fprintf(file, "END\n");
+@ECHO_ROUTINES@    fprintf(file, "END\n");
     if (ferror(file) | fclose(file))
         problem(settings.echo, 0, "this file cannot be written");
 }
@@ -387,7 +391,7 @@ static void put_fields(FILE *file, const char *keyword, size_t member, int width
     fprintf(file, "%-8s", keyword);
     if (with_time)
         put_field(file, time_text, width);
-    for (int i = 0; i < N_S + N_OUT; i++) {
+    for (int i = 0; i < N_CHANNELS; i++) {
         const char *text;
         memcpy(&text, (const char *)&channels[i] + member, sizeof text);
         put_field(file, text, width);
@@ -399,7 +403,7 @@ static void put_fields(FILE *file, const char *keyword, size_t member, int width
 
 static void write_header(FILE *file, int64_t samples, double step)
 {
-    const int classic = settings.format == ERD_CLASSIC, n = N_S + N_OUT + !classic;
+    const int classic = settings.format == ERD_CLASSIC, n = N_CHANNELS + !classic;
     const char *const layout = "%6d,%6ld,%6ld,%6d,%6d,%s\n";
     const long count = (long)samples;
     fprintf(file, "ERDFILEV2.00\n");
@@ -418,7 +422,7 @@ static void write_header(FILE *file, int64_t samples, double step)
     fprintf(file, "XLABEL Time\nXUNITS sec\n");
     if (!classic)
         fprintf(file, "CHANNEL \"t\" \"s\" \"Time\" \"Time\" \"\"\n");
-    for (int i = 0; i < N_S + N_OUT && !classic; i++) {
+    for (int i = 0; i < N_CHANNELS && !classic; i++) {
         const Channel *c = &channels[i];
         const char *const texts[] = {c->name, c->unit, c->label, c->generic, c->body};
         fprintf(file, "CHANNEL");
@@ -434,19 +438,19 @@ static void write_header(FILE *file, int64_t samples, double step)
 static void write_text(FILE *file, const double *rows, int64_t samples, char separator)
 {
     for (int64_t i = 0; i < samples; i++)
-        for (int k = 0; k < 1 + N_S + N_OUT; k++)
-            fprintf(file, "%.17g%c", rows[i*(1 + N_S + N_OUT) + k], k < N_S + N_OUT ? separator : '\n');
+        for (int k = 0; k < 1 + N_CHANNELS; k++)
+            fprintf(file, "%.17g%c", rows[i*(1 + N_CHANNELS) + k], k < N_CHANNELS ? separator : '\n');
 }
 
 static void write_csv_names(FILE *file)
 {
     fprintf(file, "t");
-    for (int i = 0; i < N_S + N_OUT; i++) {
+    for (int i = 0; i < N_CHANNELS; i++) {
         fputc(',', file);
         put_quoted(file, channels[i].name);
     }
     fprintf(file, "\ns");
-    for (int i = 0; i < N_S + N_OUT; i++) {
+    for (int i = 0; i < N_CHANNELS; i++) {
         fputc(',', file);
         put_quoted(file, channels[i].unit);
     }
@@ -464,17 +468,17 @@ static void write_binary(const double *rows, int64_t samples)
         return;
     }
     for (int64_t i = 0; i < samples; i++) {
-        const double *row = rows + i*(1 + N_S + N_OUT);
+        const double *row = rows + i*(1 + N_CHANNELS);
         if (settings.format == ERD_BINARY) {
-            fwrite(row, sizeof *row, 1 + N_S + N_OUT, file);
+            fwrite(row, sizeof *row, 1 + N_CHANNELS, file);
             continue;
         }
-        float values[N_S + N_OUT + 1];
-        const int32_t bytes = 4*(N_S + N_OUT);
-        for (int k = 0; k < N_S + N_OUT; k++)
+        float values[N_CHANNELS + 1];
+        const int32_t bytes = 4*N_CHANNELS;
+        for (int k = 0; k < N_CHANNELS; k++)
             values[k] = (float)row[1 + k];
         fwrite(&bytes, sizeof bytes, 1, file);
-        fwrite(values, sizeof values[0], N_S + N_OUT, file);
+        fwrite(values, sizeof values[0], N_CHANNELS, file);
         fwrite(&bytes, sizeof bytes, 1, file);
     }
     if (ferror(file) | fclose(file))
@@ -485,11 +489,15 @@ static void write_binary(const double *rows, int64_t samples)
 static void write_output(FILE *file, double *rows, int64_t samples)
 {
     const double step = settings.step*(double)settings.every;
-    for (int64_t i = 0; i < samples; i++)
-        for (int k = 0; k < N_S + N_OUT; k++)
-            rows[i*(1 + N_S + N_OUT) + 1 + k] /= channels[k].factor;
+    for (int64_t i = 0; i < samples; i++) {
+        const double *from = rows + i*(1 + N_S + N_OUT + N_W);
+        double *to = rows + i*(1 + N_CHANNELS); /* never behind what is still to be read */
+        to[0] = from[0];
+        for (int k = 0; k < N_CHANNELS; k++)
+            to[1 + k] = from[channels[k].column]/channels[k].factor;
+    }
     if (settings.format == ERD_CLASSIC && samples > 1
-        && fabs(rows[(samples - 1)*(1 + N_S + N_OUT)] - (double)(samples - 1)*step) > 1e-6*step)
+        && fabs(rows[(samples - 1)*(1 + N_CHANNELS)] - (double)(samples - 1)*step) > 1e-6*step)
         samples--; /* the last sample is off the raster */
     if (settings.format == CSV) {
         write_csv_names(file);
@@ -519,7 +527,7 @@ static void write_output(FILE *file, double *rows, int64_t samples)
 
 static void check_values(void)
 {
-    for (int i = 0; i < N_P; i++)
+    for (int i = 0; i < N_GIVEN; i++)
         if (!parameters[i].given)
             problem(settings.input, 0, "no value is given for %s", parameters[i].keyword);
     if (settings.step > settings.t_end*(1.0 + 1e-12))
@@ -557,9 +565,9 @@ static int simulate(void)
     static double kept[N_W + 1];
     Job job;
     memset(&job, 0, sizeof job);
-    for (int i = 0; i < N_P; i++)
+    for (int i = 0; i < N_GIVEN; i++)
         p[i] = parameters[i].value*parameters[i].factor;
-    constants(p, c);
+@ENTER@    constants(p, c);
     for (int i = 0; i < N_C; i++)
         if (!isfinite(c[i])) {
             problem(settings.input, 0, "the constants of the model cannot be computed: may a mass, inertia or length be zero?");
@@ -579,13 +587,14 @@ static int simulate(void)
     job.bad = bad;
     job.t_end = settings.t_end;
     job.kept = kept;
+    job.with_inputs = 1;
 @SET_INPUTS@    stop_if_problems();
-@ASSEMBLE@    write_echo(y);
+@ASSEMBLE@    write_echo(@ECHO_GIVEN@y);
     FILE *output = fopen(settings.output, "w");
     if (output == NULL)
         problem(settings.output, 0, "this file cannot be written");
     stop_if_problems();
-    job.rows = room((size_t)(job.total/job.every + 3), (1 + N_S + N_OUT)*sizeof(double));
+    job.rows = room((size_t)(job.total/job.every + 3), (1 + N_S + N_OUT + N_W)*sizeof(double));
     const clock_t start = clock();
     run(&job);
     const double seconds = (double)(clock() - start)/CLOCKS_PER_SEC;

@@ -6,7 +6,7 @@
 ! that is itself a parameter file, runs, and writes every channel over time. `@STEM@ --help` lists the options.
 ! The equations of motion are in model.f90. Files are in the units named there; equations use rad and consistent units;
 ! `factor` leads from the one to the other.
-program simulation_program
+@ABOUT@program simulation_program
   use, intrinsic :: iso_fortran_env, only: error_unit, output_unit, int32, real32
   use, intrinsic :: ieee_arithmetic, only: ieee_is_finite
   use, intrinsic :: iso_c_binding, only: c_int
@@ -49,8 +49,10 @@ program simulation_program
   character(len=5), parameter :: methods(3) = ["rk2  ", "rk4  ", "euler"]
   character(len=*), parameter :: removed = @REMOVED@ ! speeds that constraints determine: they cannot be given
 
-  type(quantity) :: parameters(n_p), states(n_s)
-  type(channel) :: channels(n_s + n_out)
+  integer, parameter :: n_given = @N_GIVEN@, n_channels = @N_CHANNELS@
+  type(quantity), allocatable :: parameters(:)
+  type(quantity) :: states(n_s)
+  type(channel) :: channels(n_channels)
   character(len=512) :: title, input, echo, output
   real(dp) :: t_end, step
   real(dp), allocatable :: breaks(:) ! times in order at which inputs jump or have a kink: steps are split there
@@ -73,6 +75,7 @@ contains
   ! ---- what is known of the model: keyword, unit, label, factor to equation units, value, is the value given?
 
   subroutine describe()
+    allocate (parameters(n_given))
 @DESCRIBE@  end subroutine describe
 
   ! ---- what goes wrong is collected and told before anything runs
@@ -178,7 +181,7 @@ contains
     character(len=10) :: form
     character(len=32) :: tail
     real(dp) :: back
-    integer :: digits, n, e, ios
+    integer :: digits, n, e, dot, ios
     do digits = 15, 17
       write (form, '("(g0.", i0, ")")') digits
       write (text, form) x
@@ -193,7 +196,14 @@ contains
       if (text(n:n) /= "0" .or. text(n - 1:n - 1) == ".") exit
       n = n - 1
     end do
-    text = text(:n) // tail
+    select case (tail)
+    case ("E-1", "E-2", "E-3") ! no exponent: the digits move behind zeros
+      read (tail(3:3), '(i1)') e
+      dot = index(text, ".")
+      text = text(:dot) // repeat("0", e) // text(dot + 1:n)
+    case default
+      text = text(:n) // tail
+    end select
   end function number
 
   function whole(i) result(text)
@@ -455,7 +465,7 @@ contains
       if (.not. states(i)%given .or. abs(value*states(i)%factor - y(i)) > 0) value = y(i)/states(i)%factor
       call echo_line(handle, states(i)%keyword, value, states(i)%unit, states(i)%label)
     end do
-    write (handle, '(a)', iostat=ios) "END"
+@ECHO_ROUTINES@    write (handle, '(a)', iostat=ios) "END"
     if (ios == 0) close (handle, iostat=ios)
     if (ios /= 0) call problem(echo, 0, "this file cannot be written")
   end subroutine write_echo
@@ -495,7 +505,7 @@ contains
     character(len=:), allocatable :: short, long, unit, generic, body
     character(len=32) :: shown
     integer :: i, n
-    n = n_s + n_out
+    n = n_channels
     short = "SHORTNAM"
     long = "LONGNAME"
     unit = "UNITSNAM"
@@ -509,7 +519,7 @@ contains
       generic = generic // field("Time", 32)
       body = body // field("", 32)
     end if
-    do i = 1, n_s + n_out
+    do i = 1, n_channels
       short = short // field(channels(i)%short, 8)
       long = long // field(channels(i)%label, 32)
       unit = unit // field(channels(i)%unit, 8)
@@ -529,7 +539,7 @@ contains
     write (handle, '(a)') "TITLE " // trim(title), short, long, unit, generic, body, "XLABEL Time", "XUNITS sec"
     if (layout /= erd_classic) then
       write (handle, '(a)') 'CHANNEL "t" "s" "Time" "Time" ""'
-      do i = 1, n_s + n_out
+      do i = 1, n_channels
         write (handle, '(a, 5(" ", a))') "CHANNEL", quoted(channels(i)%name), quoted(channels(i)%unit), &
           quoted(channels(i)%label), quoted(channels(i)%generic), quoted(channels(i)%body)
       end do
@@ -566,15 +576,15 @@ contains
     integer :: i, samples, ios
     samples = filled
     ios = 0
-    do i = 1, n_s + n_out
+    do i = 1, n_channels
       rows(1 + i, 1:samples) = rows(1 + i, 1:samples)/channels(i)%factor
     end do
     if (layout == erd_classic .and. samples > 1) then ! a last sample off the raster is left out
       if (abs(rows(1, samples) - (samples - 1)*step*every) > 1.0e-6_dp*step*every) samples = samples - 1
     end if
     if (layout == csv) then
-      write (handle, '(*(a))', iostat=ios) "t", (",", quoted(channels(i)%name), i = 1, n_s + n_out)
-      write (handle, '(*(a))', iostat=ios) "s", (",", quoted(channels(i)%unit), i = 1, n_s + n_out)
+      write (handle, '(*(a))', iostat=ios) "t", (",", quoted(channels(i)%name), i = 1, n_channels)
+      write (handle, '(*(a))', iostat=ios) "s", (",", quoted(channels(i)%unit), i = 1, n_channels)
       do i = 1, samples
         if (ios == 0) write (handle, '(es24.16e3, *(:, ",", es24.16e3))', iostat=ios) rows(:, i)
       end do
@@ -603,7 +613,7 @@ contains
     if (t_end/step > 2.0e9_dp) call problem(input, 0, "there are more than 2e9 steps")
   end subroutine check_values
 
-@LOOPS@  ! Rates of the state at a time; alive: external routines may change what they remember.
+@LOOPS@@HOLD@  ! Rates of the state at a time; alive: external routines may change what they remember.
   @RECURSIVE@subroutine rates(alive, at, y, rate)
     logical, intent(in) :: alive
     real(dp), intent(in) :: at, y(n_s)
@@ -674,18 +684,18 @@ contains
     end if
     if (ended /= "") return
     y = next
-    call rates(last, later, y, k)
+@UPDATE@    call rates(last, later, y, k)
 @ACCEPT@  end subroutine take_part
 
   subroutine record(at, y, row)
     real(dp), intent(in) :: at, y(n_s)
-    real(dp), intent(out) :: row(1 + n_s + n_out)
+    real(dp), intent(out) :: row(1 + n_channels)
     t = at
     row(1) = at
     row(2:1 + n_s) = y
 @SET_INPUTS@    live = 2
-    call outputs(y, row(2 + n_s:))
-    live = 0
+    call outputs(y, row(2 + n_s:1 + n_s + n_out))
+@SHOWN@    live = 0
   end subroutine record
 
   subroutine simulate()
@@ -693,15 +703,13 @@ contains
     real(dp) :: y(n_s), k(n_s), before, after, start, finish_time, to, seen, later
     integer :: i, total, filled, reached, handle, ios
     character(len=200) :: ended
-    do i = 1, size(parameters)
-      p(i) = parameters(i)%value*parameters(i)%factor
-    end do
-    call constants()
-    if (.not. all(ieee_is_finite(c))) &
-      call problem(input, 0, "the constants of the model cannot be computed: may a mass, inertia or length be zero?")
+    p(:n_given) = parameters%value*parameters%factor
     do i = 1, n_s
       y(i) = states(i)%value*states(i)%factor
     end do
+@ENTER@    call constants()
+    if (.not. all(ieee_is_finite(c))) &
+      call problem(input, 0, "the constants of the model cannot be computed: may a mass, inertia or length be zero?")
 @CHECK_INPUTS@    call stop_if_problems()
 @ASSEMBLE@    call write_echo(y)
     open (newunit=handle, file=trim(output), status="replace", action="write", iostat=ios, recl=2000000)
@@ -709,13 +717,13 @@ contains
     call stop_if_problems()
     total = nint(t_end/step)
     if (abs(total*step - t_end) >= 1.0e-9_dp*t_end) total = ceiling(t_end/step)
-    allocate (rows(1 + n_s + n_out, total/every + 2), stat=ios)
+    allocate (rows(1 + n_channels, total/every + 2), stat=ios)
     if (ios /= 0) call problem(input, 0, "there is no room for the results: a larger IPRINT keeps fewer steps")
     call stop_if_problems()
     call cpu_time(before)
     ended = ""
     reached = 0
-@BREAKS@@BEGIN@    call rates(.true., 0.0_dp, y, k)
+@BREAKS@@FIRST@@BEGIN@    call rates(.true., 0.0_dp, y, k)
     filled = 1
     call record(0.0_dp, y, rows(:, filled))
 @BEGUN@    do i = 1, total
