@@ -98,6 +98,11 @@ def _run_file(path: Path, arguments: Mapping[str, Any]) -> bc.System:
         raise ModelError(f"{path.name}: {type(error).__name__}: {error}") from error
 
 
+def failed(job: Job, ended: str) -> dict[str, Any]:
+    """What is recorded of a run that could not be made."""
+    return {"measures": {m.name: None for m in measures_of(job)}, "ended": ended, "notes": [], "seconds": 0.0}
+
+
 class Bench:
     """A compiled model, run with the settings of settled jobs."""
 

@@ -9,17 +9,17 @@ from __future__ import annotations
 
 import importlib.util
 import logging
-import os
 import time
 import warnings
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from typing import Any
 
 from bellcrank.errors import RunError
-from bellcrank.study.job import Job, measures_of
+from bellcrank.study.bench import failed
+from bellcrank.study.job import Job
 from bellcrank.study.sampling import Value
 from bellcrank.study.store import Store, Writer
 from bellcrank.study.worker import work
@@ -39,11 +39,6 @@ def has_dask() -> bool:
     return importlib.util.find_spec("distributed") is not None
 
 
-def cores() -> int:
-    """The cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
 def alone(job: Job, runs: Sequence[Run], store: Store, tell: Told) -> None:
     """All runs in this process."""
     left = deque(runs)
@@ -55,29 +50,9 @@ def alone(job: Job, runs: Sequence[Run], store: Store, tell: Told) -> None:
 
 
 @contextmanager
-def local(workers: int | None) -> Iterator[Any]:
-    """A client of worker processes on this machine, reached through the loopback interface alone."""
-    _need_dask()
-    import dask
-    from distributed import Client, LocalCluster
-
-    quiet = {"distributed.worker.daemon": True, "distributed.comm.timeouts.connect": "30s"}
-    with dask.config.set(quiet):
-        try:
-            cluster = LocalCluster(
-                n_workers=workers or cores(), threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address=None,
-                worker_dashboard_address=None, silence_logs=logging.CRITICAL,
-            )  # fmt: skip
-        except (OSError, RuntimeError, TimeoutError) as error:
-            raise RunError(f"the worker processes cannot be started: {error}") from None
-        with cluster, Client(cluster) as client:
-            yield client
-
-
-@contextmanager
 def remote(address: str, timeout: float = CONNECT) -> Iterator[Any]:
     """A client of the scheduler at an address such as tcp://10.0.0.5:8786."""
-    _need_dask()
+    need_dask()
     from distributed import Client
 
     with _silent():
@@ -94,7 +69,7 @@ def remote(address: str, timeout: float = CONNECT) -> Iterator[Any]:
             client.close(timeout=2)
 
 
-def _need_dask() -> None:
+def need_dask() -> None:
     if not has_dask():
         raise RunError("this needs the packages dask and distributed: pip install 'bellcrank[study]'")
 
@@ -114,78 +89,101 @@ def _silent() -> Iterator[None]:
 
 
 class Crew:
-    """Gives out runs to the workers of a client until all are done."""
+    """Gives out runs to the workers of a client until all are done.
 
-    def __init__(self, client: Any, job: Job, store: Store, tell: Told, patience: float = WORKERS) -> None:
-        self.client, self.job, self.store, self.tell, self.patience = client, job, store, tell, patience
+    `look_after` is called now and then with whether runs were done meanwhile; `patience`: s that may pass without workers.
+    """
+
+    def __init__(
+        self,
+        client: Any,
+        job: Job,
+        store: Store,
+        tell: Told,
+        patience: float = WORKERS,
+        look_after: Callable[[bool], None] | None = None,
+    ) -> None:
+        self.client, self.job, self.store, self.patience, self.look_after = client, job, store, patience, look_after
+        self._tell, self._told = tell, False
         self.left: deque[Run] = deque()
-        self.single: deque[Run] = deque()  # of tasks that killed workers: each alone
+        self.suspects: deque[Run] = deque()  # runs in which workers died: each goes out alone
         self.out: dict[Any, list[Run]] = {}
-        self.idle_since: float | None = None
+        self.threads, self.idle_since, self._looked = 0, time.monotonic(), 0.0
+
+    def tell(self, record: dict[str, Any]) -> None:
+        self._told = True
+        self._tell(record)
 
     def do(self, runs: Sequence[Run]) -> None:
-        from distributed import wait
-
+        """Until all runs are told."""
         self.left.extend(runs)
         try:
-            while self.left or self.single or self.out:
+            while self.left or self.suspects or self.out:
+                self._look()
                 self._give()
-                try:
-                    done = wait(list(self.out), timeout=TICK, return_when="FIRST_COMPLETED").done if self.out else ()
-                except TimeoutError:
-                    done = ()
-                for future in done:
+                for future in self._wait():
                     self._take(future, self.out.pop(future))
-                if self.client.status != "running":
-                    raise self._gone()
-        except RunError:
-            raise
         except (OSError, RuntimeError) as error:
             if self.client.status == "running":
                 raise
             raise self._gone() from error
+
+    def _wait(self) -> Iterable[Any]:
+        """Tasks that are done, or none after a while."""
+        from distributed import wait
+
+        try:
+            with self.client.as_current():
+                return list(wait(list(self.out), timeout=TICK, return_when="FIRST_COMPLETED").done)
+        except TimeoutError:
+            return ()
 
     def _gone(self) -> RunError:
         return RunError(
             f"the Dask scheduler went away; what is done lies in {self.store.folder}, and the same command goes on from there"
         )
 
-    def _threads(self) -> int:
-        try:
-            found = sum(self.client.nthreads().values())
-        except (OSError, TimeoutError):
-            found = 0
+    def _look(self) -> None:
+        """Every now and then: is everybody there?"""
         now = time.monotonic()
-        if found:
-            self.idle_since = None
-        elif self.idle_since is None:
+        if now - self._looked < TICK:
+            return
+        self._looked = now
+        if self.client.status != "running":
+            raise self._gone()
+        if self.look_after is not None:
+            self.look_after(self._told)
+            self._told = False
+        self.threads = sum(self.client.nthreads().values())
+        if self.threads:
             self.idle_since = now
-        elif now - self.idle_since > self.patience and self.client.status == "running":
+        elif now - self.idle_since > self.patience:
             raise RunError(
                 f"the Dask scheduler at {self.client.scheduler.address} has had no workers for {self.patience:g} s; start some with `dask worker`"
             )
-        return found
 
     def _give(self) -> None:
         """Tasks for everybody, smaller towards the end so that all end together."""
-        threads = max(self._threads(), 1)
-        while (self.left or self.single) and len(self.out) < AHEAD * threads:
-            if self.single:
-                runs = [self.single.popleft()]
+        threads = max(self.threads, 1)
+        while (self.left or self.suspects) and len(self.out) < AHEAD * threads:
+            if self.suspects:
+                runs = [self.suspects.popleft()]
             else:
                 size = min(MOST, max(1, len(self.left) // (2 * AHEAD * threads)))
                 runs = [self.left.popleft() for _ in range(min(size, len(self.left)))]
-            future = self.client.submit(
-                work, self.job, runs, str(self.store.folder), self.store.token, SLICE, pure=False
-            )
-            self.out[future] = runs
+            folder, token = str(self.store.folder), self.store.token
+            self.out[self.client.submit(work, self.job, runs, folder, token, SLICE, pure=False)] = runs
 
     def _take(self, future: Any, runs: list[Run]) -> None:
         """Records of a task; what it did not come to goes back."""
         from distributed import KilledWorker
 
         if future.status == "finished":
-            kept, records = future.result()
+            try:
+                kept, records = future.result(timeout=TICK)
+            except TimeoutError:  # its worker died with the records: Dask will have them made, or found, again
+                self.out[future] = runs
+                return
             if not kept:
                 with Writer(self.store.folder, "-main") as writer:
                     for record in records:
@@ -195,7 +193,7 @@ class Crew:
             done = {record["key"] for record in records}
             self.left.extendleft(reversed([run for run in runs if run[0] not in done]))
             return
-        error = future.exception() if future.status == "error" else None
+        error = future.exception(timeout=TICK) if future.status == "error" else None
         if isinstance(error, KilledWorker):
             self._deadly(runs)
         elif error is not None:
@@ -206,21 +204,22 @@ class Crew:
             self.left.extend(runs)
 
     def _deadly(self, runs: list[Run]) -> None:
+        """Workers died in a task. They take its runs in order, so the first that is not kept is under suspicion."""
         kept = self.store.records()
-        for key, values in runs:
+        for key, _ in runs:
             if key in kept:
                 self.tell(kept[key])
-            elif len(runs) > 1:
-                self.single.append((key, values))
-            else:
-                sentence = "the processes that tried this run died in it, several times"
-                record = {
-                    "key": key, "values": dict(values), "measures": {m.name: None for m in measures_of(self.job)}, "ended": sentence,
-                    "notes": [], "seconds": 0.0, "by": "",
-                }  # fmt: skip
-                with Writer(self.store.folder, "-main") as writer:
-                    writer.add(record)
-                self.tell(record)
+        rest = [run for run in runs if run[0] not in kept]
+        if len(runs) > 1:
+            self.suspects.extend(rest[:1])
+            self.left.extendleft(reversed(rest[1:]))
+            return
+        for key, values in rest:
+            ended = "the worker processes that tried this run died in it"
+            record = {**failed(self.job, ended), "key": key, "values": dict(values), "by": ""}
+            with Writer(self.store.folder, "-main") as writer:
+                writer.add(record)
+            self.tell(record)
 
 
 def _words(error: BaseException) -> str:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable
-from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,8 +13,9 @@ import bellcrank as bc
 from bellcrank.errors import BellcrankError, ModelError, ModelWarning, RunError, counted
 from bellcrank.study.bench import FINISHED, Bench, build
 from bellcrank.study.check import channels_of, problems_with
-from bellcrank.study.crew import CONNECT, WORKERS, Crew, alone, has_dask, local, remote
+from bellcrank.study.crew import CONNECT, WORKERS, Crew, alone, has_dask, need_dask, remote
 from bellcrank.study.job import Job, job_of, key_of, plain, settled
+from bellcrank.study.local import local
 from bellcrank.study.records import Definition
 from bellcrank.study.result import Column, Row, StudyResult
 from bellcrank.study.sampling import Value
@@ -80,8 +81,7 @@ class Study:
 
         Runs are kept in `folder` as they end (default: the name of the study with _results); what lies there is not run again,
         unless `fresh`, or `retry` for runs that failed. `workers`: processes on this machine, by default one per core; `in_process`: none.
-        `timeout`, `patience`: s to reach a scheduler, and to wait for workers. A script that calls this needs `if __name__ == "__main__":`, since
-        the processes read it too.
+        `timeout`, `patience`: s to reach a scheduler, and to wait for its workers.
         """
         if in_process and (scheduler or workers):
             raise RunError("in_process=True takes neither a scheduler nor workers")
@@ -136,15 +136,16 @@ class Study:
         if in_process:
             alone(self._job, rest, store, tell)
             return
-        with ExitStack() as stack:
-            if scheduler is not None:
-                client = stack.enter_context(remote(scheduler, timeout))
-            else:
-                self._compile(rest[0][1])
-                client = stack.enter_context(local(workers))
-            Crew(client, self._job, store, tell, patience).do(rest)
+        need_dask()
+        if scheduler is not None:
+            with remote(scheduler, timeout) as client:
+                Crew(client, self._job, store, tell, patience).do(rest)
+            return
+        self._compile()
+        with local(workers, store.folder) as (client, processes):
+            Crew(client, self._job, store, tell, math.inf, processes.look_after).do(rest)
 
-    def _compile(self, values: dict[str, Value]) -> None:
+    def _compile(self) -> None:
         """Puts the compiled model into the cache of this machine, where the workers find it."""
         first = settled(self._job, self.points[0][1])
         Bench(self.equations, first["run"].get("backend"))

@@ -19,8 +19,8 @@ from typing import Any
 
 import bellcrank as bc
 from bellcrank.errors import BellcrankError, RunError
-from bellcrank.study.bench import Bench
-from bellcrank.study.job import Job, measures_of, settled, variant_of
+from bellcrank.study.bench import Bench, failed
+from bellcrank.study.job import Job, settled, variant_of
 from bellcrank.study.sampling import Value
 from bellcrank.study.store import Tail, Writer, token_at
 
@@ -57,10 +57,7 @@ def one_run(job: Job, key: str, values: Mapping[str, Value]) -> dict[str, Any]:
     """The record of a run."""
     job = settled(job, values)
     bench = _bench(job)
-    if isinstance(bench, Bench):
-        found = bench.run(job)
-    else:
-        found = {"measures": {m.name: None for m in measures_of(job)}, "ended": bench, "notes": [], "seconds": 0.0}
+    found = bench.run(job) if isinstance(bench, Bench) else failed(job, bench)
     return {"key": key, "values": dict(values), **found, "by": f"{socket.gethostname()}:{os.getpid()}"}
 
 
