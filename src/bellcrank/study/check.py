@@ -9,7 +9,7 @@ import bellcrank as bc
 from bellcrank.api.values import run_plan
 from bellcrank.errors import BellcrankError, ModelError, did_you_mean
 from bellcrank.study.bench import options_of
-from bellcrank.study.formulas import names_in
+from bellcrank.study.formulas import Circle, names_in
 from bellcrank.study.job import GROUPS, Job, is_state, measures_of, plain
 from bellcrank.study.records import Definition, PlotSpec, TableSpec
 
@@ -34,8 +34,10 @@ def problems_with(definition: Definition, job: Job, equations: bc.Equations) -> 
     if not names:
         try:
             options_of(equations, job)
-        except ModelError as error:
-            found += [f"with the values of the first run: {p}" for p in error.problems]
+        except Circle as error:
+            found += error.problems
+        except ModelError:  # of these values alone: a row of the study will say so
+            pass
     return found
 
 

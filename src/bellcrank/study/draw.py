@@ -110,7 +110,7 @@ def _lines(axis: Any, rows: list[Row], spec: PlotSpec, result: StudyResult) -> N
         )
     axis.set_ylabel(_label(result, spec.value))
     if spec.lines:
-        axis.legend(fontsize=8)
+        axis.figure.legend(fontsize=8, loc="outside right upper")
 
 
 def _map(figure: Any, axis: Any, rows: list[Row], spec: PlotSpec, result: StudyResult) -> None:

@@ -52,6 +52,10 @@ def _function(node: Syntax) -> Callable[..., float]:
     return function
 
 
+class Circle(ModelError):
+    """Formulas that need each other."""
+
+
 class Names:
     """Values by name, in any capitals; those given as text are computed from the others when they are asked for."""
 
@@ -67,7 +71,7 @@ class Names:
                 raise ModelError(f"no value is given for '{name}'.{did_you_mean(name, self._given)}")
             if key in self._open:
                 circle = " -> ".join([*self._open[self._open.index(key) :], key])
-                raise ModelError(f"formulas go in a circle: {circle}")
+                raise Circle(f"formulas go in a circle: {circle}")
             self._open.append(key)
             self._found[key] = self.number(self._given[key], name)
             self._open.pop()

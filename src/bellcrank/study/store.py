@@ -80,6 +80,14 @@ def _whole(data: bytes) -> Iterator[dict[str, Any]]:
             yield record
 
 
+def _ends_well(path: Path) -> bool:
+    with path.open("rb") as stream:
+        if stream.seek(0, os.SEEK_END) == 0:
+            return True
+        stream.seek(-1, os.SEEK_END)
+        return stream.read() == b"\n"
+
+
 class Writer:
     """Appends records to the file of this process and thread. Use as a context."""
 
@@ -89,6 +97,8 @@ class Writer:
     def __enter__(self) -> Writer:
         self._stream = self.path.open("ab", buffering=0)
         _lock(self._stream, wait=True)
+        if not _ends_well(self.path):
+            self._stream.write(b"\n")
         self._synced = time.monotonic()
         return self
 
