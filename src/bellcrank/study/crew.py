@@ -8,11 +8,10 @@ a row that says so.
 from __future__ import annotations
 
 import importlib.util
-import logging
 import time
-import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from itertools import islice
 from typing import Any
@@ -20,6 +19,7 @@ from typing import Any
 from bellcrank.errors import RunError
 from bellcrank.study.bench import failed
 from bellcrank.study.job import Job
+from bellcrank.study.local import silent
 from bellcrank.study.sampling import Value
 from bellcrank.study.store import Store, Writer
 from bellcrank.study.worker import work
@@ -55,7 +55,7 @@ def remote(address: str, timeout: float = CONNECT) -> Iterator[Any]:
     need_dask()
     from distributed import Client
 
-    with _silent():
+    with silent():
         try:
             client = Client(address, timeout=timeout, set_as_default=False)
         except (OSError, ValueError, TypeError, RuntimeError, ImportError) as error:
@@ -72,20 +72,6 @@ def remote(address: str, timeout: float = CONNECT) -> Iterator[Any]:
 def need_dask() -> None:
     if not has_dask():
         raise RunError("this needs the packages dask and distributed: pip install 'bellcrank[study]'")
-
-
-@contextmanager
-def _silent() -> Iterator[None]:
-    """What Dask has to say about connections is said by us."""
-    logger = logging.getLogger("distributed")
-    level = logger.level
-    logger.setLevel(logging.CRITICAL)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            yield
-    finally:
-        logger.setLevel(level)
 
 
 class Crew:
@@ -123,10 +109,10 @@ class Crew:
                 self._give()
                 for future in self._wait():
                     self._take(future, self.out.pop(future))
-        except (OSError, RuntimeError) as error:
-            if self.client.status == "running":
+        except (OSError, RuntimeError, CancelledError) as error:
+            if self.client.status == "running" and not isinstance(error, CancelledError):
                 raise
-            raise self._gone() from error
+            raise self._gone() from None
 
     def _wait(self) -> Iterable[Any]:
         """Tasks that are done, or none after a while."""

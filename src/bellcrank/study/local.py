@@ -6,6 +6,7 @@ import logging
 import os
 import subprocess
 import sys
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -70,13 +71,31 @@ class Processes:
 
 
 @contextmanager
+def silent() -> Iterator[None]:
+    """What Dask has to say about connections that break is said by us."""
+    import distributed  # noqa: F401  which sets the levels of its loggers
+
+    loggers = [logging.getLogger(n) for n in list(logging.root.manager.loggerDict) if n.split(".")[0] == "distributed"]
+    levels = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.CRITICAL + 1)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        for logger, level in zip(loggers, levels, strict=True):
+            logger.setLevel(level)
+
+
+@contextmanager
 def local(workers: int | None, folder: Path) -> Iterator[tuple[Any, Processes]]:
     """A client and the worker processes it has."""
     import dask
     from distributed import Client, LocalCluster
 
     settings = {"distributed.scheduler.allowed-failures": TRIES}
-    with dask.config.set(settings), (folder / "workers.log").open("ab") as log:
+    with silent(), dask.config.set(settings), (folder / "workers.log").open("ab") as log:
         try:
             cluster = LocalCluster(
                 n_workers=0, processes=True, host=HOST, dashboard_address=f"{HOST}:0", silence_logs=logging.CRITICAL
