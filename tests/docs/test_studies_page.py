@@ -32,6 +32,13 @@ def test_study_of_the_page(tmp_path, monkeypatch, capsys):
     tomllib.loads(blocks("toml")[1])
 
 
+@pytest.mark.parametrize("name", ["chapter_7", "course"])
+def test_studies_of_the_examples(name):
+    assert (
+        len(bc.read_study(ROOT / "examples" / "studies" / f"{name}.toml")) == {"chapter_7": 1670, "course": 200}[name]
+    )
+
+
 @pytest.fixture(scope="module")
 def rows(tmp_path_factory):
     """A few runs of the example, and the same with a fifth of the step."""
@@ -68,10 +75,12 @@ def test_sd_against_the_thesis_and_an_independent_program(rows):
 
 
 @pytest.mark.campaign
-def test_the_whole_chapter(tmp_path, capsys):
-    """One command on all cores. Its best machine, of 750 without tyre damping, is that of the thesis."""
+def test_the_whole_chapter(tmp_path, capsys, monkeypatch):
+    """One command on all cores, compiled once. Its best machine, of 750 without tyre damping, is that of the thesis."""
+    monkeypatch.setenv("BELLCRANK_CACHE", str(tmp_path / "cache"))
     out = tmp_path / "r"
     assert cli.main(["study", str(ROOT / "examples" / "studies" / "chapter_7.toml"), "--out", str(out)]) == 0
+    assert len(list((tmp_path / "cache").iterdir())) == 1
     result = bc.read_study(ROOT / "examples" / "studies" / "chapter_7.toml").run(out, in_process=True)
     assert (result.made, result.failed) == (0, [])
     free = [row for row in result.rows if row.part == "7.4" and row.values["c_tyre"] == 0]

@@ -3,14 +3,17 @@
 import csv
 import math
 import multiprocessing
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import bellcrank as bc
 from bellcrank import cli
+from bellcrank.cli.study import Bar
 from bellcrank.study import crew
 from bellcrank.study.store import RECORDS, Store, Tail
+from bellcrank.study.worker import work
 from tests.study.studies import MARKED, end, mass, started, toml
 
 
@@ -161,6 +164,87 @@ def test_pictures(tmp_path):
     del study["grid"]
     (path,) = run(study, tmp_path / "samples").plot()
     assert path.read_text(encoding="utf-8").startswith("<?xml")
+
+
+# ---- models
+
+
+def test_vehicles_on_terrains_that_vary(tmp_path):
+    """The same as without a study: vehicle and terrain of bc, run by simulate(), measured by hand."""
+    study = {
+        "name": "roads",
+        "model": {
+            "vehicle": "motorcycle",
+            "arguments": {"model": 1},
+            "terrain": {"kind": "iso8608", "length": 40, "spacing": 0.5},
+        },
+        "run": {"backend": "python", "t_end": 0.05, "step": 0.005},
+        "parameters": {"g": 9.81},
+        "initial": {"u(frame)": "v"},
+        "grid": {"terrain.seed": [1, 2], "terrain.road": ["E"], "v": [12.0], "model.rim": [1.5, -1]},
+        "measures": {"load": {"kind": "max", "of": "rear.tyre_load"}, "x": {"kind": "final", "of": "q(frame)"}},
+    }
+    result = run(study, tmp_path)
+    for row in result.rows:
+        if row.values["model.rim"] < 0:
+            assert "the mass must be positive" in row.ended
+            continue
+        ground = bc.terrain.iso8608("E", seed=row.values["terrain.seed"], length=40, spacing=0.5)
+        sim = bc.vehicles.motorcycle(model=1, rim=1.5, terrain=ground).equations().compile(backend="python")
+        direct = sim.simulate(t_end=0.05, step=0.005, parameters={"g": 9.81}, initial={"u(frame)": 12.0})
+        assert row.measures["load"] == direct["rear.tyre_load"].max()
+        assert row.measures["x"] == direct["q(frame)"][-1]
+    assert len({row.measures["load"] for row in result.rows if row.finished}) == 2
+
+
+def test_inputs_and_added_channels(tmp_path):
+    """A force of size f from 0.1 s on, on a mass of 1 kg: x = f (t - 0.1)^2/2."""
+    model = tmp_path / "pushed.py"
+    model.write_text(
+        "import bellcrank as bc\n\ndef model():\n    s = bc.System('pushed')\n    b = s.add_body('b', translate=1, mass=1, inertia=0)\n"
+        "    s.add_variable('push', units='F')\n    s.add_force('f', magnitude='push', direction=s.inertial[1], at=b.origin)\n    return s\n",
+        encoding="utf-8",
+    )
+    study = {
+        "model": {"file": "pushed.py"},
+        "run": {"backend": "python", "t_end": 0.5, "step": 0.01},
+        "inputs": {"push": {"step": {"at": 0.1, "height": "f"}}},
+        "outputs": {"acc": {"formula": "dot(dxdt(vel(b.origin)), [n1])", "units": "L/T**2", "label": "acceleration"}},
+        "grid": {"f": [2, 3]},
+        "measures": {"x": {"kind": "final", "of": "q(b)"}, "a": {"kind": "max", "of": "acc"}},
+    }
+    result = bc.read_study(study, folder=tmp_path).run(tmp_path / "r", in_process=True)
+    assert result["x"] == pytest.approx([0.16, 0.24])
+    assert result["a"] == pytest.approx([2, 3])
+    assert result.units["a"] == "m/s2"
+    with pytest.raises(bc.ModelError, match="no value is given for the input 'push'"):
+        bc.read_study({**study, "inputs": {}, "grid": {"q(b)": [0]}}, folder=tmp_path)
+
+
+@pytest.mark.filterwarnings("ignore::bellcrank.ModelWarning")
+def test_decks(tmp_path):
+    deck = Path(bc.__file__).parents[2] / "examples" / "decks" / "passenger_car.lsp"
+    study = {
+        "model": {"file": str(deck)},
+        "run": {"backend": "python", "t_end": 0.2, "step": 0.025},
+        "grid": {"speed": [600, 1200]},
+        "measures": {"lateral": {"kind": "peak", "of": "Ay"}},
+    }
+    result = run(study, tmp_path)
+    assert not result.failed
+    assert result["lateral"][0] < result["lateral"][1]
+
+
+def test_a_worker_of_another_version_refuses(tmp_path):
+    with pytest.raises(bc.RunError, match=r"has Bellcrank .*, the study comes from 0\.0\.1"):
+        work({"bellcrank": "0.0.1"}, [], str(tmp_path), "", 1.0)
+
+
+def test_the_bar():
+    bar = Bar("mass")
+    bar.count(10, 40, 0)
+    bar.count(20, 40, 1)
+    assert bar.line(5.0) == f"mass [{'#' * 14}{'.' * 14}] 20/40, 1 failed, 5 s, 10 s left"
 
 
 # ---- who runs it

@@ -108,3 +108,5 @@ def local(workers: int | None, folder: Path) -> Iterator[tuple[Any, Processes]]:
                 yield client, processes
             finally:
                 processes.end()
+    if Path(log.name).stat().st_size == 0:
+        Path(log.name).unlink()

@@ -10,7 +10,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.integrate import trapezoid
 
 from bellcrank.errors import RunError
 from bellcrank.study.weighting import weighted
@@ -56,7 +55,7 @@ class Measure:
 
 
 def mean(t: np.ndarray, x: np.ndarray) -> float:
-    return float(trapezoid(x, t) / (t[-1] - t[0]))
+    return float(np.sum(np.diff(t) * (x[1:] + x[:-1]) / 2) / (t[-1] - t[0]))
 
 
 def rms(t: np.ndarray, x: np.ndarray) -> float:

@@ -11,6 +11,7 @@ import os
 import socket
 import threading
 import time
+import warnings
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
@@ -18,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import bellcrank as bc
-from bellcrank.errors import BellcrankError, RunError
+from bellcrank.errors import BellcrankError, ModelWarning, RunError
 from bellcrank.study.bench import Bench, failed
 from bellcrank.study.job import Job, settled, variant_of
 from bellcrank.study.sampling import Value
@@ -42,7 +43,9 @@ def _bench(job: Job) -> Bench | str:
     models, variant = _models(), variant_of(job)
     if variant not in models:
         try:
-            models[variant] = Bench.of(job)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", ModelWarning)  # told when the study was read
+                models[variant] = Bench.of(job)
         except BellcrankError as error:
             models[variant] = str(error)
         except Exception as error:  # a fault: the other runs go on
