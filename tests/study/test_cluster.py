@@ -209,6 +209,14 @@ def test_a_run_that_kills_its_workers_is_a_row(tmp_path):
 
 
 @pytest.mark.campaign
+def test_workers_that_cannot_start(tmp_path, monkeypatch):
+    monkeypatch.setattr("bellcrank.study.local.sys.executable", "/bin/false")
+    monkeypatch.setattr("bellcrank.study.crew.TICK", 0.05)
+    with pytest.raises(bc.RunError, match=r"11 worker processes died one after another \(exit code 1\)"):
+        bc.read_study(mass()).run(tmp_path / "r", workers=1)
+
+
+@pytest.mark.campaign
 def test_everything_listens_on_the_loopback_interface_alone(tmp_path):
     process = start(_file(tmp_path), tmp_path / "r", "--workers", "2")
     until("runs", lambda: (tmp_path / "r" / RECORDS).exists() and len(kept(tmp_path / "r")) >= 3)

@@ -59,6 +59,7 @@ def test_every_problem_is_named_at_once():
         ({"measures": {}}, "nothing to measure"),
         ({"measures": {"a": {"kind": "max", "of": "q(mass)", "from": 9}}}, "lies after the end of the runs"),
         ({"measures": {"a": {"kind": "max", "of": ["q(mass)", "u(mass)"]}}}, "different units"),
+        ({"measures": {"k": {"kind": "max", "of": "q(mass)"}}}, "needs another name"),
         ({"model": {}}, "either vehicle = or file = is needed"),
         ({"model": {"file": "nothing.py"}}, "no file nothing.py"),
         ({"model": {"vehicle": "motorcicle"}}, "Did you mean 'motorcycle'? It is one of car, motorcycle"),

@@ -29,7 +29,12 @@ def channels_of(equations: bc.Equations) -> dict[str, tuple[str, str]]:
 def problems_with(definition: Definition, job: Job, equations: bc.Equations) -> list[str]:
     """Everything in a study that its model does not know; `job` is that of the first run."""
     names = list(_names(definition, equations)) + list(_states(definition, equations))
-    found = [*names, *_inputs(definition, equations), *_measures(job, equations), *_run(definition, job, equations)]
+    found = [
+        *names,
+        *_inputs(definition, equations),
+        *_measures(definition, job, equations),
+        *_run(definition, job, equations),
+    ]
     found += _shown(definition)
     if not names:
         try:
@@ -107,7 +112,11 @@ def _inputs(definition: Definition, equations: bc.Equations) -> Iterator[str]:
             yield f"no value is given for the input '{s.name}': a line in [inputs] is needed."
 
 
-def _measures(job: Job, equations: bc.Equations) -> Iterator[str]:
+def _measures(definition: Definition, job: Job, equations: bc.Equations) -> Iterator[str]:
+    taken = {"part", "ended", *definition.varied}
+    for m in definition.measures:
+        if m.name in taken:
+            yield f"measure '{m.name}' needs another name: {', '.join(sorted(taken))} are taken."
     channels = channels_of(equations)
     for m in measures_of(job):
         missing = [c for c in m.channels if plain(c) not in channels]

@@ -132,8 +132,12 @@ class Store:
         if not _lock(self._held):
             self._held.close()
             raise RunError(f"another process runs a study in {self.folder}; wait for it, or choose another folder")
-        self._wait_for_writers()
-        (self.folder / TOKEN).write_text(uuid.uuid4().hex, encoding="utf-8")
+        try:
+            self._wait_for_writers()
+            (self.folder / TOKEN).write_text(uuid.uuid4().hex, encoding="utf-8")
+        except BaseException:
+            self._held.close()
+            raise
         return self
 
     def _wait_for_writers(self) -> None:

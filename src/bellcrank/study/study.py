@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
@@ -85,7 +86,8 @@ class Study:
         """
         if in_process and (scheduler or workers):
             raise RunError("in_process=True takes neither a scheduler nor workers")
-        with Store(folder if folder is not None else f"{self.definition.name}_results") as store:
+        usual = re.sub(r"[^\w.-]+", "_", self.definition.name) + "_results"
+        with Store(usual if folder is None else folder) as store:
             if fresh:
                 store.clear()
             kept = {} if fresh else store.records()
@@ -117,13 +119,17 @@ class Study:
         scheduler, workers, in_process, timeout, patience = how
         rest = list({k: (k, v) for k, (_, v) in zip(self._keys, self.points, strict=True) if k not in done}.values())
 
+        total, failed = len(self), sum(r["ended"] != FINISHED for r in done.values())
+
         def tell(record: dict[str, Any]) -> None:
+            nonlocal failed
+            failed += record["key"] not in done and record["ended"] != FINISHED
             done[record["key"]] = record
             if progress is not None:
-                progress(len(done), len(self), sum(r["ended"] != FINISHED for r in done.values()))
+                progress(len(done), total, failed)
 
         if progress is not None:
-            progress(len(done), len(self), sum(r["ended"] != FINISHED for r in done.values()))
+            progress(len(done), total, failed)
         if not rest:
             return
         if not in_process and scheduler is None and not has_dask():
