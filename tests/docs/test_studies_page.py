@@ -52,7 +52,7 @@ def rows(tmp_path_factory):
 
 def test_figures_of_the_page(rows):
     lines = re.findall(r"^\| 50000 \|(.*)$", PAGE, re.MULTILINE)
-    undamped, damped = (line.split("|") for line in lines[:2])
+    damped, undamped = (line.split("|") for line in lines[:2])
     for line, c_tyre in ((damped, 5000), (undamped, 0)):
         for column, c_strut in ((0, 1000), (2, 3000), (9, 10000)):
             assert float(line[column].split("/")[0]) == pytest.approx(
