@@ -75,8 +75,9 @@ def _definition(r: Reader, name: str, base: Path) -> Definition:
 
 
 def _given(t: Reader) -> dict[str, Given]:
-    """Numbers and formulas by name."""
-    return {name: value for name in t.data if (value := t.formula(name)) is not None}
+    """Numbers and formulas by name; 0 for what cannot be read, so that its name is looked at all the same."""
+    found = {name: t.formula(name) for name in t.data}
+    return {name: 0.0 if value is None else value for name, value in found.items()}
 
 
 def _model(r: Reader, base: Path) -> ModelSpec:

@@ -103,6 +103,6 @@ class Reader:
         try:
             names_in(given)
         except ModelError as error:
-            self.problem(f"{key}: {str(error).rstrip('.')}")
+            self.problems.append(f"{self.place}: {key}: {error}")
             return None
         return given

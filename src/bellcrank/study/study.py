@@ -25,6 +25,13 @@ from bellcrank.study.store import Store, changes
 Progress = Callable[[int, int, int], None]  # done, of all, failed
 
 
+class StudyError(ModelError):
+    """A study that cannot be run as it stands, with all its problems."""
+
+    def __str__(self) -> str:
+        return super().__str__().replace("model ", "study ", 1)
+
+
 class Study:
     """One model over many values: `bc.read_study(path)` makes one, `run` runs it.
 
@@ -56,7 +63,7 @@ class Study:
             except BellcrankError as error:
                 found += getattr(error, "problems", [str(error)])
         if found:
-            raise ModelError(found, definition.name)
+            raise StudyError(found, definition.name)
         return cls(definition, job, equations)
 
     def __repr__(self) -> str:
