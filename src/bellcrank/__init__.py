@@ -63,14 +63,15 @@ from bellcrank.run.dae import Dae
 from bellcrank.run.inputs import chirp, ramp, sampled, sine, step
 from bellcrank.run.result import Run
 from bellcrank.run.stored import read
+from bellcrank.study import Study, StudyResult, read_study
 from bellcrank.verify.check import check
 
 __version__ = "0.1.0"
 
 __all__ = [
     "BellcrankError", "BuildError", "Comparison", "Dae", "Equations", "ExpressionError", "InternalError", "ModelError", "ModelWarning", "NoEquilibrium", "Run",
-    "RunError", "Simulation", "System", "Tyre", "acos", "angle", "asin", "atan", "atan2", "check", "chirp", "compare",
+    "RunError", "Simulation", "Study", "StudyResult", "System", "Tyre", "acos", "angle", "asin", "atan", "atan2", "check", "chirp", "compare",
     "compile_linkage", "cos", "cross", "direction", "dot",
-    "dxdt", "exp", "fm", "load_model", "log", "magnitude", "nominal", "norm", "partial", "pos", "project", "ramp", "read", "road_spectrum",
+    "dxdt", "exp", "fm", "load_model", "log", "magnitude", "nominal", "norm", "partial", "pos", "project", "ramp", "read", "read_study", "road_spectrum",
     "rot", "sampled", "settings_of", "sign", "sin", "sine", "sqrt", "step", "table", "tan", "terrain", "vehicles", "vel", "where",
 ]  # fmt: skip

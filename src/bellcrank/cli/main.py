@@ -25,6 +25,7 @@ from bellcrank.cli import (
     plot,
     report,
     run,
+    study,
     translate,
     write,
 )
@@ -37,6 +38,7 @@ COMMANDS: dict[str, ModuleType] = {
     "write": write,
     "check": check,
     "compare": compare,
+    "study": study,
     "translate": translate,
     "kane": kane,
     "analyse": analyse,

@@ -34,10 +34,14 @@ class Progress:
         wait = 1.0
         while not self._done.wait(wait):
             wait = 0.25
-            share = "" if self._share is None else f" {100 * self._share:.0f} %,"
-            sys.stderr.write(f"\r\x1b[K{self.what} ...{share} {time.perf_counter() - start:.0f} s")
+            sys.stderr.write(f"\r\x1b[K{self.line(time.perf_counter() - start)}")
             sys.stderr.flush()
             self._shown = True
+
+    def line(self, elapsed: float) -> str:
+        """What is told after some seconds."""
+        share = "" if self._share is None else f" {100 * self._share:.0f} %,"
+        return f"{self.what} ...{share} {elapsed:.0f} s"
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

@@ -1,0 +1,155 @@
+"""`bellcrank study`."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+
+import bellcrank as bc
+from bellcrank.cli.codes import ENDED_EARLY, FINE
+from bellcrank.cli.options import json_option, positive
+from bellcrank.cli.progress import Progress
+from bellcrank.cli.text import table
+from bellcrank.errors import counted
+
+SHOWN = 24  # rows of a study without tables of its own
+FAILED = 5  # runs that failed, told one by one
+WIDTH = 28  # characters of the bar
+
+
+def options(parser: ArgumentParser) -> None:
+    parser.add_argument("study", metavar="STUDY", help="a .toml file: model, values, measures (docs/studies.md)")
+    parser.add_argument("--out", metavar="FOLDER", help="where runs, table and plots are kept (default: STUDY_results)")
+    parser.add_argument(
+        "--scheduler", metavar="ADDRESS",
+        help="a Dask scheduler, such as tcp://10.0.0.5:8786 (default: processes on this machine)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--workers", type=positive, metavar="N", help="processes on this machine (default: one per core)"
+    )
+    parser.add_argument(
+        "--in-process", action="store_true", help="no other processes: one run after another, on one core"
+    )
+    parser.add_argument("--fresh", action="store_true", help="forget the runs that are kept, and begin anew")
+    parser.add_argument("--retry", action="store_true", help="run those that failed again")
+    parser.add_argument("--check", action="store_true", help="read the study, say what it would do, and run nothing")
+    parser.add_argument("--table", metavar="FILE", help="write the rows here as well (.csv, .parquet)")
+    parser.add_argument(
+        "--format", choices=("png", "svg", "pdf"), default="png", help="of plots that the study does not name"
+    )
+    parser.add_argument("--no-plots", action="store_true", help="draw nothing")
+    json_option(parser)
+
+
+def command(args: Namespace) -> int:
+    """Run a model over grids and samples of its parameters, on all cores or a Dask cluster; a killed study goes on."""
+    with Progress("reading the study and deriving its model"):
+        study = bc.read_study(args.study)
+    folder = Path(args.out or f"{Path(args.study).stem}_results")
+    if args.check:
+        print(f"{study.definition.name}: {counted(len(study), 'run')} of {study.definition.model}, nothing wrong")
+        return FINE
+    if args.table and Path(args.table).suffix.lower() not in (".csv", ".parquet"):
+        raise bc.RunError(f"cannot write {args.table}: a table ends in .csv or .parquet")
+    bar = Bar(study.definition.name)
+    with bar:
+        try:
+            result = study.run(
+                folder, scheduler=args.scheduler, workers=args.workers, in_process=args.in_process, fresh=args.fresh,
+                retry=args.retry, progress=bar.count,
+            )  # fmt: skip
+        except KeyboardInterrupt:
+            bar.message = f"{bar.done} of {len(study)} runs lie in {folder}; the same command goes on from there"
+            raise
+    wrote = [result.save(folder / "table.csv"), *([result.save(args.table)] if args.table else [])]
+    if not args.no_plots:
+        with Progress("drawing"):
+            wrote += result.plot(folder, f".{args.format}")
+    print(json.dumps(result.as_dict(), indent=2) if args.json else text(result, wrote))
+    return ENDED_EARLY if len(result.failed) == len(result) else FINE
+
+
+class Bar(Progress):
+    """A bar with the runs done, those that failed and the time left."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(what)
+        self.done = self.total = self.failed = 0
+        self.first: int | None = None
+        self.message = ""
+
+    def count(self, done: int, total: int, failed: int) -> None:
+        if self.first is None:
+            self.first = done
+        self.done, self.total, self.failed = done, total, failed
+
+    def line(self, elapsed: float) -> str:
+        share = self.done / self.total if self.total else 0.0
+        full = round(WIDTH * share)
+        made = self.done - (self.first or 0)
+        left = f", {elapsed / made * (self.total - self.done):.0f} s left" if made else ""
+        failed = f", {self.failed} failed" if self.failed else ""
+        return (
+            f"{self.what} [{'#' * full}{'.' * (WIDTH - full)}] {self.done}/{self.total}{failed}, {elapsed:.0f} s{left}"
+        )
+
+    def __exit__(self, *error: object) -> None:
+        super().__exit__(*error)  # type: ignore[arg-type]
+        if self.message:
+            print(self.message, file=sys.stderr)
+
+
+def text(result: bc.StudyResult, wrote: list[Path]) -> str:
+    """What a person reads."""
+    parts = len(result.definition.parts)
+    head = f"{result.name}: {counted(len(result), 'row')} of {result.definition.model}" + (
+        f" in {parts} parts" if parts > 1 else ""
+    )
+    lines = [head, table(_facts(result), None, "<<")]
+    pivots = result.tables()
+    for pivot in pivots:
+        first, *rows = pivot.lines()
+        lines += ["", pivot.title, table(rows, first, ">" * len(first))]
+    if not pivots:
+        lines += ["", _rows(result)]
+    for row in result.failed[:FAILED]:
+        values = ", ".join(f"{name} = {_shown(value)}" for name, value in row.values.items())
+        lines.append(f"failed: {values}: {row.ended}")
+    if len(result.failed) > FAILED:
+        lines.append(f"... and {len(result.failed) - FAILED} more")
+    lines += [f"note: {note}" for note in result.notes[:10]]
+    lines += [f"wrote {os.fspath(path)}" for path in wrote]
+    return "\n".join(lines)
+
+
+def _facts(result: bc.StudyResult) -> list[list[str]]:
+    facts = [["runs", f"{result.made} made, {result.found} found in {result.folder}, {len(result.failed)} failed"]]
+    facts.append(["time", f"{result.seconds:.3g} s in all runs together"])
+    for m in result.definition.measures:
+        low, high = result.best(m.name), result.best(m.name, "max")
+        if low is not None and high is not None:
+            unit = result.units[m.name]
+            span = (
+                f"{_shown(low.measures[m.name])} to {_shown(high.measures[m.name])}{'' if unit == '1' else ' ' + unit}"
+            )
+            at = ", ".join(f"{name} = {_shown(value)}" for name, value in low.values.items())
+            facts.append([m.name, f"{span}, {result.columns[m.name].label}; least at {at}"])
+    return facts
+
+
+def _rows(result: bc.StudyResult) -> str:
+    """The rows with names and units, the first ones of many."""
+    heads = result.heads
+    units = [result.columns[h].unit if h in result.columns else "" for h in heads]
+    rows = [[_shown(x) for x in row] for row in result.table()]
+    more = [f"  ... {len(rows) - SHOWN} more rows"] if len(rows) > SHOWN else []
+    shown = [[*row[:-1], row[-1] if len(row[-1]) < 60 else row[-1][:57] + "..."] for row in rows[:SHOWN]]
+    shown = [[x.replace("\n", " ") for x in row] for row in shown]
+    return "\n".join([table([units, *shown], heads, ">" * (len(heads) - 1) + "<"), *more])
+
+
+def _shown(x: object) -> str:
+    return "-" if x is None else f"{x:.5g}" if isinstance(x, float) else str(x)

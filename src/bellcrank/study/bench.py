@@ -1,0 +1,183 @@
+"""A model on the bench: built, derived and compiled once, then run with the values of many runs."""
+
+from __future__ import annotations
+
+import inspect
+import tempfile
+import time
+import warnings
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import bellcrank as bc
+from bellcrank.errors import BellcrankError, ModelError, did_you_mean
+from bellcrank.study.formulas import Names
+from bellcrank.study.job import Job, measures_of, plain
+
+FINISHED = "finished"
+SIMULATE = ("t_end", "step", "method", "output_every", "dae", "rtol", "atol")
+
+
+def makers(module: Any, result: str) -> dict[str, Callable[..., Any]]:
+    """The functions of a module that return vehicles ("System") or terrains ("Terrain"), by name."""
+    listed = {name: getattr(module, name) for name in module.__all__}
+    return {
+        name: f
+        for name, f in listed.items()
+        if inspect.isfunction(f) and str(f.__annotations__.get("return")).rpartition(".")[2] == result
+    }
+
+
+def call(what: str, function: Callable[..., Any], arguments: Mapping[str, Any]) -> Any:
+    """Calls a function with arguments of a study file; those it does not take are told."""
+    signature = inspect.signature(function)
+    wrong = [name for name in arguments if name not in signature.parameters]
+    if wrong:
+        near = did_you_mean(wrong[0], signature.parameters)
+        raise ModelError(
+            f"{what} takes no {' and no '.join(repr(w) for w in wrong)}.{near} It takes {', '.join(signature.parameters)}."
+        )
+    try:
+        signature.bind(**arguments)
+        return function(**arguments)
+    except (TypeError, ValueError) as error:
+        raise ModelError(f"{what}: {error}") from None
+
+
+def choose(what: str, known: Mapping[str, Any], name: Any) -> Any:
+    if name not in known:
+        raise ModelError(
+            f"no {what} {name!r}.{did_you_mean(str(name), known)} It is one of {', '.join(sorted(known))}."
+        )
+    return known[name]
+
+
+def build(job: Job, place: Path | None = None) -> bc.System:
+    """The model of a job with the channels the study adds; `place` is where its file lies, if it lies here."""
+    model = job["model"]
+    system = _load(model, place) if model.get("file") else _vehicle(model)
+    for name, (formula, units, label) in job["outputs"].items():
+        try:
+            system.add_output(formula, name, label=label, units=units)
+        except ModelError as error:
+            raise ModelError(f"output '{name}': {error}") from None
+    return system
+
+
+def _vehicle(model: Mapping[str, Any]) -> bc.System:
+    maker = choose("vehicle", makers(bc.vehicles, "System"), model["vehicle"])
+    arguments = dict(model["arguments"])
+    if model.get("terrain") is not None:
+        ground = dict(model["terrain"])
+        kind = ground.pop("kind", None)
+        terrain = choose("terrain", makers(bc.terrain, "Terrain"), kind)
+        arguments["terrain"] = call(f"terrain {kind}", terrain, ground)
+    system = call(f"vehicle {model['vehicle']}", maker, arguments)
+    assert isinstance(system, bc.System)
+    return system
+
+
+def _load(model: Mapping[str, Any], place: Path | None) -> bc.System:
+    if place is not None:
+        return _run_file(place, model["arguments"])
+    with tempfile.TemporaryDirectory(prefix="bellcrank-study-") as folder:
+        for name, text in model["files"].items():
+            (Path(folder) / name).write_text(text, encoding="utf-8")
+        return _run_file(Path(folder) / model["file"], model["arguments"])
+
+
+def _run_file(path: Path, arguments: Mapping[str, Any]) -> bc.System:
+    try:
+        return bc.load_model(path, **arguments)
+    except (BellcrankError, OSError):
+        raise
+    except Exception as error:  # whatever the code of a model file does wrong
+        raise ModelError(f"{path.name}: {type(error).__name__}: {error}") from error
+
+
+def failed(job: Job, ended: str) -> dict[str, Any]:
+    """What is recorded of a run that could not be made."""
+    return {"measures": {m.name: None for m in measures_of(job)}, "ended": ended, "notes": [], "seconds": 0.0}
+
+
+class Bench:
+    """A compiled model, run with the settings of settled jobs."""
+
+    def __init__(self, equations: bc.Equations, backend: str | None = None) -> None:
+        self.equations = equations
+        self.sim = equations.compile(backend=backend or "auto")
+        self.description = equations.analysis.mechanism.description
+
+    @classmethod
+    def of(cls, job: Job, place: Path | None = None) -> Bench:
+        return cls(build(job, place).equations(), job["run"].get("backend"))
+
+    def options(self, job: Job) -> dict[str, Any]:
+        """What `simulate` is called with."""
+        return {**options_of(self.equations, job), **{k: v for k, v in job["run"].items() if k in SIMULATE}}
+
+    def run(self, job: Job) -> dict[str, Any]:
+        """The measures of a run and the sentence that says how it ended. Whatever goes wrong is that sentence."""
+        began = time.perf_counter()
+        measures: dict[str, float | None] = {m.name: None for m in measures_of(job)}
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always", bc.ModelWarning)
+            try:
+                ended = self._measure(job, measures)
+            except BellcrankError as error:
+                ended = str(error)
+            except Exception as error:  # a routine of the model, or a fault: the other runs go on
+                ended = f"{type(error).__name__}: {error}"
+        if ended != FINISHED:
+            measures = dict.fromkeys(measures)
+        notes = list(dict.fromkeys(str(w.message) for w in told if issubclass(w.category, bc.ModelWarning)))
+        return {"measures": measures, "ended": ended, "notes": notes[:5], "seconds": time.perf_counter() - began}
+
+    def _measure(self, job: Job, measures: dict[str, float | None]) -> str:
+        run = self.sim.simulate(**self.options(job))
+        if run.ended != FINISHED:
+            return str(run.ended)
+        by_name = {plain(c): run[c] for c in run}
+        for m in measures_of(job):
+            with np.errstate(all="ignore"):
+                value = m.value(run.time, [by_name[plain(c)] for c in m.channels])
+            if not np.isfinite(value):
+                return f"measure '{m.name}' is {value}: {', '.join(m.channels)} cannot be measured so in this run"
+            measures[m.name] = float(value)
+        return FINISHED
+
+
+def names_of(equations: bc.Equations, job: Job) -> Names:
+    """All numbers that formulas may use: parameters of the model, and what the study gives."""
+    records = equations.analysis.mechanism.description.parameters
+    known = ((key, records[key].value) for key in equations.analysis.parameters if key in records)
+    given: dict[str, float | str] = {key: value for key, value in known if value is not None}
+    return Names({**given, **job["parameters"]})
+
+
+def options_of(equations: bc.Equations, job: Job) -> dict[str, Any]:
+    """Parameters, initial values and inputs of a run as numbers and signals."""
+    names = names_of(equations, job)
+    own = equations.analysis.parameters
+    initial = {
+        plain(str(getattr(k, "name", k))): v for k, v in equations.analysis.mechanism.description.run.initial.items()
+    }
+    initial |= {k: names.number(v, f"initial value of {k}") for k, v in job["initial"].items()}
+    return {
+        "parameters": {name: names[name] for name in job["parameters"] if name in own},
+        "initial": initial,
+        "inputs": {name: _signal(names, name, given) for name, given in job["inputs"].items()},
+    }
+
+
+def _signal(names: Names, name: str, given: Any) -> Any:
+    if not isinstance(given, Mapping):
+        return names.number(given, f"input {name}")
+    if "t" in given:
+        return (given["t"], given["value"])
+    ((kind, arguments),) = given.items()
+    make = {"step": bc.step, "ramp": bc.ramp, "sine": bc.sine}[kind]
+    return make(**{k: names.number(v, f"input {name}, {k}") for k, v in arguments.items()})

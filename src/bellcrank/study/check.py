@@ -1,0 +1,176 @@
+"""A study held against its model: names of parameters, states, inputs and channels, formulas, settings, tables and plots."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import bellcrank as bc
+from bellcrank.api.values import run_plan
+from bellcrank.errors import BellcrankError, ModelError, did_you_mean
+from bellcrank.study.bench import options_of
+from bellcrank.study.formulas import Circle, names_in
+from bellcrank.study.job import GROUPS, Job, is_state, measures_of, plain
+from bellcrank.study.records import Definition, PlotSpec, TableSpec
+
+RUN = ("t_end", "step", "method", "dae")
+BACKENDS = ("auto", "c", "python")
+
+
+def channels_of(equations: bc.Equations) -> dict[str, tuple[str, str]]:
+    """Channels of a run: plain name to name and unit."""
+    q, program = equations.quantities, equations.program
+    found = {s.name: q.states[s.name].text for s in (*program.coordinates, *program.speeds)}
+    found |= {name: q.output_unit[name].text for name in program.output_names}
+    found |= {s.name: q.unit[s.name.lower()].text for s in program.given_inputs if s.kind == "variable"}
+    return {plain(name): (name, unit) for name, unit in found.items()}
+
+
+def problems_with(definition: Definition, job: Job, equations: bc.Equations) -> list[str]:
+    """Everything in a study that its model does not know; `job` is that of the first run."""
+    names = list(_names(definition, equations)) + list(_states(definition, equations))
+    found = [
+        *names,
+        *_inputs(definition, equations),
+        *_measures(definition, job, equations),
+        *_run(definition, job, equations),
+    ]
+    found += _shown(definition)
+    if not names:
+        try:
+            options_of(equations, job)
+        except Circle as error:
+            found += error.problems
+        except ModelError:  # of these values alone: a row of the study will say so
+            pass
+    return found
+
+
+def _listed(known: Iterable[str]) -> str:
+    return ", ".join(sorted(known, key=str.lower)) or "none"
+
+
+def _formulas(definition: Definition) -> Iterator[tuple[str, str]]:
+    """Every formula of a study, with its place."""
+    for group in ("parameters", "initial"):
+        for name, given in getattr(definition, group).items():
+            if isinstance(given, str):
+                yield f"[{group}] {name}", given
+    for name, given in definition.inputs.items():
+        parts: Mapping[str, Any] = given if isinstance(given, Mapping) else {"": given}
+        for inner in parts.values():
+            for value in inner.values() if isinstance(inner, Mapping) else [inner]:
+                if isinstance(value, str):
+                    yield f"[inputs] {name}", value
+
+
+def _names(definition: Definition, equations: bc.Equations) -> Iterator[str]:
+    """Parameters that neither the model has nor a formula uses, and names in formulas that nobody gives."""
+    own = equations.analysis.parameters
+    used = {name for _, text in _formulas(definition) for name in names_in(text)}
+    texts = {
+        name: [x for p in definition.parts for x in p.grid.get(name, ()) if isinstance(x, str)]
+        for name in definition.varied
+    }
+    free = [n for n in definition.varied if n.partition(".")[0] not in GROUPS and not is_state(n)]
+    for name in dict.fromkeys((*definition.parameters, *free)):
+        if name.lower() not in own and name.lower() not in used:
+            near = did_you_mean(name, own.values())
+            yield f"the model has no parameter '{name}', and no formula uses it.{near} Parameters: {_listed(own.values())}."
+        elif texts.get(name):
+            yield f"parameter '{name}': {texts[name][0]!r} is not a number."
+    known = {*own, *(n.lower() for n in definition.parameters), *(n.lower() for n in free)}
+    for place, text in _formulas(definition):
+        for name in sorted(names_in(text) - known):
+            yield f"{place}: nobody gives '{name}'.{did_you_mean(name, known)} Names: {_listed(known)}."
+    for name in definition.varied:
+        group, dot, rest = name.partition(".")
+        if dot and group == "run" and rest not in RUN:
+            yield f"'{name}' cannot vary; of a run these can: {', '.join(f'run.{r}' for r in RUN)}."
+        if dot and group == "terrain" and definition.model.vehicle is None:
+            yield f"'{name}' cannot vary: terrain belongs to a vehicle, the model here is a file."
+
+
+def _states(definition: Definition, equations: bc.Equations) -> Iterator[str]:
+    states = [s.name for s in (*equations.coordinates, *equations.speeds)]
+    removed = [r.speed.name for r in equations.analysis.removed]
+    known = {plain(s) for s in (*states, *removed)}
+    known |= {f"{letter}({i})" for letter, n in (("q", equations.coordinates), ("u", equations.speeds)) for i in range(1, len(n) + 1)}  # fmt: skip
+    for name in dict.fromkeys((*definition.initial, *(n for n in definition.varied if is_state(n)))):
+        if plain(name) not in known:
+            yield f"the model has no state '{name}'.{did_you_mean(name, states)} States: {', '.join(states)}."
+
+
+def _inputs(definition: Definition, equations: bc.Equations) -> Iterator[str]:
+    variables = [v.name for v in equations.analysis.mechanism.description.variables]
+    given = {n.lower() for n in (*definition.inputs, *equations.analysis.mechanism.description.run.inputs)}
+    for name in definition.inputs:
+        if name.lower() not in {v.lower() for v in variables}:
+            yield f"the model has no input '{name}'.{did_you_mean(name, variables)} Inputs: {_listed(variables)}."
+    for s in equations.program.given_inputs:
+        if s.kind == "variable" and s.name.lower() not in given:
+            yield f"no value is given for the input '{s.name}': a line in [inputs] is needed."
+
+
+def _measures(definition: Definition, job: Job, equations: bc.Equations) -> Iterator[str]:
+    taken = {"part", "ended", *definition.varied}
+    for m in definition.measures:
+        if m.name in taken:
+            yield f"measure '{m.name}' needs another name: {', '.join(sorted(taken))} are taken."
+    channels = channels_of(equations)
+    for m in measures_of(job):
+        missing = [c for c in m.channels if plain(c) not in channels]
+        shown = [name for name, _ in channels.values()]
+        for c in missing:
+            yield f"measure '{m.name}': the model has no channel '{c}'.{did_you_mean(c, shown)} Channels: {', '.join(shown)}."
+        units = {channels[plain(c)][1] for c in m.channels if c not in missing}
+        if len(units) > 1:
+            yield f"measure '{m.name}': its channels have different units, {', '.join(sorted(units))}."
+
+
+def _run(definition: Definition, job: Job, equations: bc.Equations) -> Iterator[str]:
+    run = job["run"]
+    every = run.get("output_every")
+    if isinstance(every, float):
+        yield f"[run] output_every = {every!r} must be a whole number."
+    if run.get("backend", "auto") not in BACKENDS:
+        yield f"[run] backend = {run['backend']!r} is not known; it is one of {', '.join(BACKENDS)}."
+    try:
+        plan = run_plan(equations, run.get("t_end"), run.get("step"), run.get("method"), None)
+    except BellcrankError as error:
+        yield f"[run]: {'; '.join(getattr(error, 'problems', [str(error)]))}."
+    else:
+        for m in definition.measures:
+            if m.start >= plan.t_end:
+                yield f"measure '{m.name}': from = {m.start:g} s lies after the end of the runs, {plan.t_end:g} s."
+    if "dae" in run:
+        try:
+            bc.Dae(str(run["dae"]).lower())
+        except ModelError as error:
+            yield from (f"[run] {p}" for p in error.problems)
+
+
+def _shown(definition: Definition) -> Iterator[str]:
+    """Tables and plots that name what the study does not have."""
+    measures = [m.name for m in definition.measures]
+    shown: Sequence[tuple[str, TableSpec | PlotSpec]] = [
+        *((f"[[tables]] {i}", t) for i, t in enumerate(definition.tables, 1)),
+        *((f"[[plots]] {i}", p) for i, p in enumerate(definition.plots, 1)),
+    ]
+    parts = {p.name: p for p in definition.parts}
+    for place, spec in shown:
+        if spec.value not in measures:
+            yield f"{place}: no measure '{spec.value}'.{did_you_mean(spec.value, measures)} Measures: {_listed(measures)}."
+        if spec.part is not None and spec.part not in parts:
+            yield f"{place}: no part '{spec.part}'.{did_you_mean(spec.part, parts)} Parts: {_listed(parts)}."
+            continue
+        if spec.part is None and len(parts) > 1:
+            yield f"{place}: part is missing; it is one of {_listed(parts)}."
+            continue
+        varied = parts[spec.part].names if spec.part is not None else definition.varied
+        wanted = (spec.rows, spec.columns) if isinstance(spec, TableSpec) else (spec.x, spec.y, spec.lines)
+        for name in (*wanted, *spec.where):
+            if name is not None and name not in varied:
+                yield f"{place}: '{name}' does not vary there.{did_you_mean(name, varied)} It has {', '.join(varied)}."
+        if isinstance(spec, TableSpec) and spec.beside is not None and not spec.beside.is_file():
+            yield f"{place}: no file {spec.beside} (beside)."

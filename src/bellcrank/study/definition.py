@@ -1,0 +1,163 @@
+"""Study files: TOML, parsed as data. All that is wrong is told at once, also what the model does not know.
+
+A file has the tables model, run, parameters, initial, inputs, outputs, measures; grid or samples or both, or several [[parts]] of them; and,
+if wanted, [[tables]] and [[plots]]. See docs/studies.md.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bellcrank.errors import ModelError, RunError
+from bellcrank.files.tables import read_csv
+from bellcrank.study.read_values import read_inputs, read_measures, read_parts
+from bellcrank.study.reader import Reader
+from bellcrank.study.records import Definition, Given, ModelSpec, OutputSpec, PlotSpec, TableSpec
+
+if TYPE_CHECKING:
+    from bellcrank.study.study import Study
+
+KEYS = (
+    "name", "note", "model", "run", "parameters", "initial", "inputs", "outputs", "measures", "grid", "samples", "parts", "tables", "plots",
+)  # fmt: skip
+RUN = ("t_end", "step", "method", "dae", "output_every", "backend", "rtol", "atol")
+TABLE = ("title", "value", "rows", "columns", "part", "where", "best", "beside", "source")
+PLOT = ("file", "title", "value", "x", "y", "lines", "part", "where", "best")
+
+
+def read_study(source: str | Path | Mapping[str, Any], folder: str | Path | None = None) -> Study:
+    """The study of a TOML file, or of a mapping with the same content; checked against its model, which is derived here.
+
+    `folder` is where files named by the study are looked for, by default that of the study file. Raises a `ModelError` with all problems.
+    """
+    from bellcrank.study.study import Study
+
+    if isinstance(source, Mapping):
+        data, name, base = dict(source), "study", Path(folder or ".")
+    elif isinstance(source, str | Path):
+        path = Path(source)
+        data, name, base = _file(path), path.stem, Path(folder) if folder is not None else path.parent
+    else:
+        raise ModelError(f"a study is the path of a .toml file or a mapping, given {type(source).__name__}")
+    reader = Reader(data, "the study")
+    definition = _definition(reader, name, base)
+    return Study.checked(definition, reader.problems)
+
+
+def _file(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise ModelError(f"'{path}' cannot be read: {getattr(error, 'strerror', None) or error}") from None
+    except tomllib.TOMLDecodeError as error:
+        raise ModelError(f"'{path}' is not a TOML file: {error}") from None
+
+
+def _definition(r: Reader, name: str, base: Path) -> Definition:
+    r.known(KEYS)
+    parts = read_parts(r)
+    return Definition(
+        r.text("name", name),
+        _model(r, base),
+        _outputs(r),
+        _run(r.table("run")),
+        _given(r.table("parameters")),
+        _given(r.table("initial")),
+        read_inputs(r.table("inputs")),
+        parts,
+        read_measures(r.table("measures")),
+        tuple(s for t in r.tables("tables") if (s := _table(t, base)) is not None),
+        tuple(p for t in r.tables("plots") if (p := _plot(t)) is not None),
+    )
+
+
+def _given(t: Reader) -> dict[str, Given]:
+    """Numbers and formulas by name; 0 for what cannot be read, so that its name is looked at all the same."""
+    found = {name: t.formula(name) for name in t.data}
+    return {name: 0.0 if value is None else value for name, value in found.items()}
+
+
+def _model(r: Reader, base: Path) -> ModelSpec:
+    if "model" not in r.data:
+        r.problem("model is missing: a table with vehicle = or file =")
+        return ModelSpec()
+    t = r.table("model")
+    t.known(("vehicle", "file", "arguments", "terrain"))
+    if ("vehicle" in t.data) == ("file" in t.data):
+        t.problem("either vehicle = or file = is needed")
+        return ModelSpec()
+    arguments = dict(t.table("arguments").data)
+    if "file" in t.data:
+        if "terrain" in t.data:
+            t.problem("terrain belongs to a vehicle; a model file has its own, or takes it by arguments")
+        return ModelSpec(file=base / t.text("file", ""), arguments=arguments)
+    terrain = None
+    if "terrain" in t.data:
+        ground = t.table("terrain")
+        terrain = dict(ground.data)
+        if "file" in terrain:
+            terrain |= _points(ground, base / ground.text("file", ""))
+            del terrain["file"]
+    return ModelSpec(t.text("vehicle", ""), None, arguments, terrain)
+
+
+def _points(t: Reader, path: Path) -> dict[str, list[float]]:
+    """The columns x and h of a CSV file, for a profile."""
+    try:
+        record = read_csv(path)
+    except RunError as error:
+        t.problem(str(error))
+        return {}
+    if len(record.channels) != 1:
+        t.problem(f"{path} must have two columns, x and height")
+        return {}
+    return {"x": record.time.tolist(), "h": record.channels[0].values.tolist()}
+
+
+def _run(t: Reader) -> dict[str, Any]:
+    t.known(RUN)
+    read: dict[str, Callable[[str], Any]] = {name: t.text for name in ("method", "dae", "backend")}
+    found = {name: read.get(name, t.positive)(name) for name in t.data if name in RUN}
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def _outputs(r: Reader) -> dict[str, OutputSpec]:
+    found = {}
+    outer = r.table("outputs")
+    for name, given in outer.data.items():
+        if isinstance(given, str):
+            found[name] = OutputSpec(given)
+            continue
+        t = outer.table(name)
+        t.known(("formula", "units", "label"))
+        found[name] = OutputSpec(t.text("formula", ""), t.text("units"), t.text("label"))
+    return found
+
+
+def _table(t: Reader, base: Path) -> TableSpec | None:
+    t.known(TABLE)
+    if not t.needs("value", "rows"):
+        return None
+    beside = t.text("beside")
+    return TableSpec(
+        t.text("title", ""), t.text("value", ""), t.text("rows", ""), t.text("columns"), t.text("part"), dict(t.table("where").data),
+        t.choice("best", ("min", "max"), "min"), None if beside is None else base / beside, t.text("source", ""),
+    )  # fmt: skip
+
+
+def _plot(t: Reader) -> PlotSpec | None:
+    t.known(PLOT)
+    if not t.needs("file", "value", "x"):
+        return None
+    file = t.text("file", "")
+    if Path(file).suffix.lower() not in (".png", ".svg", ".pdf") or Path(file).name != file:
+        t.problem(f"file = {file!r} must be a name that ends in .png, .svg or .pdf, without a folder")
+    if "y" in t.data and "lines" in t.data:
+        t.problem("y makes a map and lines makes lines: one of them")
+    return PlotSpec(
+        file, t.text("value", ""), t.text("x", ""), t.text("y"), t.text("lines"), t.text("title", ""), t.text("part"),
+        dict(t.table("where").data), t.choice("best", ("min", "max"), "min"),
+    )  # fmt: skip

@@ -1,0 +1,141 @@
+"""Pictures of a study: lines over one value, maps over two, scattered samples."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bellcrank.analysis.draw import finished
+from bellcrank.study.pivot import best_of, chosen, grouped, shown
+from bellcrank.study.records import PlotSpec
+from bellcrank.study.sampling import Part
+
+if TYPE_CHECKING:
+    from bellcrank.study.result import Row, StudyResult
+
+ENDINGS = (".png", ".svg", ".pdf")
+MOST = 12  # pictures that are drawn unasked
+
+
+def draw_all(result: StudyResult, folder: Path, ending: str = ".png") -> list[Path]:
+    """Every plot of a study."""
+    specs = result.definition.plots or default_plots(result, ending)
+    paths = []
+    for spec in specs:
+        draw(result, spec, folder / spec.file)
+        paths.append(folder / spec.file)
+    return paths
+
+
+def default_plots(result: StudyResult, ending: str) -> list[PlotSpec]:
+    """A map over the first two names of a grid, a line over the only one, or points over every sampled name."""
+    found = []
+    for part in result.definition.parts:
+        for m in result.definition.measures:
+            for axes in _axes(part):
+                name = re.sub(r"[^\w.-]+", "_", "_".join(x for x in (part.name, m.name, *axes[2:]) if x))
+                found.append(
+                    PlotSpec(f"{name}{ending}", m.name, axes[0], axes[1], part=part.name if part.name else None)
+                )
+    return found[:MOST]
+
+
+def _axes(part: Part) -> list[tuple[Any, ...]]:
+    numeric = [n for n, v in part.grid.items() if len(v) > 1 and all(isinstance(x, int | float) for x in v)]
+    if part.samples:
+        return [(name, None, name) for name in part.samples.of]
+    if len(numeric) >= 2:
+        return [(numeric[1], numeric[0])]
+    names = numeric or list(part.grid)
+    return [(names[0], None)] if names else []
+
+
+def draw(result: StudyResult, spec: PlotSpec, path: Path | None = None) -> Any:
+    """One plot, saved if a path is given. Returns the figure."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7.2, 4.8), layout="constrained")
+    FigureCanvasAgg(figure)
+    axis = figure.subplots()
+    rows = chosen(result.rows, spec)
+    if spec.y is not None:
+        _map(figure, axis, rows, spec, result)
+    elif _sampled(result, spec):
+        points = [(r.values[spec.x], y) for r in rows if (y := r.measures.get(spec.value)) is not None]
+        axis.plot([x for x, _ in points], [y for _, y in points], ".", markersize=5)
+        axis.set_ylabel(_label(result, spec.value))
+    else:
+        _lines(axis, rows, spec, result)
+    axis.set_xlabel(_label(result, spec.x))
+    if spec.y is None:
+        axis.grid(True, linewidth=0.4, alpha=0.6)
+    where = ", ".join(f"{n} = {shown(v)}" for n, v in spec.where.items())
+    axis.set_title(spec.title or ", ".join(x for x in (result.name, spec.part or "", where) if x), fontsize=11)
+    return finished(figure, path)
+
+
+def _label(result: StudyResult, name: str) -> str:
+    unit = result.columns[name].unit
+    return f"{name} ({unit})" if unit and unit != "1" else name
+
+
+def _sampled(result: StudyResult, spec: PlotSpec) -> bool:
+    parts = [p for p in result.definition.parts if spec.part in (None, p.name)]
+    return any(p.samples and spec.x in p.samples.of for p in parts)
+
+
+def _lines(axis: Any, rows: list[Row], spec: PlotSpec, result: StudyResult) -> None:
+    groups = grouped(rows, [spec.lines]) if spec.lines else {("",): rows}
+    for i, ((who,), members) in enumerate(groups.items()):
+        points = []
+        for (x,), same_x in grouped(members, [spec.x]).items():
+            found = best_of(same_x, spec.value, spec.best)
+            points.append((x, None if found is None else found.measures[spec.value]))
+        heights = [np.nan if y is None else y for _, y in points]
+        label = f"{spec.lines} = {shown(who)}" if spec.lines else None
+        style = "-" if i < 10 else "--"
+        axis.plot(
+            [x for x, _ in points],
+            heights,
+            style,
+            marker="o",
+            markersize=3.5,
+            linewidth=1.2,
+            label=label,
+            color=f"C{i % 10}",
+        )
+    axis.set_ylabel(_label(result, spec.value))
+    if spec.lines:
+        axis.figure.legend(fontsize=8, loc="outside right upper")
+
+
+def _map(figure: Any, axis: Any, rows: list[Row], spec: PlotSpec, result: StudyResult) -> None:
+    """Colours with the values of the runs written in, if there is room; the best is framed."""
+    groups = grouped(rows, [spec.x, spec.y or ""])
+    xs, ys = sorted({k[0] for k in groups}), sorted({k[1] for k in groups})
+    best = {key: best_of(members, spec.value, spec.best) for key, members in groups.items()}
+    z = np.array([[_number(best.get((x, y)), spec.value) for x in xs] for y in ys], dtype=float)
+    image = axis.imshow(z, origin="lower", aspect="auto", cmap="viridis")
+    axis.set_xticks(range(len(xs)), [shown(x) for x in xs], fontsize=8, rotation=45 if len(xs) > 8 else 0)
+    axis.set_yticks(range(len(ys)), [shown(y) for y in ys], fontsize=8)
+    axis.set_ylabel(_label(result, spec.y or ""))
+    figure.colorbar(image, ax=axis, label=_label(result, spec.value))
+    if not np.isfinite(z).any():
+        return
+    if z.size <= 144:
+        middle = (np.nanmin(z) + np.nanmax(z)) / 2
+        for (j, i), value in np.ndenumerate(z):
+            if np.isfinite(value):
+                colour = "black" if value > middle else "white"
+                axis.text(i, j, f"{value:.3g}", ha="center", va="center", fontsize=7, color=colour)
+    j, i = np.unravel_index(np.nanargmin(z) if spec.best == "min" else np.nanargmax(z), z.shape)
+    axis.plot(i, j, "s", markersize=24, markerfacecolor="none", markeredgecolor="red")
+
+
+def _number(row: Row | None, value: str) -> float:
+    found = None if row is None else row.measures[value]
+    return np.nan if found is None else found

@@ -1,0 +1,101 @@
+"""Numbers that may depend on others: `2*zeta*sqrt(k*m)`, read from text and computed, never executed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from bellcrank.errors import ModelError, did_you_mean
+from bellcrank.expr.evaluate import BUILTIN
+from bellcrank.expr.text import Syntax, evaluate_syntax, parse, postorder_syntax
+
+FUNCTIONS: dict[str, tuple[int, Callable[..., float]]] = {
+    "sqrt": (1, lambda x: math.sqrt(x) if x >= 0 else math.nan),
+    **{name: (1, BUILTIN[name]) for name in ("sin", "cos", "tan", "asin", "acos", "atan", "exp", "log", "abs", "sign")},
+    **{name: (2, BUILTIN[name]) for name in ("atan2", "min", "max")},
+    "where": (3, BUILTIN["where"]),
+}
+BINARY: dict[str, Callable[[float, float], float]] = {
+    "+": lambda a, b: a + b,
+    "-": lambda a, b: a - b,
+    "*": lambda a, b: a * b,
+    "/": lambda a, b: a / b if b else math.nan,
+    "**": BUILTIN["pow"],
+    "<": BUILTIN["lt"],
+    "<=": BUILTIN["le"],
+    ">": BUILTIN["gt"],
+    ">=": BUILTIN["ge"],
+}
+
+
+def names_in(text: str) -> set[str]:
+    """The names that a formula uses, in lower case. A formula that cannot be read is an error with its place."""
+    found = set()
+    for node in postorder_syntax(parse(text)):
+        if node.op == "name" and str(node.args[0]).lower() != "pi":
+            found.add(str(node.args[0]).lower())
+        elif node.op == "call":
+            _function(node)
+        elif node.op == "unit":
+            raise node.fail("a number is expected here, not a unit vector")
+    return found
+
+
+def _function(node: Syntax) -> Callable[..., float]:
+    name = str(node.args[0]).lower()
+    if name not in FUNCTIONS:
+        raise node.fail(f"no function '{name}'.{did_you_mean(name, FUNCTIONS)} Functions: {', '.join(FUNCTIONS)}.")
+    count, function = FUNCTIONS[name]
+    if len(node.args) - 1 != count:
+        raise node.fail(f"{name}() takes {count} argument{'s' if count > 1 else ''}, {len(node.args) - 1} given")
+    return function
+
+
+class Circle(ModelError):
+    """Formulas that need each other."""
+
+
+class Names:
+    """Values by name, in any capitals; those given as text are computed from the others when they are asked for."""
+
+    def __init__(self, given: Mapping[str, float | str]) -> None:
+        self._given = {name.lower(): value for name, value in given.items()}
+        self._found: dict[str, float] = {}
+        self._open: list[str] = []
+
+    def __getitem__(self, name: str) -> float:
+        key = name.lower()
+        if key not in self._found:
+            if key not in self._given:
+                raise ModelError(f"no value is given for '{name}'.{did_you_mean(name, self._given)}")
+            if key in self._open:
+                circle = " -> ".join([*self._open[self._open.index(key) :], key])
+                raise Circle(f"formulas go in a circle: {circle}")
+            self._open.append(key)
+            self._found[key] = self.number(self._given[key], name)
+            self._open.pop()
+        return self._found[key]
+
+    def number(self, given: float | str, what: str) -> float:
+        """The value of a number or of a formula; it must be finite."""
+        value = float(given) if not isinstance(given, str) else float(evaluate_syntax(parse(given), self._meaning))
+        if not math.isfinite(value):
+            raise ModelError(f"{what}: {given} is {value}, not a finite number")
+        return value
+
+    def _meaning(self, node: Syntax, values: list[Any]) -> float:
+        if node.op == "number":
+            return float(node.args[0])
+        if node.op == "name":
+            return math.pi if str(node.args[0]).lower() == "pi" else self[str(node.args[0])]
+        if node.op == "neg":
+            return -values[0]
+        if node.op == "call":
+            return float(_function(node)(*values))
+        if node.op not in BINARY:
+            raise node.fail("a number is expected here")
+        try:
+            return float(BINARY[node.op](*values))
+        except OverflowError:
+            return math.inf

@@ -1,0 +1,115 @@
+"""A study as plain data that can be sent to other machines, the settings of each run, and the key by which a run is known.
+
+The key of a run is a digest of everything that determines its result: the model with its arguments, or the text of its file; terrain,
+channels, settings, values, measures, and the version of Bellcrank. Runs with the same key are one run, also of different parts.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import bellcrank as bc
+from bellcrank.errors import ModelError
+from bellcrank.study.measures import Measure
+from bellcrank.study.records import Definition
+from bellcrank.study.sampling import Value
+
+Job = dict[str, Any]
+GROUPS = ("model", "terrain", "run")
+
+
+def plain(name: str) -> str:
+    """A name without blanks and capitals."""
+    return "".join(name.split()).lower()
+
+
+def is_state(name: str) -> bool:
+    return plain(name).startswith(("q(", "u("))
+
+
+def job_of(definition: Definition) -> Job:
+    """The study without its grids: what every run starts from."""
+    spec = definition.model
+    model: dict[str, Any] = {"vehicle": spec.vehicle, "arguments": dict(spec.arguments)}
+    if spec.terrain is not None:
+        model["terrain"] = dict(spec.terrain)
+    if spec.file is not None:
+        model["file"], model["files"] = spec.file.name, _texts(spec.file)
+    return {
+        "bellcrank": bc.__version__,
+        "model": model,
+        "outputs": {n: [o.formula, o.units, o.label] for n, o in definition.outputs.items()},
+        "run": dict(definition.run),
+        "parameters": {n.lower(): v for n, v in definition.parameters.items()},
+        "initial": {plain(n): v for n, v in definition.initial.items()},
+        "inputs": dict(definition.inputs),
+        "measures": [
+            [m.name, m.kind, list(m.channels), m.start, None if m.end == float("inf") else m.end]
+            for m in definition.measures
+        ],
+    }
+
+
+def _texts(path: Path) -> dict[str, str]:
+    """The model file, and the routines beside a deck."""
+    found = {}
+    for file in dict.fromkeys((path, path.with_suffix(".py"))):
+        if file.exists():
+            try:
+                found[file.name] = file.read_text(encoding="utf-8")
+            except (OSError, UnicodeDecodeError) as error:
+                raise ModelError(f"'{file}' cannot be read: {error}") from None
+    return found
+
+
+def measures_of(job: Job) -> list[Measure]:
+    return [
+        Measure(name, kind, tuple(channels), start, float("inf") if end is None else end)
+        for name, kind, channels, start, end in job["measures"]
+    ]
+
+
+def settled(job: Job, values: Mapping[str, Value]) -> Job:
+    """The job of one run: its values put where they belong."""
+    found = {**job, "model": deepcopy(job["model"]), "run": dict(job["run"])}
+    for group in ("parameters", "initial"):
+        found[group] = dict(job[group])
+    for name, value in values.items():
+        group, dot, rest = name.partition(".")
+        if dot and group in GROUPS:
+            place = {"model": found["model"]["arguments"], "run": found["run"]}
+            (found["model"].setdefault("terrain", {}) if group == "terrain" else place[group])[rest] = value
+        elif is_state(name):
+            found["initial"][plain(name)] = value
+        else:
+            found["parameters"][name.lower()] = value
+    return found
+
+
+def digest(data: Any) -> str:
+    """A digest of plain data. 1 and 1.0 are the same number."""
+    text = json.dumps(_floats(data), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+def _floats(data: Any) -> Any:
+    if isinstance(data, Mapping):
+        return {str(k): _floats(v) for k, v in data.items()}
+    if isinstance(data, list | tuple):
+        return [_floats(v) for v in data]
+    return float(data) if isinstance(data, int) and not isinstance(data, bool) and abs(data) < 2**53 else data
+
+
+def key_of(job: Job, values: Mapping[str, Value]) -> str:
+    return digest(settled(job, values))
+
+
+def variant_of(settled_job: Job) -> str:
+    """Runs of one variant share one derived and compiled model."""
+    backend = settled_job["run"].get("backend")
+    return digest([settled_job["model"], settled_job["outputs"], backend])

@@ -1,0 +1,167 @@
+"""A measure over two names: for each pair of values the best over all others, beside published values if there are any."""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bellcrank.errors import RunError
+from bellcrank.files.record import guarded
+from bellcrank.study.records import PlotSpec, TableSpec
+from bellcrank.study.sampling import Value
+
+if TYPE_CHECKING:
+    from bellcrank.study.result import Row
+
+
+@dataclass(frozen=True)
+class Cell:
+    """The best value, the other names at which it was found, and what was published, with where it was found."""
+
+    value: float | None
+    at: dict[str, Value]
+    published: float | None = None
+    published_at: dict[str, float] | None = None
+
+
+@dataclass(frozen=True)
+class Pivot:
+    """A table: `cells[i][j]` belongs to row value i and column value j."""
+
+    spec: TableSpec
+    unit: str
+    rows: tuple[Value, ...]
+    columns: tuple[Value, ...]
+    cells: tuple[tuple[Cell, ...], ...]
+
+    @property
+    def beside(self) -> bool:
+        return any(c.published is not None for line in self.cells for c in line)
+
+    @property
+    def title(self) -> str:
+        where = ", ".join(f"{n} = {shown(v)}" for n, v in self.spec.where.items())
+        unit = f" ({self.unit})" if self.unit else ""
+        head = self.spec.title or self.spec.value + (f", {where}" if where else "")
+        source = f"; beside it {self.spec.source}" if self.beside and self.spec.source else ""
+        return f"{head}{unit}{source}"
+
+    def lines(self) -> list[list[str]]:
+        """Head and rows as text: value (where), beside it the published one."""
+        corner = self.spec.rows if self.spec.columns is None else f"{self.spec.rows} \\ {self.spec.columns}"
+        head = [corner, *(shown(c) for c in self.columns)] if self.spec.columns else [corner, self.spec.value]
+        rows = [[shown(r), *(self._text(c) for c in line)] for r, line in zip(self.rows, self.cells, strict=True)]
+        return [head, *rows]
+
+    def _text(self, c: Cell) -> str:
+        if c.value is None:
+            own = "-"
+        else:
+            own = f"{c.value:.4g}" + (f" ({', '.join(shown(v) for v in c.at.values())})" if c.at else "")
+        if c.published is None:
+            return own
+        at = c.published_at or {}
+        return f"{own} | {c.published:.4g}" + (f" ({', '.join(shown(v) for v in at.values())})" if at else "")
+
+    def markdown(self) -> str:
+        head, *rows = self.lines()
+        return "\n".join(
+            f"| {' | '.join(x.replace('|', '/') for x in line)} |" for line in [head, ["---"] * len(head), *rows]
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "title": self.title,
+            "unit": self.unit,
+            "rows": {self.spec.rows: list(self.rows)},
+            "columns": {self.spec.columns or "": list(self.columns)},
+            "values": [[c.value for c in line] for line in self.cells],
+            "at": [[c.at for c in line] for line in self.cells],
+            "published": [[c.published for c in line] for line in self.cells] if self.beside else None,
+        }
+
+
+def shown(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, int | float) else str(value)
+
+
+def same(a: Any, b: Any) -> bool:
+    if isinstance(a, int | float) and isinstance(b, int | float):
+        return math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-12)
+    return bool(a == b)
+
+
+def chosen(rows: Iterable[Row], spec: TableSpec | PlotSpec) -> list[Row]:
+    """The rows that a table or plot is about."""
+    return [
+        row
+        for row in rows
+        if (spec.part is None or row.part == spec.part)
+        and all(name in row.values and same(row.values[name], v) for name, v in spec.where.items())
+    ]
+
+
+def best_of(rows: Sequence[Row], value: str, how: str) -> Row | None:
+    good = [row for row in rows if row.measures.get(value) is not None]
+    choose = min if how == "min" else max
+    return choose(good, key=lambda row: row.measures[value] or 0.0) if good else None
+
+
+def grouped(rows: Iterable[Row], names: Sequence[str]) -> dict[tuple[Value, ...], list[Row]]:
+    found: dict[tuple[Value, ...], list[Row]] = {}
+    for row in rows:
+        found.setdefault(tuple(row.values[n] for n in names), []).append(row)
+    return found
+
+
+def pivot(rows: Iterable[Row], spec: TableSpec, units: Mapping[str, str]) -> Pivot:
+    """The table of a specification."""
+    names = [spec.rows, *([spec.columns] if spec.columns else [])]
+    groups = grouped(chosen(rows, spec), names)
+    heights = tuple(dict.fromkeys(key[0] for key in groups))
+    widths = tuple(dict.fromkeys(key[1] for key in groups)) if spec.columns else ("",)
+    published = _published(spec.beside, spec.value) if spec.beside is not None else []
+    cells = []
+    for r in heights:
+        line = []
+        for c in widths:
+            key = (r, c) if spec.columns else (r,)
+            found = best_of(groups.get(key, ()), spec.value, spec.best)
+            others = () if found is None else [n for n in found.values if n not in (*names, *spec.where)]
+            at = {n: found.values[n] for n in others} if found else {}
+            known = _beside(published, dict(zip(names, key, strict=True)), spec)
+            where = None if known is None else {n: known[n] for n in others if n in known}
+            value = None if found is None else found.measures[spec.value]
+            line.append(Cell(value, at, None if known is None else known[spec.value], where))
+        cells.append(tuple(line))
+    return Pivot(spec, units.get(spec.value, ""), heights, widths, tuple(cells))
+
+
+def _published(path: Path, value: str) -> list[dict[str, Any]]:
+    """Rows of a CSV file of published values: a column `part` if wanted, the names, the measure."""
+    text = guarded("read", path, lambda: path.read_text(encoding="utf-8"))
+    lines = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
+    rows = []
+    for number, row in enumerate(csv.DictReader(lines), 2):
+        if value not in row:
+            raise RunError(f"{path}: there is no column '{value}'. Columns: {', '.join(map(str, row))}")
+        try:
+            rows.append({k: v if k == "part" else float(v) for k, v in row.items() if v not in (None, "")})
+        except (TypeError, ValueError):
+            raise RunError(f"{path}, line {number}: only numbers are expected") from None
+    return [row for row in rows if value in row]
+
+
+def _beside(published: Iterable[dict[str, Any]], wanted: Mapping[str, Any], spec: TableSpec) -> dict[str, Any] | None:
+    for row in published:
+        if row.get("part", spec.part) != spec.part:
+            continue
+        if not all(name not in row or same(row[name], v) for name, v in spec.where.items()):
+            continue
+        if all(name in row and same(row[name], v) for name, v in wanted.items()):
+            return row
+    return None

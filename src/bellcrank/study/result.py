@@ -1,0 +1,178 @@
+"""The rows of a study: table, files, tables over two names, plots."""
+
+from __future__ import annotations
+
+import csv
+import importlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bellcrank.errors import RunError
+from bellcrank.files.record import guarded
+from bellcrank.study.pivot import Pivot, pivot
+from bellcrank.study.records import Definition
+from bellcrank.study.sampling import Value
+
+FINISHED = "finished"
+
+
+@dataclass(frozen=True)
+class Column:
+    """Unit and words of a column."""
+
+    unit: str
+    label: str
+
+
+@dataclass(frozen=True)
+class Row:
+    """One run: its part, its values, its measures (None where it failed), and how it ended."""
+
+    part: str
+    values: dict[str, Value]
+    measures: dict[str, float | None]
+    ended: str
+
+    @property
+    def finished(self) -> bool:
+        return self.ended == FINISHED
+
+
+@dataclass(frozen=True)
+class StudyResult:
+    """All runs of a study. `result["sd"]` is a column as an array (nan where a run failed); `rows` are the runs.
+
+    `made` runs were made now, `found` ones lay in `folder` already; `seconds` were spent in all of them together. `notes` are what there is to know.
+    """
+
+    definition: Definition
+    columns: dict[str, Column]
+    rows: tuple[Row, ...]
+    folder: Path
+    notes: tuple[str, ...]
+    made: int
+    found: int
+    seconds: float
+
+    @property
+    def name(self) -> str:
+        return self.definition.name
+
+    @property
+    def units(self) -> dict[str, str]:
+        return {name: c.unit for name, c in self.columns.items()}
+
+    @property
+    def failed(self) -> list[Row]:
+        return [row for row in self.rows if not row.finished]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __repr__(self) -> str:
+        return f"StudyResult({self.name!r}: {len(self.rows)} rows, {len(self.failed)} failed)"
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        if name not in self.columns:
+            raise RunError(f"no column '{name}'. Columns: {', '.join(self.columns)}")
+        found = [row.measures.get(name, row.values.get(name)) for row in self.rows]
+        if any(isinstance(x, str) for x in found):
+            return np.array(found, dtype=object)
+        return np.array([np.nan if x is None else float(x) for x in found])
+
+    @property
+    def heads(self) -> list[str]:
+        """Names of all columns: part (if there are several), what varies, what is measured, how the run ended."""
+        return [*(["part"] if len(self.definition.parts) > 1 else []), *self.columns, "ended"]
+
+    def table(self) -> Iterator[list[Any]]:
+        """The rows, in the order of `heads`; None where there is no value."""
+        for row in self.rows:
+            known: dict[str, Any] = {"part": row.part, **row.values, **row.measures, "ended": row.ended}
+            yield [known.get(name) for name in self.heads]
+
+    def best(self, measure: str, how: str = "min") -> Row | None:
+        """The run with the smallest (or largest) value of a measure."""
+        rows = [row for row in self.rows if row.measures.get(measure) is not None]
+        choose = min if how == "min" else max
+        return choose(rows, key=lambda row: row.measures[measure] or 0.0) if rows else None
+
+    def to_pandas(self) -> Any:
+        """A DataFrame, a row for each run (needs pandas)."""
+        pandas = _package("pandas")
+        frame = pandas.DataFrame(list(self.table()), columns=self.heads)
+        frame.attrs["units"] = self.units
+        return frame
+
+    def save(self, path: str | Path) -> Path:
+        """Writes the rows: .csv with a line of names and a line of units, or .parquet with units in the metadata of its columns."""
+        path = Path(path)
+        writers = {".csv": self._csv, ".parquet": self._parquet}
+        if path.suffix.lower() not in writers:
+            raise RunError(f"cannot save to '{path.name}': known endings are .csv and .parquet")
+        guarded("write", path, lambda: path.parent.mkdir(parents=True, exist_ok=True))
+        guarded("write", path, lambda: writers[path.suffix.lower()](path))
+        return path
+
+    def _csv(self, path: Path) -> None:
+        with path.open("w", newline="", encoding="utf-8") as stream:
+            writer = csv.writer(stream)
+            writer.writerow(self.heads)
+            writer.writerow([self.columns[h].unit if h in self.columns else "" for h in self.heads])
+            writer.writerows([_cell(x) for x in row] for row in self.table())
+
+    def _parquet(self, path: Path) -> None:
+        arrow, parquet = _package("pyarrow"), _package("pyarrow.parquet")
+        rows = list(self.table())
+        fields, arrays = [], []
+        for i, head in enumerate(self.heads):
+            values = [row[i] for row in rows]
+            words = any(isinstance(x, str) for x in values)
+            kind = arrow.string() if words else arrow.float64()
+            column = self.columns.get(head, Column("", ""))
+            fields.append(arrow.field(head, kind, metadata={"unit": column.unit, "label": column.label}))
+            arrays.append(arrow.array([x if x is None else str(x) if words else float(x) for x in values], type=kind))
+        parquet.write_table(arrow.table(arrays, schema=arrow.schema(fields, metadata={"title": self.name})), str(path))
+
+    def tables(self) -> list[Pivot]:
+        """The [[tables]] of the study."""
+        return [pivot(self.rows, spec, self.units) for spec in self.definition.tables]
+
+    def plot(self, folder: str | Path | None = None, ending: str = ".png") -> list[Path]:
+        """Draws the [[plots]] of the study, or a picture of every measure over what varies; returns their paths."""
+        from bellcrank.study.draw import draw_all
+
+        return draw_all(self, Path(folder) if folder is not None else self.folder, ending)
+
+    def as_dict(self) -> dict[str, Any]:
+        """All figures, ready for JSON."""
+        return {
+            "study": self.name,
+            "model": str(self.definition.model),
+            "runs": {"rows": len(self.rows), "made": self.made, "found": self.found, "failed": len(self.failed)},
+            "seconds": self.seconds,
+            "folder": str(self.folder),
+            "columns": {name: {"unit": c.unit, "label": c.label} for name, c in self.columns.items()},
+            "rows": [dict(zip(self.heads, row, strict=True)) for row in self.table()],
+            "tables": [t.as_dict() for t in self.tables()],
+            "notes": list(self.notes),
+        }
+
+
+def _cell(x: Any) -> str:
+    return "" if x is None else repr(float(x)) if isinstance(x, float) else str(x)
+
+
+def _package(name: str) -> Any:
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        raise RunError(f"this needs the package {name.split('.')[0]}: pip install 'bellcrank[files]'") from None
+
+
+def numeric(values: Sequence[Any]) -> bool:
+    return all(isinstance(x, int | float) for x in values)

@@ -1,0 +1,214 @@
+"""Runs on disk: lines of JSON in files that only grow, one file for each process that writes.
+
+In:  the folder of a study. Out: every record that was written whole. A record survives the death of the process that wrote it; a line that death cut
+short counts as not written. Files are locked while somebody may write to them, so that a study that goes on waits for what is left of an
+earlier one.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+import uuid
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import IO, Any
+
+from bellcrank.errors import RunError
+
+try:
+    import fcntl
+
+    _LOCKS = True
+except ImportError:  # Windows: two studies in one folder are not told apart there
+    _LOCKS = False
+
+RECORDS, STUDY, TOKEN = "runs", "study.json", "token"
+SYNC = 0.5  # s, after which what was written is forced onto the disk
+PATIENCE = 30.0  # s to wait for processes of an earlier start that are still writing
+_PROCESS = uuid.uuid4().hex[:12]  # names the files of this process
+
+
+def _lock(stream: IO[Any], wait: bool = False) -> bool:
+    """Locks a file for this process; False if another one has it."""
+    if not _LOCKS:
+        return True
+    try:
+        fcntl.flock(stream, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    except BlockingIOError:
+        return False
+    return True
+
+
+class Tail:
+    """All records of a folder, read as they grow; a record that stands there twice counts once."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._read: dict[str, int] = {}
+        self.records: dict[str, dict[str, Any]] = {}
+
+    def look(self) -> dict[str, dict[str, Any]]:
+        """Takes in what has been added."""
+        for path in sorted((self.folder / RECORDS).glob("*.jsonl")):
+            done = self._read.get(path.name, 0)
+            if path.stat().st_size <= done:
+                continue
+            with path.open("rb") as stream:
+                stream.seek(done)
+                new = stream.read()
+            whole = new.rfind(b"\n") + 1
+            self._read[path.name] = done + whole
+            for record in _whole(new[:whole]):
+                self.records.setdefault(record["key"], record)
+        return self.records
+
+
+def _whole(data: bytes) -> Iterator[dict[str, Any]]:
+    for line in data.splitlines():
+        try:
+            record = json.loads(line)
+        except ValueError:  # cut short, and something else written behind it
+            continue
+        if (
+            isinstance(record, dict)
+            and isinstance(record.get("key"), str)
+            and "ended" in record
+            and "measures" in record
+        ):
+            yield record
+
+
+def _ends_well(path: Path) -> bool:
+    with path.open("rb") as stream:
+        if stream.seek(0, os.SEEK_END) == 0:
+            return True
+        stream.seek(-1, os.SEEK_END)
+        return stream.read() == b"\n"
+
+
+class Writer:
+    """Appends records to the file of this process and thread. Use as a context."""
+
+    def __init__(self, folder: Path, name: str = "") -> None:
+        self.path = folder / RECORDS / f"{_PROCESS}{name}.jsonl"
+
+    def __enter__(self) -> Writer:
+        self._stream = self.path.open("ab", buffering=0)
+        _lock(self._stream, wait=True)
+        if not _ends_well(self.path):
+            self._stream.write(b"\n")
+        self._synced = time.monotonic()
+        return self
+
+    def add(self, record: Mapping[str, Any]) -> None:
+        """One line in one piece, with the system when this returns; on the disk itself soon after."""
+        self._stream.write(json.dumps(record, ensure_ascii=False, allow_nan=False).encode() + b"\n")
+        if time.monotonic() - self._synced > SYNC:
+            self._sync()
+
+    def _sync(self) -> None:
+        os.fsync(self._stream.fileno())
+        self._synced = time.monotonic()
+
+    def __exit__(self, *_: object) -> None:
+        self._sync()
+        self._stream.close()
+
+
+class Store:
+    """The folder of a study, held by one process at a time. Use as a context."""
+
+    def __init__(self, folder: str | Path) -> None:
+        self.folder = Path(folder).absolute()
+
+    def __enter__(self) -> Store:
+        try:
+            (self.folder / RECORDS).mkdir(parents=True, exist_ok=True)
+            self._held = (self.folder / "lock").open("a")
+        except OSError as error:
+            raise RunError(f"the results cannot be kept in {self.folder}: {error.strerror or error}") from None
+        if not _lock(self._held):
+            self._held.close()
+            raise RunError(f"another process runs a study in {self.folder}; wait for it, or choose another folder")
+        try:
+            self._wait_for_writers()
+            (self.folder / TOKEN).write_text(uuid.uuid4().hex, encoding="utf-8")
+        except BaseException:
+            self._held.close()
+            raise
+        return self
+
+    def _wait_for_writers(self) -> None:
+        """Processes of a study that was killed may be about to end."""
+        until = time.monotonic() + PATIENCE
+        for path in (self.folder / RECORDS).glob("*.jsonl"):
+            with path.open("rb") as stream:
+                while not _lock(stream):
+                    if time.monotonic() > until:
+                        raise RunError(f"a process of an earlier start still writes to {path}")
+                    time.sleep(0.05)
+
+    def __exit__(self, *_: object) -> None:
+        self._held.close()
+
+    @property
+    def token(self) -> str:
+        """A word by which a worker can tell that it sees this folder."""
+        return (self.folder / TOKEN).read_text(encoding="utf-8")
+
+    def records(self) -> dict[str, dict[str, Any]]:
+        """All runs that are kept here, by key."""
+        return Tail(self.folder).look()
+
+    def clear(self) -> None:
+        """Forgets all runs."""
+        for path in (self.folder / RECORDS).glob("*.jsonl"):
+            path.unlink()
+
+    def before(self) -> dict[str, Any] | None:
+        """The study as it was when it was last started here."""
+        try:
+            found = json.loads((self.folder / STUDY).read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return None
+        return found if isinstance(found, dict) else None
+
+    def note(self, job: Mapping[str, Any]) -> None:
+        """Remembers the study as it is."""
+        new = self.folder / f"{STUDY}.new"
+        new.write_text(json.dumps(job, indent=1, ensure_ascii=False), encoding="utf-8")
+        new.replace(self.folder / STUDY)
+
+
+def token_at(folder: str | Path) -> str | None:
+    """The word that lies in a folder; None where there is none, so on machines that do not share it."""
+    try:
+        return (Path(folder) / TOKEN).read_text(encoding="utf-8")
+    except OSError:
+        return None
+
+
+def changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
+    """What differs between two forms of a study, in words."""
+    a, b = dict(_leaves(before)), dict(_leaves(after))
+    found = []
+    for name in dict.fromkeys((*a, *b)):
+        if a.get(name) != b.get(name):
+            old, new = (_short(x[name]) if name in x else "nothing" for x in (a, b))
+            found.append(f"{name}: {old} is now {new}")
+    return found
+
+
+def _leaves(data: Any, name: str = "") -> Iterator[tuple[str, Any]]:
+    if isinstance(data, Mapping) and data:
+        for key, value in data.items():
+            yield from _leaves(value, f"{name}.{key}" if name else str(key))
+    else:
+        yield name, data
+
+
+def _short(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 40 else f"{text[:37]}..."

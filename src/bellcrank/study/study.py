@@ -1,0 +1,193 @@
+"""A study that is ready to run."""
+
+from __future__ import annotations
+
+import math
+import re
+import warnings
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import bellcrank as bc
+from bellcrank.errors import BellcrankError, ModelError, ModelWarning, RunError, counted
+from bellcrank.study.bench import FINISHED, Bench, build
+from bellcrank.study.check import channels_of, problems_with
+from bellcrank.study.crew import CONNECT, WORKERS, Crew, alone, has_dask, need_dask, remote
+from bellcrank.study.job import Job, job_of, key_of, plain, settled
+from bellcrank.study.local import local
+from bellcrank.study.records import Definition
+from bellcrank.study.result import Column, Row, StudyResult
+from bellcrank.study.sampling import Value
+from bellcrank.study.store import Store, changes
+
+Progress = Callable[[int, int, int], None]  # done, of all, failed
+
+
+class StudyError(ModelError):
+    """A study that cannot be run as it stands, with all its problems."""
+
+    def __str__(self) -> str:
+        return super().__str__().replace("model ", "study ", 1)
+
+
+class Study:
+    """One model over many values: `bc.read_study(path)` makes one, `run` runs it.
+
+    `definition` is what its file says, `equations` are those of the model, `points` the values of all runs.
+    """
+
+    def __init__(self, definition: Definition, job: Job, equations: bc.Equations) -> None:
+        self.definition, self.equations, self._job = definition, equations, job
+        self.points: list[tuple[str, dict[str, Value]]] = [
+            (p.name, values) for p in definition.parts for values in p.runs()
+        ]
+        self._keys = [key_of(job, values) for _, values in self.points]
+
+    @classmethod
+    def checked(cls, definition: Definition, problems: list[str]) -> Study:
+        """A study of a definition in which nothing is wrong; else an error with these problems and those that the model shows."""
+        first: dict[str, Value] = {}
+        for part in definition.parts:
+            runs = replace(part, grid={n: v[:1] for n, v in part.grid.items()}).runs()
+            first = runs[0] if runs else {}
+            break
+        found = list(problems)
+        if definition.model.vehicle or definition.model.file:
+            try:
+                job = job_of(definition)
+                now = settled(job, first)
+                equations = build(now, definition.model.file).equations()
+                found += problems_with(definition, now, equations)
+            except BellcrankError as error:
+                found += getattr(error, "problems", [str(error)])
+        if found:
+            raise StudyError(found, definition.name)
+        return cls(definition, job, equations)
+
+    def __repr__(self) -> str:
+        return f"Study({self.definition.name!r}: {counted(len(set(self._keys)), 'run')} of {self.definition.model})"
+
+    def __len__(self) -> int:
+        return len(set(self._keys))
+
+    def run(
+        self,
+        folder: str | Path | None = None,
+        *,
+        scheduler: str | None = None,
+        workers: int | None = None,
+        in_process: bool = False,
+        fresh: bool = False,
+        retry: bool = False,
+        progress: Progress | None = None,
+        timeout: float = CONNECT,
+        patience: float = WORKERS,
+    ) -> StudyResult:
+        """Runs what is not done yet, on all cores of this machine or on the Dask cluster at `scheduler`; returns all rows.
+
+        Runs are kept in `folder` as they end (default: the name of the study with _results); what lies there is not run again,
+        unless `fresh`, or `retry` for runs that failed. `workers`: processes on this machine, by default one per core; `in_process`: none.
+        `timeout`, `patience`: s to reach a scheduler, and to wait for its workers.
+        """
+        if in_process and (scheduler or workers):
+            raise RunError("in_process=True takes neither a scheduler nor workers")
+        usual = re.sub(r"[^\w.-]+", "_", self.definition.name) + "_results"
+        with Store(usual if folder is None else folder) as store:
+            if fresh:
+                store.clear()
+            kept = {} if fresh else store.records()
+            notes = self._compare(store, kept)
+            if retry:
+                kept = {k: r for k, r in kept.items() if r["ended"] == FINISHED}
+            done = {key: kept[key] for key in self._keys if key in kept}
+            again = len(done)
+            self._run_rest(store, done, progress, (scheduler, workers, in_process, timeout, patience))
+            return self._result(store, done, again, notes)
+
+    def _compare(self, store: Store, kept: dict[str, Any]) -> list[str]:
+        """What changed since the study was last started here, and what that means."""
+        before, notes = store.before(), []
+        store.note(self._job)
+        changed = changes(before, self._job) if before is not None else []
+        aside = len(set(kept) - set(self._keys))
+        if changed and aside:
+            more = f"; and {len(changed) - 5} more" if len(changed) > 5 else ""
+            notes.append(f"the study has changed since it was last started here: {'; '.join(changed[:5])}{more}")
+        if aside:
+            held = len(set(self._keys) & set(kept))
+            notes.append(
+                f"{counted(aside, 'kept run')} {'belongs' if aside == 1 else 'belong'} to another form of the study and {'is' if aside == 1 else 'are'} left aside; {held} of {len(self)} can be used"
+            )
+        return notes
+
+    def _run_rest(self, store: Store, done: dict[str, Any], progress: Progress | None, how: Any) -> None:
+        scheduler, workers, in_process, timeout, patience = how
+        rest = list({k: (k, v) for k, (_, v) in zip(self._keys, self.points, strict=True) if k not in done}.values())
+
+        total, failed = len(self), sum(r["ended"] != FINISHED for r in done.values())
+
+        def tell(record: dict[str, Any]) -> None:
+            nonlocal failed
+            failed += record["key"] not in done and record["ended"] != FINISHED
+            done[record["key"]] = record
+            if progress is not None:
+                progress(len(done), total, failed)
+
+        if progress is not None:
+            progress(len(done), total, failed)
+        if not rest:
+            return
+        if not in_process and scheduler is None and not has_dask():
+            warnings.warn(
+                "the packages dask and distributed are not installed (pip install 'bellcrank[study]'): the study runs in this process, on one core",
+                ModelWarning,
+                stacklevel=4,
+            )
+            in_process = True
+        if in_process:
+            alone(self._job, rest, store, tell)
+            return
+        need_dask()
+        if scheduler is not None:
+            with remote(scheduler, timeout) as client:
+                Crew(client, self._job, store, tell, patience).do(rest)
+            return
+        self._compile()
+        with local(workers, store.folder) as (client, processes):
+            Crew(client, self._job, store, tell, math.inf, processes.look_after).do(rest)
+
+    def _compile(self) -> None:
+        """Puts the compiled model into the cache of this machine, where the workers find it."""
+        first = settled(self._job, self.points[0][1])
+        Bench(self.equations, first["run"].get("backend"))
+
+    def _result(self, store: Store, done: dict[str, Any], again: int, notes: list[str]) -> StudyResult:
+        rows = tuple(
+            Row(part, dict(values), done[key]["measures"], done[key]["ended"])
+            for key, (part, values) in zip(self._keys, self.points, strict=True)
+        )
+        told = dict.fromkeys(note for key in dict.fromkeys(self._keys) for note in done[key].get("notes", ()))
+        spent = sum(done[key]["seconds"] for key in set(self._keys))
+        return StudyResult(
+            self.definition, self._columns(), rows, store.folder, (*notes, *told), len(self) - again, again, spent
+        )
+
+    def _columns(self) -> dict[str, Column]:
+        """Units and words of what varies and of what is measured."""
+        e = self.equations
+        q, channels = e.quantities, channels_of(e)
+        found = {}
+        for name in self.definition.varied:
+            low, key = name.lower(), plain(name)
+            if key in channels:
+                found[name] = Column(channels[key][1], "initial value")
+            elif low in e.analysis.parameters and low in q.unit:
+                found[name] = Column(q.unit[low].text, q.label.get(low) or "")
+            else:
+                found[name] = Column("s" if name in ("run.t_end", "run.step") else "", "")
+        for m in self.definition.measures:
+            of = ", ".join(channels[plain(c)][0] for c in m.channels)
+            found[m.name] = Column(m.unit(channels[plain(m.channels[0])][1]), f"{m.kind} of {of}")
+        return found

@@ -1,0 +1,101 @@
+"""What a worker does: a few runs of a study, one after another, each kept on disk as it ends.
+
+A worker derives and compiles a model once and keeps it; the compiled program comes from the cache of its machine, where the first that needs it puts it.
+Where a worker sees the folder of the study, it writes there itself, and leaves out runs that already lie there: then the death of a
+process costs the run it was in and no other. Elsewhere results travel back when a task ends.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import threading
+import time
+import warnings
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import bellcrank as bc
+from bellcrank.errors import BellcrankError, ModelWarning, RunError
+from bellcrank.study.bench import Bench, failed
+from bellcrank.study.job import Job, settled, variant_of
+from bellcrank.study.sampling import Value
+from bellcrank.study.store import Tail, Writer, token_at
+
+Runs = Sequence[tuple[str, Mapping[str, Value]]]  # key and values
+KEPT = 8  # compiled models that a thread keeps
+
+_own = threading.local()  # a compiled model has state of its own, so no two threads share one
+
+
+def _models() -> OrderedDict[str, Bench | str]:
+    if not hasattr(_own, "models"):
+        _own.models = OrderedDict()
+    found: OrderedDict[str, Bench | str] = _own.models
+    return found
+
+
+def _bench(job: Job) -> Bench | str:
+    """The model of a run, or the sentence that says why there is none."""
+    models, variant = _models(), variant_of(job)
+    if variant not in models:
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", ModelWarning)  # told when the study was read
+                models[variant] = Bench.of(job)
+        except BellcrankError as error:
+            models[variant] = str(error)
+        except Exception as error:  # a fault: the other runs go on
+            models[variant] = f"{type(error).__name__}: {error}"
+        while len(models) > KEPT:
+            models.popitem(last=False)
+    models.move_to_end(variant)
+    return models[variant]
+
+
+def one_run(job: Job, key: str, values: Mapping[str, Value]) -> dict[str, Any]:
+    """The record of a run."""
+    job = settled(job, values)
+    bench = _bench(job)
+    found = bench.run(job) if isinstance(bench, Bench) else failed(job, bench)
+    return {"key": key, "values": dict(values), **found, "by": f"{socket.gethostname()}:{os.getpid()}"}
+
+
+def work(job: Job, runs: Runs, folder: str, token: str, seconds: float) -> tuple[bool, list[dict[str, Any]]]:
+    """Records of as many of the runs as are done within some seconds, at least of one; and whether they lie in the folder already."""
+    if job["bellcrank"] != bc.__version__:
+        raise RunError(
+            f"the worker {socket.gethostname()}:{os.getpid()} has Bellcrank {bc.__version__}, the study comes from {job['bellcrank']}"
+        )
+    there = token_at(folder)
+    if there is not None and there != token:
+        return True, []  # the study was started again meanwhile: this task belongs to nobody
+    records: list[dict[str, Any]] = []
+    until = time.monotonic() + seconds
+    with ExitStack() as stack:
+        kept: Mapping[str, dict[str, Any]] = {}
+        writer = None
+        if there is not None:
+            writer = stack.enter_context(Writer(Path(folder), f"-{threading.get_ident()}"))
+            kept = _tail(folder, token).look()
+        for key, values in runs:
+            record = kept.get(key)
+            if record is None:
+                record = one_run(job, key, values)
+                if writer is not None:
+                    writer.add(record)
+            records.append(record)
+            if time.monotonic() > until:
+                break
+    return there is not None, records
+
+
+def _tail(folder: str, token: str) -> Tail:
+    """Of the records of one start of a study."""
+    if getattr(_own, "tail", None) is None or _own.tail[0] != token:
+        _own.tail = (token, Tail(Path(folder)))
+    found: Tail = _own.tail[1]
+    return found

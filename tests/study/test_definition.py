@@ -1,0 +1,95 @@
+"""What a study file may say, and what is told when it says something else."""
+
+import pytest
+
+import bellcrank as bc
+from tests.study.studies import mass, toml
+
+
+def problems(study):
+    with pytest.raises(bc.ModelError) as told:
+        bc.read_study(study)
+    return told.value.problems
+
+
+def test_every_problem_is_named_at_once():
+    wrong = mass(
+        grid={"k": [1, 2], "kk": [1], "q(mas)": [0.1], "run.backend": ["c"]},
+        run={"backend": "python", "t_end": -1, "stepp": 0.1},
+        measures={"a": {"kind": "rmss", "of": "q(mass)"}, "b": {"kind": "rms", "of": "q(masss)"}, "c": {"kind": "rms"}},
+        initial={"u(mass)": "2*w"},
+        inputs={"force": 1},
+        tables=[{"value": "d", "rows": "m"}],
+        colour="red",
+    )
+    text = "\n".join(problems(wrong))
+    for sentence in (
+        "'colour' is not known",
+        "[run]: 'stepp' is not known. Did you mean 'step'?",
+        "[run]: t_end = -1 must be positive",
+        "[measures] a: no measure 'rmss'. Did you mean 'rms'? Measures: sd (",
+        "[measures] c: of is missing",
+        "no parameter 'kk', and no formula uses it. Did you mean 'k'? Parameters: k.",
+        "no state 'q(mas)'. Did you mean 'q(mass)'? States: q(mass), u(mass).",
+        "'run.backend' cannot vary",
+        "no channel 'q(masss)'. Did you mean 'q(mass)'? Channels: q(mass), u(mass)",
+        "[initial] u(mass): nobody gives 'w'",
+        "no input 'force'",
+        "[[tables]] 1: no measure 'd'",
+        "[[tables]] 1: 'm' does not vary there",
+    ):
+        assert sentence in text, sentence
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"grid": {}}, "nothing to vary"),
+        ({"grid": {"k": []}}, "must be a list of values"),
+        ({"grid": {"k": [1, float("nan")]}}, "not a finite number"),
+        ({"grid": {"k": [1, 1.0]}}, "stands there twice"),
+        ({"grid": {"k": ["soft"]}}, "'soft' is not a number"),
+        ({"grid": {"k": {"from": 1, "to": 2}}}, "count is missing"),
+        ({"grid": {"k": {"from": 0, "to": 2, "count": 3, "spacing": "log"}}}, "must be positive"),
+        ({"grid": {"k": [1], "model.stiffness": [1]}}, "takes no argument 'stiffness'"),
+        ({"samples": {"count": 3, "of": {"k": {"uniform": [2, 1]}}}}, "low below high"),
+        ({"samples": {"count": 3, "seed": 1, "of": {"k": {"gauss": [2, 1]}}}}, "not a distribution"),
+        ({"samples": {"count": 0, "seed": 1, "of": {"w": {"uniform": [1, 2]}}}}, "whole number of at least 1"),
+        ({"samples": {"count": 3, "seed": 1, "of": {"k": {"normal": [1, 2]}}}}, "both in grid and in samples"),
+        ({"measures": {}}, "nothing to measure"),
+        ({"measures": {"a": {"kind": "max", "of": "q(mass)", "from": 9}}}, "lies after the end of the runs"),
+        ({"measures": {"a": {"kind": "max", "of": ["q(mass)", "u(mass)"]}}}, "different units"),
+        ({"measures": {"k": {"kind": "max", "of": "q(mass)"}}}, "needs another name"),
+        ({"model": {}}, "either vehicle = or file = is needed"),
+        ({"model": {"file": "nothing.py"}}, "no file nothing.py"),
+        ({"model": {"vehicle": "motorcicle"}}, "Did you mean 'motorcycle'? It is one of car, motorcycle"),
+        ({"model": {"vehicle": "motorcycle", "terrain": {"kind": "hil"}}}, "no terrain 'hil'. Did you mean 'hill'?"),
+        ({"model": {"vehicle": "motorcycle", "terrain": {"kind": "hill", "hight": 1}}}, "Did you mean 'height'?"),
+        ({"model": {"vehicle": "motorcycle", "terrain": {"kind": "iso8608"}}}, "missing a required"),
+        ({"model": {"vehicle": "motorcycle", "arguments": {"rim": -1}}}, "the mass must be positive"),
+        ({"run": {"method": "rk5"}}, "method='rk5' is not known"),
+        ({"run": {"dae": "magic"}}, "method='magic' is not known"),
+        ({"run": {"backend": "cobol"}}, "backend = 'cobol' is not known"),
+        ({"parameters": {"k": "2*("}}, "[parameters]: k:"),
+        ({"outputs": {"e": "sqrt("}}, "output"),
+        ({"plots": [{"file": "../x.png", "value": "end", "x": "k"}]}, "without a folder"),
+        ({"parts": [{"grid": {"k": [1]}}]}, "must stand in one of the [[parts]]"),
+    ],
+)  # fmt: skip
+def test_mistakes_of_one_kind(change, sentence):
+    assert sentence in "\n".join(problems(mass(**change)))
+
+
+def test_a_file_is_the_same_as_a_mapping(tmp_path):
+    path = tmp_path / "mass.toml"
+    path.write_text(toml(mass()), encoding="utf-8")
+    assert bc.read_study(path).definition == bc.read_study(mass()).definition
+
+
+@pytest.mark.parametrize(("text", "sentence"), [("[[", "not a TOML file"), (None, "cannot be read")])
+def test_unreadable_files(tmp_path, text, sentence):
+    path = tmp_path / "study.toml"
+    if text is not None:
+        path.write_text(text, encoding="utf-8")
+    with pytest.raises(bc.ModelError, match=sentence):
+        bc.read_study(path)

@@ -1,0 +1,325 @@
+"""Studies in this process: values against closed forms, resuming, changes, failures, files."""
+
+import csv
+import math
+import multiprocessing
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import bellcrank as bc
+from bellcrank import cli
+from bellcrank.cli.study import Bar
+from bellcrank.study import crew
+from bellcrank.study.store import RECORDS, Store, Tail
+from bellcrank.study.worker import work
+from tests.study.studies import MARKED, end, mass, started, toml
+
+
+def run(study, folder, **options):
+    return bc.read_study(study).run(folder, in_process=True, **options)
+
+
+def test_rows_are_right(tmp_path):
+    result = run(mass(), tmp_path)
+    assert len(result) == 3
+    assert result["end"] == pytest.approx([end(1), end(4), end(9)], abs=1e-6)
+    assert result.units == {"k": "N/m", "end": "m", "fastest": "m/s"}
+    assert (result.made, result.found, result.failed) == (3, 0, [])
+
+
+def test_finished_runs_are_not_made_again(tmp_path):
+    marks = tmp_path / "marks"
+    study = mass(marks)
+    run(study, tmp_path / "r")
+    again = run(study, tmp_path / "r")
+    assert (again.made, again.found) == (0, 3)
+    more = run({**study, "grid": {"k": [9, 16, 1.0, 4]}}, tmp_path / "r")  # 1.0 is 1
+    assert (more.made, more.found) == (1, 3)
+    assert more["end"] == pytest.approx([end(9), end(16), end(1), end(4)], abs=1e-6)
+    assert started(marks) == {1: 1, 4: 1, 9: 1, 16: 1}
+    run(study, tmp_path / "r", fresh=True)
+    assert started(marks) == {1: 2, 4: 2, 9: 2, 16: 1}
+
+
+def test_a_line_cut_short_is_not_a_run(tmp_path):
+    marks = tmp_path / "marks"
+    study = mass(marks)
+    run(study, tmp_path)
+    (file,) = (tmp_path / RECORDS).glob("*.jsonl")
+    file.write_bytes(file.read_bytes()[:-7])
+    again = run(study, tmp_path)
+    assert (again.made, again.found) == (1, 2)
+    assert again["end"] == pytest.approx([end(1), end(4), end(9)], abs=1e-6)
+    assert len(Tail(tmp_path).look()) == 3
+
+
+def test_a_changed_study_says_what_changed(tmp_path):
+    marks = tmp_path / "marks"
+    run(mass(marks), tmp_path)
+    changed = run(mass(marks, run={"backend": "python", "t_end": 0.25}), tmp_path)
+    assert (changed.made, changed.found) == (3, 0)
+    assert changed["end"] == pytest.approx([math.cos(0.25 * w) for w in (1, 2, 3)], abs=1e-6)
+    assert "run.t_end: nothing is now 0.25" in changed.notes[0]
+    assert "3 kept runs belong to another form of the study and are left aside; 0 of 3 can be used" in changed.notes[1]
+    back = run(mass(marks), tmp_path)
+    assert (back.made, back.found) == (0, 3)
+
+
+def test_a_changed_model_file_changes_the_study(tmp_path):
+    file = tmp_path / "model.py"
+    source = MARKED.read_text(encoding="utf-8")
+    file.write_text(source, encoding="utf-8")
+    study = mass(model={"file": str(file)})
+    run(study, tmp_path / "r")
+    file.write_text(source.replace("mass=1", "mass=4"), encoding="utf-8")
+    heavier = run(study, tmp_path / "r")
+    assert (heavier.made, heavier.found) == (3, 0)
+    assert heavier["end"] == pytest.approx([end(k / 4) for k in (1, 4, 9)], abs=1e-6)
+
+
+def test_a_run_that_fails_is_a_row(tmp_path):
+    """k = 1e9 is far beyond what the step can follow; a formula divides by zero for k = 1."""
+    study = mass(grid={"k": [1, 2, 1e9]}, parameters={"w": "1/(k - 1)"}, initial={"u(mass)": "w - w"})
+    result = run({**study, "run": {"backend": "python", "method": "euler", "t_end": 20, "step": 0.05}}, tmp_path)
+    first, second, third = result.rows
+    assert "w: 1/(k - 1) is nan, not a finite number" in first.ended
+    assert second.finished
+    assert third.ended.startswith("stopped at t =")
+    assert first.measures == third.measures == {"end": None, "fastest": None}
+    assert np.isnan(result["end"][[0, 2]]).all()
+    assert (
+        run(
+            study | {"run": {"backend": "python", "method": "euler", "t_end": 20, "step": 0.05}}, tmp_path, retry=True
+        ).made
+        == 2
+    )
+
+
+def test_values_go_where_they_belong(tmp_path):
+    """Initial values, settings of the run, arguments of the model, and names that only formulas use."""
+    study = mass(
+        grid={"q(mass)": [1, 2], "run.t_end": [0.25, 0.5], "model.pause": [0, 0.0001], "w": [2, 3]},
+        parameters={"k": "w**2"},
+    )
+    result = run(study, tmp_path)
+    assert len(result) == 16
+    for row in result.rows:
+        v = row.values
+        assert row.measures["end"] == pytest.approx(v["q(mass)"] * math.cos(v["w"] * v["run.t_end"]), abs=1e-6)
+    assert result.units["q(mass)"] == "m"
+
+
+def test_equal_runs_of_different_parts_are_made_once(tmp_path):
+    marks = tmp_path / "marks"
+    study = mass(
+        marks,
+        parameters={"k": 4},
+        parts=[{"name": "a", "grid": {"k": [1, 4]}}, {"name": "b", "grid": {"q(mass)": [1, 2]}}],
+    )
+    del study["grid"]
+    result = run(study, tmp_path)
+    assert [row.part for row in result.rows] == ["a", "a", "b", "b"]
+    assert result["end"] == pytest.approx([end(1), end(4), end(4), 2 * end(4)], abs=1e-6)
+    assert result.made == 4  # the initial value 1 of the model and that of the study are not known to be one
+    assert started(marks) == {1: 1, 4: 3}
+
+
+def test_tables_of_the_best_beside_published_values(tmp_path):
+    (tmp_path / "book.csv").write_text("# of a book\nk,q(mass),end\n1,2,1.7\n4,3,1.6\n", encoding="utf-8")
+    study = mass(
+        grid={"k": [1, 4], "q(mass)": [3, 2]},
+        tables=[{"value": "end", "rows": "k", "best": "min", "beside": "book.csv", "source": "a book"}],
+    )
+    (table,) = bc.read_study(study, folder=tmp_path).run(tmp_path / "r", in_process=True).tables()
+    (one,), (four,) = table.cells
+    assert (one.value, one.at, one.published) == (pytest.approx(2 * end(1)), {"q(mass)": 2}, 1.7)
+    assert (four.value, four.published, four.published_at) == (pytest.approx(2 * end(4)), 1.6, {"q(mass)": 3})
+    assert table.lines()[1] == ["1", "1.755 (2) | 1.7 (2)"]
+
+
+def test_files_hold_names_and_units(tmp_path):
+    pytest.importorskip("pyarrow")
+    import pyarrow.parquet as parquet
+
+    result = run(mass(grid={"k": [1, 4], "run.method": ["rk4", "rk2"]}), tmp_path)
+    head, units, *rows = csv.reader(result.save(tmp_path / "t.csv").read_text(encoding="utf-8").splitlines())
+    assert head == ["k", "run.method", "end", "fastest", "ended"]
+    assert units == ["N/m", "", "m", "m/s", ""]
+    assert float(rows[0][2]) == result["end"][0]
+    table = parquet.read_table(result.save(tmp_path / "t.parquet"))
+    assert table["end"].to_pylist() == result["end"].tolist()
+    assert table["run.method"].to_pylist() == ["rk4", "rk2"] * 2
+    assert table.schema.field("fastest").metadata[b"unit"] == b"m/s"
+    with pytest.raises(bc.RunError, match="known endings"):
+        result.save(tmp_path / "t.xls")
+
+
+def test_pictures(tmp_path):
+    grid = run(mass(grid={"k": [1, 4], "q(mass)": [1, 2, 3]}), tmp_path / "grid")
+    assert [p.name for p in grid.plot()] == ["end.png", "fastest.png"]
+    samples = {"count": 4, "seed": 1, "of": {"k": {"uniform": [1, 9]}}}
+    study = mass(samples=samples, plots=[{"file": "e.svg", "value": "end", "x": "k"}])
+    del study["grid"]
+    (path,) = run(study, tmp_path / "samples").plot()
+    assert path.read_text(encoding="utf-8").startswith("<?xml")
+
+
+# ---- models
+
+
+def test_vehicles_on_terrains_that_vary(tmp_path):
+    """The same as without a study: vehicle and terrain of bc, run by simulate(), measured by hand."""
+    study = {
+        "name": "roads",
+        "model": {
+            "vehicle": "motorcycle",
+            "arguments": {"model": 1},
+            "terrain": {"kind": "iso8608", "length": 40, "spacing": 0.5},
+        },
+        "run": {"backend": "python", "t_end": 0.05, "step": 0.005},
+        "parameters": {"g": 9.81},
+        "initial": {"u(frame)": "v"},
+        "grid": {"terrain.seed": [1, 2], "terrain.road": ["E"], "v": [12.0], "model.rim": [1.5, -1]},
+        "measures": {"load": {"kind": "max", "of": "rear.tyre_load"}, "x": {"kind": "final", "of": "q(frame)"}},
+    }
+    result = run(study, tmp_path)
+    for row in result.rows:
+        if row.values["model.rim"] < 0:
+            assert "the mass must be positive" in row.ended
+            continue
+        ground = bc.terrain.iso8608("E", seed=row.values["terrain.seed"], length=40, spacing=0.5)
+        sim = bc.vehicles.motorcycle(model=1, rim=1.5, terrain=ground).equations().compile(backend="python")
+        direct = sim.simulate(t_end=0.05, step=0.005, parameters={"g": 9.81}, initial={"u(frame)": 12.0})
+        assert row.measures["load"] == direct["rear.tyre_load"].max()
+        assert row.measures["x"] == direct["q(frame)"][-1]
+    assert len({row.measures["load"] for row in result.rows if row.finished}) == 2
+
+
+def test_inputs_and_added_channels(tmp_path):
+    """A force of size f from 0.1 s on, on a mass of 1 kg: x = f (t - 0.1)^2/2."""
+    model = tmp_path / "pushed.py"
+    model.write_text(
+        "import bellcrank as bc\n\ndef model():\n    s = bc.System('pushed')\n    b = s.add_body('b', translate=1, mass=1, inertia=0)\n"
+        "    s.add_variable('push', units='F')\n    s.add_force('f', magnitude='push', direction=s.inertial[1], at=b.origin)\n    return s\n",
+        encoding="utf-8",
+    )
+    study = {
+        "model": {"file": "pushed.py"},
+        "run": {"backend": "python", "t_end": 0.5, "step": 0.01},
+        "inputs": {"push": {"step": {"at": 0.1, "height": "f"}}},
+        "outputs": {"acc": {"formula": "dot(dxdt(vel(b.origin)), [n1])", "units": "L/T**2", "label": "acceleration"}},
+        "grid": {"f": [2, 3]},
+        "measures": {"x": {"kind": "final", "of": "q(b)"}, "a": {"kind": "max", "of": "acc"}},
+    }
+    result = bc.read_study(study, folder=tmp_path).run(tmp_path / "r", in_process=True)
+    assert result["x"] == pytest.approx([0.16, 0.24])
+    assert result["a"] == pytest.approx([2, 3])
+    assert result.units["a"] == "m/s2"
+    with pytest.raises(bc.ModelError, match="no value is given for the input 'push'"):
+        bc.read_study({**study, "inputs": {}, "grid": {"q(b)": [0]}}, folder=tmp_path)
+
+
+@pytest.mark.filterwarnings("ignore::bellcrank.ModelWarning")
+def test_decks(tmp_path):
+    deck = Path(bc.__file__).parents[2] / "examples" / "decks" / "passenger_car.lsp"
+    study = {
+        "model": {"file": str(deck)},
+        "run": {"backend": "python", "t_end": 0.2, "step": 0.025},
+        "grid": {"speed": [600, 1200]},
+        "measures": {"lateral": {"kind": "peak", "of": "Ay"}},
+    }
+    result = run(study, tmp_path)
+    assert not result.failed
+    assert result["lateral"][0] < result["lateral"][1]
+
+
+def test_a_worker_of_another_version_refuses(tmp_path):
+    with pytest.raises(bc.RunError, match=r"has Bellcrank .*, the study comes from 0\.0\.1"):
+        work({"bellcrank": "0.0.1"}, [], str(tmp_path), "", 1.0)
+
+
+def test_the_bar():
+    bar = Bar("mass")
+    bar.count(10, 40, 0)
+    bar.count(20, 40, 1)
+    assert bar.line(5.0) == f"mass [{'#' * 14}{'.' * 14}] 20/40, 1 failed, 5 s, 10 s left"
+
+
+# ---- who runs it
+
+
+def test_one_process_at_a_time(tmp_path):
+    with Store(tmp_path), pytest.raises(bc.RunError, match="another process runs a study in"):
+        run(mass(), tmp_path)
+    assert run(mass(), tmp_path).made == 3
+
+
+def test_without_dask_one_core_is_offered(tmp_path, monkeypatch):
+    monkeypatch.setattr("bellcrank.study.study.has_dask", lambda: False)
+    with pytest.warns(
+        bc.ModelWarning, match="pip install 'bellcrank.study.'.*: the study runs in this process, on one core"
+    ):
+        assert bc.read_study(mass()).run(tmp_path).made == 3
+    monkeypatch.setattr(crew, "has_dask", lambda: False)
+    with pytest.raises(bc.RunError, match="needs the packages dask and distributed"):
+        bc.read_study(mass()).run(tmp_path / "other", scheduler="tcp://127.0.0.1:1")
+
+
+@pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "nonsense://x", "127.0.0.1"])
+def test_unreachable_scheduler(tmp_path, address):
+    pytest.importorskip("distributed")
+    with pytest.raises(bc.RunError, match=f"no Dask scheduler answers at {address} within"):
+        bc.read_study(mass()).run(tmp_path, scheduler=address, timeout=0.5)
+
+
+def test_folder_that_cannot_be_made(tmp_path):
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    with pytest.raises(bc.RunError, match="results cannot be kept in"):
+        run(mass(), tmp_path / "file")
+
+
+# ---- command line
+
+
+def command(*arguments):
+    return cli.main(["study", *(str(a) for a in arguments)])
+
+
+def test_command(tmp_path, capsys):
+    file = tmp_path / "mass.toml"
+    file.write_text(toml(mass(grid={"k": [1, 4, -1e9]})), encoding="utf-8")
+    assert command(file, "--check") == 0
+    assert capsys.readouterr().out == "mass: 3 runs of marked.py, nothing wrong\n"
+    options = ("--out", tmp_path / "r", "--in-process", "--table", tmp_path / "rows.parquet", "--format", "svg")
+    assert command(file, *options) == 0
+    out = capsys.readouterr().out
+    assert "3 made, 0 found" in out
+    assert "1 failed" in out
+    assert f"{end(4):.5g}" in out
+    assert "failed: k = -1e+09: " in out
+    assert {p.name for p in (tmp_path / "r").iterdir()} >= {"table.csv", "end.svg", "fastest.svg"}
+    assert (tmp_path / "rows.parquet").exists()
+
+
+@pytest.mark.parametrize(
+    ("change", "options", "message"),
+    [
+        ({"measures": {"a": {"kind": "comfort", "of": "q(mass)"}}}, (), "no measure 'comfort'"),
+        ({"grid": {"stiffness": [1]}}, (), "no parameter 'stiffness', and no formula uses it. Parameters: k."),
+        ({}, ("--table", "x.xls"), "ends in .csv or .parquet"),
+        ({}, ("--in-process", "--workers", "2"), "takes neither a scheduler nor workers"),
+    ],
+)
+def test_mistakes_are_told_without_traceback(tmp_path, capsys, monkeypatch, change, options, message):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "s.toml").write_text(toml(mass(**change)), encoding="utf-8")
+    assert command("s.toml", *options) == 1
+    told = capsys.readouterr().err
+    assert message in told
+    assert "Traceback" not in told
+
+
+def test_no_process_is_left():
+    assert not multiprocessing.active_children()

@@ -1,0 +1,116 @@
+"""W_k against the factors printed in ISO 2631-1:1997, Table 3, and against an independent program."""
+
+import numpy as np
+import pytest
+from scipy.signal import lsim
+
+from bellcrank.study.weighting import _fraction, factor, weighted
+
+# Table 3, principal frequency weightings in one-third octaves: frequency in Hz, W_k factor times 1000
+TABLE = [
+    "0.1",
+    "31.2",
+    "0.125",
+    "48.6",
+    "0.16",
+    "79.0",
+    "0.2",
+    "121",
+    "0.25",
+    "182",
+    "0.315",
+    "263",
+    "0.4",
+    "352",
+    "0.5",
+    "418",
+    "0.63",
+    "459",
+    "0.8",
+    "477",
+    "1",
+    "482",
+    "1.25",
+    "484",
+    "1.6",
+    "494",
+    "2",
+    "531",
+    "2.5",
+    "631",
+    "3.15",
+    "804",
+    "4",
+    "967",
+    "5",
+    "1039",
+    "6.3",
+    "1054",
+    "8",
+    "1036",
+    "10",
+    "988",
+    "12.5",
+    "902",
+    "16",
+    "768",
+    "20",
+    "636",
+    "25",
+    "513",
+    "31.5",
+    "405",
+    "40",
+    "314",
+    "50",
+    "246",
+    "63",
+    "186",
+    "80",
+    "132",
+    "100",
+    "88.7",
+    "125",
+    "54.0",
+    "160",
+    "28.5",
+    "200",
+    "15.2",
+    "250",
+    "7.90",
+    "315",
+    "3.98",
+    "400",
+    "1.95",
+]
+
+
+def test_factors_of_the_standard():
+    """Within one unit of the last digit printed, at all 37 frequencies."""
+    assert len(TABLE) == 2 * 37
+    for frequency, printed in zip(TABLE[::2], TABLE[1::2], strict=True):
+        last = 10.0 ** -(len(printed.partition(".")[2]))
+        assert 1000 * float(factor(float(frequency))) == pytest.approx(float(printed), abs=last), frequency
+
+
+@pytest.mark.parametrize("frequency", [0.5, 2.0, 5.0, 16.0])
+def test_a_sine_is_weighted_by_its_factor(frequency):
+    t = np.linspace(0, 30, 60001)
+    y = weighted(t, np.sin(2 * np.pi * frequency * t))[40000:]
+    assert np.sqrt(2 * np.mean(y**2)) == pytest.approx(float(factor(frequency)), rel=1e-3)
+
+
+def test_agrees_with_an_independent_program_on_any_signal():
+    """SciPy's lsim, which integrates the state equations with a matrix exponential; the signal starts with a jump."""
+    t = np.linspace(0, 4, 1601)
+    x = np.cumsum(np.random.default_rng(1).normal(size=len(t))) + 3.0
+    _, expected, _ = lsim(_fraction(), x, t)
+    assert weighted(t, x) == pytest.approx(expected, abs=1e-6 * np.abs(expected).max())
+
+
+def test_uneven_steps():
+    """A last step that is shorter, as of a run whose end is no multiple of its step."""
+    t = np.append(np.arange(0, 2, 0.002), 2.0005)
+    x = np.sin(7 * t)
+    even = np.linspace(0, 2.0005, 4002)
+    assert weighted(t, x)[-1] == pytest.approx(weighted(even, np.sin(7 * even))[-1], abs=1e-4)
