@@ -7,6 +7,7 @@ from scipy.linalg import expm
 import bellcrank as bc
 from bellcrank.build.compiler import find_compiler
 from bellcrank.build.fortran import find_fortran
+from tests.models import system
 from tests.programs import LANGUAGES, SKIPPED, build
 
 K, D, C, GAIN, Q0 = 2.0, 0.5, 3.0, 2.0, 0.2
@@ -227,3 +228,18 @@ def test_check_covers_parameters_of_routines():
     from bellcrank.verify.check import check
 
     assert check(places(("python",)), states=3).passed
+
+
+@BOTH
+def test_routines_of_all_languages_in_a_loop():
+    """Loops are assembled in Python; a routine that is given in C or Fortran alone is called there as well."""
+    found = []
+    for given in ("python", "c", "fortran"):
+        s = system("four_bar")
+        texts = dict(zip(("python", "c", "fortran"), TEXTS["spring"], strict=True))
+        s.add_external("spring", arguments=("q", "c"), **{given: texts[given]})
+        s.add_moment("extra", magnitude="m0*spring(q(a), 2)", direction="[n3]", on="a")
+        s.set_defaults(m0=3)
+        found.append(s.equations().compile(backend="c").simulate(t_end=0.2)["q(a)"])
+    np.testing.assert_allclose(found[1], found[0], rtol=1e-10)
+    np.testing.assert_allclose(found[2], found[0], rtol=1e-10)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -21,7 +22,7 @@ from bellcrank.kinematics.analysis import Analysis
 from bellcrank.kinematics.analysis import Loops as Elimination
 from bellcrank.kinematics.dimensions import Quantities
 from bellcrank.program.null_space import fixed_ratio
-from bellcrank.program.program import KeptCall, Loops, Parts, Scales, build_program
+from bellcrank.program.program import Call, KeptCall, Loops, Parts, Scales, build_program
 from bellcrank.run.admit import CannotClose, Closure
 from bellcrank.run.inputs import as_signal, differentiated
 
@@ -180,6 +181,16 @@ def _worst(J: list[np.ndarray], rows: Sequence[int], columns: Sequence[int]) -> 
     return min(fixed_ratio(x, list(zip(rows, columns, strict=True))) for x in J)
 
 
+def _callable(routine: Any, needed: bool) -> Any:
+    """A routine as it can be called here; one that is not given in Python stands for 0 unless constraints need it."""
+    if isinstance(routine, Table):
+        return routine.value
+    if routine.python is not None or needed:
+        return routine.python
+    count = len(routine.returns)
+    return lambda *arguments: (0.0,) * count if count > 1 else 0.0
+
+
 @dataclass(frozen=True)
 class _Place:
     """The constraints in numbers, and where to start."""
@@ -203,7 +214,8 @@ class _Place:
             d.name, parameters, mechanism.coordinates, mechanism.speeds, rates, (), inputs, loops=loops, entered=entered
         )
         program = build_program(parts)
-        routines = [r.value if isinstance(r, Table) else r.python for r in program.routines]
+        held = {s.routine for s in (*program.closure.statements, *program.entry.statements) if isinstance(s, Call)}
+        routines = [_callable(r, r in held) for r in program.routines]
         values = {key: r.value for key, r in d.parameters.items()}
         if None in routines or any(values.get(p.name.lower()) is None for p in program.given_parameters):
             return None

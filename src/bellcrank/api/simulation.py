@@ -57,6 +57,10 @@ class Simulation(Analyses):
         self._outside = tuple(external)
         self.model = self._model(backend, external)
         self.backend = self.model.name
+        if isinstance(self.model, CModel) and self.program.loops is not None:
+            self.externals = [
+                x or self._compiled(r) for r, x in zip(self.program.routines, self.externals, strict=True)
+            ]
         self._known: tuple[tuple[float, ...], list[float]] | None = None
 
     def _model(self, backend: str, external: Mapping[str, Any]) -> CModel | PythonModel:
@@ -67,6 +71,11 @@ class Simulation(Analyses):
             what = f"external {', '.join(only_c)} is given in C or Fortran alone, but the model runs in Python"
             raise ModelError(f"{what}: give python= as well", self.equations.name)
         return PythonModel(self.program, self.externals)
+
+    def _compiled(self, routine: Any) -> Memory:
+        """An external routine given in C or Fortran alone, for what is evaluated in Python."""
+        assert isinstance(self.model, CModel)
+        return Memory(routine, self.model.compiled_routine(routine), 1 if self.program.in_rates(routine) else 2)
 
     @cached_property
     def notes(self) -> list[str]:

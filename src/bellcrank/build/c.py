@@ -17,6 +17,7 @@ from bellcrank.build.fortran import fortran_library
 from bellcrank.build.python import PythonModel
 from bellcrank.emit.c import c_source
 from bellcrank.emit.c_printer import external_calls
+from bellcrank.emit.routines import external_name
 from bellcrank.emit.schedule import BEST, Options
 from bellcrank.errors import BuildError, ModelWarning
 from bellcrank.expr.table import Table
@@ -296,6 +297,25 @@ class CModel:
             self.error = error
             return 1
         return 0
+
+    def compiled_routine(self, routine: Any) -> Callable[..., Any]:
+        """An external routine that is given in C or Fortran as a function of Python, for what is evaluated there: start and loops."""
+        try:
+            function = getattr(self._library, external_name(routine))
+        except AttributeError:
+            raise BuildError(f"external '{routine.name}' is not seen outside of its text in C: is it static?") from None
+        count = len(routine.returns)
+        function.restype = None if count else ctypes.c_double
+
+        def call(*arguments: Any) -> Any:
+            given = [ctypes.c_double(a) for a in arguments[: len(routine.arguments)]]
+            values = (ctypes.c_double * count)()
+            given += [values] if count else []  # type: ignore[list-item]
+            given += [a.ctypes.data_as(_Double) for a in arguments[len(routine.arguments) :]]
+            result = function(*given)
+            return tuple(values) if count else result
+
+        return call
 
     def externals(self, memory: np.ndarray) -> _Externals:
         """External routines with a memory of their own for those in C."""
