@@ -61,7 +61,7 @@ def test_broken_run_says_which_step_would_do():
 @needs_compiler
 def test_stiff_tyre_of_a_vehicle_is_named():
     sim = bc.vehicles.motorcycle(k=(1e6, 1000.0), c=(0.0, 50.0)).equations().compile()
-    said, _ = told(sim, t_end=1, step=0.004)
+    said, _ = told(sim, t_end=1, step=0.003)
     assert "tyre" in said.split("likely the force ")[1]
     stable = float(said.split("a step of ")[1].split()[0])
     assert stable == pytest.approx(math.sqrt(8) / 1000, rel=0.12)  # sqrt(k/m) of a rim on its tyre

@@ -22,7 +22,7 @@ MOST_STATES = {"c": 150, "python": 30}  # of a model that is looked at
 def step_too_large(
     equations: Equations, externals: Sequence[Any], plan: Plan, evaluation: Evaluation, rows: np.ndarray
 ) -> str:
-    """A sentence if the step of a run with a fixed step is too large, looked at where it starts and where speeds change most; else ""."""
+    """A sentence if the step of a run with a fixed step is too large, looked at where it starts, in between, and where speeds change most; else ""."""
     n_q, n_s = evaluation.n_q, evaluation.n_s
     remembers = any(getattr(r, "memory", None) for r in equations.program.routines)
     if (
@@ -36,8 +36,9 @@ def step_too_large(
     states = rows[:, 1 : 1 + n_s]
     good = states[np.isfinite(states).all(axis=1)]
     jolts = np.abs(np.diff(good[:, n_q:], axis=0)).max(axis=1, initial=0.0)
-    hardest = int(jolts.argmax()) if len(jolts) else 0
-    chosen = sorted({0, hardest, min(hardest + 1, len(good) - 1)})
+    hardest = np.argsort(jolts)[-3:].tolist()
+    last = len(good) - 1
+    chosen = sorted({0, last // 3, 2 * last // 3, *hardest, *(i + 1 for i in hardest)})
     try:
         found = too_large(
             _rates_of(evaluation), [float(rows[i, 0]) for i in chosen], [good[i].copy() for i in chosen], plan.step, plan.steps,

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from bellcrank.errors import BellcrankError, ModelError
-from bellcrank.expr import Expr, Symbol, evaluate, substitute
+from bellcrank.expr import Expr, Func, Symbol, evaluate, expression, postorder, substitute
 from bellcrank.expr.show import text
 from bellcrank.kinematics.analysis import Load
 from bellcrank.model.mechanism import Body
@@ -171,7 +171,18 @@ def _magnitudes(
     found = {}
     for load in loads:
         try:
-            found[load.name] = float(evaluate((load.magnitude,), names, user)[0])
+            found[load.name] = float(evaluate((_plain(load.magnitude, names, user),), names, user)[0])
         except (ArithmeticError, BellcrankError, KeyError, TypeError, ValueError):
             continue
     return found
+
+
+def _plain(magnitude: Expr, names: Mapping[str, float], user: Mapping[str, Callable[..., Any]]) -> Expr:
+    """A formula in which the values of external routines that return several are numbers."""
+    known: dict[Expr, Expr] = {}
+    for node in postorder((magnitude,)):
+        index = getattr(node.function, "index", None) if isinstance(node, Func) else None
+        if isinstance(node, Func) and isinstance(index, int) and node.name in user:
+            arguments = evaluate([substitute(a, known) for a in node.args], names, user)
+            known[node] = expression(float(user[node.name](*arguments)[index]))
+    return substitute(magnitude, known) if known else magnitude

@@ -89,27 +89,22 @@ def alarm_at(rates: Rates, t: float, y: np.ndarray, h: float, steps: int, method
     return Alarm(t, complex(values[worst]), float(grown[worst]), stable, modes[:, worst], own)
 
 
-def repeated(rates: Rates, t: float, y: np.ndarray, h: float, steps: int, method: str, n_q: int) -> np.ndarray:
-    """The state after some steps."""
-    advance = semi_implicit(n_q) if method not in FIXED else FIXED[method]
-    with np.errstate(all="ignore"):
-        for i in range(steps):
-            at = t + i * h
-            y = advance(rates, (at, at + h / 2, at + h), y, h, rates(at, y))
-            if not np.all(np.isfinite(y)):
-                break
-    return y
-
-
 def is_confirmed(rates: Rates, found: Alarm, y: np.ndarray, h: float, method: str, n_q: int) -> bool:
     """Does a small push along the mode grow in some steps of the method, more than the motion itself lets it grow?"""
-    push = found.mode.real / (np.abs(found.mode.real).max() or 1.0) * 1e-4 * max(1.0, float(np.abs(y).max()))
+    push = found.mode.real / (np.abs(found.mode.real).max() or 1.0) * 1e-7 * max(1.0, float(np.abs(y).max()))
     count = min(MOST_STEPS, math.ceil(math.log(2 * PROOF) / max(math.log(found.growth), 1e-9)))
-    pushed, usual = (repeated(rates, found.time, start, h, count, method, n_q) for start in (y + push, y))
-    if not np.all(np.isfinite(pushed)):
-        return True
-    own = math.exp(min(found.own * count * h, 100.0))
-    return bool(np.abs(pushed - usual).max() > PROOF * own * np.abs(push).max())
+    one = semi_implicit(n_q) if method not in FIXED else FIXED[method]
+    pushed, usual = y + push, y
+    with np.errstate(all="ignore"):
+        for i in range(count):
+            t = found.time + i * h
+            times = t, t + h / 2, t + h
+            pushed, usual = (one(rates, times, x, h, rates(t, x)) for x in (pushed, usual))
+            apart = np.abs(pushed - usual).max()
+            own = math.exp(min(found.own * (i + 1) * h, 100.0))
+            if not np.all(np.isfinite(pushed)) or apart > PROOF * own * np.abs(push).max():
+                return True
+    return False
 
 
 def too_large(
