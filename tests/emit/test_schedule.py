@@ -12,7 +12,7 @@ from bellcrank.expr import Expr, Func, Product, Sum, Symbol, evaluate, postorder
 from bellcrank.program.program import Assign, Call, Section
 from tests.models import EXAMPLES, example
 
-WITH_EXTERNALS = ("spacecraft_1", "spacecraft_1_small", "motorcycle", "partial_vehicles")
+WITH_EXTERNALS = ("spacecraft_1", "spacecraft_1_small", "motorcycle")
 
 a, b, c, d, e, f, g, h = (Symbol(x, "coordinate") for x in "abcdefgh")
 z1, z2, z3, z4 = (Symbol(f"z{i}", "intermediate") for i in (1, 2, 3, 4))

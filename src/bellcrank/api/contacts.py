@@ -7,24 +7,16 @@ through the wheel's centre. With a tyre it may enter the ground, and springs bac
 from __future__ import annotations
 
 import math
-import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from bellcrank.api.handles import BodyHandle, PointHandle
-from bellcrank.api.trip import Trip
-from bellcrank.build.arguments import Course
 from bellcrank.emit.names import identifier
-from bellcrank.errors import ModelError, ModelWarning, RunError
-from bellcrank.model.formula import Formula, cross, dot, dxdt, pos, rot, to_syntax, vel
-from bellcrank.run.contact import RigidRun, Wheel
+from bellcrank.errors import ModelError
+from bellcrank.model.formula import Formula, dot, pos, to_syntax, vel
 
 if TYPE_CHECKING:
-    from bellcrank.api.simulation import Simulation
     from bellcrank.api.system import System
-    from bellcrank.api.values import Plan
-    from bellcrank.run.stepping import Evaluation
-    from bellcrank.run.watch import Watch
 
 
 class Ground(Protocol):
@@ -106,109 +98,6 @@ def add_contact(
     s.add_output(contact.depth, contact.depth, label=f"tyre deflection of {name}", units="L")
     s.add_output(contact.stored, contact.stored, label=f"energy of the tyre spring of {name}", units="F*L")
     return contact
-
-
-# ---- rigid wheels
-
-INPUTS = ("fx", "fz", "m")
-OUTPUTS = ("x", "z", "vx", "vz", "spin", "ax", "az", "turn")
-
-
-@dataclass(frozen=True)
-class RigidContact:
-    """A rigid wheel on the ground, as the description keeps it."""
-
-    name: str
-    radius: float
-    terrain: Any
-    restitution: tuple[float, float]
-    turns: bool
-    below: str  # what to do with a wheel that starts below ground
-
-
-def add_rigid_contact(
-    s: System,
-    name: str,
-    at: Any,
-    rim: Any,
-    terrain: Ground,
-    restitution: Any,
-    rolling_resistance: Any,
-    wheel: Any,
-    below: str,
-) -> RigidContact:
-    """A rigid wheel: inputs for what the ground exerts, outputs for what the run has to know."""
-    point = _point(s, name, at)
-    problems = []
-    if not hasattr(terrain, "nearest") or not hasattr(terrain, "shape"):
-        problems.append(f"terrain={terrain!r} is not one of bc.terrain")
-    if not isinstance(rim, int | float) or not rim > 0:
-        problems.append(f"rim={rim!r}: the radius of a rigid wheel must be a positive number")
-    pair = restitution if isinstance(restitution, tuple | list) else ()
-    if len(pair) != 2 or not (0 <= pair[0] <= 1 and -1 <= pair[1] <= 1):
-        problems.append(f"restitution={restitution!r} must be (normal from 0 to 1, tangential from -1 to 1)")
-    if below not in ("raise", "error"):
-        problems.append(f"below={below!r} must be 'raise' or 'error'")
-    if problems:
-        raise ModelError(f"contact '{name}': " + "; ".join(problems), s.name)
-    along, up = s.inertial[1], s.inertial[3] if _upwards(s) else -s.inertial[3]
-    axis = cross(up, along)
-    used = INPUTS if wheel is not None else INPUTS[:2]
-    for part, units in zip(used, ("F", "F", "F*L"), strict=False):
-        s.add_variable(f"{name}.{part}", units=units, label=f"of the ground on {name}: {part}")
-    s.add_force(f"{name}.x", magnitude=f"{name}.fx", direction=along, at=point, label=f"horizontal force on {name}")
-    s.add_force(f"{name}.z", magnitude=f"{name}.fz", direction=up, at=point, label=f"vertical force on {name}")
-    spin: Any = 0
-    if wheel is not None:
-        s.add_moment(f"{name}.moment", magnitude=f"{name}.m", direction=axis, on=wheel, label=f"moment on {name}")
-        spin = rim * dot(rot(wheel), axis)
-    if _given(rolling_resistance):
-        raise ModelError(f"contact '{name}': rolling_resistance needs a tyre", s.name)
-    v = vel(point)
-    values = (
-        dot(pos(point), along), dot(pos(point), up), dot(v, along), dot(v, up), spin, dot(dxdt(v), along), dot(dxdt(v), up),
-        dxdt(spin) if wheel is not None else 0,
-    )  # fmt: skip
-    for part, value in zip(OUTPUTS, values, strict=True):
-        s.add_output(value, f"{name}.{part}", label=f"{part} of {name}")
-    s.set_run(inputs={f"{name}.{part}": 0.0 for part in used})
-    contact = RigidContact(name, float(rim), terrain, (float(pair[0]), float(pair[1])), wheel is not None, below)
-    s.description.contacts.append(contact)
-    return contact
-
-
-def rigid_trip(sim: Simulation, plan: Plan, evaluation: Evaluation, y: Any, watch: Watch) -> Trip | None:
-    """A run with rigid wheels, if the model has any."""
-    contacts = sim.description.contacts
-    if not contacts:
-        return None
-    name = sim.description.name
-    if plan.method != "rk4":
-        raise ModelError(f"method={plan.method!r}: rigid wheels run with 'rk4'", name)
-    if watch.conditions:
-        raise ModelError(
-            "events= cannot be watched in a model with rigid wheels; its run.events are those of the wheels", name
-        )
-    if evaluation.keeper is not None:
-        raise ModelError("rigid wheels in a model with closed loops are not available; use a tyre", name)
-    inputs = [s.name for s in sim.program.given_inputs]
-    outputs = list(sim.program.output_names)
-    wheels = [
-        Wheel(
-            c.name, c.terrain, c.radius, c.restitution, c.turns, 
-            tuple(inputs.index(f"{c.name}.{i}") for i in INPUTS if f"{c.name}.{i}" in inputs),
-            tuple(outputs.index(f"{c.name}.{o}") for o in OUTPUTS),
-        )
-        for c in contacts
-    ]  # fmt: skip
-    course = Course(plan.method, plan.step, plan.steps, plan.every, plan.t_end, ())
-    run = RigidRun(evaluation, course, y, wheels, watch)
-    strict = {c.name for c in contacts if c.below == "error"}
-    for wheel, depth in run.raise_wheels():
-        if wheel in strict:
-            raise RunError(f"{wheel} starts {depth:g} below ground")
-        warnings.warn(f"{wheel} starts {depth:g} below ground and is moved up", ModelWarning, stacklevel=3)
-    return Trip(run, plan.steps, plan.every, plan.step)
 
 
 # ---- the ground in formulas

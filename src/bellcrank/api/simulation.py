@@ -12,15 +12,16 @@ import numpy as np
 
 from bellcrank.api.analyses.methods import Analyses
 from bellcrank.api.assembly import complete_state, start_state
-from bellcrank.api.contacts import rigid_trip
 from bellcrank.api.dae import check_dae, multipliers_at, prepare_dae, redundant_of, residuals_of
 from bellcrank.api.externals import Memory, routines_of
 from bellcrank.api.loops import careful_rates, closure_of, keeper_of
 from bellcrank.api.outcome import as_run, how_ended, left_tables, not_finite, watch_for
+from bellcrank.api.rigid import check_rigid, rigid_trip, rigid_wheels
+from bellcrank.api.stability import step_too_large
 from bellcrank.api.trip import prepare
 from bellcrank.api.values import check_masses, input_signals, number, parameter_values, positive, run_plan, state_lists
 from bellcrank.build.arguments import At
-from bellcrank.build.c import CModel, Input, c_model
+from bellcrank.build.c import FINISHED, NOT_FINITE, CModel, Input, c_model
 from bellcrank.build.compiler import find_compiler
 from bellcrank.build.python import PythonModel
 from bellcrank.errors import ModelError, ModelWarning, mapping
@@ -33,8 +34,7 @@ from bellcrank.run.stepping import Evaluation
 from bellcrank.run.watch import Progress, take_steps
 
 if TYPE_CHECKING:
-    from bellcrank.api.contacts import rigid_trip
-from bellcrank.api.equations import Equations
+    from bellcrank.api.equations import Equations
 
 BACKENDS = ("auto", "c", "python")
 
@@ -65,7 +65,8 @@ class Simulation(Analyses):
 
     def _model(self, backend: str, external: Mapping[str, Any]) -> CModel | PythonModel:
         if backend == "c" or (backend == "auto" and find_compiler() is not None):
-            return c_model(self.program, self.externals, external)
+            rigid = rigid_wheels(self.description.contacts, self.program)
+            return c_model(self.program, self.externals, external, rigid=rigid)
         only_c = [f"'{r.name}'" for r, f in zip(self.program.routines, self.externals, strict=True) if f is None]
         if only_c:
             what = f"external {', '.join(only_c)} is given in C or Fortran alone, but the model runs in Python"
@@ -264,6 +265,8 @@ class Simulation(Analyses):
         p = self.parameter_values(parameters)
         signals = self._inputs(inputs, plan.t_end)
         watch = watch_for(self.equations, events, stop, parameters)
+        if self.description.contacts:
+            check_rigid(self, plan, dae.usual)
         check_dae(dae, plan, self.equations)
         closure = self._closure(p, signals)
         y = np.concatenate(start_state(self.equations, initial, closure if assemble else None, p, signals))
@@ -272,9 +275,10 @@ class Simulation(Analyses):
         kept = np.zeros(n_kept)
         keeper = None if closure is None else keeper_of(closure, self._python, y, p, signals, kept)
         evaluation = Evaluation(self.model, n_q, n_s, p, self._constants(p), signals, self._set_live, kept, keeper)
-        if dae.usual:
+        if self.description.contacts:
             trip = rigid_trip(self, plan, evaluation, y, watch)
-            trip = trip or prepare(plan, evaluation, y, watch, tolerances, self._remembering)
+        elif dae.usual:
+            trip = prepare(plan, evaluation, y, watch, tolerances, self._remembering)
         else:
             trip = prepare_dae(plan, evaluation, dae, self._python, self._dae_model, y, watch)
         began = time.perf_counter()
@@ -285,6 +289,11 @@ class Simulation(Analyses):
         seconds = time.perf_counter() - began
         watch.passed(trip.run.passages)
         ended = how_ended(self.equations, self.externals, trip, watch, p, signals)
+        too_large = (
+            "" if self.description.contacts else step_too_large(self.equations, self.externals, plan, evaluation, rows)
+        )
+        if too_large and trip.run.status == NOT_FINITE:
+            ended = ended.replace("try a smaller step", too_large)
         settings = {"t_end": plan.t_end, "step": plan.step, "method": plan.method, "backend": self.backend}
         settings["seconds"] = seconds
         if closure is not None:
@@ -292,6 +301,7 @@ class Simulation(Analyses):
         run = as_run(self.equations, rows, ended, watch, settings)
         run.find_residuals = residuals_of(self.model, rows, p, self._constants(p), signals)
         doubts = asked_beyond(self.program, self._python, rows, p) if self._uses_tables else []
+        doubts += [too_large] if too_large and trip.run.status == FINISHED else []
         for doubt in (*not_finite(run, self.equations.outputs), *doubts, *left_tables(run, self.equations)):
             warnings.warn(doubt, ModelWarning, stacklevel=2)
         return run

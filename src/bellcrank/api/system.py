@@ -30,9 +30,10 @@ from bellcrank.units import unit_system
 PLACES = ("derivatives", "update", "output", "init", "input", "echo")  # where external routines are called
 
 if TYPE_CHECKING:
-    from bellcrank.api.contacts import Contact, Ground, RigidContact, Tyre
+    from bellcrank.api.contacts import Contact, Ground, Tyre
     from bellcrank.api.equations import Equations
     from bellcrank.api.linkages import LinkageJoint
+    from bellcrank.api.rigid import RigidContact
     from bellcrank.linkage import Linkage, Table
 
 
@@ -210,7 +211,8 @@ class System:
         multiplied by the second; then it rolls. `wheel` is the body that turns when it rolls without slipping; without it the wheel's own
         turning is left out. A wheel that starts below ground is moved up with a warning, or an error (`below="error"`).
         """
-        from bellcrank.api.contacts import add_contact, add_rigid_contact
+        from bellcrank.api.contacts import add_contact
+        from bellcrank.api.rigid import add_rigid_contact
 
         if tyre is None:
             return add_rigid_contact(

@@ -17,6 +17,7 @@ from bellcrank.build.fortran import fortran_library
 from bellcrank.build.python import PythonModel
 from bellcrank.emit.c import c_source
 from bellcrank.emit.c_printer import external_calls
+from bellcrank.emit.c_rigid import RigidWheel, rigid_source
 from bellcrank.emit.routines import external_name
 from bellcrank.emit.schedule import BEST, Options
 from bellcrank.errors import BuildError, ModelWarning
@@ -139,15 +140,30 @@ class _DaeJob(ctypes.Structure):
     )
 
 
+class _RigidJob(ctypes.Structure):
+    _fields_ = (
+        *_DaeJob._fields_[: [f[0] for f in _DaeJob._fields_].index("dae")],
+        ("modes", ctypes.c_void_p),
+        ("all_modes", ctypes.c_void_p),
+        ("told", ctypes.c_void_p),
+        ("n_told", ctypes.c_int64),
+        ("most_told", ctypes.c_int64),
+        ("from_time", ctypes.c_double),
+        ("modes_of_row", ctypes.c_int64),
+        ("unknown", ctypes.c_int64),
+    )
+
+
 def c_model(
     program: Program,
     routines: Sequence[Callable[..., Any] | None],
     outside: Iterable[str] = (),
     flags: Sequence[str] | None = None,
+    rigid: Sequence[RigidWheel] = (),
 ) -> CModel | PythonModel:
     """The program compiled, or in Python, with a warning that says why, if that cannot be done."""
     try:
-        return CModel(program, routines, outside, flags)
+        return CModel(program, routines, outside, flags, rigid=rigid)
     except BuildError as error:
         found = [r for r in routines if r is not None]
         if len(found) < len(routines):  # an external routine is given in C or Fortran alone
@@ -163,7 +179,7 @@ class CModel:
 
     `routines` are the callables of the program's external routines and tables; those given in C are compiled in, unless `outside`
     names them. A callable that remembers has an attribute `live`, set before each call. With `dae`, runs are those of methods for
-    differential-algebraic equations.
+    differential-algebraic equations; with `rigid` wheels they touch, bounce and roll in runs.
     """
 
     name = "c"
@@ -176,6 +192,7 @@ class CModel:
         flags: Sequence[str] | None = None,
         options: Options = BEST,
         dae: bool = False,
+        rigid: Sequence[RigidWheel] = (),
     ) -> None:
         compiler = find_compiler()
         if compiler is None:
@@ -184,7 +201,11 @@ class CModel:
         # what is in Python is called back, unless it is in C as well
         away_too = [r.name for r, f in zip(program.routines, routines, strict=True) if f is not None and not is_in_c(r)]
         outside = (*outside, *away_too)
-        self.source = c_source(program, options=options, outside=outside, dae=dae)
+        if rigid:
+            self.source = rigid_source(program, rigid, options=options, outside=outside)
+        else:
+            self.source = c_source(program, options=options, outside=outside, dae=dae)
+        self.rigid = tuple(rigid)
         self.program = program
         self.routines = tuple(routines)
         calls = external_calls(program, outside).values()
@@ -462,6 +483,38 @@ class DaeCRun(CRun):
         job = self._job
         job.dae, job.free_fall, job.frozen = DAE_METHODS.index(method), int(free_fall), self._frozen.ctypes.data
         job.alpha, job.beta, job.gamma = gains
+
+
+class RigidCRun(CRun):
+    """A run in C with rigid wheels. `told`: time, wheel and kind of events; `modes` of the wheels at each recorded step, if `remember`."""
+
+    _job_type = _RigidJob
+    KINDS = ("impact", "rolls", "leaves the ground", "is held in a notch")
+
+    def use(self, remember: bool) -> None:
+        """Room for what is told, before the first step."""
+        wheels = self.model.rigid
+        self._remember = remember
+        self._mode = np.zeros((len(wheels), 11))  # as in the template
+        self._mode[:, 4] = 1.0
+        self._room = np.zeros((4000, 3))
+        self.modes: list[np.ndarray] = []
+        self.told: list[tuple[float, str]] = []
+        job = self._job
+        job.modes, job.modes_of_row = self._mode.ctypes.data, self._mode.size
+        job.told, job.most_told = self._room.ctypes.data, len(self._room)
+
+    def advance(self, last: int) -> np.ndarray:
+        snapshots = np.empty((0, *self._mode.shape))
+        if self._remember:
+            snapshots = np.empty((last - self.reached + 2, *self._mode.shape))
+            self._job.all_modes = snapshots.ctypes.data
+        self._job.n_told = 0
+        rows = super().advance(last)
+        self.modes.extend(snapshots[: len(rows)])
+        for t, wheel, kind in self._room[: self._job.n_told].tolist():
+            self.told.append((t, f"{self.model.rigid[int(wheel)].name} {self.KINDS[int(kind)]}"))
+        return rows
 
 
 def _signal(given: Input) -> _Input:

@@ -629,6 +629,8 @@ _LOOPS = {  # in the template of a run
     "BEGIN": "        if ((job->status = begin(job, w)))\n            return job->status;\n",
     "BEGUN": "        remember(job, 0.0, job->k);\n",
     "ACCEPT": "    accept(job, end, k_new);\n",
+    "MODES": "",
+    "PAUSE": "",
 }
 _DERIVATIVES = """    derivatives(t, y, y + N_Q, job->p, job->c, w, k, k + N_Q, job->externals);
     return job->externals->failed ? EXTERNAL_FAILED : FINISHED;
@@ -650,6 +652,8 @@ _DAE = {  # the same for methods for differential-algebraic equations
     "BEGIN": "        job->fresh = 1;\n",
     "BEGUN": "",
     "ACCEPT": "    (void)end;\n",
+    "MODES": "",
+    "PAUSE": "",
 }
 _KEPT = {  # in the template of a run
     "HOLD": "",

@@ -70,6 +70,85 @@ def shape_of(ground: tuple[list[float], list[list[float]]], near: Near) -> tuple
     return 2 * i, -curve / (1 - curve * near.distance)
 
 
+def on_part(
+    ground: tuple[list[float], list[list[float]]], part: int, before: Near, x: float, z: float
+) -> tuple[Near, float, bool]:
+    """The nearest point of one part of the ground, near the one `before`; the turn of the normal there; does it lie on the part?
+
+    Parts as of `shape_of`.
+    """
+    starts, pieces = ground
+    if part % 2 == 0 and part >= 0:
+        i = part // 2
+        s = _foot_beyond(pieces[i], x, z, before.foot_x)
+        h, h1, h2 = _height(pieces[i], s), _slope(pieces[i], s), _second(pieces[i], s)
+        size = math.hypot(1.0, h1)
+        near = Near(((z - h) - h1 * (x - s)) / size, -h1 / size, 1 / size, s, h)
+        curve = h2 / size**3
+        inside = (i == 0 or s >= starts[i - 1]) and (i == len(starts) or s <= starts[i])
+        return near, -curve / (1 - curve * near.distance), inside
+    if part < 0:
+        at, side = starts[-part - 1], math.copysign(1.0, before.normal_x)
+        one, other = _height(pieces[-part - 1], at), _height(pieces[-part], at)
+        return Near(side * (x - at), side, 0.0, at, z), 0.0, min(one, other) <= z <= max(one, other)
+    dx, dz = x - before.foot_x, z - before.foot_z
+    size = math.hypot(dx, dz) or 1e-300
+    near = Near(size, dx / size, dz / size, before.foot_x, before.foot_z)
+    return near, 1 / size, _over_edge(ground, part // 2, before.foot_x, before.foot_z, dx, dz)
+
+
+def next_part(
+    ground: tuple[list[float], list[list[float]]], part: int, near: Near, x: float, z: float
+) -> tuple[int, Near]:
+    """Where one comes to that leaves a part at `near`, at (x, z): the part and a point of it."""
+    starts, pieces = ground
+    if part < 0:
+        k = -part
+        one, other = _height(pieces[k - 1], starts[k - 1]), _height(pieces[k], starts[k - 1])
+        if near.foot_z >= max(one, other):
+            return 2 * k + 1, near._replace(foot_z=max(one, other))
+        return 2 * (k - 1) if one < other else 2 * k, near
+    if part % 2:
+        k = part // 2
+        before, after = _height(pieces[k - 1], near.foot_x), _height(pieces[k], near.foot_x)
+        left = (x - near.foot_x) + (z - near.foot_z) * _slope(pieces[k - 1], near.foot_x) < 0
+        if before >= near.foot_z and left:
+            return 2 * (k - 1), near
+        return (2 * k if after >= near.foot_z and not (before < near.foot_z and x < near.foot_x) else -k), near
+    i = part // 2
+    right = i < len(starts) and near.foot_x > starts[i]
+    k = i + 1 if right else i
+    at = starts[k - 1]
+    one, other = _height(pieces[k - 1], at), _height(pieces[k], at)
+    here, there = (one, other) if right else (other, one)
+    same = abs(other - one) <= 1e-12 * (1 + abs(one) + abs(other)) * (1 + abs(at))
+    if same and _slope(pieces[k], at) >= _slope(pieces[k - 1], at) - 1e-12:
+        return 2 * (k if right else k - 1), near._replace(foot_x=at, foot_z=there)
+    return (2 * k + 1 if same or there < here else -k), near._replace(foot_x=at, foot_z=here)
+
+
+def _over_edge(ground: tuple[list[float], list[list[float]]], i: int, x: float, z: float, dx: float, dz: float) -> bool:
+    """Is an edge at (x, z), the start of piece i, the nearest ground for a point at (dx, dz) from it?"""
+    pieces = ground[1]
+    before, after = _height(pieces[i - 1], x), _height(pieces[i], x)
+    left = dx + dz * _slope(pieces[i - 1], x) >= 0 if before >= z else dz >= 0
+    right = dx + dz * _slope(pieces[i], x) <= 0 if after >= z else dz >= 0
+    return left and right
+
+
+def _foot_beyond(piece: Piece, x: float, z: float, s: float) -> float:
+    """The foot on a piece that may go on beyond its ends, by Newton's method from a point near it."""
+    if not (piece[3] or piece[4] or piece[5]):
+        return _foot(piece, x, z, -math.inf, math.inf, True)
+    for _ in range(NEWTON):
+        h, h1, h2 = _height(piece, s), _slope(piece, s), _second(piece, s)
+        change = (s - x + (h - z) * h1) / (1 + h1 * h1 + (h - z) * h2)
+        s -= change
+        if abs(change) <= 1e-15 * (1 + abs(s)):
+            break
+    return s
+
+
 def _candidates(
     pieces: list[list[float]], i: int, x: float, z: float, a: float, b: float, right: float, best: float
 ) -> list[tuple[float, float]]:
@@ -90,10 +169,14 @@ def _foot(piece: Piece, x: float, z: float, a: float, b: float, gentle: bool) ->
     if not (c2 or c3 or amplitude):
         s = (x + c1 * (z - c0 + c1 * x0)) / (1 + c1 * c1)
         return min(max(s, a), b)
-    s = min(max(x, a), b)
-    low, high = a, b
-    if not gentle:
-        s, low, high = _nearest_sample(piece, x, z, a, b)
+    if gentle:
+        return _newton(piece, x, z, min(max(x, a), b), a, b)
+    feet = [_newton(piece, x, z, *around) for around in _near_samples(piece, x, z, a, b)]
+    return min(feet, key=lambda s: (s - x) ** 2 + (_height(piece, s) - z) ** 2)
+
+
+def _newton(piece: Piece, x: float, z: float, s: float, low: float, high: float) -> float:
+    """The foot between two bounds, from a point between them."""
     for _ in range(NEWTON):
         h, h1, h2 = _height(piece, s), _slope(piece, s), _second(piece, s)
         g, g1 = s - x + (h - z) * h1, 1 + h1 * h1 + (h - z) * h2
@@ -123,12 +206,13 @@ def bend(piece: Piece, left: float, right: float) -> float:
     return second * (1 + slope)
 
 
-def _nearest_sample(piece: Piece, x: float, z: float, a: float, b: float) -> tuple[float, float, float]:
-    """The nearest of some points between a and b, and its neighbours."""
+def _near_samples(piece: Piece, x: float, z: float, a: float, b: float) -> list[tuple[float, float, float]]:
+    """Those of some points between a and b that are nearer than their neighbours, and these neighbours."""
     width = (b - a) / SAMPLES
     squares = [(s - x) ** 2 + (_height(piece, s) - z) ** 2 for s in (a + k * width for k in range(SAMPLES + 1))]
-    k = squares.index(min(squares))
-    return a + k * width, max(a, a + (k - 1) * width), min(b, a + (k + 1) * width)
+    padded = [math.inf, *squares, math.inf]
+    least = [k for k in range(SAMPLES + 1) if padded[k + 1] < padded[k] and padded[k + 1] <= padded[k + 2]]
+    return [(a + k * width, max(a, a + (k - 1) * width), min(b, a + (k + 1) * width)) for k in least] or [(a, a, b)]
 
 
 def _height(piece: Piece, x: float) -> float:
@@ -149,12 +233,16 @@ def _second(piece: Piece, x: float) -> float:
     return 2 * c2 + 6 * s * c3 - (a * w * w * math.cos(w * s + p) if a else 0.0)
 
 
-def c_source(starts: list[float], pieces: list[list[float]]) -> tuple[str, str]:
-    """C source of `nearest_on` for a ground, and the name of its function; written once however often it is included."""
+def c_source(starts: list[float], pieces: list[list[float]], rigid: bool = False) -> tuple[str, str]:
+    """C source of `nearest_on` for a ground, and the name of its function; written once however often it is included.
+
+    For `rigid` wheels: of the data and of `shape_of`, and the name of the data.
+    """
     rows = ",\n".join("{" + ", ".join(map(repr, row)).replace("inf", "INFINITY") + "}" for row in pieces)
     begins = ", ".join(map(repr, starts)) or "0.0"
     name = "ground_" + hashlib.sha256((rows + begins).encode()).hexdigest()[:12]
-    text = (Path(__file__).parent / "templates" / "ground.c").read_text(encoding="utf-8")
+    folder = Path(__file__).parent / "templates"
+    text = "\n".join((folder / f).read_text(encoding="utf-8") for f in ("ground.c", "shape.c" if rigid else "near.c"))
     for key, value in {"NAME": name, "PIECES": rows, "STARTS": begins, "N": str(len(starts))}.items():
         text = text.replace(f"@{key}@", value)
-    return text, name
+    return text, f"{name}_is" if rigid else name

@@ -20,7 +20,7 @@ import numpy as np
 
 from bellcrank.analysis.random import REFERENCE, ROUGHNESS, realisation
 from bellcrank.errors import ModelError
-from bellcrank.library.ground import Near, bend, c_source, nearest_on, shape_of
+from bellcrank.library.ground import Near, bend, c_source, nearest_on, next_part, on_part, shape_of
 
 __all__ = ["Terrain", "cosine", "course", "flat", "hill", "iso8608", "profile", "ramp"]
 
@@ -83,6 +83,14 @@ class Terrain:
         """
         return shape_of(self._lists, near)
 
+    def on_part(self, part: int, before: Near, x: float, z: float) -> tuple[Near, float, bool]:
+        """The nearest point of one part of the ground, near the one `before`; how the normal turns; does it still lie on the part?"""
+        return on_part(self._lists, part, before, x, z)
+
+    def next_part(self, part: int, near: Near, x: float, z: float) -> tuple[int, Near]:
+        """Where one comes to that leaves a part at `near`, at (x, z): the part and a point of it."""
+        return next_part(self._lists, part, near, x, z)
+
     @cached_property
     def _lists(self) -> tuple[list[float], list[list[float]]]:
         """Starts, and pieces with their bounds of `bend`."""
@@ -96,6 +104,11 @@ class Terrain:
         """C source of the ground, and the name of its function
         `void f(double x, double z, double reach, double *near)` with near = distance, normal x, normal z, foot x."""
         return c_source(*self._lists)
+
+    @cached_property
+    def c_rigid(self) -> tuple[str, str]:
+        """C source of the ground for rigid wheels, and the name of its data, a `ground_t` for `ground_near` and `ground_shape`."""
+        return c_source(*self._lists, rigid=True)
 
     def raised(self, by: float) -> Terrain:
         """The same ground, higher by a length."""

@@ -6,8 +6,10 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from bellcrank.errors import BellcrankError, ModelError
-from bellcrank.expr import Expr, Symbol, evaluate, substitute
+from bellcrank.expr import Expr, Func, Symbol, evaluate, expression, postorder, substitute
 from bellcrank.expr.show import text
 from bellcrank.kinematics.analysis import Load
 from bellcrank.model.mechanism import Body
@@ -120,3 +122,67 @@ def _largest_load(loads: Sequence[Load], names: Mapping[str, float], user: Mappi
                 f"likely term: the {load.kind} '{load.name}', whose magnitude was {value:.3g} one step before",
             )
     return worst[1]
+
+
+def changes_of_loads(
+    program: Program,
+    loads: Sequence[Load],
+    at: tuple[float, np.ndarray, np.ndarray],
+    parameters: Mapping[str, float],
+    inputs: Sequence[float],
+    user: Mapping[str, Callable[..., Any]],
+    mode: np.ndarray,
+) -> str:
+    """The force or moment that changes most when the state moves along a mode; "" if none does."""
+    t, y, n_q = at[0], np.concatenate(at[1:]), len(at[1])
+    most: dict[str, float] = {}
+    for part in (mode.real, mode.imag):
+        if not np.abs(part).max() > 0:
+            continue
+        push = 1e-5 * part / np.abs(part).max()
+        sizes = [_magnitudes(program, loads, t, y + s * push, n_q, parameters, inputs, user) for s in (1, -1)]
+        for load in loads:
+            if load.name in sizes[0] and load.name in sizes[1]:
+                change = abs(sizes[0][load.name] - sizes[1][load.name])
+                most[load.name] = max(most.get(load.name, 0.0), change)
+    if not most or not max(most.values()) > 0:
+        return ""
+    name = max(most, key=lambda n: most[n])
+    kind = next(load.kind for load in loads if load.name == name)
+    return f"likely the {kind} '{name}'"
+
+
+def _magnitudes(
+    program: Program,
+    loads: Sequence[Load],
+    t: float,
+    y: np.ndarray,
+    n_q: int,
+    parameters: Mapping[str, float],
+    inputs: Sequence[float],
+    user: Mapping[str, Callable[..., Any]],
+) -> dict[str, float]:
+    try:
+        known = interpret.constants(program, [parameters[p.name] for p in program.parameters])
+        _, values = interpret.derivatives(program, known, t, y[:n_q].tolist(), y[n_q:].tolist(), inputs, user)
+    except _NO_VALUE:
+        return {}
+    names = {**parameters, **{s.name: v for s, v in values.items() if isinstance(s, Symbol)}, "t": t}
+    found = {}
+    for load in loads:
+        try:
+            found[load.name] = float(evaluate((_plain(load.magnitude, names, user),), names, user)[0])
+        except (ArithmeticError, BellcrankError, KeyError, TypeError, ValueError):
+            continue
+    return found
+
+
+def _plain(magnitude: Expr, names: Mapping[str, float], user: Mapping[str, Callable[..., Any]]) -> Expr:
+    """A formula in which the values of external routines that return several are numbers."""
+    known: dict[Expr, Expr] = {}
+    for node in postorder((magnitude,)):
+        index = getattr(node.function, "index", None) if isinstance(node, Func) else None
+        if isinstance(node, Func) and isinstance(index, int) and node.name in user:
+            arguments = evaluate([substitute(a, known) for a in node.args], names, user)
+            known[node] = expression(float(user[node.name](*arguments)[index]))
+    return substitute(magnitude, known) if known else magnitude

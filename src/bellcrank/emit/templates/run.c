@@ -46,7 +46,7 @@ static int record(Job *job, double t, const double *y, const double *w)
     outputs(t, y, y + N_Q, job->p, job->c, w, row + 1 + N_S, job->externals);
     if (job->with_inputs)
         memcpy(row + 1 + N_S + N_OUT, w, N_W*sizeof *w);
-    return job->externals->failed ? EXTERNAL_FAILED : FINISHED;
+@MODES@    return job->externals->failed ? EXTERNAL_FAILED : FINISHED;
 }
 
 static int all_finite(const double *y)
@@ -165,6 +165,6 @@ EXPORT int run(Job *job)
             return job->status;
         if ((i % job->every == 0 || i == job->total) && (job->status = record(job, end, job->y, w)))
             return job->status;
-    }
+@PAUSE@    }
     return job->status;
 }

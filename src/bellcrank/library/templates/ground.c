@@ -44,27 +44,9 @@ static int ground_piece(const ground_t *ground, double x)
     return low;
 }
 
-/* Where a piece is nearest between a and b. */
-static double ground_foot(const double *g, double x, double z, double a, double b, double best)
+/* The foot between two bounds, from a point between them. */
+static double ground_newton(const double *g, double x, double z, double s, double low, double high)
 {
-    if (g[3] == 0 && g[4] == 0 && g[5] == 0) {
-        const double s = (x + g[2] * (z - g[1] + g[2] * g[0])) / (1 + g[2] * g[2]);
-        return s < a ? a : s > b ? b : s;
-    }
-    double s = x < a ? a : x > b ? b : x, low = a, high = b;
-    if (!(g[8] * best < 1)) { /* there may be several: start from the nearest of some points */
-        const double width = (b - a) / 8;
-        double least = INFINITY;
-        for (int k = 0; k <= 8; k++) {
-            const double at = a + k * width, dz = ground_height(g, at) - z, square = (at - x) * (at - x) + dz * dz;
-            if (square < least) {
-                least = square;
-                s = at;
-            }
-        }
-        low = s - width < a ? a : s - width;
-        high = s + width > b ? b : s + width;
-    }
     for (int k = 0; k < 8; k++) {
         double jet[3];
         ground_jet(g, s, jet);
@@ -83,7 +65,37 @@ static double ground_foot(const double *g, double x, double z, double a, double 
     return s;
 }
 
-/* near: distance (negative below ground), normal x, normal z, foot x. */
+/* Where a piece is nearest between a and b. */
+static double ground_foot(const double *g, double x, double z, double a, double b, double best)
+{
+    if (g[3] == 0 && g[4] == 0 && g[5] == 0) {
+        const double s = (x + g[2] * (z - g[1] + g[2] * g[0])) / (1 + g[2] * g[2]);
+        return s < a ? a : s > b ? b : s;
+    }
+    if (g[8] * best < 1)
+        return ground_newton(g, x, z, x < a ? a : x > b ? b : x, a, b);
+    /* there may be several: go from each of some points that is nearer than its neighbours */
+    const double width = (b - a) / 8;
+    double square[11], least = INFINITY, foot = a;
+    square[0] = square[10] = INFINITY;
+    for (int k = 0; k <= 8; k++) {
+        const double at = a + k * width, dz = ground_height(g, at) - z;
+        square[k + 1] = (at - x) * (at - x) + dz * dz;
+    }
+    for (int k = 0; k <= 8; k++) {
+        if (!(square[k + 1] < square[k] && square[k + 1] <= square[k + 2]))
+            continue;
+        const double at = a + k * width, low = k > 0 ? at - width : a, high = k < 8 ? at + width : b;
+        const double s = ground_newton(g, x, z, at, low, high), dz = ground_height(g, s) - z;
+        if ((s - x) * (s - x) + dz * dz < least) {
+            least = (s - x) * (s - x) + dz * dz;
+            foot = s;
+        }
+    }
+    return foot;
+}
+
+/* near: distance (negative below ground), normal x, normal z, foot x, foot z. */
 static void ground_near(const ground_t *ground, double x, double z, double reach, double *near)
 {
     const int here = ground_piece(ground, x);
@@ -103,6 +115,7 @@ static void ground_near(const ground_t *ground, double x, double z, double reach
         near[1] = far ? 0 : -line[2] / size;
         near[2] = far ? 1 : 1 / size;
         near[3] = far ? x : x + d * line[2] / size;
+        near[4] = z - near[0] * near[2];
         return;
     }
     const int first = ground_piece(ground, from), last = ground_piece(ground, to);
@@ -131,6 +144,7 @@ static void ground_near(const ground_t *ground, double x, double z, double reach
         }
     }
     near[3] = fx;
+    near[4] = fz;
     if (best == 0) {
         double jet[3];
         ground_jet(ground->pieces[here], x, jet);
@@ -147,12 +161,8 @@ static void ground_near(const ground_t *ground, double x, double z, double reach
 }
 #endif
 
-static void @NAME@(double x, double z, double reach, double *near)
-{
-    static const double starts[] = {@STARTS@};
-    static const double pieces[][9] = {
+static const double @NAME@_starts[] = {@STARTS@};
+static const double @NAME@_pieces[][9] = {
 @PIECES@};
-    static const ground_t ground = {@N@, starts, pieces};
-    ground_near(&ground, x, z, reach, near);
-}
+static const ground_t @NAME@_is = {@N@, @NAME@_starts, @NAME@_pieces};
 #endif

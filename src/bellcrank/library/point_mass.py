@@ -1,0 +1,92 @@
+"""A four-wheeled car of point masses: four partial vehicles whose chassis parts are joined by massless rods.
+
+The next step that van Iwaarden (2003), Modeling a vehicle with use of partial vehicles, recommends (section 8.2), with the constraints of (2.9)
+corrected: its fifth equation must compare with the own chassis part, its tenth has a factor too many, and two sides and the flatness of the
+chassis are missing. Fourteen constraints on twelve coordinates of rims and chassis parts each leave the ten freedoms of a rigid chassis on four struts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from bellcrank.api.system import System
+from bellcrank.errors import ModelError
+from bellcrank.library.terrain import Terrain, flat
+from bellcrank.library.vehicles import partial_vehicle
+from bellcrank.model.formula import Formula, cross, dot, magnitude, pos, to_syntax
+
+CORNERS = {
+    "rl": ("0", "track/2"),
+    "fl": ("wheelbase", "track/2"),
+    "rr": ("0", "-track/2"),
+    "fr": ("wheelbase", "-track/2"),
+}
+
+
+def point_mass_car(
+    *,
+    wheelbase: float = 2.6,
+    track: float = 1.5,
+    rim: float = 40.0,
+    chassis: float = 300.0,
+    k: Sequence[float] = (200e3, 25e3),
+    c: Sequence[float] = (200.0, 2000.0),
+    length: Sequence[float] = (0.3, 0.4),
+    rolling_resistance: float = 0.0,
+    terrain: Terrain | None = None,
+) -> System:
+    """Point masses of rims and chassis parts rl, fl, rr, fr in space; x forward, y to the left, z up.
+
+    The chassis is a rectangle `wheelbase` by `track` that stays flat, the suspensions stay square to it. Masses of `chassis` are those of one corner.
+    Parameters: m_rim, m_chassis, wheelbase, track, and those of tyres and suspensions as of `motorcycle`; inputs <corner>.drive.
+    """
+    numbers = {"wheelbase": wheelbase, "track": track, "rim": rim, "chassis": chassis}
+    wrong = [
+        f"{name}={x!r} must be a positive number"
+        for name, x in numbers.items()
+        if not isinstance(x, int | float) or not x > 0
+    ]
+    if wrong:
+        raise ModelError("point_mass_car: " + "; ".join(wrong))
+    s = System("car of point masses", axes="ISO 8855")
+    s.set_defaults(m_rim=rim, m_chassis=chassis, wheelbase=wheelbase, track=track, c_roll=rolling_resistance)
+    s.set_defaults(k_tyre=k[0], k_strut=k[1], c_tyre=c[0], c_strut=c[1], l_tyre=length[0], l_strut=length[1])
+    s.set_units(c_roll="F*T/L", k_tyre="F/L", k_strut="F/L", c_tyre="F*T/L", c_strut="F*T/L")
+    s.add_gravity()
+    parts: dict[str, Any] = {}
+    for name, (x, y) in CORNERS.items():
+        s.add_variable(f"{name}.drive", units="F", label=f"driving force, {name}")
+        parts[name] = partial_vehicle(
+            s, name, at=(x, y, 0), rim="m_rim", chassis="m_chassis", k=("k_tyre", "k_strut"), c=("c_tyre", "c_strut"),
+            length=("l_tyre", "l_strut"), terrain=terrain or flat(), rolling_resistance="c_roll", drive=f"{name}.drive",
+            translate=(1, 2, 3),
+        )  # fmt: skip
+        s.add_output(
+            dot(pos(parts[name].chassis.origin), s.inertial[3]),
+            f"{name}.z",
+            label=f"height of the chassis, {name}",
+            units="L",
+        )
+    _join(s, {name: p.chassis.origin for name, p in parts.items()}, {name: p.rim.origin for name, p in parts.items()})
+    s.add_outputs("energy")
+    s.set_run(t_end=3, step=0.001, method="rk4", inputs={f"{name}.drive": 0.0 for name in CORNERS})
+    return s
+
+
+def _join(s: System, top: dict[str, Any], low: dict[str, Any]) -> None:
+    """Four sides and a right angle, flatness, and for each corner a suspension square to both sides."""
+    base, track = (Formula(to_syntax(n)) for n in ("wheelbase", "track"))
+    for a, b, size in (("rl", "fl", base), ("rr", "fr", base), ("rr", "rl", track), ("fr", "fl", track)):
+        s.add_constraint(magnitude(pos(top[b], top[a])) - size, label=f"side {a}-{b}")
+    long, side = pos(top["fl"], top["rl"]), pos(top["rr"], top["rl"])
+    s.add_constraint(dot(long, side), label="right angle at rl")
+    s.add_constraint(dot(cross(long, side), pos(top["fr"], top["rl"])), label="flat chassis")
+    along = {"rl": ("fl", "rl"), "fl": ("fl", "rl"), "rr": ("fr", "rr"), "fr": ("fr", "rr")}
+    across = {"rl": ("rl", "rr"), "rr": ("rl", "rr"), "fl": ("fl", "fr"), "fr": ("fl", "fr")}
+    for name in CORNERS:
+        strut = pos(top[name], low[name])
+        for what, ends in (("wheelbase", along[name]), ("track", across[name])):
+            s.add_constraint(
+                dot(strut, pos(top[ends[0]], top[ends[1]])), label=f"suspension {name} square to the {what}"
+            )

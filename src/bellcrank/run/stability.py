@@ -1,0 +1,129 @@
+"""Is the step of a run too large for its method? Eigenvalues of the linearised equations tell, and a small push proves it.
+
+A mode with eigenvalue s grows by |exp(h s)| in a step; a method makes it grow by |R(h s)|. Where the method lets errors grow that the motion
+does not, its step is too large. Motions that grow by themselves (falling, tipping over) are followed as they are and raise no alarm.
+Hairer & Wanner (1996), Solving Ordinary Differential Equations II, section IV.2.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from bellcrank.run.integrate import FIXED, Rates, semi_implicit
+
+GROWTH = 10.0  # of errors in a whole run, against the motion itself, from which on a step is looked at
+PROOF = 5.0  # times that a small push has to grow
+MOST_STEPS = 2000  # in which it may do so
+SMALLEST = 1e-9  # share of the step below which no stable one is looked for
+
+
+@dataclass(frozen=True)
+class Alarm:
+    """A step that is too large: the eigenvalue (1/s) at a time, the growth of its errors per step, a step that is stable, the mode."""
+
+    time: float
+    eigenvalue: complex
+    growth: float
+    stable: float
+    mode: np.ndarray
+    own: float = 0.0  # growth of the fastest growing motion itself, 1/s
+
+
+def slopes(rates: Rates, t: float, y: np.ndarray) -> np.ndarray:
+    """d(rates)/d(state) by central differences."""
+    columns = []
+    for j in range(len(y)):
+        e = 1e-6 * max(1.0, abs(y[j]))
+        up, down = y.copy(), y.copy()
+        up[j] += e
+        down[j] -= e
+        columns.append((rates(t, up) - rates(t, down)) / (up[j] - down[j]))
+    return np.array(columns).T
+
+
+def growths(A: np.ndarray, h: float, method: str, n_q: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Eigenvalues of A, by how much the method makes their modes grow in a step, and the modes."""
+    values, modes = np.linalg.eig(A)
+    if method in FIXED:
+        z = h * values
+        R = 1 + z + z**2 / 2 if method == "rk2" else 1 + z + z**2 / 2 + z**3 / 6 + z**4 / 24
+        return values, np.abs(R), modes
+    step = np.array([semi_implicit(n_q)(lambda _, y: A @ y, (0, 0, 0), e, h, A @ e) for e in np.eye(len(A))]).T
+    # a mode of the step belongs to the motion that it is nearest to; the slow ones, which are followed well, choose first
+    left = list(np.linalg.eigvals(step))
+    found = np.empty(len(values))
+    for i in np.argsort(np.abs(values)):
+        nearest = min(range(len(left)), key=lambda k: abs(left[k] - np.exp(h * values[i])))
+        found[i] = abs(left.pop(nearest))
+    return values, found, modes
+
+
+def alarm_at(rates: Rates, t: float, y: np.ndarray, h: float, steps: int, method: str, n_q: int) -> Alarm | None:
+    """The mode whose errors grow most against the motion at a state, if they do so too quickly."""
+    with np.errstate(all="ignore"):
+        A = slopes(rates, t, y)
+        if not np.all(np.isfinite(A)):
+            return None
+        values, grown, modes = growths(A, h, method, n_q)
+        true = np.exp(np.minimum(h * values.real, 50.0))
+        excess = np.where(grown > 1 + 1e-9, grown / np.maximum(true, 1.0), 0.0)
+    worst = int(np.argmax(excess))
+    if not excess[worst] > 1 or steps * math.log(excess[worst]) < math.log(GROWTH):
+        return None
+
+    def too_fast(step: float) -> bool:
+        v, g, _ = growths(A, step, method, n_q)
+        beyond = np.where(g > 1 + 1e-9, g / np.maximum(np.exp(np.minimum(step * v.real, 50.0)), 1.0), 0.0).max()
+        return bool(beyond > 1 and steps * h / step * math.log(beyond) > math.log(GROWTH))
+
+    stable = min(h, 4 / abs(values[worst]))
+    while too_fast(stable):
+        stable *= 0.9
+        if stable < SMALLEST * h:
+            return None
+    own = max(0.0, float(values.real.max()))
+    return Alarm(t, complex(values[worst]), float(grown[worst]), stable, modes[:, worst], own)
+
+
+def is_confirmed(rates: Rates, found: Alarm, y: np.ndarray, h: float, method: str, n_q: int) -> bool:
+    """Does a small push along the mode grow in some steps of the method, more than the motion itself lets it grow?"""
+    push = found.mode.real / (np.abs(found.mode.real).max() or 1.0) * 1e-7 * max(1.0, float(np.abs(y).max()))
+    count = min(MOST_STEPS, math.ceil(math.log(2 * PROOF) / max(math.log(found.growth), 1e-9)))
+    one = semi_implicit(n_q) if method not in FIXED else FIXED[method]
+    pushed, usual = y + push, y
+    with np.errstate(all="ignore"):
+        for i in range(count):
+            t = found.time + i * h
+            times = t, t + h / 2, t + h
+            pushed, usual = (one(rates, times, x, h, rates(t, x)) for x in (pushed, usual))
+            apart = np.abs(pushed - usual).max()
+            own = math.exp(min(found.own * (i + 1) * h, 100.0))
+            if not np.all(np.isfinite(pushed)) or apart > PROOF * own * np.abs(push).max():
+                return True
+    return False
+
+
+def too_large(
+    rates: Rates, times: Sequence[float], states: Sequence[np.ndarray], h: float, steps: int, method: str, n_q: int
+) -> tuple[Alarm, np.ndarray] | None:
+    """The first of some states at which the step is too large."""
+    for t, y in zip(times, states, strict=True):
+        found = alarm_at(rates, t, y, h, steps, method, n_q)
+        if found is not None and is_confirmed(rates, found, y, h, method, n_q):
+            return found, y
+    return None
+
+
+def sentence(found: Alarm, h: float, method: str, culprit: Callable[[np.ndarray, float], str]) -> str:
+    """What is wrong, and which step would do."""
+    s = found.eigenvalue
+    shown = f"{s.real:.3g} 1/s" if abs(s.imag) < 1e-9 * abs(s) else f"{s.real:.3g} +/- {abs(s.imag):.3g}i 1/s"
+    likely = culprit(found.mode, found.time)
+    return (
+        f"the step of {h:g} s is too large for {method}: at t = {found.time:g} s the fastest motion has the eigenvalue {shown}"
+        f"{f' ({likely})' if likely else ''}, whose errors grow {found.growth:.3g} times with every step; a step of {found.stable:.2g} s is stable"
+    )
