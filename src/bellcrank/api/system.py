@@ -22,6 +22,7 @@ from bellcrank.model.records import (
     OutputRecord,
     ParameterRecord,
     PointRecord,
+    StateRecord,
     VariableRecord,
 )
 from bellcrank.model.scope import Scope
@@ -289,6 +290,11 @@ class System:
         for name, text in {**mapping(values, "set_labels"), **more}.items():
             self._parameter(name).label = text
 
+    def require_positive(self, *names: str) -> None:
+        """Parameters that make no sense unless they are positive: a run with another value is refused."""
+        for name in names:
+            self._parameter(name).positive = True
+
     def expr(self, text: str) -> Expr | Formula:
         """The expression that a text stands for; with vectors or velocities in it, a formula that is read later."""
         scope = Scope(self.description)
@@ -313,6 +319,15 @@ class System:
         """Declares an input that is given at run time."""
         self.description.variables.append(VariableRecord(_name(name, "variable"), units, label))
         return Symbol(name, "variable")
+
+    def add_state(self, name: str, rate: Any, units: str | None = None, label: str | None = None) -> Expr:
+        """Declares a state of your own, such as a lag or the deflection of a bristle; `rate` is its time derivative.
+
+        It is zero at the start unless `initial` says otherwise, and is integrated and written like a coordinate. The rate may contain
+        everything but accelerations and fm().
+        """
+        self.description.states.append(StateRecord(_name(name, "state"), rate, units, label))
+        return Symbol(name, "coordinate")
 
     def add_external(
         self,
