@@ -206,7 +206,8 @@ class System:
         """Sets a wheel of radius `rim` about the point `at` on a terrain of `bc.terrain`.
 
         `tyre` says how it gives way. While it touches the ground, `rolling_resistance` (force times time per length) brakes it in
-        proportion to its speed along the ground and `drive` (a force) pushes it forward.
+        proportion to its speed along the ground and `drive` (a force) pushes it forward. A tyre with slip (`bc.Slip`) acts on `wheel`, the body
+        that turns about its second axis: rolling resistance is then a moment on it, and it is driven and braked by moments.
         Without a tyre the wheel is rigid: at an impact its normal speed is reversed and multiplied by the first number of `restitution`, its slip
         multiplied by the second; then it rolls. `wheel` is the body that turns when it rolls without slipping; without it the wheel's own
         turning is left out. A wheel that starts below ground is moved up with a warning, or an error (`below="error"`).
@@ -217,7 +218,7 @@ class System:
             return add_rigid_contact(
                 self, _name(name, "contact"), at, rim, terrain, restitution, rolling_resistance, wheel, below
             )
-        return add_contact(self, _name(name, "contact"), at, rim, terrain, rolling_resistance, tyre, drive)
+        return add_contact(self, _name(name, "contact"), at, rim, terrain, rolling_resistance, tyre, drive, wheel)
 
     # ---- constraints
 
