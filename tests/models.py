@@ -13,7 +13,9 @@ from bellcrank.build.compiler import find_compiler
 FOLDER = Path(__file__).parents[1] / "examples"
 SOURCES = {p.stem: p.read_text(encoding="utf-8") for p in FOLDER.glob("*.py")}
 # linkages have a range, which arbitrary states leave: tests/linkage runs those examples
-EXAMPLES = sorted(n for n, text in SOURCES.items() if "def model(" in text and "bellcrank.linkage" not in text)
+ELSEWHERE = ("driven_car",)  # large: tests/library drives it
+MODELS = (n for n, text in SOURCES.items() if "def model(" in text and "bellcrank.linkage" not in text)
+EXAMPLES = sorted(n for n in MODELS if n not in ELSEWHERE)
 needs_compiler = pytest.mark.skipif(find_compiler() is None, reason="there is no C compiler")
 
 

@@ -9,6 +9,7 @@ from bellcrank.api.equations import Equations
 from bellcrank.api.loading import load_model
 from bellcrank.api.parsfile import settings_of
 from bellcrank.api.simulation import Simulation
+from bellcrank.api.slip import Slip
 from bellcrank.api.system import System
 from bellcrank.build.poses import compile_linkage
 from bellcrank.errors import (
@@ -70,7 +71,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "BellcrankError", "BuildError", "Comparison", "Dae", "Equations", "ExpressionError", "InternalError", "ModelError", "ModelWarning", "NoEquilibrium", "Run",
-    "RunError", "Simulation", "Study", "StudyResult", "System", "Tyre", "acos", "angle", "asin", "atan", "atan2", "check", "chirp", "compare",
+    "RunError", "Simulation", "Slip", "Study", "StudyResult", "System", "Tyre", "acos", "angle", "asin", "atan", "atan2", "check", "chirp", "compare",
     "compile_linkage", "cos", "cross", "direction", "dot",
     "dxdt", "exp", "fm", "load_model", "log", "magnitude", "nominal", "norm", "partial", "pos", "project", "ramp", "read", "read_study", "road_spectrum",
     "rot", "sampled", "settings_of", "sign", "sin", "sine", "sqrt", "step", "table", "tan", "terrain", "vehicles", "vel", "where",

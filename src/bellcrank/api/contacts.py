@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from bellcrank.api.handles import BodyHandle, PointHandle
+from bellcrank.api.slip import Slip, add_slip, needs_of_slip
 from bellcrank.emit.names import identifier
 from bellcrank.errors import ModelError
 from bellcrank.model.formula import Formula, dot, pos, to_syntax, vel
@@ -32,17 +33,19 @@ class Ground(Protocol):
 class Tyre:
     """A tyre that gives way: spring (force per length) and damper (force times time per length), each a number or an expression.
 
-    The spring acts along the normal of the ground and has a potential; the damper never makes the ground pull.
+    The spring acts along the normal of the ground and has a potential; the damper never makes the ground pull. `slip`: forces along
+    the ground (`bc.Slip`); without it a tyre glides.
     """
 
     stiffness: Any
     damping: Any = 0
+    slip: Slip | None = None
 
 
 @dataclass(frozen=True)
 class Contact:
     """A contact by name. `load`, `depth`, `stored` and `speed` are names for text: normal force, how far the tyre is pressed in,
-    energy of its spring, speed of the wheel's centre along the ground."""
+    energy of its springs, speed of the wheel's centre along the road."""
 
     name: str
 
@@ -64,7 +67,15 @@ class Contact:
 
 
 def add_contact(
-    s: System, name: str, at: Any, rim: Any, terrain: Ground, rolling_resistance: Any, tyre: Tyre | None, drive: Any
+    s: System,
+    name: str,
+    at: Any,
+    rim: Any,
+    terrain: Ground,
+    rolling_resistance: Any,
+    tyre: Tyre | None,
+    drive: Any,
+    wheel: Any = None,
 ) -> Contact:
     """A wheel with a tyre on the ground."""
     point = _point(s, name, at)
@@ -72,6 +83,7 @@ def add_contact(
         raise ModelError(f"contact '{name}': terrain={terrain!r} is not one of bc.terrain", s.name)
     if not isinstance(tyre, Tyre):
         raise ModelError(f"contact '{name}': tyre={tyre!r} must be a bc.Tyre, or None for a rigid wheel", s.name)
+    _require_tyre(s, name, tyre, wheel, drive)
     contact = Contact(name)
     along, up = s.inertial[1], s.inertial[3] if _upwards(s) else -s.inertial[3]
     _add_ground(s, name, terrain, (dot(pos(point), along), dot(pos(point), up), rim))
@@ -83,8 +95,38 @@ def add_contact(
     k, c = _text(tyre.stiffness), _text(tyre.damping)
     press = f"max(0, {k}*{contact.depth} - {c}*{name}_rise)"
     s.define(contact.load, f"where({contact.depth} > 0, {press}, 0)")
-    s.define(contact.stored, f"{k}*{contact.depth}**2/2")
-    pushes = [f"-{_text(rolling_resistance)}*{contact.speed}"] if _given(rolling_resistance) else []
+    resistance = _text(rolling_resistance) if _given(rolling_resistance) else None
+    if tyre.slip is not None:
+        add_slip(s, name, point, wheel, tyre.slip, _upwards(s), resistance)
+        s.define(contact.stored, f"{k}*{contact.depth}**2/2 + {name}_kept")
+    else:
+        s.define(contact.stored, f"{k}*{contact.depth}**2/2")
+        _add_pushes(s, contact, point, resistance, drive)
+    s.add_output(contact.load, contact.load, label=f"normal force of {name}", units="F")
+    s.add_output(contact.depth, contact.depth, label=f"tyre deflection of {name}", units="L")
+    s.add_output(contact.stored, contact.stored, label=f"energy of the tyre springs of {name}", units="F*L")
+    return contact
+
+
+def _require_tyre(s: System, name: str, tyre: Tyre, wheel: Any, drive: Any) -> None:
+    problems = [
+        f"tyre: {key}={value!r} must be zero or positive"
+        for key, value in (("stiffness", tyre.stiffness), ("damping", tyre.damping))
+        if isinstance(value, int | float) and not value >= 0
+    ]
+    slip: Any = tyre.slip
+    if isinstance(slip, Slip):
+        problems += [f"slip: {p}" for p in slip.problems()] + needs_of_slip(wheel, _given(drive))
+    elif slip is not None:
+        problems.append(f"slip={slip!r} must be a bc.Slip, or None for a tyre that glides")
+    if problems:
+        raise ModelError([f"contact '{name}': {p}" for p in problems], s.name)
+
+
+def _add_pushes(s: System, contact: Contact, point: Any, resistance: str | None, drive: Any) -> None:
+    """Forces of a tyre without slip."""
+    name, along, up = contact.name, s.inertial[1], s.inertial[3] if _upwards(s) else -s.inertial[3]
+    pushes = [f"-{resistance}*{contact.speed}"] if resistance else []
     pushes += [_text(drive)] if _given(drive) else []
     s.define(f"{name}_push", f"where({contact.load} > 0, {' + '.join(pushes)}, 0)" if pushes else 0)
     for axis, vector, formula in (
@@ -94,10 +136,6 @@ def add_contact(
         s.add_force(
             f"{name}.{axis}", magnitude=formula, direction=vector, at=point, label=f"force of the ground, {axis}"
         )
-    s.add_output(contact.load, contact.load, label=f"normal force of {name}", units="F")
-    s.add_output(contact.depth, contact.depth, label=f"tyre deflection of {name}", units="L")
-    s.add_output(contact.stored, contact.stored, label=f"energy of the tyre spring of {name}", units="F*L")
-    return contact
 
 
 # ---- the ground in formulas

@@ -22,6 +22,7 @@ from bellcrank.model.records import (
     OutputRecord,
     ParameterRecord,
     PointRecord,
+    StateRecord,
     VariableRecord,
 )
 from bellcrank.model.scope import Scope
@@ -206,7 +207,8 @@ class System:
         """Sets a wheel of radius `rim` about the point `at` on a terrain of `bc.terrain`.
 
         `tyre` says how it gives way. While it touches the ground, `rolling_resistance` (force times time per length) brakes it in
-        proportion to its speed along the ground and `drive` (a force) pushes it forward.
+        proportion to its speed along the ground and `drive` (a force) pushes it forward. A tyre with slip (`bc.Slip`) acts on `wheel`, the body
+        that turns about its second axis: rolling resistance is then a moment on it, and it is driven and braked by moments.
         Without a tyre the wheel is rigid: at an impact its normal speed is reversed and multiplied by the first number of `restitution`, its slip
         multiplied by the second; then it rolls. `wheel` is the body that turns when it rolls without slipping; without it the wheel's own
         turning is left out. A wheel that starts below ground is moved up with a warning, or an error (`below="error"`).
@@ -218,7 +220,7 @@ class System:
             return add_rigid_contact(
                 self, _name(name, "contact"), at, rim, terrain, restitution, rolling_resistance, wheel, below
             )
-        return add_contact(self, _name(name, "contact"), at, rim, terrain, rolling_resistance, tyre, drive)
+        return add_contact(self, _name(name, "contact"), at, rim, terrain, rolling_resistance, tyre, drive, wheel)
 
     # ---- constraints
 
@@ -291,6 +293,11 @@ class System:
         for name, text in {**mapping(values, "set_labels"), **more}.items():
             self._parameter(name).label = text
 
+    def require_positive(self, *names: str) -> None:
+        """Parameters that make no sense unless they are positive: a run with another value is refused."""
+        for name in names:
+            self._parameter(name).positive = True
+
     def expr(self, text: str) -> Expr | Formula:
         """The expression that a text stands for; with vectors or velocities in it, a formula that is read later."""
         scope = Scope(self.description)
@@ -315,6 +322,15 @@ class System:
         """Declares an input that is given at run time."""
         self.description.variables.append(VariableRecord(_name(name, "variable"), units, label))
         return Symbol(name, "variable")
+
+    def add_state(self, name: str, rate: Any, units: str | None = None, label: str | None = None) -> Expr:
+        """Declares a state of your own, such as a lag or the deflection of a bristle; `rate` is its time derivative.
+
+        It is zero at the start unless `initial` says otherwise, and is integrated and written like a coordinate. The rate may contain
+        everything but accelerations and fm().
+        """
+        self.description.states.append(StateRecord(_name(name, "state"), rate, units, label))
+        return Symbol(name, "coordinate")
 
     def add_external(
         self,

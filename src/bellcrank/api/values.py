@@ -64,7 +64,7 @@ def parameter_values(equations: Equations, given: Mapping[str, float] | None = N
     """The parameters in equation units but for those that external routines give; `given` (user units) overrides the defaults."""
     quantities, description = equations.quantities, equations.analysis.mechanism.description
     override = {str(k).lower(): v for k, v in mapping(given, "parameters").items()}
-    values, missing = [], []
+    values, missing, refused = [], [], []
     for p in equations.program.given_parameters:
         key = p.name.lower()
         record = description.parameters.get(key)
@@ -74,6 +74,10 @@ def parameter_values(equations: Equations, given: Mapping[str, float] | None = N
             continue
         found = finite(value, f"parameter '{p.name}'")
         values.append(float(quantities.unit[key].to_equation(found)))
+        if record is not None and record.positive and not found > 0:
+            refused.append(f"parameter '{p.name}' is {found:g}; it must be positive")
+    if refused:
+        raise ModelError(refused, equations.name)
     if missing:
         listed = ", ".join(f"'{m}'" for m in missing)
         raise ModelError(

@@ -36,6 +36,7 @@ def analyse(mechanism: Mechanism, checker: Checker, multipliers: bool = False) -
         _read_what_can_be_read(mechanism, checker, points)
         raise ModelError(checker.problems, mechanism.name)
     kinematics = motion_of(mechanism)
+    _read_states(kinematics, checker, points)
     rows = _rows(kinematics, checker, points)
     removed: list[Removed] = []
     notes: list[str] = []
@@ -47,6 +48,8 @@ def analyse(mechanism: Mechanism, checker: Checker, multipliers: bool = False) -
         removed, solved, notes = _solve_rows(rows, mechanism, checker)
         work = Work([*mechanism.coordinates, *mechanism.speeds])
         kinematics = motion_of(mechanism, speed_values(removed, work), work)
+        if not checker.problems:
+            _read_states(kinematics, checker, points)
     result = Analysis(mechanism, kinematics, points, removed=removed, solved=solved, loops=loops, notes=notes)
     checker.scope.kept = {}
     reader = Reader(result, checker)
@@ -66,6 +69,7 @@ def _read_what_can_be_read(mechanism: Mechanism, checker: Checker, points: dict[
     """A broken model is read on as far as possible, so that all its problems are told at once."""
     try:
         kinematics = motion_of(mechanism)
+        _read_states(kinematics, checker, points)
         Reader(Analysis(mechanism, kinematics, points), checker).read()
     except (ModelError, ValueError, IndexError, KeyError):  # what is broken already cannot be read further
         return
@@ -90,6 +94,28 @@ def _points(checker: Checker, mechanism: Mechanism) -> dict[str, Point]:
     return points
 
 
+def _read_states(kinematics: Kinematics, checker: Checker, points: dict[str, Point]) -> None:
+    """Rates of the user's own states."""
+    language = Language(checker.scope, kinematics, points, _no_forces(checker))
+    for record, symbol in zip(checker.description.states, kinematics.mechanism.states, strict=True):
+        where = f"state '{record.name}'"
+        try:
+            rate = language.scalar(record.rate)
+        except ModelError as error:
+            checker.problem(where, f"rate: {error}")
+            rate = ZERO
+        if depends_on(rate, lambda s: s.kind == "acceleration"):
+            checker.problem(where, "its rate contains an acceleration, which is an algebraic loop.")
+        kinematics.rates[symbol] = rate
+
+
+def _no_forces(checker: Checker) -> dict[str, Callable[[], Expr]]:
+    def refused() -> Expr:
+        raise ModelError("fm() cannot be in the rate of a state; write out the formula of the force")
+
+    return {f.name.lower(): refused for f in checker.description.forces}
+
+
 def _rows(kinematics: Kinematics, checker: Checker, points: dict[str, Point]) -> list[Row]:
     """All constraints of a description, those of positions first."""
     language = Language(checker.scope, kinematics, points, {})
@@ -112,6 +138,8 @@ def _rows(kinematics: Kinematics, checker: Checker, points: dict[str, Point]) ->
             wanted = _eliminated(record.eliminate, text, language)
             if depends_on(residual, lambda s: s.kind == "speed"):
                 speed.append(Row(text, residual, None, wanted, source=record.expression))
+            elif own := [z.name for z in symbols(residual) if z in kinematics.mechanism.states]:
+                raise ModelError(f"positions cannot be bound to states of your own ({', '.join(own)}); bind a speed")
             elif depends_on(residual, lambda s: s.kind == "coordinate"):
                 position.append(_position_row(text, residual, wanted, kinematics))
             else:

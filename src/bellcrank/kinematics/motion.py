@@ -65,8 +65,10 @@ class Kinematics:
     def rate_of(self, s: Symbol) -> Expr:
         """Time derivative of a symbol."""
         match s.kind:
-            case "coordinate":
+            case "coordinate" if s in self.rates:
                 return self.rates[s]
+            case "coordinate":
+                raise ModelError(f"the rate of {s.name} is not known here: it depends on itself, or on a later state")
             case "speed":
                 return Symbol(s.name.replace("u(", "up(", 1), "acceleration", s.order)
             case "acceleration":

@@ -401,7 +401,8 @@ class Checker:
             "body": [b.name for b in d.bodies],
             "point": [p.name for p in d.points],
             "force": [f.name for f in d.forces],
-            "scalar": [v.name for v in d.variables] + list(d.definitions) + [r for e in d.externals for r in e.returns],
+            "scalar": [*(v.name for v in d.variables), *(z.name for z in d.states), *d.definitions]
+            + [r for e in d.externals for r in e.returns],
         }
         for space, names in spaces.items():
             seen: dict[str, str] = {}
@@ -544,9 +545,10 @@ def freeze(description: Description, small: bool = True) -> tuple[Mechanism, Che
         )
     if not checker.problems:
         bodies = choose_speeds(bodies)
-    mechanism = Mechanism(
-        description.name, tuple(bodies), description, dict(checker.scope.orders), description.small_threshold
-    )
+    states = tuple(checker.scope.symbol(z.name, "coordinate") for z in description.states)
+    checker.scope.coordinates.extend(states)
+    orders = dict(checker.scope.orders)
+    mechanism = Mechanism(description.name, tuple(bodies), description, orders, description.small_threshold, states)
     return mechanism, checker
 
 

@@ -71,6 +71,8 @@ class Mechanism:
     description: Description
     orders: dict[str, int] = field(default_factory=dict)
     threshold: int = 2
+    states: tuple[Symbol, ...] = ()
+    """States of the user's own, which stand behind the coordinates of the bodies."""
 
     @property
     def guided(self) -> bool:
@@ -79,7 +81,7 @@ class Mechanism:
 
     @property
     def coordinates(self) -> tuple[Symbol, ...]:
-        return tuple(q for b in self.bodies for q in b.coordinates)
+        return (*(q for b in self.bodies for q in b.coordinates), *self.states)
 
     @property
     def speeds(self) -> tuple[Symbol, ...]:

@@ -59,11 +59,22 @@ class ParameterRecord:
     value: float | None = None
     units: str | None = None
     label: str | None = None
+    positive: bool = False  # a run with another value is refused
 
 
 @dataclass
 class VariableRecord:
     name: str
+    units: str | None = None
+    label: str | None = None
+
+
+@dataclass
+class StateRecord:
+    """A state of the user's own: `rate` is its time derivative."""
+
+    name: str
+    rate: Any
     units: str | None = None
     label: str | None = None
 
@@ -175,6 +186,7 @@ class Description:
     forces: list[ForceRecord] = field(default_factory=list)
     parameters: dict[str, ParameterRecord] = field(default_factory=dict)  # by lower-case name
     variables: list[VariableRecord] = field(default_factory=list)
+    states: list[StateRecord] = field(default_factory=list)
     constraints: list[ConstraintRecord] = field(default_factory=list)
     loops: list[LoopRecord] = field(default_factory=list)
     outputs: list[OutputRecord] = field(default_factory=list)

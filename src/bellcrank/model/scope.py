@@ -50,6 +50,7 @@ class Scope:
         self.by_body: dict[str, tuple[list[Symbol], list[Symbol]]] = {}  # lower-case body name: q, u
         self.used: dict[str, str] = {}  # parameters met, lower case: spelling
         self.variables = {v.name.lower(): v.name for v in description.variables}
+        self.states = {s.name.lower(): s.name for s in description.states}
         self.definitions = {k.lower(): v for k, v in description.definitions.items()}
         self.functions = {e.name.lower(): e for e in description.externals}
         self.returned = {r.lower(): (e, i) for e in description.externals for i, r in enumerate(e.returns)}
@@ -180,6 +181,8 @@ class Scope:
             return self.external(external, args, index)
         if key in self.variables:
             return self.symbol(self.variables[key], "variable")
+        if key in self.states:
+            return self.symbol(self.states[key], "coordinate")
         if key in RESERVED and key not in ("fm", "mag", "dir", "norm"):
             raise _fail(name.node, f"'{name.text}' is a reserved name and needs arguments in parentheses")
         return self.parameter(name.text)

@@ -92,6 +92,8 @@ class Machine:
         self._drafts: list[dict[str, Any]] = [self._draft(r) for r in records]
         self._composites()
         self.bodies = [Body(**d) for d in self._drafts]
+        self.own = slice(len(self.q_names), len(self.q_names) + len(description.states))  # states of the user's own
+        self.q_names += [z.name.lower() for z in description.states]
 
     @classmethod
     def of(cls, description: Description, parameters: Values) -> Machine:
@@ -353,11 +355,15 @@ class Machine:
         return q
 
     def moving(self, q: np.ndarray, u: Jet) -> Motion:
-        """The motion that starts at q with speeds u: the rates of q follow, one order after the other."""
+        """The motion that starts at q with speeds u: the rates of q follow, one order after the other.
+
+        Those of the user's own states are left open (not a number): formulas that need them find them.
+        """
         jet = Jet([q])
         for n in range(1, len(u) + 1):
-            rates = Motion(self, jet, Jet(u.c[:n])).coordinate_rates()
-            jet = jets.integral(q, rates, n + 1)
+            rates = jets.coefficients(Motion(self, jet, Jet(u.c[:n])).coordinate_rates(), n)
+            own = np.full((n, self.own.stop - self.own.start), np.nan)
+            jet = jets.integral(q, Jet(np.concatenate([rates, own], axis=1)), n + 1)
         return Motion(self, jet, u)
 
 
@@ -452,7 +458,7 @@ class Motion:
         return self.v[body] + jets.cross(self.w[body], self.R[body] @ at)
 
     def coordinate_rates(self) -> Value:
-        """q' that produces these velocities, joint by joint."""
+        """q' of the bodies that produces these velocities, joint by joint."""
         rates: list[Value] = []
         for b in self.machine.bodies:
             if b.guide is not None:

@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
@@ -57,10 +58,15 @@ class Values(dict[str, float]):
         return 0.2 + 0.6 * (crc32(name.encode()) % 10007) / 10007
 
 
+@lru_cache(maxsize=4096)
+def _parsed(text: str) -> Syntax:
+    return parse(text)
+
+
 def syntax_of(given: Any) -> Syntax:
     """Syntax of text, of a formula made with Python operators, of a number or of an expression."""
     if isinstance(given, str):
-        return parse(given)
+        return _parsed(given)
     if isinstance(given, Syntax):
         return given
     made = getattr(given, "syntax", None)
@@ -97,7 +103,10 @@ class Scalars:
         self.returned = {
             r.lower(): (e, i) for e in description.externals if not e.entered for i, r in enumerate(e.returns)
         }
+        self.states = {z.name.lower(): z for z in description.states}
         self.dummies: dict[str, Callable[[], Value]] = {}
+        self._defined: dict[str, Value] = {}  # values of definitions in which no dummy occurs
+        self._met_dummy = False
 
     # ---- entry points
 
@@ -145,19 +154,30 @@ class Scalars:
     def named(self, name: str) -> Value:
         """A scalar by name, in the order in which names hide each other."""
         if name in self.dummies:
+            self._met_dummy = True
             return self.dummies[name]()
         if name == "t":
             return self.time
         if name == "pi":
             return math.pi
         if name in self.definitions:
-            return self.scalar(self.definitions[name])
+            return self._definition(name)
         if name in self.returned:
             routine, index = self.returned[name]
             return self.routine(routine, [self.scalar(a) for a in routine.arguments])[index]
         if name in self.inputs:
             return self.inputs[name]
-        return self.parameters[name]
+        return self.own_state(name) if name in self.states else self.parameters[name]
+
+    def _definition(self, name: str) -> Value:
+        if name in self._defined:
+            return self._defined[name]
+        outer, self._met_dummy = self._met_dummy, False
+        found = self.scalar(self.definitions[name])
+        if not self._met_dummy:
+            self._defined[name] = found
+        self._met_dummy |= outer
+        return found
 
     def call(self, name: str, node: Syntax, parts: list[Any]) -> Any:
         if name in self.tables:
@@ -183,6 +203,9 @@ class Scalars:
 
     def state(self, symbol: Symbol) -> Value:
         raise CannotEvaluate(f"{symbol.name} has no meaning in a constant")
+
+    def own_state(self, name: str) -> Value:
+        raise CannotEvaluate(f"the state {name} has no meaning in a constant")
 
     # ---- expressions made in Python
 
@@ -246,6 +269,8 @@ class Formulas(Scalars):
         self.forces = {f.name.lower(): f for f in self.description.forces}
         self._magnitudes: dict[str, Value] = {}
         self._nominal: Formulas | None = None
+        self._shorter: Formulas | None = None
+        self._own: dict[str, Value] = {}
 
     # ---- names
 
@@ -286,6 +311,21 @@ class Formulas(Scalars):
             else (self.machine.u_names, self.motion.u)
         )
         return values[listed.index(symbol.name.lower().replace(" ", ""))]
+
+    def own_state(self, name: str) -> Value:
+        """A state of the user's own; its rates, where they are left open, by its formula in the motion known to one order less."""
+        z = self.motion.q[self.machine.q_names.index(name)]
+        if not isinstance(z, Jet) or len(z) == 1 or not np.isnan(z.c[1]):
+            return z
+        if name not in self._own:
+            if self._shorter is None:
+                n = len(z) - 1
+                shorter = self.machine.motion(Jet(self.motion.q.c[:n]), Jet(self.motion.u.c[:n]))
+                self._shorter = Formulas(shorter, **self.given)
+            rate = jets.coefficients(self._shorter.scalar(self.states[name].rate), len(z) - 1)
+            unknown = np.full(len(z) - 1 - len(rate), np.nan)  # by an external routine in it
+            self._own[name] = jets.integral(z.c[0], Jet(np.concatenate([rate, unknown])), len(z))
+        return self._own[name]
 
     def joint_state(self, letter: str, parts: list[Any]) -> Value:
         """q(b), q(b, i), q(i), and u likewise."""
@@ -348,7 +388,7 @@ class Formulas(Scalars):
         """Derivative of a scalar with respect to one symbol, all others fixed: that symbol alone is given a rate."""
         symbol = x.args[0] if x.op == "value" else None
         if isinstance(symbol, Symbol) and symbol.kind in ("coordinate", "speed"):
-            letter, place = symbol.name[0], symbol.name.lower().replace(" ", "")
+            letter, place = "q" if symbol.kind == "coordinate" else "u", symbol.name.lower().replace(" ", "")
         elif x.op == "call" and x.args[0].lower() in ("q", "u"):
             letter = x.args[0].lower()
             place = self._state_name(letter, [evaluate_syntax(c, self.meaning) for c in x.children])

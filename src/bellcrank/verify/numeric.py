@@ -127,7 +127,8 @@ class Evaluation:
         rest, *unit = (
             np.asarray(jets.value(self.machine.motion(q, u).coordinate_rates())) for u in (np.zeros(n), *np.eye(n))
         )
-        full = np.linalg.lstsq(np.stack([x - rest for x in unit], axis=1), qdot - rest, rcond=None)[0]
+        joints = qdot[: len(rest)]
+        full = np.linalg.lstsq(np.stack([x - rest for x in unit], axis=1), joints - rest, rcond=None)[0]
         c, A = self.constraint_slopes(q)
         largest = np.abs(A * full).max(axis=1, initial=0.0)
         largest = np.maximum(np.maximum(largest, np.abs(c)), np.abs(A).max(axis=1, initial=0.0) * 1e-3)
@@ -229,7 +230,15 @@ class Evaluation:
             x, y = np.array([m[i] for m in moved]), np.array([m[i] for m in meant])
             largest = max(np.abs(x).max(initial=0.0), np.abs(y).max(initial=0.0))
             worst = max(worst, float(np.abs(x - y).max(initial=0.0)) / (largest or 1.0))
-        return worst
+        return max(worst, self._own_error(claimed, qdot[self.machine.own]))
+
+    def _own_error(self, motion: Motion, claimed: np.ndarray) -> float:
+        """The largest relative error of the rates of the user's own states; one much smaller than the others has few digits."""
+        formulas = self.formulas(motion)
+        meant = np.array([float(jets.value(formulas.scalar(z.rate))) for z in self.machine.description.states])
+        size = np.maximum(np.abs(meant), np.abs(claimed))
+        size = np.maximum(size, 1e-4 * size.max(initial=0.0))
+        return float((np.abs(claimed - meant) / np.where(size > 0, size, 1.0)).max(initial=0.0))
 
     # ---- energy and momentum
 

@@ -35,6 +35,7 @@ from bellcrank.verify.numeric import Evaluation
 
 UNUSABLE = (CannotEvaluate, NoDerivative, ArithmeticError, ValueError, np.linalg.LinAlgError, RunError)
 LIVELY = 1e4  # times the speeds drawn, at most
+OWN = 0.1  # what counts as one for states of the user's own
 LOOKS = 6  # states at which the usual number of freedoms is looked for
 
 
@@ -147,6 +148,7 @@ class Subject:
                 sizes[names[i]] = self.length if i < span.start + len(b.slides) else 1.0
                 if letter == "q":
                     sizes[names[i]] = self.machine.reach.get(i, sizes[names[i]])
+        sizes |= {z.name.lower(): OWN for z in self.description.states}
         states = self.eom.coordinates if letter == "q" else self.eom.speeds
         return np.array([sizes[x.name.lower().replace(" ", "")] for x in states])
 
@@ -210,6 +212,7 @@ class Subject:
                 scale = self.length if i < b.u.start + slides else 1.0
                 if self.machine.u_names[i] in place:
                     u[place[self.machine.u_names[i]]] += size * scale * self.rng.uniform(-1, 1)
+        q[self.machine.own] += size * OWN * self.rng.uniform(-1, 1, len(self.description.states))
         inputs = {}
         for v in self.description.variables:
             amplitude = self._amplitude(v.name)

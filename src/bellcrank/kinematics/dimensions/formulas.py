@@ -35,6 +35,8 @@ def read_model(reader: Reader, d: Description, output_units: Mapping[str, Unit |
         reader.define(name, value)
     for force in d.forces:
         _read_force(reader, force)
+    for state in d.states:
+        reader.read_rate(state.name, state.rate, state.label or state.name)
     for i, constraint in enumerate(d.constraints, 1):
         e = constraint.expression
         where = f"constraint '{e if isinstance(e, str) else show(to_syntax(e))}'"

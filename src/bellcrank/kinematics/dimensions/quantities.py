@@ -17,7 +17,7 @@ from bellcrank.kinematics.dimensions.formulas import read_model
 from bellcrank.kinematics.dimensions.reading import Reader
 from bellcrank.kinematics.dimensions.solution import solve
 from bellcrank.kinematics.dimensions.wording import channel_name, scalar_words, state_words
-from bellcrank.model.records import ParameterRecord, VariableRecord
+from bellcrank.model.records import ParameterRecord, StateRecord, VariableRecord
 from bellcrank.units import ONE as PURE
 from bellcrank.units import Dimension, Unit, UnitSystem, unit_system
 
@@ -45,8 +45,11 @@ def infer(analysis: Analysis) -> tuple[Quantities, list[str]]:
     d = analysis.mechanism.description
     system = unit_system(d.units)
     problems: list[str] = []
-    scalars: list[tuple[str, ParameterRecord | VariableRecord]] = [("parameter", r) for r in d.parameters.values()]
+    scalars: list[tuple[str, ParameterRecord | VariableRecord | StateRecord]] = [
+        ("parameter", r) for r in d.parameters.values()
+    ]
     scalars += [("variable", v) for v in d.variables]
+    scalars += [("state", z) for z in d.states]
     given = {r.name.lower(): _declared(system, r.units, f"{kind} '{r.name}'", problems) for kind, r in scalars}
     given_out = {o.name: _declared(system, o.units, f"output '{o.name}'", problems) for o in analysis.outputs}
 
@@ -70,12 +73,16 @@ def infer(analysis: Analysis) -> tuple[Quantities, list[str]]:
         result.state_label[symbol], result.generic[symbol] = state.label, state.generic
     names = {r.name.lower(): r.name for _, r in scalars} | analysis.parameters
     words = scalar_words(reader.graph.roots) | {r.name.lower(): r.label for _, r in scalars if r.label}
+    words |= {z.name.lower(): z.label or z.name for z in d.states}
     for key, name in names.items():
         dimension = reader.scalar(name).dimension
         if dimension is not None:
             result.dimension[key] = dimension
         result.unit[key] = given.get(key) or shown(dimension)
         result.label[key] = words.get(key, name)
+    for symbol in (z.name for z in analysis.mechanism.states):
+        result.states[symbol], result.state_label[symbol] = result.unit[symbol.lower()], result.label[symbol.lower()]
+        result.generic[symbol] = "State"
     for output in analysis.outputs:
         value = values.get(output.name)
         unit = given_out[output.name] or shown(value.dimension if value is not None else None)

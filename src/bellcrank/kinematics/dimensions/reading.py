@@ -75,8 +75,14 @@ class Reader:
         nodes = [self.read(v, where, words) for v in values]
         self.graph.node("call").alike = tuple(n for n in nodes if n is not None)
 
+    def read_rate(self, name: str, rate: Any, words: str) -> None:
+        """Takes in the rate of a state."""
+        found = self.read(rate, f"state '{name}'", f"rate of {words}", "rate")
+        if found is not None:
+            self.graph.node("call").alike = (found, self.graph.function("dxdt", [self.scalar(name)]))
+
     def scalar(self, name: str) -> Node:
-        """The parameter or variable of that name."""
+        """The parameter, variable or state of that name."""
         key = name.lower()
         if key not in self.scalars:
             node = self.scalars[key] = self.graph.node("scalar", name)
@@ -176,6 +182,8 @@ class Reader:
     def _symbol(self, s: Symbol, key: str) -> Node:
         match s.kind:
             case "parameter" | "variable":
+                return self.scalar(s.name)
+            case "coordinate" if key not in self.states:
                 return self.scalar(s.name)
             case "coordinate" | "speed":
                 return self.graph.known(s.name, self.states[key])

@@ -1,0 +1,237 @@
+"""Vehicles with a rigid chassis on any number of axles, in space: with tyres that glide, or driven, steered and braked.
+
+Rims slide along the chassis' z axis. x is forward, y to the left, z up (ISO 8855).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import numpy as np
+
+from bellcrank.api.contacts import Tyre
+from bellcrank.api.handles import BodyHandle
+from bellcrank.api.slip import Slip
+from bellcrank.api.system import System
+from bellcrank.errors import ModelError, did_you_mean
+from bellcrank.library.driven import add_knuckle, add_rack, add_wheel, driven_problems, named_slip, set_driven, slips_of
+from bellcrank.library.parts import PartialVehicle, is_number, problems_of, set_springs, strut, touch
+from bellcrank.library.terrain import Terrain, flat
+from bellcrank.model.formula import atan2, cross, direction, dot, dxdt, pos, project, rot, vel
+
+
+@dataclass(frozen=True, kw_only=True)
+class Design:
+    """A rigid chassis on axles with two wheels each, in space: what `car` and `truck` may be given beside their axles.
+
+    axles: how far each lies in front of the mass centre of the chassis; track; mass, inertia (roll, pitch, yaw) of the chassis; height of its
+    mass centre above the ground, nominally; rim: mass of each; k, c, length of tyre and suspension; rolling_resistance; terrain.
+    With `slip` (one bc.Slip, or one per axle) wheels turn and the vehicle is driven: spin: moment of inertia of a wheel about its axis;
+    steered, driven: axles counted from 1; brakes: share of each axle in the braking moment (None: equal); speed at the start.
+    """
+
+    axles: Sequence[float]
+    track: float
+    mass: float
+    inertia: Sequence[float]
+    height: float
+    rim: float
+    k: Sequence[float]
+    c: Sequence[float]
+    length: Sequence[float]
+    rolling_resistance: float = 0.0
+    terrain: Terrain | None = None
+    slip: Slip | Sequence[Slip] | None = None
+    spin: float = 1.0
+    steered: Sequence[int] = (1,)
+    driven: Sequence[int] = (1,)
+    brakes: Sequence[float] | None = None
+    speed: float = 0.0
+
+    def problems(self) -> list[str]:
+        """What is not allowed, as sentences."""
+        found = problems_of(0, {"rim": self.rim, "mass": self.mass}, {"k": self.k, "c": self.c, "length": self.length})
+        if not _numbers(self.axles) or len(self.axles) < 2 or len(set(self.axles)) < len(self.axles):
+            return [*found, f"axles={self.axles!r} must be at least two different numbers"]
+        if not _numbers(self.inertia) or len(self.inertia) != 3 or not all(i > 0 for i in self.inertia):
+            found.append(f"inertia={self.inertia!r} must be three positive moments")
+        for key, value in (("track", self.track), ("height", self.height)):
+            if not is_number(value) or not value > 0:
+                found.append(f"{key}={value!r} must be positive")
+        if not is_number(self.speed) or not math.isfinite(self.speed):
+            found.append(f"speed={self.speed!r} must be a finite number")
+        return found + (self._driven() if self.slip is not None else [])
+
+    def _driven(self) -> list[str]:
+        n = len(self.axles)
+        found = (
+            []
+            if all(is_number(x) and x > 0 for x in self.k)
+            else [f"k={self.k!r} must be positive to carry its weight"]
+        )
+        found += slips_of(self.slip, n, space=True)[1] + driven_problems(self.spin, self.shares, n)
+        for key in ("steered", "driven"):
+            listed = getattr(self, key)
+            axles = listed if isinstance(listed, tuple | list) else (0,)
+            if not set(axles) <= set(range(1, n + 1)) or len(set(axles)) < len(axles):
+                found.append(f"{key}={listed!r} must be different axles, counted from 1 to {n}")
+            elif key == "steered" and len(listed) == n:
+                found.append(f"steered={listed!r}: at least one axle must not be steered")
+        return found
+
+    @property
+    def shares(self) -> Sequence[float]:
+        """Of the axles in the braking moment."""
+        return [1 / len(self.axles)] * len(self.axles) if self.brakes is None else self.brakes
+
+
+def _numbers(given: Any) -> bool:
+    return isinstance(given, tuple | list) and all(is_number(x) for x in given)
+
+
+DRIVEN = ("spin", "steered", "driven", "brakes", "speed")  # what needs slip
+TRUCK = Design(
+    axles=(2.5, -1.0, -2.3), track=1.8, mass=6000.0, inertia=(4000.0, 20000.0, 20000.0), height=1.0, rim=200.0, k=(800e3, 200e3),
+    c=(2000.0, 10e3), length=(0.5, 0.5), spin=10.0, driven=(2,),
+)  # fmt: skip
+CAR = Design(
+    axles=(1.2, -1.4), track=1.5, mass=1200.0, inertia=(500.0, 1800.0, 2000.0), height=0.55, rim=40.0, k=(200e3, 25e3),
+    c=(200.0, 2000.0), length=(0.3, 0.4),
+)  # fmt: skip
+
+
+def rigid_vehicle(name: str, usual: Design, changes: dict[str, Any]) -> System:
+    """The vehicle of a design with some of its fields changed."""
+    known = [f.name for f in fields(Design)]
+    unknown = [
+        f"{key}={value!r} is not known.{did_you_mean(key, known)}" for key, value in changes.items() if key not in known
+    ]
+    if unknown:
+        raise ModelError([f"{name}: {p}" for p in unknown])
+    design = replace(usual, **changes)
+    problems = design.problems()
+    asked = [key for key in changes if key in DRIVEN] if design.slip is None else []
+    if asked:
+        problems.append(
+            f"{', '.join(asked)}: without slip tyres glide; steering, drive and brakes need slip=bc.Slip(...)"
+        )
+    if problems:
+        raise ModelError(f"{name}: " + "; ".join(problems))
+    s = System(name, axes="ISO 8855")
+    i_roll, i_pitch, i_yaw = design.inertia
+    s.set_defaults(m=design.mass, i_roll=i_roll, i_pitch=i_pitch, i_yaw=i_yaw, track=design.track, h=design.height)
+    set_springs(s, design.rim, design.k, design.c, design.length, design.rolling_resistance)
+    s.set_defaults({f"x_{i}": float(x) for i, x in enumerate(design.axles, 1)})
+    s.add_gravity()
+    chassis = s.add_body(
+        "chassis", mass="m", inertia=("i_roll", "i_pitch", "i_yaw"), translate=(1, 2, 3), rotate=(3, 2, 1), joint_at=(0, 0, "h")
+    )  # fmt: skip
+    corners = _driven_corners(s, chassis, design) if design.slip is not None else _gliding_corners(s, chassis, design)
+    s.add_output(
+        dot(pos(chassis.origin), s.inertial[3]), "height", label="height of the mass centre", units="L", body=chassis
+    )
+    strain = " + ".join(f"{w.contact.stored} + k_strut*(l_strut - {w.name}.stroke)**2/2" for w in corners)
+    s.add_output(strain, "strain", label="energy of all springs", units="F*L")
+    s.add_outputs("energy")
+    s.set_run(t_end=3, step=0.001, method="rk4")
+    return s
+
+
+def _gliding_corners(s: System, chassis: BodyHandle, design: Design) -> list[PartialVehicle]:
+    """Wheels without slip, each pushed by a force."""
+    corners = []
+    for _, name, x, y in _places(design):
+        s.add_variable(f"{name}.drive", units="F", label=f"driving force, wheel {name}")
+        rim = _add_rim(s, chassis, name, x, y)
+        contact = touch(
+            s, f"{name}.tyre", at=rim, rim="l_tyre", terrain=design.terrain or flat(), tyre=Tyre("k_tyre", "c_tyre"),
+            rolling_resistance="c_roll", drive=f"{name}.drive",
+        )  # fmt: skip
+        corners.append(PartialVehicle(name, rim, chassis, contact))
+    s.set_run(inputs={f"{w.name}.drive": 0.0 for w in corners})
+    return corners
+
+
+def _driven_corners(s: System, chassis: BodyHandle, design: Design) -> list[PartialVehicle]:
+    """Wheels that turn, steered, driven and braked."""
+    axles = range(1, len(design.axles) + 1)
+    slips = [named_slip(s, x, i) for i, x in enumerate(slips_of(design.slip, len(axles), space=True)[0], 1)]
+    straight = [f"x_{i}" for i in axles if i not in design.steered]
+    middle = f"({' + '.join(straight)})/{len(straight)}"
+    asked = {"steer": design.steered, "drive": design.driven, "brake": True}
+    set_driven(s, design.spin, design.shares, *(key for key, value in asked.items() if value))
+    if design.steered:
+        add_rack(s)
+    corners = []
+    for axle, name, x, y in _places(design):
+        rim = _add_rim(s, chassis, name, x, y)
+        carrier = rim
+        if axle in design.steered:
+            carrier = add_knuckle(s, name, rim, x, y, middle, f"x_{design.steered[0]}")
+        drive = f"drive/{2 * len(design.driven)}" if axle in design.driven else None
+        wheel = add_wheel(s, name, carrier, drive, f"brake*share_{axle}/2")
+        contact = touch(
+            s, f"{name}.tyre", at=rim, rim="l_tyre", terrain=design.terrain or flat(),
+            tyre=Tyre("k_tyre", "c_tyre", slips[axle - 1]), rolling_resistance="c_roll", wheel=wheel,
+        )  # fmt: skip
+        corners.append(PartialVehicle(name, rim, chassis, contact))
+    _add_motion_outputs(s, chassis)
+    s.set_run(initial=_settled(design))
+    return corners
+
+
+def _places(design: Design) -> Iterator[tuple[int, str, str, str]]:
+    """Axle, name, x and y of every wheel."""
+    for i in range(1, len(design.axles) + 1):
+        for side, sign in (("l", ""), ("r", "-")):
+            yield i, f"w{i}{side}", f"x_{i}", f"{sign}track/2"
+
+
+def _add_rim(s: System, chassis: BodyHandle, name: str, x: str, y: str) -> BodyHandle:
+    """A rim that slides in the chassis, with its suspension."""
+    rim = s.add_point_mass(f"{name}.rim", chassis, mass="m_rim", translate=3, joint_at=(x, y, "l_tyre - h"))
+    top = s.add_point(f"{name}.top", body=chassis, at=(x, y, "l_tyre + l_strut - h"))
+    s.add_force(
+        f"{name}.strut", magnitude=strut("k_strut", "c_strut", "l_strut"), direction=chassis[3], at=top, against=rim.origin
+    )  # fmt: skip
+    s.define(f"{name}.stroke", dot(pos(top, rim.origin), chassis[3]))
+    return rim
+
+
+def _add_motion_outputs(s: System, chassis: BodyHandle) -> None:
+    """What a driver feels, in the horizontal plane along and across the chassis."""
+    up, (e1, e2, e3) = s.inertial[3], (chassis[1], chassis[2], chassis[3])
+    ahead = direction(project(e1, up))
+    left = cross(up, ahead)
+    v = vel(chassis.cm)
+    for name, value, label, units in (
+        ("speed", dot(v, ahead), "forward speed", "L/T"),
+        ("ax", dot(dxdt(v), ahead), "longitudinal acceleration", "L/T**2"),
+        ("ay", dot(dxdt(v), left), "lateral acceleration", "L/T**2"),
+        ("yaw_rate", dot(rot(chassis), up), "yaw rate", "deg/s"),
+        ("pitch", atan2(-dot(e1, up), dot(e3, up)), "pitch, positive with the nose down", "deg"),
+        ("roll", atan2(dot(e2, up), dot(e3, up)), "roll, positive with the left side up", "deg"),
+    ):
+        s.add_output(value, name, label=label, units=units, body=chassis)
+
+
+def _settled(design: Design, g: float = 9.80665) -> dict[str, float]:
+    """Initial values of a vehicle that rolls straight ahead on level ground at its static equilibrium.
+
+    Heave and pitch of the chassis follow from two linear equations: springs in series under the chassis carry its weight without moment.
+    """
+    x = np.array(design.axles, dtype=float)
+    k = 2 / (1 / design.k[0] + 1 / design.k[1])  # of an axle
+    own = design.rim * g / design.k[0]  # sag of a tyre under its rim
+    matrix = k * np.array([[len(x), x.sum()], [x.sum(), (x * x).sum()]])
+    sag, pitch = np.linalg.solve(matrix, np.array([design.mass * g, 0.0]))  # of a chassis without rims
+    start = {"q(chassis, 3)": -sag - own, "q(chassis, 5)": pitch}
+    start |= {"u(chassis, 1)": design.speed * math.cos(pitch), "u(chassis, 3)": design.speed * math.sin(pitch)}
+    for i, name, _, _ in _places(design):
+        load = k / 2 * (sag + x[i - 1] * pitch)
+        start[f"q({name}.rim)"] = load / design.k[1]
+        start[f"u({name}.wheel)"] = design.speed / (design.length[0] - load / design.k[0] - own)
+    return {key: float(value) for key, value in start.items()}

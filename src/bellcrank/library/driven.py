@@ -1,0 +1,139 @@
+"""What a driver acts on: steering, drive and brakes of wheels that turn, as ordinary inputs `steer`, `drive` and `brake`.
+
+Signs as in ISO 8855: x forward, y to the left, z up; a positive steering angle turns to the left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from bellcrank.api.handles import BodyHandle
+from bellcrank.api.slip import FLOW, TINY, Slip
+from bellcrank.api.system import System
+from bellcrank.library.parts import is_number
+
+LAG = 0.02  # s, of the rack behind the driver and of each wheel behind the rack
+RING = 250.0  # rad/s, of a wheel on the elasticity of its brake
+HELD = 0.004  # s, damping of that elasticity
+INPUTS = {"steer": ("deg", "steering angle"), "drive": ("F*L", "driving moment"), "brake": ("F*L", "braking moment")}
+
+
+def _add_inputs(s: System, *names: str) -> None:
+    """Declares what the driver does; zero unless given."""
+    for name in names:
+        units, label = INPUTS[name]
+        s.add_variable(name, units=units, label=label)
+    s.set_run(inputs=dict.fromkeys(names, 0.0))
+
+
+def add_rack(s: System) -> None:
+    """The steering angle as it reaches the wheels: a lag, so that an input may jump."""
+    s.add_state("rack", rate="(steer - rack)/t_steer", units="A", label="steering angle after a lag")
+    s.set_defaults(t_steer=LAG)
+    s.set_units(t_steer="T")
+    s.require_positive("t_steer")
+    s.set_labels(t_steer="lag of rack and wheels")
+
+
+def add_knuckle(s: System, name: str, rim: BodyHandle, x: str, y: str, axis: str, first: str) -> BodyHandle:
+    """A carrier that turns a wheel at (x, y) about z such that all wheels go round one point of the line x = `axis` (Ackermann).
+
+    A wheel in the middle at x = `first` would have the angle of the rack. The wheel follows with a lag, by a speed that is removed: it
+    adds no freedom.
+    """
+    knuckle = s.add_body(f"{name}.knuckle", rim, rotate=3, mass=0, inertia=0)
+    arm = f"({first} - ({axis}))"
+    wanted = f"atan2(({x} - ({axis}))/{arm}*sin(rack), cos(rack) - ({y})/{arm}*sin(rack))"
+    s.add_constraint(
+        f"u({knuckle.name}) - ({wanted} - q({knuckle.name}))/t_steer",
+        eliminate=knuckle.u[1],
+        label=f"steering of {name}",
+    )
+    return knuckle
+
+
+def add_wheel(s: System, name: str, carrier: BodyHandle, drive: str | None, brake: str | None) -> BodyHandle:
+    """A wheel that turns in its carrier, with its part of the driving and of the braking moment."""
+    wheel = s.add_body(f"{name}.wheel", carrier, rotate=2, mass=0, inertia=("i_spin/2", "i_spin", "i_spin/2"))
+    axis = carrier[2]
+    if drive is not None:
+        s.add_moment(
+            f"{name}.driven", magnitude=drive, direction=axis, on=wheel, against=carrier, label=f"drive of {name}"
+        )
+    if brake is not None:
+        _add_brake(s, name, f"u({wheel.name})", f"max(0, {brake})")
+        s.add_moment(
+            f"{name}.braked",
+            magnitude=f"-{name}.held",
+            direction=axis,
+            on=wheel,
+            against=carrier,
+            label=f"brake of {name}",
+        )
+    return wheel
+
+
+def _add_brake(s: System, name: str, spin: str, limit: str) -> None:
+    """Dry friction of at most `limit` that sticks: elastic below it, as the tyre is on the ground."""
+    pad, most, hold = f"{name}.pad", f"{name}.most", f"{name}.hold"
+    s.define(most, limit)
+    s.define(hold, f"sqrt((k_brake*{pad})**2 + {TINY**2})")
+    slides = f"{spin} - max(0, {hold} - {most})/{hold}/{FLOW}*{pad}"
+    s.define(f"{pad}_rate", f"where({most} > 0, {slides}, -{pad}/{FLOW})")
+    s.add_state(pad, rate=f"{pad}_rate", units="A", label=f"elastic turn of the brake of {name}")
+    s.define(f"{name}.held", f"min({most}, max(-{most}, k_brake*({pad} + {HELD}*{pad}_rate)))")
+    s.add_output(f"{name}.held", f"{name}.held", label=f"braking moment of {name}", units="F*L")
+
+
+def _set_wheel(s: System, spin: float) -> None:
+    """Parameters of wheels and brakes."""
+    s.set_defaults(i_spin=spin, k_brake=RING**2 * spin)
+    s.set_units(i_spin="M*L**2", k_brake="F*L/A")
+    s.require_positive("i_spin", "k_brake")
+    s.set_labels(i_spin="moment of inertia of a wheel about its axis", k_brake="elasticity of a brake")
+
+
+def named_slip(s: System, slip: Slip, index: int) -> Slip:
+    """The slip of an axle with parameters in place of its numbers."""
+    along, across = slip.lengths
+    values = {"c_long": slip.longitudinal, "s_long": along, "mu": slip.friction}
+    units = {"c_long": "1" if slip.per_load else "F", "s_long": "L", "mu": "1"}
+    if slip.cornering is not None:
+        values |= {"c_side": slip.cornering, "s_side": across}
+        units |= {"c_side": "1/A" if slip.per_load else "F/A", "s_side": "L"}
+    names = {key: f"{key}_{index}" for key in values}
+    for key, name in names.items():
+        s.set_defaults({name: values[key]})
+        s.set_units({name: units[key]})
+        s.require_positive(name)
+    lengths = names["s_long"], names.get("s_side", names["s_long"])
+    return Slip(names["c_long"], names.get("c_side"), lengths, names["mu"], slip.per_load, slip.damping)
+
+
+def slips_of(given: Any, axles: int, space: bool) -> tuple[list[Slip], list[str]]:
+    """One slip per axle, and what is wrong with them."""
+    slips: Sequence[Any] = [given] * axles if isinstance(given, Slip) else given
+    if not isinstance(slips, tuple | list) or len(slips) != axles or not all(isinstance(x, Slip) for x in slips):
+        return [], [f"slip={given!r} must be one bc.Slip, or one for each of the {axles} axles"]
+    problems = [f"slip: {p}" for x in slips for p in x.problems()]
+    if space and any(x.cornering is None for x in slips):
+        problems.append("slip: cornering=None has no side force; a vehicle in space needs a cornering stiffness")
+    if not space and any(x.cornering is not None for x in slips):
+        problems.append("slip: a vehicle in the plane has no side force; leave cornering out")
+    return list(slips), list(dict.fromkeys(problems))
+
+
+def driven_problems(spin: Any, shares: Any, axles: int) -> list[str]:
+    found = [] if is_number(spin) and spin > 0 else [f"spin={spin!r}: the moment of inertia must be positive"]
+    listed = isinstance(shares, tuple | list) and len(shares) == axles and all(is_number(x) and x >= 0 for x in shares)
+    if not listed or abs(sum(shares) - 1) > 1e-9:
+        found.append(f"brakes={shares!r} must be {axles} shares, none negative, that add up to 1")
+    return found
+
+
+def set_driven(s: System, spin: float, shares: Sequence[float], *inputs: str) -> None:
+    """Inputs of the driver and the parameters of wheels and brakes."""
+    _add_inputs(s, *inputs)
+    _set_wheel(s, spin)
+    s.set_defaults({f"share_{i}": float(x) for i, x in enumerate(shares, 1)})
