@@ -27,6 +27,10 @@ if TYPE_CHECKING:
     from bellcrank.api.system import System
 
 
+SPAN = {"rack": (-0.06, 0.06), "roll": (-0.15, 0.15)}  # of a second input in a table made for a joint, m or rad
+ACCURACY = {False: 1e-8, True: 1e-6}  # of such a table, m and rad: quintic with one input, bicubic with two
+
+
 class LinkageJoint:
     """A linkage between a base and a carrier of a System."""
 
@@ -181,7 +185,7 @@ def add_linkage(
     exact: bool,
     rack: Any,
     at: Sequence[float],
-    accuracy: float,
+    accuracy: float | None,
     extend: bool,
 ) -> LinkageJoint:
     """See `System.add_linkage`."""
@@ -272,12 +276,13 @@ def _rack_body(system: System, name: str, rack: Any, linkage: Any, base: Any) ->
     return record.name
 
 
-def _guide(name: str, linkage: Linkage | Table, exact: bool, second: bool, accuracy: float, extend: bool) -> Any:
+def _guide(name: str, linkage: Linkage | Table, exact: bool, second: bool, accuracy: float | None, extend: bool) -> Any:
     if isinstance(linkage, Linkage):
         if exact:
             return ExactGuide(name, linkage, second, ImplicitWriter(name, implicit(linkage, second)))
-        table = linkage.table(accuracy=accuracy, rack=(-0.1, 0.1) if second and "rack" in linkage.inputs else None)
-        return _guide(name, table, False, second, accuracy, extend)
+        span = SPAN[linkage.inputs[1]] if second else None
+        fine = ACCURACY[second] if accuracy is None else accuracy
+        return _guide(name, linkage.table(accuracy=fine, rack=span), False, second, accuracy, extend)
     table = linkage
     return TableGuide(
         name,

@@ -117,13 +117,14 @@ class System:
         exact: bool = True,
         rack: Any = None,
         at: Sequence[float] = (0.0, 0.0, 0.0),
-        accuracy: float = 1e-8,
+        accuracy: float | None = None,
         extend: bool = False,
     ) -> LinkageJoint:
         """Carries a body by a linkage: its joint to `base` has the travel of the wheel centre as coordinate.
 
         `carrier` is a body added with parent=base and no freedom of its own; `at` (m) is where the origin of the hard points lies in the base, whose
-        axes they share. exact=False looks poses up in a table made for `accuracy` (m, rad); a `Table` may be given instead of a Linkage. `rack`
+        axes they share. exact=False looks poses up in a table made for `accuracy` (m, rad; 1e-8, with a second
+        input 1e-6 over 60 mm of rack or 0.15 rad of roll to either side); a `Table` may be given instead of a Linkage. `rack`
         is a body that slides in the base along the linkage's rack axis, or the rack travel as a formula over time, inputs and parameters (twice
         differentiable); it may be shared by two linkages. Outside its range an exact joint, and a table unless `extend`, ends the run.
         """
