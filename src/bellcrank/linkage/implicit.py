@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -140,17 +141,18 @@ def _state_slope(linkage: Linkage, state: Array, y: Array) -> Array:
 
 
 def python_function(linkage: Linkage, second: bool) -> Any:
-    """The same function for scalars: state, y', y'' in one list; outside of the reach not-a-number."""
+    """The same function for scalars: state, y', y'' in one tuple; outside of the reach not-a-number."""
     solver = linkage.solver
     low, high = reach(linkage)
     count = len(linkage.inputs)
 
-    def solve(*arguments: float) -> list[float]:
+    @lru_cache(maxsize=1024)  # rates and outputs of a state, and all parts of the linkage, ask for the same
+    def solve(*arguments: float) -> tuple[float, ...]:
         given = [*arguments, *[0.0] * (count - len(arguments))]
         z = [np.array([x]) for x in given]
         total = linkage.plan.size + linkage.plan.unknowns * (len(arguments) * 2 + (1 if second else 0))
         if not low <= given[0] <= high:
-            return [float("nan")] * total
+            return (float("nan"),) * total
         start = linkage.way().start(z[0])
         if second:
             rest = [z[0], np.zeros(1)]
@@ -158,12 +160,12 @@ def python_function(linkage: Linkage, second: bool) -> Any:
             start = solver.moved(start, solver.first(start, rest)[0][1] * given[1])
         found = solver.solve(start, z)
         if not (found.converged[0] and found.det[0] == linkage._det):
-            return [float("nan")] * total
+            return (float("nan"),) * total
         T, J = solver.first(found.state, z)
         D2, _, _ = solver.second(found.state, z, T, J)
         pairs = [D2[0]] if not second else [D2[0], D2[1], 0.5 * (D2[2] - D2[0] - D2[1])]
         parts = [found.state[:, 0], *(T[i][:, 0] for i in range(len(arguments))), *(p[:, 0] for p in pairs)]
-        return [float(x) for part in parts for x in part]
+        return tuple(float(x) for part in parts for x in part)
 
     return solve
 
