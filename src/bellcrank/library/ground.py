@@ -238,7 +238,8 @@ def c_source(starts: list[float], pieces: list[list[float]], rigid: bool = False
 
     For `rigid` wheels: of the data and of `shape_of`, and the name of the data.
     """
-    rows = ",\n".join("{" + ", ".join(map(repr, row)).replace("inf", "INFINITY") + "}" for row in pieces)
+    whole = [[*row, 1 / math.hypot(1.0, row[2])] for row in pieces]
+    rows = ",\n".join("{" + ", ".join(map(repr, row)).replace("inf", "INFINITY") + "}" for row in whole)
     begins = ", ".join(map(repr, starts)) or "0.0"
     name = "ground_" + hashlib.sha256((rows + begins).encode()).hexdigest()[:12]
     folder = Path(__file__).parent / "templates"

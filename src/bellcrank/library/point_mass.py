@@ -16,7 +16,12 @@ from bellcrank.library.terrain import Terrain, flat
 from bellcrank.library.vehicles import partial_vehicle
 from bellcrank.model.formula import Formula, cross, dot, magnitude, pos, to_syntax
 
-CORNERS = {"rl": ("0", "track/2"), "fl": ("wheelbase", "track/2"), "rr": ("0", "-track/2"), "fr": ("wheelbase", "-track/2")}
+CORNERS = {
+    "rl": ("0", "track/2"),
+    "fl": ("wheelbase", "track/2"),
+    "rr": ("0", "-track/2"),
+    "fr": ("wheelbase", "-track/2"),
+}
 
 
 def point_mass_car(
@@ -37,7 +42,11 @@ def point_mass_car(
     Parameters: m_rim, m_chassis, wheelbase, track, and those of tyres and suspensions as of `motorcycle`; inputs <corner>.drive.
     """
     numbers = {"wheelbase": wheelbase, "track": track, "rim": rim, "chassis": chassis}
-    wrong = [f"{name}={x!r} must be a positive number" for name, x in numbers.items() if not isinstance(x, int | float) or not x > 0]
+    wrong = [
+        f"{name}={x!r} must be a positive number"
+        for name, x in numbers.items()
+        if not isinstance(x, int | float) or not x > 0
+    ]
     if wrong:
         raise ModelError("point_mass_car: " + "; ".join(wrong))
     s = System("car of point masses", axes="ISO 8855")
@@ -53,7 +62,12 @@ def point_mass_car(
             length=("l_tyre", "l_strut"), terrain=terrain or flat(), rolling_resistance="c_roll", drive=f"{name}.drive",
             translate=(1, 2, 3),
         )  # fmt: skip
-        s.add_output(dot(pos(parts[name].chassis.origin), s.inertial[3]), f"{name}.z", label=f"height of the chassis, {name}", units="L")
+        s.add_output(
+            dot(pos(parts[name].chassis.origin), s.inertial[3]),
+            f"{name}.z",
+            label=f"height of the chassis, {name}",
+            units="L",
+        )
     _join(s, {name: p.chassis.origin for name, p in parts.items()}, {name: p.rim.origin for name, p in parts.items()})
     s.add_outputs("energy")
     s.set_run(t_end=3, step=0.001, method="rk4", inputs={f"{name}.drive": 0.0 for name in CORNERS})
@@ -73,4 +87,6 @@ def _join(s: System, top: dict[str, Any], low: dict[str, Any]) -> None:
     for name in CORNERS:
         strut = pos(top[name], low[name])
         for what, ends in (("wheelbase", along[name]), ("track", across[name])):
-            s.add_constraint(dot(strut, pos(top[ends[0]], top[ends[1]])), label=f"suspension {name} square to the {what}")
+            s.add_constraint(
+                dot(strut, pos(top[ends[0]], top[ends[1]])), label=f"suspension {name} square to the {what}"
+            )

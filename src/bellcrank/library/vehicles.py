@@ -311,3 +311,10 @@ def _add_wheel(s: System, chassis: BodyHandle, name: str, x: str, y: str, ground
         rolling_resistance="c_roll", drive=f"{name}.drive",
     )  # fmt: skip
     return PartialVehicle(name, rim, chassis, contact)
+
+
+def point_mass_car(**options: Any) -> System:
+    """A four-wheeled car of point masses joined by constraints: `bellcrank.library.point_mass.point_mass_car`."""
+    from bellcrank.library import point_mass  # which is built on this module
+
+    return point_mass.point_mass_car(**options)

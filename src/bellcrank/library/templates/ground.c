@@ -6,7 +6,7 @@
 typedef struct {
     int n; /* numbers of starts; pieces are one more */
     const double *starts;
-    const double (*pieces)[9];
+    const double (*pieces)[10]; /* the last: 1/sqrt(1 + slope^2) of a straight one */
 } ground_t;
 
 static double ground_height(const double *g, double x)
@@ -34,6 +34,11 @@ static void ground_jet(const double *g, double x, double *jet)
 static int ground_piece(const ground_t *ground, double x)
 {
     int low = 0, high = ground->n;
+    if (high <= 16) { /* few: counting them needs no decisions */
+        for (int k = 0; k < high; k++)
+            low += x >= ground->starts[k];
+        return low;
+    }
     while (low < high) {
         const int middle = (low + high) / 2;
         if (x < ground->starts[middle])
@@ -109,12 +114,12 @@ static void ground_near(const ground_t *ground, double x, double z, double reach
     const double *line = ground->pieces[here];
     if (line[3] == 0 && line[4] == 0 && line[5] == 0 && (here == 0 || from >= ground->starts[here - 1])
         && (here == ground->n || to <= ground->starts[here])) { /* nothing but one straight piece within reach */
-        const double size = sqrt(1 + line[2] * line[2]), d = (z - below) / size;
+        const double d = (z - below) * line[9];
         const int far = d >= reach;
         near[0] = far ? reach : d;
-        near[1] = far ? 0 : -line[2] / size;
-        near[2] = far ? 1 : 1 / size;
-        near[3] = far ? x : x + d * line[2] / size;
+        near[1] = far ? 0 : -line[2] * line[9];
+        near[2] = far ? 1 : line[9];
+        near[3] = far ? x : x + d * line[2] * line[9];
         near[4] = z - near[0] * near[2];
         return;
     }
@@ -162,7 +167,7 @@ static void ground_near(const ground_t *ground, double x, double z, double reach
 #endif
 
 static const double @NAME@_starts[] = {@STARTS@};
-static const double @NAME@_pieces[][9] = {
+static const double @NAME@_pieces[][10] = {
 @PIECES@};
 static const ground_t @NAME@_is = {@N@, @NAME@_starts, @NAME@_pieces};
 #endif
