@@ -63,9 +63,10 @@ static double ground_newton(const double *g, double x, double z, double s, doubl
         double next = f1 > 0 ? s - f / f1 : INFINITY;
         if (!(low <= next && next <= high))
             next = 0.5 * (low + high);
-        if (fabs(next - s) <= 1e-15 * (1 + fabs(s)))
-            break;
+        const double change = fabs(next - s);
         s = next;
+        if (change <= 1e-9 * (1 + fabs(s))) /* the next one would be its square */
+            break;
     }
     return s;
 }
@@ -77,8 +78,12 @@ static double ground_foot(const double *g, double x, double z, double a, double 
         const double s = (x + g[2] * (z - g[1] + g[2] * g[0])) / (1 + g[2] * g[2]);
         return s < a ? a : s > b ? b : s;
     }
-    if (g[8] * best < 1)
-        return ground_newton(g, x, z, x < a ? a : x > b ? b : x, a, b);
+    if (g[8] * best < 1) {
+        double jet[3];
+        ground_jet(g, x, jet);
+        const double s = x + (z - jet[0]) * jet[1] / (1 + jet[1] * jet[1]); /* the foot on the tangent below */
+        return ground_newton(g, x, z, s < a ? a : s > b ? b : s, a, b);
+    }
     /* there may be several: go from each of some points that is nearer than its neighbours */
     const double width = (b - a) / 8;
     double square[11], least = INFINITY, foot = a;
