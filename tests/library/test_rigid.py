@@ -263,3 +263,8 @@ def test_what_rigid_wheels_cannot_do_is_told():
         for dae in ("projection", "dlmm"):
             with pytest.raises(bc.ModelError, match="closed loops or multipliers are not available; use a tyre"):
                 looped.simulate(initial={"q(d, 2)": 2}, dae=dae)
+
+
+def test_programs_with_rigid_wheels_are_not_written(tmp_path):
+    with pytest.raises(bc.ModelError, match="programs do not contain rigid wheels"):
+        disc(bc.terrain.flat()).equations().write("c", tmp_path)

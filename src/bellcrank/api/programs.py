@@ -51,6 +51,10 @@ LANGUAGES: dict[str, Writer] = {"c": c_program, "fortran": fortran_program, "pyt
 
 def write_program(equations: Equations, language: str, directory: str | Path) -> Path:
     """Writes all files of a program; the path of the one with the equations."""
+    if equations.analysis.mechanism.description.contacts:
+        raise ModelError(
+            "programs do not contain rigid wheels, which run inside of Bellcrank alone; use a tyre", equations.name
+        )
     if language not in LANGUAGES:
         known = ", ".join(f"'{name}'" for name in LANGUAGES)
         near = did_you_mean(str(language), LANGUAGES)

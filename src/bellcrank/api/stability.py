@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bellcrank.api.values import Plan
+from bellcrank.model.records import External
 from bellcrank.run.diagnose import changes_of_loads
 from bellcrank.run.integrate import ADAPTIVE
 from bellcrank.run.stability import sentence, too_large
@@ -24,10 +25,11 @@ def step_too_large(
 ) -> str:
     """A sentence if the step of a run with a fixed step is too large, looked at where it starts, in between, and where speeds change most; else ""."""
     n_q, n_s = evaluation.n_q, evaluation.n_s
-    remembers = any(getattr(r, "memory", None) for r in equations.program.routines)
+    # routines that remember, or are given in Python alone, may count their calls: they are not called for this
+    own = any(isinstance(r, External) and (r.memory or not (r.c or r.writer)) for r in equations.program.routines)
     if (
         plan.method in ADAPTIVE
-        or remembers
+        or own
         or not 0 < n_s <= MOST_STATES[evaluation.model.name]
         or rows.ndim != 2
         or not len(rows)

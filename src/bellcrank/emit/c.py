@@ -443,7 +443,7 @@ class _DaeSource(_Source):
         text = text.replace(_DERIVATIVES, "")
         pieces = {
             **_DAE,
-            "CLOSED": paired + _structure(self.program.loops) + template("dae.c"),
+            "CLOSED": paired + _structure(self.program, self.program.loops) + template("dae.c"),
             "STEP": template("dae_step.c"),
         }
         for name, piece in pieces.items():
@@ -513,19 +513,32 @@ def _quick_constants(loops: Loops) -> str:
     return "\n".join([*lines, "", template("quick.c")])
 
 
-def _structure(loops: Loops) -> str:
-    """Where the entries of M and J stand that are not zero in every position."""
+def _structure(program: Program, loops: Loops) -> str:
+    """Where the entries of M and J stand that are not zero in every position, and what follows from it for J M^-1 J'."""
     M, J = ([[x is not ZERO for x in row] for row in rows] for rows in (loops.M, loops.J))
+    columns = [[j for j, x in enumerate(row) if x] for row in J]
+    pairs = [sorted({*columns[r]}.intersection(columns[s])) for r in range(len(J)) for s in range(r + 1)]
+    diagonal = all(not x for i, row in enumerate(M) for j, x in enumerate(row) if i != j)
+    plain = tuple(program.turning.results) == program.speeds
     arrays = {
-        "MASS_FROM[N_U]": [row.index(True) if any(row) else i for i, row in enumerate(M)],
-        "ROW_FROM[N_V]": [row.index(True) if any(row) else 0 for row in J],
-        "ROW_TO[N_V]": [max((j + 1 for j, x in enumerate(row) if x), default=0) for row in J],
+        "MASS_FROM[N_U]": (
+            [row.index(True) if any(row) else i for i, row in enumerate(M)],
+            "first entry of each row of M",
+        ),
+        "ROW_AT[N_V + 1]": (_starts(columns), "where the columns of each row of J begin"),
+        "ROW_COLUMN[]": ([j for row in columns for j in row] or [0], "columns"),
+        "PAIR_AT[]": (_starts(pairs), "where those begin that two rows have both"),
+        "PAIR_COLUMN[]": ([j for row in pairs for j in row] or [0], "these columns"),
     }
-    notes = ("first entry of each row of M", "first entry of each row of J", "the one after the last")
-    return "".join(
+    flags = f"enum {{ DIAGONAL = {int(diagonal)}, SPEEDS_ARE_RATES = {int(plain)} }}; /* of M; is q' = u? */\n"
+    return flags + "".join(
         f"static const int {name} = {{{', '.join(map(str, numbers))}}}; /* {note} */\n"
-        for (name, numbers), note in zip(arrays.items(), notes, strict=True)
+        for name, (numbers, note) in arrays.items()
     )
+
+
+def _starts(rows: Sequence[Sequence[int]]) -> list[int]:
+    return [sum(map(len, rows[:i])) for i in range(len(rows) + 1)]
 
 
 def _scales(k: Scales) -> str:

@@ -170,7 +170,9 @@ def _foot(piece: Piece, x: float, z: float, a: float, b: float, gentle: bool) ->
         s = (x + c1 * (z - c0 + c1 * x0)) / (1 + c1 * c1)
         return min(max(s, a), b)
     if gentle:
-        return _newton(piece, x, z, min(max(x, a), b), a, b)
+        slope = _slope(piece, x)
+        s = x + (z - _height(piece, x)) * slope / (1 + slope * slope)  # the foot on the tangent below
+        return _newton(piece, x, z, min(max(s, a), b), a, b)
     feet = [_newton(piece, x, z, *around) for around in _near_samples(piece, x, z, a, b)]
     return min(feet, key=lambda s: (s - x) ** 2 + (_height(piece, s) - z) ** 2)
 
@@ -184,9 +186,9 @@ def _newton(piece: Piece, x: float, z: float, s: float, low: float, high: float)
         new = s - g / g1 if g1 > 0 else math.inf
         if not low <= new <= high:
             new = 0.5 * (low + high)
-        if abs(new - s) <= 1e-15 * (1 + abs(s)):
+        change, s = abs(new - s), new
+        if change <= 1e-9 * (1 + abs(s)):  # the next one would be its square
             break
-        s = new
     return s
 
 
@@ -238,7 +240,8 @@ def c_source(starts: list[float], pieces: list[list[float]], rigid: bool = False
 
     For `rigid` wheels: of the data and of `shape_of`, and the name of the data.
     """
-    rows = ",\n".join("{" + ", ".join(map(repr, row)).replace("inf", "INFINITY") + "}" for row in pieces)
+    whole = [[*row, 1 / math.hypot(1.0, row[2])] for row in pieces]
+    rows = ",\n".join("{" + ", ".join(map(repr, row)).replace("inf", "INFINITY") + "}" for row in whole)
     begins = ", ".join(map(repr, starts)) or "0.0"
     name = "ground_" + hashlib.sha256((rows + begins).encode()).hexdigest()[:12]
     folder = Path(__file__).parent / "templates"

@@ -21,7 +21,17 @@ from bellcrank.library.parts import PartialVehicle, problems_of, set_springs, st
 from bellcrank.library.terrain import Terrain, flat
 from bellcrank.model.formula import Formula, atan2, dot, magnitude, pos, to_syntax
 
-__all__ = ["Design", "PartialVehicle", "Slip", "Tyre", "car", "motorcycle", "partial_vehicle", "truck"]
+__all__ = [
+    "Design",
+    "PartialVehicle",
+    "Slip",
+    "Tyre",
+    "car",
+    "motorcycle",
+    "partial_vehicle",
+    "point_mass_car",
+    "truck",
+]
 
 
 def partial_vehicle(
@@ -211,3 +221,10 @@ def truck(*, axles: Sequence[float] = TRUCK.axles, **changes: Any) -> System:
 def car(*, front: float = CAR.axles[0], rear: float = -CAR.axles[1], **changes: Any) -> System:
     """A four-wheeled car with a rigid chassis: a truck of two axles, `front` before and `rear` behind the mass centre."""
     return rigid_vehicle("car", CAR, {"axles": (front, -rear), **changes})
+
+
+def point_mass_car(**options: Any) -> System:
+    """A four-wheeled car of point masses joined by constraints: `bellcrank.library.point_mass.point_mass_car`."""
+    from bellcrank.library import point_mass  # which is built on this module
+
+    return point_mass.point_mass_car(**options)

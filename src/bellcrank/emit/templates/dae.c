@@ -73,8 +73,8 @@ static void solve_any(int n, double *restrict a, double *restrict b)
 }
 
 /* The system M x = force + J' lambda, J x = right prepared for several right-hand sides by M = L D L' and S = J M^-1 J', where M is regular
-   and multipliers are fewer than what they leave free. */
-enum { MULTIPLIERS_FIRST = N_U - N_RV >= N_RV };
+   and multipliers are fewer than what they leave free, or M is diagonal. */
+enum { MULTIPLIERS_FIRST = DIAGONAL || N_U - N_RV >= N_RV };
 enum { UNDECIDED, BY_MULTIPLIERS, BY_NULL_SPACE };
 
 typedef struct {
@@ -86,6 +86,15 @@ typedef struct {
 /* L, D of M; 0 if M is singular: a pivot vanishes against its own inertia. */
 static int factor_mass(const double *restrict mass, Factors *restrict F)
 {
+    if (DIAGONAL) {
+        for (int i = 0; i < N_U; i++) {
+            const double m = mass[i*(i + 1)/2 + i];
+            if (!(m > 0.0))
+                return 0;
+            F->one_by_D[i] = 1.0/m;
+        }
+        return 1;
+    }
     for (int i = 0; i < N_U; i++) {
         const double *m = mass + i*(i + 1)/2;
         double *row = F->L + i*N_U, d = m[i];
@@ -111,6 +120,11 @@ static int factor_mass(const double *restrict mass, Factors *restrict F)
 /* b := M^-1 b */
 static void by_mass(const Factors *restrict F, double *restrict b)
 {
+    if (DIAGONAL) {
+        for (int i = 0; i < N_U; i++)
+            b[i] *= F->one_by_D[i];
+        return;
+    }
     for (int i = 0; i < N_U; i++)
         for (int j = MASS_FROM[i]; j < i; j++)
             b[i] -= F->L[i*N_U + j]*b[j];
@@ -132,12 +146,21 @@ static void factor(Job *job, const double *restrict all, Factors *restrict F)
         return;
     for (int r = 0; r < N_V; r++) {
         F->order[r] = r;
-        memcpy(F->Y + r*N_U, J + r*N_U, N_U*sizeof *J);
-        by_mass(F, F->Y + r*N_U);
+        if (DIAGONAL)
+            for (int k = ROW_AT[r]; k < ROW_AT[r + 1]; k++)
+                F->Y[r*N_U + ROW_COLUMN[k]] = J[r*N_U + ROW_COLUMN[k]]*F->one_by_D[ROW_COLUMN[k]];
+        else {
+            memcpy(F->Y + r*N_U, J + r*N_U, N_U*sizeof *J);
+            by_mass(F, F->Y + r*N_U);
+        }
         for (int s = 0; s <= r; s++) {
             double sum = 0.0;
-            for (int j = ROW_FROM[r]; j < ROW_TO[r]; j++)
-                sum += J[r*N_U + j]*F->Y[s*N_U + j];
+            if (DIAGONAL) /* columns that both rows have */
+                for (int k = PAIR_AT[r*(r + 1)/2 + s]; k < PAIR_AT[r*(r + 1)/2 + s + 1]; k++)
+                    sum += J[r*N_U + PAIR_COLUMN[k]]*F->Y[s*N_U + PAIR_COLUMN[k]];
+            else
+                for (int k = ROW_AT[r]; k < ROW_AT[r + 1]; k++)
+                    sum += J[r*N_U + ROW_COLUMN[k]]*F->Y[s*N_U + ROW_COLUMN[k]];
             F->S[r*N_V + s] = sum;
             F->S[s*N_V + r] = sum;
         }
@@ -178,8 +201,8 @@ static void by_multipliers(const Factors *restrict F, const double *restrict J, 
         by_mass(F, x);
     for (int r = 0; r < N_V; r++) {
         y[r] = right[r];
-        for (int j = ROW_FROM[r]; j < ROW_TO[r] && force; j++)
-            y[r] -= J[r*N_U + j]*x[j];
+        for (int k = ROW_AT[r]; k < ROW_AT[r + 1] && force; k++)
+            y[r] -= J[r*N_U + ROW_COLUMN[k]]*x[ROW_COLUMN[k]];
         y[r] *= F->scale[r];
     }
     for (int k = 0; k < F->rank; k++) {
@@ -196,8 +219,12 @@ static void by_multipliers(const Factors *restrict F, const double *restrict J, 
     for (int k = 0; k < F->rank; k++) {
         const int row = F->order[k];
         const double multiplier = F->scale[row]*y[row];
-        for (int j = 0; j < N_U; j++)
-            x[j] += multiplier*F->Y[row*N_U + j];
+        if (DIAGONAL)
+            for (int n = ROW_AT[row]; n < ROW_AT[row + 1]; n++)
+                x[ROW_COLUMN[n]] += multiplier*F->Y[row*N_U + ROW_COLUMN[n]];
+        else
+            for (int j = 0; j < N_U; j++)
+                x[j] += multiplier*F->Y[row*N_U + j];
     }
 }
 
@@ -271,6 +298,11 @@ static void shift(Job *job, double t, const double *restrict q, const double *re
 {
     static const double still[N_U];
     double with_x[N_Q], without[N_Q];
+    if (SPEEDS_ARE_RATES) {
+        for (int j = 0; j < N_Q; j++)
+            to[j] += scale*x[j];
+        return;
+    }
     turning(t, q, x, job->p, job->c, w, with_x, job->externals);
     turning(t, q, still, job->p, job->c, w, without, job->externals);
     for (int j = 0; j < N_Q; j++)

@@ -45,7 +45,9 @@ static int set_inputs(const Job *job, double t, double *w)
 {
     for (int i = 0; i < N_I; i++) {
         const Input *in = &job->inputs[i];
-        if (in->kind != FUNCTION)
+        if (in->kind == CONSTANT && !in->rate)
+            w[i] = in->scale*in->a[0];
+        else if (in->kind != FUNCTION)
             w[i] = in->scale*input_value(in, t);
         else if (job->function(i, t, &w[i]))
             return 1;

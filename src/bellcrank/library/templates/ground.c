@@ -6,7 +6,7 @@
 typedef struct {
     int n; /* numbers of starts; pieces are one more */
     const double *starts;
-    const double (*pieces)[9];
+    const double (*pieces)[10]; /* the last: 1/sqrt(1 + slope^2) of a straight one */
 } ground_t;
 
 static double ground_height(const double *g, double x)
@@ -34,6 +34,11 @@ static void ground_jet(const double *g, double x, double *jet)
 static int ground_piece(const ground_t *ground, double x)
 {
     int low = 0, high = ground->n;
+    if (high <= 16) { /* few: counting them needs no decisions */
+        for (int k = 0; k < high; k++)
+            low += x >= ground->starts[k];
+        return low;
+    }
     while (low < high) {
         const int middle = (low + high) / 2;
         if (x < ground->starts[middle])
@@ -58,9 +63,10 @@ static double ground_newton(const double *g, double x, double z, double s, doubl
         double next = f1 > 0 ? s - f / f1 : INFINITY;
         if (!(low <= next && next <= high))
             next = 0.5 * (low + high);
-        if (fabs(next - s) <= 1e-15 * (1 + fabs(s)))
-            break;
+        const double change = fabs(next - s);
         s = next;
+        if (change <= 1e-9 * (1 + fabs(s))) /* the next one would be its square */
+            break;
     }
     return s;
 }
@@ -72,8 +78,12 @@ static double ground_foot(const double *g, double x, double z, double a, double 
         const double s = (x + g[2] * (z - g[1] + g[2] * g[0])) / (1 + g[2] * g[2]);
         return s < a ? a : s > b ? b : s;
     }
-    if (g[8] * best < 1)
-        return ground_newton(g, x, z, x < a ? a : x > b ? b : x, a, b);
+    if (g[8] * best < 1) {
+        double jet[3];
+        ground_jet(g, x, jet);
+        const double s = x + (z - jet[0]) * jet[1] / (1 + jet[1] * jet[1]); /* the foot on the tangent below */
+        return ground_newton(g, x, z, s < a ? a : s > b ? b : s, a, b);
+    }
     /* there may be several: go from each of some points that is nearer than its neighbours */
     const double width = (b - a) / 8;
     double square[11], least = INFINITY, foot = a;
@@ -109,12 +119,12 @@ static void ground_near(const ground_t *ground, double x, double z, double reach
     const double *line = ground->pieces[here];
     if (line[3] == 0 && line[4] == 0 && line[5] == 0 && (here == 0 || from >= ground->starts[here - 1])
         && (here == ground->n || to <= ground->starts[here])) { /* nothing but one straight piece within reach */
-        const double size = sqrt(1 + line[2] * line[2]), d = (z - below) / size;
+        const double d = (z - below) * line[9];
         const int far = d >= reach;
         near[0] = far ? reach : d;
-        near[1] = far ? 0 : -line[2] / size;
-        near[2] = far ? 1 : 1 / size;
-        near[3] = far ? x : x + d * line[2] / size;
+        near[1] = far ? 0 : -line[2] * line[9];
+        near[2] = far ? 1 : line[9];
+        near[3] = far ? x : x + d * line[2] * line[9];
         near[4] = z - near[0] * near[2];
         return;
     }
@@ -162,7 +172,7 @@ static void ground_near(const ground_t *ground, double x, double z, double reach
 #endif
 
 static const double @NAME@_starts[] = {@STARTS@};
-static const double @NAME@_pieces[][9] = {
+static const double @NAME@_pieces[][10] = {
 @PIECES@};
 static const ground_t @NAME@_is = {@N@, @NAME@_starts, @NAME@_pieces};
 #endif
