@@ -62,6 +62,13 @@ def growths(A: np.ndarray, h: float, method: str, n_q: int) -> tuple[np.ndarray,
     return values, found, modes
 
 
+def _excess(values: np.ndarray, grown: np.ndarray, h: float) -> np.ndarray:
+    """Logarithm of how much more modes grow than the fastest growing motion itself; those that decay do not count."""
+    with np.errstate(all="ignore"):
+        beyond = np.log(grown) - h * max(float(values.real.max()), 0.0)
+    return np.where((grown > 1 + 1e-9) & np.isfinite(beyond), beyond, -np.inf)
+
+
 def alarm_at(rates: Rates, t: float, y: np.ndarray, h: float, steps: int, method: str, n_q: int) -> Alarm | None:
     """The mode whose errors grow most against the motion at a state, if they do so too quickly."""
     with np.errstate(all="ignore"):
@@ -69,16 +76,15 @@ def alarm_at(rates: Rates, t: float, y: np.ndarray, h: float, steps: int, method
         if not np.all(np.isfinite(A)):
             return None
         values, grown, modes = growths(A, h, method, n_q)
-        true = np.exp(np.minimum(h * values.real, 50.0))
-        excess = np.where(grown > 1 + 1e-9, grown / np.maximum(true, 1.0), 0.0)
+        excess = _excess(values, grown, h)
     worst = int(np.argmax(excess))
-    if not excess[worst] > 1 or steps * math.log(excess[worst]) < math.log(GROWTH):
+    if steps * excess[worst] < math.log(GROWTH):
         return None
 
     def too_fast(step: float) -> bool:
         v, g, _ = growths(A, step, method, n_q)
-        beyond = np.where(g > 1 + 1e-9, g / np.maximum(np.exp(np.minimum(step * v.real, 50.0)), 1.0), 0.0).max()
-        return bool(beyond > 1 and steps * h / step * math.log(beyond) > math.log(GROWTH))
+        beyond = float(_excess(v, g, step).max())
+        return steps * h / step * beyond > math.log(GROWTH)
 
     stable = min(h, 4 / abs(values[worst]))
     while too_fast(stable):
