@@ -7,7 +7,7 @@ import numpy as np
 
 from bellcrank.expr import Func, Number, Product, Sum, Symbol, postorder
 from bellcrank.expr.node import PI
-from bellcrank.program.program import Assign
+from bellcrank.program.statements import Assign
 
 STEP = 1e-200
 FUNCTIONS = {"sin": np.sin, "cos": np.cos, "tan": np.tan, "exp": np.exp, "log": np.log}

@@ -11,7 +11,7 @@ from bellcrank.build.arguments import Course
 from bellcrank.build.c import FINISHED, NOT_CLOSED, CModel, CRun
 from bellcrank.build.compiler import compile_source, find_compiler
 from bellcrank.emit.c import c_source, template
-from bellcrank.program.program import Section
+from bellcrank.program.statements import Section
 from tests.models import example, needs_compiler, random_state, relative, system
 
 pytestmark = needs_compiler

@@ -9,7 +9,7 @@ import pytest
 from bellcrank.emit.python import python_source
 from bellcrank.expr import Symbol, postorder
 from bellcrank.program import interpret
-from bellcrank.program.program import Assign, count_section, statement_expressions
+from bellcrank.program.statements import Assign, count_section, statement_expressions
 from tests.helpers import EXAMPLES, NAMES, example, inputs, random_state, simulation, stub
 
 

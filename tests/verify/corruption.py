@@ -8,7 +8,7 @@ import numpy as np
 
 import bellcrank as bc
 from bellcrank.build.python import PythonModel
-from bellcrank.program.program import Assign
+from bellcrank.program.statements import Assign
 from bellcrank.verify.subject import Subject
 from bellcrank.verify.truncation import scaled_sample
 

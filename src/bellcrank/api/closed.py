@@ -17,7 +17,8 @@ from bellcrank.kinematics.eliminate import solve_rows
 from bellcrank.kinematics.rows import right_side
 from bellcrank.program.idle import drop_idle_parameters
 from bellcrank.program.optimise import optimise
-from bellcrank.program.program import Loops, Quick, Scales
+from bellcrank.program.program import Loops, Quick
+from bellcrank.program.statements import Scales
 
 
 def program_loops(analysis: Analysis, quantities: Quantities) -> Loops:

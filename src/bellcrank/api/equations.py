@@ -191,7 +191,7 @@ class Equations:
 
     def latex(self) -> str:
         """Rates of all states in LaTeX, intermediate results named."""
-        from bellcrank.program.program import Assign
+        from bellcrank.program.statements import Assign
 
         names: dict[Expr, str] = {}
         lines = []

@@ -17,7 +17,8 @@ from bellcrank.program.count import count
 from bellcrank.program.differentiate import NOTHING, Linear
 from bellcrank.program.differentiate.implicit import EVERYTHING, solution
 from bellcrank.program.idle import acting_symbols
-from bellcrank.program.program import Assign, Call, Program, Solve
+from bellcrank.program.program import Program
+from bellcrank.program.statements import Assign, Call, Solve
 
 
 @dataclass(frozen=True)

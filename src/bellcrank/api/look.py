@@ -21,8 +21,10 @@ from bellcrank.expr.table import Table
 from bellcrank.kinematics.analysis import Analysis
 from bellcrank.kinematics.analysis import Loops as Elimination
 from bellcrank.kinematics.dimensions import Quantities
+from bellcrank.program.build import KeptCall, Parts, build_program
 from bellcrank.program.null_space import fixed_ratio
-from bellcrank.program.program import Call, KeptCall, Loops, Parts, Scales, build_program
+from bellcrank.program.program import Loops
+from bellcrank.program.statements import Call, Scales
 from bellcrank.run.admit import CannotClose, Closure
 from bellcrank.run.inputs import as_signal, differentiated
 

@@ -20,11 +20,12 @@ from bellcrank.kinematics.analysis import Analysis, analyse
 from bellcrank.kinematics.dimensions import infer
 from bellcrank.model.check import freeze
 from bellcrank.model.records import Description
+from bellcrank.program.build import KeptCall, Parts, build_program
 from bellcrank.program.count import count
 from bellcrank.program.extract import network_cost
 from bellcrank.program.idle import drop_idle_parameters
 from bellcrank.program.optimise import first_extraction, optimise
-from bellcrank.program.program import KeptCall, Loops, Parts, Program, build_program
+from bellcrank.program.program import Loops, Program
 
 SOLVE = ("auto", "explicit", "implicit", "order-n")
 OPTIMISE = ("none", "default", "thorough")

@@ -20,6 +20,7 @@ from bellcrank.emit.python import python_source
 from bellcrank.emit.schedule import needed
 from bellcrank.errors import BuildError, ModelError, did_you_mean
 from bellcrank.expr import ZERO, Expr, Symbol, small_threshold
+from bellcrank.program.build import Parts, build_program
 from bellcrank.program.count import Count, count
 from bellcrank.program.differentiate import MODES, adjoint, tangent, total_slopes
 from bellcrank.program.differentiate.implicit import EVERYTHING
@@ -27,7 +28,8 @@ from bellcrank.program.extract import extract, network_cost
 from bellcrank.program.idle import drop_idle_parameters
 from bellcrank.program.network import build_network
 from bellcrank.program.optimise import optimise
-from bellcrank.program.program import Parts, Program, Section, build_program, count_section
+from bellcrank.program.program import Program
+from bellcrank.program.statements import Section, count_section
 
 if TYPE_CHECKING:
     from bellcrank.api.equations import Equations

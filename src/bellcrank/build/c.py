@@ -22,7 +22,8 @@ from bellcrank.emit.routines import external_name
 from bellcrank.emit.schedule import BEST, Options
 from bellcrank.errors import BuildError, ModelWarning
 from bellcrank.expr.table import Table
-from bellcrank.program.program import Call, Program
+from bellcrank.program.program import Program
+from bellcrank.program.statements import Call
 
 KINDS = ("constant", "step", "ramp", "sine", "chirp", "pieces", "function")
 METHODS = ("rk2", "rk4", "euler")

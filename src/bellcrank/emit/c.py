@@ -22,7 +22,8 @@ from bellcrank.emit.steps import Angles, Step, step_expressions, step_targets, s
 from bellcrank.expr import ZERO, Expr, Func, Symbol, postorder
 from bellcrank.expr.table import Table
 from bellcrank.program.lookup import routine_source
-from bellcrank.program.program import Assign, Call, Loops, Program, Reduce, Scales, Section, Solve
+from bellcrank.program.program import Loops, Program
+from bellcrank.program.statements import Assign, Call, Reduce, Scales, Section, Solve
 
 LONGEST = 500  # statements in one function of several; twice as many may stay in one
 TIME = Symbol("t", "time")

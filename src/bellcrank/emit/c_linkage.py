@@ -12,7 +12,7 @@ from bellcrank.emit.c_printer import CPrinter
 from bellcrank.emit.names import identifier
 from bellcrank.expr import Expr, Symbol
 from bellcrank.program.implicit import Implicit
-from bellcrank.program.program import Scheduler
+from bellcrank.program.scheduler import Scheduler
 
 
 def implicit_source(name: str, function: Implicit) -> str:

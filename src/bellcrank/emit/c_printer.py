@@ -11,7 +11,8 @@ from bellcrank.emit.routines import external_name
 from bellcrank.emit.steps import Angles, Step, step_targets
 from bellcrank.expr import ZERO, Func, Symbol
 from bellcrank.expr.table import Table
-from bellcrank.program.program import Assign, Call, Program, Reduce, Solve
+from bellcrank.program.program import Program
+from bellcrank.program.statements import Assign, Call, Reduce, Solve
 
 
 class CPrinter(Printer):

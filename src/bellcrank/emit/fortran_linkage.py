@@ -9,7 +9,7 @@ from bellcrank.emit.fortran_printer import FortranPrinter, wrapped
 from bellcrank.emit.names import identifier
 from bellcrank.expr import Expr, Symbol
 from bellcrank.program.implicit import Implicit
-from bellcrank.program.program import Scheduler
+from bellcrank.program.scheduler import Scheduler
 
 
 def fortran_implicit(name: str, function: Implicit) -> str:

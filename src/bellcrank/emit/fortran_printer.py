@@ -10,7 +10,7 @@ from bellcrank.emit.names import identifier
 from bellcrank.emit.printer import ATOM, TERM, Piece, Printer
 from bellcrank.expr import Expr, Func, Symbol
 from bellcrank.expr.node import Rational
-from bellcrank.program.program import Assign, Call, Reduce, Statement
+from bellcrank.program.statements import Assign, Call, Reduce, Statement
 
 WIDTH = 116  # of a line; the standard allows 132
 LONGEST_NAME = 50  # the standard allows 63

@@ -16,7 +16,8 @@ from bellcrank.emit.names import identifier
 from bellcrank.emit.python import PythonPrinter
 from bellcrank.expr import Expr, Symbol
 from bellcrank.program.lookup import Lookup
-from bellcrank.program.program import Scheduler, Statement
+from bellcrank.program.scheduler import Scheduler
+from bellcrank.program.statements import Statement
 
 ARGUMENTS = ("z", "r")
 SLACK = 1e-9  # of a cell, by which an argument may lie outside

@@ -16,7 +16,7 @@ from bellcrank.emit.steps import (
     symbols_in,
 )
 from bellcrank.expr import Expr, Func, Product, Sum, postorder
-from bellcrank.program.program import Call, Reduce, Solve
+from bellcrank.program.statements import Call, Reduce, Solve
 
 SLOTS = 2  # operations that start per cycle
 LARGEST_LISTED = 1500  # operations; beyond, registers run out in critical-path order and depth first is better

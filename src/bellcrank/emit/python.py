@@ -10,7 +10,8 @@ from bellcrank.emit.printer import ATOM, Piece, Printer
 from bellcrank.emit.schedule import needed
 from bellcrank.expr import Expr, Func, Symbol
 from bellcrank.program import null_space
-from bellcrank.program.program import Assign, Call, Program, Reduce, Section, Solve, Statement
+from bellcrank.program.program import Program
+from bellcrank.program.statements import Assign, Call, Reduce, Section, Solve, Statement
 
 HEADER = '''"""{title}
 

@@ -8,7 +8,7 @@ from bellcrank.emit.names import identifier
 from bellcrank.emit.python import PythonPrinter
 from bellcrank.expr import Expr, Symbol
 from bellcrank.program.implicit import Implicit
-from bellcrank.program.program import Scheduler
+from bellcrank.program.scheduler import Scheduler
 
 _TURN = '''
 from math import cos, sin

@@ -30,7 +30,7 @@ from bellcrank.emit.steps import (
 )  # fmt: skip
 from bellcrank.expr import Expr, Func, Number, Product, Sum, Symbol, postorder
 from bellcrank.expr.node import ONE, Rational
-from bellcrank.program.program import Assign, Call, Section, Solve, Statement, statement_expressions
+from bellcrank.program.statements import Assign, Call, Section, Solve, Statement, statement_expressions
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from bellcrank.expr import Expr, Symbol, postorder
-from bellcrank.program.program import Assign, Statement, statement_expressions
+from bellcrank.program.statements import Assign, Statement, statement_expressions
 
 # Cycles until a result can be used. Processors differ; the order they lead to is good on all of them.
 ADD, MULTIPLY, FUSED, DIVIDE, ROOT, SELECT, FUNCTION = 4, 4, 4, 14, 18, 4, 40

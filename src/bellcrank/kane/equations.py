@@ -27,10 +27,11 @@ from bellcrank.kinematics.motion import Kinematics
 from bellcrank.kinematics.work import Work
 from bellcrank.model.mechanism import Body, Mechanism
 from bellcrank.model.records import Description, ParameterRecord, VariableRecord
+from bellcrank.program.build import Parts, build_program
 from bellcrank.program.count import count
 from bellcrank.program.idle import drop_idle_parameters
 from bellcrank.program.optimise import first_extraction, optimise
-from bellcrank.program.program import Parts, Program, build_program
+from bellcrank.program.program import Program
 from bellcrank.units import ONE as PURE
 from bellcrank.units import Unit
 from bellcrank.vector import IDENTITY, NULL, dot

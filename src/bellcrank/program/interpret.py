@@ -9,7 +9,8 @@ import numpy as np
 
 from bellcrank.expr import Expr, Symbol, evaluate
 from bellcrank.program.null_space import constrained_rates
-from bellcrank.program.program import Assign, Call, Program, Reduce, Section
+from bellcrank.program.program import Program
+from bellcrank.program.statements import Assign, Call, Reduce, Section
 
 
 def constants(program: Program, parameters: Sequence[float]) -> dict[Expr, float]:

@@ -13,7 +13,8 @@ import numpy as np
 
 from bellcrank.expr import Expr, Symbol, symbols
 from bellcrank.program.count import Count, count
-from bellcrank.program.program import Call, Program
+from bellcrank.program.program import Program
+from bellcrank.program.statements import Call
 
 Array = np.ndarray[Any, Any]
 

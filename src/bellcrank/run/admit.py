@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from bellcrank.program.null_space import SINGULAR, fixed_ratio, pivoted
-from bellcrank.program.program import Scales
+from bellcrank.program.statements import Scales
 
 CLOSED = 1e-13  # largest residual of a closed loop, in units of its equations
 TIGHT = 1e-15  # the same near a singular position, where residuals are magnified

@@ -19,7 +19,7 @@ from bellcrank.build.arguments import At, Course, Part
 from bellcrank.build.c import DAE_METHODS
 from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.program.null_space import pivoted
-from bellcrank.program.program import Scales
+from bellcrank.program.statements import Scales
 from bellcrank.run.admit import CLOSED, Admitted
 from bellcrank.run.integrate import Rates
 from bellcrank.run.stepping import Evaluation, PythonRun, Rows

@@ -14,7 +14,8 @@ from bellcrank.expr.show import text
 from bellcrank.kinematics.analysis import Load
 from bellcrank.model.mechanism import Body
 from bellcrank.program import interpret
-from bellcrank.program.program import Assign, Call, Program
+from bellcrank.program.program import Program
+from bellcrank.program.statements import Assign, Call
 
 _LONGEST = 120  # characters of a formula
 _NO_VALUE = (ArithmeticError, BellcrankError, KeyError, TypeError, ValueError)

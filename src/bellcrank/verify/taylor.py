@@ -13,7 +13,8 @@ import numpy as np
 
 from bellcrank.expr import Expr, Func, Held, Number, Product, Sum, postorder
 from bellcrank.expr.node import PI
-from bellcrank.program.program import Assign, Call, Program, Reduce, Section, Solve
+from bellcrank.program.program import Program
+from bellcrank.program.statements import Assign, Call, Reduce, Section, Solve
 from bellcrank.verify import jets
 from bellcrank.verify.jets import Jet, NoDerivative, Value
 

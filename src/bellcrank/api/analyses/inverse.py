@@ -20,9 +20,10 @@ from bellcrank.expr import ZERO, Expr, Symbol, add, mul, neg, small_threshold, s
 from bellcrank.expr.table import Table
 from bellcrank.kinematics.analysis import Analysis
 from bellcrank.kinematics.work import Work
+from bellcrank.program.build import Parts, build_program
 from bellcrank.program.differentiate import total_slopes
 from bellcrank.program.idle import drop_idle_parameters
-from bellcrank.program.program import Parts, Program, build_program
+from bellcrank.program.program import Program
 from bellcrank.units import ANGLE, FORCE, LENGTH, TIME, unit_system
 
 if TYPE_CHECKING:

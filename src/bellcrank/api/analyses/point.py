@@ -12,7 +12,7 @@ from bellcrank.api.assembly import complete_state
 from bellcrank.api.values import state_lists
 from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.expr import Symbol, symbols
-from bellcrank.program.program import statement_expressions
+from bellcrank.program.statements import statement_expressions
 from bellcrank.units import Unit
 
 if TYPE_CHECKING:

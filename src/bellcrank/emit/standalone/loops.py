@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from bellcrank.emit.schedule import needed
-from bellcrank.program.program import Program, Reduce, Section
+from bellcrank.program.program import Program
+from bellcrank.program.statements import Reduce, Section
 
 
 def inertia_functions(program: Program) -> dict[str, Section]:

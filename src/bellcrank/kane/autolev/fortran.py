@@ -15,7 +15,7 @@ from bellcrank.errors import InternalError, ModelError
 from bellcrank.expr import Func, Symbol
 from bellcrank.expr.node import Rational
 from bellcrank.kane.autolev.plan import OutputFile, Plan
-from bellcrank.program.program import Assign, Solve, Statement
+from bellcrank.program.statements import Assign, Solve, Statement
 
 RESERVED = {
     "T", "U", "UDOT", "Z", "C", "OUT", "X", "A", "B", "PI", "TMAX", "PSTEP", "STEP", "STEP0", "NCUTS", "HC", "IERR", "NPSTEP", "NSTEPS",

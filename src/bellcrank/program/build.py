@@ -1,0 +1,269 @@
+"""A program built from the results of a derivation: sections scheduled over the same constants, with nothing unused.
+
+In:  `Parts`: named results as expressions over held intermediate results. Out: `Program`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Any
+
+from bellcrank.expr import MINUS_ONE, Expr, Func, Number, Symbol, add, mul, postorder, substitute
+from bellcrank.expr.node import PI
+from bellcrank.program.idle import drop_idle_parameters
+from bellcrank.program.program import Loops, Program
+from bellcrank.program.scheduler import Scheduler
+from bellcrank.program.statements import (
+    NOTHING,
+    Assign,
+    Call,
+    Reduce,
+    Section,
+    Solve,
+    Statement,
+    count_section,
+    statement_expressions,
+)
+
+
+@dataclass(frozen=True)
+class KeptCall:
+    """targets = routine(arguments), called once per run or once per step (routine.when: "init" or "update")."""
+
+    targets: tuple[Symbol, ...]
+    routine: Any
+    arguments: tuple[Expr, ...]
+
+
+@dataclass
+class Parts:
+    """What goes into a program."""
+
+    name: str
+    parameters: Sequence[Symbol]
+    coordinates: Sequence[Symbol]
+    speeds: Sequence[Symbol]
+    rates: Sequence[Expr]  # of coordinates, then of speeds
+    outputs: Sequence[tuple[str, Expr]] = ()
+    inputs: Sequence[Symbol] = ()
+    solve: tuple[Sequence[Sequence[Expr]], Sequence[Expr]] | None = (
+        None  # implicit: M, f; rates then hold solution symbols
+    )
+    unknowns: Sequence[Symbol] = ()
+    loops: Loops | None = None
+    stages: Sequence[tuple[str, int]] = field(default_factory=tuple)
+    kept: Sequence[KeptCall] = ()
+    accelerations: Sequence[Expr] = ()  # symbols in outputs that stand for the rates of speeds, of models with loops
+    multipliers: Sequence[tuple[Symbol, int]] = ()  # symbols in outputs that stand for the multipliers of rows of loops
+    entered: Sequence[KeptCall] = ()
+    echo: Sequence[tuple[str, Expr]] = ()
+    outputs_matter: bool = False  # name what rates and outputs share, even if the rates alone use it once
+
+
+def build_program(parts: Parts) -> Program:
+    """Schedules all results of a model."""
+    parts = _without_idle(parts)
+    system = [*(x for row in parts.solve[0] for x in row), *parts.solve[1]] if parts.solve else []
+    values = [value for _, value in parts.outputs]
+    plan = Scheduler([*parts.rates, *system, *(values if parts.outputs_matter else ())])
+    if parts.solve:
+        matrix = tuple(tuple(plan.lower(x) for x in row) for row in parts.solve[0])
+        right = tuple(plan.lower(x) for x in parts.solve[1])
+        plan.statements.append(Solve(tuple(parts.unknowns), matrix, right))
+    results = tuple(plan.lower(r) for r in parts.rates)
+    split = len(plan.statements)
+    if not parts.outputs_matter:
+        plan.count_uses(values)
+    _solve_for_outputs(plan, parts, values)
+    channel = tuple(plan.lower(v) for v in values)
+    statements, extra = tuple(plan.statements[:split]), tuple(plan.statements[split:])
+    closure = _closure(plan, parts.loops)
+    quick = parts.loops.quick if parts.loops else None
+    quick_q = _own_section(plan, quick.dq if quick else ())
+    quick_u = _own_section(plan, (*quick.du, *quick.pivots) if quick else ())
+    careful = _careful(plan, parts)
+    redundant, turning = _system(plan, parts)
+    start, update = (_kept(plan, [k for k in parts.kept if k.routine.when == when]) for when in ("init", "update"))
+    entry = _entry(plan, parts.entered)
+    echo = _own_section(plan, [value for _, value in parts.echo])
+    total = count_section(statements, results)
+    alone = (closure, quick_q, quick_u, careful, redundant, turning, start, update, entry, echo)
+    everything = [*plan.statements, *(s for section in alone for s in section.statements)]
+    ends = [*results, *channel, *(r for section in alone for r in section.results)]
+    constants = _needed(plan.constants, everything, ends)
+    used = _used_symbols(constants, everything, ends)
+    given = {s for call in parts.entered for s in call.targets}
+    parameters = tuple(p for p in parts.parameters if p in used and p not in given)
+    parameters += tuple(s for call in parts.entered for s in call.targets)
+    inputs = [s for s in parts.inputs if s in used]
+    inputs += sorted((s for s in used if s.kind == "rate"), key=lambda s: s.sort)
+    for when in ("init", "update"):
+        inputs += [s for k in parts.kept if k.routine.when == when for s in k.targets]
+    return Program(
+        parts.name,
+        parameters,
+        tuple(parts.coordinates),
+        tuple(parts.speeds),
+        tuple(inputs),
+        tuple(plan.routines),
+        Section(tuple(constants), ()),
+        Section(statements, results),
+        Section(extra, channel),
+        tuple(name for name, _ in parts.outputs),
+        total,
+        tuple(parts.stages),
+        parts.loops,
+        closure,
+        quick_q,
+        quick_u,
+        careful,
+        redundant,
+        turning,
+        start,
+        update,
+        entry,
+        echo,
+        tuple(name for name, _ in parts.echo),
+    )
+
+
+def _kept(plan: Scheduler, calls: Sequence[KeptCall]) -> Section:
+    """Calls one after another, each with what the ones before it returned; the results are all returned values."""
+    own = plan.sibling([a for call in calls for a in call.arguments])
+    results: list[Symbol] = []
+    for call in calls:
+        arguments = tuple(own.lower(a) for a in call.arguments)
+        if call.routine not in own.routines:
+            own.routines.append(call.routine)
+        values = [own.new_symbol() for _ in call.targets]
+        own.statements.append(Call(tuple(values), call.routine, arguments))
+        own.stands_for({target: value for target, value in zip(call.targets, values, strict=True)})
+        results += values
+    return Section(tuple(own.statements), tuple(results))
+
+
+def _entry(plan: Scheduler, calls: Sequence[KeptCall]) -> Section:
+    """Calls one after another, before there are constants: arguments are expressions of parameters as they stand."""
+    own = plan.sibling([])
+    known: dict[Expr, Expr] = {}
+    statements: list[Statement] = []
+    for call in calls:
+        tables = [n.function for n in postorder(call.arguments) if isinstance(n, Func) and n.function is not None]
+        own.routines += [r for r in dict.fromkeys((*tables, call.routine)) if r not in own.routines]
+        values = tuple(own.new_symbol() for _ in call.targets)
+        statements.append(Call(values, call.routine, tuple(substitute(a, known) for a in call.arguments)))
+        known |= dict(zip(call.targets, values, strict=True))
+    return Section(tuple(statements), tuple(known.values()))
+
+
+def _closure(plan: Scheduler, loops: Loops | None) -> Section:
+    """The function of the constraints, on its own."""
+    return _own_section(plan, loops.flat() if loops else ())
+
+
+def _own_section(plan: Scheduler, roots: Sequence[Expr]) -> Section:
+    """A function over the same constants that stands for itself."""
+    if not roots:
+        return NOTHING
+    own = plan.sibling(roots)
+    results = tuple(own.lower(r) for r in roots)
+    return Section(tuple(own.statements), results)
+
+
+def _careful(plan: Scheduler, parts: Parts) -> Section:
+    """Rates of all coordinates and speeds without a choice of independent speeds, on their own."""
+    if parts.loops is None:
+        return NOTHING
+    q_rates = list(parts.rates[: len(parts.coordinates)])
+    own = plan.sibling([*q_rates, *parts.loops.flat_system()])
+    rates = tuple(own.lower(x) for x in q_rates)
+    targets = _reduced(own, parts)
+    return Section(tuple(own.statements), (*rates, *targets))
+
+
+def _reduced(plan: Scheduler, parts: Parts) -> tuple[Symbol, ...]:
+    """Symbols of the accelerations on the null space of the constraints, and of the ratio of pivots, solved for in a plan."""
+    loops = parts.loops
+    assert loops is not None
+    M = tuple(tuple(plan.lower(x) for x in row) for row in loops.M)
+    f, gamma = (tuple(plan.lower(x) for x in values) for values in (loops.f, loops.gamma))
+    J = tuple(tuple(plan.lower(x) for x in row) for row in loops.J)
+    targets = tuple(plan.new_symbol() for _ in (*parts.speeds, "ratio"))
+    plan.statements.append(Reduce(targets, M, f, J, gamma, loops.scales))
+    return targets
+
+
+def _solve_for_outputs(plan: Scheduler, parts: Parts, values: Sequence[Expr]) -> None:
+    """Accelerations and multipliers of loops, if outputs need them, as symbols of a plan."""
+    used = {x for x in postorder(values) if isinstance(x, Symbol)}
+    lambdas = [symbol for symbol, _ in parts.multipliers]
+    if parts.loops is None or used.isdisjoint([*parts.accelerations, *lambdas]):
+        return
+    plan.count_uses(parts.loops.flat_system())
+    plan.stands_for(dict(zip(parts.accelerations, _reduced(plan, parts), strict=False)))
+    if used.isdisjoint(lambdas):
+        return
+    matrix, right = _multiplier_system(parts.loops, parts.accelerations, [row for _, row in parts.multipliers])
+    plan.count_uses([*(x for row in matrix for x in row), *right])
+    targets = tuple(plan.new_symbol() for _ in lambdas)
+    lowered = tuple(tuple(plan.lower(x) for x in row) for row in matrix)
+    plan.statements.append(Solve(targets, lowered, tuple(plan.lower(x) for x in right)))
+    plan.stands_for(dict(zip(lambdas, targets, strict=True)))
+
+
+def _multiplier_system(
+    loops: Loops, accelerations: Sequence[Expr], places: Sequence[int]
+) -> tuple[list[list[Expr]], list[Expr]]:
+    """J W J' lambda = J W (M u' - f) for some rows, W squares of the scales of speeds, rounded to powers of two."""
+    n = range(len(loops.f))
+    J = [loops.J[i] for i in places]
+    W = [Number(Fraction(2) ** (2 * round(math.log2(scale)))) for scale in loops.scales.columns]
+    missing = [
+        add(*(mul(loops.M[max(i, j)][min(i, j)], accelerations[j]) for j in n), mul(MINUS_ONE, loops.f[i])) for i in n
+    ]
+    weighted = [[mul(w, x) for w, x in zip(W, row, strict=True)] for row in J]
+    matrix = [[add(*map(mul, a, b)) for b in J] for a in weighted]
+    return matrix, [add(*map(mul, row, missing)) for row in weighted]
+
+
+def _system(plan: Scheduler, parts: Parts) -> tuple[Section, Section]:
+    """The redundant equations M u' = f + J' lambda, J u' = gamma with q', g and v, as numbers; and q' on its own."""
+    loops = parts.loops
+    if loops is None:
+        return NOTHING, NOTHING
+    q_rates = list(parts.rates[: len(parts.coordinates)])
+    roots = [*q_rates, *loops.flat_system(), *loops.g, *loops.v]
+    return _own_section(plan, roots), _own_section(plan, q_rates)
+
+
+def _without_idle(parts: Parts) -> Parts:
+    """The parts without parameters that do not act."""
+    n = len(parts.unknowns)
+    matrix, right = parts.solve or ((), ())
+    values = [v for _, v in parts.outputs]
+    clean = iter(drop_idle_parameters([*parts.rates, *(x for row in matrix for x in row), *right, *values]))
+    rates = [next(clean) for _ in parts.rates]
+    matrix = [[next(clean) for _ in row] for row in matrix]
+    right = [next(clean) for _ in right]
+    outputs = [(name, next(clean)) for name, _ in parts.outputs]
+    return replace(parts, rates=rates, solve=(matrix, right) if n else None, outputs=outputs)
+
+
+def _needed(constants: list[Statement], statements: list[Statement], results: list[Expr]) -> list[Statement]:
+    """The constants that are used, directly or by others that are."""
+    used = _used_symbols([], statements, results)
+    kept: list[Statement] = []
+    for s in reversed(constants):
+        assert isinstance(s, Assign)
+        if s.target in used:
+            kept.append(s)
+            used |= _used_symbols([s], [], [])
+    return kept[::-1]
+
+
+def _used_symbols(constants: list[Statement], statements: list[Statement], results: list[Expr]) -> set[Symbol]:
+    roots = [e for s in [*constants, *statements] for e in statement_expressions(s)] + results
+    return {n for n in postorder(roots) if isinstance(n, Symbol) and n is not PI}

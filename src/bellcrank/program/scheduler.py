@@ -1,0 +1,261 @@
+"""Expressions put into straight lines: what is shared is named once, constants are kept apart, everything stands before its use."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from bellcrank.expr import Expr, Func, Held, Number, Product, Sum, Symbol, add, mul, postorder, power
+from bellcrank.expr.node import Rational
+from bellcrank.program.statements import Assign, Call, Statement
+
+ATOMS = (Symbol, Number)
+
+
+class Scheduler:
+    """Names what is shared and puts it in order."""
+
+    def __init__(self, roots: Iterable[Expr]) -> None:
+        self.constants: list[Statement] = []
+        self.statements: list[Statement] = []
+        self._constant: dict[Expr, Expr] = {}
+        self._constant_by_value: dict[int, Expr] = {}
+        self._new: dict[Expr, Expr] = {}
+        self._uses: dict[Expr, int] = {}
+        self._calls: dict[tuple[Any, ...], list[Symbol | None]] = {}
+        self._z = 0
+        self.routines: list[Any] = []
+        self.count_uses(roots)
+
+    def sibling(self, roots: Iterable[Expr]) -> Scheduler:
+        """A plan for another function over the same constants."""
+        other = Scheduler(roots)
+        other.constants, other.routines = self.constants, self.routines
+        other._constant, other._constant_by_value = self._constant, self._constant_by_value
+        return other
+
+    def count_uses(self, roots: Iterable[Expr]) -> None:
+        """How often each node is used below the roots and as one; held nodes stand for their definitions."""
+        roots = list(roots)
+        for r in roots:
+            while isinstance(r, Held):
+                r = r.definition
+            self._uses[r] = self._uses.get(r, 0) + 1
+        for node in postorder(roots):
+            for part in node.parts:
+                inner = part.definition if isinstance(part, Held) else part
+                self._uses[inner] = self._uses.get(inner, 0) + 1
+            if isinstance(node, Held):
+                # its definition was counted once for the held node itself, which is not a use
+                self._uses[node.definition] = self._uses.get(node.definition, 0) - 1
+
+    # ---- constants
+
+    def constant(self, e: Expr) -> Expr:
+        """The stored value of a constant expression."""
+        if isinstance(e, ATOMS):
+            return e
+        if e in self._constant:
+            return self._constant[e]
+        if e.fingerprint in self._constant_by_value:
+            return self._constant_by_value[e.fingerprint]
+        value = self._plain_constant(e)
+        if isinstance(value, ATOMS):
+            self._constant[e] = value
+            return value
+        symbol = Symbol(f"c{len(self.constants) + 1}", "stored")
+        self.constants.append(Assign(symbol, value))
+        self._constant[e] = symbol
+        self._constant_by_value[e.fingerprint] = symbol
+        return symbol
+
+    def _plain_constant(self, root: Expr) -> Expr:
+        """A constant expression over parameters and earlier constants."""
+        done = _Over(self._constant)
+        for node in postorder((root,), known=self._constant):
+            if isinstance(node, Held):
+                inner = done[node.definition]
+                if not isinstance(inner, ATOMS) and node is not root and node.definition is not root:
+                    inner = self._store(node, inner)
+                done[node] = inner
+            else:
+                done[node] = _rebuilt(node, done)
+        return done[root]
+
+    def _store(self, node: Expr, value: Expr) -> Expr:
+        known = self._constant_by_value.get(node.fingerprint)
+        if known is None:
+            known = Symbol(f"c{len(self.constants) + 1}", "stored")
+            self.constants.append(Assign(known, value))
+            self._constant_by_value[node.fingerprint] = known
+        self._constant[node] = known
+        return known
+
+    # ---- variables
+
+    def lower(self, root: Expr) -> Expr:
+        """root over symbols, with statements for everything shared appended."""
+        if root.constant:
+            return self.constant(root)
+        for node in postorder((root,), known=self._new):
+            if node.constant:
+                continue
+            if isinstance(node, Held):
+                self._new[node] = self._new[node.definition]
+                continue
+            self._new[node] = self._named(node, self._lowered(node))
+        return self._new[root]
+
+    def _named(self, node: Expr, value: Expr) -> Expr:
+        if isinstance(value, ATOMS) or (self._uses.get(node, 0) < 2 and not _trigonometric(node)):
+            return value
+        if (
+            isinstance(value, Product)
+            and len(value.factors) == 1
+            and value.factors[0][1] == 1
+            and abs(value.coefficient) == 1
+        ):
+            return value  # a sign costs nothing
+        return self.name_value(value)
+
+    def name_value(self, value: Expr) -> Symbol:
+        symbol = self.new_symbol()
+        self.statements.append(Assign(symbol, value))
+        return symbol
+
+    def stands_for(self, values: Mapping[Expr, Expr]) -> None:
+        """From here on, symbols stand for others."""
+        self._new.update(values)
+
+    def new_symbol(self) -> Symbol:
+        self._z += 1
+        return Symbol(f"z{self._z}", "intermediate")
+
+    def _lowered(self, node: Expr) -> Expr:
+        if isinstance(node, Symbol):
+            return node
+        if isinstance(node, Sum):
+            return self._sum(node)
+        if isinstance(node, Product):
+            return self._product(1, node)
+        assert isinstance(node, Func)
+        args = tuple(self.constant(a) if a.constant else self._new[a] for a in node.args)
+        if node.function is None:
+            return Func(node.name, args)
+        return self._routine(node, args)
+
+    def _routine(self, node: Func, args: tuple[Expr, ...]) -> Expr:
+        external = getattr(node.function, "external", node.function)
+        if external not in self.routines:
+            self.routines.append(external)
+        if not getattr(external, "varies", False):
+            return Func(node.name, args, node.function)
+        key = (external, args)
+        count_returned = max(len(external.returns), 1)
+        index = getattr(node.function, "index", 0)
+        if key not in self._calls:
+            self._calls[key] = [None] * count_returned
+            self.statements.append(Call((), external, args))
+            self._calls[key].append(Symbol(str(len(self.statements) - 1)))
+        slots = self._calls[key]
+        place = int(slots[-1].name)  # type: ignore[union-attr]
+        if slots[index] is None:
+            slots[index] = self.new_symbol()
+        self.statements[place] = Call(tuple(slots[:-1]), external, args)
+        result = slots[index]
+        assert result is not None
+        return result
+
+    def _sum(self, node: Sum) -> Expr:
+        terms: list[tuple[Expr, Rational]] = []
+        still: list[Expr] = []
+        for core, c in node.terms:
+            if core.constant:
+                still.append(mul(Number(c), core))
+                continue
+            if isinstance(core, Product) and self._uses.get(core, 0) < 2:
+                value = self._product(c, core)
+            else:
+                value = self._new[core]
+                if c != 1:
+                    value = _scaled(c, value)
+            terms.append((value, 1))
+        if still:
+            terms.append((self.constant(add(*still)), 1))
+        return _plain_sum(terms)
+
+    def _product(self, coefficient: Rational, node: Product) -> Expr:
+        """Factors with all constants gathered into one."""
+        number: Rational = node.coefficient * coefficient
+        still: list[Expr] = []
+        factors: list[tuple[Expr, Rational]] = []
+        for base, exponent in node.factors:
+            if base.constant:
+                still.append(power(base, Number(exponent)))
+            else:
+                value = self._new[base]
+                if (
+                    isinstance(value, Product)
+                    and len(value.factors) == 1
+                    and abs(value.coefficient) == 1
+                    and exponent in (1, -1)
+                ):
+                    number = number * value.coefficient
+                    value, inner = value.factors[0]
+                    exponent = exponent * inner
+                factors.append((value, exponent))
+        whole = mul(Number(number), *still)
+        if isinstance(whole, Number):
+            return _plain_product(whole.value, factors)
+        sign: Rational = 1
+        stored = self.constant(whole)
+        if isinstance(stored, Product) and len(stored.factors) == 1:
+            sign, stored = stored.coefficient, stored.factors[0][0]
+        return _plain_product(sign, [(stored, 1), *factors])
+
+
+class _Over(dict[Expr, Expr]):
+    """A dictionary on top of another one."""
+
+    def __init__(self, below: dict[Expr, Expr]) -> None:
+        super().__init__()
+        self.below = below
+
+    def __missing__(self, key: Expr) -> Expr:
+        return self.below[key]
+
+
+def _trigonometric(node: Expr) -> bool:
+    return isinstance(node, Func) and node.function is None and node.name in ("sin", "cos")
+
+
+def _scaled(c: Rational, value: Expr) -> Expr:
+    if isinstance(value, Product):
+        return _plain_product(c * value.coefficient, list(value.factors))
+    return _plain_product(c, [(value, 1)])
+
+
+def _plain_product(coefficient: Rational, factors: Sequence[tuple[Expr, Rational]]) -> Expr:
+    """A product as it stands: no flattening, no collection."""
+    coefficient = (
+        coefficient.numerator if not isinstance(coefficient, int) and coefficient.denominator == 1 else coefficient
+    )
+    if coefficient == 1 and len(factors) == 1 and factors[0][1] == 1:
+        return factors[0][0]
+    if not factors:
+        return Number(coefficient)
+    return Product(coefficient, tuple(factors))
+
+
+def _plain_sum(terms: Sequence[tuple[Expr, Rational]]) -> Expr:
+    return terms[0][0] if len(terms) == 1 else Sum(tuple(terms))
+
+
+def _rebuilt(node: Expr, done: dict[Expr, Expr]) -> Expr:
+    if isinstance(node, Sum):
+        return _plain_sum([(_scaled(c, done[core]) if c != 1 else done[core], 1) for core, c in node.terms])
+    if isinstance(node, Product):
+        return _plain_product(node.coefficient, [(done[b], x) for b, x in node.factors])
+    if isinstance(node, Func):
+        return Func(node.name, tuple(done[a] for a in node.args), node.function)
+    return node

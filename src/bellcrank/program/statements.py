@@ -1,0 +1,115 @@
+"""Statements of a program: straight lines of assignments, calls and linear systems, and what they cost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from bellcrank.expr import Expr, Symbol
+from bellcrank.program.count import Count, count_expression
+
+
+@dataclass(frozen=True)
+class Assign:
+    """target = value; the value's leaves are symbols and numbers."""
+
+    target: Symbol
+    value: Expr
+    comment: str = ""
+
+
+@dataclass(frozen=True)
+class Call:
+    """targets = routine(arguments): an external routine that is called once; targets follow its returned values (None: unused)."""
+
+    targets: tuple[Symbol | None, ...]
+    routine: Any
+    arguments: tuple[Expr, ...]
+
+
+@dataclass(frozen=True)
+class Solve:
+    """matrix . targets = right, a symmetric positive definite system solved numerically."""
+
+    targets: tuple[Symbol, ...]
+    matrix: tuple[tuple[Expr, ...], ...]
+    right: tuple[Expr, ...]
+
+
+@dataclass(frozen=True)
+class Scales:
+    """What is usual for the rows of loops: ranks in regular positions, and numbers that bring J to entries of about one.
+
+    `usual` is the ratio of the last pivot of the scaled J to the first in a good position.
+    """
+
+    rank_g: int
+    rank_v: int
+    rows: tuple[float, ...]
+    columns: tuple[float, ...]
+    usual: float = 1.0
+    order: tuple[tuple[int, int], ...] = ()  # row and column of the pivots that the derivatives divide by ...
+    usual_order: float = 1.0  # ... and the ratio of the smallest to the largest entry of J in a good position
+
+
+@dataclass(frozen=True)
+class Reduce:
+    """targets: u' of M u' = f + J' lambda, J u' = gamma, solved numerically on the null space of J (see `null_space`).
+
+    The last target tells how near a singular position is. `mass` holds rows of the lower triangle.
+    """
+
+    targets: tuple[Symbol, ...]
+    mass: tuple[tuple[Expr, ...], ...]
+    force: tuple[Expr, ...]
+    rows: tuple[tuple[Expr, ...], ...]
+    right: tuple[Expr, ...]
+    scales: Scales
+
+
+Statement = Assign | Call | Solve | Reduce
+
+
+@dataclass(frozen=True)
+class Section:
+    """Statements in order, and the results they lead to (symbols, numbers or expressions)."""
+
+    statements: tuple[Statement, ...]
+    results: tuple[Expr, ...]
+
+
+NOTHING = Section((), ())
+
+
+def statement_expressions(s: Statement) -> tuple[Expr, ...]:
+    """The expressions a statement evaluates."""
+    if isinstance(s, Assign):
+        return (s.value,)
+    if isinstance(s, Call):
+        return s.arguments
+    if isinstance(s, Reduce):
+        return (*(x for row in (*s.mass, *s.rows) for x in row), *s.force, *s.right)
+    return (*(x for row in s.matrix for x in row), *s.right)
+
+
+def count_section(statements: Iterable[Statement], results: Iterable[Expr]) -> Count:
+    """Operations of a section as it is printed."""
+    total = Count()
+    for s in statements:
+        for e in statement_expressions(s):
+            total = total + count_expression(e)
+        if isinstance(s, Call):
+            total = total + Count(function=1, calls_classic=1)
+        elif isinstance(s, Solve):
+            total = total + dense_solve_count(len(s.right))
+    for r in results:
+        total = total + count_expression(r)
+    return total
+
+
+def dense_solve_count(n: int) -> Count:
+    """Operations of an LDL^T factorisation and two substitutions with n unknowns."""
+    products = sum(j * (j + 1) // 2 for j in range(n)) + n * (n - 1)
+    divisions = n * (n - 1) // 2 + n
+    return Count(products, products, divisions, 0, products + divisions, 0)
