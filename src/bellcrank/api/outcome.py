@@ -12,7 +12,7 @@ from bellcrank.build.c import FINISHED, NOT_CLOSED, CRun, Input
 from bellcrank.errors import ModelError, RunError, did_you_mean, mapping
 from bellcrank.expr import evaluate
 from bellcrank.run.adaptive import AdaptiveRun
-from bellcrank.run.diagnose import broken_term, left_range, likely_term
+from bellcrank.run.diagnose import Moment, broken_term, left_range, likely_term
 from bellcrank.run.result import Run
 from bellcrank.run.stepping import Stepper
 from bellcrank.run.watch import Watch, is_strict, read_condition
@@ -123,9 +123,10 @@ def _likely(
             w = [*(i.function(time) for i in signals), *kept]
         except RunError:
             break
-        if broken := broken_term(program, time, *state, values, w, user):
+        at = Moment(program, time, *state, values, w, user)
+        if broken := broken_term(at):
             return broken
-        found = found or likely_term(program, loads, time, *state, values, w, user)
+        found = found or likely_term(at, loads)
     return found
 
 

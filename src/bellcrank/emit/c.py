@@ -204,21 +204,7 @@ class _Source:
             *(self.kept | self.once).values(),
         )
         steps = [s for plan in plans for s in plan.steps]
-        p = self.program
-        sections = [
-            p.constants,
-            p.derivatives,
-            p.outputs,
-            p.closure,
-            p.quick_q,
-            p.quick_u,
-            p.careful,
-            p.start,
-            p.update,
-            p.entry,
-            p.echo,
-        ]
-        for node in postorder([e for s in sections for e in _roots(s)]):
+        for node in postorder([e for s in self.program.sections for e in _roots(s)]):
             if isinstance(node, Func) and node.function is None:
                 used.add(node.name)
         parts = [_HELPERS[name] for name in ("sign", "min", "max") if name in used]
@@ -226,8 +212,8 @@ class _Source:
             parts.append(template("sincos.c"))
         if any(isinstance(s, Solve | Reduce) for s in steps):
             parts.append(template("solve.c"))
-        if p.loops is not None:
-            parts += self._null_space(p.loops.scales)
+        if self.program.loops is not None:
+            parts += self._null_space(self.program.loops.scales)
         if self.tables.names or self.program.given_inputs:
             parts.append(template("spline.c"))
         if any(len(t.axes) == 2 for t in self.tables.names):

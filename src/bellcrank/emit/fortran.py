@@ -232,16 +232,7 @@ class _Source:
 
     def _helpers(self) -> str:
         p = self.program
-        sections = [
-            p.constants,
-            p.derivatives,
-            p.outputs,
-            p.closure,
-            p.quick_q,
-            p.quick_u,
-            p.careful,
-            *(getattr(p, name) for name in ONCE),
-        ]
+        sections = p.sections
         roots = [e for s in sections for x in s.statements for e in statement_expressions(x)]
         roots += [r for s in sections for r in s.results]
         used = {n.name for n in postorder(roots) if isinstance(n, Func) and n.function is None}

@@ -61,6 +61,12 @@ class Program:
         return self.parameters[: len(self.parameters) - len(self.entry.results)]
 
     @property
+    def sections(self) -> tuple[Section, ...]:
+        """What a program for runs consists of; redundant systems for methods with multipliers are apart."""
+        every = (self.constants, self.derivatives, self.outputs, self.closure, self.quick_q, self.quick_u, self.careful)
+        return (*every, self.start, self.update, self.entry, self.echo)
+
+    @property
     def given_inputs(self) -> tuple[Symbol, ...]:
         """The inputs that are given from outside; those kept from external routines follow them in `inputs`."""
         return tuple(s for s in self.inputs if s.kind != "kept")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,23 +22,35 @@ _LONGEST = 120  # characters of a formula
 _NO_VALUE = (ArithmeticError, BellcrankError, KeyError, TypeError, ValueError)
 
 
-def broken_term(
-    program: Program,
-    t: float,
-    q: Sequence[float],
-    u: Sequence[float],
-    parameters: Mapping[str, float],
-    inputs: Sequence[float],
-    user: Mapping[str, Callable[..., Any]],
-) -> str:
+@dataclass(frozen=True)
+class Moment:
+    """A program at a time, with the last good state."""
+
+    program: Program
+    t: float
+    q: Sequence[float]
+    u: Sequence[float]
+    parameters: Mapping[str, float]
+    inputs: Sequence[float]
+    user: Mapping[str, Callable[..., Any]]
+
+    def evaluated(self) -> tuple[list[float], Mapping[Expr, float]] | None:
+        """Rates and all intermediate values; None where there are none."""
+        try:
+            known = interpret.constants(self.program, [self.parameters[p.name] for p in self.program.parameters])
+            return interpret.derivatives(self.program, known, self.t, self.q, self.u, self.inputs, self.user)
+        except _NO_VALUE:
+            return None
+
+
+def broken_term(at: Moment) -> str:
     """The formula or external routine that is not finite at a time, for the last good state; "" if there is none."""
-    try:
-        known = interpret.constants(program, [parameters[p.name] for p in program.parameters])
-        _, values = interpret.derivatives(program, known, t, q, u, inputs, user)
-    except _NO_VALUE:
+    found = at.evaluated()
+    if found is None:
         return ""
+    values, t = found[1], at.t
     definition: dict[Expr, Expr] = {}
-    for s in program.derivatives.statements:
+    for s in at.program.derivatives.statements:
         if isinstance(s, Call):
             bad = [values[x] for x in s.targets if x is not None and not math.isfinite(values[x])]
             if bad:
@@ -53,26 +66,16 @@ def broken_term(
     return ""
 
 
-def likely_term(
-    program: Program,
-    loads: Sequence[Load],
-    t: float,
-    q: Sequence[float],
-    u: Sequence[float],
-    parameters: Mapping[str, float],
-    inputs: Sequence[float],
-    user: Mapping[str, Callable[..., Any]],
-) -> str:
+def likely_term(at: Moment, loads: Sequence[Load]) -> str:
     """The force or rate that is largest, or not finite, at the last good state; "" if nothing stands out."""
-    try:
-        known = interpret.constants(program, [parameters[p.name] for p in program.parameters])
-        rates, values = interpret.derivatives(program, known, t, q, u, inputs, user)
-    except _NO_VALUE:
+    evaluated = at.evaluated()
+    if evaluated is None:
         return ""
-    names = {**parameters, **{s.name: v for s, v in values.items() if isinstance(s, Symbol)}, "t": t}
-    if found := _largest_load(loads, names, user):
+    rates, values = evaluated
+    names = {**at.parameters, **{s.name: v for s, v in values.items() if isinstance(s, Symbol)}, "t": at.t}
+    if found := _largest_load(loads, names, at.user):
         return found
-    speeds = [*zip((*program.coordinates, *program.speeds), rates, strict=True)]
+    speeds = [*zip((*at.program.coordinates, *at.program.speeds), rates, strict=True)]
     state, rate = max(speeds, key=lambda pair: abs(pair[1]))
     return f"the rate of {state.name} was {rate:.3g} one step before"
 
