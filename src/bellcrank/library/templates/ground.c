@@ -109,16 +109,20 @@ static double ground_foot(const double *g, double x, double z, double a, double 
 static void ground_near(const ground_t *ground, double x, double z, double reach, double *near)
 {
     const int here = ground_piece(ground, x);
-    const double below = ground_height(ground->pieces[here], x);
+    const double *line = ground->pieces[here];
+    const int straight = line[3] == 0 && line[4] == 0 && line[5] == 0;
+    double jet[3] = {line[1] + line[2] * (x - line[0]), 0, 0};
+    if (!straight)
+        ground_jet(line, x, jet);
+    const double below = jet[0];
     double best = fabs(z - below), fx = x, fz = below;
     if (!(z - below < reach)) {
         best = reach;
         fz = z - reach;
     }
     const double from = x - best, to = x + best;
-    const double *line = ground->pieces[here];
-    if (line[3] == 0 && line[4] == 0 && line[5] == 0 && (here == 0 || from >= ground->starts[here - 1])
-        && (here == ground->n || to <= ground->starts[here])) { /* nothing but one straight piece within reach */
+    const int alone = (here == 0 || from >= ground->starts[here - 1]) && (here == ground->n || to <= ground->starts[here]);
+    if (straight && alone) { /* nothing but one straight piece within reach */
         const double d = (z - below) * line[9];
         const int far = d >= reach;
         near[0] = far ? reach : d;
@@ -126,6 +130,25 @@ static void ground_near(const ground_t *ground, double x, double z, double reach
         near[2] = far ? 1 : line[9];
         near[3] = far ? x : x + d * line[2] * line[9];
         near[4] = z - near[0] * near[2];
+        return;
+    }
+    if (alone && best > 0 && line[8] * fabs(z - below) < 1) { /* one curved piece with one foot, from that on the tangent below */
+        double s = x + (z - below) * jet[1] / (1 + jet[1] * jet[1]), h = below;
+        for (int k = 0; k < 8; k++) {
+            ground_jet(line, s, jet);
+            const double step = -(s - x + (jet[0] - z) * jet[1]) / (1 + jet[1] * jet[1] + (jet[0] - z) * jet[2]);
+            s += step;
+            h = jet[0] + step * (jet[1] + 0.5 * step * jet[2]);
+            if (fabs(step) <= 1e-9 * (1 + fabs(s))) /* the next one would be its square */
+                break;
+        }
+        const double d = sqrt((s - x) * (s - x) + (h - z) * (h - z)), side = z >= below ? 1 : -1;
+        const int far = d >= reach;
+        near[0] = far ? reach : side * d;
+        near[1] = far ? 0 : side * (x - s) / d;
+        near[2] = far ? 1 : side * (z - h) / d;
+        near[3] = far ? x : s;
+        near[4] = far ? z - reach : h;
         return;
     }
     const int first = ground_piece(ground, from), last = ground_piece(ground, to);
@@ -156,7 +179,6 @@ static void ground_near(const ground_t *ground, double x, double z, double reach
     near[3] = fx;
     near[4] = fz;
     if (best == 0) {
-        double jet[3];
         ground_jet(ground->pieces[here], x, jet);
         const double size = sqrt(1 + jet[1] * jet[1]);
         near[0] = 0;
