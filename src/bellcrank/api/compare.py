@@ -17,10 +17,9 @@ from bellcrank.api.equations import Equations
 from bellcrank.api.simulation import Simulation
 from bellcrank.api.system import System
 from bellcrank.api.values import run_plan
-from bellcrank.build.c import DAE_METHODS
 from bellcrank.errors import ModelError, ModelWarning
 from bellcrank.program.dae_count import EVALUATIONS, step_count
-from bellcrank.run.dae import WITH_BASE, Dae, as_dae
+from bellcrank.run.dae import KNOWN, MINIMAL, WITH_BASE, Dae, as_dae
 from bellcrank.run.result import Run
 from bellcrank.view.comparison import draw_comparison
 
@@ -138,7 +137,11 @@ def compare(
     until = tuple(sorted(horizons or (plan.t_end / 100, plan.t_end / 10, plan.t_end)))
     if not all(0 < x <= plan.t_end * (1 + 1e-12) for x in until):
         raise ModelError(f"horizons={list(until)} must lie between 0 and t_end={plan.t_end:g} s", equations.name)
-    chosen = [as_dae(m) for m in methods] if methods is not None else _every_method(plan.method, free_fall)
+    chosen = (
+        [as_dae(m) for m in methods]
+        if methods is not None
+        else _every_method(plan.method, free_fall, equations.program.loops.quick is not None)
+    )
     sim = equations.compile(backend=backend)
     bench = _Bench(sim, plan.t_end, plan.method, {"parameters": parameters, "initial": initial, "inputs": inputs})
     with _quiet():
@@ -166,8 +169,8 @@ def _with_energy(system: System) -> Equations:
             d.output_groups.remove("energy")
 
 
-def _every_method(method: str, free_fall: bool) -> list[Dae]:
-    names = [m for m in DAE_METHODS if m != "half-explicit" or method != "euler"]
+def _every_method(method: str, free_fall: bool, minimal: bool) -> list[Dae]:
+    names = [m for m in KNOWN if (m != "half-explicit" or method != "euler") and (m != MINIMAL or minimal)]
     listed = [Dae(USUAL), Dae(USUAL, metric="mass"), *(Dae(m) for m in names if m != USUAL)]
     return [*listed, *(Dae(m, base="free fall") for m in WITH_BASE)] if free_fall else listed
 

@@ -14,7 +14,7 @@ from bellcrank.build.c import CModel, DaeCRun, Input
 from bellcrank.build.python import PythonModel
 from bellcrank.errors import ModelError
 from bellcrank.program.program import Program
-from bellcrank.run.dae import STAGES, Dae, DaeEvaluation, DaeRun, Redundant, within_dae_step
+from bellcrank.run.dae import MINIMAL, STAGES, Dae, DaeEvaluation, DaeRun, Redundant, within_dae_step
 from bellcrank.run.inputs import breaks_of
 from bellcrank.run.integrate import ADAPTIVE
 from bellcrank.run.result import Residuals
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 def check_dae(dae: Dae, plan: Plan, equations: Equations) -> None:
     """Tells what a method cannot do for a model."""
     program = equations.program
+    if dae.staged:
+        _check_minimal(equations)
     if dae.usual:
         return
     problems = []
@@ -43,6 +45,15 @@ def check_dae(dae: Dae, plan: Plan, equations: Equations) -> None:
         problems.append(f"dae={dae.method!r} cannot be used with external routines that remember")
     if problems:
         raise ModelError(problems, equations.name)
+
+
+def _check_minimal(equations: Equations) -> None:
+    loops = equations.program.loops
+    if loops is None:
+        raise ModelError(f"dae={MINIMAL!r}: this model has minimal coordinates as it is", equations.name)
+    if loops.quick is None:
+        why = "a constraint of positions binds coordinates that do not follow one speed each"
+        raise ModelError(f"dae={MINIMAL!r} is not available: {why}", equations.name)
 
 
 def redundant_of(model: Any, program: Program) -> Redundant:

@@ -50,6 +50,8 @@ def prepare(
     if isinstance(evaluation.model, CModel):
         weights = evaluation.keeper.closure.weights if evaluation.keeper else None
         run = evaluation.model.start(course, y, evaluation.p, evaluation.c, evaluation.inputs, weights)
+        if evaluation.keeper is not None and evaluation.keeper.staged:
+            run.close_stages()
     else:
         run = PythonRun(evaluation, course, y)
     remembered = _remembered(run, evaluation, memories)

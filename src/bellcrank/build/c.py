@@ -124,6 +124,7 @@ class _Job(ctypes.Structure):
         ("passages", ctypes.c_void_p),
         ("n_passages", ctypes.c_int64),
         ("most_passages", ctypes.c_int64),
+        ("staged", ctypes.c_int32),
     )
 
 
@@ -425,6 +426,10 @@ class CRun:
     @property
     def time(self) -> float:
         return self.course.time(self.reached)
+
+    def close_stages(self) -> None:
+        """From here on, loops are closed at every stage of a step."""
+        self._job.staged = 1
 
     def _watch_loops(self, weights: tuple[np.ndarray, np.ndarray] | None) -> None:
         """Room for what a run with closed loops remembers."""

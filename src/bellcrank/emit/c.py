@@ -376,6 +376,8 @@ class _Source:
             pieces = {**_LOOPS, "CLOSED": template("keep.c").replace("@QUICK@", quick), "STEP": template("moved.c")}
             if self.program.loops.quick is None:
                 pieces["STEP"] = pieces["STEP"].replace(_QUICK_CALL, "")
+            else:
+                pieces |= {name: pieces[name] + piece for name, piece in _STAGED.items()}
             if not {*self.program.inputs}.intersection(symbols_in(_roots(self.program.closure))):
                 pieces["CLOSED"] = pieces["CLOSED"].replace("@SET@", "")
         for name, piece in pieces.items():
@@ -615,6 +617,7 @@ _JOB = """    double moved, residual;     /* out: how far the last step was move
     double visit_time, visit_ratio; /* of the visit near a singular position that goes on; a ratio of 1: none */
     double *passages;           /* out: time and ratio of visits that are over ... */
     int64_t n_passages, most_passages; /* ... how many there were, and how many there is room for */
+    int32_t staged;             /* are loops closed at every stage of a step? */
 """
 _LOOPS = {  # in the template of a run
     "STATUS": ", NOT_CLOSED",
@@ -631,6 +634,10 @@ _LOOPS = {  # in the template of a run
     "ACCEPT": "    accept(job, end, k_new);\n",
     "MODES": "",
     "PAUSE": "",
+}
+_STAGED = {  # where corrections of regular positions exist
+    "DECLARED": "static int staged_rates(Job *job, double t, const double *y, double *k, double *w);\n\n",
+    "WARY": "    if (job->staged)\n        return staged_rates(job, t, y, k, w);\n",
 }
 _DERIVATIVES = """    derivatives(t, y, y + N_Q, job->p, job->c, w, k, k + N_Q, job->externals);
     return job->externals->failed ? EXTERNAL_FAILED : FINISHED;

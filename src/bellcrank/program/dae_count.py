@@ -17,7 +17,8 @@ def step_count(program: Program, dae: str, usual: bool, method: str, regular: bo
     """
     times, loops = EVALUATIONS[method], program.loops
     if usual or loops is None:
-        return _times(times, program.count) + program.per_step
+        corrections = times + 1 if dae == "minimal" else 1
+        return _times(times, program.count) + _times(corrections, program.per_step)
     system, turning, closure = (
         count_section(s.statements, s.results) for s in (program.system, program.turning, program.closure)
     )

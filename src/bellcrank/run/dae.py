@@ -24,6 +24,8 @@ from bellcrank.run.admit import CLOSED, Admitted
 from bellcrank.run.integrate import Rates
 from bellcrank.run.stepping import Evaluation, PythonRun, Rows
 
+MINIMAL = "minimal"  # coordinates: dependent ones follow at every stage
+KNOWN = (*DAE_METHODS, MINIMAL)
 BASES = ("index-1", "free fall")
 METRICS = ("cheapest", "mass")
 NEWTON = 10  # most iterations of a projection
@@ -41,7 +43,8 @@ class Dae:
     `alpha`, `beta` (1/s): of "baumgarte", J u' = gamma - 2 alpha v - beta^2 g. `gamma` (1/s): of "stabilised". `base`: what the methods
     "projection", "stabilised" and "post" correct: "index-1", the accelerations with multipliers, or "free fall", those without, which
     is wrong and there to show what comes of it. `metric`: of "projection", in which corrections are smallest: "cheapest" moves
-    dependent coordinates alone where it can, "mass" all of them.
+    dependent coordinates alone where it can, "mass" all of them. "minimal" integrates independent coordinates and speeds alone: the
+    others follow from the constraints at every stage.
     """
 
     method: str = "projection"
@@ -53,7 +56,7 @@ class Dae:
 
     def __post_init__(self) -> None:
         problems = []
-        for name, known in (("method", DAE_METHODS), ("base", BASES), ("metric", METRICS)):
+        for name, known in (("method", KNOWN), ("base", BASES), ("metric", METRICS)):
             given = getattr(self, name)
             if given not in known:
                 near = did_you_mean(str(given), known)
@@ -69,8 +72,14 @@ class Dae:
 
     @property
     def usual(self) -> bool:
-        """Is it the default, which needs no multipliers?"""
-        return self.method == "projection" and self.base == "index-1" and self.metric == "cheapest"
+        """Is it the default, or in minimal coordinates, so that no multipliers are needed?"""
+        plain = self.method == "projection" and self.base == "index-1" and self.metric == "cheapest"
+        return plain or self.staged
+
+    @property
+    def staged(self) -> bool:
+        """Are the equations those of minimal coordinates, with loops closed at every stage of a step?"""
+        return self.method == MINIMAL
 
 
 def as_dae(given: str | Dae) -> Dae:

@@ -31,6 +31,7 @@ class Keeper:
 
     closure: Closure
     careful: Rates
+    staged: bool = False  # are loops closed at every stage of a step?
     wary: bool = False  # does the present step take its rates from the careful program?
     _over: list[Passage] = field(default_factory=list)
     _past: list[tuple[float, np.ndarray]] = field(default_factory=list)
@@ -51,6 +52,12 @@ class Keeper:
         if not found[-1] > SINGULAR and self._past:
             found[n_q:-1] = self._extrapolated(t)
         return found[:-1]
+
+    def closed_stage(self, t: float, y: np.ndarray) -> np.ndarray:
+        """The state whose dependent coordinates and speeds follow from the others; as it is where they cannot be found."""
+        quick, n_q = self.closure.quick, self.closure.n_q
+        state = None if quick is None else quick.admit(t, y[:n_q], y[n_q:])
+        return y if state is None else np.concatenate([state.q, state.u])
 
     def admit(self, t: float, y: np.ndarray, h: float) -> tuple[np.ndarray, Admitted, bool]:
         """A new state brought onto the constraints, and whether it may be taken."""

@@ -80,6 +80,8 @@ class Evaluation:
     def rates(self, t: float, y: np.ndarray) -> np.ndarray:
         if self.keeper is not None and self.keeper.wary:
             return self.keeper.rates(t, y)
+        if self.keeper is not None and self.keeper.staged:
+            y = self.keeper.closed_stage(t, y)
         qdot, udot = self.model.derivatives(*self.at(t, y))
         return np.array(qdot + udot)
 
@@ -212,7 +214,7 @@ def within_step(
     begin, start = course.begin(i), row[1 : 1 + evaluation.n_s]
     keeper = evaluation.keeper
     if keeper is not None:  # one of its own, as careful as this step was
-        keeper = Keeper(keeper.closure, keeper.careful)
+        keeper = Keeper(keeper.closure, keeper.careful, keeper.staged)
         keeper.begin(begin, start)
     e = replace(evaluation, keeper=keeper)
     wary = keeper is not None and keeper.wary

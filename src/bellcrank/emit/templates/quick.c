@@ -29,3 +29,22 @@ static int quick_admit(Job *job, double h, double t, double *y, double *w)
     return 0;
 }
 
+/* Rates where dependent coordinates and speeds follow from the others: those of a state with its loops closed. */
+static int staged_rates(Job *job, double t, const double *y, double *k, double *w)
+{
+    const Job before = *job;
+    const int live = job->externals->live;
+    double state[N_S];
+    memcpy(state, y, sizeof state);
+    const int open = quick_admit(job, HUGE_VAL, t, state, w);
+    job->moved = before.moved;
+    job->residual = before.residual;
+    job->ratio = before.ratio;
+    job->steady = before.steady;
+    job->externals->live = live;
+    if (open < 0)
+        return -open;
+    derivatives(t, state, state + N_Q, job->p, job->c, w, k, k + N_Q, job->externals);
+    return job->externals->failed ? EXTERNAL_FAILED : FINISHED;
+}
+
