@@ -105,7 +105,7 @@ def test_states_with_more_freedoms_for_good_are_passed_over():
 def test_run_of_the_program_is_told():
     report = check(bc.load_model(EXAMPLES / "four_bar.py"), states=1, backend="python")
     found = line(report, "constraint residuals over a run")
-    assert found.passed and found.note == "rk4, 200 steps of 0.005 s"
+    assert found.passed and found.note == "rk2, 200 steps of 0.005 s"
 
 
 def test_run_that_stops_fails():

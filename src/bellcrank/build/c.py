@@ -536,8 +536,8 @@ def _array(values: Sequence[float]) -> Any:
 
 
 def is_in_c(routine: Any) -> bool:
-    """Is it an external routine that is given in C, or a table?"""
-    return isinstance(routine, Table) or bool(getattr(routine, "c", None))
+    """Is it an external routine that is given in C or can be written so, or a table?"""
+    return isinstance(routine, Table) or bool(routine.known_in("c"))
 
 
 def _argument_count(program: Program, routine: Any) -> int:
