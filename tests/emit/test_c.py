@@ -20,6 +20,14 @@ from bellcrank.expr import Product, Symbol
 from bellcrank.program import interpret
 from tests.models import EXAMPLES, derived, example, needs_compiler, pendulum, random_state, relative
 
+LONG = (
+    "whipple_bicycle",
+    "n_four_bar",
+    "n_link_chain",
+    "andrews_squeezer",
+    "spacecraft_1",
+)  # runs of these take seconds
+
 STRICT = ("-O1", "-ffp-contract=off", "-Wall", "-Wextra", "-Werror")
 
 
@@ -118,7 +126,7 @@ def test_c_python_and_interpreter_agree(name):
 
 
 @needs_compiler
-@pytest.mark.parametrize("name", EXAMPLES)
+@pytest.mark.parametrize("name", [pytest.param(n, marks=pytest.mark.campaign) if n in LONG else n for n in EXAMPLES])
 @pytest.mark.parametrize(
     "method",
     ["rk4", pytest.param("rk2", marks=pytest.mark.campaign), pytest.param("euler", marks=pytest.mark.campaign)],

@@ -218,7 +218,7 @@ def test_passages_through_singular_positions(tmp_path, name, options, language):
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("name", ["quarter_car", "four_bar"])
+@pytest.mark.parametrize("name", ["quarter_car", pytest.param("four_bar", marks=pytest.mark.campaign)])
 def test_echo_reproduces_the_run(built, tmp_path, name, language):
     """Parameter file -> program -> echo -> program: the same run, with initial values the first one had to find."""
     program = built(name, language)

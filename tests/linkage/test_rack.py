@@ -36,7 +36,7 @@ def steered(kind, table=False):
     return s
 
 
-@pytest.mark.parametrize("table", [False, True])
+@pytest.mark.parametrize("table", [pytest.param(False, marks=pytest.mark.campaign), True])
 def test_a_given_rack_is_a_driven_one(table):
     """The same accelerations and channels as with the rack as a body that a speed constraint drives; in C and in Python."""
     kinds = {"body": "python", "input": "c"} | ({} if table else {"formula": "python"})
@@ -95,7 +95,8 @@ def test_all_points_on_the_rack_fall_sideways(exact):
     assert np.abs(a["ay"] - b["ay"] - (3 - 48 * t)).max() < (1e-9 if exact else 1e-3)
 
 
-@pytest.mark.parametrize("table", [pytest.param(False, marks=pytest.mark.campaign), True])
+@pytest.mark.campaign
+@pytest.mark.parametrize("table", [False, True])
 def test_check_of_a_rack_that_is_led(table):
     """Newton-Euler, energy with the work of what leads the rack, momentum of the whole."""
     report = bc.check(steered("input" if table else "formula", table), states=2, backend="python")

@@ -51,6 +51,7 @@ def test_json_has_every_method(capsys):
     names = [m["name"] for m in told["methods"]]
     assert names == [
         "projection", "projection, masses", "dlmm", "clmm", "baumgarte", "stabilised", "post", "half-explicit",
+        "minimal",
         "projection, free fall", "stabilised, free fall", "post, free fall",
     ]  # fmt: skip
     assert all(len(m["drift"]) == 3 and m["operations"] > 0 for m in told["methods"])

@@ -87,7 +87,7 @@ def two_bodies(rotate=(1, 2, 3)):
 
 
 @pytest.mark.parametrize("rotate", [(1, 2, 3), "euler-parameters"], ids=["angles", "euler"])
-@pytest.mark.parametrize("length", [None, "rod_length"])
+@pytest.mark.parametrize("length", [None, pytest.param("rod_length", marks=pytest.mark.campaign)])
 def test_two_bodies_joined_by_a_rod_pass(rotate, length):
     s, p, r = two_bodies(rotate)
     s.close_loop(p, r, joint="rod", length=length)
