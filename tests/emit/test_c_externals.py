@@ -147,6 +147,7 @@ int main(void)
 """
 
 
+@pytest.mark.campaign
 @needs_compiler
 def test_clean_under_the_sanitizers(tmp_path):
     def prepare(s):

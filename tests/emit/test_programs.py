@@ -201,7 +201,11 @@ def test_loops_through_singular_positions(tmp_path, name, language):
 )
 @pytest.mark.parametrize(
     ("name", "options"),
-    [("change_point_four_bar", {}), ("slider_crank", {"equal_arms": True}), ("n_four_bar", {"n": 2})],
+    [
+        ("change_point_four_bar", {}),
+        pytest.param("slider_crank", {"equal_arms": True}, marks=pytest.mark.campaign),
+        pytest.param("n_four_bar", {"n": 2}, marks=pytest.mark.campaign),
+    ],
 )
 def test_passages_through_singular_positions(tmp_path, name, options, language):
     """The run within the package tells of passages; the programs come out of them on the same branch, with closed loops."""

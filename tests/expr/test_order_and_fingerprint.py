@@ -43,6 +43,7 @@ def printed(seed, order):
     return done.stdout
 
 
+@pytest.mark.campaign
 def test_order_does_not_depend_on_the_process():
     one = printed("1", "a")
     assert one == printed("2", "b")

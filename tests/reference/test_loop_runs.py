@@ -27,7 +27,7 @@ def test_loops_stay_closed(name):
     assert loop_residuals(sim, run).max() < 1e-10
 
 
-@pytest.mark.parametrize("method", ["DOP853", "Radau", "LSODA"])
+@pytest.mark.parametrize("method", ["DOP853", pytest.param("Radau", marks=pytest.mark.campaign), "LSODA"])
 @pytest.mark.parametrize("name", ["four_bar", "change_point_four_bar"])
 def test_adaptive_methods_keep_loops_closed(name, method):
     """The second passes a position where two branches cross; the fine fixed-step run stays on the same one."""
@@ -156,8 +156,8 @@ def rolling_coin(s):
 
 
 REDUNDANT = [
-    slider_crank, whipple_bicycle, sarrus_linkage, cart, rolling_disc, rolling_coin,
-    four_bar, andrews_squeezer, n_four_bar, change_point_four_bar,
+    slider_crank, sarrus_linkage, cart, rolling_disc, rolling_coin, four_bar, n_four_bar, change_point_four_bar,
+    *(pytest.param(add, marks=pytest.mark.campaign) for add in (whipple_bicycle, andrews_squeezer)),
 ]  # fmt: skip
 
 

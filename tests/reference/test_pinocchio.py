@@ -78,12 +78,12 @@ def solutions_agree(seed):
         assert_close(udot, reference[1], 1e-9)
 
 
-@pytest.mark.parametrize("seed", (1, 2, 3, 6))
+@pytest.mark.parametrize("seed", (1, 3))
 def test_explicit_implicit_and_order_n_agree(seed):
     solutions_agree(seed)
 
 
 @pytest.mark.campaign
-@pytest.mark.parametrize("seed", (0, 4, 5, *range(7, 10), *range(1000, 1060)))
+@pytest.mark.parametrize("seed", (0, 2, *range(4, 10), *range(1000, 1060)))
 def test_explicit_implicit_and_order_n_agree_campaign(seed):
     solutions_agree(seed)

@@ -86,7 +86,9 @@ def two_bodies(rotate=(1, 2, 3)):
     return s, p, r
 
 
-@pytest.mark.parametrize("rotate", [(1, 2, 3), "euler-parameters"], ids=["angles", "euler"])
+@pytest.mark.parametrize(
+    "rotate", [(1, 2, 3), pytest.param("euler-parameters", marks=pytest.mark.campaign)], ids=["angles", "euler"]
+)
 @pytest.mark.parametrize("length", [None, pytest.param("rod_length", marks=pytest.mark.campaign)])
 def test_two_bodies_joined_by_a_rod_pass(rotate, length):
     s, p, r = two_bodies(rotate)
