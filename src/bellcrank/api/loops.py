@@ -48,8 +48,10 @@ def keeper_of(
     p: Sequence[float],
     signals: Sequence[Input],
     kept: np.ndarray | None = None,
+    staged: bool = False,
 ) -> Keeper:
-    """What keeps loops closed in a run that starts at y; `kept`: values of external routines that follow the inputs."""
+    """What keeps loops closed in a run that starts at y; `kept`: values of external routines that follow the inputs; `staged`: are loops
+    closed at every stage of a step?"""
     held = np.zeros(len(model.program.inputs) - len(signals)) if kept is None else kept
     c, n_q = model.constants(p), closure.n_q
 
@@ -70,7 +72,7 @@ def keeper_of(
             np.array(loops.quick.pivot_scales),
         )
     w = [*(i.function(0.0) for i in signals), *held.tolist()]
-    return Keeper(replace(closure, weights=inertia_weights(model, y, p, w), quick=quick), careful)
+    return Keeper(replace(closure, weights=inertia_weights(model, y, p, w), quick=quick), careful, staged)
 
 
 def inertia_weights(

@@ -273,9 +273,7 @@ class Simulation(Analyses):
         self._forget()
         n_q, n_s, n_kept = self._sizes
         kept = np.zeros(n_kept)
-        keeper = None if closure is None else keeper_of(closure, self._python, y, p, signals, kept)
-        if keeper is not None:
-            keeper.staged = dae.staged
+        keeper = None if closure is None else keeper_of(closure, self._python, y, p, signals, kept, dae.staged)
         evaluation = Evaluation(self.model, n_q, n_s, p, self._constants(p), signals, self._set_live, kept, keeper)
         if self.description.contacts:
             trip = rigid_trip(self, plan, evaluation, y, watch)

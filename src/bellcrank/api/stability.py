@@ -26,7 +26,7 @@ def step_too_large(
     """A sentence if the step of a run with a fixed step is too large, looked at where it starts, in between, and where speeds change most; else ""."""
     n_q, n_s = evaluation.n_q, evaluation.n_s
     # routines that remember, or are given in Python alone, may count their calls: they are not called for this
-    own = any(isinstance(r, External) and (r.memory or not (r.c or r.writer)) for r in equations.program.routines)
+    own = any(isinstance(r, External) and (r.memory or not r.known_in("c")) for r in equations.program.routines)
     if (
         plan.method in ADAPTIVE
         or own
