@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.build.compiler import find_compiler
+from bellcrank.backend.compiler import find_compiler
 
 FOLDER = Path(__file__).parents[1] / "examples"
 SOURCES = {p.stem: p.read_text(encoding="utf-8") for p in FOLDER.glob("*.py")}

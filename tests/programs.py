@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import bellcrank as bc
-from bellcrank.build.compiler import find_compiler
+from bellcrank.backend.compiler import find_compiler
 
 GFORTRAN = shutil.which("gfortran")
 SKIPPED = {

@@ -3,15 +3,13 @@
 import bellcrank.formats.decks  # noqa: F401  load_model reads decks
 from bellcrank.analysis.equilibrium import NoEquilibrium
 from bellcrank.analysis.random import road_spectrum
-from bellcrank.api.compare import Comparison, compare
-from bellcrank.api.contacts import Tyre
 from bellcrank.api.equations import Equations
 from bellcrank.api.loading import load_model
-from bellcrank.api.parsfile import settings_of
 from bellcrank.api.simulation import Simulation
-from bellcrank.api.slip import Slip
 from bellcrank.api.system import System
-from bellcrank.build.poses import compile_linkage
+from bellcrank.backend.poses import compile_linkage
+from bellcrank.describe.contacts import Tyre
+from bellcrank.describe.slip import Slip
 from bellcrank.errors import (
     BellcrankError,
     BuildError,
@@ -21,6 +19,7 @@ from bellcrank.errors import (
     ModelWarning,
     RunError,
 )
+from bellcrank.export.parameter_files import settings_of
 from bellcrank.expr.table import table
 from bellcrank.library import terrain, vehicles
 from bellcrank.model.formula import (
@@ -60,11 +59,12 @@ from bellcrank.model.formula import (
 from bellcrank.model.formula import (
     min as min,
 )
-from bellcrank.run.dae import Dae
+from bellcrank.run.dae_methods import Dae
 from bellcrank.run.inputs import chirp, ramp, sampled, sine, step
 from bellcrank.run.result import Run
 from bellcrank.run.stored import read
 from bellcrank.study import Study, StudyResult, read_study
+from bellcrank.study.compare import Comparison, compare
 from bellcrank.verify.check import check
 
 __version__ = "0.1.0"

@@ -35,8 +35,8 @@ def test_slopes_by_parameters_agree_with_complex_steps():
     eom = example("passenger_car")
     sim, p = numbers(eom)
     q, u = random_state(eom, 5)
-    from bellcrank.api.analyses.evaluate import evaluator
-    from bellcrank.api.analyses.point import point_at
+    from bellcrank.analysis.evaluate import evaluator
+    from bellcrank.analysis.point import point_at
 
     find = evaluator(sim, ("rates", "outputs"), eom.program.parameters)
     _, slopes = find(point_at(sim, (q, u)))
@@ -77,9 +77,9 @@ def test_loops_agree_with_differences_along_the_closed_mechanism(name, free):
 @pytest.mark.parametrize("name", ["four_bar", "slider_crank", "sarrus_linkage", "andrews_squeezer"])
 def test_loops_have_the_same_slopes_by_elimination_and_on_the_null_space(name):
     """Speeds eliminated in symbols, and M, f, J, gamma of the tree solved in numbers: massless links and redundant rows too."""
-    from bellcrank.api.analyses.evaluate import Evaluator
-    from bellcrank.api.analyses.loops import LoopEvaluator
-    from bellcrank.api.analyses.point import point_at
+    from bellcrank.analysis.evaluate import Evaluator
+    from bellcrank.analysis.loop_evaluator import LoopEvaluator
+    from bellcrank.analysis.point import point_at
 
     eom = example(name)
     sim = eom.compile(backend="python")
@@ -155,7 +155,7 @@ def test_small_variables_are_differentiated_as_the_program_has_them():
 
 def test_large_models_take_one_direction_at_a_time(monkeypatch):
     """The matrix is the same, column by column, as where it is written out."""
-    from bellcrank.api import slopes
+    from bellcrank.derive import jacobian as slopes
 
     eom = system("n_link_chain", n=4).equations()
     q, u = random_state(eom, 1)
@@ -185,7 +185,7 @@ def test_gradient_in_reverse_is_the_weighted_jacobian():
     _, p = numbers(eom)
     q, u = random_state(eom, 1)
     weights = [0.3, -1.0, 2.0, 0.7]
-    from bellcrank.build.python import PythonModel
+    from bellcrank.backend.python import PythonModel
 
     model = PythonModel(gradient.program, [])
     place = dict(zip(eom.program.parameters, p, strict=True))

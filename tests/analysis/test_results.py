@@ -97,8 +97,8 @@ def test_a_folder_that_cannot_be_written_is_named(car, tmp_path):
 @needs_compiler
 def test_printed_slopes_agree_in_c_and_python(tmp_path):
     """The Jacobian of the arm as C source and as Python source, and by the interpreter of programs."""
-    from bellcrank.build.c import CModel
-    from bellcrank.build.python import PythonModel
+    from bellcrank.backend.c import CModel
+    from bellcrank.backend.python import PythonModel
     from bellcrank.program import interpret
     from tests.models import random_state
 

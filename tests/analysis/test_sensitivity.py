@@ -52,7 +52,7 @@ def test_given_speeds_that_constraints_remove():
 def test_compiled_and_interpreted_slopes_agree(monkeypatch):
     sim = example("passenger_car").compile()
     plain = sim.sensitivity("ca1", "Ay")
-    monkeypatch.setattr("bellcrank.api.analyses.sensitivity.OFTEN", 0)
+    monkeypatch.setattr("bellcrank.analysis.run_sensitivity.OFTEN", 0)
     compiled = example("passenger_car").compile().sensitivity("ca1", "Ay")
     assert compiled.slopes == pytest.approx(plain.slopes, rel=1e-9, abs=1e-15)
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from bellcrank.api.look import _fill, _order
+from bellcrank.derive.loop_choice import _fill, _order
 
 
 def platform(legs=4, seed=0):

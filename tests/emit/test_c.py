@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.build.c import CModel
-from bellcrank.build.compiler import compile_source, find_compiler
-from bellcrank.emit.c import Words, c_source, template
-from bellcrank.emit.c_printer import CPrinter
+from bellcrank.backend.c import CModel
+from bellcrank.backend.compiler import compile_source, find_compiler
+from bellcrank.emit.c.printer import CPrinter
+from bellcrank.emit.c.source import Words, c_source, template
 from bellcrank.emit.names import comment, identifier, safe_names
-from bellcrank.emit.python import PythonPrinter
+from bellcrank.emit.python.source import PythonPrinter
 from bellcrank.expr import Product, Symbol
 from bellcrank.program import interpret
 from tests.models import EXAMPLES, derived, example, needs_compiler, pendulum, random_state, relative

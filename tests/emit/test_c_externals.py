@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.build.compiler import find_compiler
+from bellcrank.backend.compiler import find_compiler
 from tests.models import needs_compiler, pendulum
 
 COUNTER_C = """

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.build.arguments import Course
-from bellcrank.build.c import FINISHED, NOT_CLOSED, CModel, CRun
-from bellcrank.build.compiler import compile_source, find_compiler
-from bellcrank.emit.c import c_source, template
+from bellcrank.backend.arguments import Course
+from bellcrank.backend.c import FINISHED, NOT_CLOSED, CModel, CRun
+from bellcrank.backend.compiler import compile_source, find_compiler
+from bellcrank.emit.c.source import c_source, template
 from bellcrank.program.statements import Section
 from tests.models import example, needs_compiler, random_state, relative, system
 
@@ -81,7 +81,7 @@ def test_inputs_are_set_only_for_loops_that_use_them():
 def test_constraints_as_in_python(longest, monkeypatch):
     """Compiled without warnings, in one function and in many."""
     monkeypatch.setattr(
-        "bellcrank.build.c.c_source", lambda program, **options: c_source(program, longest=longest, **options)
+        "bellcrank.backend.c.c_source", lambda program, **options: c_source(program, longest=longest, **options)
     )
     for eom in (example("four_bar"), coupled().equations()):
         sim = eom.compile(backend="python")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.build.c import CModel
+from bellcrank.backend.c import CModel
 from tests.models import needs_compiler, pendulum
 
 X = (-2.0, -0.5, 0.0, 1.0, 3.0, 3.5)

@@ -5,8 +5,8 @@ import pytest
 from scipy.linalg import expm
 
 import bellcrank as bc
-from bellcrank.build.compiler import find_compiler
-from bellcrank.build.fortran import find_fortran
+from bellcrank.backend.compiler import find_compiler
+from bellcrank.backend.fortran import find_fortran
 from tests.models import system
 from tests.programs import LANGUAGES, SKIPPED, build
 
@@ -126,7 +126,7 @@ def check_echo(text, mass):
 
 @pytest.mark.parametrize("backend", ["python", "c"])
 def test_places_in_process(tmp_path, backend):
-    from bellcrank.api.parsfile import settings_of, write_echo
+    from bellcrank.export.parameter_files import settings_of, write_echo
 
     if backend == "c" and find_compiler() is None:
         pytest.skip("there is no C compiler")
@@ -178,7 +178,7 @@ def test_routines_in_fortran_in_process():
 
 @pytest.mark.skipif(find_compiler() is None, reason="there is no C compiler")
 def test_no_fortran_compiler_is_told(monkeypatch):
-    monkeypatch.setattr("bellcrank.build.fortran.find_fortran", lambda: None)
+    monkeypatch.setattr("bellcrank.backend.fortran.find_fortran", lambda: None)
     with pytest.raises(bc.BuildError, match=r"given in Fortran alone, but there is no Fortran compiler"):
         places(("fortran",)).equations().compile(backend="c")
 

@@ -169,7 +169,7 @@ def test_mass_matrix_solved_numerically(tmp_path, language):
 
 @pytest.mark.parametrize("language", LANGUAGES[1:2])
 def test_long_routines_in_parts(tmp_path, language):
-    from bellcrank.emit.fortran import fortran_source
+    from bellcrank.emit.fortran.source import fortran_source
 
     eom = example("spacecraft_2")
     eom.write(language, tmp_path)

@@ -7,8 +7,8 @@ import pytest
 from deck_cases import deck, quiet, system
 
 import bellcrank as bc
-from bellcrank.build.compiler import find_compiler
-from bellcrank.build.fortran import find_fortran
+from bellcrank.backend.compiler import find_compiler
+from bellcrank.backend.fortran import find_fortran
 from bellcrank.cli.main import main
 from bellcrank.formats.decks.macros import MACROS
 

@@ -6,8 +6,8 @@ import pytest
 from deck_cases import EXAMPLES, deck, file_of, from_deck, from_python, quiet
 
 import bellcrank as bc
-from bellcrank.api.describe import parameter_rows
 from bellcrank.cli import main
+from bellcrank.interface.listing import parameter_rows
 from bellcrank.units import unit_system
 
 TABLE_9_1_1 = {  # parameter: unit as printed ("?" there for CCOEF1 and CG1, which set-units of Figure 9.1.8 mends), label deduced

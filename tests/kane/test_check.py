@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.build.python import PythonModel
+from bellcrank.backend.python import PythonModel
 from bellcrank.kane.equations import KaneEquations
 from tests.verify.corruption import places, spoiled
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.build.compiler import compile_source, find_compiler
+from bellcrank.backend.compiler import compile_source, find_compiler
 from bellcrank.errors import ModelError
 from bellcrank.linkage.table import differences
 from tests.linkage.machines import linkage

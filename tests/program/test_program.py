@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from bellcrank.emit.python import python_source
+from bellcrank.emit.python.source import python_source
 from bellcrank.expr import Symbol, postorder
 from bellcrank.program import interpret
 from bellcrank.program.statements import Assign, count_section, statement_expressions
@@ -67,7 +67,7 @@ def test_same_bytes_in_every_process():
     code = (
         "import sys; sys.path.insert(0, {src!r})\n"
         "import bellcrank as bc\n"
-        "from bellcrank.emit.python import python_source\n"
+        "from bellcrank.emit.python.source import python_source\n"
         "for name in {first!r}: bc.load_model({folder!r} + '/' + name + '.py').equations()\n"
         "sys.stdout.write(python_source(bc.load_model({folder!r} + '/spacecraft_2.py').equations().program))\n"
     )

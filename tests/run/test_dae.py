@@ -13,7 +13,7 @@ import pytest
 from scipy.special import ellipk
 
 import bellcrank as bc
-from bellcrank.build.c import CModel
+from bellcrank.backend.c import CModel
 from tests.models import example, needs_compiler, relative, system
 
 MASS = bc.Dae("projection", metric="mass")

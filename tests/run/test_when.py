@@ -7,8 +7,8 @@ import pytest
 from scipy.linalg import expm
 
 import bellcrank as bc
-from bellcrank.build.c import CModel
-from bellcrank.build.compiler import find_compiler
+from bellcrank.backend.c import CModel
+from bellcrank.backend.compiler import find_compiler
 from bellcrank.program import interpret
 from tests.models import needs_compiler, pendulum
 

@@ -182,7 +182,7 @@ def test_a_scheduler_without_workers(tmp_path):
 def test_workers_that_do_not_share_the_folder_send_their_results(tmp_path, monkeypatch):
     monkeypatch.setattr("bellcrank.study.store.Store.token", "of another folder")
     marks = tmp_path / "marks"
-    monkeypatch.setattr("bellcrank.study.crew.work", _elsewhere)
+    monkeypatch.setattr("bellcrank.study.executor.work", _elsewhere)
     result = bc.read_study(mass(marks)).run(tmp_path / "r", workers=1)
     assert started(marks) == {1: 1, 4: 1, 9: 1}
     assert result["end"] == pytest.approx([end(1), end(4), end(9)], abs=1e-6)
@@ -211,7 +211,7 @@ def test_a_run_that_kills_its_workers_is_a_row(tmp_path):
 @pytest.mark.campaign
 def test_workers_that_cannot_start(tmp_path, monkeypatch):
     monkeypatch.setattr("bellcrank.study.local.sys.executable", "/bin/false")
-    monkeypatch.setattr("bellcrank.study.crew.TICK", 0.05)
+    monkeypatch.setattr("bellcrank.study.executor.TICK", 0.05)
     with pytest.raises(bc.RunError, match=r"11 worker processes died one after another \(exit code 1\)"):
         bc.read_study(mass()).run(tmp_path / "r", workers=1)
 

@@ -11,7 +11,7 @@ import pytest
 import bellcrank as bc
 from bellcrank import cli
 from bellcrank.cli.study import Bar
-from bellcrank.study import crew
+from bellcrank.study import executor as crew
 from bellcrank.study.store import RECORDS, Store, Tail
 from bellcrank.study.worker import work
 from tests.study.studies import MARKED, end, mass, started, toml

@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 
 import bellcrank as bc
-from bellcrank.build.python import PythonModel
+from bellcrank.backend.python import PythonModel
 from bellcrank.program.statements import Assign
 from bellcrank.verify.subject import Subject
 from bellcrank.verify.truncation import scaled_sample

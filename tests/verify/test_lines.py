@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.build.python import PythonModel
+from bellcrank.backend.python import PythonModel
 from bellcrank.verify.check import check
 from bellcrank.verify.slopes import lines_of_rates, rate_slopes
 from bellcrank.verify.subject import Sample, Subject

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from bellcrank.analysis.tables import per, table, write_csv
-from bellcrank.build.arguments import Course
+from bellcrank.backend.arguments import Course
 
 Rates = Callable[[float, np.ndarray], tuple[np.ndarray, np.ndarray, np.ndarray]]  # t, x -> f, df/dx, df/dp
 Admit = Callable[[float, np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]  # t, x, S -> both on the constraints

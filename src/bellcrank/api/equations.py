@@ -8,12 +8,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from bellcrank.api.describe import describe
-from bellcrank.api.graph import Results, model_results
-from bellcrank.api.slopes import Slopes, gradient_of, slopes_of
+from bellcrank.derive.jacobian import Slopes, gradient_of, slopes_of
+from bellcrank.derive.results import Results, model_results
 from bellcrank.dynamics.derive import reduced_system
 from bellcrank.errors import ModelWarning, counted, did_you_mean, mapping
 from bellcrank.expr import ZERO, Expr, Symbol, latex, small_threshold
+from bellcrank.interface.interface import Interface, interface_of
+from bellcrank.interface.listing import describe
 from bellcrank.kinematics.analysis import Analysis
 from bellcrank.kinematics.constraints import Removed, solve_speed_constraint
 from bellcrank.kinematics.dimensions import Quantities
@@ -50,6 +51,11 @@ class Equations:
     @property
     def name(self) -> str:
         return self.analysis.mechanism.name
+
+    @cached_property
+    def interface(self) -> Interface:
+        """Everything the model shows to the outside: names, units, words, defaults, columns."""
+        return interface_of(self.analysis, self.quantities, self.program)
 
     @property
     def coordinates(self) -> list[Symbol]:
@@ -208,7 +214,7 @@ class Equations:
 
         Returns the path of the file with the equations.
         """
-        from bellcrank.api.programs import write_program
+        from bellcrank.export.programs import write_program
 
         return write_program(self, language, directory)
 

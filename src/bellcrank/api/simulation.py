@@ -10,28 +10,28 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bellcrank.api.analyses.methods import Analyses
-from bellcrank.api.assembly import complete_state, start_state
-from bellcrank.api.dae import check_dae, multipliers_at, prepare_dae, redundant_of, residuals_of
-from bellcrank.api.externals import Memory, routines_of
-from bellcrank.api.loops import careful_rates, closure_of, keeper_of
-from bellcrank.api.outcome import as_run, how_ended, left_tables, not_finite, watch_for
-from bellcrank.api.rigid import check_rigid, rigid_trip, rigid_wheels
-from bellcrank.api.stability import step_too_large
-from bellcrank.api.trip import prepare
-from bellcrank.api.values import check_masses, input_signals, number, parameter_values, positive, run_plan, state_lists
-from bellcrank.build.arguments import At
-from bellcrank.build.c import FINISHED, NOT_FINITE, CModel, Input, c_model
-from bellcrank.build.compiler import find_compiler
-from bellcrank.build.python import PythonModel
+from bellcrank.api.analyses import Analyses
+from bellcrank.backend.arguments import At
+from bellcrank.backend.c import FINISHED, NOT_FINITE, CModel, Input, c_model
+from bellcrank.backend.compiler import find_compiler
+from bellcrank.backend.python import PythonModel
 from bellcrank.errors import ModelError, ModelWarning, mapping
 from bellcrank.expr.table import Table
-from bellcrank.run.admit import Closure
-from bellcrank.run.beyond import asked_beyond
-from bellcrank.run.dae import Dae, as_dae
+from bellcrank.run.assembly import complete_state, start_state
+from bellcrank.run.closure import careful_rates, closure_of, keeper_of
+from bellcrank.run.dae_methods import Dae, as_dae
+from bellcrank.run.dae_runs import check_dae, multipliers_at, prepare_dae, redundant_of, residuals_of
+from bellcrank.run.events import Progress, take_steps
+from bellcrank.run.memory import Memory, routines_of
+from bellcrank.run.outcome import as_run, how_ended, left_tables, not_finite, watch_for
+from bellcrank.run.prepare import prepare
+from bellcrank.run.projection import Closure
 from bellcrank.run.result import Run
+from bellcrank.run.rigid import check_rigid, rigid_trip, rigid_wheels
+from bellcrank.run.step_limit import step_too_large
 from bellcrank.run.stepping import Evaluation
-from bellcrank.run.watch import Progress, take_steps
+from bellcrank.run.table_range import asked_beyond
+from bellcrank.run.values import check_masses, input_signals, number, parameter_values, positive, run_plan, state_lists
 
 if TYPE_CHECKING:
     from bellcrank.api.equations import Equations

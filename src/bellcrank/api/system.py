@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bellcrank.api.handles import BodyHandle, ForceHandle, PointHandle
+from bellcrank.describe.handles import BodyHandle, ForceHandle, PointHandle
 from bellcrank.errors import ModelError, counted, mapping
 from bellcrank.expr import Expr, Symbol
 from bellcrank.model.check import Checker, Draft
@@ -31,11 +31,11 @@ from bellcrank.units import unit_system
 PLACES = ("derivatives", "update", "output", "init", "input", "echo")  # where external routines are called
 
 if TYPE_CHECKING:
-    from bellcrank.api.contacts import Contact, Ground, Tyre
     from bellcrank.api.equations import Equations
-    from bellcrank.api.linkages import LinkageJoint
-    from bellcrank.api.rigid import RigidContact
+    from bellcrank.describe.contacts import Contact, Ground, Tyre
+    from bellcrank.describe.linkage_joint import LinkageJoint
     from bellcrank.linkage import Linkage, Table
+    from bellcrank.model.contact import RigidContact
 
 
 class System:
@@ -128,7 +128,7 @@ class System:
         is a body that slides in the base along the linkage's rack axis, or the rack travel as a formula over time, inputs and parameters (twice
         differentiable); it may be shared by two linkages. Outside its range an exact joint, and a table unless `extend`, ends the run.
         """
-        from bellcrank.api.linkages import add_linkage
+        from bellcrank.describe.linkage_joint import add_linkage
 
         return add_linkage(self, name, linkage, base, carrier, exact, rack, at, accuracy, extend)
 
@@ -214,8 +214,8 @@ class System:
         multiplied by the second; then it rolls. `wheel` is the body that turns when it rolls without slipping; without it the wheel's own
         turning is left out. A wheel that starts below ground is moved up with a warning, or an error (`below="error"`).
         """
-        from bellcrank.api.contacts import add_contact
-        from bellcrank.api.rigid import add_rigid_contact
+        from bellcrank.describe.contacts import add_contact
+        from bellcrank.describe.rigid_contact import add_rigid_contact
 
         if tyre is None:
             return add_rigid_contact(
@@ -454,11 +454,13 @@ class System:
         `without` leaves out passes by name (fingerprints, regroup, spin, shift, reference, composite, articulated, extract), to
         see what each is worth.
         """
-        from bellcrank.api.pipeline import derive_equations
+        from bellcrank.api.equations import Equations
+        from bellcrank.derive.pipeline import derive
 
         if constraints not in ("auto", "multipliers"):
             raise ModelError(f"constraints={constraints!r} is not known; it is 'auto' or 'multipliers'", self.name)
-        return derive_equations(self.description, solve, small, optimise, without, constraints == "multipliers")
+        derived = derive(self.description, solve, small, optimise, without, constraints == "multipliers")
+        return Equations(*derived)
 
     def __repr__(self) -> str:
         d = self.description

@@ -6,10 +6,10 @@ import json
 from argparse import ArgumentParser, Namespace
 from dataclasses import asdict
 
-from bellcrank.api.describe import parameter_rows
 from bellcrank.cli.codes import FINE
 from bellcrank.cli.model import derive
 from bellcrank.cli.options import json_option, model_options
+from bellcrank.interface.listing import parameter_rows
 
 
 def options(parser: ArgumentParser) -> None:

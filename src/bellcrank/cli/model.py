@@ -7,11 +7,11 @@ from argparse import Namespace
 from pathlib import Path
 
 import bellcrank as bc
-from bellcrank.api.describe import RUN
 from bellcrank.cli.kane import is_script, script_plan
 from bellcrank.cli.options import given
 from bellcrank.cli.progress import Progress
 from bellcrank.errors import did_you_mean
+from bellcrank.interface.listing import RUN
 
 
 def load(args: Namespace) -> bc.System:

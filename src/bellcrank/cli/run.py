@@ -9,7 +9,6 @@ from argparse import ArgumentParser, Namespace
 from typing import Any
 
 import bellcrank as bc
-from bellcrank.api.parsfile import write_echo
 from bellcrank.cli import kane
 from bellcrank.cli.codes import ENDED_EARLY, FINE
 from bellcrank.cli.files import make_folder, read_inputs
@@ -17,6 +16,7 @@ from bellcrank.cli.model import derive, settings
 from bellcrank.cli.options import condition, given, json_option, model_options, positive, value_of, value_options
 from bellcrank.cli.progress import Progress
 from bellcrank.cli.text import heading, model_sizes, number, operations_text, plain, shown, table
+from bellcrank.export.parameter_files import write_echo
 
 
 def options(parser: ArgumentParser) -> None:

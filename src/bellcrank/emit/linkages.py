@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import cached_property
 
-from bellcrank.emit.c_linkage import implicit_source
-from bellcrank.emit.fortran_linkage import fortran_implicit
+from bellcrank.emit.c.linkage import implicit_source
+from bellcrank.emit.fortran.linkage import fortran_implicit
 from bellcrank.emit.lookup import lookup_source
-from bellcrank.emit.python_linkage import python_implicit
+from bellcrank.emit.python.linkage import python_implicit
 from bellcrank.program.count import Count
 from bellcrank.program.implicit import Implicit, operations
 from bellcrank.program.lookup import Lookup

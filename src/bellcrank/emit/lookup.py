@@ -10,10 +10,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from bellcrank.emit.c_printer import CPrinter
-from bellcrank.emit.fortran_printer import FortranPrinter, wrapped
+from bellcrank.emit.c.printer import CPrinter
+from bellcrank.emit.fortran.printer import FortranPrinter, wrapped
 from bellcrank.emit.names import identifier
-from bellcrank.emit.python import PythonPrinter
+from bellcrank.emit.python.source import PythonPrinter
 from bellcrank.expr import Expr, Symbol
 from bellcrank.program.lookup import Lookup
 from bellcrank.program.scheduler import Scheduler

@@ -55,7 +55,7 @@ def c_prototype(routine: Any) -> str:
 
 def c_file(routines: Sequence[Any], title: str) -> str:
     """A file in C for a program in Fortran: routines that are given in C alone, and how Fortran calls them."""
-    head = (files("bellcrank.emit") / "templates" / "head.c").read_text(encoding="utf-8")
+    head = (files("bellcrank.emit") / "c" / "runtime" / "head.c").read_text(encoding="utf-8")
     lines = [
         f"/* {comment(title)}: external routines in C */",
         head,

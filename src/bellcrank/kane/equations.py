@@ -12,8 +12,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from bellcrank.api.equations import Equations
-from bellcrank.api.graph import Results
-from bellcrank.api.pipeline import OPTIMISE, SOLVE, Clock
+from bellcrank.derive.pipeline import OPTIMISE, SOLVE, Clock
+from bellcrank.derive.results import Results
 from bellcrank.dynamics.derive import LONG
 from bellcrank.dynamics.factor import best_orders, pattern
 from bellcrank.dynamics.factor import solve as factored

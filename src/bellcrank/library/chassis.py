@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.api.contacts import Tyre
-from bellcrank.api.handles import BodyHandle
-from bellcrank.api.slip import Slip
 from bellcrank.api.system import System
+from bellcrank.describe.contacts import Tyre
+from bellcrank.describe.handles import BodyHandle
+from bellcrank.describe.slip import Slip
 from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.library.driven import add_knuckle, add_rack, add_wheel, driven_problems, named_slip, set_driven, slips_of
 from bellcrank.library.parts import PartialVehicle, is_number, problems_of, set_springs, strut, touch

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from bellcrank.api.handles import BodyHandle
-from bellcrank.api.slip import FLOW, TINY, Slip
 from bellcrank.api.system import System
+from bellcrank.describe.handles import BodyHandle
+from bellcrank.describe.slip import FLOW, TINY, Slip
 from bellcrank.library.parts import is_number
 
 LAG = 0.02  # s, of the rack behind the driver and of each wheel behind the rack

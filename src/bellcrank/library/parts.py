@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bellcrank.api.contacts import Contact
-from bellcrank.api.handles import BodyHandle
 from bellcrank.api.system import System
+from bellcrank.describe.contacts import Contact
+from bellcrank.describe.handles import BodyHandle
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from bellcrank.api.contacts import Tyre
-from bellcrank.api.slip import Slip
 from bellcrank.api.system import System
+from bellcrank.describe.contacts import Tyre
+from bellcrank.describe.slip import Slip
 from bellcrank.errors import ModelError
 from bellcrank.library.chassis import CAR, TRUCK, Design, rigid_vehicle
 from bellcrank.library.driven import add_wheel, driven_problems, named_slip, set_driven, slips_of

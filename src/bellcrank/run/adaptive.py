@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.build.c import FINISHED, NOT_FINITE
-from bellcrank.run.admit import OPEN
-from bellcrank.run.keep import Keeper, Passage
+from bellcrank.backend.c import FINISHED, NOT_FINITE
+from bellcrank.run.branch import Keeper, Passage
+from bellcrank.run.events import Watch
+from bellcrank.run.projection import OPEN
 from bellcrank.run.stepping import NO_VALUE, Evaluation
-from bellcrank.run.watch import Watch
 
 LOOKS = 4  # per step of the method, which may be long
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.build.c import Input
-from bellcrank.emit.c_tables import spline_pieces
+from bellcrank.backend.c import Input
+from bellcrank.emit.c.tables import spline_pieces
 from bellcrank.errors import ModelError, ModelWarning, RunError
 from bellcrank.expr.table import Table
 

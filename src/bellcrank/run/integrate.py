@@ -2,7 +2,7 @@
 
 Each fixed-step method is a function advance(f, times, y, h, k) -> y_new: times are those of the start, the middle and the end of the
 step, k = f(start, y) is known. rk2 is AUTOSIM's midpoint rule (Sayers 1990, Appendix B). Compiled models have the same
-loops in C (`emit/templates/run.c`).
+loops in C (`emit/c/runtime/run.c`).
 """
 
 from __future__ import annotations

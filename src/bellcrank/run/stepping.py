@@ -14,11 +14,11 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from bellcrank.build.arguments import At, Course, Part
-from bellcrank.build.c import FINISHED, NOT_CLOSED, NOT_FINITE, Input, not_closed
-from bellcrank.run.admit import Admitted
+from bellcrank.backend.arguments import At, Course, Part
+from bellcrank.backend.c import FINISHED, NOT_CLOSED, NOT_FINITE, Input, not_closed
+from bellcrank.run.branch import HALVINGS, NEAR, WATCHED, Keeper, Passage
 from bellcrank.run.integrate import FIXED, Advance, Rates, Times, semi_implicit
-from bellcrank.run.keep import HALVINGS, NEAR, WATCHED, Keeper, Passage
+from bellcrank.run.projection import Admitted
 
 NO_VALUE = (OverflowError, ValueError, ZeroDivisionError)  # of Python's arithmetic, where C has inf or nan
 Rows = Callable[[float], np.ndarray]  # the row at a time

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import bellcrank as bc
-from bellcrank.api.values import run_plan
 from bellcrank.errors import BellcrankError, ModelError, did_you_mean
-from bellcrank.study.bench import options_of
+from bellcrank.run.values import run_plan
 from bellcrank.study.formulas import Circle, names_in
 from bellcrank.study.job import GROUPS, Job, is_state, measures_of, plain
 from bellcrank.study.records import Definition, PlotSpec, TableSpec
+from bellcrank.study.runner import options_of
 
 RUN = ("t_end", "step", "method", "dae")
 BACKENDS = ("auto", "c", "python")

@@ -12,13 +12,13 @@ from typing import Any
 
 import bellcrank as bc
 from bellcrank.errors import BellcrankError, ModelError, ModelWarning, RunError, counted
-from bellcrank.study.bench import FINISHED, Bench, build
 from bellcrank.study.check import channels_of, problems_with
-from bellcrank.study.crew import CONNECT, WORKERS, Crew, alone, has_dask, need_dask, remote
+from bellcrank.study.executor import CONNECT, WORKERS, Crew, alone, has_dask, need_dask, remote
 from bellcrank.study.job import Job, job_of, key_of, plain, settled
 from bellcrank.study.local import local
 from bellcrank.study.records import Definition
 from bellcrank.study.result import Column, Row, StudyResult
+from bellcrank.study.runner import FINISHED, Bench, build
 from bellcrank.study.sampling import Value
 from bellcrank.study.store import Store, changes
 

@@ -20,8 +20,8 @@ from typing import Any
 
 import bellcrank as bc
 from bellcrank.errors import BellcrankError, ModelWarning, RunError
-from bellcrank.study.bench import Bench, failed
 from bellcrank.study.job import Job, settled, variant_of
+from bellcrank.study.runner import Bench, failed
 from bellcrank.study.sampling import Value
 from bellcrank.study.store import Tail, Writer, token_at
 

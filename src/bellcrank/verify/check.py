@@ -18,7 +18,7 @@ import numpy as np
 
 from bellcrank.api.equations import Equations
 from bellcrank.api.system import System
-from bellcrank.build.python import PythonModel
+from bellcrank.backend.python import PythonModel
 from bellcrank.errors import BellcrankError, ModelError
 from bellcrank.kane import Derivation
 from bellcrank.kane.equations import KaneEquations

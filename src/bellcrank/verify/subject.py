@@ -17,17 +17,17 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.api.assembly import initial_state
 from bellcrank.api.equations import Equations
-from bellcrank.api.loops import careful_rates
 from bellcrank.api.simulation import Simulation
 from bellcrank.api.system import System
-from bellcrank.build.arguments import At
+from bellcrank.backend.arguments import At
 from bellcrank.errors import ModelError, ModelWarning, RunError
 from bellcrank.model.formula import show, to_syntax
 from bellcrank.model.records import External
-from bellcrank.run.admit import CannotClose
+from bellcrank.run.assembly import initial_state
+from bellcrank.run.closure import careful_rates
 from bellcrank.run.inputs import Signal
+from bellcrank.run.projection import CannotClose
 from bellcrank.verify.bodies import Machine
 from bellcrank.verify.formulas import CannotEvaluate, Values
 from bellcrank.verify.jets import NoDerivative, value

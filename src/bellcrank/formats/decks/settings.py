@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from bellcrank.api.describe import RUN
 from bellcrank.api.system import System
 from bellcrank.errors import did_you_mean
 from bellcrank.formats.decks.deck import Call, Deck
@@ -15,6 +14,7 @@ from bellcrank.formats.decks.macros import Arguments
 from bellcrank.formats.decks.names import Names
 from bellcrank.formats.decks.reader import Datum, Number, shown
 from bellcrank.formats.decks.values import Values
+from bellcrank.interface.listing import RUN
 from bellcrank.units import unit_system
 
 MACROS = {"set-defaults": "set_defaults", "set-units": "set_units", "set-name": "set_labels"}

@@ -1,0 +1,263 @@
+"""Inverse dynamics of a simulation: M(q) u' - f(q, u, t) as a program of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bellcrank.analysis.inverse import InverseDynamics
+from bellcrank.analysis.point import parameters_of, refuse_kept
+from bellcrank.backend.python import PythonModel
+from bellcrank.derive.external_slopes import Outside
+from bellcrank.derive.results import all_parameters
+from bellcrank.dynamics.derive import Reduced, reduction_of
+from bellcrank.dynamics.linear import user_system
+from bellcrank.errors import ModelError, RunError, did_you_mean
+from bellcrank.expr import ZERO, Expr, Symbol, add, mul, neg, small_threshold, sub
+from bellcrank.expr.table import Table
+from bellcrank.kinematics.analysis import Analysis
+from bellcrank.kinematics.work import Work
+from bellcrank.program.build import Parts, build_program
+from bellcrank.program.differentiate import total_slopes
+from bellcrank.program.idle import drop_idle_parameters
+from bellcrank.program.program import Program
+from bellcrank.units import ANGLE, FORCE, LENGTH, TIME, unit_system
+
+if TYPE_CHECKING:
+    from bellcrank.api.equations import Equations
+    from bellcrank.api.simulation import Simulation
+
+TOLERANCE = 1e-7  # of accelerations that constraints determine, and of freedoms that forces cannot move
+
+
+@dataclass(frozen=True)
+class Inverse:
+    """The program: its outputs are M u' - f of the independent speeds, residuals of dependent accelerations, slopes by the forces."""
+
+    program: Program
+    independent: tuple[Symbol, ...]
+    dependent: tuple[Symbol, ...]
+    accelerations: tuple[Symbol, ...]  # inputs that stand for u', in the order of the state speeds
+    forces: tuple[Symbol, ...]
+    entries: tuple[tuple[int, int], ...]
+
+
+def derive_inverse(sim: Simulation, loads: Sequence[str]) -> Inverse:
+    """The inverse dynamics as a program; the laws of the named loads are replaced by unknown magnitudes."""
+    a = sim.equations.analysis
+    unknown = {x.name: Symbol(f"force {x.name}", "variable") for x in a.loads if x.name in loads}
+    changed: Analysis = replace(a, loads=[replace(x, magnitude=unknown.get(x.name, x.magnitude)) for x in a.loads])
+    state_speeds = list(sim.program.speeds)
+    speeds = state_speeds if sim.equations.by_hand else list(a.mechanism.speeds)
+    with small_threshold(a.mechanism.threshold):
+        system = _given(sim.equations) if sim.equations.by_hand else user_system(changed)
+        # with small variables the terms that are dropped depend on the way of derivation: what counts is the program's own u'
+        own = dict(
+            zip(state_speeds, (e for _, e in sim.equations.results.rates[len(sim.program.coordinates) :]), strict=True)
+        )
+        small = bool(a.mechanism.orders)
+        rate = {u: Symbol(f"rate of {u.name}", "variable") for u in state_speeds}
+        index = system.index
+        residuals: list[Expr] = []
+        given = user_system(a).f if small else {}
+        for i in index:
+            moving = {j: sub(rate[speeds[j]], own[speeds[j]]) if small else rate[speeds[j]] for j in index}
+            terms = [mul(system.M.get((max(i, j), min(i, j)), ZERO), moving[j]) for j in index]
+            terms += [given[i]] if small else []
+            residuals.append(system.work.hold(sub(add(*terms), system.f[i])))
+        tied = _tied(changed, rate, system.work)
+    independent = tuple(speeds[i] for i in index)
+    forces = tuple(unknown[n] for n in loads)
+    slopes = total_slopes(residuals, forces, outside=Outside()) if forces else [{} for _ in residuals]
+    entries = tuple((i, j) for i, row in enumerate(slopes) for j in sorted(row))
+    roots = [*residuals, *tied.values(), *(slopes[i][j] for i, j in entries)]
+    with small_threshold(10**9):
+        roots = drop_idle_parameters(roots)
+        names = [f"M u' - f, {u.name}" for u in independent] + [f"residual {u.name}'" for u in tied]
+        names += [f"slope {i + 1}, {j + 1}" for i, j in entries]
+        base = sim.program
+        inputs = [*(s for s in base.inputs if s.kind != "rate"), *rate.values(), *forces]
+        zeros = [ZERO] * (len(base.coordinates) + len(base.speeds))
+        parts = Parts(
+            f"{base.name}: inverse dynamics",
+            all_parameters(a),
+            base.coordinates,
+            base.speeds,
+            zeros,
+            list(zip(names, roots, strict=True)),
+            inputs,
+            outputs_matter=True,
+        )
+        program = build_program(parts)
+    return Inverse(program, independent, tuple(tied), tuple(rate[u] for u in state_speeds), forces, entries)
+
+
+def _given(equations: Equations) -> Reduced:
+    """M u' = f of equations that were derived by hand."""
+    M, f = equations.mass_matrix, equations.forces
+    entries = {(i, j): x for i, row in enumerate(M) for j, x in enumerate(row[: i + 1]) if x is not ZERO}
+    return Reduced(entries, dict(enumerate(f)), Work(), list(range(len(f))))
+
+
+def _tied(a: Analysis, rate: Mapping[Symbol, Symbol], work: Any) -> dict[Symbol, Expr]:
+    """With loops: what dependent accelerations differ from those that the constraints ask for."""
+    if a.loops is None:
+        return {}
+    reduction = reduction_of(a, work)
+    speeds = list(a.mechanism.speeds)
+    found: dict[Symbol, Expr] = {}
+    for s, u in enumerate(speeds):
+        if s not in reduction.free:
+            terms = [neg(mul(x, rate[speeds[r]])) for r, x in reduction.slope(s).items()]
+            found[u] = work.hold(add(rate[u], neg(reduction.drift(s)), *terms))
+    return found
+
+
+def _program(sim: Simulation, loads: Sequence[str]) -> tuple[Inverse, PythonModel]:
+    key = ("inverse", *loads)
+    if key not in sim._evaluators:
+        found = derive_inverse(sim, loads)
+        by_name = {r.name: f for r, f in zip(sim.program.routines, sim.externals, strict=True)}
+        routines = [r.value if isinstance(r, Table) else by_name.get(r.name, r.python) for r in found.program.routines]
+        only_c = [r.name for r, f in zip(found.program.routines, routines, strict=True) if f is None]
+        if only_c:
+            raise ModelError(f"external '{only_c[0]}' is given in C alone: give python= as well", sim.equations.name)
+        sim._evaluators[key] = found, PythonModel(found.program, routines)
+    made: tuple[Inverse, PythonModel] = sim._evaluators[key]
+    return made
+
+
+def inverse_dynamics(
+    sim: Simulation,
+    q: Any,
+    u: Any,
+    udot: Any,
+    t: Any,
+    forces: Iterable[Any] | str | None,
+    parameters: Mapping[str, float] | None,
+    inputs: Mapping[str, Any] | None,
+) -> InverseDynamics:
+    """Forces for given positions, speeds and accelerations (equation units), one state or one row per time."""
+    refuse_kept(sim)
+    loads = _loads(sim, forces)
+    inverse, model = _program(sim, loads)
+    motion, times, single = _motion(sim, q, u, udot, t)
+    p = parameters_of(sim, inverse.program.parameters, parameters)
+    signals = dict(zip(sim.program.inputs, sim._inputs(inputs), strict=True))
+    c = model.constants(p)
+    rows = []
+    for k, at in enumerate(times):
+        given = {s: float(x) for s, x in zip(inverse.accelerations, motion[2][k], strict=True)}
+        w = [
+            given[s] if s in given else signals[s].function(float(at)) if s in signals else 0.0
+            for s in inverse.program.inputs
+        ]
+        try:
+            out = np.array(model.outputs(float(at), motion[0][k].tolist(), motion[1][k].tolist(), p, c, w))
+        except (ZeroDivisionError, ValueError, OverflowError) as error:
+            raise RunError(
+                f"inverse dynamics of '{sim.equations.name}' fails at t = {at:g} s ({error}): a singular configuration?"
+            ) from None
+        rows.append(_forces(sim, inverse, out, float(at), motion[2][k]))
+    return _named(sim, inverse, np.array(rows), times, single, loads)
+
+
+def _loads(sim: Simulation, forces: Iterable[Any] | str | None) -> list[str]:
+    if forces is None:
+        return []
+    known = {x.name.lower(): x.name for x in sim.equations.analysis.loads}
+    found = []
+    for given in [forces] if isinstance(forces, str) else forces:
+        name = str(getattr(given, "name", given))
+        if name.lower() not in known:
+            listed = list(known.values())
+            raise ModelError(
+                f"forces: no force or moment is called '{name}'.{did_you_mean(name, listed)} Forces: {', '.join(listed) or 'none'}.",
+                sim.equations.name,
+            )
+        found.append(known[name.lower()])
+    return found
+
+
+def _motion(sim: Simulation, q: Any, u: Any, udot: Any, t: Any) -> tuple[list[np.ndarray], np.ndarray, bool]:
+    """Positions, speeds and accelerations as rows over time."""
+    listed = (("q", q, sim.program.coordinates), ("u", u, sim.program.speeds), ("udot", udot, sim.program.speeds))
+    arrays = []
+    for name, given, wanted in listed:
+        array = np.asarray(given, dtype=float)
+        if array.ndim not in (1, 2) or array.shape[-1] != len(wanted):
+            names = ", ".join(s.name for s in wanted)
+            raise ModelError(
+                f"{name} must have {len(wanted)} values ({names}), or rows of them; its shape is {array.shape}",
+                sim.equations.name,
+            )
+        arrays.append(array)
+    single = all(a.ndim == 1 for a in arrays)
+    rows = max(1 if a.ndim == 1 else len(a) for a in arrays)
+    spread = [np.broadcast_to(a, (rows, a.shape[-1])) if a.ndim == 1 or len(a) in (1, rows) else None for a in arrays]
+    if any(a is None for a in spread):
+        raise ModelError("q, u and udot must have the same number of rows", sim.equations.name)
+    times = np.broadcast_to(np.asarray(t, dtype=float), (rows,)) if np.ndim(t) == 0 or len(t) == rows else None
+    if times is None:
+        raise ModelError(f"t must be one time, or one per row ({rows})", sim.equations.name)
+    return [a for a in spread if a is not None], times, single
+
+
+def _forces(sim: Simulation, inverse: Inverse, out: np.ndarray, t: float, udot: np.ndarray) -> np.ndarray:
+    n, m = len(inverse.independent), len(inverse.dependent)
+    missing, tied = out[:n], out[n : n + m]
+    scale = float(np.abs(udot).max(initial=1.0))
+    if np.abs(tied).max(initial=0.0) > TOLERANCE * scale:
+        worst = int(np.argmax(np.abs(tied)))
+        raise RunError(
+            f"at t = {t:g} s the accelerations contradict the constraints: {inverse.dependent[worst].name}' differs by {tied[worst]:.3g} "
+            "from what the loops ask for"
+        )
+    if not inverse.forces:
+        return missing
+    slopes = np.zeros((n, len(inverse.forces)))
+    for (i, j), x in zip(inverse.entries, out[n + m :], strict=True):
+        slopes[i, j] = x
+    found = np.linalg.lstsq(slopes, -missing, rcond=1e-12)[0]
+    left = missing + slopes @ found
+    size = float(np.abs(missing).max(initial=0.0)) or 1.0
+    if np.abs(left).max(initial=0.0) > TOLERANCE * size:
+        worst = int(np.argmax(np.abs(left)))
+        raise RunError(
+            f"at t = {t:g} s the forces {', '.join(s.name[6:] for s in inverse.forces)} cannot produce the motion: along "
+            f"{inverse.independent[worst].name} {left[worst]:.3g} is left (equation units)"
+        )
+    return np.asarray(found)
+
+
+def _named(
+    sim: Simulation, inverse: Inverse, values: np.ndarray, times: np.ndarray, single: bool, loads: Sequence[str]
+) -> InverseDynamics:
+    system = unit_system(sim.description.units)
+    kinds = {x.name: x for x in sim.equations.analysis.loads}
+    if loads:
+        units = [system.display(FORCE * LENGTH if kinds[n].kind == "moment" else FORCE) for n in loads]
+        names, labels = list(loads), [kinds[n].label for n in loads]
+    else:
+        units = []
+        for s in inverse.independent:
+            speed = sim.quantities.states[s.name].dimension
+            units.append(system.display(FORCE * LENGTH / TIME / (speed / ANGLE**speed.angle)))
+        names = [f"force along {s.name}" for s in inverse.independent]
+        labels = [
+            f"generalised force along {sim.quantities.state_label.get(s.name, s.name)}" for s in inverse.independent
+        ]
+    factors = np.array([x.factor for x in units])
+    return InverseDynamics(
+        sim.equations.name,
+        np.array(times),
+        tuple(names),
+        tuple(x.text for x in units),
+        tuple(labels),
+        values / factors,
+        factors,
+        single,
+    )

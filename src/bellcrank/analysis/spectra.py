@@ -1,0 +1,116 @@
+"""Power spectral densities of a simulation: by its linear model, and by simulation of the model as it is."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bellcrank.analysis.find_equilibrium import find_equilibrium
+from bellcrank.analysis.linearise import check_frequencies, linear_model
+from bellcrank.analysis.point import Names
+from bellcrank.analysis.random import as_density, line_density, realisation
+from bellcrank.analysis.response import Spectrum
+from bellcrank.errors import ModelError, RunError
+from bellcrank.expr.table import table
+
+if TYPE_CHECKING:
+    from bellcrank.api.simulation import Simulation
+
+DECAY = 12.0  # time constants of the slowest mode before the period that is evaluated
+LONGEST = 50  # periods to wait at most
+SAMPLES = 40  # per period of the highest frequency
+
+
+def power_spectrum(
+    sim: Simulation,
+    output: Any,
+    spectra: Mapping[str, Any],
+    f: Any,
+    by: str,
+    at: Any,
+    parameters: Mapping[str, float] | None,
+    seed: int,
+    periods: int,
+) -> Spectrum:
+    """Density of an output for independent random inputs with given densities."""
+    frequencies = check_frequencies(f)
+    names = Names(sim)
+    inputs = {names.find(k, ("input",), "input").name: as_density(v, str(k)) for k, v in spectra.items()}
+    if not inputs:
+        raise ModelError("spectra: give the density of at least one input", sim.equations.name)
+    channel = names.find(output, ("output", "coordinate", "speed"), "output")
+    if by == "linear":
+        model = linear_model(sim, at, list(inputs), [channel.name], parameters).essential()
+        total = np.zeros(len(frequencies))
+        for name, density in inputs.items():
+            gain = np.abs(model.transfer(name, channel.name, 2j * np.pi * frequencies)) ** 2
+            total += gain * density(frequencies)
+        return Spectrum(
+            sim.equations.name, channel.name, channel.unit.text, frequencies, total, "linear model", model.notes
+        )
+    if by != "simulation":
+        raise ModelError(f"by={by!r} is not known; it is 'linear' or 'simulation'", sim.equations.name)
+    return _simulated(sim, channel.name, channel.unit.text, inputs, frequencies, at, parameters, seed, periods)
+
+
+def _simulated(
+    sim: Simulation,
+    channel: str,
+    unit: str,
+    inputs: Mapping[str, Any],
+    frequencies: np.ndarray,
+    at: Any,
+    parameters: Mapping[str, float] | None,
+    seed: int,
+    periods: int,
+) -> Spectrum:
+    """Periodic random inputs; when what came before has died out, one period is evaluated; averaged over several runs."""
+    if len(frequencies) < 2 or np.any(np.diff(frequencies) <= 0):
+        raise ModelError("by simulation, f must be at least two increasing frequencies", sim.equations.name)
+    apart = float(np.diff(frequencies).min())
+    period = 1.0 / apart
+    first = max(1, math.ceil(frequencies[0] / apart - 1e-9))
+    index = np.arange(first, math.floor(frequencies[-1] / apart + 1e-9) + 1)
+    lines = index * apart
+    samples = 2 ** math.ceil(math.log2(SAMPLES * frequencies[-1] * period))
+    h = period / samples
+    start = at
+    if isinstance(at, str) and at.lower() == "equilibrium":
+        start = find_equilibrium(sim, None, None, None, None, parameters, dict.fromkeys(inputs, 0.0), 0.0)
+    initial = getattr(start, "initial", start)
+    settle = _settling(sim, start, parameters, period)
+    rng = np.random.default_rng(seed)
+    total = np.zeros(len(index))
+    for _ in range(max(1, periods)):
+        signals = {}
+        for name, density in inputs.items():
+            wave = realisation(density, lines, period, samples, rng)
+            repeated = np.tile(wave, settle + 1)
+            times = np.arange(len(repeated) + 1) * h
+            signals[name] = table(times.tolist(), np.append(repeated, wave[0]).tolist(), 3, name=f"random {name}")
+        run = sim.simulate(
+            t_end=(settle + 1) * period,
+            step=h,
+            method="rk4",
+            output_every=1,
+            initial=initial,
+            inputs=signals,
+            parameters=parameters,
+        )
+        if run.ended != "finished":
+            raise RunError(f"the run for the spectrum of '{channel}' ended early: {run.ended}")
+        total += line_density(run[channel][settle * samples : (settle + 1) * samples], index, period)
+    return Spectrum(sim.equations.name, channel, unit, lines, total / max(1, periods), "simulation")
+
+
+def _settling(sim: Simulation, start: Any, parameters: Mapping[str, float] | None, period: float) -> int:
+    """Periods until the slowest mode has died out."""
+    found = linear_model(sim, start, (), (), None if hasattr(start, "point") else parameters).essential().eigenvalues
+    decays = -found.real[np.abs(found) > 1e-9 * (np.abs(found).max(initial=0.0) or 1.0)]
+    slowest = float(decays.min(initial=np.inf))
+    if slowest <= 0:
+        return LONGEST
+    return max(1, min(LONGEST, math.ceil(DECAY / slowest / period)))

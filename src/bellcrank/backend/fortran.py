@@ -1,0 +1,40 @@
+"""External routines in Fortran, compiled to a library that compiled models are linked with.
+
+In:  routines given in Fortran. Out: the path of a shared library whose procedures C can call, kept by content like compiled models.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from bellcrank.backend.compiler import Compiler, compiler_version, shared_library
+from bellcrank.emit.routines import fortran_file
+from bellcrank.errors import BuildError
+
+FLAGS = ("-O2",)
+
+
+def find_fortran() -> Compiler | None:
+    """The compiler named by FC, else gfortran, else None."""
+    for command in (shlex.split(os.environ.get("FC", "")), ["gfortran"]):
+        found = shutil.which(command[0]) if command else None
+        if found and (version := compiler_version([found, *command[1:]])):
+            return Compiler((found, *command[1:]), version)
+    return None
+
+
+def fortran_library(routines: Sequence[Any], title: str) -> Path:
+    """The library of external routines that are given in Fortran."""
+    compiler = find_fortran()
+    if compiler is None:
+        listed = ", ".join(f"'{r.name}'" for r in routines)
+        raise BuildError(
+            f"external {listed} is given in Fortran alone, but there is no Fortran compiler (looked for FC and gfortran):"
+            " give python= or c= as well"
+        )
+    return shared_library(fortran_file(routines, title), compiler, FLAGS, language="fortran")

@@ -1,0 +1,111 @@
+"""Linkages and tables compiled: many poses at a time from C, with the interface of the exact linkage."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from bellcrank.backend.compiler import find_compiler, load_source
+from bellcrank.emit.c.linkage import implicit_source, poses_source, values_source
+from bellcrank.emit.lookup import lookup_source
+from bellcrank.errors import BuildError, ModelError
+from bellcrank.linkage.implicit import implicit, pose_values
+from bellcrank.linkage.linkage import Linkage, attach
+from bellcrank.linkage.lookup import pose_lookup
+from bellcrank.linkage.pose import Pose
+from bellcrank.linkage.table import Table
+
+Array = np.ndarray[Any, Any]
+
+_ONE = (("position", 0, 3), ("rotation", 3, 12), ("d", 12, 15), ("delta", 15, 18), ("dd", 18, 21), ("ddelta", 21, 24))
+_TWO = (
+    ("position", 0, 3), ("rotation", 3, 12), ("d", 12, 15), ("d_rack", 15, 18), ("delta", 18, 21), ("delta_rack", 21, 24),
+    ("dd", 24, 27), ("dd_rack", 27, 30), ("dd_mixed", 30, 33), ("ddelta", 33, 36), ("ddelta_rack", 36, 39), ("ddelta_mixed", 39, 42),
+)  # fmt: skip
+
+
+class CompiledLinkage:
+    """A linkage (Newton's method) or table (look-up) in C. `links` are the internal links it gives besides the carrier."""
+
+    def __init__(self, linkage: Linkage | Table, links: Sequence[str] = (), extend: bool = False) -> None:
+        compiler = find_compiler()
+        if compiler is None:
+            raise BuildError("no C compiler was found: install one, or use the linkage itself")
+        if extend and not isinstance(linkage, Table):
+            raise ModelError("extend=True is for tables; an exact linkage ends at its folds")
+        self.linkage, self.links, self.extend = linkage, list(links), extend
+        self.second = len(linkage.inputs) == 2
+        self.layout = _TWO if self.second else _ONE
+        self.parts = [linkage.chain.carrier, *self.links]
+        self.width = self.layout[-1][2] * len(self.parts)
+        self.source = _exact(self) if isinstance(linkage, Linkage) else _table(self, linkage)
+        self._function = load_source(self.source, compiler).poses
+
+    def numbers(self, travel: Array, second: Array | None = None) -> Array:
+        """All values of many poses (poses, width); not-a-number outside the range."""
+        z = np.ascontiguousarray(travel, float)
+        r = np.zeros_like(z) if second is None else np.ascontiguousarray(second, float)
+        out = np.empty((len(z), self.width))
+        pointer = ctypes.c_void_p
+        self._function(ctypes.c_int64(len(z)), *(pointer(a.ctypes.data) for a in (z, r, out)))
+        return out
+
+    def solve(self, travel: Any, rack: Any = None, *, roll: Any = None) -> Pose:
+        """As `Linkage.solve`."""
+        second = rack if roll is None else roll
+        given = [travel, 0.0 if second is None else second] if self.second else [travel]
+        arrays = np.broadcast_arrays(*(np.asarray(x, float) for x in given))
+        flat = [a.ravel() for a in arrays]
+        out = self.numbers(*flat)
+        bad = ~np.isfinite(out).all(axis=1)
+        if bad.any():
+            raise ModelError(
+                f"linkage '{self.linkage.name}': travel {flat[0][bad][0]:.6g} m lies outside its range or cannot be solved"
+            )
+        poses = {}
+        n = self.layout[-1][2]
+        for k, name in enumerate(self.parts):
+            values: dict[str, Any] = {f: out[:, k * n + a : k * n + b] for f, a, b in self.layout}
+            values["rotation"] = values["rotation"].reshape(-1, 3, 3)
+            if self.second:
+                values["rack"] = flat[1]
+            poses[name] = Pose(travel=flat[0], **values, **self._flag(flat))
+        carrier = poses.pop(self.parts[0])
+        return attach(carrier, poses, self.linkage.chain, self.linkage.origins).reshaped(arrays[0].shape)
+
+    def _flag(self, given: Sequence[Array]) -> dict[str, Any]:
+        """Where a table was left, if it may be."""
+        if not self.extend or not isinstance(self.linkage, Table):
+            return {}
+        grids = [self.linkage.travel, self.linkage.rack]
+        out = [(x < g[0]) | (x > g[-1]) for x, g in zip(given, grids, strict=False) if g is not None]
+        return {"extended": np.logical_or.reduce(out)} if np.any(out) else {}
+
+
+def _exact(c: CompiledLinkage) -> str:
+    assert isinstance(c.linkage, Linkage)
+    function = implicit(c.linkage, c.second)
+    texts = [implicit_source("state", function)]
+    calls = [f"double s[{function.values}];", f"state(z[i], {'r[i], ' if c.second else ''}s);"]
+    for k, part in enumerate(c.parts):
+        texts.append(values_source(f"part_{k}", *pose_values(c.linkage, part, c.second)))
+        calls.append(f"part_{k}(s, v + {k * c.layout[-1][2]});")
+    return poses_source(texts, calls, c.second, c.width)
+
+
+def _table(c: CompiledLinkage, table: Table) -> str:
+    texts, calls = [], []
+    for k, part in enumerate(c.parts):
+        function = pose_lookup(table, part, c.extend)
+        texts.append(lookup_source("c", f"part_{k}", function, range(len(function.values))))
+        calls.append(f"part_{k}(z[i], {'r[i], ' if c.second else ''}v + {k * c.layout[-1][2]});")
+    return poses_source(texts, calls, c.second, c.width)
+
+
+def compile_linkage(linkage: Linkage | Table, links: Sequence[str] = (), extend: bool = False) -> CompiledLinkage:
+    """A linkage or table compiled to C, for many poses: `compile_linkage(linkage).solve(travel)`. With `extend=True` a table goes on
+    straight beyond its nodes, which `pose.extended` tells."""
+    return CompiledLinkage(linkage, links, extend)

@@ -1,0 +1,256 @@
+"""Derivatives of a model as programs: equations -> graph of the equations -> slopes -> program.
+
+In:  `Equations`. Out: `Slopes`: an ordinary `Program` whose outputs are the values asked for and all their derivatives that are not zero,
+so that C, Python, operation counts and loading work as for the model itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bellcrank.derive.external_slopes import Outside
+from bellcrank.derive.results import GROUPS, Results, all_parameters
+from bellcrank.emit.c.source import c_source
+from bellcrank.emit.python.source import python_source
+from bellcrank.emit.schedule import needed
+from bellcrank.errors import BuildError, ModelError, did_you_mean
+from bellcrank.expr import ZERO, Expr, Symbol, small_threshold
+from bellcrank.program.build import Parts, build_program
+from bellcrank.program.count import Count, count
+from bellcrank.program.differentiate import MODES, adjoint, tangent, total_slopes
+from bellcrank.program.differentiate.implicit import EVERYTHING
+from bellcrank.program.extract import extract, network_cost
+from bellcrank.program.idle import drop_idle_parameters
+from bellcrank.program.network import build_network
+from bellcrank.program.optimise import optimise
+from bellcrank.program.program import Program
+from bellcrank.program.statements import Section, count_section
+
+if TYPE_CHECKING:
+    from bellcrank.api.equations import Equations
+
+EXTRACTED = 10_000  # operations up to which common parts are looked for
+SMALL = 4_000  # operations up to which sums are multiplied out for it
+WRITTEN_OUT = 60_000  # rough operations of a whole matrix; above, columns are taken one direction at a time
+
+
+@dataclass(frozen=True)
+class Slopes:
+    """Values of rows and their slopes by columns. The outputs of `program` are the values, then the slopes at `entries`.
+
+    Along a direction (`rates` not empty) there is one column, and the rates of all `columns` are inputs of the program.
+    """
+
+    program: Program
+    rows: tuple[str, ...]
+    columns: tuple[Symbol, ...]
+    entries: tuple[tuple[int, int], ...]
+    rates: tuple[Symbol, ...] = ()
+    notes: tuple[str, ...] = field(default_factory=tuple)
+
+    @property
+    def count(self) -> Count:
+        """Operations of one evaluation of all slopes."""
+        found = Section(self.program.outputs.statements, self.program.outputs.results[len(self.rows) :])
+        wanted = needed(found, self.program.derivatives.statements)
+        return count_section(wanted.statements, wanted.results)
+
+    def operation_count(self) -> dict[str, Any]:
+        """Operations of one evaluation of all slopes: add, multiply, divide, function, total, classic."""
+        return self.count.as_dict()
+
+    def dense(self, numbers: Sequence[float]) -> tuple[np.ndarray, np.ndarray]:
+        """Values and matrix from what the program's outputs returned."""
+        values = np.array(numbers[: len(self.rows)])
+        matrix = np.zeros((len(self.rows), 1 if self.rates else len(self.columns)))
+        for (i, j), x in zip(self.entries, numbers[len(self.rows) :], strict=True):
+            matrix[i, j] = x
+        return values, matrix
+
+    def write(self, language: str, directory: str | Path) -> Path:
+        """Writes source in "c" or "python": slopes.c or slopes.py."""
+        writers: dict[str, tuple[str, Callable[[Program], str]]] = {
+            "c": ("slopes.c", c_source),
+            "python": ("slopes.py", python_source),
+        }
+        if language not in writers:
+            raise ModelError(f"language {language!r} is not known; it is one of 'c', 'python'", self.program.name)
+        name, text = writers[language]
+        path = Path(directory) / name
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text(self.program), encoding="utf-8")
+        except OSError as error:
+            raise BuildError(f"cannot write {path}: {error.strerror or error}") from None
+        return path
+
+
+def slopes_of(equations: Equations, of: Sequence[str], by: Sequence[Any] | None, mode: str) -> Slopes:
+    """Slopes of groups of results by names."""
+    if mode not in MODES:
+        raise ModelError(f"mode={mode!r} is not known; it is one of {', '.join(MODES)}", equations.name)
+    return derive_slopes(equations, equations.results, _groups(equations, of), _columns(equations, by), mode)
+
+
+def gradient_of(equations: Equations, of: Sequence[str], by: Sequence[Any] | None) -> Slopes:
+    """Gradient of a weighted sum of groups of results by names."""
+    return derive_gradient(equations, equations.results, _groups(equations, of), _columns(equations, by))
+
+
+def _groups(equations: Equations, of: Sequence[str]) -> list[str]:
+    groups = [of] if isinstance(of, str) else list(of)
+    for name in groups:
+        if name not in GROUPS:
+            raise ModelError(f"of={name!r} is not known; it is one of {', '.join(GROUPS)}", equations.name)
+    return groups
+
+
+def _columns(equations: Equations, by: Sequence[Any] | None) -> list[Symbol]:
+    program = equations.program
+    states = [*program.coordinates, *program.speeds]
+    if by is None:
+        return states
+    known = {s.name.lower().replace(" ", ""): s for s in (*states, *program.inputs, *program.parameters)}
+    found = []
+    for given in by:
+        name = given.name if isinstance(given, Symbol) else str(given)
+        symbol = known.get(name.lower().replace(" ", ""))
+        if symbol is None:
+            listed = [s.name for s in known.values()]
+            raise ModelError(
+                f"by={name!r}: no state, input or parameter has that name.{did_you_mean(name, listed)}", equations.name
+            )
+        found.append(symbol)
+    return found
+
+
+def derive_slopes(
+    equations: Equations,
+    results: Results,
+    groups: Sequence[str],
+    columns: Sequence[Symbol],
+    mode: str = "cheapest",
+    extracted: bool = True,
+    inputs: Sequence[Symbol] = (),
+) -> Slopes:
+    """The program of all slopes of some groups of results; large ones go along one direction at a time.
+
+    With `extracted`, common parts are taken out: fewer operations, for programs that are printed or run often. `inputs` are those of the
+    results that are not inputs of the model.
+    """
+    from bellcrank.derive.pipeline import no_collection
+
+    with no_collection():
+        rows = [row for g in groups for row in results.group(g)]
+        return _derived(equations, results, rows, columns, mode, extracted, inputs)
+
+
+def _derived(
+    equations: Equations,
+    results: Results,
+    rows: Sequence[tuple[str, Expr]],
+    columns: Sequence[Symbol],
+    mode: str,
+    extracted: bool,
+    inputs: Sequence[Symbol],
+) -> Slopes:
+    values = [e for _, e in rows]
+    outside = Outside()
+    if count(values).total * len(columns) > WRITTEN_OUT:
+        return _directional(equations, results, rows, columns, outside, extracted, inputs)
+    # the rehearsed cost of "cheapest" does not see equal values: forward may still be better
+    ways = ("forward", "cheapest") if mode == "cheapest" else (mode,)
+    tried = [total_slopes(values, columns, results.linear, way, outside) for way in ways]
+    found = tried[0] if len(tried) == 1 else min(tried, key=lambda way: _cost(way, extracted))
+    entries = tuple((i, j) for i, row in enumerate(found) for j in sorted(row))
+    names = [f"d {rows[i][0]} / d {columns[j].name}" for i, j in entries]
+    program = _program(equations, results, rows, names, [found[i][j] for i, j in entries], inputs, extracted)
+    return Slopes(program, tuple(n for n, _ in rows), tuple(columns), entries, notes=tuple(outside.notes))
+
+
+def _cost(found: Sequence[dict[int, Expr]], extracted: bool) -> int:
+    """Operations of all slopes, once common parts are taken out."""
+    roots = [e for row in found for e in row.values()]
+    total = count(roots).total
+    if not extracted or total > EXTRACTED:
+        return total
+    with small_threshold(EVERYTHING):
+        return network_cost(extract(build_network(roots, spread=2 if total <= SMALL else 1)))
+
+
+def _directional(
+    equations: Equations,
+    results: Results,
+    rows: Sequence[tuple[str, Expr]],
+    columns: Sequence[Symbol],
+    outside: Outside,
+    extracted: bool,
+    inputs: Sequence[Symbol],
+) -> Slopes:
+    seeds = [seed(s) for s in columns]
+    rates: dict[Expr, Expr] = dict(zip(columns, seeds, strict=True))
+    found = tangent([e for _, e in rows], rates, results.linear, outside)
+    entries = tuple((i, 0) for i, e in enumerate(found) if e is not ZERO)
+    names = [f"rate of {rows[i][0]}" for i, _ in entries]
+    program = _program(equations, results, rows, names, [found[i] for i, _ in entries], [*inputs, *seeds], extracted)
+    return Slopes(program, tuple(n for n, _ in rows), tuple(columns), entries, tuple(seeds), tuple(outside.notes))
+
+
+def seed(column: Symbol) -> Symbol:
+    """The input that stands for a column's share of a direction."""
+    return Symbol(f"along {column.name}", "variable")
+
+
+def derive_gradient(equations: Equations, results: Results, groups: Sequence[str], columns: Sequence[Symbol]) -> Slopes:
+    """The gradient of the weighted sum of some results by all columns (reverse mode); the weights are inputs."""
+    rows = [row for g in groups for row in results.group(g)]
+    outside = Outside()
+    weights = [Symbol(f"weight of {name}", "variable") for name, _ in rows]
+    found = adjoint([e for _, e in rows], weights, columns, results.linear, outside)
+    names = [f"slope by {s.name}" for s in columns]
+    program = _program(equations, results, (), names, found, weights)
+    entries = tuple((0, j) for j in range(len(columns)))
+    return Slopes(program, (), tuple(columns), entries, tuple(weights), tuple(outside.notes))
+
+
+def _program(
+    equations: Equations,
+    results: Results,
+    rows: Sequence[tuple[str, Expr]],
+    names: Sequence[str],
+    slopes: Sequence[Expr],
+    inputs: Sequence[Symbol] = (),
+    extracted: bool = True,
+) -> Program:
+    """A program whose outputs are the values of rows and their slopes."""
+    base = equations.program
+    rates = [e for _, e in results.rates]
+    roots = [*rates, *(e for _, e in rows), *slopes]
+    with small_threshold(EVERYTHING):
+        roots = drop_idle_parameters(roots)
+        if extracted and count(roots).total <= EXTRACTED:
+            roots = optimise(roots)
+        n, m = len(rates), len(rows)
+        outputs = [(name, e) for (name, _), e in zip(rows, roots[n : n + m], strict=True)]
+        outputs += list(zip(names, roots[n + m :], strict=True))
+        mechanism = equations.analysis.mechanism
+        everything = [
+            Symbol(v.name, "variable", mechanism.orders.get(v.name.lower(), 0)) for v in mechanism.description.variables
+        ]
+        parameters = all_parameters(equations.analysis)
+        parts = Parts(
+            f"{base.name}: slopes",
+            parameters,
+            base.coordinates,
+            base.speeds,
+            roots[:n],
+            outputs,
+            [*everything, *inputs],
+            outputs_matter=True,
+        )
+        return build_program(parts)

@@ -1,0 +1,321 @@
+"""A numerical look at closed loops before they are derived: ranks, sizes, and a good choice of dependent speeds.
+
+Ranks mean something only where the loops are closed, so the positions looked at are found by assembling the model with its default values
+and walking from there along the constraints. Without default values for all parameters there is nothing to look at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from bellcrank.backend.c import Input
+from bellcrank.backend.python import PythonModel
+from bellcrank.errors import BellcrankError
+from bellcrank.expr import Expr, Symbol
+from bellcrank.expr.table import Table
+from bellcrank.kinematics.analysis import Analysis
+from bellcrank.kinematics.analysis import Loops as Elimination
+from bellcrank.kinematics.dimensions import Quantities
+from bellcrank.program.build import KeptCall, Parts, build_program
+from bellcrank.program.null_space import fixed_ratio
+from bellcrank.program.program import Loops
+from bellcrank.program.statements import Call, Scales
+from bellcrank.run.closure import closure_of
+from bellcrank.run.inputs import as_signal, differentiated
+from bellcrank.run.projection import CannotClose, Closure
+
+RANK = 1e-6  # a singular value below this share of the largest is none
+ACTING = 1e-12  # a scaled entry below this never acts
+SHARES = (1.0, 0.5, 0.2, 0.1)  # of the largest entry, for pivots that keep rows short
+GOOD = 0.3  # the usual choice of speeds is kept if its pivots are no worse than this share of the best choice's
+WALKS, PACES, PACE = 8, 10, 0.1
+Failure = (BellcrankError, ArithmeticError, ValueError, np.linalg.LinAlgError)
+
+
+@dataclass(frozen=True)
+class Look:
+    """What was found: the rows that count, in order, with the speeds they are solved for; sizes; sentences."""
+
+    elimination: Elimination
+    scales: Scales
+    notes: tuple[str, ...]
+
+
+def look_at(analysis: Analysis, loops: Loops, rates: Sequence[Expr], quantities: Quantities) -> Look | None:
+    """The look; None where the default values do not allow one."""
+    assert analysis.loops is not None
+    place = _Place.of(analysis, loops, rates, quantities)
+    if place is None:
+        return None
+    found = list(place.positions())
+    if not found:
+        return None
+    G, J = ([x[i] for x in found] for i in (0, 1))
+    scales = _scales(G, J)
+    scaled = [x * np.outer(scales.rows, scales.columns) for x in J]
+    rows = analysis.loops.rows
+    elimination, usual = _choice(analysis.loops, scaled, analysis.mechanism.speeds, scales.rank_v)
+    notes = []
+    if scales.rank_v < len(rows):
+        left = [r.text for r in rows if r not in elimination.used]
+        notes.append(
+            f"{len(rows)} rows of loops have rank {scales.rank_v} wherever the loops are closed: {', '.join(left)}"
+            f" {'follows' if len(left) == 1 else 'follow'} from the others{place.only_here(scales.rank_v)}"
+        )
+    if _rank(J[0]) < scales.rank_v:
+        extra = scales.rank_v - _rank(J[0])
+        notes.append(
+            f"the start position is singular: it has {extra} freedom{'s' if extra > 1 else ''} more than others"
+        )
+    speeds = list(analysis.mechanism.speeds)
+    order = tuple((rows.index(r), speeds.index(u)) for r, u in zip(elimination.used, elimination.pivots, strict=True))
+    best = max(fixed_ratio(x, order) for x in scaled)
+    scales = replace(scales, usual=float(usual) or 1.0, order=order, usual_order=best or 1.0)
+    return Look(elimination, scales, tuple(notes))
+
+
+def _rank(A: np.ndarray) -> int:
+    """Rank of a matrix whose rows are brought to one size."""
+    size = np.abs(A).max(axis=1, initial=0.0)
+    values = np.linalg.svd(A[size > 0] / size[size > 0, None], compute_uv=False)
+    return int(np.sum(values > RANK * values[0])) if len(values) else 0
+
+
+def _scales(G: list[np.ndarray], J: list[np.ndarray]) -> Scales:
+    """Largest entries over all positions brought to one: rows first, then columns."""
+    largest = np.max(np.abs(J), axis=0)
+    rows = 1.0 / _sizes(largest.max(axis=1, initial=0.0))
+    columns = 1.0 / _sizes((largest * rows[:, None]).max(axis=0, initial=0.0))
+    return Scales(max(map(_rank, G)), max(map(_rank, J)), tuple(rows.tolist()), tuple(columns.tolist()))
+
+
+def _sizes(x: np.ndarray) -> np.ndarray:
+    """Sizes to divide by: what hardly acts anywhere is not magnified."""
+    return np.maximum(x, 1e-3 * x.max(initial=0.0)) if x.any() else np.ones_like(x)
+
+
+def _choice(known: Elimination, J: list[np.ndarray], speeds: Sequence[Symbol], rank: int) -> tuple[Elimination, float]:
+    """Rows and speeds of an elimination whose smallest pivot over all positions is large: the usual one, or else the cheapest.
+
+    Also returns the ratio of the last pivot to the first in the best position.
+    """
+    kept = _independent(J, rank)
+    inner = [x[kept] for x in J]
+    pattern = np.max(np.abs(inner), axis=0, initial=0.0) > ACTING
+    usual = 0.0
+    orders = {}  # rows and columns: smallest pivot, cost
+    for x in inner:
+        for share in SHARES:
+            rows, columns, ratio = _order(x, rank, pattern, share)
+            usual = max(usual, ratio if share == 1.0 else 0.0)
+            if len(rows) == rank:
+                orders[rows, columns] = _worst(inner, rows, columns), _fill(pattern, rows, columns)
+    pivots = [known.pivots[i] for i in kept]
+    place = {u: i for i, u in enumerate(speeds)}
+    named = any(known.rows[i].eliminate is not None for i in kept)
+    best = max((worst for worst, _ in orders.values()), default=0.0)
+    if not named and _worst(inner, range(rank), [place[u] for u in pivots]) < GOOD * best:
+        good = {order: (cost, -worst) for order, (worst, cost) in orders.items() if worst >= GOOD * best}
+        rows, columns = min(good, key=lambda order: good[order])
+        kept, pivots = [kept[i] for i in rows], [speeds[j] for j in columns]
+    return Elimination(known.rows, tuple(known.rows[i] for i in kept), tuple(pivots)), usual
+
+
+def _independent(J: list[np.ndarray], rank: int) -> list[int]:
+    """The first rows that do not follow from those before them wherever the loops are closed."""
+    kept: list[int] = []
+    for i in range(len(J[0])):
+        if len(kept) < rank and max(_rank(x[[*kept, i]]) for x in J) > len(kept):
+            kept.append(i)
+    return kept
+
+
+def _order(
+    J: np.ndarray, rank: int, pattern: np.ndarray, share: float
+) -> tuple[tuple[int, ...], tuple[int, ...], float]:
+    """Rows and columns in the order of elimination, and the ratio of the last pivot to the first.
+
+    Of the pivots that are at least a share of the largest, the one that makes the fewest new entries in all rows is taken (after Markowitz); with a
+    share of one this is full pivoting.
+    """
+    A, P = J.copy(), pattern.copy()
+    rows, columns, pivots = [], [], []
+    for _ in range(rank):
+        size = np.abs(A)
+        new = np.outer(P.sum(axis=1) - 1, P.sum(axis=0) - 1)
+        allowed = np.where(size >= share * size.max(), new - size / (size.max() or 1.0), np.inf)
+        i, j = divmod(int(allowed.argmin()), A.shape[1])
+        pivots.append(size[i, j])
+        if pivots[-1] == 0.0:
+            break
+        A -= np.outer(A[:, j] / A[i, j], A[i])
+        _eliminate(P, i, j)
+        A[i], A[:, j] = 0.0, 0.0
+        rows.append(i)
+        columns.append(j)
+    return tuple(rows), tuple(columns), pivots[-1] / pivots[0] if pivots[0] else 0.0
+
+
+def _fill(pattern: np.ndarray, rows: Sequence[int], columns: Sequence[int]) -> int:
+    """Products that an elimination in this order takes, until every row holds one dependent speed."""
+    P, cost = pattern.copy(), 0
+    for i, j in zip(rows, columns, strict=True):
+        cost += int((P[:, j].sum() - 1) * (P[i].sum() - 1))
+        _eliminate(P, i, j)
+    return cost
+
+
+def _eliminate(P: np.ndarray, i: int, j: int) -> None:
+    """Where rows have entries after column j has been taken out of all of them with row i, which keeps the others."""
+    others = P[i].copy()
+    others[j] = False
+    touched = P[:, j].copy()
+    touched[i] = False
+    P |= np.outer(touched, others)
+    P[:, j] = False
+
+
+def _worst(J: list[np.ndarray], rows: Sequence[int], columns: Sequence[int]) -> float:
+    return min(fixed_ratio(x, list(zip(rows, columns, strict=True))) for x in J)
+
+
+def _callable(routine: Any, needed: bool) -> Any:
+    """A routine as it can be called here; one that is not given in Python stands for 0 unless constraints need it."""
+    if isinstance(routine, Table):
+        return routine.value
+    if routine.python is not None or needed:
+        return routine.python
+    count = len(routine.returns)
+    return lambda *arguments: (0.0,) * count if count > 1 else 0.0
+
+
+@dataclass(frozen=True)
+class _Place:
+    """The constraints in numbers, and where to start."""
+
+    closure: Closure
+    model: PythonModel
+    p: list[float]
+    w: list[float]
+    q: np.ndarray
+    given: np.ndarray  # which coordinates have initial values
+
+    @classmethod
+    def of(cls, analysis: Analysis, loops: Loops, rates: Sequence[Expr], quantities: Quantities) -> _Place | None:
+        mechanism = analysis.mechanism
+        d = mechanism.description
+        names = sorted(analysis.parameters.values(), key=str.lower)
+        parameters = [Symbol(n, "parameter", mechanism.orders.get(n.lower(), 0)) for n in names]
+        inputs = [Symbol(v.name, "variable", mechanism.orders.get(v.name.lower(), 0)) for v in d.variables]
+        entered = [KeptCall(k.symbols, k.routine, k.arguments) for k in analysis.entered]
+        parts = Parts(
+            d.name, parameters, mechanism.coordinates, mechanism.speeds, rates, (), inputs, loops=loops, entered=entered
+        )
+        program = build_program(parts)
+        held = {s.routine for s in (*program.closure.statements, *program.entry.statements) if isinstance(s, Call)}
+        routines = [_callable(r, r in held) for r in program.routines]
+        values = {key: r.value for key, r in d.parameters.items()}
+        if None in routines or any(values.get(p.name.lower()) is None for p in program.given_parameters):
+            return None
+        try:
+            names = [s.name.lower() for s in program.given_parameters]
+            p = [float(quantities.unit[n].to_equation(values[n])) for n in names]
+            model = PythonModel(program, routines)
+            p += model.entry_values([*p, *(0.0 for _ in program.entry.results)])
+            w = [_at_start(s, d.run.inputs, quantities) for s in program.inputs]
+            return cls._with(model, p, w, *_start(analysis, quantities))
+        except Failure:
+            return None
+
+    @classmethod
+    def _with(cls, model: PythonModel, p: list[float], w: list[float], q: np.ndarray, given: np.ndarray) -> _Place:
+        signals = [Input(lambda t, x=x: x) for x in w]  # type: ignore[misc]
+        closure = closure_of(model, p, signals)
+        assert closure is not None
+        return cls(closure, model, p, w, q, given)
+
+    def positions(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """G and J at the assembled start, and along walks from there."""
+        random = np.random.default_rng(1)
+        try:
+            start = self._assembled()
+            _, G, _, J = self.closure.evaluate(0.0, start, np.zeros(self.closure.n_u))
+        except (*Failure, CannotClose):
+            return
+        yield G, J
+        walks = WALKS if self.closure.n_u < 20 else 2
+        for _ in range(walks):
+            q = start
+            for _ in range(PACES):
+                try:
+                    q = self._pace(q, random)
+                    _, G, _, J = self.closure.evaluate(0.0, q, np.zeros(self.closure.n_u))
+                except (*Failure, CannotClose):
+                    break
+            else:
+                yield G, J
+
+    def _assembled(self) -> np.ndarray:
+        """The start, with what is given kept if it can be."""
+        try:
+            return self.closure.close(0.0, self.q, np.zeros(self.closure.n_u), ~self.given)
+        except CannotClose:
+            return self._close(self.q)
+
+    def _close(self, q: np.ndarray) -> np.ndarray:
+        free = np.ones(self.closure.n_q, dtype=bool)
+        return self.closure.close(0.0, q, np.zeros(self.closure.n_u), free)
+
+    def _pace(self, q: np.ndarray, random: np.random.Generator) -> np.ndarray:
+        """A step along the constraints in a random direction."""
+        u = np.zeros(self.closure.n_u)
+        _, _, _, J = self.closure.evaluate(0.0, q, u)
+        _, values, V = np.linalg.svd(J)
+        free = V[np.sum(values > 1e-6 * values[0]) :]
+        direction = random.standard_normal(len(free)) @ free
+        direction *= PACE / max(float(np.abs(direction).max()), 1e-12)
+        c = self.model.constants(self.p)
+        qdot = self.model.derivatives(0.0, q.tolist(), direction.tolist(), self.p, c, self.w)[0]
+        still = self.model.derivatives(0.0, q.tolist(), u.tolist(), self.p, c, self.w)[0]
+        return self._close(q + np.array(qdot) - np.array(still))
+
+    def only_here(self, rank: int) -> str:
+        """A remark where a redundancy is lost with slightly other dimensions."""
+        random = np.random.default_rng(2)
+        p = [x * (1 + 1e-3 * random.standard_normal()) for x in self.p]
+        other = _Place._with(self.model, p, self.w, self.q, self.given)
+        found = list(other.positions())
+        if found and max(_rank(J) for _, J in found) == rank:
+            return ""
+        return "; so only for these dimensions: with slightly other ones they bind more, or cannot be closed"
+
+
+def _at_start(s: Symbol, given: object, quantities: Quantities) -> float:
+    """An input at t = 0, in equation units; zero where it is not given."""
+    name, _ = differentiated(s.name) if s.kind == "rate" else (s.name, 0)
+    listed = {str(k).lower(): v for k, v in dict(given or {}).items()}  # type: ignore[call-overload]
+    if s.kind == "rate" or name.lower() not in listed:
+        return 0.0
+    return float(as_signal(listed[name.lower()], name)(0.0)) * quantities.unit[name.lower()].factor
+
+
+def _start(analysis: Analysis, quantities: Quantities) -> tuple[np.ndarray, np.ndarray]:
+    """Initial coordinates in equation units, and which of them are given."""
+    mechanism = analysis.mechanism
+    place = {s.name.lower().replace(" ", ""): i for i, s in enumerate(mechanism.coordinates)}
+    q, given = np.zeros(len(place)), np.zeros(len(place), dtype=bool)
+    for body in mechanism.bodies:
+        if body.euler:
+            q[place[body.q_r[0].name.lower().replace(" ", "")]] = 1.0
+    for key, value in mechanism.description.run.initial.items():
+        name = (key.name if isinstance(key, Symbol) else str(key)).lower().replace(" ", "")
+        if name[:2] == "q(" and name[2:-1].isdigit() and 1 <= int(name[2:-1]) <= len(q):
+            name = mechanism.coordinates[int(name[2:-1]) - 1].name.lower().replace(" ", "")
+        if name in place:
+            q[place[name]] = quantities.states[mechanism.coordinates[place[name]].name].to_equation(float(value))
+            given[place[name]] = True
+    return q, given

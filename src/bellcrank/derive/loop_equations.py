@@ -1,0 +1,95 @@
+"""Closed loops on the way from analysis to program: rows in expressions, a look at them in numbers, their correction in regular positions.
+
+In:  an `Analysis` with loops. Out: `program.Loops`. The look decides how the rows are eliminated.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from bellcrank.derive.loop_choice import look_at
+from bellcrank.dynamics.derive import reduced_system
+from bellcrank.errors import ModelError
+from bellcrank.expr import ZERO, add, mul, partial
+from bellcrank.kinematics.analysis import Analysis
+from bellcrank.kinematics.dimensions import Quantities
+from bellcrank.kinematics.eliminate import solve_rows
+from bellcrank.kinematics.rows import right_side
+from bellcrank.program.idle import drop_idle_parameters
+from bellcrank.program.optimise import optimise
+from bellcrank.program.program import Loops, Quick
+from bellcrank.program.statements import Scales
+
+
+def program_loops(analysis: Analysis, quantities: Quantities) -> Loops:
+    """Loops in expressions, looked at in numbers; the look decides how they are eliminated."""
+    assert analysis.loops is not None
+    loops = _loop_rows(analysis)
+    rates = [analysis.kinematics.rates[q] for q in analysis.mechanism.coordinates]
+    look = look_at(analysis, loops, rates, quantities)
+    used = analysis.loops.used if look is None else look.elimination.used
+    if len(used) >= len(analysis.mechanism.speeds):
+        listed = ", ".join(row.text for row in used)
+        raise ModelError(
+            f"the constraints leave no freedom: {len(used)} rows determine all {len(used)} speeds ({listed})",
+            analysis.mechanism.name,
+        )
+    if look is None:
+        return loops
+    if look.elimination != analysis.loops:
+        analysis.eliminate(look.elimination)
+    analysis.notes += look.notes
+    loops = replace(loops, scales=look.scales)
+    return replace(loops, quick=_quick(analysis, loops))
+
+
+def _quick(analysis: Analysis, loops: Loops) -> Quick | None:
+    """The correction of regular positions; None where coordinates do not follow speeds one by one."""
+    assert analysis.loops is not None
+    q, u = list(analysis.mechanism.coordinates), list(analysis.mechanism.speeds)
+    rates, scales = analysis.kinematics.rates, loops.scales
+    used, pivots = analysis.loops.used, analysis.loops.pivots
+    count = sum(row.g is not None for row in used)
+    columns = [x for s in pivots[:count] for x in q if rates[x] is s]
+    g = [row.g for row in used[:count] if row.g is not None]
+    if not count == scales.rank_g == len(columns) == len(g):
+        return None
+    slopes = [{x: a for x in columns if (a := partial(y, x)) is not ZERO} for y in g]
+    dq, _ = solve_rows(slopes, g, columns, analysis.kinematics.work.copy())
+    speeds = [dict(row.slopes) for row in used]
+    du, divided = solve_rows(speeds, [row.v for row in used], pivots, analysis.kinematics.work.copy())
+    dq, both = (optimise(roots) for roots in (dq, [*du, *divided]))
+    sizes = tuple(scales.rows[i] * scales.columns[j] / scales.usual_order for i, j in scales.order)
+    places = tuple(q.index(x) for x in columns), tuple(u.index(s) for s in pivots)
+    return Quick(*places, tuple(dq), tuple(both[: len(du)]), tuple(both[len(du) :]), sizes)
+
+
+def _loop_rows(analysis: Analysis) -> Loops:
+    """What is needed to bring a state onto the constraints: g, dg/dq, v and dv/du; and M, f and gamma of the tree."""
+    q, u = analysis.mechanism.coordinates, analysis.mechanism.speeds
+    assert analysis.loops is not None
+    rows = analysis.loops.rows
+    position = [(row.text, row.g) for row in rows if row.g is not None]
+    for b in analysis.mechanism.bodies:
+        if b.euler:
+            position.append((f"unit size of the Euler parameters of {b.name}", add(*(mul(e, e) for e in b.q_r)) - 1))
+    system, _ = reduced_system(analysis, shift_back=True)
+    count = len(u)
+    right = [right_side(row, analysis.kinematics) for row in rows]
+    lower = [system.M.get((i, j), ZERO) for i in range(count) for j in range(i + 1)]
+    clean = drop_idle_parameters([*lower, *(system.f[i] for i in range(count)), *right])
+    triangle = iter(clean)
+    M = tuple(tuple(next(triangle) for _ in range(i + 1)) for i in range(count))
+    f, gamma = clean[len(lower) : len(lower) + count], clean[len(lower) + count :]
+    return Loops(
+        tuple(row.text for row in rows),
+        tuple(text for text, _ in position),
+        tuple(g for _, g in position),
+        tuple(tuple(partial(g, s) for s in q) for _, g in position),
+        tuple(row.v for row in rows),
+        tuple(tuple(dict(row.slopes).get(s, ZERO) for s in u) for row in rows),
+        Scales(len(position), len(analysis.loops.used), (1.0,) * len(rows), (1.0,) * len(u)),
+        M,
+        tuple(f),
+        tuple(gamma),
+    )

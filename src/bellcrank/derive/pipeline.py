@@ -1,0 +1,194 @@
+"""The whole path on one page: description -> mechanism -> analysis -> derivation -> program.
+
+Each step is timed, so that one can see where a derivation spends its time.
+"""
+
+from __future__ import annotations
+
+import gc
+import time
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+
+from bellcrank.derive.derived import Derived
+from bellcrank.derive.loop_equations import program_loops
+from bellcrank.dynamics.derive import PASSES, Derivation, derivations, reduced_system, require_freedom
+from bellcrank.errors import ModelError, did_you_mean
+from bellcrank.expr import ZERO, Expr, Held, Symbol, small_threshold, substitute
+from bellcrank.kinematics.analysis import Analysis, analyse
+from bellcrank.kinematics.dimensions import infer
+from bellcrank.model.check import freeze
+from bellcrank.model.records import Description
+from bellcrank.program.build import KeptCall, Parts, build_program
+from bellcrank.program.count import count
+from bellcrank.program.extract import network_cost
+from bellcrank.program.idle import drop_idle_parameters
+from bellcrank.program.optimise import first_extraction, optimise
+from bellcrank.program.program import Loops, Program
+
+SOLVE = ("auto", "explicit", "implicit", "order-n")
+OPTIMISE = ("none", "default", "thorough")
+
+
+class Clock:
+    """Seconds spent per stage."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        start = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start
+
+
+@contextmanager
+def no_collection() -> Iterator[None]:
+    """Expressions hold no cycles: looking for them while millions are made costs a tenth of the time."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
+
+
+def derive(
+    description: Description,
+    solve: str,
+    small: bool,
+    level: str,
+    without: Collection[str] = (),
+    multipliers: bool = False,
+) -> Derived:
+    """Equations of motion of a description; `without` names passes to leave out. With `multipliers` all speeds stay states."""
+    if solve not in SOLVE:
+        raise ModelError(f"solve={solve!r} is not known; it is one of {', '.join(SOLVE)}", description.name)
+    if level not in OPTIMISE:
+        raise ModelError(f"optimise={level!r} is not known; it is one of {', '.join(OPTIMISE)}", description.name)
+    for name in without:
+        if name not in PASSES:
+            known = ", ".join(PASSES)
+            raise ModelError(
+                f"without={name!r} is not a pass.{did_you_mean(name, PASSES)} Passes: {known}.", description.name
+            )
+    clock = Clock()
+    with small_threshold(description.small_threshold), no_collection():
+        with clock.stage("analyse"):
+            mechanism, checker = freeze(description, small)
+            analysis = analyse(mechanism, checker, multipliers)
+            require_freedom(analysis)
+        with clock.stage("units"):
+            quantities, problems = infer(analysis)
+            if problems:
+                raise ModelError(problems, description.name)
+        loops = None
+        if analysis.loops is not None:
+            with clock.stage("loops"):
+                loops = program_loops(analysis, quantities)
+        with clock.stage("derive"):
+            try:
+                program, how = _program(analysis, loops, solve, level, frozenset(without))
+            except ModelError as error:
+                raise ModelError(error.problems, description.name) from None
+    return Derived(analysis, quantities, program, how, dict(clock.seconds), solve)
+
+
+def _program(
+    analysis: Analysis, loops: Loops | None, solve: str, level: str, without: frozenset[str]
+) -> tuple[Program, str]:
+    coordinates = list(analysis.mechanism.coordinates)
+    q_rates = [analysis.kinematics.rates[q] for q in coordinates]
+    if solve != "auto" and loops:
+        raise ModelError(f"solve={solve!r} is not available for models with closed loops yet; leave it at 'auto'")
+    if solve == "implicit":
+        return _implicit(analysis, q_rates), "implicit: mass matrix solved numerically"
+    ways = list(derivations(analysis, solve, without))
+    listed = [_roots(analysis, q_rates, w) for w in ways]
+    raw = [count(roots).total for roots in listed]
+    order = sorted(range(len(ways)), key=lambda i: (raw[i], i))
+    chosen = order[0]
+    if level == "none" or "extract" in without:
+        roots = drop_idle_parameters(listed[chosen])
+        return _build(analysis, roots, loops=loops, stages=[("formulation", raw[chosen])]), ways[chosen].how
+    near = [i for i in order if raw[i] <= 1.02 * raw[chosen]][:2]
+    clean = {i: drop_idle_parameters(listed[i]) for i in near}
+    extracted = {i: first_extraction(clean[i]) for i in near}
+    chosen = min(near, key=lambda i: network_cost(extracted[i]))
+    roots = optimise(clean[chosen], extracted[chosen], thorough=level == "thorough")
+    stages = [("formulation", raw[chosen]), ("extraction", count(roots).total)]
+    return _build(analysis, roots, loops=loops, stages=stages), ways[chosen].how
+
+
+def _roots(analysis: Analysis, q_rates: list[Expr], way: Derivation) -> list[Expr]:
+    index = {u: i for i, u in enumerate(analysis.mechanism.speeds)}
+    return [*q_rates, *(way.udot[index[u]] for u in analysis.state_speeds)]
+
+
+def _build(
+    analysis: Analysis,
+    rates: list[Expr],
+    loops: Loops | None = None,
+    solve: tuple[Sequence[Sequence[Expr]], Sequence[Expr]] | None = None,
+    unknowns: Sequence[Symbol] = (),
+    stages: Sequence[tuple[str, int]] = (),
+) -> Program:
+    """The program with its outputs. Accelerations in them are the rates just derived; with loops, the program solves for them and for
+    multipliers once more in numbers, so that outputs hold where a pivot of the elimination vanishes."""
+    speeds = analysis.state_speeds
+    accelerations = [analysis.kinematics.rate_of(u) for u in speeds]
+    known: dict[Expr, Expr] = {}
+    if loops is None:
+        known.update(zip(accelerations, rates[len(analysis.mechanism.coordinates) :], strict=True))
+    multipliers = _multipliers(analysis)
+    known.update((value, symbol) for symbol, value, _ in multipliers)
+    outputs = [(o.name, substitute(o.value, known)) for o in analysis.outputs]
+    d = analysis.mechanism.description
+    names = sorted(analysis.parameters.values(), key=str.lower)
+    orders = analysis.mechanism.orders
+    parameters = [Symbol(n, "parameter", orders.get(n.lower(), 0)) for n in names]
+    inputs = [Symbol(v.name, "variable", orders.get(v.name.lower(), 0)) for v in d.variables]
+    kept = [KeptCall(k.symbols, k.routine, k.arguments) for k in analysis.kept]
+    parts = Parts(d.name, parameters, analysis.mechanism.coordinates, speeds, rates, outputs, inputs, kept=kept)
+    program = build_program(
+        replace(
+            parts,
+            loops=loops,
+            accelerations=accelerations,
+            multipliers=[(symbol, row) for symbol, _, row in multipliers],
+            solve=solve,
+            unknowns=unknowns,
+            stages=stages,
+            entered=[KeptCall(k.symbols, k.routine, k.arguments) for k in analysis.entered],
+            echo=[(o.name, o.value) for o in analysis.echo],
+        )
+    )
+    for routine in program.routines:
+        if getattr(routine, "when", None) == "output" and program.in_rates(routine):
+            raise ModelError(
+                f"external '{routine.name}' is called for outputs only (when='output'), but the equations of motion use it"
+            )
+    return program
+
+
+def _multipliers(analysis: Analysis) -> list[tuple[Symbol, Expr, int]]:
+    """Symbols for the multipliers in reactions of loops, what they stand for, and their rows."""
+    if analysis.loops is None or not all(isinstance(value, Held) for value in analysis.multipliers):
+        return []
+    places = [next(i for i, row in enumerate(analysis.loops.rows) if row is r) for r in analysis.loops.used]
+    pairs = zip(analysis.multipliers, places, strict=bool(analysis.multipliers))
+    return [(Symbol(f"lambda {row + 1}", "multiplier"), value, row) for value, row in pairs]
+
+
+def _implicit(analysis: Analysis, q_rates: list[Expr]) -> Program:
+    system, _ = reduced_system(analysis, shift_back=True)
+    index = system.index
+    unknowns = [Symbol(f"x{n + 1}", "intermediate") for n in range(len(index))]
+    matrix = [[system.M.get((max(i, j), min(i, j)), ZERO) for j in index] for i in index]
+    right = [system.f[i] for i in index]
+    return _build(analysis, [*q_rates, *unknowns], solve=(matrix, right), unknowns=unknowns)

@@ -1,0 +1,177 @@
+"""Contact of wheels with the ground: what `add_contact` adds to a description.
+
+A wheel is a disc of radius `rim` about a point; the ground acts on it at its nearest point, so along the normal of the ground and
+through the wheel's centre. With a tyre it may enter the ground, and springs back: forces in the generated program.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+from bellcrank.describe.handles import BodyHandle, PointHandle
+from bellcrank.describe.slip import Slip, add_slip, needs_of_slip
+from bellcrank.emit.names import identifier
+from bellcrank.errors import ModelError
+from bellcrank.model.formula import Formula, dot, pos, to_syntax, vel
+
+if TYPE_CHECKING:
+    from bellcrank.api.system import System
+
+
+class Ground(Protocol):
+    """What a terrain has to be able to do."""
+
+    @property
+    def c(self) -> tuple[str, str]: ...
+
+    def nearest(self, x: float, z: float, reach: float = math.inf) -> Any: ...
+
+
+@dataclass(frozen=True)
+class Tyre:
+    """A tyre that gives way: spring (force per length) and damper (force times time per length), each a number or an expression.
+
+    The spring acts along the normal of the ground and has a potential; the damper never makes the ground pull. `slip`: forces along
+    the ground (`bc.Slip`); without it a tyre glides.
+    """
+
+    stiffness: Any
+    damping: Any = 0
+    slip: Slip | None = None
+
+
+@dataclass(frozen=True)
+class Contact:
+    """A contact by name. `load`, `depth`, `stored` and `speed` are names for text: normal force, how far the tyre is pressed in,
+    energy of its springs, speed of the wheel's centre along the road."""
+
+    name: str
+
+    @property
+    def load(self) -> str:
+        return f"{self.name}_load"
+
+    @property
+    def depth(self) -> str:
+        return f"{self.name}_depth"
+
+    @property
+    def stored(self) -> str:
+        return f"{self.name}_stored"
+
+    @property
+    def speed(self) -> str:
+        return f"{self.name}_speed"
+
+
+def add_contact(
+    s: System,
+    name: str,
+    at: Any,
+    rim: Any,
+    terrain: Ground,
+    rolling_resistance: Any,
+    tyre: Tyre | None,
+    drive: Any,
+    wheel: Any = None,
+) -> Contact:
+    """A wheel with a tyre on the ground."""
+    point = _point(s, name, at)
+    if not hasattr(terrain, "nearest") or not hasattr(terrain, "c"):
+        raise ModelError(f"contact '{name}': terrain={terrain!r} is not one of bc.terrain", s.name)
+    if not isinstance(tyre, Tyre):
+        raise ModelError(f"contact '{name}': tyre={tyre!r} must be a bc.Tyre, or None for a rigid wheel", s.name)
+    _require_tyre(s, name, tyre, wheel, drive)
+    contact = Contact(name)
+    along, up = s.inertial[1], s.inertial[3] if _upwards(s) else -s.inertial[3]
+    _add_ground(s, name, terrain, (dot(pos(point), along), dot(pos(point), up), rim))
+    nx, nz = (Formula(to_syntax(f"{name}_n{axis}")) for axis in "xz")
+    normal, tangent = nx * along + nz * up, nz * along - nx * up
+    s.define(contact.depth, f"max(0, {_text(rim)} - {name}_distance)")
+    s.define(contact.speed, dot(vel(point), tangent))
+    s.define(f"{name}_rise", dot(vel(point), normal))
+    k, c = _text(tyre.stiffness), _text(tyre.damping)
+    press = f"max(0, {k}*{contact.depth} - {c}*{name}_rise)"
+    s.define(contact.load, f"where({contact.depth} > 0, {press}, 0)")
+    resistance = _text(rolling_resistance) if _given(rolling_resistance) else None
+    if tyre.slip is not None:
+        add_slip(s, name, point, wheel, tyre.slip, _upwards(s), resistance)
+        s.define(contact.stored, f"{k}*{contact.depth}**2/2 + {name}_kept")
+    else:
+        s.define(contact.stored, f"{k}*{contact.depth}**2/2")
+        _add_pushes(s, contact, point, resistance, drive)
+    s.add_output(contact.load, contact.load, label=f"normal force of {name}", units="F")
+    s.add_output(contact.depth, contact.depth, label=f"tyre deflection of {name}", units="L")
+    s.add_output(contact.stored, contact.stored, label=f"energy of the tyre springs of {name}", units="F*L")
+    return contact
+
+
+def _require_tyre(s: System, name: str, tyre: Tyre, wheel: Any, drive: Any) -> None:
+    problems = [
+        f"tyre: {key}={value!r} must be zero or positive"
+        for key, value in (("stiffness", tyre.stiffness), ("damping", tyre.damping))
+        if isinstance(value, int | float) and not value >= 0
+    ]
+    slip: Any = tyre.slip
+    if isinstance(slip, Slip):
+        problems += [f"slip: {p}" for p in slip.problems()] + needs_of_slip(wheel, _given(drive))
+    elif slip is not None:
+        problems.append(f"slip={slip!r} must be a bc.Slip, or None for a tyre that glides")
+    if problems:
+        raise ModelError([f"contact '{name}': {p}" for p in problems], s.name)
+
+
+def _add_pushes(s: System, contact: Contact, point: Any, resistance: str | None, drive: Any) -> None:
+    """Forces of a tyre without slip."""
+    name, along, up = contact.name, s.inertial[1], s.inertial[3] if _upwards(s) else -s.inertial[3]
+    pushes = [f"-{resistance}*{contact.speed}"] if resistance else []
+    pushes += [_text(drive)] if _given(drive) else []
+    s.define(f"{name}_push", f"where({contact.load} > 0, {' + '.join(pushes)}, 0)" if pushes else 0)
+    for axis, vector, formula in (
+        ("x", along, f"{contact.load}*{name}_nx + {name}_push*{name}_nz"),
+        ("z", up, f"{contact.load}*{name}_nz - {name}_push*{name}_nx"),
+    ):
+        s.add_force(
+            f"{name}.{axis}", magnitude=formula, direction=vector, at=point, label=f"force of the ground, {axis}"
+        )
+
+
+# ---- the ground in formulas
+
+
+def _add_ground(s: System, name: str, terrain: Ground, arguments: tuple[Any, ...]) -> None:
+    """The nearest ground as an external routine: <name>_distance, _nx, _nz, _foot."""
+    source, function = terrain.c
+    routine = f"{name}_ground"
+    s.add_external(
+        routine,
+        arguments=arguments,
+        returns=tuple(f"{name}_{part}" for part in ("distance", "nx", "nz", "foot")),
+        python=lambda x, z, reach: terrain.nearest(x, z, reach)[:4],
+        c=f"{source}\nstatic void {identifier(routine)}(double x, double z, double reach, double *near)\n"
+        f"{{\n    {function}(x, z, reach, near);\n}}\n",
+    )
+
+
+def _upwards(s: System) -> bool:
+    return str(s.description.axes).lower().startswith("iso")
+
+
+def _given(value: Any) -> bool:
+    return value is not None and not (isinstance(value, int | float) and value == 0)
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, float):
+        return repr(value)
+    return f"({value})"
+
+
+def _point(s: System, name: str, at: Any) -> Any:
+    if isinstance(at, BodyHandle):
+        return at.origin
+    if isinstance(at, PointHandle | str):
+        return at
+    raise ModelError(f"contact '{name}': at={at!r} must be a body or a point", s.name)

@@ -1,0 +1,293 @@
+"""Linkages in a System: the joint of a carrier, its links and points."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bellcrank.describe.handles import BodyHandle, ForceHandle, PointHandle, States
+from bellcrank.emit.linkages import ImplicitWriter, LookupWriter
+from bellcrank.errors import ModelError, did_you_mean
+from bellcrank.expr import Expr, Symbol
+from bellcrank.linkage.chain import BASE
+from bellcrank.linkage.implicit import implicit
+from bellcrank.linkage.joint import ExactGuide, TableGuide
+from bellcrank.linkage.linkage import Linkage
+from bellcrank.linkage.lookup import pose_lookup
+from bellcrank.linkage.table import Table
+from bellcrank.model.guide import GuideRecord
+from bellcrank.model.records import BodyRecord
+from bellcrank.model.scope import NAME
+from bellcrank.units import unit_system
+
+if TYPE_CHECKING:
+    from bellcrank.api.system import System
+
+
+SPAN = {"rack": (-0.06, 0.06), "roll": (-0.15, 0.15)}  # of a second input in a table made for a joint, m or rad
+ACCURACY = {False: 1e-8, True: 1e-6}  # of such a table, m and rad: quintic with one input, bicubic with two
+
+
+class LinkageJoint:
+    """A linkage between a base and a carrier of a System."""
+
+    def __init__(
+        self,
+        system: System,
+        name: str,
+        linkage: Any,
+        guide: Any,
+        base: Any,
+        carrier: BodyRecord,
+        at: tuple[float, float, float],
+    ) -> None:
+        self._system, self.name, self.linkage, self._guide = system, name, linkage, guide
+        self._base, self._at = base, at
+        self._follows: tuple[tuple[str, int], ...] = ()
+        self._given: Any = None
+        self._bodies: dict[str, Any] = {linkage.chain.carrier: carrier.name, BASE: base}
+
+    @property
+    def q(self) -> Expr:
+        """The coordinate: travel of the wheel centre, up from the drawn position (of an axle: `carrier.q[2]` is the roll)."""
+        name = self._bodies[self.linkage.chain.carrier]
+        own = sum(1 for body, _ in self._follows if body == name)
+        return Symbol(f"q({name})" if own == 1 else f"q({name}, 1)", "coordinate")
+
+    @property
+    def u(self) -> Expr:
+        """The rate of travel."""
+        name = str(self.q)[2:]
+        return Symbol(f"u({name}", "speed")
+
+    def link(
+        self, name: str, *, mass: Any = 0, inertia: Any = 0, cm: Sequence[Any] | None = None, label: str | None = None
+    ) -> BodyHandle:
+        """The body of an internal link, `<joint>.<link>`: its frame is that of the base as drawn, so points and `cm` (default: the link's
+        reference point) are coordinates of the base. Without mass it costs nothing."""
+        chain = self.linkage.chain
+        if name == chain.carrier:
+            raise ModelError(f"'{name}' is the carrier itself: body '{self._bodies[name]}'", self._system.name)
+        if name not in self.linkage.links:
+            listed = ", ".join(self.linkage.links)
+            raise ModelError(
+                f"linkage '{self.name}' has no link '{name}'.{did_you_mean(name, self.linkage.links)} It has: {listed}.",
+                self._system.name,
+            )
+        where = self.linkage.origins[name]
+        body = f"{self.name}.{name}"
+        if name not in self._bodies:
+            guide = GuideRecord(
+                self._guide,
+                name,
+                0,
+                self._follows,
+                self._at,
+                (float(where[0]), float(where[1]), float(where[2])),
+                self._given,
+            )
+            self._system.description.bodies.append(BodyRecord(body, self._base, label, 0, 0, guide=guide))
+            self._bodies[name] = body
+        record = next(b for b in self._system.description.bodies if b.name == body)
+        at = self._lengths([x + y for x, y in zip(where, self._at, strict=True)])
+        if mass != 0 or inertia != 0:
+            record.mass, record.inertia, record.cm = mass, inertia, tuple(at if cm is None else cm)
+        return BodyHandle(body, [], [])
+
+    def _lengths(self, metres: Sequence[float]) -> list[float]:
+        """m in the length unit of the system."""
+        units = unit_system(self._system.description.units)
+        metre = units.parse_unit("m").to_equation(1.0) / units.parse_unit(units.length).to_equation(1.0)
+        return [float(x) * float(metre) for x in metres]
+
+    def point(self, name: str) -> PointHandle:
+        """A hard point as a point of the system, `<joint>.<point>`, on the body it belongs to."""
+        points = self.linkage.chain.points
+        if name not in points:
+            raise ModelError(
+                f"linkage '{self.name}' has no hard point '{name}'.{did_you_mean(name, points)} It has: {', '.join(points)}.",
+                self._system.name,
+            )
+        body, full = points[name].body, f"{self.name}.{name}"
+        if all(p.name != full for p in self._system.description.points):
+            if body not in self._bodies:
+                self.link(body)
+            at = self._lengths([x + y for x, y in zip(points[name].at, self._at, strict=True)])
+            parent = self._base if self._base is not None else None
+            self._system.add_point(
+                full, self._bodies[body] if body != BASE else parent, at=tuple(at), coordinates_of=parent
+            )
+        return PointHandle(full)
+
+    def add_spring(
+        self,
+        name: str,
+        between: Sequence[str] | str,
+        *,
+        stiffness: float,
+        damping: float = 0.0,
+        free_length: float | None = None,
+        preload: float | None = None,
+        ride: tuple[float, float] | None = None,
+        stop: Any = None,
+    ) -> ForceHandle:
+        """A spring and damper between two hard points (or along a strut of the file), in user units of the system.
+
+        Its free length is given by one of: `free_length`; `preload`, its push as drawn; `ride` = (travel, load), the vertical load at the wheel
+        centre that it carries at that travel. `stop` is a table of a further push against shortening from the drawn length (positive: shorter).
+        Stiffness, damping and free length become parameters `<name>_k`, `<name>_c`, `<name>_l0`.
+        """
+        struts = {x.name: x.points for x in self.linkage.chain.struts}
+        if isinstance(between, str) and between not in struts:
+            raise ModelError(
+                f"linkage '{self.name}' has no strut '{between}'.{did_you_mean(between, struts)}", self._system.name
+            )
+        first, second = struts[between] if isinstance(between, str) else between
+        if sum(x is not None for x in (free_length, preload, ride)) != 1:
+            raise ModelError(f"spring '{name}': give one of free_length=, preload= and ride=", self._system.name)
+        points = self.point(first), self.point(second)
+        if free_length is None:
+            (metre,) = self._lengths([1.0])
+            travel = 0.0 if ride is None else float(ride[0]) / metre
+            pose = self.linkage.solve(travel)
+            a, b = pose.point(first), pose.point(second)
+            line = a.position - b.position
+            length = float(np.linalg.norm(line))
+            ratio = float(line @ (a.d - b.d)) / length
+            if ride is not None and abs(ratio) < 1e-6:
+                raise ModelError(
+                    f"spring '{name}': at travel {ride[0]} it does not feel the wheel (motion ratio {ratio:.2g})",
+                    self._system.name,
+                )
+            push = preload if ride is None else -float(ride[1]) / ratio
+            assert push is not None
+            free_length = length * metre + push / stiffness
+        system = self._system
+        system.add_parameter(f"{name}_k", stiffness, "F/L", f"stiffness of {name}")
+        system.add_parameter(f"{name}_c", damping, "F*T/L", f"damping of {name}")
+        system.add_parameter(f"{name}_l0", free_length, "L", f"free length of {name}")
+        push_text = f"{name}_k*({name}_l0 - x) - {name}_c*v"
+        if stop is not None:
+            system.define(f"{name}_stop", stop)
+            push_text += f" + {name}_stop(x0 - x)"
+        return system.add_strut(name, magnitude=push_text, between=points)
+
+
+def add_linkage(
+    system: System,
+    name: str,
+    linkage: Linkage | Table,
+    base: Any,
+    carrier: Any,
+    exact: bool,
+    rack: Any,
+    at: Sequence[float],
+    accuracy: float | None,
+    extend: bool,
+) -> LinkageJoint:
+    """See `System.add_linkage`."""
+    d = system.description
+    wanted = carrier if isinstance(carrier, str) else carrier.name
+    record = next((b for b in d.bodies if b.name.lower() == str(wanted).lower()), None)
+    if record is None:
+        known = [b.name for b in d.bodies]
+        raise ModelError(f"linkage '{name}': no body is called '{wanted}'.{did_you_mean(str(wanted), known)}", d.name)
+    if _name(record.parent) != _name(base):
+        raise ModelError(
+            f"linkage '{name}': the carrier '{record.name}' must be added with parent={_name(base)!r}, its base", d.name
+        )
+    if record.guide is not None:
+        raise ModelError(f"linkage '{name}': the carrier '{record.name}' has a linkage already", d.name)
+    if not isinstance(linkage, Linkage | Table):
+        raise ModelError(f"linkage '{name}': a Linkage or a Table is needed, given {type(linkage).__name__}", d.name)
+    where = (float(at[0]), float(at[1]), float(at[2]))
+    kinds = [i.kind for i in linkage.chain.inputs]
+    second = rack is not None or "roll" in kinds
+    if rack is not None and "rack" not in kinds:
+        raise ModelError(f"linkage '{name}': '{linkage.name}' has no rack; its inputs are {', '.join(kinds)}", d.name)
+    guide = _guide(name, linkage, exact, second, accuracy, extend)
+    own = 2 if "roll" in kinds else 1
+    follows = [(record.name, 0)] + ([(record.name, 1)] if own == 2 else [])
+    body = None if rack is None else _rack_body(system, name, rack, linkage, base)
+    given = rack if body is None else None
+    if body is not None:
+        follows.append((body, 0))
+    joint = LinkageJoint(system, name, linkage, guide, base, record, where)
+    joint._follows, joint._given = tuple(follows), given
+    drawn = linkage.chain.place(linkage.chain.wheel_centre)
+    start = guide.numbers(linkage.chain.carrier, [0.0] * len(guide.kinds()), 1.0)["p"]
+    moved = (float(start[0]), float(start[1]), float(start[2])) if max(abs(start - drawn)) > 1e-9 else drawn
+    record.guide = GuideRecord(guide, linkage.chain.carrier, own, tuple(follows), where, moved, given)
+    letters = [""] if own == 1 else [", 1", ", 2"]
+    if isinstance(carrier, BodyHandle):
+        carrier.q = States([Symbol(f"q({record.name}{i})", "coordinate") for i in letters], f"{record.name}.q")
+        carrier.u = States([Symbol(f"u({record.name}{i})", "speed") for i in letters], f"{record.name}.u")
+    return joint
+
+
+def _name(body: Any) -> str:
+    return "n" if body is None else str(body if isinstance(body, str) else body.name).lower()
+
+
+def _rack_body(system: System, name: str, rack: Any, linkage: Any, base: Any) -> str | None:
+    """The body whose sliding is the rack travel: one translation in the base, along the linkage's rack axis. None if the rack is no body but a
+    formula."""
+    wanted = rack if isinstance(rack, str) else getattr(rack, "name", None) if isinstance(rack, BodyHandle) else None
+    record = next((b for b in system.description.bodies if b.name.lower() == str(wanted).lower()), None)
+    if record is None:
+        formula = isinstance(rack, str | int | float | Expr) or hasattr(rack, "syntax")
+        if isinstance(rack, BodyHandle | bool) or not formula:
+            raise ModelError(
+                f"linkage '{name}': rack={rack!r} is neither a body of the system nor a formula over time, inputs and parameters",
+                system.name,
+            )
+        scalars = [v.name.lower() for v in system.description.variables] + [
+            n.lower() for n in system.description.definitions
+        ]
+        bodies = [b.name for b in system.description.bodies]
+        if (
+            isinstance(rack, str)
+            and NAME.fullmatch(rack)
+            and rack.lower() not in [*scalars, *system.description.parameters, "t"]
+        ):
+            raise ModelError(
+                f"linkage '{name}': rack={rack!r} names no body, input, parameter or definition that the system has so far."
+                f"{did_you_mean(rack, [*bodies, *scalars])}",
+                system.name,
+            )
+        return None
+    axis = next(i.axis for i in linkage.chain.inputs if i.kind == "rack")
+    given = record.translate
+    slide = given[0] if isinstance(given, tuple | list) and len(given) == 1 else given
+    vector = tuple(1.0 if i == slide - 1 else 0.0 for i in range(3)) if isinstance(slide, int) else slide
+    rotates = record.rotate not in ((), None, [])
+    if _name(record.parent) != _name(base) or rotates or not isinstance(vector, tuple) or len(vector) != 3:
+        raise ModelError(
+            f"linkage '{name}': the rack '{record.name}' must slide in '{_name(base)}' along one axis", system.name
+        )
+    if any(abs(float(a) - b) > 1e-9 for a, b in zip(vector, axis, strict=True)):
+        raise ModelError(
+            f"linkage '{name}': the rack '{record.name}' slides along {vector}, the linkage's rack along {axis}",
+            system.name,
+        )
+    return record.name
+
+
+def _guide(name: str, linkage: Linkage | Table, exact: bool, second: bool, accuracy: float | None, extend: bool) -> Any:
+    if isinstance(linkage, Linkage):
+        if exact:
+            return ExactGuide(name, linkage, second, ImplicitWriter(name, implicit(linkage, second)))
+        span = SPAN[linkage.inputs[1]] if second else None
+        fine = ACCURACY[second] if accuracy is None else accuracy
+        return _guide(name, linkage.table(accuracy=fine, rack=span), False, second, accuracy, extend)
+    table = linkage
+    return TableGuide(
+        name,
+        table,
+        second,
+        lambda routine, part: LookupWriter(routine, partial(pose_lookup, table, part, extend)),
+        extend,
+    )

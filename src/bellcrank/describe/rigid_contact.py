@@ -1,0 +1,71 @@
+"""Rigid wheels: what `add_contact` without a tyre adds to a description.
+
+The model gets inputs for what the ground exerts and outputs for what a run has to know; flight, impact and rolling happen in the run.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from bellcrank.describe.contacts import Ground, _point, _upwards
+from bellcrank.errors import ModelError
+from bellcrank.model.contact import INPUTS, OUTPUTS, RigidContact
+from bellcrank.model.formula import cross, dot, dxdt, pos, rot, vel
+
+if TYPE_CHECKING:
+    from bellcrank.api.system import System
+
+
+def add_rigid_contact(
+    s: System,
+    name: str,
+    at: Any,
+    rim: Any,
+    terrain: Ground,
+    restitution: Any,
+    rolling_resistance: Any,
+    wheel: Any,
+    below: str,
+) -> RigidContact:
+    """A rigid wheel: inputs for what the ground exerts, outputs for what the run has to know."""
+    point = _point(s, name, at)
+    problems = []
+    if not hasattr(terrain, "nearest") or not hasattr(terrain, "shape"):
+        problems.append(f"terrain={terrain!r} is not one of bc.terrain")
+    if not isinstance(rim, int | float) or not rim > 0:
+        problems.append(f"rim={rim!r}: the radius of a rigid wheel must be a positive number")
+    pair = restitution if isinstance(restitution, tuple | list) else ()
+    if len(pair) != 2 or not (0 <= pair[0] <= 1 and -1 <= pair[1] <= 1):
+        problems.append(f"restitution={restitution!r} must be (normal from 0 to 1, tangential from -1 to 1)")
+    if not isinstance(rolling_resistance, int | float) or not 0 <= rolling_resistance < math.inf:
+        problems.append(
+            f"rolling_resistance={rolling_resistance!r}: that of a rigid wheel must be a number of at least 0"
+        )
+    if below not in ("raise", "error"):
+        problems.append(f"below={below!r} must be 'raise' or 'error'")
+    if problems:
+        raise ModelError(f"contact '{name}': " + "; ".join(problems), s.name)
+    along, up = s.inertial[1], s.inertial[3] if _upwards(s) else -s.inertial[3]
+    axis = cross(up, along)
+    used = INPUTS if wheel is not None else INPUTS[:2]
+    for part, units in zip(used, ("F", "F", "F*L"), strict=False):
+        s.add_variable(f"{name}.{part}", units=units, label=f"of the ground on {name}: {part}")
+    s.add_force(f"{name}.x", magnitude=f"{name}.fx", direction=along, at=point, label=f"horizontal force on {name}")
+    s.add_force(f"{name}.z", magnitude=f"{name}.fz", direction=up, at=point, label=f"vertical force on {name}")
+    spin: Any = 0
+    if wheel is not None:
+        s.add_moment(f"{name}.moment", magnitude=f"{name}.m", direction=axis, on=wheel, label=f"moment on {name}")
+        spin = rim * dot(rot(wheel), axis)
+    v = vel(point)
+    values = (
+        dot(pos(point), along), dot(pos(point), up), dot(v, along), dot(v, up), spin, dot(dxdt(v), along), dot(dxdt(v), up),
+        dxdt(spin) if wheel is not None else 0,
+    )  # fmt: skip
+    for part, value in zip(OUTPUTS, values, strict=True):
+        s.add_output(value, f"{name}.{part}", label=f"{part} of {name}")
+    s.set_run(inputs={f"{name}.{part}": 0.0 for part in used})
+    e = (float(pair[0]), float(pair[1]))
+    contact = RigidContact(name, float(rim), terrain, e, wheel is not None, below, float(rolling_resistance))
+    s.description.contacts.append(contact)
+    return contact

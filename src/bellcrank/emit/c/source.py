@@ -1,0 +1,676 @@
+"""C99 source of a program: constants, derivatives, outputs, closed loops, and the loop of a whole run.
+
+In:  a `Program`, and the words for its comments. Out: one file that needs nothing but a C compiler. Statements are arranged by
+`schedule`; functions beyond some length are cut into several that share what they need in an array z, because compile
+time grows faster than the length of a function.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from importlib.resources import files
+from math import ceil
+from typing import TypeVar
+
+from bellcrank.emit.c.printer import CPrinter, external_calls
+from bellcrank.emit.c.tables import table_functions
+from bellcrank.emit.names import comment, safe_names
+from bellcrank.emit.routines import c_prototype, c_texts
+from bellcrank.emit.schedule import BEST, Options, Schedule, needed, schedule
+from bellcrank.emit.steps import Angles, Step, step_expressions, step_targets, symbols_in
+from bellcrank.expr import ZERO, Expr, Func, Symbol, postorder
+from bellcrank.expr.table import Table
+from bellcrank.program.lookup import routine_source
+from bellcrank.program.program import Loops, Program
+from bellcrank.program.statements import Assign, Call, Reduce, Scales, Section, Solve
+
+LONGEST = 500  # statements in one function of several; twice as many may stay in one
+TIME = Symbol("t", "time")
+T = TypeVar("T")
+OWN_NAMES = frozenset(
+    (
+        "t",
+        "q",
+        "u",
+        "p",
+        "c",
+        "w",
+        "x",
+        "z",
+        "qd",
+        "ud",
+        "out",
+        "sincos_all",
+        "solve_symmetric",
+        "sign",
+        "smaller",
+        "larger",
+    )
+    + ("call_external", "memory_of", "LANES", "EXPORT", "SEPARATE")
+)  # what the statements of a function may use besides the names of the model
+
+
+@dataclass(frozen=True)
+class Words:
+    """What comments say about names: labels and units, by the name of a symbol, or by `output_key` of an output."""
+
+    label: Mapping[str, str] = field(default_factory=dict)
+    unit: Mapping[str, str] = field(default_factory=dict)
+
+
+NO_WORDS = Words()
+
+
+def output_key(name: str) -> str:
+    """The key of an output, which may be called as a parameter is."""
+    return f"output {name}"
+
+
+def c_source(
+    program: Program,
+    words: Words = NO_WORDS,
+    options: Options = BEST,
+    outside: Iterable[str] = (),
+    longest: int = LONGEST,
+    extra: Mapping[str, Section] | None = None,
+    dae: bool = False,
+) -> str:
+    """The program as C source. External routines named in `outside` are called back even if they are given in C.
+
+    `extra` are further functions by name, which store the results of their sections in `out`. With `dae`, runs of a model with
+    closed loops are those of methods for differential-algebraic equations.
+    """
+    source = _DaeSource if dae and program.loops is not None else _Source
+    return source(program, words, options, outside, longest).text(extra or {})
+
+
+class _Source:
+    """One source file in the making."""
+
+    def __init__(self, program: Program, words: Words, options: Options, outside: Iterable[str], longest: int) -> None:
+        self.program, self.words, self.longest = program, words, longest
+        self.groups = {"q": program.coordinates, "u": program.speeds, "p": program.parameters, "w": program.inputs}
+        self.names = safe_names([s for group in self.groups.values() for s in group], OWN_NAMES)
+        self.place = {s: f"{letter}[{i}]" for letter, group in self.groups.items() for i, s in enumerate(group)}
+        self.place[TIME] = self.names[TIME] = "t"
+        self.fixed = {s: f"c[{i}]" for i, s in enumerate(program.constant_symbols)}
+        self.tables = table_functions([r for r in program.routines if isinstance(r, Table)])
+        self.calls = external_calls(program, outside)
+        self.derivatives = schedule(program.derivatives, options, program.coordinates)
+        wanted = needed(program.outputs, program.derivatives.statements)
+        self.outputs = schedule(wanted, Options(critical_path=False))
+        self.closure = schedule(program.closure, options)
+        self.quick = [schedule(s, options) for s in (program.quick_q, program.quick_u)]
+        self.careful = schedule(program.careful, Options(critical_path=False))
+        own = {"start": program.start, "update": program.update, "entry": program.entry, "echo": program.echo}
+        plans = {name: schedule(x, Options(critical_path=False)) for name, x in own.items() if x.results}
+        self.once = {name: plan for name, plan in plans.items() if name in ("entry", "echo")}
+        self.kept = {name: plan for name, plan in plans.items() if name not in self.once}
+
+    def printer(self) -> CPrinter:
+        return CPrinter({**self.names, **self.fixed}, self.tables.names, self.calls)
+
+    def text(self, extra: Mapping[str, Section]) -> str:
+        parts = [self._head(), self._helpers(), *self.tables.text, self._externals(), self._constants()]
+        rates = {
+            "qd": [f"{s.name}'" for s in self.program.coordinates],
+            "ud": [f"{s.name}'" for s in self.program.speeds],
+        }
+        parts += [
+            "/* ---- rates of coordinates and speeds */\n",
+            self._function("derivatives", self.derivatives, rates),
+        ]
+        channels = {"out": self.program.output_names}
+        parts += ["/* ---- further channels */\n", self._function("outputs", self.outputs, channels)]
+        if self.program.loops is not None:
+            rows = {"out": _rows(self.program, self.program.loops)}
+            parts += ["/* ---- constraints of closed loops */\n", self._function("closure", self.closure, rows, True)]
+            parts += self._looped(self.program.loops, rates)
+        for name, plan in (self.kept | self.once).items():
+            parts.append(self._function(name, plan, {"out": self._kept_names(name)}))
+        for name, section in extra.items():
+            stored = {"out": [f"{name} {i}" for i in range(1, len(section.results) + 1)]}
+            parts.append(self._function(name, schedule(section, Options(critical_path=False)), stored))
+        parts.append(self._run())
+        return "\n".join(p for p in parts if p)
+
+    # ---- parts of the file
+
+    @property
+    def _loop_calls(self) -> tuple[str, ...]:
+        return _CLOSURE
+
+    def _looped(self, loops: Loops, rates: Mapping[str, Sequence[str]]) -> list[str]:
+        """What a run with closed loops calls besides `closure`."""
+        careful = {"out": [*rates["qd"], *rates["ud"], "ratio of pivots"]}
+        return [
+            *self._quick(loops),
+            "/* ---- rates near singular positions */\n",
+            self._function("careful", self.careful, careful),
+        ]
+
+    def _head(self) -> str:
+        p, count = self.program, self.program.count
+        lines = [
+            f"/* {comment(p.name)}",
+            "",
+            f"   {len(p.coordinates)} coordinates, {len(p.speeds)} independent speeds. One evaluation of their rates takes"
+            f" {count.add} additions,",
+            f"   {count.multiply} multiplications, {count.divide} divisions and {count.function} function calls. Written by"
+            " Bellcrank; equation units: rad and",
+            "   consistent units of length, mass and time. Units below are the user's.",
+            "",
+            "   constants(p, c)                               what follows from the parameters alone",
+            "   derivatives(t, q, u, p, c, w, qd, ud, x)      rates of all coordinates and speeds",
+            "   outputs(t, q, u, p, c, w, out, x)             further channels",
+            *(self._loop_calls if p.loops is not None else ()),
+            *(_KEPT_CALLS if self.kept else ()),
+            *(_ONCE_CALLS[name] for name in self.once),
+            "   run(job)                                      a whole run with a fixed step",
+            "",
+        ]
+        kinds = {"q": "coordinates", "u": "speeds", "p": "parameters", "w": "inputs"}
+        for letter, group in self.groups.items():
+            lines += [f"   {kinds[letter]}"] if group else []
+            lines += [self._entry(f"{letter}[{i}]", s.name) for i, s in enumerate(group)]
+        lines += ["   outputs"] if p.output_names else []
+        lines += [self._entry(f"out[{i}]", name, output_key(name)) for i, name in enumerate(p.output_names)]
+        lines += ["*/", "", template("head.c")]
+        n_q, n_u = len(p.coordinates), len(p.speeds)
+        sizes = {"Q": n_q, "U": n_u, "S": n_q + n_u, "P": len(p.parameters), "C": len(self.fixed), "W": len(p.inputs)}
+        sizes["I"] = len(p.given_inputs)
+        sizes["OUT"] = len(p.output_names)
+        if p.loops is not None:
+            k = p.loops.scales
+            sizes |= {"G": len(p.loops.g), "V": len(p.loops.v), "RG": k.rank_g, "RV": k.rank_v}
+        lines.append(f"enum {{ {', '.join(f'N_{k} = {v}' for k, v in sizes.items())} }};")
+        return "\n".join([*lines, ""])
+
+    def _entry(self, place: str, name: str, key: str = "") -> str:
+        unit, label = (words.get(key or name, "") for words in (self.words.unit, self.words.label))
+        shown = f"{comment(name)}{f' ({comment(unit)})' if unit else ''}"
+        return f"     {place:7} {shown:24} {comment(label) if label != name else ''}".rstrip()
+
+    def _helpers(self) -> str:
+        """Routines that the statements call."""
+        used = set()
+        plans = (
+            self.derivatives,
+            self.outputs,
+            self.closure,
+            *self.quick,
+            self.careful,
+            *(self.kept | self.once).values(),
+        )
+        steps = [s for plan in plans for s in plan.steps]
+        for node in postorder([e for s in self.program.sections for e in _roots(s)]):
+            if isinstance(node, Func) and node.function is None:
+                used.add(node.name)
+        parts = [_HELPERS[name] for name in ("sign", "min", "max") if name in used]
+        if any(isinstance(s, Angles) for s in steps):
+            parts.append(template("sincos.c"))
+        if any(isinstance(s, Solve | Reduce) for s in steps):
+            parts.append(template("solve.c"))
+        if self.program.loops is not None:
+            parts += self._null_space(self.program.loops.scales)
+        if self.tables.names or self.program.given_inputs:
+            parts.append(template("spline.c"))
+        if any(len(t.axes) == 2 for t in self.tables.names):
+            parts.append(template("surface.c"))
+        return "\n".join(parts)
+
+    def _null_space(self, scales: Scales) -> list[str]:
+        """How rows of loops are eliminated in numbers."""
+        return [template("pivoted.c").replace("@SCALES@", _scales(scales)), template("null_space.c")]
+
+    def _externals(self) -> str:
+        lines = [template("externals.c")]
+        own = [c for c in self.calls.values() if c.function is not None]
+        if any(c.function is None for c in self.calls.values()):
+            lines.append(template("callback.c"))
+        if any(c.routine.memory for c in own):
+            lines.append(template("memory.c"))
+        lines += [c_prototype(c.routine) for c in own if c.foreign]
+        lines += c_texts((c.routine, routine_source(self.program, c.routine, "c")) for c in own if not c.foreign)
+        return "\n".join(lines)
+
+    def _constants(self) -> str:
+        printer = self.printer()
+        pieces = _cut([s for s in self.program.constants.statements if isinstance(s, Assign)], self.longest)
+        head = "(const double *restrict p, double *restrict c)"
+        lines = ["/* ---- what follows from the parameters alone */", ""]
+        for number, piece in enumerate(pieces, 1):
+            loads, used = self._loads([s.value for s in piece])
+            unused = {"p"} - used | ({"c"} if not piece else set())
+            stores = [f"{self.fixed[s.target]} = {printer.expr(s.value)};" for s in piece]
+            name = "EXPORT void constants" if len(pieces) == 1 else f"SEPARATE static void constants_{number}"
+            lines += _block(name + head, [*_void(unused), *loads, *stores])
+        if len(pieces) > 1:
+            calls = [f"constants_{number}(p, c);" for number in range(1, len(pieces) + 1)]
+            lines += _block(f"EXPORT void constants{head}", calls)
+        return "\n".join(lines)
+
+    def _loads(self, roots: Iterable[Expr], known: Iterable[Expr] = ()) -> tuple[list[str], set[str]]:
+        """Named copies of the arguments that expressions use and `known` do not, and the letters of these arguments."""
+        found = {*symbols_in(roots)}.difference(symbols_in(known))
+        used = {self.place[s][0] for s in found if s in self.place} | {"c" for s in found if s in self.fixed}
+        lines = []
+        for letter, group in self.groups.items():
+            taken = [f"{self.names[s]} = {letter}[{i}]" for i, s in enumerate(group) if s in found]
+            lines += _wrapped("const double ", taken)
+        return lines, used
+
+    def _function(self, name: str, plan: Schedule, stores: Mapping[str, Sequence[str]], sparse: bool = False) -> str:
+        """A function in as many parts as its length asks for; stores: what is stored to each array, for comments.
+
+        `sparse`: zeros are not stored one by one.
+        """
+        printer = self.printer()
+        pieces = _cut(plan.steps, self.longest)
+        shared = _shared(pieces, plan.results)
+        lines: list[str] = []
+        calls = [f"double z[{len(shared)}];"] if shared else []
+        everywhere: set[str] = set()
+        for number, piece in enumerate(pieces[:-1], 1):
+            body, used = self._body(piece, (), shared, printer)
+            arguments = [a for a in _ARGUMENTS if a in used] + ["z"]
+            lines += _block(_signature(f"SEPARATE static void {name}_{number}", arguments), body)
+            calls.append(f"{name}_{number}({', '.join(arguments)});")
+            everywhere |= used
+        body, used = self._body(pieces[-1], plan.results, shared, printer)
+        unused = {*_ARGUMENTS} - everywhere - used | {array for array, notes in stores.items() if not notes}
+        targets = [(f"{array}[{i}]", note) for array, notes in stores.items() for i, note in enumerate(notes)]
+        results = [
+            f"{target} = {printer.expr(r)}; /* {comment(note)} */"
+            for (target, note), r in zip(targets, plan.results, strict=True)
+            if not (sparse and r is ZERO)
+        ]
+        if sparse:
+            results.insert(0, f"memset(out, 0, {len(targets)}*sizeof *out);")
+        head = _signature(f"EXPORT void {name}", ["t", "q", "u", "p", "c", "w", *stores, "x"])
+        return "\n".join([*lines, *_block(head, [*_void(unused), *calls, *body, *results])])
+
+    def _body(
+        self, piece: Sequence[Step], results: Sequence[Expr], shared: Mapping[Symbol, int], printer: CPrinter
+    ) -> tuple[list[str], set[str]]:
+        """Lines of a part of a function, and the letters of the arguments it uses.
+
+        What the first angles do not need is loaded after them: the C library may be called there, which would have to
+        save it.
+        """
+        roots = [e for s in piece for e in step_expressions(s)] + list(results)
+        printer.used = {*symbols_in(roots), *shared}
+        angles = next((i for i, s in enumerate(piece) if isinstance(s, Angles)), -1)
+        first = [e for s in piece[: angles + 1] for e in step_expressions(s)]
+        lines, used = self._loads(first)
+        later, used_later = self._loads(roots, first)
+        used |= used_later
+        lines += later if angles < 0 else []
+        known: set[Symbol] = set()
+        for i, s in enumerate(piece):
+            for symbol in _shared_in(step_expressions(s), shared, known):
+                lines.append(f"const double {symbol.name} = z[{shared[symbol]}];")
+            lines += printer.step(s)
+            known.update(step_targets(s))
+            lines += [f"z[{shared[t]}] = {t.name};" for t in step_targets(s) if t in shared]
+            lines += later if i == angles else []
+            if isinstance(s, Call) and (self.calls[s.routine].function is None or s.routine.memory):
+                used.add("x")
+        for symbol in _shared_in(results, shared, known):
+            lines.append(f"const double {symbol.name} = z[{shared[symbol]}];")
+        return lines, used
+
+    def _run(self) -> str:
+        text = self._with_kept(self._with_loops(template("run.c")))
+        inputs = template("inputs.c") if self.program.given_inputs else ""
+        setting = "    if (set_inputs(job, t, w))\n        return INPUT_FAILED;\n" if self.program.given_inputs else ""
+        return text.replace("@INPUTS@", f"\n{inputs}").replace("@SET@", setting)
+
+    def _kept_names(self, section: str) -> list[str]:
+        if section == "echo":
+            return list(self.program.echo_names)
+        if section == "entry":
+            return [s.name for s in self.program.parameters[len(self.program.given_parameters) :]]
+        kept = [s.name for s in self.program.inputs if s.kind == "kept"]
+        first = len(self.program.start.results)
+        return kept[:first] if section == "start" else kept[first:]
+
+    def _with_kept(self, text: str) -> str:
+        """The run with values of external routines that are kept, or without."""
+        pieces = dict.fromkeys(_KEPT, "")
+        if self.kept:
+            hold, place = template("hold.c"), "N_I"
+            for name, margin in (("start", "        "), ("update", "    ")):
+                lines: list[str] = []
+                if name in self.kept:
+                    n = len(self.kept[name].results)
+                    lines.append(f"{name}(t, y, y + N_Q, job->p, job->c, w, kept, job->externals);")
+                    lines.append(f"memcpy(w + {place}, kept, {n}*sizeof *kept);")
+                    place = f"N_I + {n}"
+                hold = hold.replace(f"@{name.upper()}@", "".join(f"{margin}{line}\n" for line in lines))
+            pieces = {**_KEPT, "HOLD": hold, "UPDATE": _KEPT["UPDATE"] if "update" in self.kept else ""}
+        for name, piece in pieces.items():
+            text = text.replace(f"@{name}@", piece)
+        return text
+
+    def _quick(self, loops: Loops) -> list[str]:
+        """The correction of regular positions."""
+        if loops.quick is None:
+            return []
+        q, u = ([s.name for s in group] for group in (self.program.coordinates, self.program.speeds))
+        moved_q = [f"to be taken from {q[i]}" for i in loops.quick.q]
+        moved_u = [f"to be taken from {u[i]}" for i in loops.quick.u]
+        pivots = [f"pivot of {u[i]}" for i in loops.quick.u]
+        return [
+            "/* ---- correction of closed loops in regular positions */\n",
+            self._function("quick_q", self.quick[0], {"out": moved_q}),
+            self._function("quick_u", self.quick[1], {"out": [*moved_u, *pivots]}),
+        ]
+
+    def _with_loops(self, text: str) -> str:
+        """The run with what closed loops ask for, or without."""
+        pieces = dict.fromkeys(_LOOPS, "") | {"LAST": "INPUT_FAILED", "MOVE": "advance", "ACCEPT": "    (void)end;\n"}
+        if self.program.loops is not None:
+            quick = _quick_constants(self.program.loops)
+            pieces = {**_LOOPS, "CLOSED": template("keep.c").replace("@QUICK@", quick), "STEP": template("moved.c")}
+            if self.program.loops.quick is None:
+                pieces["STEP"] = pieces["STEP"].replace(_QUICK_CALL, "")
+            else:
+                pieces |= {name: pieces[name] + piece for name, piece in _STAGED.items()}
+            if not {*self.program.inputs}.intersection(symbols_in(_roots(self.program.closure))):
+                pieces["CLOSED"] = pieces["CLOSED"].replace("@SET@", "")
+        for name, piece in pieces.items():
+            text = text.replace(f"@{name}@", piece)
+        return text
+
+
+class _DaeSource(_Source):
+    """The same with runs by a method for differential-algebraic equations."""
+
+    def __init__(self, program: Program, words: Words, options: Options, outside: Iterable[str], longest: int) -> None:
+        empty = Section((), ())
+        program = replace(program, quick_q=empty, quick_u=empty, careful=program.system)  # in the place of `careful`
+        super().__init__(program, words, options, outside, longest)
+
+    @property
+    def _loop_calls(self) -> tuple[str, ...]:
+        return _REDUNDANT
+
+    def _looped(self, loops: Loops, rates: Mapping[str, Sequence[str]]) -> list[str]:
+        names, u = loops.names, [s.name for s in self.program.speeds]
+        stored = [
+            *rates["qd"],
+            *(f"M: {a}, {b}" for i, a in enumerate(u) for b in u[: i + 1]),
+            *(f"f: {a}" for a in u),
+            *(f"J: {row}, {a}" for row in names for a in u),
+            *(f"gamma: {row}" for row in names),
+            *loops.positions,
+            *(f"{row}: speed" for row in names),
+        ]
+        turning = schedule(self.program.turning, Options(critical_path=False))
+        return [
+            "/* ---- redundant equations: q', M (lower triangle), f, J, gamma, g, v; and q' alone */\n",
+            self._function("system_at", self.careful, {"out": stored}, True),
+            self._function("turning", turning, {"out": rates["qd"]}),
+        ]
+
+    def _null_space(self, scales: Scales) -> list[str]:
+        lines = [
+            f"#define USUAL_RATIO {scales.usual!r}",
+            *_wrapped_array("static const double ROW_SCALE[N_V] = {", scales.rows),
+            *_wrapped_array("static const double COLUMN_SCALE[N_U] = {", scales.columns),
+            "",
+        ]
+        return [template("pivoted.c").replace("@SCALES@", "\n".join(lines))]
+
+    def _with_loops(self, text: str) -> str:
+        assert self.program.loops is not None
+        paired = (
+            f"enum {{ N_PAIRED = {self.program.loops.paired} }}; /* rows of g whose rates are the same rows of v */\n"
+        )
+        text = text.replace(_DERIVATIVES, "")
+        pieces = {
+            **_DAE,
+            "CLOSED": paired + _structure(self.program, self.program.loops) + template("dae.c"),
+            "STEP": template("dae_step.c"),
+        }
+        for name, piece in pieces.items():
+            text = text.replace(f"@{name}@", piece)
+        return text
+
+
+def _shared_in(roots: Iterable[Expr], shared: Mapping[Symbol, int], known: set[Symbol]) -> list[Symbol]:
+    """Shared symbols met for the first time in this function."""
+    if not shared:
+        return []
+    found = [n for n in postorder(roots) if isinstance(n, Symbol) and n in shared and n not in known]
+    known.update(found)
+    return found
+
+
+def _shared(pieces: Sequence[Sequence[Step]], results: Sequence[Expr]) -> dict[Symbol, int]:
+    """Places in z of what one part of a function defines and a later one uses."""
+    home = {t: i for i, piece in enumerate(pieces) for s in piece for t in step_targets(s)}
+    shared: dict[Symbol, int] = {}
+    for i, piece in enumerate(pieces):
+        roots = [e for s in piece for e in step_expressions(s)] + (list(results) if i == len(pieces) - 1 else [])
+        for n in postorder(roots):
+            if isinstance(n, Symbol) and home.get(n, i) != i:
+                shared.setdefault(n, len(shared))
+    return shared
+
+
+def _cut(steps: Sequence[T], longest: int) -> list[Sequence[T]]:
+    """Steps in parts of about equal length, if there are many."""
+    if len(steps) <= 2 * longest:
+        return [steps]
+    size = ceil(len(steps) / ceil(len(steps) / longest))
+    return [steps[i : i + size] for i in range(0, len(steps), size)]
+
+
+def _roots(section: Section) -> list[Expr]:
+    return [e for s in section.statements for e in step_expressions(s)] + list(section.results)
+
+
+def _rows(program: Program, loops: Loops) -> list[str]:
+    """What `closure` stores, as `Loops.flat` lists it."""
+    q, u = ([s.name for s in group] for group in (program.coordinates, program.speeds))
+    positions = loops.positions
+    return [
+        *positions,
+        *(f"{name}: slope by {s}" for name in positions for s in q),
+        *(f"{name}: speed" for name in loops.names),
+        *(f"{name}: speed, slope by {s}" for name in loops.names for s in u),
+    ]
+
+
+_QUICK_CALL = """    if (!job->wary && (failed = quick_admit(job, h, end, next, w)) <= 0)
+        return -failed;
+"""
+
+
+def _quick_constants(loops: Loops) -> str:
+    """Places that the correction of regular positions moves, and the function that makes it; nothing without one."""
+    quick = loops.quick
+    if quick is None:
+        return ""
+    arrays = {"int QUICK_Q": quick.q, "int QUICK_U": quick.u, "double PIVOT_SCALE": quick.pivot_scales}
+    lines = [f"enum {{ N_QUICK_Q = {len(quick.q)}, N_QUICK_U = {len(quick.u)} }};"]
+    for name, numbers in arrays.items():
+        lines.append(f"static const {name}[] = {{{', '.join(repr(x) for x in numbers)}}};")
+    return "\n".join([*lines, "", template("quick.c")])
+
+
+def _structure(program: Program, loops: Loops) -> str:
+    """Where the entries of M and J stand that are not zero in every position, and what follows from it for J M^-1 J'."""
+    M, J = ([[x is not ZERO for x in row] for row in rows] for rows in (loops.M, loops.J))
+    columns = [[j for j, x in enumerate(row) if x] for row in J]
+    pairs = [sorted({*columns[r]}.intersection(columns[s])) for r in range(len(J)) for s in range(r + 1)]
+    diagonal = all(not x for i, row in enumerate(M) for j, x in enumerate(row) if i != j)
+    plain = tuple(program.turning.results) == program.speeds
+    arrays = {
+        "MASS_FROM[N_U]": (
+            [row.index(True) if any(row) else i for i, row in enumerate(M)],
+            "first entry of each row of M",
+        ),
+        "ROW_AT[N_V + 1]": (_starts(columns), "where the columns of each row of J begin"),
+        "ROW_COLUMN[]": ([j for row in columns for j in row] or [0], "columns"),
+        "PAIR_AT[]": (_starts(pairs), "where those begin that two rows have both"),
+        "PAIR_COLUMN[]": ([j for row in pairs for j in row] or [0], "these columns"),
+    }
+    flags = f"enum {{ DIAGONAL = {int(diagonal)}, SPEEDS_ARE_RATES = {int(plain)} }}; /* of M; is q' = u? */\n"
+    return flags + "".join(
+        f"static const int {name} = {{{', '.join(map(str, numbers))}}}; /* {note} */\n"
+        for name, (numbers, note) in arrays.items()
+    )
+
+
+def _starts(rows: Sequence[Sequence[int]]) -> list[int]:
+    return [sum(map(len, rows[:i])) for i in range(len(rows) + 1)]
+
+
+def _scales(k: Scales) -> str:
+    """Numbers that bring the rows of loops to entries of about one."""
+    return "\n".join(
+        [
+            f"#define USUAL_RATIO {k.usual!r}",
+            f"#define USUAL_ORDER {k.usual_order!r}",
+            f"enum {{ N_ORDER = {len(k.order)} }};",
+            "static const int ORDER[N_ORDER + 1][2] = { /* row and column of the pivots of `derivatives` */",
+            *(f"    {{{i}, {j}}}," for i, j in k.order),
+            "    {0, 0}",
+            "};",
+            *_wrapped_array("static const double ROW_SCALE[N_V] = {", k.rows),
+            *_wrapped_array("static const double COLUMN_SCALE[N_U] = {", k.columns),
+            "",
+        ]
+    )
+
+
+def _wrapped_array(head: str, numbers: Sequence[float]) -> list[str]:
+    return [head, *(f"    {x!r}," for x in numbers), "};"]
+
+
+def _block(head: str, body: Sequence[str]) -> list[str]:
+    return [head, "{", *(f"    {line}" if line else "" for line in body), "}", ""]
+
+
+def _wrapped(start: str, items: Sequence[str], width: int = 112) -> list[str]:
+    """Declarations, several to a line."""
+    lines: list[str] = []
+    for item in items:
+        if lines and len(lines[-1]) + len(item) + 2 < width:
+            lines[-1] += f", {item}"
+        else:
+            lines.append(start + item)
+    return [f"{line};" for line in lines]
+
+
+def template(name: str) -> str:
+    """Text of a file of C that is the same for all models."""
+    folder = "fortran" if name.endswith(".f90") else "c"
+    return (files("bellcrank.emit") / folder / "runtime" / name).read_text(encoding="utf-8")
+
+
+_ARGUMENTS = ("t", "q", "u", "p", "c", "w", "x")
+_KINDS = {
+    **dict.fromkeys("qupcw", "const double *restrict {}"),
+    **dict.fromkeys(("qd", "ud", "out", "z"), "double *restrict {}"),
+    "t": "double {}",
+    "x": "Externals *{}",
+}
+
+
+def _signature(head: str, arguments: Sequence[str]) -> str:
+    listed = [_KINDS[a].format(a) for a in arguments]
+    lines = _wrapped("", listed, 100)
+    return f"{head}(" + ",\n    ".join(line[:-1] for line in lines) + ")"
+
+
+def _void(unused: set[str]) -> list[str]:
+    return [f"(void){a};" for a in sorted(unused)]
+
+
+_CLOSURE = (
+    "   closure(t, q, u, p, c, w, out, x)             residuals of closed loops and their slopes",
+    "   careful(t, q, u, p, c, w, out, x)             rates near singular positions, and how near they are",
+)
+_REDUNDANT = (
+    _CLOSURE[0],
+    "   system_at(t, q, u, p, c, w, out, x)           redundant equations with multipliers",
+    "   turning(t, q, u, p, c, w, out, x)             rates of coordinates alone",
+)
+_KEPT_CALLS = (
+    "   start, update(t, q, u, p, c, w, out, x)       the last of w: values of external routines kept over a run, over a step",
+)
+_ONCE_CALLS = {
+    "entry": "   entry(t, q, u, p, c, w, out, x)               the last of p: parameters that external routines give",
+    "echo": "   echo(t, q, u, p, c, w, out, x)                what external routines give to the echo of a run",
+}
+_JOB = """    double moved, residual;     /* out: how far the last step was moved to close the loops, and what is left */
+    double ratio, steady;       /* of pivots at the step reached: how near a singular position is, and one of `derivatives` */
+    int64_t worst;              /* out: the position row that was furthest from being closed */
+    const double *root_q, *root_u; /* roots of inverse inertias: the metric of corrections */
+    double *past;               /* times and accelerations of up to three steps before ... */
+    int32_t n_past;
+    int32_t wary;               /* is the present step near a singular position? */
+    double visit_time, visit_ratio; /* of the visit near a singular position that goes on; a ratio of 1: none */
+    double *passages;           /* out: time and ratio of visits that are over ... */
+    int64_t n_passages, most_passages; /* ... how many there were, and how many there is room for */
+    int32_t staged;             /* are loops closed at every stage of a step? */
+"""
+_LOOPS = {  # in the template of a run
+    "STATUS": ", NOT_CLOSED",
+    "LAST": "NOT_CLOSED",
+    "MOVED": _JOB,
+    "CLOSED": "",
+    "DECLARED": "static int wary_rates(Job *job, double t, const double *y, double *k, double *w);\n\n",
+    "WARY": "    if (job->wary)\n        return wary_rates(job, t, y, k, w);\n",
+    "STEP": "",
+    "MOVE": "moved",
+    "DEPTH": ", 0",
+    "BEGIN": "        if ((job->status = begin(job, w)))\n            return job->status;\n",
+    "BEGUN": "        remember(job, 0.0, job->k);\n",
+    "ACCEPT": "    accept(job, end, k_new);\n",
+    "MODES": "",
+    "PAUSE": "",
+}
+_STAGED = {  # where corrections of regular positions exist
+    "DECLARED": "static int staged_rates(Job *job, double t, const double *y, double *k, double *w);\n\n",
+    "WARY": "    if (job->staged)\n        return staged_rates(job, t, y, k, w);\n",
+}
+_DERIVATIVES = """    derivatives(t, y, y + N_Q, job->p, job->c, w, k, k + N_Q, job->externals);
+    return job->externals->failed ? EXTERNAL_FAILED : FINISHED;
+"""
+_DAE = {  # the same for methods for differential-algebraic equations
+    "STATUS": "",
+    "LAST": "INPUT_FAILED",
+    "MOVED": """    int32_t dae;                /* PROJECTION ... HALF_EXPLICIT */
+    int32_t free_fall;          /* are accelerations those without constraints? */
+    double alpha, beta, gamma;  /* of BAUMGARTE and STABILISED, 1/s */
+    double *frozen;             /* g and v at the start of the step, for each row of v */
+    int32_t fresh;              /* are the next rates those at the start of a step? */
+    int32_t way;                /* how linear systems are solved, found at the first one: UNDECIDED, BY_MULTIPLIERS, BY_NULL_SPACE */
+""",
+    "DECLARED": "static int dae_rates(Job *job, double t, const double *y, double *k, double *w);\n\n",
+    "WARY": "    return dae_rates(job, t, y, k, w);\n",
+    "MOVE": "dae_moved",
+    "DEPTH": "",
+    "BEGIN": "        job->fresh = 1;\n",
+    "BEGUN": "",
+    "ACCEPT": "    (void)end;\n",
+    "MODES": "",
+    "PAUSE": "",
+}
+_KEPT = {  # in the template of a run
+    "HOLD": "",
+    "HELD": "    memcpy(w + N_I, job->kept, (N_W - N_I)*sizeof *w);\n",
+    "FIRST": "        if ((job->status = hold(job, 1, 0.0, job->y, w)))\n            return job->status;\n",
+    "UPDATE": "    if (last && (failed = hold(job, 0, after, next, w)))\n        return failed;\n",
+}
+_HELPERS = {
+    "sign": "static inline double sign(double a) { return (double)((a > 0.0) - (a < 0.0)); }\n",
+    "min": "static inline double smaller(double a, double b) { return b < a ? b : a; }\n",
+    "max": "static inline double larger(double a, double b) { return b > a ? b : a; }\n",
+}

@@ -1,0 +1,51 @@
+"""The step that a stand-alone program begins with, for a model that leaves its step to error control."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bellcrank.errors import BellcrankError, ModelWarning
+from bellcrank.export.gather import FIXED
+from bellcrank.export.standalone.facts import Facts
+
+if TYPE_CHECKING:
+    from bellcrank.api.equations import Equations
+
+
+def with_stable_step(equations: Equations, facts: Facts) -> Facts:
+    """The facts with a step that is small enough, where the model has none because it asks for an adaptive method."""
+    run = equations.analysis.mechanism.description.run
+    if run.step is not None or not run.method or run.method.lower() in FIXED:
+        return facts
+    step = _stable_step(equations)
+    if step >= facts.step:
+        return facts
+    return replace(facts, step=step, notes=(*facts.notes, "The step follows from the fastest motion at the start."))
+
+
+def _stable_step(equations: Equations) -> float:
+    """A round step (s) with which rk4 is stable at the start: 1 over the largest eigenvalue of the rates; inf if that cannot be told."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ModelWarning)
+            sim = equations.compile(backend="python")
+            q, u = sim.complete()
+            y = np.concatenate([q, u])
+            h = 1e-6 * np.maximum(np.abs(y), 1.0)
+            columns = []
+            for i in range(len(y)):
+                ends = [y + sign * h[i] * np.eye(len(y))[i] for sign in (1, -1)]
+                rates = [np.concatenate(sim.derivatives(0.0, x[: len(q)], x[len(q) :])) for x in ends]
+                columns.append((rates[0] - rates[1]) / (2 * h[i]))
+            fastest = float(np.abs(np.linalg.eigvals(np.array(columns).T)).max(initial=0.0))
+    except (BellcrankError, ArithmeticError, ValueError, np.linalg.LinAlgError):
+        return math.inf
+    if not fastest > 0:
+        return math.inf
+    digits = 10.0 ** math.floor(math.log10(1 / fastest))
+    return max(d * digits for d in (1, 2, 5) if d * digits <= 1 / fastest)

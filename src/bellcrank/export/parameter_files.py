@@ -1,0 +1,190 @@
+"""Parameter files of a model: what they say as settings of a run, and the echo of a run as such a file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bellcrank.errors import RunError, did_you_mean
+from bellcrank.export.gather import program_facts
+from bellcrank.export.standalone.facts import Facts, Signal, default_input, signal_file
+from bellcrank.files.parsfile import RUN_KEYWORDS, SIGNALS, Entry, ParsFile, number_of, read_parsfile
+from bellcrank.files.record import guarded
+from bellcrank.run import inputs as signals
+from bellcrank.run.inputs import as_signal
+from bellcrank.run.result import Run
+
+if TYPE_CHECKING:
+    from bellcrank.api.equations import Equations
+    from bellcrank.api.simulation import Simulation
+
+
+def settings_of(equations: Equations, pars: ParsFile | str | Path) -> dict[str, Any]:
+    """What a parameter file says, as arguments of `simulate`; all that is wrong with it is told at once."""
+    file = pars if isinstance(pars, ParsFile) else read_parsfile(pars)
+    reader = _Reader(program_facts(equations))
+    for entry in file.entries:
+        reader.read(entry)
+    if reader.problems:
+        raise RunError("\n".join(reader.problems))
+    return reader.settings
+
+
+class _Reader:
+    """Settings in the making."""
+
+    def __init__(self, facts: Facts) -> None:
+        self.facts = facts
+        self.parameters = {p.keyword.lower(): p.name for p in facts.parameters}
+        self.states = {s.keyword.lower(): s.keyword for s in facts.states}
+        for letter, group in (("q", facts.states[: facts.n_q]), ("u", facts.states[facts.n_q :])):
+            for i, s in enumerate(group, 1):
+                self.states.setdefault(f"{letter}({i})", s.keyword)
+        self.inputs = {s.keyword.lower(): s.name for s in facts.signals}
+        self.settings: dict[str, Any] = {"parameters": {}, "initial": {}, "inputs": {}}
+        self.problems: list[str] = []
+
+    def read(self, entry: Entry) -> None:
+        key = entry.keyword
+        word = entry.words[0] if entry.words else ""
+        if key in self.parameters or key in self.states:
+            value = number_of(word)
+            if value is None:
+                self._problem(entry, f"{key} needs a number, found '{word}'")
+            elif key in self.parameters:
+                self.settings["parameters"][self.parameters[key]] = value
+            else:
+                self.settings["initial"][self.states[key]] = value
+        elif key in self.inputs:
+            self._input(entry)
+        elif key in (r.lower() for r in self.facts.removed):
+            self._problem(entry, f"{key} follows from a constraint and cannot be given")
+        elif key in RUN_KEYWORDS:
+            self._run(entry, word)
+        else:
+            known = [*self.parameters.values(), *self.states.values(), *self.inputs.values(), *RUN_KEYWORDS]
+            self._problem(entry, f"no keyword is called '{key}'.{did_you_mean(key, known)}")
+
+    def _problem(self, entry: Entry, text: str) -> None:
+        self.problems.append(f"{entry.place}: {text}")
+
+    def _run(self, entry: Entry, word: str) -> None:
+        if entry.keyword == "method":
+            self.settings["method"] = word
+            return
+        value = number_of(word)
+        if value is None or value <= 0:
+            self._problem(entry, f"{entry.keyword} needs a positive number, found '{word}'")
+        elif entry.keyword == "iprint":
+            if value != int(value):
+                self._problem(entry, f"iprint needs a whole number of at least 1, found '{word}'")
+            self.settings["output_every"] = int(value)
+        else:
+            self.settings["t_end" if entry.keyword == "stopt" else "step"] = value
+
+    def _input(self, entry: Entry) -> None:
+        word = entry.words[0].lower() if entry.words else ""
+        value = number_of(word)
+        given: Any = value
+        if value is None and word == "file" and len(entry.words) > 1:
+            try:
+                given = read_signal(entry.words[1], entry.path.parent)
+            except RunError as error:
+                self.problems.append(f"{entry.place}: {error}")
+                return
+        elif value is None:
+            count = SIGNALS.get(word, 0)
+            numbers = [number_of(x) for x in entry.words[1 : 1 + count]]
+            found = [x for x in numbers if x is not None]
+            if not count:
+                kinds = ", ".join(SIGNALS)
+                self._problem(entry, f"{entry.keyword} needs a number or one of {kinds}, found '{word}'")
+                return
+            if len(found) < count:
+                self._problem(entry, f"{entry.keyword}: {word} needs {count} numbers")
+                return
+            try:
+                given = found[0] if word == "constant" else _MAKE[word](found)
+            except RunError as error:
+                self._problem(entry, str(error))
+                return
+        self.settings["inputs"][self.inputs[entry.keyword]] = given
+
+
+_MAKE: dict[str, Any] = {
+    "step": lambda a: signals.step(a[0], a[1], a[2]),
+    "ramp": lambda a: signals.ramp(*a),
+    "sine": lambda a: signals.sine(*a),
+    "chirp": lambda a: signals.chirp(*a),
+}
+
+
+def read_signal(name: str, folder: Path) -> Any:
+    """A sampled input from its file: straight lines, or cubic pieces."""
+    path = folder / name if (folder / name).is_file() else Path(name)
+    text = guarded("read", path, lambda: path.read_text(encoding="utf-8-sig"))
+    rows: list[list[float]] = []
+    for number, line in enumerate(text.split("\n"), 1):
+        if not line.strip() or line.strip().startswith("*"):
+            continue
+        found = [number_of(x) for x in line.replace(",", " ").split()]
+        row = [x for x in found if x is not None]
+        wrong = len(row) != len(found) or len(row) not in (2, 5)
+        if wrong or (rows and (len(row) != len(rows[0]) or row[0] <= rows[-1][0])):
+            what = "expected a time later than the one before and a value, or a time and four coefficients"
+            raise RunError(f"{path}, line {number}: {what}")
+        rows.append(row)
+    if len(rows) < 2:
+        raise RunError(f"{path}: an input needs at least two points")
+    data = np.array(rows)
+    if data.shape[1] == 2:
+        return signals.sampled(data[:, 0].tolist(), data[:, 1].tolist(), path.stem)
+    return signals.pieces(data[:, 0], data[:-1, 1:])
+
+
+def write_echo(sim: Simulation, run: Run, options: Mapping[str, Any], path: str | Path) -> Path:
+    """Writes a parameter file with every value as a run used it; sampled inputs go to files beside it."""
+    equations = sim.equations
+    path = Path(path)
+    facts = program_facts(equations)
+    values = {str(k).lower(): float(v) for k, v in options.get("parameters", {}).items()}
+    parameters = tuple(replace(p, value=values.get(p.name.lower(), p.value)) for p in facts.parameters)
+    states = tuple(replace(s, value=float(run[s.name][0]), given=True) for s in facts.states)
+    given = {str(k).lower(): v for k, v in options.get("inputs", {}).items()}
+    listed = tuple(_echoed(s, given.get(s.name.lower())) for s in facts.signals)
+    every = int(options.get("output_every", facts.every))
+    facts = replace(
+        facts, parameters=parameters, states=states, signals=listed, every=every, t_end=run.settings["t_end"],
+        step=run.settings["step"], method=run.settings["method"], **_from_routines(sim, facts, run, options),
+    )  # fmt: skip
+    files = {path: default_input(facts)}
+    files |= {path.with_name(s.file): signal_file(s) for s in listed if s.file}
+    for place, text in files.items():
+        guarded("write", place, lambda place=place, text=text: place.write_text(text, encoding="utf-8"))  # type: ignore[misc]
+    return path
+
+
+def _from_routines(sim: Simulation, facts: Facts, run: Run, options: Mapping[str, Any]) -> dict[str, Any]:
+    """What external routines gave when parameters had been read, and give to the echo."""
+    if not facts.entered and not facts.echoed:
+        return {}
+    states = [run[s.name][0] * s.factor for s in facts.states]
+    given, inputs = options.get("parameters"), options.get("inputs")
+    echoed = sim.echo(0.0, states[: facts.n_q], states[facts.n_q :], given, inputs)
+    entered = sim.parameter_values(given)[len(facts.parameters) :]
+    return {
+        "entered": tuple(replace(q, value=x / q.factor) for q, x in zip(facts.entered, entered, strict=True)),
+        "echoed": tuple(replace(q, value=echoed[q.name] / q.factor) for q in facts.echoed),
+    }
+
+
+def _echoed(signal: Signal, given: Any) -> Signal:
+    if given is None:
+        return signal
+    found = as_signal(given, signal.name)
+    kind = "" if found.name == "function" else found.name
+    return replace(signal, kind=kind, numbers=found.numbers, points=found.points, pieces=found.pieces)

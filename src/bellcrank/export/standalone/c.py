@@ -1,0 +1,175 @@
+"""A stand-alone program in C99: model.c holds the equations, program.c what surrounds them."""
+
+from __future__ import annotations
+
+from bellcrank.emit.c.printer import external_calls
+from bellcrank.emit.c.source import Words, c_source
+from bellcrank.emit.names import comment
+from bellcrank.emit.routines import fortran_file
+from bellcrank.export.standalone.facts import Facts, OutputChannel, Quantity, Signal, input_files
+from bellcrank.export.standalone.loops import inertia_functions, row_names
+from bellcrank.export.standalone.text import about, filled, indented, require_language, template
+from bellcrank.program.program import Program
+
+METHODS = ("rk2", "rk4", "euler")
+KINDS = ("constant", "step", "ramp", "sine", "chirp", "pieces")
+
+
+def c_program(program: Program, facts: Facts, words: Words) -> dict[str, str]:
+    """All files of the program, by name."""
+    require_language(program, "C", "c", "fortran")
+    foreign = [c.routine for c in external_calls(program).values() if c.foreign]
+    common = {"TITLE": comment(facts.title), "STEM": facts.stem, "ABOUT": about(facts, "   ")}
+    return {
+        "model.c": c_source(program, words, extra=inertia_functions(program)),
+        "program.c": filled(template("program.c"), common | _pieces(program, facts)),
+        "Makefile": filled(template("Makefile_fortran.c" if foreign else "Makefile.c"), common),
+        **({"routines.f90": fortran_file(foreign, facts.title)} if foreign else {}),
+        **input_files(facts),
+    }
+
+
+def _pieces(program: Program, facts: Facts) -> dict[str, str]:
+    memory = sum(c.routine.memory or 0 for c in external_calls(program).values())
+    pieces = {
+        "TITLE_STRING": c_string(facts.title),
+        "STEM_STRING": c_string(facts.stem),
+        "PARAMETERS": indented([*map(_quantity, facts.parameters), _NO_QUANTITY]),
+        "STATES": indented([*map(_quantity, facts.states), _NO_QUANTITY]),
+        "REMOVED": "".join(f"{c_string(r)}, " for r in facts.removed),
+        "CHANNELS": indented([*map(_channel, facts.channels), "{NULL, NULL, NULL, NULL, NULL, NULL, 1.0, 0}"]),
+        "N_GIVEN": str(len(facts.parameters)),
+        "N_CHANNELS": str(len(facts.channels)),
+        "T_END": repr(facts.t_end),
+        "STEP": repr(facts.step),
+        "EVERY": str(facts.every),
+        "METHOD": str(METHODS.index(facts.method)),
+        "MEMORY": str(memory),
+        "STOPPED": "an external routine failed",
+    }
+    pieces |= dict.fromkeys(
+        (
+            "INPUTS", "READ_INPUT", "ECHO_INPUTS", "SET_INPUTS", "ASSEMBLY", "ASSEMBLE", "STOPPED_VALUE", "ENTER",
+            "ECHO_ROUTINES", "ECHO_JOB", "ECHO_GIVEN",
+        ), ""
+    )  # fmt: skip
+    if facts.entered:
+        pieces["ENTER"] = _ENTER
+    if facts.entered or facts.echoed:
+        pieces |= {"ECHO_JOB": "Job *job, ", "ECHO_GIVEN": "&job, ", "ECHO_ROUTINES": _echo_routines(program, facts)}
+    if facts.signals:
+        pieces |= _inputs(facts)
+    if program.loops is not None:
+        pieces |= _loops(program, facts)
+    return pieces
+
+
+def _inputs(facts: Facts) -> dict[str, str]:
+    text = filled(
+        template("inputs.c"),
+        {
+            "N_SIGNALS": str(len(facts.signals)),
+            "SIGNALS": indented(map(_signal, facts.signals)),
+            "INPUT_SIGNAL": ", ".join(str(i) for i, _ in facts.inputs),
+            "INPUT_RATE": ", ".join(str(rate) for _, rate in facts.inputs),
+        },
+    )
+    return {
+        "INPUTS": text,
+        "READ_INPUT": "    if (read_input(keyword, rest, path, line))\n        return;\n",
+        "ECHO_INPUTS": "    echo_inputs(file);\n",
+        "SET_INPUTS": "    static Input inputs[N_I];\n    prepare_inputs(inputs);\n    job.inputs = inputs;\n    job.breaks = find_breaks(job.total, &job.n_breaks);\n",
+    }
+
+
+def _loops(program: Program, facts: Facts) -> dict[str, str]:
+    inputs = "    set_inputs(job, 0.0, w);\n" if program.given_inputs else "    w[0] = 0.0;\n"
+    text = filled(
+        template("assemble.c"),
+        {
+            "GUESSED": ", ".join(str(int(g)) for g in facts.guessed),
+            "ROWS": ", ".join(map(c_string, row_names(program))),
+            "W": inputs,
+        },
+    )
+    return {
+        "ASSEMBLY": text,
+        "ASSEMBLE": _ASSEMBLE,
+        "STOPPED": "the loop %s cannot be kept closed: a correction of %.2g was needed",
+        "STOPPED_VALUE": ", rows_of_loops[job->worst], job->moved",
+    }
+
+
+_ASSEMBLE = """    static double root_q[N_Q + 1], root_u[N_U + 1], past[3*(1 + N_U)];
+    assemble(&job, y);
+    find_metric(&job, y, root_q, root_u);
+    job.root_q = root_q;
+    job.root_u = root_u;
+    job.past = past;
+    job.visit_ratio = 1.0;
+"""
+_ENTER = """    static double entered[N_P - N_GIVEN];
+    entry(0.0, y, y + N_Q, p, c, kept, entered, &externals);
+    memcpy(p + N_GIVEN, entered, sizeof entered);
+"""
+
+
+def _echo_routines(program: Program, facts: Facts) -> str:
+    """What external routines gave when the parameters had been read, and give to the echo."""
+    lines = ['    fprintf(file, "\\n* from external routines\\n");']
+    for i, q in enumerate(facts.entered):
+        lines.append(_echo_line(q, f"job->p[N_GIVEN + {i}]"))
+    if facts.echoed:
+        n = len(facts.echoed)
+        lines.append(f"    double w[N_W + 1] = {{0.0}}, from_routines[{n}];")
+        lines += ["    set_inputs(job, 0.0, w);"] if program.given_inputs else []
+        place = "N_I"
+        for name, section in (("start", program.start), ("update", program.update)):
+            if section.results:
+                lines.append(f"    {name}(0.0, y, y + N_Q, job->p, job->c, w, job->kept, job->externals);")
+                lines.append(f"    memcpy(w + {place}, job->kept, {len(section.results)}*sizeof *w);")
+                place = f"N_I + {len(section.results)}"
+        lines.append("    echo(0.0, y, y + N_Q, job->p, job->c, w, from_routines, job->externals);")
+        lines += [_echo_line(q, f"from_routines[{i}]") for i, q in enumerate(facts.echoed)]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _echo_line(q: Quantity, value: str) -> str:
+    texts = [c_string(x) for x in (q.keyword, q.unit, q.label)]
+    return f'    fputs("* ", file);\n    echo_line(file, {texts[0]}, {value}/{q.factor!r}, {texts[1]}, {texts[2]});'
+
+
+_NO_QUANTITY = "{NULL, NULL, NULL, 1.0, 0.0, 0}"
+
+
+def _quantity(q: Quantity) -> str:
+    told = q.given and q.value is not None
+    texts = ", ".join(map(c_string, (q.keyword, q.unit, q.label)))
+    return f"{{{texts}, {q.factor!r}, {q.value or 0.0!r}, {int(told)}}},"
+
+
+def _channel(c: OutputChannel) -> str:
+    texts = ", ".join(map(c_string, (c.name, c.short, c.unit, c.label, c.generic, c.body)))
+    return f"{{{texts}, {c.factor!r}, {c.column}}},"
+
+
+def _signal(s: Signal) -> str:
+    """A signal as it is without an input file; sampled ones are known from their file only."""
+    kind = KINDS.index(s.kind) if s.kind in KINDS[:5] else -1
+    numbers = ", ".join(repr(max(min(x, 1e300), -1e300)) for x in s.numbers) or "0.0"
+    texts = ", ".join(map(c_string, (s.keyword, s.unit, s.label)))
+    return f'{{{texts}, {s.factor!r}, {kind}, {{{numbers}}}, "", 0, 0, NULL, NULL}},'
+
+
+def c_string(text: str) -> str:
+    """A text as a string of C, on one line; what is not plain ASCII in octal."""
+    line = " ".join(text.split())
+    shown = "".join(_escaped(b) for b in line.encode("utf-8"))
+    return f'"{shown}"'
+
+
+def _escaped(byte: int) -> str:
+    ch = chr(byte)
+    if ch in '\\"?':
+        return "\\" + ch
+    return ch if " " <= ch <= "~" else f"\\{byte:03o}"

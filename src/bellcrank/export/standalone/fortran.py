@@ -1,0 +1,259 @@
+"""A stand-alone program in Fortran 2008: model.f90 holds the equations, program.f90 what surrounds them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from bellcrank.emit.c.source import Words
+from bellcrank.emit.fortran.printer import fortran_string, wrapped
+from bellcrank.emit.fortran.source import fortran_source
+from bellcrank.emit.names import comment
+from bellcrank.emit.routines import c_file
+from bellcrank.export.standalone.facts import Facts, OutputChannel, Quantity, Signal, input_files
+from bellcrank.export.standalone.loops import inertia_functions, row_names
+from bellcrank.export.standalone.text import about, externals_of, filled, require_language, template
+from bellcrank.program.program import Loops, Program
+
+METHODS = ("rk2", "rk4", "euler")
+
+
+def fortran_program(program: Program, facts: Facts, words: Words) -> dict[str, str]:
+    """All files of the program, by name."""
+    require_language(program, "Fortran", "fortran", "c")
+    foreign = [r for r in externals_of(program) if not r.known_in("fortran")]
+    common = {"TITLE": comment(facts.title)[:100], "STEM": facts.stem, "ABOUT": about(facts, "! ")}
+    return {
+        "model.f90": fortran_source(program, words, extra=inertia_functions(program)),
+        "program.f90": filled(template("program.f90"), common | _pieces(program, facts)),
+        "Makefile": filled(template("Makefile_c.f90" if foreign else "Makefile.f90"), common),
+        **({"routines.c": c_file(foreign, facts.title)} if foreign else {}),
+        **input_files(facts),
+    }
+
+
+def _pieces(program: Program, facts: Facts) -> dict[str, str]:
+    lengths = _lengths(facts)
+    pieces = {
+        "TITLE_STRING": fortran_string(facts.title),
+        "STEM_STRING": fortran_string(facts.stem),
+        "REMOVED": fortran_string("|" + "|".join(facts.removed) + "|").replace(" // ", " // &\n    "),
+        "T_END": _real(facts.t_end),
+        "STEP": _real(facts.step),
+        "EVERY": str(facts.every),
+        "METHOD": str(METHODS.index(facts.method) + 1),
+        "DESCRIBE": "\n".join(_describe(facts)) + "\n",
+        **lengths,
+    }
+    pieces |= dict.fromkeys(_PLACES, "")
+    pieces |= {"N_GIVEN": str(len(facts.parameters)), "N_CHANNELS": str(len(facts.channels))}
+    pieces |= {
+        "BREAKS": "    breaks = [real(dp) ::]\n",
+        "ACCEPT": _NO_ACCEPT,
+        "ADVANCE": _ADVANCE,
+        "RATES": "    call derivatives(y, rate)\n",
+    }
+    if facts.signals:
+        pieces |= _inputs(facts, lengths)
+    pieces |= _routines(program, facts, pieces["SET_INPUTS"])
+    if program.loops is not None:
+        pieces |= _loops(program, facts, pieces["SET_INPUTS"], pieces["DECLARATIONS"])
+    return pieces
+
+
+def _routines(program: Program, facts: Facts, set_inputs: str) -> dict[str, str]:
+    """What external routines give before a run, over a run, over its steps, and to its echo; and inputs among the channels."""
+    pieces = {}
+    shown = [c.column - len(facts.states) - len(program.output_names) for c in facts.channels]
+    if places := [str(i) for i in shown if i > 0]:
+        pieces["SHOWN"] = f"    row(2 + n_s + n_out:) = w([{', '.join(places)}])\n"
+    if facts.entered:
+        pieces["ENTER"] = _ENTER
+    if facts.entered or facts.echoed:
+        lines = ['write (handle, \'(a)\') "", "* from external routines"']
+        lines += [line for i, q in enumerate(facts.entered, 1) for line in _echo_line(q, f"p(n_given + {i})")]
+        if facts.echoed:
+            lines += [
+                "block",
+                f"  real(dp) :: echoed({len(facts.echoed)})",
+                "  t = 0",
+                *set_inputs.strip().splitlines(),
+            ]
+            lines += ["  call hold(.true., 0.0_dp, y, 0)"] if program.start.results or program.update.results else []
+            lines += ["  call echo_values(y, echoed)"]
+            lines += [line for i, q in enumerate(facts.echoed, 1) for line in _echo_line(q, f"echoed({i})")]
+            lines += ["end block"]
+        pieces["ECHO_ROUTINES"] = "".join(f"    {line}\n" for line in lines)
+    if program.start.results or program.update.results:
+        n, m = len(program.start.results), len(program.update.results)
+        start = f"    if (first) then\n      call start_values(y, held(:{n}))\n      w(n_i + 1:n_i + {n}) = held(:{n})\n    end if\n"
+        update = f"    call update_values(y, held(:{m}))\n    w(n_i + {n + 1}:) = held(:{m})\n"
+        unused = "" if n else "    if (first .and. n_i < 0) return ! not used\n"
+        hold = {"SET_INPUTS": set_inputs, "START": start if n else unused, "UPDATE": update if m else ""}
+        pieces["HOLD"] = filled(template("hold.f90"), hold)
+        pieces["FIRST"] = "    call hold(.true., 0.0_dp, y, 2)\n"
+        pieces["UPDATE"] = "    if (last) call hold(.false., later, y, 2)\n" if m else ""
+    return pieces
+
+
+_ENTER = """    block
+      real(dp) :: entered(n_p - n_given)
+      call entry_values(y, entered)
+      p(n_given + 1:) = entered
+    end block
+"""
+
+
+def _echo_line(q: Quantity, value: str) -> list[str]:
+    """The lines that write a value as a comment of the echo."""
+    texts = [fortran_string(x).replace(" // ", " // &\n        ") for x in (f"* {q.keyword}", q.unit, q.label)]
+    return [f"call echo_line(handle, {texts[0]}, {value}/{_real(q.factor)}, &", f"  {texts[1]}, &", f"  {texts[2]})"]
+
+
+def _lengths(facts: Facts) -> dict[str, str]:
+    """Lengths of texts, in bytes."""
+    named: list[Quantity | Signal] = [*facts.parameters, *facts.states, *facts.signals]
+    texts = {
+        "KEYWORD": [x.keyword for x in named],
+        "UNIT": [*(x.unit for x in named), *(c.unit for c in facts.channels)],
+        "LABEL": [*(x.label for x in named), *(c.label for c in facts.channels)],
+        "NAME": [c.name for c in facts.channels],
+        "GENERIC": [c.generic for c in facts.channels],
+        "BODY": [c.body for c in facts.channels],
+    }
+    return {f"{k}_LENGTH": str(max((len(t.encode()) for t in v), default=1) or 1) for k, v in texts.items()}
+
+
+def _describe(facts: Facts) -> Iterable[str]:
+    for array, quantities in (("parameters", facts.parameters), ("states", facts.states)):
+        for i, q in enumerate(quantities, 1):
+            yield _built(f"{array}({i}) = quantity", _quantity(q))
+    for i, c in enumerate(facts.channels, 1):
+        yield _built(f"channels({i}) = channel", _channel(c))
+    for i, s in enumerate(facts.signals, 1):
+        yield from _signal(i, s)
+
+
+def _built(head: str, parts: list[str]) -> str:
+    """A value put together from its parts, on as many lines as it needs."""
+    lines = [f"    {head}("]
+    for n, part in enumerate(parts):
+        part += ")" if n == len(parts) - 1 else ", "
+        if len(lines[-1]) + len(part) > 116:
+            lines[-1] += "&"
+            lines.append("      ")
+        lines[-1] += part.replace('" // "', '" // &\n        "') if len(part) > 110 else part
+    return "\n".join(lines)
+
+
+def _quantity(q: Quantity) -> list[str]:
+    told = ".true." if q.given and q.value is not None else ".false."
+    return [*map(fortran_string, (q.keyword, q.unit, q.label)), _real(q.factor), _real(q.value or 0.0), told]
+
+
+def _channel(c: OutputChannel) -> list[str]:
+    return [*map(fortran_string, (c.name, c.short, c.unit, c.label, c.generic, c.body)), _real(c.factor)]
+
+
+def _signal(i: int, s: Signal) -> Iterable[str]:
+    """A signal as it is without an input file; sampled ones are known from their file only."""
+    for member, text in (("keyword", s.keyword), ("unit", s.unit), ("label", s.label)):
+        yield f"    signals({i})%{member} = " + fortran_string(text).replace('" // "', '" // &\n        "')
+    yield f"    signals({i})%factor = {_real(s.factor)}"
+    if s.kind and s.points is None:
+        yield f'    signals({i})%kind = "{s.kind}"'
+        numbers = ", ".join(_real(max(min(x, 1e300), -1e300)) for x in s.numbers)
+        yield f"    signals({i})%a(:{len(s.numbers)}) = [{numbers}]"
+
+
+def _inputs(facts: Facts, lengths: dict[str, str]) -> dict[str, str]:
+    declared = lengths | {
+        "N_SIGNALS": str(len(facts.signals)),
+        "INPUT_SIGNAL": _listed(i + 1 for i, _ in facts.inputs),
+        "INPUT_RATE": _listed(rate for _, rate in facts.inputs),
+    }
+    return {
+        "DECLARATIONS": filled(template("inputs_types.f90"), declared),
+        "INPUTS": template("inputs.f90"),
+        "READ_INPUT": "    call read_input(keyword, rest, path, line, known)\n    if (known) return\n",
+        "ECHO_INPUTS": "    call echo_inputs(handle)\n",
+        "SET_INPUTS": "    call set_inputs()\n",
+        "CHECK_INPUTS": "    call check_inputs()\n",
+        "BREAKS": "    call find_breaks(total)\n",
+    }
+
+
+def _loops(program: Program, facts: Facts, set_inputs: str, declared: str) -> dict[str, str]:
+    assert program.loops is not None
+    rows = row_names(program)
+    guessed = [*facts.guessed, *[False] * (len(facts.states) - facts.n_q)]
+    flags = [".true." if g else ".false." for g in guessed]
+    cases = "".join(
+        f"    case ({i})\n      name = " + fortran_string(r, 80).replace(" // ", " // &\n        ") + "\n"
+        for i, r in enumerate(rows, 1)
+    )
+    text = filled(
+        template("loops.f90"),
+        {
+            "GUESSED": ", ".join(flags) if len(flags) < 12 else " &\n      " + ", &\n      ".join(flags),
+            "ROW_LENGTH": str(max(len(" ".join(r.split()).encode()) for r in rows)),
+            "ROWS": cases,
+            "SET_INPUTS": set_inputs,
+            "QUICK": _QUICK if program.loops.quick else "",
+            "DONE": "    logical :: done\n" if program.loops.quick else "",
+        },
+    )
+    if program.loops.quick:
+        text = filled(template("quick.f90"), {"SET_INPUTS": set_inputs}) + text
+    return {
+        "LOOPS": text,
+        "DECLARATIONS": declared + template("loops_types.f90") + _quick_places(program.loops),
+        "ASSEMBLE": "    call assemble(y)\n    call find_metric(y)\n",
+        "ADVANCE": "    call move(h, start, middle, seen, y, k, next, 0, ended)\n",
+        "RATES": _WARY,
+        "RECURSIVE": "recursive ",
+        "BEGIN": "    call begin(y)\n",
+        "BEGUN": "    call remember(0.0_dp, k)\n",
+        "ACCEPT": _ACCEPT,
+    }
+
+
+_PLACES = ("DECLARATIONS", "INPUTS", "READ_INPUT", "ECHO_INPUTS", "SET_INPUTS", "CHECK_INPUTS", "LOOPS", "ASSEMBLE", "BEGIN",
+           "BEGUN", "ACCEPT", "RECURSIVE", "SHOWN", "ENTER", "ECHO_ROUTINES", "HOLD", "FIRST", "UPDATE")  # fmt: skip
+_ADVANCE = "    call advance(h, start, middle, seen, y, k, next)\n"
+_WARY = """    if (wary) then
+      call wary_rates(y, rate)
+    else
+      call derivatives(y, rate)
+    end if
+"""
+_ACCEPT = """    if (ratio > singular) call remember(to, k)
+    wary = ratio < watched .or. steady < watched
+"""
+_NO_ACCEPT = "    if (to < start) return ! not used\n"
+_QUICK = """      if (.not. wary) then
+        call quick_admit(h, finish_time, next, done)
+        if (done) return
+      end if
+"""
+
+
+def _quick_places(loops: Loops) -> str:
+    """Places that the correction of regular positions moves."""
+    quick = loops.quick
+    if quick is None:
+        return ""
+    lines = [f"integer, parameter :: n_quick_q = {len(quick.q)}, n_quick_u = {len(quick.u)}"]
+    for name, places in (("q", quick.q), ("u", quick.u)):
+        lines += wrapped(
+            f"integer, parameter :: quick_places_{name}(n_quick_{name}) = [{', '.join(str(i + 1) for i in places)}]"
+        )
+    lines += wrapped(f"real(dp), parameter :: pivot_scale(n_quick_u) = [{', '.join(map(_real, quick.pivot_scales))}]")
+    return "".join(f"  {line}\n" for line in lines)
+
+
+def _listed(numbers: Iterable[int]) -> str:
+    return "\n    ".join(wrapped(", ".join(map(str, numbers))))
+
+
+def _real(x: float) -> str:
+    return f"{float(x)!r}_dp"

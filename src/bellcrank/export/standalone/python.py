@@ -1,0 +1,110 @@
+"""A stand-alone program in Python: model.py holds the equations, routines.py tables and external routines."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+from bellcrank.emit.c.source import Words
+from bellcrank.emit.c.tables import spline_pieces, surface_pieces
+from bellcrank.emit.names import comment, identifier
+from bellcrank.emit.python.source import python_source
+from bellcrank.export.standalone.facts import Facts, Quantity, Signal, input_files
+from bellcrank.export.standalone.loops import inertia_functions
+from bellcrank.export.standalone.python_routines import function_source
+from bellcrank.export.standalone.text import about, filled, indented, require_language, template
+from bellcrank.expr.table import Table
+from bellcrank.program.lookup import routine_source
+from bellcrank.program.program import Program
+
+
+def python_program(program: Program, facts: Facts, words: Words) -> dict[str, str]:
+    """All files of the program, by name, but for integrators and loops, which are those of the package."""
+    require_language(program, "Python", "python")
+    title = comment(facts.title).replace('"', "'")
+    common = {"TITLE": title, "STEM": facts.stem, "ABOUT": about(facts, "").replace('"', "'")}
+    return {
+        "model.py": python_source(program, _comments(words), inertia_functions(program)),
+        f"{facts.stem}.py": filled(template("python_program.txt"), common | _pieces(program, facts)),
+        "routines.py": filled(template("python_routines.txt"), common | {"ROUTINES": _routines(program)}),
+        "Makefile": filled(template("python_Makefile.txt"), common),
+        **input_files(facts),
+    }
+
+
+def _comments(words: Words) -> dict[str, str]:
+    """Labels with units, by lower-case name."""
+    units = {k: f"({u}) " for k, u in words.unit.items() if u}
+    return {k.lower(): f"{units.get(k, '')}{v}" for k, v in words.label.items()}
+
+
+def _pieces(program: Program, facts: Facts) -> dict[str, str]:
+    settings = (facts.title, facts.t_end, facts.step, facts.every, facts.method)
+    first = 1 + len(facts.states) + len(program.output_names)  # column of the first input
+    pieces = {
+        "PARAMETERS": indented(map(_quantity, facts.parameters)),
+        "STATES": indented(map(_quantity, facts.states)),
+        "N_Q": str(facts.n_q),
+        "REMOVED": ", ".join(repr(r.lower()) for r in facts.removed) or "*()",
+        "SIGNALS": indented(map(_signal, facts.signals)),
+        "INPUTS": ", ".join(map(repr, facts.inputs)),
+        "SHOWN": ", ".join(str(i) for c in facts.channels if (i := c.column - first) >= 0),
+        "KEPT": str(len(program.inputs) - len(program.given_inputs)),
+        "ENTERED": indented(map(_quantity, facts.entered)),
+        "ECHOED": indented(map(_quantity, facts.echoed)),
+        "CHANNELS": indented(
+            f"{(c.name, c.short, c.unit, c.label, c.generic, c.body, c.factor)!r}," for c in facts.channels
+        ),
+        "SETTINGS": ", ".join(map(repr, settings)),
+        "IMPORTS": "",
+        "LOOPS": "",
+        "ASSEMBLE": "",
+    }
+    if program.loops is not None:
+        scales, quick = asdict(program.loops.scales), program.loops.quick
+        loops = {
+            "SCALES": ", ".join(f"{name}={value!r}" for name, value in scales.items()),
+            "QUICK": repr(quick and (list(quick.q), list(quick.u), list(quick.pivot_scales))),
+            "GUESSED": ", ".join(map(repr, facts.guessed)),
+            "NAMES": repr(program.loops.names),
+            "POSITIONS": repr(program.loops.positions),
+        }
+        pieces |= {
+            "IMPORTS": "from projection import CannotClose, Closure, QuickCorrection\nfrom branch import Keeper\n",
+            "LOOPS": filled(template("python_loops.txt"), loops),
+            "ASSEMBLE": "    closure = closure_of(e)\n    y = assemble(closure, y)\n    e.keeper = keeper_of(e, closure, y)\n",
+        }
+    return pieces
+
+
+def _quantity(q: Quantity) -> str:
+    told = q.given and q.value is not None
+    return f"Quantity({q.keyword!r}, {q.unit!r}, {q.label!r}, {q.factor!r}, {q.value or 0.0!r}, {told}),"
+
+
+def _signal(s: Signal) -> str:
+    kind = s.kind if s.points is None else ""
+    numbers = tuple(max(min(float(x), 1e300), -1e300) for x in s.numbers)
+    return f"Signal({s.keyword!r}, {s.unit!r}, {s.label!r}, {s.factor!r}, {kind!r}, {numbers!r}),"
+
+
+def _routines(program: Program) -> str:
+    texts, names = [], []
+    for i, r in enumerate(program.routines):
+        if isinstance(r, Table):
+            names.append(_table(r))
+            continue
+        if r.writer is not None:
+            text, name = routine_source(program, r, "python"), identifier(r.name)
+        else:
+            text, name = function_source(r.python, r.name, f"external_{i}")
+        texts.append(text)
+        when = 1 if program.in_rates(r) else 2
+        names.append(f"Remembering({name}, {r.memory}, {when})" if r.memory else name)
+    return "\n\n".join([*texts, "ROUTINES = (\n" + indented(f"{n}," for n in names) + ")"])
+
+
+def _table(t: Table) -> str:
+    axes = ", ".join(repr(list(a)) for a in t.axes)
+    pieces = (spline_pieces(t) if len(t.axes) == 1 else surface_pieces(t)).ravel().tolist()
+    kind = "Spline" if len(t.axes) == 1 else "Surface"
+    return f"{kind}({axes}, {pieces!r}, {', '.join(map(str, t.derivative))})"

@@ -1,0 +1,68 @@
+"""Templates of programs and what is put into them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from importlib.resources import files
+from typing import Any
+
+from bellcrank.emit.names import comment
+from bellcrank.errors import ModelError
+from bellcrank.export.standalone.facts import Facts
+from bellcrank.expr.table import Table
+from bellcrank.program.program import Program
+
+
+def template(name: str) -> str:
+    """Text that is the same for all models."""
+    return (files("bellcrank.export.standalone") / "templates" / name).read_text(encoding="utf-8")
+
+
+def filled(text: str, pieces: Mapping[str, str]) -> str:
+    """A template with its places @NAME@ filled, each piece as it stands: what is put in is not searched again."""
+    parts = text.split("@")
+    result = [parts[0]]
+    inside = True
+    for part in parts[1:]:
+        if inside and part in pieces:
+            result.append(pieces[part])
+            inside = False
+        else:
+            result.append(part if not inside else "@" + part)
+            inside = True
+    return "".join(result)
+
+
+def externals_of(program: Program) -> list[Any]:
+    """The external routines of a program, tables apart."""
+    return [r for r in program.routines if not isinstance(r, Table)]
+
+
+FILES = {"c": "DECK.c", "fortran": "DECK.f90", "python": "DECK.py"}
+
+
+def require_language(program: Program, language: str, *options: str) -> None:
+    """Every external routine must be given in the language of the program, or in one that it can call."""
+    missing = [r.name for r in externals_of(program) if not any(r.known_in(option) for option in options)]
+    if missing:
+        listed = ", ".join(f"'{m}'" for m in missing)
+        given, beside = " or ".join(f"{x}=" for x in options), " or ".join(FILES[x] for x in options)
+        raise ModelError(
+            f"a program in {language} needs the external routine {listed} in {language}: give {given} in add_external();"
+            f" of a deck, {beside} beside it holds its routines",
+            program.name,
+        )
+
+
+def about(facts: Facts, lead: str) -> str:
+    """What the model consists of, as lines of a comment."""
+    lines = [lead.rstrip()]
+    for line in facts.about:
+        inner = line[: len(line) - len(line.lstrip())]
+        lines.append(f"{lead}{inner}{comment(line)}"[:130].rstrip())
+    return "".join(f"{line}\n" for line in lines)
+
+
+def indented(lines: Iterable[str]) -> str:
+    """Lines of an initialiser."""
+    return "".join(f"    {line}\n" for line in lines)

@@ -1,0 +1,203 @@
+"""Interface: everything a model shows to the outside, by name.
+
+In:  an analysed model, its quantities and its program. Out: `Interface`, frozen: parameters, states, inputs, outputs and values of
+the echo, each with its unit, words, default and column, and what a run uses unless told otherwise. Whoever reads a name that a user
+typed, or writes one for a user to read, asks here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any
+
+from bellcrank.errors import ModelError, did_you_mean
+from bellcrank.expr import Symbol
+from bellcrank.kinematics.analysis import Analysis
+from bellcrank.kinematics.dimensions import Quantities
+from bellcrank.program.program import Program
+from bellcrank.units import Unit
+
+PLURAL = {
+    "coordinate": "coordinates",
+    "speed": "speeds",
+    "removed": "removed speeds",
+    "input": "inputs",
+    "parameter": "parameters",
+    "entered": "parameters of external routines",
+    "output": "outputs",
+    "echo": "values of the echo",
+}
+
+
+def key_of(name: Any) -> str:
+    """The one way in which names are compared: without capitals and blanks. A symbol stands for its name."""
+    text = name.name if hasattr(name, "name") else str(name)
+    return "".join(text.split()).lower()
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """Something of a model that has a name. Its unit turns user values into those of the equations and back."""
+
+    name: str
+    kind: str  # a key of PLURAL
+    symbol: Symbol | None
+    unit: Unit
+    label: str
+    default: float | None = None  # in user units
+    column: int = -1  # in a row of results: time, states, outputs, inputs; -1: in none
+    generic: str = ""
+    body: str = ""
+    positive: bool = False  # other values are refused
+    rate: int = 0  # an input: how often it is differentiated ...
+    base: str = ""  # ... and which one it is the rate of, or its own name
+
+    @cached_property
+    def key(self) -> str:
+        return key_of(self.name)
+
+
+@dataclass(frozen=True)
+class RunDefaults:
+    """What a run uses unless told otherwise: times in s, values in user units; None and what is missing is left to the run."""
+
+    t_end: float | None = None
+    step: float | None = None
+    method: str | None = None
+    output_every: int | None = None
+    initial: Mapping[Any, float] = field(default_factory=dict)
+    inputs: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Interface:
+    """The quantities of a model in the order of its program.
+
+    `removed` are speeds that constraints determine; `entered` parameters that external routines give when the others are known;
+    `inputs` those given from outside, with their rates; `kept` values of external routines that stand behind them.
+    """
+
+    model: str
+    units: str  # name of the unit system
+    parameters: tuple[Quantity, ...]
+    entered: tuple[Quantity, ...]
+    coordinates: tuple[Quantity, ...]
+    speeds: tuple[Quantity, ...]
+    removed: tuple[Quantity, ...]
+    inputs: tuple[Quantity, ...]
+    kept: tuple[str, ...]
+    outputs: tuple[Quantity, ...]
+    echo: tuple[Quantity, ...]
+    run: RunDefaults
+    idle: tuple[Quantity, ...] = ()  # parameters that are declared or used somewhere, but not by the program
+
+    @property
+    def states(self) -> tuple[Quantity, ...]:
+        return (*self.coordinates, *self.speeds)
+
+    @property
+    def width(self) -> int:
+        """Numbers in a row of results: time, states, outputs, inputs."""
+        return 1 + len(self.states) + len(self.outputs) + len(self.inputs) + len(self.kept)
+
+    @property
+    def channels(self) -> tuple[Quantity, ...]:
+        """What a run records besides time: states, outputs, and inputs whose names are not taken by them."""
+        taken = {x.name for x in (*self.states, *self.outputs)}
+        return (*self.states, *self.outputs, *(x for x in self.inputs if not x.rate and x.name not in taken))
+
+    def __iter__(self) -> Iterator[Quantity]:
+        listed = (self.states, self.inputs, self.parameters, self.outputs, self.removed, self.entered, self.echo)
+        return (x for group in listed for x in group)
+
+    @cached_property
+    def _by_kind(self) -> Mapping[str, Mapping[str, Quantity]]:
+        found: dict[str, dict[str, Quantity]] = {kind: {} for kind in PLURAL}
+        for x in self:
+            found[x.kind].setdefault(x.key, x)
+        for kind, letter, listed in (("coordinate", "q", self.coordinates), ("speed", "u", self.speeds)):
+            for i, x in enumerate(listed, 1):  # Q(5) is the fifth coordinate
+                found[kind].setdefault(f"{letter}({i})", x)
+        return MappingProxyType(found)
+
+    def get(self, name: Any, kinds: Sequence[str]) -> Quantity | None:
+        """The quantity of that name among the kinds, the first kind first; None if there is none."""
+        key = key_of(name)
+        return next((x for kind in kinds if (x := self._by_kind[kind].get(key)) is not None), None)
+
+    def find(self, name: Any, kinds: Sequence[str], what: str) -> Quantity:
+        """The quantity of that name; an error that begins with `what` names the near ones and all of the kinds."""
+        found = self.get(name, kinds)
+        if found is not None:
+            return found
+        text = name.name if hasattr(name, "name") else str(name)
+        listed = {kind: [x.name for x in self if x.kind == kind] for kind in kinds}
+        groups = [f"{PLURAL[kind]}: {', '.join(names)}" for kind, names in listed.items() if names]
+        known = [name for names in listed.values() for name in names]
+        raise ModelError(
+            f"{what} '{text}' is not known.{did_you_mean(text, known)} {'; '.join(groups) or 'There are none'}.",
+            self.model,
+        )
+
+
+def interface_of(analysis: Analysis, quantities: Quantities, program: Program) -> Interface:
+    """The interface of a derived model."""
+    mechanism = analysis.mechanism
+    d, q = mechanism.description, quantities
+    bodies = {s.name: b.name for b in mechanism.bodies for s in (*b.coordinates, *b.speeds)}
+
+    def scalar(name: str, kind: str, symbol: Symbol | None = None) -> Quantity:
+        key = name.lower()
+        record = d.parameters.get(key)
+        default = None if record is None or record.value is None else record.value
+        positive = record is not None and record.positive
+        return Quantity(name, kind, symbol, q.unit[key], q.label.get(key, name), default, positive=positive)
+
+    def state(s: Symbol, kind: str, column: int = -1) -> Quantity:
+        label, generic = q.state_label.get(s.name, s.name), q.generic.get(s.name, "")
+        return Quantity(s.name, kind, s, q.states[s.name], label, None, column, generic, bodies.get(s.name, ""))
+
+    n_q, n_s, n_o = len(program.coordinates), len(program.coordinates) + len(program.speeds), len(program.output_names)
+    by_name = {o.name: o for o in analysis.outputs}
+    outputs = [
+        Quantity(
+            name, "output", None, q.output_unit[name], by_name[name].label, None, i, q.generic.get(name, ""), by_name[name].body or ""
+        )
+        for i, name in enumerate(program.output_names, 1 + n_s)
+    ]  # fmt: skip
+    given = len(program.given_parameters)
+    used = {s.name.lower() for s in program.parameters}
+    return Interface(
+        model=mechanism.name,
+        units=d.units,
+        parameters=tuple(scalar(s.name, "parameter", s) for s in program.given_parameters),
+        entered=tuple(scalar(s.name, "entered", s) for s in program.parameters[given:]),
+        coordinates=tuple(state(s, "coordinate", i) for i, s in enumerate(program.coordinates, 1)),
+        speeds=tuple(state(s, "speed", i) for i, s in enumerate(program.speeds, 1 + n_q)),
+        removed=tuple(state(r.speed, "removed") for r in analysis.removed),
+        inputs=tuple(_input(s, q, i) for i, s in enumerate(program.given_inputs, 1 + n_s + n_o)),
+        kept=tuple(s.name for s in program.inputs if s.kind == "kept"),
+        outputs=tuple(outputs),
+        echo=tuple(scalar(name, "echo") for name in program.echo_names),
+        run=RunDefaults(
+            d.run.t_end, d.run.step, d.run.method, d.run.output_every, dict(d.run.initial), dict(d.run.inputs)
+        ),
+        idle=tuple(
+            scalar(name, "parameter") for key, name in analysis.parameters.items() if key not in used and key in q.unit
+        ),
+    )
+
+
+def _input(s: Symbol, q: Quantities, column: int) -> Quantity:
+    """An input, or the rate of one: dxdt(z)."""
+    base, times = s.name, 0
+    while base.startswith("dxdt(") and base.endswith(")"):
+        base, times = base[5:-1], times + 1
+    unit, label = q.unit[base.lower()], q.label.get(base.lower(), base)
+    if times:
+        unit = Unit(unit.dimension, unit.factor, f"{unit.text}/s" if times == 1 else f"{unit.text}/s{times}")
+        label = f"rate of {label}"
+    return Quantity(s.name, "input", s, unit, label, None, column, rate=times, base=base)

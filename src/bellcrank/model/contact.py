@@ -1,0 +1,25 @@
+"""A rigid wheel on the ground, as a description keeps it.
+
+The model has inputs for what the ground exerts on the wheel and outputs for what a run has to know of it, named after the contact.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+INPUTS = ("fx", "fz", "m")
+OUTPUTS = ("x", "z", "vx", "vz", "spin", "ax", "az", "turn")
+
+
+@dataclass(frozen=True)
+class RigidContact:
+    """A rigid wheel on the ground, as the description keeps it."""
+
+    name: str
+    radius: float
+    terrain: Any
+    restitution: tuple[float, float]
+    turns: bool
+    below: str  # what to do with a wheel that starts below ground
+    resistance: float

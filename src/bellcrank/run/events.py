@@ -1,0 +1,246 @@
+"""Events: conditions that are watched during a run, and the loop that takes its steps.
+
+A condition is a channel or a formula over channels in user units; an event is its crossing of zero from below. A condition that
+is a comparison, such as "z < 3", is an event when it becomes true.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from bellcrank.backend.c import FINISHED
+from bellcrank.errors import ModelError, RunError, did_you_mean
+from bellcrank.expr.text import Syntax, evaluate_syntax, parse
+from bellcrank.model.formula import show
+from bellcrank.run.branch import Passage
+from bellcrank.run.stepping import Rows, Stepper
+
+Condition = Callable[[np.ndarray], np.ndarray]
+Within = Callable[[int, np.ndarray], Rows]  # rows within a step, by its number and the row at its start
+Progress = Callable[[float], None]
+BLOCK_SECONDS = 0.1  # between two looks at progress, events and the keyboard
+
+
+@dataclass(frozen=True)
+class Event:
+    """A condition crossed zero from below, or became true, at a time (s)."""
+
+    name: str
+    time: float
+
+    def __str__(self) -> str:
+        return f"{self.name} at t = {self.time:.6g} s"
+
+
+class Remembered(Protocol):
+    """What external routines remember: marked before a step, put back while one looks into it."""
+
+    def mark(self) -> None: ...
+
+    def back(self) -> AbstractContextManager[None]: ...
+
+
+class Watch:
+    """Looks for events in rows as they come. `stop` names those that end the run."""
+
+    def __init__(
+        self, conditions: Mapping[str, Condition], stop: Sequence[str] = (), strict: Collection[str] = ()
+    ) -> None:
+        self.conditions = dict(conditions)
+        self.strict = set(strict)  # those that must be positive, zero is not enough
+        self.stop = set(stop)
+        self.events: list[Event] = []
+        self.stopped: Event | None = None
+        self._last: np.ndarray | None = None
+        self._count = 0  # of rows seen
+
+    def look(self, rows: np.ndarray, within: Within | None) -> np.ndarray:
+        """Records the events up to the last of further rows; the rows to be kept, if one of them stops the run.
+
+        A condition that changes its sign between two rows is followed between them: `within` gives the rows there.
+        """
+        if not len(rows) or not self.conditions:
+            return rows
+        whole = rows if self._last is None else np.vstack([self._last, rows])
+        first, self._last = self._count - (self._last is not None), whole[-1].copy()
+        self._count += len(rows)
+        found: list[tuple[float, str, int]] = []
+        for name, condition in self.conditions.items():
+            g = np.broadcast_to(condition(whole), (len(whole),))
+            strict = name in self.strict
+            now = g > 0 if strict else g >= 0
+            before = g <= 0 if strict else g < 0
+            for i in np.flatnonzero(before[:-1] & now[1:]).tolist():
+                assert within is not None
+                at = within(first + i + 1, whole[i])
+                a, b = float(whole[i, 0]), float(whole[i + 1, 0])
+                found.append((_crossing(condition, at, (a, b), (float(g[i]), float(g[i + 1])), strict), name, i))
+        for when, name, i in sorted(found):
+            self.events.append(Event(name, when))
+            if name in self.stop:
+                self.stopped = self.events[-1]
+                assert within is not None
+                return np.vstack([rows[rows[:, 0] < when], within(first + i + 1, whole[i])(when)])
+        return rows
+
+    def passed(self, passages: Sequence[Passage]) -> None:
+        """Records visits near singular positions."""
+        for t, ratio in passages:
+            text = f"singular position passed (pivots down to {ratio:.1e} of their usual size)"
+            self.events.append(Event(text, t))
+        self.events.sort(key=lambda e: e.time)
+
+
+def _crossing(
+    condition: Condition, at: Rows, times: tuple[float, float], values: tuple[float, float], strict: bool
+) -> float:
+    """The time at which a condition is met first, between one at which it is not and one at which it is."""
+    from scipy.optimize import brentq
+
+    ends = dict(zip(times, values, strict=True))
+
+    def value(t: float) -> float:
+        return ends[t] if t in ends else float(np.broadcast_to(condition(at(t)[None, :]), (1,))[0])
+
+    a, b = times
+    if values[0] < 0 < values[1]:
+        return float(brentq(value, a, b, xtol=1e-15 * max(1.0, abs(b)), rtol=8.9e-16, maxiter=200))
+    while b - a > 1e-15 * max(1.0, abs(b)) and a < (middle := 0.5 * (a + b)) < b:  # from zero: a jump, or a start
+        met = value(middle) > 0 if strict else value(middle) >= 0
+        a, b = (a, middle) if met else (middle, b)
+    return b
+
+
+def is_strict(given: Any) -> bool:
+    """Is a condition a comparison that does not hold for equal values?"""
+    text = str(given)
+    return ("<" in text or ">" in text) and parse(text).op in ("<", ">")
+
+
+def take_steps(
+    run: Stepper,
+    total: int,
+    every: int,
+    watch: Watch,
+    within: Within | None = None,
+    remembered: Remembered | None = None,
+    progress: Progress | None = None,
+) -> np.ndarray:
+    """Takes all steps of a run, or as many as can be taken; the rows of every n-th step and of the last.
+
+    A run that looks for events by `within` gives a row for each step; `remembered` is then put back to where it was before
+    the step that is looked at. In between, the keyboard is heard and `progress` gets the share done.
+    """
+    watched = bool(watch.conditions) and within is not None
+    result: np.ndarray | None = None
+    filled, block = 0, 64
+    while result is None or (run.reached < total and run.status == FINISHED and watch.stopped is None):
+        before, start = run.reached, time.perf_counter()
+        if watched and remembered is not None:
+            remembered.mark()
+            block = 0 if result is None else 1
+        rows = run.advance(min(before + block, total))
+        seconds = time.perf_counter() - start
+        block = max(1, min(int(block * min(BLOCK_SECONDS / max(seconds, 1e-6), 8.0)), 10_000_000))
+        kept = rows
+        if watched and len(rows):
+            with remembered.back() if remembered is not None else nullcontext():
+                kept = watch.look(rows, within)
+            steps = np.arange(len(kept)) + (0 if result is None else before + 1)
+            last = (steps == total) | ((np.arange(len(kept)) == len(kept) - 1) & (watch.stopped is not None))
+            kept = kept[(steps % every == 0) | last]
+        if result is None:
+            result = _room(total // every + 4, rows.shape[1] if rows.ndim == 2 else 1)
+        result[filled : filled + len(kept)] = kept if len(kept) else np.empty((0, result.shape[1]))
+        filled += len(kept)
+        if progress is not None:
+            progress(run.reached / total)
+    return result[:filled]
+
+
+def _room(rows: int, width: int) -> np.ndarray:
+    try:
+        return np.empty((rows, width))
+    except MemoryError:
+        size = rows * width * 8 / 2**30
+        raise RunError(f"{rows} rows of {width} channels need {size:.1f} GiB: use a larger output_every") from None
+
+
+def read_condition(
+    given: Any, columns: Mapping[str, tuple[int, float]], values: Mapping[str, float], name: str
+) -> Condition:
+    """A condition over rows for a channel's name or a formula; columns: channel -> (column, factor from user units)."""
+    known = {_key(k): v for k, v in columns.items()}
+    numbers = {_key(k): v for k, v in values.items()}
+    text = str(given)
+
+    def channel(rows: np.ndarray, key: str) -> np.ndarray:
+        column, factor = known[key]
+        return np.asarray(rows[:, column] / factor)
+
+    if _key(text) in known:
+        return lambda rows: channel(rows, _key(text))
+    syntax = parse(text)
+    if syntax.op in ("<", "<=", ">", ">="):  # becomes true where the difference becomes positive
+        a, b = syntax.children
+        parts = (a, b) if syntax.op in (">", ">=") else (b, a)
+        syntax = Syntax("-", parts, syntax.position, syntax.source)
+
+    def meaning(rows: np.ndarray, node: Syntax, parts: list[Any]) -> Any:
+        key = _key(show(node)) if node.op in ("name", "call") else ""
+        if key in known:
+            return channel(rows, key)
+        if node.op == "name":
+            return np.pi if key == "pi" else numbers.get(key, node)  # a body within q(body) is no number
+        unknown = next((p for p in parts if isinstance(p, Syntax)), node)
+        if node.op == "number":
+            return float(node.args[0])
+        function = FUNCTIONS.get(str(node.args[0]).lower() if node.op == "call" else node.op)
+        if function is None or unknown is not node:
+            shown = show(unknown)
+            raise ModelError(
+                f"event '{name}': no channel or parameter is called '{shown}'.{did_you_mean(shown, [*columns, *values])}"
+            )
+        try:
+            with np.errstate(all="ignore"):
+                return function(*parts)
+        except TypeError:
+            raise node.fail(f"event '{name}': {show(node)} has {len(parts)} arguments") from None
+
+    def condition(rows: np.ndarray) -> np.ndarray:
+        value = evaluate_syntax(syntax, lambda node, parts: meaning(rows, node, parts))
+        if isinstance(value, Syntax):
+            raise ModelError(
+                f"event '{name}': no channel or parameter is called '{text}'.{did_you_mean(text, columns)}"
+            )
+        return np.asarray(value, dtype=float)
+
+    condition(np.zeros((1, 1 + max(c for c, _ in columns.values()))))  # tells what is wrong before the run
+    return condition
+
+
+def _key(text: str) -> str:
+    return text.lower().replace(" ", "")
+
+
+def _smallest(*parts: Any) -> Any:
+    return np.minimum.reduce(np.broadcast_arrays(*parts))
+
+
+def _largest(*parts: Any) -> Any:
+    return np.maximum.reduce(np.broadcast_arrays(*parts))
+
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "+": np.add, "-": np.subtract, "*": np.multiply, "/": np.divide, "**": np.power, "neg": np.negative,
+    "<": np.less, "<=": np.less_equal, ">": np.greater, ">=": np.greater_equal,
+    "sin": np.sin, "cos": np.cos, "tan": np.tan, "asin": np.arcsin, "acos": np.arccos, "atan": np.arctan, "atan2": np.arctan2,
+    "sqrt": np.sqrt, "exp": np.exp, "log": np.log, "abs": np.abs, "sign": np.sign, "min": _smallest, "max": _largest,
+    "where": np.where,
+}  # fmt: skip

@@ -1,0 +1,61 @@
+"""Tables asked outside of their points during a run: found afterwards at the recorded rows, so that runs cost nothing more."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from copy import copy
+from typing import Any
+
+import numpy as np
+
+from bellcrank.backend.python import PythonModel
+from bellcrank.expr.table import Table
+from bellcrank.program.program import Program
+
+ROWS = 200  # that are looked at
+
+
+def asked_beyond(program: Program, model: PythonModel, rows: np.ndarray, p: Sequence[float]) -> list[str]:
+    """A sentence for each table that was asked beyond its points. What depends on external routines is not looked at."""
+    if not any(isinstance(r, Table) for r in program.routines) or rows.shape[1] < 2:
+        return []
+    farthest: dict[str, tuple[float, str]] = {}
+    looking = copy(model)
+    looking.routines = tuple(_recorder(r, farthest) if isinstance(r, Table) else _unknown(r) for r in program.routines)
+    n_q, n_s, n_w = len(program.coordinates), len(program.coordinates) + len(program.speeds), len(program.inputs)
+    c = looking.constants(p)
+    for i in np.unique(np.linspace(0, len(rows) - 1, min(len(rows), ROWS)).astype(int)):
+        row = rows[i]
+        w = row[len(row) - n_w :].tolist()
+        at = (float(row[0]), row[1 : 1 + n_q].tolist(), row[1 + n_q : 1 + n_s].tolist(), p, c, w)
+        for function in (looking.derivatives, looking.outputs):
+            try:
+                function(*at)
+            except (ArithmeticError, ValueError):
+                continue
+    return [sentence for _, sentence in farthest.values()]
+
+
+def _recorder(table: Table, farthest: dict[str, tuple[float, str]]) -> Callable[..., float]:
+    goes_on = "end slope" if len(table.axes) == 1 else "end value"
+    name = table.name.split("_d")[0]
+
+    def value(*args: float) -> float:
+        for x, axis in zip(args, table.axes, strict=True):
+            beyond = max(axis[0] - x, x - axis[-1])
+            if beyond > 1e-9 * (axis[-1] - axis[0]) and beyond > farthest.get(name, (0.0, ""))[0]:
+                points = f"{axis[0]:g} to {axis[-1]:g}"
+                farthest[name] = (
+                    beyond,
+                    f"table '{name}' was asked at {x:.6g}, but its points go from {points}: beyond them it goes on with its {goes_on}",
+                )
+        return table.value(*args)
+
+    return value
+
+
+def _unknown(routine: Any) -> Callable[..., Any]:
+    """In place of an external routine, which is not called again."""
+    count = len(routine.returns)
+    return lambda *_: math.nan if count <= 1 else (math.nan,) * count

@@ -1,0 +1,293 @@
+"""Methods that keep constraints, compared on one model: drift, accuracy, energy, cost, and the largest step that is stable."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bellcrank.api.equations import Equations
+from bellcrank.api.simulation import Simulation
+from bellcrank.api.system import System
+from bellcrank.errors import ModelError, ModelWarning
+from bellcrank.program.dae_count import EVALUATIONS, step_count
+from bellcrank.run.dae_methods import KNOWN, MINIMAL, WITH_BASE, Dae, as_dae
+from bellcrank.run.dae_runs import redundant_of
+from bellcrank.run.result import Run
+from bellcrank.run.values import run_plan
+from bellcrank.view.comparison import draw_comparison
+
+FINER = 8  # steps of the reference for one step of the runs
+SAMPLES = 400  # of a run, at most, in which residuals are looked at
+USUAL = "projection"
+LIMIT_DRIFT, LIMIT_SPEED = (
+    0.1,
+    3.0,
+)  # of the span of coordinates, and of the largest speed of the reference: a run beyond is not stable
+FINE = 4  # bisections of the largest stable step
+
+
+@dataclass(frozen=True)
+class Compared:
+    """What one method does in one model.
+
+    `drift`: largest residual of positions until each horizon; `speed`: of speeds; both in the units of the rows. `error`, `energy`: largest
+    difference of a coordinate and of the energy from the reference, equation units. `operations` and `microseconds` of a step; `limit`: the largest
+    stable step, s, not above the largest one tried. None: not known.
+    """
+
+    name: str
+    drift: tuple[float, ...]
+    speed: float
+    error: float
+    energy: float | None
+    operations: int
+    microseconds: float
+    limit: float | None
+    ended: str
+    time: np.ndarray = field(repr=False, compare=False)
+    residual: np.ndarray = field(repr=False, compare=False)
+    energy_error: np.ndarray | None = field(repr=False, compare=False)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Methods side by side: `rows` of `Compared`, and what they were compared with."""
+
+    model: str
+    step: float
+    t_end: float
+    method: str
+    backend: str
+    horizons: tuple[float, ...]
+    rows: tuple[Compared, ...]
+
+    def __getitem__(self, name: str) -> Compared:
+        for row in self.rows:
+            if row.name == name:
+                return row
+        raise KeyError(name)
+
+    def as_dict(self) -> dict[str, Any]:
+        """All figures, ready for JSON."""
+        heads = ("model", "step", "t_end", "method", "backend", "horizons")
+        found: dict[str, Any] = {name: getattr(self, name) for name in heads}
+        found["horizons"] = list(self.horizons)
+        found["methods"] = []
+        for row in self.rows:
+            entry = asdict(row)
+            for name in ("time", "residual", "energy_error"):
+                del entry[name]
+            entry["drift"] = [_json(x) for x in row.drift]
+            for name in ("speed", "error", "energy", "limit"):
+                entry[name] = _json(entry[name])
+            found["methods"].append(entry)
+        return found
+
+    def plot(self, path: str | Path | None = None) -> Any:
+        """Residuals and errors of the energy over time; saved if a path is given. Returns the figure."""
+        lines = [(row.name, row.time, row.residual, row.energy_error) for row in self.rows]
+        return draw_comparison(f"{self.model}, {self.method}, step {self.step:g} s", lines, path)
+
+
+def _json(x: float | None) -> float | None:
+    return None if x is None or not math.isfinite(x) else float(x)
+
+
+def compare(
+    model: System | Equations,
+    t_end: float | None = None,
+    step: float | None = None,
+    method: str | None = None,
+    methods: Sequence[str | Dae] | None = None,
+    horizons: Sequence[float] | None = None,
+    free_fall: bool = False,
+    limits: bool = True,
+    backend: str = "auto",
+    parameters: Mapping[str, float] | None = None,
+    initial: Mapping[Any, float] | None = None,
+    inputs: Mapping[str, Any] | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> Comparison:
+    """Runs a model with constraints by several methods; settings as of `simulate`.
+
+    The reference is the default method with an eighth of the step. `horizons` (s): until when drift is told, by default t_end/100, t_end/10 and t_end.
+    `free_fall` adds the methods that correct accelerations without multipliers. `limits=False` does not look for the largest stable
+    step: the largest one for which a run finishes, stays within a tenth of the span of its coordinates from the constraints, and whose speeds
+    stay within three times those of the reference.
+    """
+    if not isinstance(model, System | Equations):
+        raise ModelError(
+            "methods are compared on a System or its equations; one led by hand keeps its constraints itself"
+        )
+    equations = model if isinstance(model, Equations) else _with_energy(model)
+    if equations.program.loops is None:
+        raise ModelError("there is nothing to compare: the model has no constraints", equations.name)
+    plan = run_plan(equations, t_end, step, method, 1)
+    if plan.method not in EVALUATIONS:
+        raise ModelError(
+            f"methods are compared with a fixed step: rk2, rk4 or euler, not {plan.method}", equations.name
+        )
+    until = tuple(sorted(horizons or (plan.t_end / 100, plan.t_end / 10, plan.t_end)))
+    if not all(0 < x <= plan.t_end * (1 + 1e-12) for x in until):
+        raise ModelError(f"horizons={list(until)} must lie between 0 and t_end={plan.t_end:g} s", equations.name)
+    chosen = (
+        [as_dae(m) for m in methods]
+        if methods is not None
+        else _every_method(plan.method, free_fall, equations.program.loops.quick is not None)
+    )
+    sim = equations.compile(backend=backend)
+    bench = _Bench(sim, plan.t_end, plan.method, {"parameters": parameters, "initial": initial, "inputs": inputs})
+    with _quiet():
+        bench.look(plan.step)
+        rows = []
+        for i, dae in enumerate(chosen):
+            rows.append(bench.row(dae, plan.step, until, limits))
+            if progress is not None:
+                progress((i + 1) / len(chosen))
+    return Comparison(equations.name, plan.step, plan.t_end, plan.method, sim.backend, until, tuple(rows))
+
+
+def _with_energy(system: System) -> Equations:
+    """The equations with multipliers; the energy is among the outputs, if no other output is called so."""
+    d = system.description
+    taken = "energy" in d.output_groups or any(
+        str(o.name).lower() in ("energy", "kinetic", "potential") for o in d.outputs
+    )
+    if not taken:
+        d.output_groups.append("energy")
+    try:
+        return system.equations(constraints="multipliers")
+    finally:
+        if not taken:
+            d.output_groups.remove("energy")
+
+
+def _every_method(method: str, free_fall: bool, minimal: bool) -> list[Dae]:
+    names = [m for m in KNOWN if (m != "half-explicit" or method != "euler") and (m != MINIMAL or minimal)]
+    listed = [Dae(USUAL), Dae(USUAL, metric="mass"), *(Dae(m) for m in names if m != USUAL)]
+    return [*listed, *(Dae(m, base="free fall") for m in WITH_BASE)] if free_fall else listed
+
+
+def name_of(dae: Dae) -> str:
+    """A method in words."""
+    extra = [dae.base] if dae.base != "index-1" else ["masses"] if dae.metric == "mass" else []
+    return ", ".join([dae.method, *extra])
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Runs that break down need not warn of it."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ModelWarning)
+        yield
+
+
+class _Bench:
+    """Runs of one model, and the reference that they are compared with."""
+
+    def __init__(self, sim: Simulation, t_end: float, method: str, settings: Mapping[str, Any]) -> None:
+        self.sim, self.t_end, self.method = sim, t_end, method
+        self.settings = {k: v for k, v in settings.items() if v is not None}
+        self.coordinates = [s.name for s in sim.program.coordinates]
+        self.speeds = [s.name for s in sim.program.speeds]
+
+    def run(self, step: float, every: int, dae: Dae) -> Run:
+        return self.sim.simulate(
+            t_end=self.t_end, step=step, method=self.method, output_every=every, dae=dae, **self.settings
+        )
+
+    def look(self, step: float) -> None:
+        """The reference, recorded where runs with the step are."""
+        self.every = max(1, math.ceil(self.t_end / step / SAMPLES))
+        self.reference = self.run(step / FINER, FINER * self.every, Dae())
+        if self.reference.ended != "finished":
+            raise ModelError(f"the reference run {self.reference.ended}", self.sim.equations.name)
+        q, u = (np.array([self.reference[c] for c in names]) for names in (self.coordinates, self.speeds))
+        self.span = float(np.ptp(q, axis=1).max()) or 1.0
+        self.fastest = float(np.abs(u).max()) or 1.0
+        self.regular = self._has_regular_mass()
+
+    def _has_regular_mass(self) -> bool:
+        """Does every speed have an inertia, at the start?"""
+        units = self.sim.quantities.states
+        q, u = (
+            [float(units[c].to_equation(self.reference[c][0])) for c in names]
+            for names in (self.coordinates, self.speeds)
+        )
+        at = self.sim._at(0.0, q, u, self.settings.get("parameters"), self.settings.get("inputs"))
+        M = redundant_of(self.sim._python, self.sim.program).numbers(at).M
+        size = np.sqrt(np.diag(M))
+        return bool(size.min() > 0 and np.linalg.eigvalsh(M / np.outer(size, size))[0] > 1e-9)
+
+    def row(self, dae: Dae, step: float, until: Sequence[float], limits: bool) -> Compared:
+        run = self.run(step, self.every, dae)
+        r = run.residuals
+        position = r.position
+        drift = tuple(float(position[r.time <= t * (1 + 1e-9)].max(initial=0.0)) for t in until)
+        n = min(len(run), len(self.reference))
+        error = max(float(np.abs(run[c][:n] - self.reference[c][:n]).max(initial=0.0)) for c in self.coordinates)
+        energy = np.abs(run["energy"][:n] - self.reference["energy"][:n]) if "energy" in run.channels else None
+        done = math.ceil(run.time[-1] / step - 1e-9) if len(run) else 0
+        count = step_count(self.sim.program, dae.method, dae.usual, self.method, self.regular).total
+        return Compared(
+            name_of(dae), drift, r.largest[1], error, None if energy is None else float(energy.max(initial=0.0)), count,
+            self.cost(dae, step) if done else math.nan, self.limit(dae, step) if limits else None, run.ended, run.time, position, energy,
+        )  # fmt: skip
+
+    def cost(self, dae: Dae, step: float) -> float:
+        """Microseconds of a step, the least of three runs; outputs are left aside."""
+        steps = math.ceil(self.t_end / step - 1e-9)
+        runs = [self.run(step, steps, dae) for _ in range(3)]
+        return min(1e6 * r.settings["seconds"] / max(math.ceil(r.time[-1] / step - 1e-9), 1) for r in runs if len(r))
+
+    def stable(self, dae: Dae, step: float) -> bool:
+        run = self.run(step, max(1, int(self.t_end / step / SAMPLES)), dae)
+        if run.ended != "finished" or max(np.abs(run[c]).max() for c in self.speeds) > LIMIT_SPEED * self.fastest:
+            return False
+        return self._furthest(run) < LIMIT_DRIFT * self.span
+
+    def _furthest(self, run: Run) -> float:
+        """How far coordinates are from the constraints, at most, in a run: the smallest change that closes them to first order."""
+        r = run.residuals
+        if not r.g.size:
+            return 0.0
+        worst = int(r.position.argmax())
+        units = self.sim.quantities.states
+        q, u = (
+            np.array([float(units[c].to_equation(run[c][worst])) for c in names])
+            for names in (self.coordinates, self.speeds)
+        )
+        p = self.sim.parameter_values(self.settings.get("parameters"))
+        closure = self.sim._closure(p, self.sim._inputs(self.settings.get("inputs")))
+        assert closure is not None
+        g, G, _, _ = closure.evaluate(float(run.time[worst]), q, u)
+        return float(np.abs(np.linalg.lstsq(G, g, rcond=1e-6)[0]).max())
+
+    def limit(self, dae: Dae, step: float) -> float | None:
+        """The largest stable step by doubling and bisection; None if even small ones are not stable."""
+        good, bad = step, step
+        if self.stable(dae, step):
+            while bad == good and good < self.t_end / 10:
+                bad = min(2 * good, self.t_end / 10)
+                good = bad if self.stable(dae, bad) else good
+            if bad == good:
+                return good
+        else:
+            for _ in range(6):
+                good = bad / 2
+                if self.stable(dae, good):
+                    break
+                bad = good
+            else:
+                return None
+        for _ in range(FINE):
+            middle = math.sqrt(good * bad)
+            good, bad = (middle, bad) if self.stable(dae, middle) else (good, middle)
+        return good
