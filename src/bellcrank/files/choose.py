@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from bellcrank.errors import RunError
-from bellcrank.files import csv_table, erd, netcdf, parquet
+from bellcrank.files import csv_table, erd, json_text, netcdf, parquet
 from bellcrank.files.format import Format
 from bellcrank.files.record import Record, Table, guarded
 
-FORMATS = {f.ending: f for f in (csv_table.FORMAT, erd.FORMAT, parquet.FORMAT, netcdf.FORMAT)}
+FORMATS = {f.ending: f for f in (csv_table.FORMAT, erd.FORMAT, parquet.FORMAT, netcdf.FORMAT, json_text.FORMAT)}
 """Of channels over time, by ending."""
 TABLES = {ending: f for ending, f in FORMATS.items() if f.write_table is not None}
 """Of the rows of a study."""
