@@ -23,8 +23,8 @@ from bellcrank.expr import ONE, ZERO, Expr, Symbol, add, mul, release, substitut
 from bellcrank.expr.walk import symbols
 from bellcrank.kane.system import REAL, KaneSystem, kane_system
 from bellcrank.kinematics.analysis import Analysis, Output
+from bellcrank.kinematics.body_motion import Kinematics
 from bellcrank.kinematics.dimensions import Quantities
-from bellcrank.kinematics.motion import Kinematics
 from bellcrank.kinematics.work import Work
 from bellcrank.model.mechanism import Body, Mechanism
 from bellcrank.model.records import Description, ParameterRecord, VariableRecord
