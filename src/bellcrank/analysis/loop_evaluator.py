@@ -29,7 +29,7 @@ class LoopEvaluator:
     """Values and slopes of a model with loops; `columns` may be any symbols."""
 
     def __init__(self, sim: Simulation, groups: Sequence[str], columns: Sequence[Symbol]) -> None:
-        loops, whole = sim.program.loops, sim.equations.results
+        loops, whole = sim.program.loops, sim.equations.derived.results
         assert loops is not None
         self.names = [name for name, _ in whole.speeds]
         self.rank = loops.scales.rank_v
@@ -45,7 +45,7 @@ class LoopEvaluator:
         results = Results((*whole.rates[: self.n_q], *still), (*rows, *outputs), whole.positions, whole.speeds)
         given = [*self.accelerations, *self.multipliers]
         slopes = derive_slopes(
-            sim.equations, results, GROUPS, [*columns, *self.accelerations], "forward", False, inputs=given
+            sim.equations.derived, results, GROUPS, [*columns, *self.accelerations], "forward", False, inputs=given
         )
         self.runner = Runner(sim, slopes)
         self.sizes = {g: len(results.group(g)) for g in GROUPS}

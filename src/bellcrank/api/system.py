@@ -110,4 +110,4 @@ class System(Builder):
         if constraints not in ("auto", "multipliers"):
             raise ModelError(f"constraints={constraints!r} is not known; it is 'auto' or 'multipliers'", self.name)
         derived = derive(self.description, solve, small, optimise, without, constraints == "multipliers")
-        return Equations(*derived)
+        return Equations(derived)

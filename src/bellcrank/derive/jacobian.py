@@ -1,6 +1,6 @@
 """Derivatives of a model as programs: equations -> graph of the equations -> slopes -> program.
 
-In:  `Equations`. Out: `Slopes`: an ordinary `Program` whose outputs are the values asked for and all their derivatives that are not zero,
+In:  `Derived`. Out: `Slopes`: an ordinary `Program` whose outputs are the values asked for and all their derivatives that are not zero,
 so that C, Python, operation counts and loading work as for the model itself.
 """
 
@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from bellcrank.derive.derived import Derived
 from bellcrank.derive.external_slopes import Outside
 from bellcrank.derive.results import GROUPS, Results, all_parameters
 from bellcrank.emit.c.source import c_source
@@ -30,9 +31,6 @@ from bellcrank.program.network import build_network
 from bellcrank.program.optimise import optimise
 from bellcrank.program.program import Program
 from bellcrank.program.statements import Section, count_section
-
-if TYPE_CHECKING:
-    from bellcrank.api.equations import Equations
 
 EXTRACTED = 10_000  # operations up to which common parts are looked for
 SMALL = 4_000  # operations up to which sums are multiplied out for it
@@ -90,28 +88,28 @@ class Slopes:
         return path
 
 
-def slopes_of(equations: Equations, of: Sequence[str], by: Sequence[Any] | None, mode: str) -> Slopes:
+def slopes_of(derived: Derived, of: Sequence[str], by: Sequence[Any] | None, mode: str) -> Slopes:
     """Slopes of groups of results by names."""
     if mode not in MODES:
-        raise ModelError(f"mode={mode!r} is not known; it is one of {', '.join(MODES)}", equations.name)
-    return derive_slopes(equations, equations.results, _groups(equations, of), _columns(equations, by), mode)
+        raise ModelError(f"mode={mode!r} is not known; it is one of {', '.join(MODES)}", derived.name)
+    return derive_slopes(derived, derived.results, _groups(derived, of), _columns(derived, by), mode)
 
 
-def gradient_of(equations: Equations, of: Sequence[str], by: Sequence[Any] | None) -> Slopes:
+def gradient_of(derived: Derived, of: Sequence[str], by: Sequence[Any] | None) -> Slopes:
     """Gradient of a weighted sum of groups of results by names."""
-    return derive_gradient(equations, equations.results, _groups(equations, of), _columns(equations, by))
+    return derive_gradient(derived, derived.results, _groups(derived, of), _columns(derived, by))
 
 
-def _groups(equations: Equations, of: Sequence[str]) -> list[str]:
+def _groups(derived: Derived, of: Sequence[str]) -> list[str]:
     groups = [of] if isinstance(of, str) else list(of)
     for name in groups:
         if name not in GROUPS:
-            raise ModelError(f"of={name!r} is not known; it is one of {', '.join(GROUPS)}", equations.name)
+            raise ModelError(f"of={name!r} is not known; it is one of {', '.join(GROUPS)}", derived.name)
     return groups
 
 
-def _columns(equations: Equations, by: Sequence[Any] | None) -> list[Symbol]:
-    program = equations.program
+def _columns(derived: Derived, by: Sequence[Any] | None) -> list[Symbol]:
+    program = derived.program
     states = [*program.coordinates, *program.speeds]
     if by is None:
         return states
@@ -123,14 +121,14 @@ def _columns(equations: Equations, by: Sequence[Any] | None) -> list[Symbol]:
         if symbol is None:
             listed = [s.name for s in known.values()]
             raise ModelError(
-                f"by={name!r}: no state, input or parameter has that name.{did_you_mean(name, listed)}", equations.name
+                f"by={name!r}: no state, input or parameter has that name.{did_you_mean(name, listed)}", derived.name
             )
         found.append(symbol)
     return found
 
 
 def derive_slopes(
-    equations: Equations,
+    derived: Derived,
     results: Results,
     groups: Sequence[str],
     columns: Sequence[Symbol],
@@ -147,11 +145,11 @@ def derive_slopes(
 
     with no_collection():
         rows = [row for g in groups for row in results.group(g)]
-        return _derived(equations, results, rows, columns, mode, extracted, inputs)
+        return _derived(derived, results, rows, columns, mode, extracted, inputs)
 
 
 def _derived(
-    equations: Equations,
+    derived: Derived,
     results: Results,
     rows: Sequence[tuple[str, Expr]],
     columns: Sequence[Symbol],
@@ -162,14 +160,14 @@ def _derived(
     values = [e for _, e in rows]
     outside = Outside()
     if count(values).total * len(columns) > WRITTEN_OUT:
-        return _directional(equations, results, rows, columns, outside, extracted, inputs)
+        return _directional(derived, results, rows, columns, outside, extracted, inputs)
     # the rehearsed cost of "cheapest" does not see equal values: forward may still be better
     ways = ("forward", "cheapest") if mode == "cheapest" else (mode,)
     tried = [total_slopes(values, columns, results.linear, way, outside) for way in ways]
     found = tried[0] if len(tried) == 1 else min(tried, key=lambda way: _cost(way, extracted))
     entries = tuple((i, j) for i, row in enumerate(found) for j in sorted(row))
     names = [f"d {rows[i][0]} / d {columns[j].name}" for i, j in entries]
-    program = _program(equations, results, rows, names, [found[i][j] for i, j in entries], inputs, extracted)
+    program = _program(derived, results, rows, names, [found[i][j] for i, j in entries], inputs, extracted)
     return Slopes(program, tuple(n for n, _ in rows), tuple(columns), entries, notes=tuple(outside.notes))
 
 
@@ -184,7 +182,7 @@ def _cost(found: Sequence[dict[int, Expr]], extracted: bool) -> int:
 
 
 def _directional(
-    equations: Equations,
+    derived: Derived,
     results: Results,
     rows: Sequence[tuple[str, Expr]],
     columns: Sequence[Symbol],
@@ -197,7 +195,7 @@ def _directional(
     found = tangent([e for _, e in rows], rates, results.linear, outside)
     entries = tuple((i, 0) for i, e in enumerate(found) if e is not ZERO)
     names = [f"rate of {rows[i][0]}" for i, _ in entries]
-    program = _program(equations, results, rows, names, [found[i] for i, _ in entries], [*inputs, *seeds], extracted)
+    program = _program(derived, results, rows, names, [found[i] for i, _ in entries], [*inputs, *seeds], extracted)
     return Slopes(program, tuple(n for n, _ in rows), tuple(columns), entries, tuple(seeds), tuple(outside.notes))
 
 
@@ -206,20 +204,20 @@ def seed(column: Symbol) -> Symbol:
     return Symbol(f"along {column.name}", "variable")
 
 
-def derive_gradient(equations: Equations, results: Results, groups: Sequence[str], columns: Sequence[Symbol]) -> Slopes:
+def derive_gradient(derived: Derived, results: Results, groups: Sequence[str], columns: Sequence[Symbol]) -> Slopes:
     """The gradient of the weighted sum of some results by all columns (reverse mode); the weights are inputs."""
     rows = [row for g in groups for row in results.group(g)]
     outside = Outside()
     weights = [Symbol(f"weight of {name}", "variable") for name, _ in rows]
     found = adjoint([e for _, e in rows], weights, columns, results.linear, outside)
     names = [f"slope by {s.name}" for s in columns]
-    program = _program(equations, results, (), names, found, weights)
+    program = _program(derived, results, (), names, found, weights)
     entries = tuple((0, j) for j in range(len(columns)))
     return Slopes(program, (), tuple(columns), entries, tuple(weights), tuple(outside.notes))
 
 
 def _program(
-    equations: Equations,
+    derived: Derived,
     results: Results,
     rows: Sequence[tuple[str, Expr]],
     names: Sequence[str],
@@ -228,7 +226,7 @@ def _program(
     extracted: bool = True,
 ) -> Program:
     """A program whose outputs are the values of rows and their slopes."""
-    base = equations.program
+    base = derived.program
     rates = [e for _, e in results.rates]
     roots = [*rates, *(e for _, e in rows), *slopes]
     with small_threshold(EVERYTHING):
@@ -238,11 +236,11 @@ def _program(
         n, m = len(rates), len(rows)
         outputs = [(name, e) for (name, _), e in zip(rows, roots[n : n + m], strict=True)]
         outputs += list(zip(names, roots[n + m :], strict=True))
-        mechanism = equations.analysis.mechanism
+        mechanism = derived.analysis.mechanism
         everything = [
             Symbol(v.name, "variable", mechanism.orders.get(v.name.lower(), 0)) for v in mechanism.description.variables
         ]
-        parameters = all_parameters(equations.analysis)
+        parameters = all_parameters(derived.analysis)
         parts = Parts(
             f"{base.name}: slopes",
             parameters,

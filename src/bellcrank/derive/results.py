@@ -45,14 +45,14 @@ class Results:
 GROUPS = ("rates", "outputs", "positions", "speeds")
 
 
-def model_results(analysis: Analysis, program: Program, by_hand: bool = False) -> Results:
+def model_results(analysis: Analysis, program: Program) -> Results:
     """Rates, outputs and constraints over one graph of intermediate results.
 
-    Ways of derivation that are equal otherwise drop different terms of small variables: then, and where equations were derived by hand, the
-    program itself is taken apart.
+    Ways of derivation that are equal otherwise drop different terms of small variables: then the program itself
+    is taken apart.
     """
     a = analysis
-    if by_hand or a.mechanism.orders:
+    if a.mechanism.orders:
         return _from_program(a, program)
     with small_threshold(a.mechanism.threshold):
         udot, linear = _accelerations(a)
