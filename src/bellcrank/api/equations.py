@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from bellcrank.derive.jacobian import Slopes, gradient_of, slopes_of
+from bellcrank.derive.jacobian import Slopes, columns_of, derive_gradient, derive_slopes, groups_of
 from bellcrank.derive.results import Results, model_results
 from bellcrank.dynamics.derive import reduced_system
 from bellcrank.errors import ModelWarning, counted, did_you_mean, mapping
@@ -149,7 +149,7 @@ class Equations:
     @cached_property
     def results(self) -> Results:
         """Rates, outputs and constraints over one graph, in the form that derivatives are taken of."""
-        return model_results(self.analysis, self.program, self.by_hand)
+        return model_results(self.analysis, self.program)
 
     def jacobian(
         self, of: Sequence[str] = ("rates",), by: Sequence[Any] | None = None, mode: str = "cheapest"
@@ -159,11 +159,13 @@ class Equations:
         `by`: names of states, inputs and parameters; default all states. `mode`: forward, reverse or cheapest. The result counts its
         operations and is written in C or Python like the model itself.
         """
-        return slopes_of(self, of, by, mode)
+        groups, columns = groups_of(of, self.name), columns_of(self.interface, by)
+        return derive_slopes(self.program, self.results, groups, columns, mode)
 
     def gradient(self, of: Sequence[str] = ("rates",), by: Sequence[Any] | None = None) -> Slopes:
         """The gradient of the weighted sum of results as a program (reverse mode); the weights are its inputs."""
-        return gradient_of(self, of, by)
+        groups, columns = groups_of(of, self.name), columns_of(self.interface, by)
+        return derive_gradient(self.program, self.results, groups, columns)
 
     def operation_count(self) -> dict[str, Any]:
         """Operations of one evaluation of all rates: add, multiply, divide, function, total; `classic` by the published rule. What linkages
@@ -190,7 +192,7 @@ class Equations:
 
     def describe(self) -> str:
         """Parameters, inputs, states and outputs with values, units and labels."""
-        return describe(self)
+        return describe(self.interface)
 
     def __repr__(self) -> str:
         return self.summary()
