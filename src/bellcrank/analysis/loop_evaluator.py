@@ -31,7 +31,7 @@ class LoopEvaluator:
     """Values and slopes of a model with loops; `columns` may be any symbols."""
 
     def __init__(self, sim: Simulation, groups: Sequence[str], columns: Sequence[Symbol]) -> None:
-        loops, whole = sim.program.loops, sim.equations.results
+        loops, whole = sim.program.loops, sim.equations.derived.results
         assert loops is not None
         self.names = [name for name, _ in whole.speeds]
         self.rank = loops.scales.rank_v

@@ -17,8 +17,7 @@ from bellcrank.backend.python import PythonModel
 from bellcrank.errors import BellcrankError
 from bellcrank.expr import Expr, Symbol
 from bellcrank.expr.table import Table
-from bellcrank.kinematics.analysis import Analysis
-from bellcrank.kinematics.analysis import Loops as Elimination
+from bellcrank.kinematics.analysis import Analysis, Elimination
 from bellcrank.kinematics.dimensions import Quantities
 from bellcrank.program.build import KeptCall, Parts, build_program
 from bellcrank.program.null_space import fixed_ratio
