@@ -13,6 +13,7 @@ from importlib.resources import files
 from math import ceil
 from typing import TypeVar
 
+from bellcrank.emit.c import job
 from bellcrank.emit.c.printer import CPrinter, external_calls
 from bellcrank.emit.c.tables import table_functions
 from bellcrank.emit.names import comment, safe_names
@@ -101,8 +102,8 @@ class _Source:
         wanted = needed(program.outputs, program.derivatives.statements)
         self.outputs = schedule(wanted, Options(critical_path=False))
         self.closure = schedule(program.closure, options)
-        self.quick = [schedule(s, options) for s in (program.quick_q, program.quick_u)]
-        self.careful = schedule(program.careful, Options(critical_path=False))
+        self.correction = [schedule(s, options) for s in (program.correct_q, program.correct_u)]
+        self.singular_rates = schedule(program.singular_rates, Options(critical_path=False))
         own = {"start": program.start, "update": program.update, "entry": program.entry, "echo": program.echo}
         plans = {name: schedule(x, Options(critical_path=False)) for name, x in own.items() if x.results}
         self.once = {name: plan for name, plan in plans.items() if name in ("entry", "echo")}
@@ -143,11 +144,11 @@ class _Source:
 
     def _looped(self, loops: Loops, rates: Mapping[str, Sequence[str]]) -> list[str]:
         """What a run with closed loops calls besides `closure`."""
-        careful = {"out": [*rates["qd"], *rates["ud"], "ratio of pivots"]}
+        singular_rates = {"out": [*rates["qd"], *rates["ud"], "ratio of pivots"]}
         return [
-            *self._quick(loops),
+            *self._correction(loops),
             "/* ---- rates near singular positions */\n",
-            self._function("careful", self.careful, careful),
+            self._function("singular_rates", self.singular_rates, singular_rates),
         ]
 
     def _head(self) -> str:
@@ -199,8 +200,8 @@ class _Source:
             self.derivatives,
             self.outputs,
             self.closure,
-            *self.quick,
-            self.careful,
+            *self.correction,
+            self.singular_rates,
             *(self.kept | self.once).values(),
         )
         steps = [s for plan in plans for s in plan.steps]
@@ -225,7 +226,7 @@ class _Source:
         return [template("pivoted.c").replace("@SCALES@", _scales(scales)), template("null_space.c")]
 
     def _externals(self) -> str:
-        lines = [template("externals.c")]
+        lines = [template("externals.c").replace("@EXTERNALS@", job.structure("Externals", job.EXTERNALS))]
         own = [c for c in self.calls.values() if c.function is not None]
         if any(c.function is None for c in self.calls.values()):
             lines.append(template("callback.c"))
@@ -340,7 +341,7 @@ class _Source:
         """The run with values of external routines that are kept, or without."""
         pieces = dict.fromkeys(_KEPT, "")
         if self.kept:
-            hold, place = template("hold.c"), "N_I"
+            hold, place = template("kept_values.c"), "N_I"
             for name, margin in (("start", "        "), ("update", "    ")):
                 lines: list[str] = []
                 if name in self.kept:
@@ -354,28 +355,34 @@ class _Source:
             text = text.replace(f"@{name}@", piece)
         return text
 
-    def _quick(self, loops: Loops) -> list[str]:
+    def _correction(self, loops: Loops) -> list[str]:
         """The correction of regular positions."""
-        if loops.quick is None:
+        if loops.correction is None:
             return []
         q, u = ([s.name for s in group] for group in (self.program.coordinates, self.program.speeds))
-        moved_q = [f"to be taken from {q[i]}" for i in loops.quick.q]
-        moved_u = [f"to be taken from {u[i]}" for i in loops.quick.u]
-        pivots = [f"pivot of {u[i]}" for i in loops.quick.u]
+        moved_q = [f"to be taken from {q[i]}" for i in loops.correction.q]
+        moved_u = [f"to be taken from {u[i]}" for i in loops.correction.u]
+        pivots = [f"pivot of {u[i]}" for i in loops.correction.u]
         return [
             "/* ---- correction of closed loops in regular positions */\n",
-            self._function("quick_q", self.quick[0], {"out": moved_q}),
-            self._function("quick_u", self.quick[1], {"out": [*moved_u, *pivots]}),
+            self._function("correct_q", self.correction[0], {"out": moved_q}),
+            self._function("correct_u", self.correction[1], {"out": [*moved_u, *pivots]}),
         ]
 
     def _with_loops(self, text: str) -> str:
         """The run with what closed loops ask for, or without."""
-        pieces = dict.fromkeys(_LOOPS, "") | {"LAST": "INPUT_FAILED", "MOVE": "advance", "ACCEPT": "    (void)end;\n"}
+        pieces = dict.fromkeys(_LOOPS, "") | {"MOVE": "advance", "ACCEPT": "    (void)end;\n"}
+        pieces["JOB"] = job.job_text(job.RUN)
         if self.program.loops is not None:
-            quick = _quick_constants(self.program.loops)
-            pieces = {**_LOOPS, "CLOSED": template("keep.c").replace("@QUICK@", quick), "STEP": template("moved.c")}
-            if self.program.loops.quick is None:
-                pieces["STEP"] = pieces["STEP"].replace(_QUICK_CALL, "")
+            correction = _correction_constants(self.program.loops)
+            pieces = {
+                **_LOOPS,
+                "JOB": job.job_text(job.LOOPS),
+                "CLOSED": template("projection.c").replace("@CORRECTION@", correction),
+                "STEP": template("projected_step.c"),
+            }
+            if self.program.loops.correction is None:
+                pieces["STEP"] = pieces["STEP"].replace(_CORRECTION_CALL, "")
             else:
                 pieces |= {name: pieces[name] + piece for name, piece in _STAGED.items()}
             if not {*self.program.inputs}.intersection(symbols_in(_roots(self.program.closure))):
@@ -390,7 +397,7 @@ class _DaeSource(_Source):
 
     def __init__(self, program: Program, words: Words, options: Options, outside: Iterable[str], longest: int) -> None:
         empty = Section((), ())
-        program = replace(program, quick_q=empty, quick_u=empty, careful=program.system)  # in the place of `careful`
+        program = replace(program, correct_q=empty, correct_u=empty, singular_rates=program.system)
         super().__init__(program, words, options, outside, longest)
 
     @property
@@ -408,11 +415,11 @@ class _DaeSource(_Source):
             *loops.positions,
             *(f"{row}: speed" for row in names),
         ]
-        turning = schedule(self.program.turning, Options(critical_path=False))
+        coordinate_rates = schedule(self.program.coordinate_rates, Options(critical_path=False))
         return [
             "/* ---- redundant equations: q', M (lower triangle), f, J, gamma, g, v; and q' alone */\n",
-            self._function("system_at", self.careful, {"out": stored}, True),
-            self._function("turning", turning, {"out": rates["qd"]}),
+            self._function("system_at", self.singular_rates, {"out": stored}, True),
+            self._function("coordinate_rates", coordinate_rates, {"out": rates["qd"]}),
         ]
 
     def _null_space(self, scales: Scales) -> list[str]:
@@ -432,6 +439,7 @@ class _DaeSource(_Source):
         text = text.replace(_DERIVATIVES, "")
         pieces = {
             **_DAE,
+            "JOB": job.job_text(job.DAE),
             "CLOSED": paired + _structure(self.program, self.program.loops) + template("dae.c"),
             "STEP": template("dae_step.c"),
         }
@@ -485,21 +493,25 @@ def _rows(program: Program, loops: Loops) -> list[str]:
     ]
 
 
-_QUICK_CALL = """    if (!job->wary && (failed = quick_admit(job, h, end, next, w)) <= 0)
+_CORRECTION_CALL = """    if (!job->wary && (failed = correct_dependent(job, h, end, next, w)) <= 0)
         return -failed;
 """
 
 
-def _quick_constants(loops: Loops) -> str:
+def _correction_constants(loops: Loops) -> str:
     """Places that the correction of regular positions moves, and the function that makes it; nothing without one."""
-    quick = loops.quick
-    if quick is None:
+    correction = loops.correction
+    if correction is None:
         return ""
-    arrays = {"int QUICK_Q": quick.q, "int QUICK_U": quick.u, "double PIVOT_SCALE": quick.pivot_scales}
-    lines = [f"enum {{ N_QUICK_Q = {len(quick.q)}, N_QUICK_U = {len(quick.u)} }};"]
+    arrays = {
+        "int CORRECTED_Q": correction.q,
+        "int CORRECTED_U": correction.u,
+        "double PIVOT_SCALE": correction.pivot_scales,
+    }
+    lines = [f"enum {{ N_CORRECTED_Q = {len(correction.q)}, N_CORRECTED_U = {len(correction.u)} }};"]
     for name, numbers in arrays.items():
         lines.append(f"static const {name}[] = {{{', '.join(repr(x) for x in numbers)}}};")
-    return "\n".join([*lines, "", template("quick.c")])
+    return "\n".join([*lines, "", template("correction.c")])
 
 
 def _structure(program: Program, loops: Loops) -> str:
@@ -508,7 +520,7 @@ def _structure(program: Program, loops: Loops) -> str:
     columns = [[j for j, x in enumerate(row) if x] for row in J]
     pairs = [sorted({*columns[r]}.intersection(columns[s])) for r in range(len(J)) for s in range(r + 1)]
     diagonal = all(not x for i, row in enumerate(M) for j, x in enumerate(row) if i != j)
-    plain = tuple(program.turning.results) == program.speeds
+    plain = tuple(program.coordinate_rates.results) == program.speeds
     arrays = {
         "MASS_FROM[N_U]": (
             [row.index(True) if any(row) else i for i, row in enumerate(M)],
@@ -594,12 +606,12 @@ def _void(unused: set[str]) -> list[str]:
 
 _CLOSURE = (
     "   closure(t, q, u, p, c, w, out, x)             residuals of closed loops and their slopes",
-    "   careful(t, q, u, p, c, w, out, x)             rates near singular positions, and how near they are",
+    "   singular_rates(t, q, u, p, c, w, out, x)      rates near singular positions, and how near they are",
 )
 _REDUNDANT = (
     _CLOSURE[0],
     "   system_at(t, q, u, p, c, w, out, x)           redundant equations with multipliers",
-    "   turning(t, q, u, p, c, w, out, x)             rates of coordinates alone",
+    "   coordinate_rates(t, q, u, p, c, w, out, x)    rates of coordinates alone",
 )
 _KEPT_CALLS = (
     "   start, update(t, q, u, p, c, w, out, x)       the last of w: values of external routines kept over a run, over a step",
@@ -608,27 +620,13 @@ _ONCE_CALLS = {
     "entry": "   entry(t, q, u, p, c, w, out, x)               the last of p: parameters that external routines give",
     "echo": "   echo(t, q, u, p, c, w, out, x)                what external routines give to the echo of a run",
 }
-_JOB = """    double moved, residual;     /* out: how far the last step was moved to close the loops, and what is left */
-    double ratio, steady;       /* of pivots at the step reached: how near a singular position is, and one of `derivatives` */
-    int64_t worst;              /* out: the position row that was furthest from being closed */
-    const double *root_q, *root_u; /* roots of inverse inertias: the metric of corrections */
-    double *past;               /* times and accelerations of up to three steps before ... */
-    int32_t n_past;
-    int32_t wary;               /* is the present step near a singular position? */
-    double visit_time, visit_ratio; /* of the visit near a singular position that goes on; a ratio of 1: none */
-    double *passages;           /* out: time and ratio of visits that are over ... */
-    int64_t n_passages, most_passages; /* ... how many there were, and how many there is room for */
-    int32_t staged;             /* are loops closed at every stage of a step? */
-"""
 _LOOPS = {  # in the template of a run
     "STATUS": ", NOT_CLOSED",
-    "LAST": "NOT_CLOSED",
-    "MOVED": _JOB,
     "CLOSED": "",
     "DECLARED": "static int wary_rates(Job *job, double t, const double *y, double *k, double *w);\n\n",
     "WARY": "    if (job->wary)\n        return wary_rates(job, t, y, k, w);\n",
     "STEP": "",
-    "MOVE": "moved",
+    "MOVE": "projected_step",
     "DEPTH": ", 0",
     "BEGIN": "        if ((job->status = begin(job, w)))\n            return job->status;\n",
     "BEGUN": "        remember(job, 0.0, job->k);\n",
@@ -645,17 +643,9 @@ _DERIVATIVES = """    derivatives(t, y, y + N_Q, job->p, job->c, w, k, k + N_Q, 
 """
 _DAE = {  # the same for methods for differential-algebraic equations
     "STATUS": "",
-    "LAST": "INPUT_FAILED",
-    "MOVED": """    int32_t dae;                /* PROJECTION ... HALF_EXPLICIT */
-    int32_t free_fall;          /* are accelerations those without constraints? */
-    double alpha, beta, gamma;  /* of BAUMGARTE and STABILISED, 1/s */
-    double *frozen;             /* g and v at the start of the step, for each row of v */
-    int32_t fresh;              /* are the next rates those at the start of a step? */
-    int32_t way;                /* how linear systems are solved, found at the first one: UNDECIDED, BY_MULTIPLIERS, BY_NULL_SPACE */
-""",
     "DECLARED": "static int dae_rates(Job *job, double t, const double *y, double *k, double *w);\n\n",
     "WARY": "    return dae_rates(job, t, y, k, w);\n",
-    "MOVE": "dae_moved",
+    "MOVE": "dae_step",
     "DEPTH": "",
     "BEGIN": "        job->fresh = 1;\n",
     "BEGUN": "",
@@ -666,8 +656,8 @@ _DAE = {  # the same for methods for differential-algebraic equations
 _KEPT = {  # in the template of a run
     "HOLD": "",
     "HELD": "    memcpy(w + N_I, job->kept, (N_W - N_I)*sizeof *w);\n",
-    "FIRST": "        if ((job->status = hold(job, 1, 0.0, job->y, w)))\n            return job->status;\n",
-    "UPDATE": "    if (last && (failed = hold(job, 0, after, next, w)))\n        return failed;\n",
+    "FIRST": "        if ((job->status = keep_values(job, 1, 0.0, job->y, w)))\n            return job->status;\n",
+    "UPDATE": "    if (last && (failed = keep_values(job, 0, after, next, w)))\n        return failed;\n",
 }
 _HELPERS = {
     "sign": "static inline double sign(double a) { return (double)((a > 0.0) - (a < 0.0)); }\n",
