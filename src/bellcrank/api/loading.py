@@ -26,7 +26,7 @@ def loader(ending: str, what: str) -> Callable[[Callable[..., System]], Callable
 
 
 def load_model(path: str | Path, **arguments: Any) -> System:
-    """The System that a file describes: model(**arguments) of a Python file, which is run and so is trusted code, or a deck."""
+    """The System that a file describes: a deck, or model(**arguments) of a Python file, which is trusted code."""
     path = Path(path)
     if not path.exists():
         endings = {".py", *LOADERS}

@@ -13,6 +13,7 @@ from importlib.resources import files
 from math import ceil
 from typing import ClassVar, TypeVar
 
+from bellcrank.emit.c import job
 from bellcrank.emit.c.printer import CPrinter, external_calls
 from bellcrank.emit.c.tables import table_functions
 from bellcrank.emit.names import comment, safe_names
@@ -204,7 +205,7 @@ class _Source:
         return [template("pivoted.c").replace("@SCALES@", _scales(scales)), template("null_space.c")]
 
     def _externals(self) -> str:
-        lines = [template("externals.c")]
+        lines = [template("externals.c").replace("@EXTERNALS@", job.structure("Externals", job.EXTERNALS))]
         own = [c for c in self.calls.values() if c.function is not None]
         if any(c.function is None for c in self.calls.values()):
             lines.append(template("callback.c"))
@@ -326,11 +327,13 @@ class _Source:
 
     def _with_loops(self, text: str) -> str:
         """The run with what closed loops ask for, or without."""
-        pieces = dict.fromkeys(_LOOPS, "") | {"LAST": "INPUT_FAILED", "MOVE": "advance", "ACCEPT": "    (void)end;\n"}
+        pieces = dict.fromkeys(_LOOPS, "") | {"MOVE": "advance", "ACCEPT": "    (void)end;\n"}
+        pieces["JOB"] = job.job_text(job.RUN)
         if self.program.loops is not None:
             correction = _correction_constants(self.program.loops)
             pieces = {
                 **_LOOPS,
+                "JOB": job.job_text(job.LOOPS),
                 "CLOSED": template("projection.c").replace("@CORRECTION@", correction),
                 "STEP": template("projected_step.c"),
             }
@@ -367,6 +370,7 @@ class _DaeSource(_Source):
         text = text.replace(_DERIVATIVES, "")
         pieces = {
             **_DAE,
+            "JOB": job.job_text(job.DAE),
             "CLOSED": paired + _structure(self.program, self.program.loops) + template("dae.c"),
             "STEP": template("dae_step.c"),
         }
@@ -526,22 +530,8 @@ def _call(name: str) -> str:
 
 
 _C_NAMES = {"system": "system_at"}  # the C library has a function `system`
-_JOB = """    double moved, residual;     /* out: how far the last step was moved to close the loops, and what is left */
-    double ratio, steady;       /* of pivots at the step reached: how near a singular position is, and one of `derivatives` */
-    int64_t worst;              /* out: the position row that was furthest from being closed */
-    const double *root_q, *root_u; /* roots of inverse inertias: the metric of corrections */
-    double *past;               /* times and accelerations of up to three steps before ... */
-    int32_t n_past;
-    int32_t wary;               /* is the present step near a singular position? */
-    double visit_time, visit_ratio; /* of the visit near a singular position that goes on; a ratio of 1: none */
-    double *passages;           /* out: time and ratio of visits that are over ... */
-    int64_t n_passages, most_passages; /* ... how many there were, and how many there is room for */
-    int32_t staged;             /* are loops closed at every stage of a step? */
-"""
 _LOOPS = {  # in the template of a run
     "STATUS": ", NOT_CLOSED",
-    "LAST": "NOT_CLOSED",
-    "MOVED": _JOB,
     "CLOSED": "",
     "DECLARED": "static int wary_rates(Job *job, double t, const double *y, double *k, double *w);\n\n",
     "WARY": "    if (job->wary)\n        return wary_rates(job, t, y, k, w);\n",
@@ -563,14 +553,6 @@ _DERIVATIVES = """    derivatives(t, y, y + N_Q, job->p, job->c, w, k, k + N_Q, 
 """
 _DAE = {  # the same for methods for differential-algebraic equations
     "STATUS": "",
-    "LAST": "INPUT_FAILED",
-    "MOVED": """    int32_t dae;                /* PROJECTION ... HALF_EXPLICIT */
-    int32_t free_fall;          /* are accelerations those without constraints? */
-    double alpha, beta, gamma;  /* of BAUMGARTE and STABILISED, 1/s */
-    double *frozen;             /* g and v at the start of the step, for each row of v */
-    int32_t fresh;              /* are the next rates those at the start of a step? */
-    int32_t way;                /* how linear systems are solved, found at the first one: UNDECIDED, BY_MULTIPLIERS, BY_NULL_SPACE */
-""",
     "DECLARED": "static int dae_rates(Job *job, double t, const double *y, double *k, double *w);\n\n",
     "WARY": "    return dae_rates(job, t, y, k, w);\n",
     "MOVE": "dae_step",
