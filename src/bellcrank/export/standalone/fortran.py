@@ -12,7 +12,8 @@ from bellcrank.emit.routines import c_file
 from bellcrank.export.standalone.loops import inertia_functions, row_names
 from bellcrank.export.standalone.setup import Keyed, Setup, input_files
 from bellcrank.export.standalone.text import about, externals_of, filled, require_language, template
-from bellcrank.program.program import Loops, Program
+from bellcrank.program.loops import Loops
+from bellcrank.program.program import Program
 
 METHODS = ("rk2", "rk4", "euler")
 

@@ -99,7 +99,7 @@ def _routines(program: Program) -> str:
         else:
             text, name = function_source(r.python, r.name, f"external_{i}")
         texts.append(text)
-        when = 1 if program.in_rates(r) else 2
+        when = program.phase(r)
         names.append(f"Remembering({name}, {r.memory}, {when})" if r.memory else name)
     return "\n\n".join([*texts, "ROUTINES = (\n" + indented(f"{n}," for n in names) + ")"])
 
