@@ -26,6 +26,7 @@ from typing import Any
 import numpy as np
 
 from bellcrank.errors import ModelError, did_you_mean
+from bellcrank.files.picture import finished, new_figure
 from bellcrank.linkage.wheel import Wheel, see_wheel
 
 Array = np.ndarray[Any, Any]
@@ -250,9 +251,6 @@ def _struts(m: Measures, w: Wheel) -> None:
 
 def draw(measures: Sequence[Measures], path: str | Path | None = None, against: str = "travel") -> Any:
     """A matplotlib figure: the main measures over travel or rack, one line for each set."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
     wanted = (
         "camber", "toe", "caster", "kingpin_inclination", "scrub_radius", "mechanical_trail", "half_track_change",
         "wheelbase_change", "roll_centre_height", "anti_dive", "anti_squat", "anti_lift_braking",
@@ -263,8 +261,7 @@ def draw(measures: Sequence[Measures], path: str | Path | None = None, against: 
     ]
     shown = [c for c in shown if np.isfinite(first[c]).all()]
     rows = -(-len(shown) // 3)
-    figure = Figure(figsize=(11, 2.3 * rows + 0.6), layout="constrained")
-    FigureCanvasAgg(figure)
+    figure = new_figure(11, 2.3 * rows + 0.6)
     axes = figure.subplots(rows, 3, squeeze=False).ravel()
     for axis, name in zip(axes, shown, strict=False):
         factor, unit = (1000.0, "mm") if first.units[name] == "m" else (1.0, first.units[name])
@@ -283,6 +280,4 @@ def draw(measures: Sequence[Measures], path: str | Path | None = None, against: 
     if len(measures) > 1:
         axes[0].legend(fontsize=8)
     figure.suptitle(f"{first.name}: kinematics", fontsize=11)
-    if path is not None:
-        figure.savefig(path, dpi=130)
-    return figure
+    return finished(figure, path)
