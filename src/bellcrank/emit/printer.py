@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from bellcrank.errors import InternalError, ModelError
 from bellcrank.expr import Expr, Func, Number, Product, Sum, Symbol, postorder
+from bellcrank.expr.function_table import COMPARISONS
 from bellcrank.expr.node import PI, Rational, size
 
 SUM, TERM, UNARY, ATOM = 1, 2, 3, 4
@@ -106,19 +107,20 @@ class Printer:
     def function(self, node: Func, args: list[Piece]) -> Piece:
         if node.function is not None:
             return self.routine(node, args)
-        if node.name in ("lt", "le", "gt", "ge"):
+        if node.name in COMPARISONS:
             return self.comparison(node.name, args)
         if node.name == "where":
             return self.choice(args)
         if node.name not in self.FUNCTIONS:
             raise InternalError(f"{node.name}() is not known to {type(self).__name__}")
-        return f"{self.FUNCTIONS[node.name]}({', '.join(a[0] for a in args)})", ATOM
+        name, texts = self.FUNCTIONS[node.name], [a[0] for a in args]
+        return name.format(*texts) if "{" in name else f"{name}({', '.join(texts)})", ATOM
 
     def routine(self, node: Func, args: list[Piece]) -> Piece:
         raise InternalError(f"{node.name}() must be a statement in {type(self).__name__}")
 
     def comparison(self, name: str, args: list[Piece]) -> Piece:
-        op = {"lt": "<", "le": "<=", "gt": ">", "ge": ">="}[name]
+        op = COMPARISONS[name].operator
         return f"({self.wrap(args[0], SUM)} {op} {self.wrap(args[1], SUM)})", ATOM
 
     def choice(self, args: list[Piece]) -> Piece:

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 from bellcrank.emit.printer import ATOM, Piece, Printer
 from bellcrank.emit.schedule import needed
 from bellcrank.expr import Expr, Func, Symbol
+from bellcrank.expr.function_table import names_in
 from bellcrank.program import null_space
 from bellcrank.program.program import Program
 from bellcrank.program.statements import Assign, Call, Reduce, Section, Solve, Statement
@@ -22,12 +23,11 @@ If there are, start(...) and update(...) give the last entries of w: values of e
 or over a step; entry(...) gives the last entries of p, and echo(...) values for the echo of a run.
 """
 
-from math import acos, asin, atan, atan2, cos, exp, log, pow, sin, sqrt, tan
+import math
+from math import {names}
 {imports}
 
-def sign(x):
-    return (x > 0) - (x < 0)
-
+{helpers}
 '''
 
 LINEAR_SOLVE = """
@@ -43,28 +43,7 @@ def linear_solve(matrix, right):
 
 
 class PythonPrinter(Printer):
-    FUNCTIONS: ClassVar[Mapping[str, str]] = {
-        **{
-            n: n
-            for n in (
-                "sin",
-                "cos",
-                "tan",
-                "asin",
-                "acos",
-                "atan",
-                "atan2",
-                "exp",
-                "log",
-                "sqrt",
-                "sign",
-                "min",
-                "max",
-                "pow",
-            )
-        },
-        "abs": "abs",
-    }
+    FUNCTIONS: ClassVar[Mapping[str, str]] = names_in("python")
     PI_TEXT = "3.141592653589793"
 
     def __init__(self, names: Mapping[Symbol, str], routines: tuple[Any, ...]) -> None:
@@ -129,7 +108,7 @@ def python_source(
     imports = LINEAR_SOLVE if solved else ""
     if program.loops is not None:
         imports += "\n" + inspect.getsource(null_space).partition('"""\n\n')[2]
-    lines = [HEADER.format(title=_safe(program.name), imports=imports)]
+    names = ", ".join(sorted(n for n in printer.FUNCTIONS.values() if n in vars(math)))
     for letter, listed in (
         ("q", program.coordinates),
         ("u", program.speeds),
