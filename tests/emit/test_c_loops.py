@@ -61,7 +61,7 @@ def with_rows_twice(program):
 
 
 def test_only_models_with_loops_have_the_functions():
-    words = ("closure(", "careful(", "admit(", "NOT_CLOSED", "least_norm", "N_G", "moved")
+    words = ("closure(", "singular_rates(", "project(", "NOT_CLOSED", "least_norm", "N_G", "projected_step")
     looped, free = c_source(example("four_bar").program), c_source(example("quarter_car").program)
     assert all(w in looped for w in words)
     assert not any(w in free for w in words)
@@ -70,11 +70,11 @@ def test_only_models_with_loops_have_the_functions():
 
 
 def test_inputs_are_set_only_for_loops_that_use_them():
-    def admit(source):
-        return source[source.index("static int admit(") : source.index("/* One step from y")]
+    def project(source):
+        return source[source.index("static int project(") : source.index("/* One step from y")]
 
-    assert "set_inputs" in admit(c_source(coupled().equations().program))
-    assert "set_inputs" not in admit(c_source(example("four_bar").program))
+    assert "set_inputs" in project(c_source(coupled().equations().program))
+    assert "set_inputs" not in project(c_source(example("four_bar").program))
 
 
 @pytest.mark.parametrize("longest", [500, 3])
@@ -100,7 +100,7 @@ def test_constraints_as_in_python(longest, monkeypatch):
 def least_norm(tmp_path_factory):
     source = (
         "#include <math.h>\nenum { N_G = 9, N_V = 9, N_Q = 9, N_U = 9 };\n"
-        + template("keep.c").partition("#define NEAR")[0]
+        + template("projection.c").partition("#define NEAR")[0]
     )
     source += "void f(int m, int n, const double *w, const double *a, const double *r, double *x)\n"
     source += "{ least_norm(m, n, m, w, a, r, x); }\n"
@@ -265,7 +265,7 @@ def test_constraint_that_has_no_value_stops_the_run():
 
 
 @pytest.mark.parametrize("name", ["four_bar", "slider_crank", "andrews_squeezer", "sarrus_linkage"])
-def test_careful_rates_and_quick_corrections_as_in_python(name):
+def test_singular_rates_and_corrections_as_in_python(name):
     """Accelerations without a fixed choice of independent speeds: C, Python, and the derivatives in regular positions."""
     sim = example(name).compile(backend="python")
     model = CModel(sim.program, sim.externals, flags=STRICT)
@@ -273,7 +273,7 @@ def test_careful_rates_and_quick_corrections_as_in_python(name):
     c = model.constants(p)
     q, u = (x.tolist() for x in sim.complete())
     at = 0.0, q, [x + 0.1 for x in u], p, c, []
-    assert relative(model.careful(*at), sim.model.careful(*at)) <= 1e-12
+    assert relative(model.singular_rates(*at), sim.model.singular_rates(*at)) <= 1e-12
     qdot, udot = sim.model.derivatives(*at)
-    assert relative(sim.model.careful(*at)[:-1], [*qdot, *udot]) <= 1e-9
-    assert sim.model.careful(*at)[-1] > 0.1
+    assert relative(sim.model.singular_rates(*at)[:-1], [*qdot, *udot]) <= 1e-9
+    assert sim.model.singular_rates(*at)[-1] > 0.1

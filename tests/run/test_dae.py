@@ -175,7 +175,7 @@ def test_compiled_runs_are_those_of_python(method):
                 name == "four_bar" and getattr(dae, "base", "") == "free fall"
             ):
                 continue
-            if dae == "minimal" and eom.program.loops.quick is None:
+            if dae == "minimal" and eom.program.loops.correction is None:
                 continue
             options = {"t_end": 5.5 * step, "step": step, "method": method, "dae": dae}
             a, b = compiled.simulate(**options), python.simulate(**options)

@@ -12,7 +12,7 @@ from bellcrank.program.statements import Assign
 from bellcrank.verify.subject import Subject
 from bellcrank.verify.truncation import scaled_sample
 
-SECTIONS = ("constants", "derivatives", "outputs", "closure", "careful")
+SECTIONS = ("constants", "derivatives", "outputs", "closure", "singular_rates")
 FACTOR, BESIDE = Fraction(10013, 10000), Fraction(7, 10000)
 
 
@@ -21,7 +21,7 @@ def places(program):
     found = []
     for name in SECTIONS:
         section = getattr(program, name)
-        if name == "careful" and section.results:  # the last is the ratio of pivots, which only chooses the way
+        if name == "singular_rates" and section.results:  # the last is the ratio of pivots, which only chooses the way
             section = replace(section, results=section.results[:-1])
         if name != "constants":  # their results are the statements themselves
             found += [(name, "result", i) for i in range(len(section.results))]
@@ -80,5 +80,5 @@ def _results(model, subject, s):
     at = (s.time, s.q.tolist(), s.u.tolist(), p, model.constants(p), w)
     found = [*model.derivatives(*at), model.outputs(*at)]
     if model.program.loops is not None:
-        found += [model.closure(*at), model.careful(*at)[:-1]]
+        found += [model.closure(*at), model.singular_rates(*at)[:-1]]
     return found

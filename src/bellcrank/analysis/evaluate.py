@@ -137,9 +137,9 @@ class Evaluator:
     """Values and slopes from the equations of motion as they are printed."""
 
     def __init__(self, sim: Simulation, groups: Sequence[str], columns: Sequence[Symbol], often: bool = False) -> None:
-        results = sim.equations.results
+        results = sim.equations.derived.results
         mode = "cheapest" if often else "forward"
-        self.runner = Runner(sim, derive_slopes(sim.equations, results, groups, columns, mode, often), often)
+        self.runner = Runner(sim, derive_slopes(sim.program, results, groups, columns, mode, often), often)
         self.sizes = {g: len(results.group(g)) for g in groups}
         self.columns, self.notes = tuple(columns), self.runner.slopes.notes
 

@@ -23,7 +23,7 @@ SETTABLE = ("coordinate", "speed", "input", "parameter")
 def ignorable(sim: Simulation) -> set[str]:
     """Coordinates on which no acceleration, no constraint and no rate of a coordinate that is not ignorable itself depends."""
     coordinates = list(sim.program.coordinates)
-    rates, others = sim.equations.results.acting(len(coordinates))
+    rates, others = sim.equations.derived.results.acting(len(coordinates))
     found = {q for q in coordinates if q not in others}
     while True:
         kept = {
@@ -55,7 +55,7 @@ class Problem:
         rates = [f"{s.name}'" for s in self.names.states]
         rows = [rates[i] for i in self.wanted]
         for g in ("positions", "speeds"):
-            rows += [name for name, _ in self.sim.equations.results.group(g)]
+            rows += [name for name, _ in self.sim.equations.derived.results.group(g)]
         return [*rows, *self.targets]
 
     def function(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

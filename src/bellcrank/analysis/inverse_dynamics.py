@@ -12,14 +12,12 @@ from bellcrank.analysis.inverse import InverseDynamics
 from bellcrank.analysis.point import parameters_of, refuse_kept
 from bellcrank.backend.python import PythonModel
 from bellcrank.derive.external_slopes import Outside
-from bellcrank.derive.results import all_parameters
-from bellcrank.dynamics.derive import Reduced, reduction_of
+from bellcrank.dynamics.derive import reduction_of
 from bellcrank.dynamics.linear import user_system
 from bellcrank.errors import ModelError, RunError, did_you_mean
 from bellcrank.expr import ZERO, Expr, Symbol, add, mul, neg, small_threshold, sub
 from bellcrank.expr.table import Table
 from bellcrank.kinematics.analysis import Analysis
-from bellcrank.kinematics.work import Work
 from bellcrank.program.build import Parts, build_program
 from bellcrank.program.differentiate import total_slopes
 from bellcrank.program.idle import drop_idle_parameters
@@ -27,7 +25,6 @@ from bellcrank.program.program import Program
 from bellcrank.units import ANGLE, FORCE, LENGTH, TIME, unit_system
 
 if TYPE_CHECKING:
-    from bellcrank.api.equations import Equations
     from bellcrank.api.simulation import Simulation
 
 TOLERANCE = 1e-7  # of accelerations that constraints determine, and of freedoms that forces cannot move
@@ -51,12 +48,16 @@ def derive_inverse(sim: Simulation, loads: Sequence[str]) -> Inverse:
     unknown = {x.name: Symbol(f"force {x.name}", "variable") for x in a.loads if x.name in loads}
     changed: Analysis = replace(a, loads=[replace(x, magnitude=unknown.get(x.name, x.magnitude)) for x in a.loads])
     state_speeds = list(sim.program.speeds)
-    speeds = state_speeds if sim.equations.by_hand else list(a.mechanism.speeds)
+    speeds = list(a.mechanism.speeds)
     with small_threshold(a.mechanism.threshold):
-        system = _given(sim.equations) if sim.equations.by_hand else user_system(changed)
+        system = user_system(changed)
         # with small variables the terms that are dropped depend on the way of derivation: what counts is the program's own u'
         own = dict(
-            zip(state_speeds, (e for _, e in sim.equations.results.rates[len(sim.program.coordinates) :]), strict=True)
+            zip(
+                state_speeds,
+                (e for _, e in sim.equations.derived.results.rates[len(sim.program.coordinates) :]),
+                strict=True,
+            )
         )
         small = bool(a.mechanism.orders)
         rate = {u: Symbol(f"rate of {u.name}", "variable") for u in state_speeds}
@@ -83,7 +84,7 @@ def derive_inverse(sim: Simulation, loads: Sequence[str]) -> Inverse:
         zeros = [ZERO] * (len(base.coordinates) + len(base.speeds))
         parts = Parts(
             f"{base.name}: inverse dynamics",
-            all_parameters(a),
+            a.parameter_symbols,
             base.coordinates,
             base.speeds,
             zeros,
@@ -93,13 +94,6 @@ def derive_inverse(sim: Simulation, loads: Sequence[str]) -> Inverse:
         )
         program = build_program(parts)
     return Inverse(program, independent, tuple(tied), tuple(rate[u] for u in state_speeds), forces, entries)
-
-
-def _given(equations: Equations) -> Reduced:
-    """M u' = f of equations that were derived by hand."""
-    M, f = equations.mass_matrix, equations.forces
-    entries = {(i, j): x for i, row in enumerate(M) for j, x in enumerate(row[: i + 1]) if x is not ZERO}
-    return Reduced(entries, dict(enumerate(f)), Work(), list(range(len(f))))
 
 
 def _tied(a: Analysis, rate: Mapping[Symbol, Symbol], work: Any) -> dict[Symbol, Expr]:

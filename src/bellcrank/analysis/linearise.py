@@ -87,7 +87,7 @@ def _reduction(
     """Independent states and how the others follow."""
     n_q, n = len(sim.program.coordinates), len(names.states)
     g, v = slopes["positions"], slopes["speeds"]
-    results = sim.equations.results
+    results = sim.equations.derived.results
     rows = [name for name, _ in results.positions], [name for name, _ in results.speeds]
     residual = max((float(np.abs(values[k]).max(initial=0.0)) for k in ("positions", "speeds")), default=0.0)
     if residual > CLOSED:
@@ -116,7 +116,7 @@ def _reduction(
 
 def _ranks(sim: Simulation) -> tuple[int, int]:
     """Rows of positions and speeds that are independent in regular positions."""
-    loops, results = sim.program.loops, sim.equations.results
+    loops, results = sim.program.loops, sim.equations.derived.results
     return (loops.scales.rank_g, loops.scales.rank_v) if loops else (len(results.positions), len(results.speeds))
 
 

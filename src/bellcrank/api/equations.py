@@ -8,19 +8,16 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from bellcrank.derive.jacobian import Slopes, gradient_of, slopes_of
-from bellcrank.derive.results import Results, model_results
+from bellcrank.derive.derived import Derived
+from bellcrank.derive.jacobian import Slopes, columns_of, derive_gradient, derive_slopes, groups_of
 from bellcrank.dynamics.derive import reduced_system
 from bellcrank.errors import ModelWarning, counted, did_you_mean, mapping
 from bellcrank.expr import ZERO, Expr, Symbol, latex, small_threshold
-from bellcrank.interface.interface import Interface, interface_of
+from bellcrank.interface.interface import Interface
 from bellcrank.interface.listing import describe
-from bellcrank.kinematics.analysis import Analysis
 from bellcrank.kinematics.constraints import Removed, solve_speed_constraint
-from bellcrank.kinematics.dimensions import Quantities
 from bellcrank.program.idle import drop_idle_parameters
 from bellcrank.program.lookup import routine_operations
-from bellcrank.program.program import Program
 
 
 class Equations:
@@ -30,32 +27,23 @@ class Equations:
     speeds; `constraints` the removed speeds with what replaces them; `notes` what was ignored.
     """
 
-    by_hand = False  # are the equations themselves all there is, without a description behind them?
-
-    def __init__(
-        self,
-        analysis: Analysis,
-        quantities: Quantities,
-        program: Program,
-        how: str,
-        seconds: Mapping[str, float],
-        solve: str,
-    ) -> None:
-        self.analysis = analysis
-        self.quantities = quantities
-        self.program = program
-        self.how = how
-        self.seconds = dict(seconds)
-        self.solve = solve
+    def __init__(self, derived: Derived) -> None:
+        self.derived = derived
+        self.analysis = derived.analysis
+        self.quantities = derived.quantities
+        self.program = derived.program
+        self.how = derived.how
+        self.seconds = dict(derived.seconds)
+        self.solve = derived.solve
 
     @property
     def name(self) -> str:
-        return self.analysis.mechanism.name
+        return self.derived.name
 
-    @cached_property
+    @property
     def interface(self) -> Interface:
         """Everything the model shows to the outside: names, units, words, defaults, columns."""
-        return interface_of(self.analysis, self.quantities, self.program)
+        return self.derived.interface
 
     @property
     def coordinates(self) -> list[Symbol]:
@@ -146,11 +134,6 @@ class Equations:
         loops = self.program.loops
         return {} if loops is None else dict(zip(loops.positions, loops.g, strict=True))
 
-    @cached_property
-    def results(self) -> Results:
-        """Rates, outputs and constraints over one graph, in the form that derivatives are taken of."""
-        return model_results(self.analysis, self.program, self.by_hand)
-
     def jacobian(
         self, of: Sequence[str] = ("rates",), by: Sequence[Any] | None = None, mode: str = "cheapest"
     ) -> Slopes:
@@ -159,11 +142,13 @@ class Equations:
         `by`: names of states, inputs and parameters; default all states. `mode`: forward, reverse or cheapest. The result counts its
         operations and is written in C or Python like the model itself.
         """
-        return slopes_of(self, of, by, mode)
+        groups, columns = groups_of(of, self.name), columns_of(self.interface, by)
+        return derive_slopes(self.program, self.derived.results, groups, columns, mode)
 
     def gradient(self, of: Sequence[str] = ("rates",), by: Sequence[Any] | None = None) -> Slopes:
         """The gradient of the weighted sum of results as a program (reverse mode); the weights are its inputs."""
-        return gradient_of(self, of, by)
+        groups, columns = groups_of(of, self.name), columns_of(self.interface, by)
+        return derive_gradient(self.program, self.derived.results, groups, columns)
 
     def operation_count(self) -> dict[str, Any]:
         """Operations of one evaluation of all rates: add, multiply, divide, function, total; `classic` by the published rule. What linkages
@@ -190,7 +175,7 @@ class Equations:
 
     def describe(self) -> str:
         """Parameters, inputs, states and outputs with values, units and labels."""
-        return describe(self)
+        return describe(self.interface)
 
     def __repr__(self) -> str:
         return self.summary()

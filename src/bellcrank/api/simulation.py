@@ -18,7 +18,7 @@ from bellcrank.backend.python import PythonModel
 from bellcrank.errors import ModelError, ModelWarning, mapping
 from bellcrank.expr.table import Table
 from bellcrank.run.assembly import complete_state, start_state
-from bellcrank.run.closure import careful_rates, closure_of, keeper_of
+from bellcrank.run.closure import closure_of, keeper_of, rates_near_singular
 from bellcrank.run.dae_methods import Dae, as_dae
 from bellcrank.run.dae_runs import check_dae, multipliers_at, prepare_dae, redundant_of, residuals_of
 from bellcrank.run.events import Progress, take_steps
@@ -140,9 +140,9 @@ class Simulation(Analyses):
         In a singular position of closed loops, constraints that vanish there are left out.
         """
         at = self._at(t, q, u, parameters, inputs)
-        careful = careful_rates(self.model, at)
-        if careful is not None:
-            return np.array(careful[: len(q)]), np.array(careful[len(q) :])
+        singular_rates = rates_near_singular(self.model, at)
+        if singular_rates is not None:
+            return np.array(singular_rates[: len(q)]), np.array(singular_rates[len(q) :])
         qdot, udot = self.model.derivatives(*at)
         return np.array(qdot), np.array(udot)
 

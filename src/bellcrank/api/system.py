@@ -460,7 +460,7 @@ class System:
         if constraints not in ("auto", "multipliers"):
             raise ModelError(f"constraints={constraints!r} is not known; it is 'auto' or 'multipliers'", self.name)
         derived = derive(self.description, solve, small, optimise, without, constraints == "multipliers")
-        return Equations(*derived)
+        return Equations(derived)
 
     def __repr__(self) -> str:
         d = self.description

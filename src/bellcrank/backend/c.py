@@ -231,7 +231,7 @@ class CModel:
         for name in ("constants", "derivatives", "outputs"):
             getattr(self._library, name).restype = None
         if program.loops is not None:
-            for name in ("closure", *(() if dae else ("careful",))):
+            for name in ("closure", *(() if dae else ("singular_rates",))):
                 getattr(self._library, name).restype = None
         self._library.run.restype = ctypes.c_int
 
@@ -281,10 +281,10 @@ class CModel:
         self._evaluate(getattr(self._library, name), at, out)
         return list(out)
 
-    def careful(self, *at: *At) -> list[float]:
+    def singular_rates(self, *at: *At) -> list[float]:
         """Rates of coordinates and speeds of closed loops near singular positions, and the ratio of pivots, in one list."""
-        out = (ctypes.c_double * len(self.program.careful.results))()
-        self._evaluate(self._library.careful, at, out)
+        out = (ctypes.c_double * len(self.program.singular_rates.results))()
+        self._evaluate(self._library.singular_rates, at, out)
         return list(out)
 
     def _evaluate(self, function: Any, at: At, *results: Any) -> None:

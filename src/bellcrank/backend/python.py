@@ -18,7 +18,11 @@ class PythonModel:
     name = "python"
 
     def __init__(self, program: Program, routines: Sequence[Callable[..., Any]]) -> None:
-        redundant = {"system": program.system, "turning": program.turning} if program.loops is not None else {}
+        redundant = (
+            {"system": program.system, "coordinate_rates": program.coordinate_rates}
+            if program.loops is not None
+            else {}
+        )
         self.source = python_source(program, extra=redundant)
         module = ModuleType("bellcrank_model")
         # The source holds numbers, operators and names made by the printer only: no text of a user reaches it.
@@ -40,19 +44,19 @@ class PythonModel:
         values: list[float] = self._module.closure(*at, self.routines)
         return values
 
-    def quick_q(self, *at: *At) -> list[float]:
+    def correct_q(self, *at: *At) -> list[float]:
         """What dependent coordinates are to be moved by in regular positions."""
-        values: list[float] = self._module.quick_q(*at, self.routines)
+        values: list[float] = self._module.correct_q(*at, self.routines)
         return values
 
-    def quick_u(self, *at: *At) -> list[float]:
+    def correct_u(self, *at: *At) -> list[float]:
         """The same for speeds, then the pivots."""
-        values: list[float] = self._module.quick_u(*at, self.routines)
+        values: list[float] = self._module.correct_u(*at, self.routines)
         return values
 
-    def careful(self, *at: *At) -> list[float]:
+    def singular_rates(self, *at: *At) -> list[float]:
         """Rates of coordinates and speeds of closed loops near singular positions, and the ratio of pivots, in one list."""
-        values: list[float] = self._module.careful(*at, self.routines)
+        values: list[float] = self._module.singular_rates(*at, self.routines)
         return values
 
     def system(self, *at: *At) -> list[float]:
@@ -60,9 +64,9 @@ class PythonModel:
         values: list[float] = self._module.system(*at, self.routines)
         return values
 
-    def turning(self, *at: *At) -> list[float]:
+    def coordinate_rates(self, *at: *At) -> list[float]:
         """q' alone."""
-        values: list[float] = self._module.turning(*at, self.routines)
+        values: list[float] = self._module.coordinate_rates(*at, self.routines)
         return values
 
     def entry_values(self, p: Sequence[float]) -> list[float]:

@@ -17,7 +17,7 @@ from bellcrank.kinematics.eliminate import solve_rows
 from bellcrank.kinematics.rows import right_side
 from bellcrank.program.idle import drop_idle_parameters
 from bellcrank.program.optimise import optimise
-from bellcrank.program.program import Loops, Quick
+from bellcrank.program.program import Correction, Loops
 from bellcrank.program.statements import Scales
 
 
@@ -40,10 +40,10 @@ def program_loops(analysis: Analysis, quantities: Quantities) -> Loops:
         analysis.eliminate(look.elimination)
     analysis.notes += look.notes
     loops = replace(loops, scales=look.scales)
-    return replace(loops, quick=_quick(analysis, loops))
+    return replace(loops, correction=_correction(analysis, loops))
 
 
-def _quick(analysis: Analysis, loops: Loops) -> Quick | None:
+def _correction(analysis: Analysis, loops: Loops) -> Correction | None:
     """The correction of regular positions; None where coordinates do not follow speeds one by one."""
     assert analysis.loops is not None
     q, u = list(analysis.mechanism.coordinates), list(analysis.mechanism.speeds)
@@ -61,7 +61,7 @@ def _quick(analysis: Analysis, loops: Loops) -> Quick | None:
     dq, both = (optimise(roots) for roots in (dq, [*du, *divided]))
     sizes = tuple(scales.rows[i] * scales.columns[j] / scales.usual_order for i, j in scales.order)
     places = tuple(q.index(x) for x in columns), tuple(u.index(s) for s in pivots)
-    return Quick(*places, tuple(dq), tuple(both[: len(du)]), tuple(both[len(du) :]), sizes)
+    return Correction(*places, tuple(dq), tuple(both[: len(du)]), tuple(both[len(du) :]), sizes)
 
 
 def _loop_rows(analysis: Analysis) -> Loops:

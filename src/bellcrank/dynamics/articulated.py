@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from bellcrank.dynamics.bias import BiasMotion, down, inertia_force, up
 from bellcrank.dynamics.composite import up_tensor
 from bellcrank.dynamics.factor import best_orders, pattern
 from bellcrank.dynamics.forces import Loads
-from bellcrank.dynamics.motion import Motion, down, inertia_force, up
 from bellcrank.dynamics.tree import Freedom, Link, Tree
 from bellcrank.errors import ModelError
 from bellcrank.expr import ONE, ZERO, Expr, add, div, mul, neg, sub
@@ -40,7 +40,7 @@ class Eliminated:
     rest: Expr
 
 
-def articulated(tree: Tree, motion: Motion, loads: Loads, work: Work, names: dict[int, str]) -> dict[int, Expr]:
+def articulated(tree: Tree, motion: BiasMotion, loads: Loads, work: Work, names: dict[int, str]) -> dict[int, Expr]:
     """The unknowns y by speed index."""
     state = [Articulated() for _ in tree.links]
     done: list[list[Eliminated]] = [[] for _ in tree.links]
@@ -69,7 +69,7 @@ def _sequence(link: Link, own: Articulated) -> list[Freedom]:
     return [link.freedoms[i] for i in best_orders(grid, keep=1)[0]]
 
 
-def _include_own(link: Link, own: Articulated, motion: Motion, loads: Loads, work: Work) -> None:
+def _include_own(link: Link, own: Articulated, motion: BiasMotion, loads: Loads, work: Work) -> None:
     J, h = link.J, link.h
     trace = [add(J[(c + 1) % 3][(c + 1) % 3], J[(c + 2) % 3][(c + 2) % 3]) for c in range(3)]
     skew = ((ZERO, neg(h[2]), h[1]), (h[2], ZERO, neg(h[0])), (neg(h[1]), h[0], ZERO))
@@ -152,7 +152,7 @@ def _check(pivot: Expr, freedom: Freedom, names: dict[int, str]) -> None:
         )
 
 
-def _hand_on(link: Link, own: Articulated, parent: Articulated, motion: Motion, work: Work) -> None:
+def _hand_on(link: Link, own: Articulated, parent: Articulated, motion: BiasMotion, work: Work) -> None:
     """Rotates what is left to the parent's frame, shifts it to the parent's origin, adds it."""
     K = own.K
     I = _block(K, 0, 0)
@@ -228,7 +228,7 @@ def _turn_general(work: Work, k: int, c: Expr, s: Expr, m: Mat3) -> Mat3:
     return tuple(tuple(r) for r in out)  # type: ignore[return-value]
 
 
-def _unknowns(tree: Tree, motion: Motion, done: list[list[Eliminated]], work: Work) -> dict[int, Expr]:
+def _unknowns(tree: Tree, motion: BiasMotion, done: list[list[Eliminated]], work: Work) -> dict[int, Expr]:
     """Outward pass: accelerations beyond the bias, and the unknowns."""
     y: dict[int, Expr] = {}
     alpha: list[Vec3] = []

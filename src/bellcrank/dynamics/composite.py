@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from bellcrank.dynamics.bias import BiasMotion, down, inertia_force, up
 from bellcrank.dynamics.forces import Loads
-from bellcrank.dynamics.motion import Motion, down, inertia_force, up
 from bellcrank.dynamics.tree import Freedom, Link, Tree
 from bellcrank.expr import ZERO, Expr, add, mul, neg, sub
 from bellcrank.kinematics.work import Sym6, Work, full, is_zero, symmetric
@@ -26,12 +26,12 @@ class Composite:
     rhs: dict[int, Expr]
 
 
-def composite(tree: Tree, motion: Motion, loads: Loads, work: Work, with_matrix: bool = True) -> Composite:
+def composite(tree: Tree, motion: BiasMotion, loads: Loads, work: Work, with_matrix: bool = True) -> Composite:
     """Mass matrix and right-hand side."""
     return Composite(mass_matrix(tree, motion, work) if with_matrix else {}, bias(tree, motion, loads, work))
 
 
-def bias(tree: Tree, motion: Motion, loads: Loads, work: Work) -> dict[int, Expr]:
+def bias(tree: Tree, motion: BiasMotion, loads: Loads, work: Work) -> dict[int, Expr]:
     """tau - b: applied minus inertia forces of the bias motion, along every freedom."""
     f: list[Vec3] = [NULL] * len(tree.links)
     n: list[Vec3] = [NULL] * len(tree.links)
@@ -57,7 +57,7 @@ def bias(tree: Tree, motion: Motion, loads: Loads, work: Work) -> dict[int, Expr
 
 
 def _pass_on(
-    tree: Tree, link: Link, motion: Motion, f: list[Vec3], n: list[Vec3], force: Vec3, moment: Vec3, work: Work
+    tree: Tree, link: Link, motion: BiasMotion, f: list[Vec3], n: list[Vec3], force: Vec3, moment: Vec3, work: Work
 ) -> None:
     if link.parent < 0:
         return
@@ -66,7 +66,7 @@ def _pass_on(
     n[link.parent] = work.add(n[link.parent], moment)
 
 
-def transmitted(link: Link, motion: Motion, force: Vec3, moment: Vec3, work: Work) -> tuple[Vec3, Vec3]:
+def transmitted(link: Link, motion: BiasMotion, force: Vec3, moment: Vec3, work: Work) -> tuple[Vec3, Vec3]:
     """A force and moment at the link's origin as its parent's motion sees them, in the parent's frame and origin."""
     moment = up(work, link, moment) if link.takes_rotation else NULL
     if not link.takes_translation:
@@ -79,7 +79,7 @@ def transmitted(link: Link, motion: Motion, force: Vec3, moment: Vec3, work: Wor
     return force, moment
 
 
-def mass_matrix(tree: Tree, motion: Motion, work: Work) -> Matrix:
+def mass_matrix(tree: Tree, motion: BiasMotion, work: Work) -> Matrix:
     """The lower triangle of M, from composite inertias."""
     count = len(tree.links)
     m: list[Expr] = [link.m for link in tree.links]
@@ -99,7 +99,7 @@ def mass_matrix(tree: Tree, motion: Motion, work: Work) -> Matrix:
 
 
 def _column(
-    tree: Tree, link: Link, freedom: Freedom, motion: Motion, m: Expr, h: Vec3, J: Mat3, M: Matrix, work: Work
+    tree: Tree, link: Link, freedom: Freedom, motion: BiasMotion, m: Expr, h: Vec3, J: Mat3, M: Matrix, work: Work
 ) -> None:
     """Entries of M for one freedom, its own link's and all below."""
     e = axis_here(link, freedom, work)
@@ -134,7 +134,7 @@ def axis_here(link: Link, freedom: Freedom, work: Work) -> Vec3:
     return down(work, link, freedom.axis) if link.guided and not freedom.rotational else freedom.axis
 
 
-def _merge(link: Link, motion: Motion, m: list[Expr], h: list[Vec3], J: list[Mat3], work: Work) -> None:
+def _merge(link: Link, motion: BiasMotion, m: list[Expr], h: list[Vec3], J: list[Mat3], work: Work) -> None:
     """Adds a link's composite inertia to its parent's, as far as the parent's motion moves it."""
     i, parent = link.index, link.parent
     p = motion.p[i]

@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from bellcrank.dynamics.articulated import articulated
+from bellcrank.dynamics.bias import BiasMotion, bias_motion, down
 from bellcrank.dynamics.composite import Matrix, composite
 from bellcrank.dynamics.factor import best_orders, pattern, solve
 from bellcrank.dynamics.forces import Loads, assemble, link_components
-from bellcrank.dynamics.motion import Motion, bias_motion, down
 from bellcrank.dynamics.partials import by_partials
 from bellcrank.dynamics.regroup import regroup
 from bellcrank.dynamics.tree import Link, Tree, build_tree, shift_reference
@@ -39,11 +39,11 @@ class Derivation:
 
 
 @dataclass
-class System:
+class TreeSystem:
     """M y = rhs in internal unknowns, and what turns y into u'."""
 
     tree: Tree
-    motion: Motion
+    motion: BiasMotion
     loads: Loads
     work: Work
     gravity: dict[int, Vec3] = field(default_factory=dict)  # of free links, link axes
@@ -64,7 +64,7 @@ PASSES = {
 
 def prepare(
     analysis: Analysis, reference: dict[int, Vec3] | None, spin: bool, without: frozenset[str] = frozenset()
-) -> System:
+) -> TreeSystem:
     """Tree, regrouped inertias, bias motion and loads. `reference` shifts the origins of free links."""
     work = analysis.kinematics.work.copy()
     work.by_value = "fingerprints" not in without
@@ -81,7 +81,7 @@ def prepare(
             if not link.takes_translation:
                 gravity[link.index] = link_components(analysis, tree, link.index, analysis.gravity, work)
     motion = bias_motion(tree, work, gravity, shift="shift" not in without)
-    return System(tree, motion, assemble(analysis, tree, work), work, gravity)
+    return TreeSystem(tree, motion, assemble(analysis, tree, work), work, gravity)
 
 
 def user_reference(analysis: Analysis) -> dict[int, Vec3]:
@@ -152,7 +152,7 @@ def freedom_names(analysis: Analysis) -> dict[int, str]:
     return names
 
 
-def _by_composites(system: System, names: dict[int, str]) -> Iterator[Derivation]:
+def _by_composites(system: TreeSystem, names: dict[int, str]) -> Iterator[Derivation]:
     built = composite(system.tree, system.motion, system.loads, system.work)
     count = len(names)
     for order in best_orders(pattern(built.M, count), keep=1):
@@ -163,12 +163,12 @@ def _by_composites(system: System, names: dict[int, str]) -> Iterator[Derivation
         )
 
 
-def _by_articulation(system: System, names: dict[int, str]) -> Derivation:
+def _by_articulation(system: TreeSystem, names: dict[int, str]) -> Derivation:
     y = articulated(system.tree, system.motion, system.loads, system.work, names)
     return Derivation(accelerations(system, y, system.work, absolute_spin=False), "articulated bodies")
 
 
-def accelerations(system: System, y: dict[int, Expr], work: Work, absolute_spin: bool) -> dict[int, Expr]:
+def accelerations(system: TreeSystem, y: dict[int, Expr], work: Work, absolute_spin: bool) -> dict[int, Expr]:
     """u' from the internal unknowns: shift, spin and base point undone."""
     tree, motion = system.tree, system.motion
     udot: dict[int, Expr] = {}
@@ -201,7 +201,7 @@ def accelerations(system: System, y: dict[int, Expr], work: Work, absolute_spin:
 
 
 def _free_point(
-    link: Link, system: System, y: dict[int, Expr], alpha: object, udot: dict[int, Expr], work: Work
+    link: Link, system: TreeSystem, y: dict[int, Expr], alpha: object, udot: dict[int, Expr], work: Work
 ) -> None:
     """Accelerations of a free link's own speeds: v' = a + g + alpha x r - w x (v - w x r)."""
     w = system.motion.w[link.index]

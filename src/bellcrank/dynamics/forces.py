@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from bellcrank.dynamics.motion import down
+from bellcrank.dynamics.bias import down
 from bellcrank.dynamics.tree import Freedom, Tree
 from bellcrank.expr import ZERO, Expr, add, mul, neg
 from bellcrank.kinematics.analysis import Analysis, Load
-from bellcrank.kinematics.motion import Point
+from bellcrank.kinematics.body_motion import Point
 from bellcrank.kinematics.work import Work
 from bellcrank.vector.basis import NULL, Vec3, Vector, cross, dot
 

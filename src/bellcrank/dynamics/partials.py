@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from bellcrank.dynamics.bias import BiasMotion, down, inertia_force, offset, turning
 from bellcrank.dynamics.composite import Matrix
 from bellcrank.dynamics.forces import Loads
-from bellcrank.dynamics.motion import Motion, down, inertia_force, offset, turning
 from bellcrank.dynamics.tree import Freedom, Link, Tree
 from bellcrank.expr import ONE, TWO, ZERO, Expr, Held, Product, add, mul, neg, sub
 from bellcrank.kinematics.eliminate import Reduction
@@ -38,7 +38,7 @@ def by_partials(
 
     `pairs`: equal wheels are taken two by two, by the sum and the difference of their rotations, which are often simpler.
     """
-    motion = Motion()
+    motion = BiasMotion()
     turns: list[Partial] = []
     moves: list[Partial] = []
     M: Matrix = {}
@@ -69,7 +69,7 @@ def _combine(parts: Partial, freedom: Freedom, reduction: Reduction, work: Work)
         parts[r] = work.hold3(add(old[c], mul(a, freedom.axis[c])) for c in range(3))
 
 
-def _rotate(link: Link, motion: Motion, turns: list[Partial], reduction: Reduction, work: Work) -> None:
+def _rotate(link: Link, motion: BiasMotion, turns: list[Partial], reduction: Reduction, work: Work) -> None:
     at_ground = link.parent < 0
     parts: Partial = {}
     w: Vec3 = NULL
@@ -98,7 +98,7 @@ def _rotate(link: Link, motion: Motion, turns: list[Partial], reduction: Reducti
 def _translate(
     tree: Tree,
     link: Link,
-    motion: Motion,
+    motion: BiasMotion,
     turns: list[Partial],
     moves: list[Partial],
     gravity: dict[int, Vec3],
@@ -139,7 +139,7 @@ def _translate(
 def _free_translation(
     link: Link,
     slides: list[Freedom],
-    motion: Motion,
+    motion: BiasMotion,
     moves: list[Partial],
     gravity: Vec3,
     reduction: Reduction,
@@ -162,7 +162,7 @@ def _free_translation(
 
 def _add_link(
     link: Link,
-    motion: Motion,
+    motion: BiasMotion,
     loads: Loads,
     turns: Partial,
     moves: Partial,

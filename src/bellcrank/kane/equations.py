@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from bellcrank.api.equations import Equations
+from bellcrank.derive.derived import Derived
 from bellcrank.derive.pipeline import OPTIMISE, SOLVE, Clock
 from bellcrank.derive.results import Results
 from bellcrank.dynamics.derive import LONG
@@ -22,8 +23,8 @@ from bellcrank.expr import ONE, ZERO, Expr, Symbol, add, mul, release, substitut
 from bellcrank.expr.walk import symbols
 from bellcrank.kane.system import REAL, KaneSystem, kane_system
 from bellcrank.kinematics.analysis import Analysis, Output
+from bellcrank.kinematics.body_motion import Kinematics
 from bellcrank.kinematics.dimensions import Quantities
-from bellcrank.kinematics.motion import Kinematics
 from bellcrank.kinematics.work import Work
 from bellcrank.model.mechanism import Body, Mechanism
 from bellcrank.model.records import Description, ParameterRecord, VariableRecord
@@ -62,15 +63,27 @@ class HandMechanism(Mechanism):
 class KaneEquations(Equations):
     """Equations of motion from a hand-led derivation; `derivation` is where they came from."""
 
-    derivation: Derivation
-    system: KaneSystem
-    by_hand = True
+    def __init__(self, derived: HandDerived) -> None:
+        super().__init__(derived)
+        self.derivation, self.system = derived.derivation, derived.system
 
     def compile(self, backend: str = "auto", external: Mapping[str, Any] | None = None) -> KaneSimulation:
         """A simulation, ready to run; Euler parameters of initial states are brought to unit size."""
         from bellcrank.kane.simulation import KaneSimulation
 
         return KaneSimulation(self, backend, dict(external or {}))
+
+    @cached_property
+    def _user_system(self) -> tuple[list[list[Expr]], list[Expr]]:
+        return self.system.M, self.system.f
+
+
+@dataclass(frozen=True)
+class HandDerived(Derived):
+    """A hand-led derivation as data."""
+
+    derivation: Derivation
+    system: KaneSystem
 
     @cached_property
     def results(self) -> Results:
@@ -84,12 +97,9 @@ class KaneEquations(Equations):
             (f"unit size of the Euler parameters of {b}", add(*(mul(e, e) for e in four)) - 1)
             for b, four in self.derivation.euler.items()
         ]
+        constants = tuple(sorted(s.constants, key=lambda c: c.name.lower()))
         named = tuple((f"{x.name}'", rate) for x, rate in zip(states, rates, strict=True))
-        return Results(named, tuple(outputs), tuple(sizes), ())
-
-    @cached_property
-    def _user_system(self) -> tuple[list[list[Expr]], list[Expr]]:
-        return self.system.M, self.system.f
+        return Results(named, tuple(outputs), tuple(sizes), (), constants, tuple(s.inputs))
 
 
 def equations_of(d: Derivation, solve: str = "auto", level: str = "default") -> KaneEquations:
@@ -110,9 +120,8 @@ def equations_of(d: Derivation, solve: str = "auto", level: str = "default") -> 
             program, how = _implicit(d, system, outputs), "Kane's method by hand, mass matrix solved numerically"
         else:
             program, how = _explicit(d, system, outputs, level), "Kane's method by hand"
-    made = KaneEquations(analysis, _quantities(d, outputs), program, how, dict(clock.seconds), solve)
-    made.derivation, made.system = d, system
-    return made
+    seconds = dict(clock.seconds)
+    return KaneEquations(HandDerived(analysis, _quantities(d, outputs), program, how, seconds, solve, d, system))
 
 
 # ---- programs

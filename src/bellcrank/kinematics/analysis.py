@@ -12,14 +12,14 @@ from typing import Any
 
 from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.expr import ZERO, Expr, Func, Symbol, add, depends_on, derivative, expression, symbols
+from bellcrank.kinematics.body_motion import Kinematics, Point, motion_of
 from bellcrank.kinematics.constraints import Removed, solve_speed_constraint, speed_values
 from bellcrank.kinematics.eliminate import usual_pivots
 from bellcrank.kinematics.integrals import gravity_potential, kinetic_energy, momentum
 from bellcrank.kinematics.language import Language
-from bellcrank.kinematics.loops import LoopRow, loop_rows
-from bellcrank.kinematics.motion import Kinematics, Point, motion_of
+from bellcrank.kinematics.loop_rows import LoopRow, loop_rows
 from bellcrank.kinematics.reactions import Reactions
-from bellcrank.kinematics.results import Analysis, Kept, Load, Loops, Output
+from bellcrank.kinematics.results import Analysis, Elimination, Kept, Load, Output
 from bellcrank.kinematics.rows import Row, sort_rows, with_slopes
 from bellcrank.kinematics.work import Work
 from bellcrank.model.check import Checker
@@ -41,7 +41,7 @@ def analyse(mechanism: Mechanism, checker: Checker, multipliers: bool = False) -
     removed: list[Removed] = []
     notes: list[str] = []
     solved: list[Row] = []
-    loops: Loops | None = None
+    loops: Elimination | None = None
     if any(row.g is not None or multipliers for row in rows):  # all speeds stay states
         loops, notes = _closed(rows, kinematics, checker)
     elif rows:
@@ -167,7 +167,7 @@ def _eliminated(given: Any, text: str, language: Language) -> Symbol | None:
     return found
 
 
-def _closed(rows: list[Row], kinematics: Kinematics, checker: Checker) -> tuple[Loops | None, list[str]]:
+def _closed(rows: list[Row], kinematics: Kinematics, checker: Checker) -> tuple[Elimination | None, list[str]]:
     """Rows of a model with closed loops, with the elimination that the rules for speed constraints lead to."""
     speeds = kinematics.mechanism.speeds
     complete: list[Row] = []
@@ -185,7 +185,7 @@ def _closed(rows: list[Row], kinematics: Kinematics, checker: Checker) -> tuple[
     except ModelError as error:
         checker.problems.append(str(error))
         return None, notes
-    return Loops(tuple(kept), tuple(kept), tuple(pivots)), notes
+    return Elimination(tuple(kept), tuple(kept), tuple(pivots)), notes
 
 
 def _solve_rows(rows: list[Row], mechanism: Mechanism, checker: Checker) -> tuple[list[Removed], list[Row], list[str]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bellcrank.expr import ONE, ZERO, Expr, add, expression, mul
-from bellcrank.kinematics.motion import Kinematics, Point
+from bellcrank.kinematics.body_motion import Kinematics, Point
 from bellcrank.vector import Dyadic, Vector, cross, dot
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.expr import ZERO, Expr, Symbol, derivative, partial
 from bellcrank.expr.text import Syntax
-from bellcrank.kinematics.motion import Kinematics, Point
+from bellcrank.kinematics.body_motion import Kinematics, Point
 from bellcrank.model.formula import to_syntax
 from bellcrank.model.scope import Name, Scope, _fail, _what
 from bellcrank.vector import UnitVector, Vector, angle, cross, direction, dot, magnitude, project, vector

@@ -13,10 +13,10 @@ from dataclasses import replace
 from typing import Any
 
 from bellcrank.expr import ONE, TWO, ZERO, Expr, Symbol, add, div, mul, neg, partial, sub
+from bellcrank.kinematics.body_motion import Point, motion_of
 from bellcrank.kinematics.integrals import body_inertia
 from bellcrank.kinematics.language import Language
-from bellcrank.kinematics.loops import LoopRow
-from bellcrank.kinematics.motion import Point, motion_of
+from bellcrank.kinematics.loop_rows import LoopRow
 from bellcrank.kinematics.results import Analysis, Output
 from bellcrank.kinematics.rows import with_slopes
 from bellcrank.kinematics.work import Work

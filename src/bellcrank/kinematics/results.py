@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from bellcrank.expr import Expr, Symbol
+from bellcrank.kinematics.body_motion import Kinematics, Point
 from bellcrank.kinematics.constraints import Removed
-from bellcrank.kinematics.motion import Kinematics, Point
 from bellcrank.kinematics.rows import Row
 from bellcrank.model.mechanism import Mechanism
 from bellcrank.model.records import External
@@ -46,7 +46,7 @@ class Output:
 
 
 @dataclass(frozen=True)
-class Loops:
+class Elimination:
     """Constraints of a model with closed loops, where all speeds are states: the rows, positions first, and their elimination.
 
     `used` rows, in order, are solved for the speeds `pivots`; rows that are not used follow from them where the loops are closed.
@@ -77,7 +77,7 @@ class Analysis:
     gravity: Vector = field(default_factory=lambda: Vector({}))
     removed: list[Removed] = field(default_factory=list)  # speeds that are no states
     solved: list[Row] = field(default_factory=list)  # the rows that determine them
-    loops: Loops | None = None
+    loops: Elimination | None = None
     outputs: list[Output] = field(default_factory=list)
     reactions: Callable[[], list[Output]] | None = None  # those among them that depend on which rows are used
     multipliers: tuple[Expr, ...] = ()  # of the rows used, as they stand in reactions
@@ -89,12 +89,24 @@ class Analysis:
     notes: list[str] = field(default_factory=list)
     parameters: dict[str, str] = field(default_factory=dict)  # names met: lower case to spelling
 
-    def eliminate(self, loops: Loops) -> None:
+    def eliminate(self, loops: Elimination) -> None:
         """Takes another elimination of the loops."""
         self.loops = loops
         if self.reactions is not None:
             new = {o.name: o for o in self.reactions()}
             self.outputs = [new.get(o.name, o) for o in self.outputs]
+
+    @property
+    def parameter_symbols(self) -> list[Symbol]:
+        """Every parameter met; some cancel in the equations of motion, but not elsewhere."""
+        orders, names = self.mechanism.orders, sorted(self.parameters.values(), key=str.lower)
+        return [Symbol(n, "parameter", orders.get(n.lower(), 0)) for n in names]
+
+    @property
+    def input_symbols(self) -> list[Symbol]:
+        """Every input of the description."""
+        orders, names = self.mechanism.orders, [v.name for v in self.mechanism.description.variables]
+        return [Symbol(n, "variable", orders.get(n.lower(), 0)) for n in names]
 
     @property
     def independent_speeds(self) -> list[Symbol]:

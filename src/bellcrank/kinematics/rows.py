@@ -13,7 +13,7 @@ from typing import Any
 from bellcrank.errors import ModelError
 from bellcrank.expr import ZERO, Expr, Symbol, depends_on, derivative, neg, partial, symbols
 from bellcrank.expr.node import PRIME
-from bellcrank.kinematics.motion import Kinematics
+from bellcrank.kinematics.body_motion import Kinematics
 
 
 @dataclass(frozen=True)

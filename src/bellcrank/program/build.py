@@ -81,16 +81,16 @@ def build_program(parts: Parts) -> Program:
     channel = tuple(plan.lower(v) for v in values)
     statements, extra = tuple(plan.statements[:split]), tuple(plan.statements[split:])
     closure = _closure(plan, parts.loops)
-    quick = parts.loops.quick if parts.loops else None
-    quick_q = _own_section(plan, quick.dq if quick else ())
-    quick_u = _own_section(plan, (*quick.du, *quick.pivots) if quick else ())
-    careful = _careful(plan, parts)
-    redundant, turning = _system(plan, parts)
+    correction = parts.loops.correction if parts.loops else None
+    correct_q = _own_section(plan, correction.dq if correction else ())
+    correct_u = _own_section(plan, (*correction.du, *correction.pivots) if correction else ())
+    singular_rates = _singular_rates(plan, parts)
+    redundant, coordinate_rates = _system(plan, parts)
     start, update = (_kept(plan, [k for k in parts.kept if k.routine.when == when]) for when in ("init", "update"))
     entry = _entry(plan, parts.entered)
     echo = _own_section(plan, [value for _, value in parts.echo])
     total = count_section(statements, results)
-    alone = (closure, quick_q, quick_u, careful, redundant, turning, start, update, entry, echo)
+    alone = (closure, correct_q, correct_u, singular_rates, redundant, coordinate_rates, start, update, entry, echo)
     everything = [*plan.statements, *(s for section in alone for s in section.statements)]
     ends = [*results, *channel, *(r for section in alone for r in section.results)]
     constants = _needed(plan.constants, everything, ends)
@@ -117,11 +117,11 @@ def build_program(parts: Parts) -> Program:
         tuple(parts.stages),
         parts.loops,
         closure,
-        quick_q,
-        quick_u,
-        careful,
+        correct_q,
+        correct_u,
+        singular_rates,
         redundant,
-        turning,
+        coordinate_rates,
         start,
         update,
         entry,
@@ -173,7 +173,7 @@ def _own_section(plan: Scheduler, roots: Sequence[Expr]) -> Section:
     return Section(tuple(own.statements), results)
 
 
-def _careful(plan: Scheduler, parts: Parts) -> Section:
+def _singular_rates(plan: Scheduler, parts: Parts) -> Section:
     """Rates of all coordinates and speeds without a choice of independent speeds, on their own."""
     if parts.loops is None:
         return NOTHING

@@ -19,15 +19,15 @@ def step_count(program: Program, dae: str, usual: bool, method: str, regular: bo
     if usual or loops is None:
         corrections = times + 1 if dae == "minimal" else 1
         return _times(times, program.count) + _times(corrections, program.per_step)
-    system, turning, closure = (
-        count_section(s.statements, s.results) for s in (program.system, program.turning, program.closure)
+    system, coordinate_rates, closure = (
+        count_section(s.statements, s.results) for s in (program.system, program.coordinate_rates, program.closure)
     )
     n, m, rank = len(program.speeds), len(loops.v), loops.scales.rank_v
     dense = _solve(n, m, rank)
     factor, solve, correct = Count(), dense, dense
     if regular and n - rank >= rank:
         factor, solve, correct = _by_multipliers(loops, n)
-    shift = _times(2, turning) + _sums(2 * len(program.coordinates))
+    shift = _times(2, coordinate_rates) + _sums(2 * len(program.coordinates))
     rates = system + factor + solve
     if dae == "half-explicit":
         return _times(times, system + closure + dense + _basis(n, m, rank) + _sums(2 * (n + m))) + rates

@@ -69,7 +69,7 @@ class Writer(Protocol):
 def wanted_values(program: Program, routine: Any) -> list[int]:
     """Which values of a routine a program uses."""
     sections = [
-        program.derivatives, program.outputs, program.closure, program.system, program.start, program.update, program.careful,
+        program.derivatives, program.outputs, program.closure, program.system, program.start, program.update, program.singular_rates,
     ]  # fmt: skip
     found: set[int] = set()
     for section in sections:

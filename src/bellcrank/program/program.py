@@ -42,12 +42,12 @@ class Program:
     loops: Loops | None = None
     # of closed loops; each section stands for itself
     closure: Section = NOTHING  # g, G, v, J
-    quick_q: Section = NOTHING  # the correction of regular positions, called once per step: dq ...
-    quick_u: Section = NOTHING  # ... then, where q has been corrected, du, and the pivots that were divided by
-    careful: Section = NOTHING  # rates near singular positions, and the ratio of pivots
+    correct_q: Section = NOTHING  # the correction of regular positions, called once per step: dq ...
+    correct_u: Section = NOTHING  # ... then, where q has been corrected, du, and the pivots that were divided by
+    singular_rates: Section = NOTHING  # rates near singular positions, and the ratio of pivots
 
     system: Section = NOTHING  # of methods for differential-algebraic equations: q', M, f, J, gamma, g, v
-    turning: Section = NOTHING  # q' alone
+    coordinate_rates: Section = NOTHING  # q' alone
 
     start: Section = NOTHING  # values of external routines that hold over a run; stands for itself
     update: Section = NOTHING  # values of external routines that hold over a step; stands for itself
@@ -63,7 +63,15 @@ class Program:
     @property
     def sections(self) -> tuple[Section, ...]:
         """What a program for runs consists of; redundant systems for methods with multipliers are apart."""
-        every = (self.constants, self.derivatives, self.outputs, self.closure, self.quick_q, self.quick_u, self.careful)
+        every = (
+            self.constants,
+            self.derivatives,
+            self.outputs,
+            self.closure,
+            self.correct_q,
+            self.correct_u,
+            self.singular_rates,
+        )
         return (*every, self.start, self.update, self.entry, self.echo)
 
     @property
@@ -73,7 +81,7 @@ class Program:
 
     def in_rates(self, routine: Any) -> bool:
         """Is an external routine called for the rates of the states?"""
-        sections = (self.derivatives, self.closure, self.careful)
+        sections = (self.derivatives, self.closure, self.singular_rates)
         return any(isinstance(s, Call) and s.routine is routine for x in sections for s in x.statements)
 
     @property
@@ -82,8 +90,8 @@ class Program:
         total = count_section(self.update.statements, self.update.results)
         if self.loops is None:
             return total
-        if self.loops.quick is not None:
-            return total + _quick_count(self.quick_q, self.quick_u, len(self.loops.quick.pivots))
+        if self.loops.correction is not None:
+            return total + _correction_count(self.correct_q, self.correct_u, len(self.loops.correction.pivots))
         total = total + count_section(self.closure.statements, self.closure.results)
         for rows, columns in ((len(self.loops.g), len(self.coordinates)), (len(self.loops.v), len(self.speeds))):
             products = rows * (rows + 1) // 2 * columns + rows * columns
@@ -96,7 +104,7 @@ class Program:
 
 
 @dataclass(frozen=True)
-class Quick:
+class Correction:
     """The correction of regular positions: only what depends on the rest is moved, by pivots in fixed order.
 
     `q` and `u` are the places of the coordinates and speeds that are moved; `dq` and `du` what is taken from them; a pivot times its
@@ -125,7 +133,7 @@ class Loops:
     M: tuple[tuple[Expr, ...], ...]  # mass matrix of the tree, rows of its lower triangle
     f: tuple[Expr, ...]
     gamma: tuple[Expr, ...]  # J u' = gamma
-    quick: Quick | None = None
+    correction: Correction | None = None
 
     def flat(self) -> list[Expr]:
         """g, G, v, J in one list, rows after each other."""
@@ -145,10 +153,10 @@ class Loops:
         return [x for row in self.J for x in row]
 
 
-def _quick_count(quick_q: Section, quick_u: Section, pivots: int) -> Count:
+def _correction_count(correct_q: Section, correct_u: Section, pivots: int) -> Count:
     """Operations of a correction: the sections, a subtraction for each value, and a look at each pivot."""
-    moved = len(quick_q.results) + len(quick_u.results) - pivots
+    moved = len(correct_q.results) + len(correct_u.results) - pivots
     total = Count(add=moved, multiply=pivots, muldiv_classic=pivots, function=2 * pivots)
-    for section in (quick_q, quick_u):
+    for section in (correct_q, correct_u):
         total = total + count_section(section.statements, section.results)
     return total

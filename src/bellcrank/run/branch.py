@@ -1,9 +1,9 @@
 """Closed loops during a run: through singular positions without leaving the branch.
 
 In regular positions rates come from the fast program and the state is corrected once per step. Near a singular position (ratio of
-pivots below NEAR) they come from the careful one, after the stage has been corrected as well; in it (below SINGULAR)
+pivots below NEAR) they come from `singular_rates`, after the stage has been corrected as well; in it (below SINGULAR)
 accelerations are extrapolated from the steps before. A step that needs a large correction is halved.
-Compiled models have the same rules in C (`emit/c/runtime/keep.c`).
+Compiled models have the same rules in C (`emit/c/runtime/projection.c`).
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ Passage = tuple[float, float]  # a visit near a singular position: the time when
 
 @dataclass
 class Keeper:
-    """What a run remembers of its loops. `careful` gives rates of all states and the ratio of pivots in one array."""
+    """What a run remembers of its loops. `singular_rates` gives rates of all states and the ratio of pivots."""
 
     closure: Closure
-    careful: Rates
+    singular_rates: Rates
     staged: bool = False  # are loops closed at every stage of a step?
-    wary: bool = False  # does the present step take its rates from the careful program?
+    wary: bool = False  # does the present step take its rates from `singular_rates`?
     _over: list[Passage] = field(default_factory=list)
     _past: list[tuple[float, np.ndarray]] = field(default_factory=list)
     _visit: Passage | None = None
@@ -45,25 +45,25 @@ class Keeper:
     def rates(self, t: float, y: np.ndarray) -> np.ndarray:
         """Rates near a singular position."""
         n_q = self.closure.n_q
-        found = self.careful(t, y)
+        found = self.singular_rates(t, y)
         if SINGULAR < found[-1] < NEAR:
             state = self.closure.admit(t, y[:n_q], y[n_q:], tight=True)
-            found = self.careful(t, np.concatenate([state.q, state.u]))
+            found = self.singular_rates(t, np.concatenate([state.q, state.u]))
         if not found[-1] > SINGULAR and self._past:
             found[n_q:-1] = self._extrapolated(t)
         return found[:-1]
 
     def closed_stage(self, t: float, y: np.ndarray) -> np.ndarray:
         """The state whose dependent coordinates and speeds follow from the others; as it is where they cannot be found."""
-        quick, n_q = self.closure.quick, self.closure.n_q
-        state = None if quick is None else quick.admit(t, y[:n_q], y[n_q:])
+        correction, n_q = self.closure.correction, self.closure.n_q
+        state = None if correction is None else correction.admit(t, y[:n_q], y[n_q:])
         return y if state is None else np.concatenate([state.q, state.u])
 
     def admit(self, t: float, y: np.ndarray, h: float) -> tuple[np.ndarray, Admitted, bool]:
         """A new state brought onto the constraints, and whether it may be taken."""
         n_q = self.closure.n_q
-        quick = self.closure.quick
-        state = None if quick is None or self.wary else quick.admit(t, y[:n_q], y[n_q:])
+        correction = self.closure.correction
+        state = None if correction is None or self.wary else correction.admit(t, y[:n_q], y[n_q:])
         if state is None or not _small(state, h):
             state = self.closure.admit(t, y[:n_q], y[n_q:], tight=self.wary)
         return np.concatenate([state.q, state.u]), state, _small(state, h) and state.residual < OPEN

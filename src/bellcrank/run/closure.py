@@ -12,7 +12,7 @@ from bellcrank.backend.c import NEAR, CModel, Input
 from bellcrank.backend.python import PythonModel
 from bellcrank.expr import Expr, Symbol, evaluate
 from bellcrank.run.branch import Keeper
-from bellcrank.run.projection import Closure, QuickCorrection, steadiness
+from bellcrank.run.projection import Closure, RegularCorrection, steadiness
 
 
 def closure_of(model: PythonModel, p: Sequence[float], signals: Sequence[Input]) -> Closure | None:
@@ -30,12 +30,12 @@ def closure_of(model: PythonModel, p: Sequence[float], signals: Sequence[Input])
     return Closure(loops.names, loops.positions, n_q, n_u, function, loops.scales)
 
 
-def careful_rates(model: PythonModel | CModel, at: At) -> list[float] | None:
+def rates_near_singular(model: PythonModel | CModel, at: At) -> list[float] | None:
     """Rates of all states without a choice of speeds, where the choice that the equations make fails or nearly so; else None."""
     loops = model.program.loops
     if loops is None:
         return None
-    *rates, ratio = model.careful(*at)
+    *rates, ratio = model.singular_rates(*at)
     shape = len(loops.names), len(model.program.speeds)
     J = np.array(model.closure(*at)[-shape[0] * shape[1] :]).reshape(shape)
     return rates if min(ratio, steadiness(J, loops.scales)) < NEAR else None
@@ -55,24 +55,26 @@ def keeper_of(
     held = np.zeros(len(model.program.inputs) - len(signals)) if kept is None else kept
     c, n_q = model.constants(p), closure.n_q
 
-    def careful(t: float, y: np.ndarray) -> np.ndarray:
-        return np.array(model.careful(*at(t, y[:n_q], y[n_q:])))
+    def singular_rates(t: float, y: np.ndarray) -> np.ndarray:
+        return np.array(model.singular_rates(*at(t, y[:n_q], y[n_q:])))
 
     def at(t: float, q: np.ndarray, u: np.ndarray) -> At:
         return t, q.tolist(), u.tolist(), p, c, [*(i.function(t) for i in signals), *held.tolist()]
 
     loops = model.program.loops
-    quick = None
-    if loops is not None and loops.quick is not None:
-        quick = QuickCorrection(
-            list(loops.quick.q),
-            list(loops.quick.u),
-            lambda t, q, u: np.array(model.quick_q(*at(t, q, u))),
-            lambda t, q, u: np.array(model.quick_u(*at(t, q, u))),
-            np.array(loops.quick.pivot_scales),
+    correction = None
+    if loops is not None and loops.correction is not None:
+        correction = RegularCorrection(
+            list(loops.correction.q),
+            list(loops.correction.u),
+            lambda t, q, u: np.array(model.correct_q(*at(t, q, u))),
+            lambda t, q, u: np.array(model.correct_u(*at(t, q, u))),
+            np.array(loops.correction.pivot_scales),
         )
     w = [*(i.function(0.0) for i in signals), *held.tolist()]
-    return Keeper(replace(closure, weights=inertia_weights(model, y, p, w), quick=quick), careful, staged)
+    return Keeper(
+        replace(closure, weights=inertia_weights(model, y, p, w), correction=correction), singular_rates, staged
+    )
 
 
 def inertia_weights(
@@ -96,7 +98,7 @@ def inertia_weights(
     c = model.constants(p)
 
     def moved(u: np.ndarray) -> np.ndarray:
-        return np.array(model.careful(0.0, y[:n_q].tolist(), u.tolist(), p, c, w)[:n_q])
+        return np.array(model.singular_rates(0.0, y[:n_q].tolist(), u.tolist(), p, c, w)[:n_q])
 
     still = moved(np.zeros(len(w_u)))
     S = np.array([moved(unit) - still for unit in np.eye(len(w_u))]).T

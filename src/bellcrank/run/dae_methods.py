@@ -107,7 +107,7 @@ class Redundant:
     """The redundant equations of a model as functions of what programs are called with."""
 
     system: Callable[[*At], list[float]]
-    turning: Callable[[*At], list[float]]
+    coordinate_rates: Callable[[*At], list[float]]
     closure: Callable[[*At], list[float]]
     n_q: int
     n_u: int
@@ -129,7 +129,7 @@ class Redundant:
     def moved(self, at: At, x: np.ndarray) -> np.ndarray:
         """How coordinates change with speeds x: q' is linear in them."""
         t, q, _, p, c, w = at
-        with_x, without = (self.turning(t, q, u, p, c, w) for u in (x.tolist(), [0.0] * self.n_u))
+        with_x, without = (self.coordinate_rates(t, q, u, p, c, w) for u in (x.tolist(), [0.0] * self.n_u))
         return np.array(with_x) - np.array(without)
 
     def rows(self, at: At) -> tuple[np.ndarray, np.ndarray]:

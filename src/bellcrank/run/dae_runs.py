@@ -51,7 +51,7 @@ def _check_minimal(equations: Equations) -> None:
     loops = equations.program.loops
     if loops is None:
         raise ModelError(f"dae={MINIMAL!r}: this model has minimal coordinates as it is", equations.name)
-    if loops.quick is None:
+    if loops.correction is None:
         why = "a constraint of positions binds coordinates that do not follow one speed each"
         raise ModelError(f"dae={MINIMAL!r} is not available: {why}", equations.name)
 
@@ -61,7 +61,7 @@ def redundant_of(model: Any, program: Program) -> Redundant:
     loops = program.loops
     assert loops is not None
     sizes = len(program.coordinates), len(program.speeds), len(loops.g), len(loops.v)
-    return Redundant(model.system, model.turning, model.closure, *sizes, loops.paired, loops.scales)
+    return Redundant(model.system, model.coordinate_rates, model.closure, *sizes, loops.paired, loops.scales)
 
 
 def multipliers_at(redundant: Redundant, at: At, names: Sequence[str]) -> dict[str, float]:

@@ -44,7 +44,7 @@ class Admitted:
 
 
 @dataclass(frozen=True)
-class QuickCorrection:
+class RegularCorrection:
     """The correction of regular positions as functions: places that are moved, what by, and scales of the pivots."""
 
     q: list[int]
@@ -86,7 +86,7 @@ class Closure:
     function: Callable[[float, list[float], list[float]], list[float]]
     scales: Scales
     weights: tuple[np.ndarray, np.ndarray] | None = field(default=None)
-    quick: QuickCorrection | None = None
+    correction: RegularCorrection | None = None
 
     def evaluate(self, t: float, q: np.ndarray, u: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """g, G, v, J."""

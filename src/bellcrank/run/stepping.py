@@ -213,8 +213,8 @@ def within_step(
     """
     begin, start = course.begin(i), row[1 : 1 + evaluation.n_s]
     keeper = evaluation.keeper
-    if keeper is not None:  # one of its own, as careful as this step was
-        keeper = Keeper(keeper.closure, keeper.careful, keeper.staged)
+    if keeper is not None:  # one of its own, as wary as this step was
+        keeper = Keeper(keeper.closure, keeper.singular_rates, keeper.staged)
         keeper.begin(begin, start)
     e = replace(evaluation, keeper=keeper)
     wary = keeper is not None and keeper.wary

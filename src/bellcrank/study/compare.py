@@ -140,7 +140,7 @@ def compare(
     chosen = (
         [as_dae(m) for m in methods]
         if methods is not None
-        else _every_method(plan.method, free_fall, equations.program.loops.quick is not None)
+        else _every_method(plan.method, free_fall, equations.program.loops.correction is not None)
     )
     sim = equations.compile(backend=backend)
     bench = _Bench(sim, plan.t_end, plan.method, {"parameters": parameters, "initial": initial, "inputs": inputs})

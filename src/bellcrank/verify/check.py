@@ -88,10 +88,10 @@ def check(
 
 
 def _lines_at_states(subject: Subject, samples: list[Sample], suffix: str) -> list[Line]:
-    worst = {name: Worst() for name in ("kinematic", "power", "bodies", "careful", "reactions", "residuals")}
+    worst = {name: Worst() for name in ("kinematic", "power", "bodies", "singular_rates", "reactions", "residuals")}
     closing = {"position": Worst(), "speed": Worst(), "acceleration": Worst()}
     output = Worst()
-    careful = _careful(subject)
+    singular_rates = _singular_rates(subject)
     groups = [g.lower() for g in subject.description.output_groups]
     reactions = "reactions" in groups and not subject.description.constraints  # whose loads have no place of their own
     for s in samples:
@@ -106,8 +106,8 @@ def _lines_at_states(subject: Subject, samples: list[Sample], suffix: str) -> li
                 closing["speed"].note(evaluation.constraint_error(s.q, qdot))
             _note_largest(worst["power"], evaluation.residual(s.q, s.u, udot), _names(subject.eom.independent_speeds))
             _note_largest(worst["bodies"], newton_euler(evaluation, s.q, s.u, udot), evaluation.machine.u_names)
-            if careful is not None:
-                worst["careful"].note(_careful_error(evaluation, s, np.split(careful(s), [len(qdot)])))
+            if singular_rates is not None:
+                worst["singular_rates"].note(_singular_error(evaluation, s, np.split(singular_rates(s), [len(qdot)])))
             found = subject.outputs(s)
             units = subject.eom.quantities.output_unit
             channels = {name: float(units[name].to_equation(value)) for name, value in found.items()}
@@ -132,8 +132,8 @@ def _lines_at_states(subject: Subject, samples: list[Sample], suffix: str) -> li
         Line(f"equations of motion (virtual power){suffix}", power.value, EQUATION, note=power.failure(EQUATION)),
         Line(f"equations of motion (Newton-Euler){suffix}", bodies.value, EQUATION, note=bodies.failure(EQUATION)),
     ]
-    if careful is not None:
-        lines.append(Line(f"rates near singular positions{suffix}", worst["careful"].value, EQUATION))
+    if singular_rates is not None:
+        lines.append(Line(f"rates near singular positions{suffix}", worst["singular_rates"].value, EQUATION))
     if subject.loops and "residuals" in groups:
         lines.append(Line(f"residual channels{suffix}", worst["residuals"].value, RESIDUAL))
     if reactions:
@@ -154,7 +154,7 @@ def _note_largest(worst: Worst, residual: Residual, names: list[str]) -> None:
     worst.note(float(relative.max(initial=0.0)), f"largest in the equation of {names[i]}" if names else "")
 
 
-def _careful_error(evaluation: Evaluation, s: Sample, rates: list[np.ndarray]) -> float:
+def _singular_error(evaluation: Evaluation, s: Sample, rates: list[np.ndarray]) -> float:
     """What is left of kinematics, constraints and equations of motion with rates found without a choice of speeds."""
     assert evaluation.closed is not None
     qdot, udot = rates
@@ -163,13 +163,13 @@ def _careful_error(evaluation: Evaluation, s: Sample, rates: list[np.ndarray]) -
     return float(np.max(errors))
 
 
-def _careful(subject: Subject) -> Callable[[Sample], np.ndarray] | None:
+def _singular_rates(subject: Subject) -> Callable[[Sample], np.ndarray] | None:
     """The rates as the program computes them near singular positions, which must be the same in regular ones."""
-    if not subject.eom.program.careful.results:
+    if not subject.eom.program.singular_rates.results:
         return None
     model = PythonModel(subject.eom.program, subject.sim.externals)
     n = len(subject.eom.coordinates) + len(subject.eom.speeds)
-    return lambda s: np.array(model.careful(s.time, s.q.tolist(), s.u.tolist(), *subject.numbers(s))[:n])
+    return lambda s: np.array(model.singular_rates(s.time, s.q.tolist(), s.u.tolist(), *subject.numbers(s))[:n])
 
 
 def _lines_of_own_run(subject: Subject) -> list[Line]:

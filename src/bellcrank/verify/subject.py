@@ -25,7 +25,7 @@ from bellcrank.errors import ModelError, ModelWarning, RunError
 from bellcrank.model.formula import show, to_syntax
 from bellcrank.model.records import External
 from bellcrank.run.assembly import initial_state
-from bellcrank.run.closure import careful_rates
+from bellcrank.run.closure import rates_near_singular
 from bellcrank.run.inputs import Signal
 from bellcrank.run.projection import CannotClose
 from bellcrank.verify.bodies import Machine
@@ -120,7 +120,7 @@ class Subject:
 
     def steady(self, s: Sample) -> bool:
         """Do runs use the equations themselves here? Near singular positions, and where a pivot of theirs vanishes, they do not."""
-        return careful_rates(self.sim.model, self._at(s)) is None
+        return rates_near_singular(self.sim.model, self._at(s)) is None
 
     def _at(self, s: Sample) -> At:
         return self.sim._at(s.time, s.q.tolist(), s.u.tolist(), self.given, held(s))

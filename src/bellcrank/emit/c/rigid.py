@@ -100,7 +100,7 @@ _RIGID = {  # in the template of a run
         memcpy(job->all_modes + (job->filled - 1)*job->modes_of_row, job->modes, (size_t)job->modes_of_row*sizeof *job->modes);
 """,
     "PAUSE": "        if (job->n_told + 1000 > job->most_told)\n            return job->status;\n",
-    "MOVE": "rigid_moved",
+    "MOVE": "rigid_step",
     "DEPTH": "",
     "BEGIN": "        job->from = 0.0;\n        land(job, 0.0, job->y, w);\n",
     "BEGUN": "",

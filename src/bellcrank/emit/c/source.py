@@ -101,8 +101,8 @@ class _Source:
         wanted = needed(program.outputs, program.derivatives.statements)
         self.outputs = schedule(wanted, Options(critical_path=False))
         self.closure = schedule(program.closure, options)
-        self.quick = [schedule(s, options) for s in (program.quick_q, program.quick_u)]
-        self.careful = schedule(program.careful, Options(critical_path=False))
+        self.correction = [schedule(s, options) for s in (program.correct_q, program.correct_u)]
+        self.singular_rates = schedule(program.singular_rates, Options(critical_path=False))
         own = {"start": program.start, "update": program.update, "entry": program.entry, "echo": program.echo}
         plans = {name: schedule(x, Options(critical_path=False)) for name, x in own.items() if x.results}
         self.once = {name: plan for name, plan in plans.items() if name in ("entry", "echo")}
@@ -143,11 +143,11 @@ class _Source:
 
     def _looped(self, loops: Loops, rates: Mapping[str, Sequence[str]]) -> list[str]:
         """What a run with closed loops calls besides `closure`."""
-        careful = {"out": [*rates["qd"], *rates["ud"], "ratio of pivots"]}
+        singular_rates = {"out": [*rates["qd"], *rates["ud"], "ratio of pivots"]}
         return [
-            *self._quick(loops),
+            *self._correction(loops),
             "/* ---- rates near singular positions */\n",
-            self._function("careful", self.careful, careful),
+            self._function("singular_rates", self.singular_rates, singular_rates),
         ]
 
     def _head(self) -> str:
@@ -199,8 +199,8 @@ class _Source:
             self.derivatives,
             self.outputs,
             self.closure,
-            *self.quick,
-            self.careful,
+            *self.correction,
+            self.singular_rates,
             *(self.kept | self.once).values(),
         )
         steps = [s for plan in plans for s in plan.steps]
@@ -340,7 +340,7 @@ class _Source:
         """The run with values of external routines that are kept, or without."""
         pieces = dict.fromkeys(_KEPT, "")
         if self.kept:
-            hold, place = template("hold.c"), "N_I"
+            hold, place = template("kept_values.c"), "N_I"
             for name, margin in (("start", "        "), ("update", "    ")):
                 lines: list[str] = []
                 if name in self.kept:
@@ -354,28 +354,32 @@ class _Source:
             text = text.replace(f"@{name}@", piece)
         return text
 
-    def _quick(self, loops: Loops) -> list[str]:
+    def _correction(self, loops: Loops) -> list[str]:
         """The correction of regular positions."""
-        if loops.quick is None:
+        if loops.correction is None:
             return []
         q, u = ([s.name for s in group] for group in (self.program.coordinates, self.program.speeds))
-        moved_q = [f"to be taken from {q[i]}" for i in loops.quick.q]
-        moved_u = [f"to be taken from {u[i]}" for i in loops.quick.u]
-        pivots = [f"pivot of {u[i]}" for i in loops.quick.u]
+        moved_q = [f"to be taken from {q[i]}" for i in loops.correction.q]
+        moved_u = [f"to be taken from {u[i]}" for i in loops.correction.u]
+        pivots = [f"pivot of {u[i]}" for i in loops.correction.u]
         return [
             "/* ---- correction of closed loops in regular positions */\n",
-            self._function("quick_q", self.quick[0], {"out": moved_q}),
-            self._function("quick_u", self.quick[1], {"out": [*moved_u, *pivots]}),
+            self._function("correct_q", self.correction[0], {"out": moved_q}),
+            self._function("correct_u", self.correction[1], {"out": [*moved_u, *pivots]}),
         ]
 
     def _with_loops(self, text: str) -> str:
         """The run with what closed loops ask for, or without."""
         pieces = dict.fromkeys(_LOOPS, "") | {"LAST": "INPUT_FAILED", "MOVE": "advance", "ACCEPT": "    (void)end;\n"}
         if self.program.loops is not None:
-            quick = _quick_constants(self.program.loops)
-            pieces = {**_LOOPS, "CLOSED": template("keep.c").replace("@QUICK@", quick), "STEP": template("moved.c")}
-            if self.program.loops.quick is None:
-                pieces["STEP"] = pieces["STEP"].replace(_QUICK_CALL, "")
+            correction = _correction_constants(self.program.loops)
+            pieces = {
+                **_LOOPS,
+                "CLOSED": template("projection.c").replace("@CORRECTION@", correction),
+                "STEP": template("projected_step.c"),
+            }
+            if self.program.loops.correction is None:
+                pieces["STEP"] = pieces["STEP"].replace(_CORRECTION_CALL, "")
             else:
                 pieces |= {name: pieces[name] + piece for name, piece in _STAGED.items()}
             if not {*self.program.inputs}.intersection(symbols_in(_roots(self.program.closure))):
@@ -390,7 +394,7 @@ class _DaeSource(_Source):
 
     def __init__(self, program: Program, words: Words, options: Options, outside: Iterable[str], longest: int) -> None:
         empty = Section((), ())
-        program = replace(program, quick_q=empty, quick_u=empty, careful=program.system)  # in the place of `careful`
+        program = replace(program, correct_q=empty, correct_u=empty, singular_rates=program.system)
         super().__init__(program, words, options, outside, longest)
 
     @property
@@ -408,11 +412,11 @@ class _DaeSource(_Source):
             *loops.positions,
             *(f"{row}: speed" for row in names),
         ]
-        turning = schedule(self.program.turning, Options(critical_path=False))
+        coordinate_rates = schedule(self.program.coordinate_rates, Options(critical_path=False))
         return [
             "/* ---- redundant equations: q', M (lower triangle), f, J, gamma, g, v; and q' alone */\n",
-            self._function("system_at", self.careful, {"out": stored}, True),
-            self._function("turning", turning, {"out": rates["qd"]}),
+            self._function("system_at", self.singular_rates, {"out": stored}, True),
+            self._function("coordinate_rates", coordinate_rates, {"out": rates["qd"]}),
         ]
 
     def _null_space(self, scales: Scales) -> list[str]:
@@ -485,21 +489,25 @@ def _rows(program: Program, loops: Loops) -> list[str]:
     ]
 
 
-_QUICK_CALL = """    if (!job->wary && (failed = quick_admit(job, h, end, next, w)) <= 0)
+_CORRECTION_CALL = """    if (!job->wary && (failed = correct_dependent(job, h, end, next, w)) <= 0)
         return -failed;
 """
 
 
-def _quick_constants(loops: Loops) -> str:
+def _correction_constants(loops: Loops) -> str:
     """Places that the correction of regular positions moves, and the function that makes it; nothing without one."""
-    quick = loops.quick
-    if quick is None:
+    correction = loops.correction
+    if correction is None:
         return ""
-    arrays = {"int QUICK_Q": quick.q, "int QUICK_U": quick.u, "double PIVOT_SCALE": quick.pivot_scales}
-    lines = [f"enum {{ N_QUICK_Q = {len(quick.q)}, N_QUICK_U = {len(quick.u)} }};"]
+    arrays = {
+        "int CORRECTED_Q": correction.q,
+        "int CORRECTED_U": correction.u,
+        "double PIVOT_SCALE": correction.pivot_scales,
+    }
+    lines = [f"enum {{ N_CORRECTED_Q = {len(correction.q)}, N_CORRECTED_U = {len(correction.u)} }};"]
     for name, numbers in arrays.items():
         lines.append(f"static const {name}[] = {{{', '.join(repr(x) for x in numbers)}}};")
-    return "\n".join([*lines, "", template("quick.c")])
+    return "\n".join([*lines, "", template("correction.c")])
 
 
 def _structure(program: Program, loops: Loops) -> str:
@@ -508,7 +516,7 @@ def _structure(program: Program, loops: Loops) -> str:
     columns = [[j for j, x in enumerate(row) if x] for row in J]
     pairs = [sorted({*columns[r]}.intersection(columns[s])) for r in range(len(J)) for s in range(r + 1)]
     diagonal = all(not x for i, row in enumerate(M) for j, x in enumerate(row) if i != j)
-    plain = tuple(program.turning.results) == program.speeds
+    plain = tuple(program.coordinate_rates.results) == program.speeds
     arrays = {
         "MASS_FROM[N_U]": (
             [row.index(True) if any(row) else i for i, row in enumerate(M)],
@@ -594,12 +602,12 @@ def _void(unused: set[str]) -> list[str]:
 
 _CLOSURE = (
     "   closure(t, q, u, p, c, w, out, x)             residuals of closed loops and their slopes",
-    "   careful(t, q, u, p, c, w, out, x)             rates near singular positions, and how near they are",
+    "   singular_rates(t, q, u, p, c, w, out, x)      rates near singular positions, and how near they are",
 )
 _REDUNDANT = (
     _CLOSURE[0],
     "   system_at(t, q, u, p, c, w, out, x)           redundant equations with multipliers",
-    "   turning(t, q, u, p, c, w, out, x)             rates of coordinates alone",
+    "   coordinate_rates(t, q, u, p, c, w, out, x)    rates of coordinates alone",
 )
 _KEPT_CALLS = (
     "   start, update(t, q, u, p, c, w, out, x)       the last of w: values of external routines kept over a run, over a step",
@@ -628,7 +636,7 @@ _LOOPS = {  # in the template of a run
     "DECLARED": "static int wary_rates(Job *job, double t, const double *y, double *k, double *w);\n\n",
     "WARY": "    if (job->wary)\n        return wary_rates(job, t, y, k, w);\n",
     "STEP": "",
-    "MOVE": "moved",
+    "MOVE": "projected_step",
     "DEPTH": ", 0",
     "BEGIN": "        if ((job->status = begin(job, w)))\n            return job->status;\n",
     "BEGUN": "        remember(job, 0.0, job->k);\n",
@@ -655,7 +663,7 @@ _DAE = {  # the same for methods for differential-algebraic equations
 """,
     "DECLARED": "static int dae_rates(Job *job, double t, const double *y, double *k, double *w);\n\n",
     "WARY": "    return dae_rates(job, t, y, k, w);\n",
-    "MOVE": "dae_moved",
+    "MOVE": "dae_step",
     "DEPTH": "",
     "BEGIN": "        job->fresh = 1;\n",
     "BEGUN": "",
@@ -666,8 +674,8 @@ _DAE = {  # the same for methods for differential-algebraic equations
 _KEPT = {  # in the template of a run
     "HOLD": "",
     "HELD": "    memcpy(w + N_I, job->kept, (N_W - N_I)*sizeof *w);\n",
-    "FIRST": "        if ((job->status = hold(job, 1, 0.0, job->y, w)))\n            return job->status;\n",
-    "UPDATE": "    if (last && (failed = hold(job, 0, after, next, w)))\n        return failed;\n",
+    "FIRST": "        if ((job->status = keep_values(job, 1, 0.0, job->y, w)))\n            return job->status;\n",
+    "UPDATE": "    if (last && (failed = keep_values(job, 0, after, next, w)))\n        return failed;\n",
 }
 _HELPERS = {
     "sign": "static inline double sign(double a) { return (double)((a > 0.0) - (a < 0.0)); }\n",

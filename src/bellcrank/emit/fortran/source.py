@@ -33,9 +33,9 @@ ONCE = {  # sections that are called once: before a run, with its echo, or after
 }
 OWN_NAMES = frozenset((
     "t", "y", "p", "c", "w", "k", "z", "out", "rate", "dp", "n_q", "n_u", "n_s", "n_p", "n_c", "n_w", "n_out", "n_g",
-    "n_v", "n_i", "n_memory", "entry_values", "start_values", "update_values", "echo_values", "memory", "live", "constants", "derivatives", "outputs", "closure", "careful", "inertias",
+    "n_v", "n_i", "n_memory", "entry_values", "start_values", "update_values", "echo_values", "memory", "live", "constants", "derivatives", "outputs", "closure", "singular_rates", "inertias",
     "model", "signum", "solve_symmetric", "constrained_rates", "pivoted", "scaled", "rank_g", "rank_v", "row_scale",
-    "column_scale", "usual_ratio", "singular", "steady_ratio", "usual_order", "n_order", "order_row", "order_column", "quick_q", "quick_u", "spline_value", "surface_value", "interval", "cubic", "sin", "cos",
+    "column_scale", "usual_ratio", "singular", "steady_ratio", "usual_order", "n_order", "order_row", "order_column", "correct_q", "correct_u", "spline_value", "surface_value", "interval", "cubic", "sin", "cos",
     "tan", "asin", "acos", "atan", "atan2", "exp", "log", "sqrt", "abs", "min", "max", "merge", "real", "real64",
 ))  # fmt: skip
 
@@ -79,14 +79,14 @@ class _Source:
             parts.append(
                 self._routine("closure", "out", self.program.closure, "constraints of closed loops: g, G, v, J")
             )
-            if self.program.loops.quick is not None:
+            if self.program.loops.correction is not None:
                 what = "what dependent coordinates are to be moved by in regular positions"
-                parts.append(self._routine("quick_q", "out", self.program.quick_q, what))
+                parts.append(self._routine("correct_q", "out", self.program.correct_q, what))
                 parts.append(
-                    self._routine("quick_u", "out", self.program.quick_u, "the same for speeds, then the pivots")
+                    self._routine("correct_u", "out", self.program.correct_u, "the same for speeds, then the pivots")
                 )
             what = "rates near singular positions, then the ratio of pivots"
-            parts.append(self._routine("careful", "out", self.program.careful, what))
+            parts.append(self._routine("singular_rates", "out", self.program.singular_rates, what))
         for name, what in ONCE.items():
             section: Section = getattr(self.program, name)
             if section.results:

@@ -128,9 +128,9 @@ def python_source(
     lines += _function("outputs", needed(program.outputs, program.derivatives.statements), printer)
     if program.loops is not None:
         lines += _function("closure", program.closure, printer)
-        lines += _function("quick_q", program.quick_q, printer)
-        lines += _function("quick_u", program.quick_u, printer)
-        lines += _function("careful", program.careful, printer)
+        lines += _function("correct_q", program.correct_q, printer)
+        lines += _function("correct_u", program.correct_u, printer)
+        lines += _function("singular_rates", program.singular_rates, printer)
     for name, section in _further(program):
         lines += _function(name, section, printer) if section.results else []
     for name, section in (extra or {}).items():

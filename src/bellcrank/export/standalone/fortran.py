@@ -198,15 +198,15 @@ def _loops(program: Program, facts: Facts, set_inputs: str, declared: str) -> di
             "ROW_LENGTH": str(max(len(" ".join(r.split()).encode()) for r in rows)),
             "ROWS": cases,
             "SET_INPUTS": set_inputs,
-            "QUICK": _QUICK if program.loops.quick else "",
-            "DONE": "    logical :: done\n" if program.loops.quick else "",
+            "CORRECTION": _CORRECTION if program.loops.correction else "",
+            "DONE": "    logical :: done\n" if program.loops.correction else "",
         },
     )
-    if program.loops.quick:
-        text = filled(template("quick.f90"), {"SET_INPUTS": set_inputs}) + text
+    if program.loops.correction:
+        text = filled(template("correction.f90"), {"SET_INPUTS": set_inputs}) + text
     return {
         "LOOPS": text,
-        "DECLARATIONS": declared + template("loops_types.f90") + _quick_places(program.loops),
+        "DECLARATIONS": declared + template("loops_types.f90") + _corrected_places(program.loops),
         "ASSEMBLE": "    call assemble(y)\n    call find_metric(y)\n",
         "ADVANCE": "    call move(h, start, middle, seen, y, k, next, 0, ended)\n",
         "RATES": _WARY,
@@ -230,24 +230,26 @@ _ACCEPT = """    if (ratio > singular) call remember(to, k)
     wary = ratio < watched .or. steady < watched
 """
 _NO_ACCEPT = "    if (to < start) return ! not used\n"
-_QUICK = """      if (.not. wary) then
-        call quick_admit(h, finish_time, next, done)
+_CORRECTION = """      if (.not. wary) then
+        call correct_dependent(h, finish_time, next, done)
         if (done) return
       end if
 """
 
 
-def _quick_places(loops: Loops) -> str:
+def _corrected_places(loops: Loops) -> str:
     """Places that the correction of regular positions moves."""
-    quick = loops.quick
-    if quick is None:
+    correction = loops.correction
+    if correction is None:
         return ""
-    lines = [f"integer, parameter :: n_quick_q = {len(quick.q)}, n_quick_u = {len(quick.u)}"]
-    for name, places in (("q", quick.q), ("u", quick.u)):
+    lines = [f"integer, parameter :: n_corrected_q = {len(correction.q)}, n_corrected_u = {len(correction.u)}"]
+    for name, places in (("q", correction.q), ("u", correction.u)):
         lines += wrapped(
-            f"integer, parameter :: quick_places_{name}(n_quick_{name}) = [{', '.join(str(i + 1) for i in places)}]"
+            f"integer, parameter :: corrected_{name}(n_corrected_{name}) = [{', '.join(str(i + 1) for i in places)}]"
         )
-    lines += wrapped(f"real(dp), parameter :: pivot_scale(n_quick_u) = [{', '.join(map(_real, quick.pivot_scales))}]")
+    lines += wrapped(
+        f"real(dp), parameter :: pivot_scale(n_corrected_u) = [{', '.join(map(_real, correction.pivot_scales))}]"
+    )
     return "".join(f"  {line}\n" for line in lines)
 
 

@@ -11,7 +11,7 @@ def inertia_functions(program: Program) -> dict[str, Section]:
     """`inertias`: the diagonal of the mass matrix of the tree, from which the metric of corrections follows."""
     if program.loops is None:
         return {}
-    statements = program.careful.statements
+    statements = program.singular_rates.statements
     (reduce,) = (s for s in statements if isinstance(s, Reduce))
     others = [s for s in statements if s is not reduce]
     return {"inertias": needed(Section((), tuple(row[-1] for row in reduce.mass)), others)}

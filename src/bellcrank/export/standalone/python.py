@@ -60,16 +60,16 @@ def _pieces(program: Program, facts: Facts) -> dict[str, str]:
         "ASSEMBLE": "",
     }
     if program.loops is not None:
-        scales, quick = asdict(program.loops.scales), program.loops.quick
+        scales, correction = asdict(program.loops.scales), program.loops.correction
         loops = {
             "SCALES": ", ".join(f"{name}={value!r}" for name, value in scales.items()),
-            "QUICK": repr(quick and (list(quick.q), list(quick.u), list(quick.pivot_scales))),
+            "CORRECTION": repr(correction and (list(correction.q), list(correction.u), list(correction.pivot_scales))),
             "GUESSED": ", ".join(map(repr, facts.guessed)),
             "NAMES": repr(program.loops.names),
             "POSITIONS": repr(program.loops.positions),
         }
         pieces |= {
-            "IMPORTS": "from projection import CannotClose, Closure, QuickCorrection\nfrom branch import Keeper\n",
+            "IMPORTS": "from projection import CannotClose, Closure, RegularCorrection\nfrom branch import Keeper\n",
             "LOOPS": filled(template("python_loops.txt"), loops),
             "ASSEMBLE": "    closure = closure_of(e)\n    y = assemble(closure, y)\n    e.keeper = keeper_of(e, closure, y)\n",
         }

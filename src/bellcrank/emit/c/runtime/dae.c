@@ -303,8 +303,8 @@ static void shift(Job *job, double t, const double *restrict q, const double *re
             to[j] += scale*x[j];
         return;
     }
-    turning(t, q, x, job->p, job->c, w, with_x, job->externals);
-    turning(t, q, still, job->p, job->c, w, without, job->externals);
+    coordinate_rates(t, q, x, job->p, job->c, w, with_x, job->externals);
+    coordinate_rates(t, q, still, job->p, job->c, w, without, job->externals);
     for (int j = 0; j < N_Q; j++)
         to[j] += scale*(with_x[j] - without[j]);
 }

@@ -555,8 +555,8 @@ static int attempt(Job *job, double h, double t, double end, const double *y, do
 }
 
 /* A step, or a part of one: goes on from change to change. */
-static int rigid_moved(Job *job, double h, double t, double middle, double end, const double *y, const double *k, double *next,
-    double *w)
+static int rigid_step(Job *job, double h, double t, double middle, double end, const double *y, const double *k,
+    double *next, double *w)
 {
     double state[N_S], left = h;
     int failed;

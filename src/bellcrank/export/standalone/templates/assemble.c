@@ -113,10 +113,10 @@ static void find_metric(Job *job, const double *y, double *root_q, double *root_
         root_u[i] = most > 0.0 ? 1.0/inertia : 1.0;
         least = root_u[i] < least ? root_u[i] : least;
     }
-    careful(0.0, y, one, job->p, job->c, w, still, job->externals);
+    singular_rates(0.0, y, one, job->p, job->c, w, still, job->externals);
     for (int i = 0; i < N_U; i++) {
         one[i] = 1.0;
-        careful(0.0, y, one, job->p, job->c, w, moving, job->externals);
+        singular_rates(0.0, y, one, job->p, job->c, w, moving, job->externals);
         one[i] = 0.0;
         for (int j = 0; j < N_Q; j++)
             root_q[j] += root_u[i]*(moving[j] - still[j])*(moving[j] - still[j]);

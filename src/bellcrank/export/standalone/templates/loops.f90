@@ -131,13 +131,13 @@
     real(dp), intent(out) :: rate(n_s)
     real(dp) :: found(n_s + 1), state(n_s)
     integer :: alive
-    call careful(y, found)
+    call singular_rates(y, found)
     if (found(n_s + 1) > singular .and. found(n_s + 1) < near) then
       alive = live
       state = y
       call admit(t, state, tight)
       live = alive
-      call careful(state, found)
+      call singular_rates(state, found)
     end if
     if (.not. found(n_s + 1) > singular .and. n_past > 0) found(n_q + 1:n_s) = extrapolated(t)
     rate = found(:n_s)
@@ -172,7 +172,7 @@
 @DONE@    do
       call advance(h, start, middle, finish_time, y, k, next)
       if (.not. all(ieee_is_finite(next))) return
-@QUICK@      call admit(finish_time, next, merge(tight, closed, wary))
+@CORRECTION@      call admit(finish_time, next, merge(tight, closed, wary))
       if (wary .or. (ratio >= near .and. steady >= near)) exit
       wary = .true. ! once more, with care
     end do
@@ -203,11 +203,11 @@
     if (maxval(heavy) > 0) root_u = 1/max(heavy, 1.0e-3_dp*maxval(heavy))
     state = y
     state(n_q + 1:) = 0
-    call careful(state, still)
+    call singular_rates(state, still)
     root_q = 0
     do i = 1, n_u
       state(n_q + i) = 1
-      call careful(state, moving)
+      call singular_rates(state, moving)
       state(n_q + i) = 0
       root_q = root_q + root_u(i)*(moving(:n_q) - still(:n_q))**2
     end do

@@ -1,10 +1,10 @@
   ! The correction of regular positions: what depends on the rest is moved. `done` is false, and the state as before, where a pivot is
   ! small, the correction does not settle, or it is large against what the step moves.
-  subroutine quick_admit(h, at, y, done)
+  subroutine correct_dependent(h, at, y, done)
     real(dp), intent(in) :: h, at
     real(dp), intent(inout) :: y(n_s)
     logical, intent(out) :: done
-    real(dp) :: state(n_s), change_q(n_quick_q), change_u(2*n_quick_u), length
+    real(dp) :: state(n_s), change_q(n_corrected_q), change_u(2*n_corrected_u), length
     integer :: n
     t = at
 @SET_INPUTS@    live = 0
@@ -12,17 +12,17 @@
     moved_by = 0
     residual_left = 0
     do n = 1, 4
-      call quick_q(state, change_q)
-      state(quick_places_q) = state(quick_places_q) - change_q
+      call correct_q(state, change_q)
+      state(corrected_q) = state(corrected_q) - change_q
       length = norm2(change_q)
       moved_by = moved_by + length
       if (length < 1.0e-7_dp) exit
     end do
-    call quick_u(state, change_u)
+    call correct_u(state, change_u)
     ratio = 1
-    steady = minval(abs(change_u(n_quick_u + 1:)*pivot_scale))
-    state(n_q + quick_places_u) = state(n_q + quick_places_u) - change_u(:n_quick_u)
+    steady = minval(abs(change_u(n_corrected_u + 1:)*pivot_scale))
+    state(n_q + corrected_u) = state(n_q + corrected_u) - change_u(:n_corrected_u)
     done = length < 1.0e-7_dp .and. steady > watched .and. moved_by <= 0.1_dp*h*norm2(state(n_q + 1:)) + 1.0e-6_dp
     if (done) y = state
-  end subroutine quick_admit
+  end subroutine correct_dependent
 

@@ -87,7 +87,7 @@ static void least_norm(int m, int n, int rank_known, const double *restrict root
 }
 
 #define NEAR 0.1                /* ratio of pivots below which stages are brought onto the constraints too */
-#define WATCHED 0.3             /* ratio below which the next step takes its rates from `careful` */
+#define WATCHED 0.3             /* ratio below which the next step takes its rates from `singular_rates` */
 enum { HALVINGS = 10 };
 
 static double largest(int n, const double *x)
@@ -101,7 +101,7 @@ static double largest(int n, const double *x)
 
 /* Corrects q so that the loops are closed, then u so that they stay closed; in a singular position neither. What had to be done
    is left in the job. */
-static int admit(Job *job, double t, double *y, double *w, double small)
+static int project(Job *job, double t, double *y, double *w, double small)
 {
     double all[N_G*(1 + N_Q) + N_V*(1 + N_U) + 1], change[N_S + 1], *q = y, *u = y + N_Q;
     const double *g = all, *G = g + N_G, *v = G + N_G*N_Q, *J = v + N_V;
@@ -134,7 +134,7 @@ static int admit(Job *job, double t, double *y, double *w, double small)
     return job->externals->failed ? EXTERNAL_FAILED : FINISHED;
 }
 
-@QUICK@/* Accelerations by the parabola, line or constant through those of the last regular steps. */
+@CORRECTION@/* Accelerations by the parabola, line or constant through those of the last regular steps. */
 static void extrapolate(const Job *job, double t, double *ud)
 {
     enum { W = 1 + N_U };
@@ -154,15 +154,15 @@ static void extrapolate(const Job *job, double t, double *ud)
 static int wary_rates(Job *job, double t, const double *y, double *k, double *w)
 {
     double found[N_S + 1], state[N_S];
-    careful(t, y, y + N_Q, job->p, job->c, w, found, job->externals);
+    singular_rates(t, y, y + N_Q, job->p, job->c, w, found, job->externals);
     if (found[N_S] > SINGULAR && found[N_S] < NEAR) {
         const int live = job->externals->live;
         memcpy(state, y, sizeof state);
-        const int failed = admit(job, t, state, w, TIGHT);
+        const int failed = project(job, t, state, w, TIGHT);
         if (failed)
             return failed;
         job->externals->live = live;
-        careful(t, state, state + N_Q, job->p, job->c, w, found, job->externals);
+        singular_rates(t, state, state + N_Q, job->p, job->c, w, found, job->externals);
     }
     if (!(found[N_S] > SINGULAR) && job->n_past > 0)
         extrapolate(job, t, found + N_Q);

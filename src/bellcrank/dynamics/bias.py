@@ -16,7 +16,7 @@ from bellcrank.vector.basis import NULL, Mat3, Vec3
 
 
 @dataclass
-class Motion:
+class BiasMotion:
     """Per link: w, alpha, a, W, position p of the origin in the parent's frame; per speed: delta."""
 
     w: list[Vec3] = field(default_factory=list)
@@ -58,9 +58,9 @@ def offset(work: Work, link: Link) -> Vec3:
     return work.hold3(add(link.p[i], mul(link.q, link.slide[i])) for i in range(3))
 
 
-def bias_motion(tree: Tree, work: Work, free_gravity: dict[int, Vec3], shift: bool = True) -> Motion:
+def bias_motion(tree: Tree, work: Work, free_gravity: dict[int, Vec3], shift: bool = True) -> BiasMotion:
     """The motion of all links for zero unknowns. `free_gravity` is gravity in the axes of free links."""
-    motion = Motion()
+    motion = BiasMotion()
     rest = tuple(neg(g) for g in tree.gravity)
     # a speed that moves guided links besides its own cannot be shifted on its own account
     shared = {f.index for link in tree.links if link.guided for f in link.freedoms}
@@ -91,7 +91,7 @@ def _held_against(link: Link, gravity: Vec3, work: Work) -> Vec3:
     return work.hold3(sub(add(*(mul(x, e[c]) for x, e in zip(along, free, strict=True))), gravity[c]) for c in range(3))
 
 
-def _rotate(link: Link, motion: Motion, work: Work, w_up: Vec3, alpha_up: Vec3, shift: bool) -> None:
+def _rotate(link: Link, motion: BiasMotion, work: Work, w_up: Vec3, alpha_up: Vec3, shift: bool) -> None:
     if not link.takes_rotation:
         w = [ZERO, ZERO, ZERO]
         for f in link.freedoms:
@@ -127,7 +127,7 @@ def _rotate(link: Link, motion: Motion, work: Work, w_up: Vec3, alpha_up: Vec3, 
     motion.alpha.append(alpha_here)
 
 
-def _translate(link: Link, motion: Motion, work: Work, a_up: Vec3, W_up: Mat3, w_up: Vec3, shift: bool) -> None:
+def _translate(link: Link, motion: BiasMotion, work: Work, a_up: Vec3, W_up: Mat3, w_up: Vec3, shift: bool) -> None:
     p = motion.p[-1]
     a = work.hold3(add(a_up[i], *(mul(W_up[i][j], p[j]) for j in range(3))) for i in range(3))
     if link.slide is not None:
@@ -163,7 +163,7 @@ def turning(work: Work, w: Vec3, alpha: Vec3) -> Mat3:
     )
 
 
-def inertia_force(link: Link, motion: Motion, work: Work) -> tuple[Vec3, Vec3]:
+def inertia_force(link: Link, motion: BiasMotion, work: Work) -> tuple[Vec3, Vec3]:
     """Force and moment about the origin that the bias motion asks for: f = m a + W h, n = h x a + n(J, W)."""
     i = link.index
     a, W, h, J, w = motion.a[i], motion.W[i], link.h, link.J, motion.w[i]

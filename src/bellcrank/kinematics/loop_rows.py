@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.expr import ONE, Expr, mul, sub
+from bellcrank.kinematics.body_motion import Point
 from bellcrank.kinematics.language import Language
-from bellcrank.kinematics.motion import Point
 from bellcrank.model.records import LoopRecord
 from bellcrank.vector import Vector, cross, dot, magnitude
 from bellcrank.vector.basis import Frame

@@ -1,19 +1,19 @@
 /* A step that ends on the constraints. It is taken again with care if it ends near a singular position, and halved if it needs
    a correction that is large against what it moves. */
-static int moved(Job *job, double h, double t, double middle, double end, const double *y, const double *k, double *next,
-    double *w, int depth)
+static int projected_step(Job *job, double h, double t, double middle, double end, const double *y, const double *k,
+    double *next, double *w, int depth)
 {
     double half[N_S], rate[N_S];
     int failed = advance(job, h, t, middle, end, y, k, next, w);
     if (failed || !all_finite(next))
         return failed ? failed : NOT_FINITE;
-    if (!job->wary && (failed = quick_admit(job, h, end, next, w)) <= 0)
+    if (!job->wary && (failed = correct_dependent(job, h, end, next, w)) <= 0)
         return -failed;
-    if ((failed = admit(job, end, next, w, job->wary ? TIGHT : CLOSED)))
+    if ((failed = project(job, end, next, w, job->wary ? TIGHT : CLOSED)))
         return failed;
     if ((job->ratio < NEAR || job->steady < NEAR) && !job->wary) {
         job->wary = 1;
-        return moved(job, h, t, middle, end, y, k, next, w, depth);
+        return projected_step(job, h, t, middle, end, y, k, next, w, depth);
     }
     if (!all_finite(next))
         return NOT_FINITE;
@@ -21,7 +21,7 @@ static int moved(Job *job, double h, double t, double middle, double end, const 
         return FINISHED;
     if (depth == HALVINGS)
         return NOT_CLOSED;
-    if ((failed = moved(job, h/2, t, 0.5*(t + middle), middle, y, k, half, w, depth + 1))) {
+    if ((failed = projected_step(job, h/2, t, 0.5*(t + middle), middle, y, k, half, w, depth + 1))) {
         memcpy(next, half, sizeof half);
         return failed;
     }
@@ -29,6 +29,6 @@ static int moved(Job *job, double h, double t, double middle, double end, const 
         job->wary = 1;
     if ((failed = rates(job, 0, middle, half, rate, w)))
         return failed;
-    return moved(job, h/2, middle, 0.5*(middle + end), end, half, rate, next, w, depth + 1);
+    return projected_step(job, h/2, middle, 0.5*(middle + end), end, half, rate, next, w, depth + 1);
 }
 

@@ -1,27 +1,27 @@
 /* The correction of regular positions: what depends on the rest is moved. 0: the state is on the constraints; 1: a pivot is small, or
    the correction does not settle, and the state is as before; negative: the status of a failure, with the other sign. */
-static int quick_admit(Job *job, double h, double t, double *y, double *w)
+static int correct_dependent(Job *job, double h, double t, double *y, double *w)
 {
-    double change[2*N_QUICK_U + 1], state[N_S], *q = state, *u = state + N_Q, size = HUGE_VAL;
+    double change[2*N_CORRECTED_U + 1], state[N_S], *q = state, *u = state + N_Q, size = HUGE_VAL;
 @SET@    job->externals->live = 0;
     job->moved = job->residual = 0.0;
     memcpy(state, y, sizeof state);
     for (int n = 0; n < 4 && !(size < SETTLED); n++) {
-        quick_q(t, q, u, job->p, job->c, w, change, job->externals);
-        for (int i = 0; i < N_QUICK_Q; i++)
-            q[QUICK_Q[i]] -= change[i];
-        size = length(N_QUICK_Q, change);
+        correct_q(t, q, u, job->p, job->c, w, change, job->externals);
+        for (int i = 0; i < N_CORRECTED_Q; i++)
+            q[CORRECTED_Q[i]] -= change[i];
+        size = length(N_CORRECTED_Q, change);
         job->moved += size;
     }
-    quick_u(t, q, u, job->p, job->c, w, change, job->externals);
+    correct_u(t, q, u, job->p, job->c, w, change, job->externals);
     if (job->externals->failed)
         return -EXTERNAL_FAILED;
     job->ratio = 1.0;
     job->steady = HUGE_VAL;
-    for (int i = 0; i < N_QUICK_U; i++) {
-        const double pivot = fabs(change[N_QUICK_U + i]*PIVOT_SCALE[i]);
+    for (int i = 0; i < N_CORRECTED_U; i++) {
+        const double pivot = fabs(change[N_CORRECTED_U + i]*PIVOT_SCALE[i]);
         job->steady = pivot < job->steady ? pivot : job->steady;
-        u[QUICK_U[i]] -= change[i];
+        u[CORRECTED_U[i]] -= change[i];
     }
     if (!(size < SETTLED) || !(job->steady > WATCHED) || job->moved > 0.1*h*length(N_U, u) + 1e-6)
         return 1;
@@ -36,7 +36,7 @@ static int staged_rates(Job *job, double t, const double *y, double *k, double *
     const int live = job->externals->live;
     double state[N_S];
     memcpy(state, y, sizeof state);
-    const int open = quick_admit(job, HUGE_VAL, t, state, w);
+    const int open = correct_dependent(job, HUGE_VAL, t, state, w);
     job->moved = before.moved;
     job->residual = before.residual;
     job->ratio = before.ratio;
