@@ -22,6 +22,12 @@ class Printer:
 
     def __init__(self, names: Mapping[Symbol, str]) -> None:
         self.names = dict(names)
+        self.used_functions: set[str] = set()
+
+    def called(self, name: str) -> str:
+        """The name of a function in this language; it is noted that it is used."""
+        self.used_functions.add(name)
+        return self.FUNCTIONS[name]
 
     def expr(self, root: Expr, needed: int = SUM) -> str:
         """Source text of an expression, in parentheses where it binds less than needed."""
@@ -92,16 +98,14 @@ class Printer:
         if exponent == 1:
             return self.wrap(base, ATOM)
         if exponent == 1 / 2:
-            return f"{self.FUNCTIONS['sqrt']}({base[0]})"
+            return f"{self.called('sqrt')}({base[0]})"
         if isinstance(exponent, int):
             return self.integer_power(self.wrap(base, ATOM), exponent)
-        return f"{self.FUNCTIONS['pow']}({base[0]}, {self.number(exponent)})"
+        return f"{self.called('pow')}({base[0]}, {self.number(exponent)})"
 
     def integer_power(self, base: str, exponent: int) -> str:
         return (
-            "*".join([base] * exponent)
-            if exponent <= 3
-            else f"{self.FUNCTIONS['pow']}({base}, {self.number(exponent)})"
+            "*".join([base] * exponent) if exponent <= 3 else f"{self.called('pow')}({base}, {self.number(exponent)})"
         )
 
     def function(self, node: Func, args: list[Piece]) -> Piece:
@@ -113,7 +117,7 @@ class Printer:
             return self.choice(args)
         if node.name not in self.FUNCTIONS:
             raise InternalError(f"{node.name}() is not known to {type(self).__name__}")
-        name, texts = self.FUNCTIONS[node.name], [a[0] for a in args]
+        name, texts = self.called(node.name), [a[0] for a in args]
         return name.format(*texts) if "{" in name else f"{name}({', '.join(texts)})", ATOM
 
     def routine(self, node: Func, args: list[Piece]) -> Piece:

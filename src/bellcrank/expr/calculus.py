@@ -78,7 +78,7 @@ def _chain_rule(node: Func, done: Mapping[Expr, Expr]) -> Expr:
         return ZERO
     if node.function is not None:
         partials = [node.function.partial(i, node.args) for i in range(len(node.args))]
-    elif (known := FUNCTIONS[node.name]).chooses:  # the rate of the other argument need not even exist there
+    elif (known := FUNCTIONS.get(node.name)) and known.chooses:  # the other argument's rate need not even exist
         return function("where", written(known.chooses, known.names)(*node.args), *rates[-2:])
     else:
         partials = builtin_partials(node)
@@ -87,7 +87,9 @@ def _chain_rule(node: Func, done: Mapping[Expr, Expr]) -> Expr:
 
 def builtin_partials(node: Func) -> list[Expr]:
     """Partial derivatives of a built-in function with respect to its arguments."""
-    known = FUNCTIONS[node.name]
+    known = FUNCTIONS.get(node.name)
+    if known is None:
+        raise ModelError(f"the derivative of {node.name}() is not known")
     return [written(slope, ("f", *known.names))(node, *node.args) for slope in known.slopes]
 
 

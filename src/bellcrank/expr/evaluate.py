@@ -44,6 +44,8 @@ def node_value(node: Expr, value: Mapping[Expr, float], user: Mapping[str, Calla
         return result
     if isinstance(node, Func):
         args = [value[a] for a in node.args]
+        if node.function is None and node.name not in FUNCTIONS:
+            raise ModelError(f"no value is known for the function {node.name}()")
         known = FUNCTIONS[node.name].value if node.function is None else user.get(node.name, node.function)
         return float(known(*args))
     if isinstance(node, Held):

@@ -64,6 +64,7 @@ class Function:
     select: bool = False  # a processor chooses or compares; nothing is called
     # text
     code: Mapping[str, Code] = field(default_factory=dict)  # by language: c, fortran, fortran77, python; else the name
+    syntax: bool = False  # languages have a construct for it, which their printers know
     latex: str = ""  # a head, or a pattern with #1
     mathml: str = ""
     sympy: str | None = None  # its name in SymPy, if it is another one; "" if only `in_terms` exists there
@@ -217,7 +218,7 @@ _ALL = (
     ),
     # powers and logarithms
     Function(
-        name="sqrt", value=_as_in_c(math.sqrt), dimension="x -> x**(1/2)", in_terms="x**(1/2)", macro=True,
+        name="sqrt", value=_as_in_c(math.sqrt), dimension="x -> x**(1/2)", in_terms="x**(1/2)",
     ),
     Function(
         name="exp", value=_as_in_c(math.exp), slopes=("f",), never_negative=True, inverse="log",
@@ -228,6 +229,7 @@ _ALL = (
     ),
     Function(
         name="pow", arguments="b, n", operator="**", value=_power, slopes=("n*b**(n - 1)", "f*log(b)"),
+        dimension="?, 1 -> ?",
         code={"fortran": Code("**")}, sympy="Pow", numpy="power",
     ),
     # size, sign, choice
@@ -265,12 +267,12 @@ _ALL = (
     ),
     Function(
         name="where", arguments="c, a, b", value=lambda c, a, b: a if c != 0 else b, chooses="c",
-        slopes=("0", "where(c, 1, 0)", "where(c, 0, 1)"), dimension="?, x, x -> x", select=True,
+        slopes=("0", "where(c, 1, 0)", "where(c, 0, 1)"), dimension="?, x, x -> x", select=True, syntax=True,
     ),
     *(
         Function(
             name=name, arguments="a, b", operator=operator, value=lambda a, b, test=test: float(test(a, b)),
-            exact=lambda a, b, test=test: int(test(a, b)), slopes=("0", "0"), dimension="x, x -> 1", select=True,
+            exact=lambda a, b, test=test: int(test(a, b)), slopes=("0", "0"), dimension="x, x -> 1", select=True, syntax=True,
             latex=latex, mathml=mathml, sympy=theirs, numpy=numpy,
         )
         for name, operator, test, latex, mathml, theirs, numpy in (
@@ -290,9 +292,9 @@ COMPARISONS: Mapping[str, Function] = {f.name: f for f in _ALL if f.operator[:1]
 
 def names_in(language: str) -> dict[str, str]:
     """How a language calls the functions, by their names here."""
-    return {f.name: f.text(language).name for f in _ALL}
+    return {f.name: f.text(language).name for f in _ALL if not f.syntax and not f.macro}
 
 
-def helpers(language: str, used: Container[str]) -> list[str]:
+def helpers_in(language: str, used: Container[str]) -> list[str]:
     """What a program that uses these functions must define itself."""
     return [f.text(language).helper for f in _ALL if f.name in used and f.text(language).helper]

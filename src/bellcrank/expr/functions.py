@@ -81,7 +81,7 @@ def _of_one(known: Function, x: Expr) -> Expr:
 
 
 def _numeric(known: Function, *args: Expr) -> Expr:
-    values = [a.value for a in args]
+    values = [a.value for a in args if isinstance(a, Number)]
     try:
         result = known.exact(*values) if known.exact is not None else known.value(*map(float, values))
     except OverflowError:
@@ -101,7 +101,7 @@ def _series(known: Function, x: Expr) -> Expr:
 
 
 _HALF = Number(Fraction(1, 2))
-_CREATORS = {"+": add, "-": sub, "*": mul, "/": div, "**": power}
+_CREATORS: dict[str, Callable[..., Expr]] = {"+": add, "-": sub, "*": mul, "/": div, "**": power}
 
 
 @cache

@@ -29,7 +29,8 @@ def _install(name: str, create: Callable[[Expr, Expr], Expr], mirrored: bool = T
         setattr(Expr, f"__r{name}__", reverse)
 
 
-for _name, _create in {"add": add, "sub": sub, "mul": mul, "truediv": div, "pow": power}.items():
+_BINARY: dict[str, Callable[[Expr, Expr], Expr]] = {"add": add, "sub": sub, "mul": mul, "truediv": div, "pow": power}
+for _name, _create in _BINARY.items():
     _install(_name, _create)
 for _name in COMPARISONS:
     _install(_name, partial(function, _name), mirrored=False)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable, Mapping
+import math
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, ClassVar
 
 from bellcrank.emit.printer import ATOM, Piece, Printer
 from bellcrank.emit.schedule import needed
 from bellcrank.expr import Expr, Func, Symbol
-from bellcrank.expr.function_table import names_in
+from bellcrank.expr.function_table import helpers_in, names_in
 from bellcrank.program import null_space
 from bellcrank.program.program import Program
 from bellcrank.program.statements import Assign, Call, Reduce, Section, Solve, Statement
@@ -24,10 +25,7 @@ or over a step; entry(...) gives the last entries of p, and echo(...) values for
 """
 
 import math
-from math import {names}
 {imports}
-
-{helpers}
 '''
 
 LINEAR_SOLVE = """
@@ -108,7 +106,7 @@ def python_source(
     imports = LINEAR_SOLVE if solved else ""
     if program.loops is not None:
         imports += "\n" + inspect.getsource(null_space).partition('"""\n\n')[2]
-    names = ", ".join(sorted(n for n in printer.FUNCTIONS.values() if n in vars(math)))
+    lines: list[str] = []
     for letter, listed in (
         ("q", program.coordinates),
         ("u", program.speeds),
@@ -135,7 +133,15 @@ def python_source(
         lines += _function(name, section, printer) if section.results else []
     for name, section in (extra or {}).items():
         lines += _function(name, section, printer)
-    return "\n".join(lines) + "\n"
+    head = HEADER.format(title=_safe(program.name), imports=_functions(printer.used_functions, imports))
+    return "\n".join([head, *lines]) + "\n"
+
+
+def _functions(used: Collection[str], others: str) -> str:
+    """What the program calls: functions of Python's module, other routines, and functions that Python lacks."""
+    of_module = sorted(n for f, n in PythonPrinter.FUNCTIONS.items() if f in used and n in vars(math))
+    listed = f"from math import {', '.join(of_module)}\n" if of_module else ""
+    return listed + others + "".join(f"\n\n{text}" for text in helpers_in("python", used))
 
 
 def _further(program: Program) -> tuple[tuple[str, Section], ...]:

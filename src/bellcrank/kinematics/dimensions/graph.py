@@ -25,6 +25,7 @@ VECTOR_RULES = {
     "nominal": "x -> x", "project": "x, ? -> x", "dplane": "x, ? -> x",
 }  # fmt: skip
 RULES = {f.name: f.kinds for f in FUNCTIONS.values()} | {name: kinds(rule) for name, rule in VECTOR_RULES.items()}
+ARGUMENT = {name: KINDS[taken[0]] for name, (taken, _) in RULES.items() if taken[0] in KINDS}
 POWERS = {"dot": (UNIT, UNIT), "cross": (UNIT, UNIT), "dxdt": (UNIT,), "partial": (UNIT, -UNIT)}
 
 
