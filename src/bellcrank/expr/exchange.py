@@ -14,7 +14,7 @@ from typing import Any
 
 from bellcrank.errors import ModelError
 from bellcrank.expr.construct import add, mul, power, sub
-from bellcrank.expr.function_table import COMPARISONS, FUNCTIONS, Function
+from bellcrank.expr.function_table import COMPARISONS, FUNCTIONS, MathFunction
 from bellcrank.expr.functions import call, function, written
 from bellcrank.expr.node import (
     MINUS_ONE,
@@ -63,7 +63,7 @@ def _theirs(node: Expr, done: Mapping[Expr, Any], sympy: Any) -> Any:
     assert isinstance(node, Func)
     args = [done[a] for a in node.args]
     if node.function is not None:
-        return sympy.Function(node.name)(*args)
+        return sympy.MathFunction(node.name)(*args)
     if node.name == "where":
         return sympy.Piecewise((args[1], _condition(node.args[0], done, sympy)), (args[2], True))
     if node.name in COMPARISONS:
@@ -73,7 +73,7 @@ def _theirs(node: Expr, done: Mapping[Expr, Any], sympy: Any) -> Any:
     return _named(node, sympy)(*args)
 
 
-def _in_terms(known: Function, args: list[Any], sympy: Any) -> Any:
+def _in_terms(known: MathFunction, args: list[Any], sympy: Any) -> Any:
     """A function that SymPy does not have, written with others."""
     names = [Symbol(n, "dummy") for n in known.names]
     root = written(known.in_terms, known.names)(*names)

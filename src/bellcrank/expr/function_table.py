@@ -27,7 +27,7 @@ class Code:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Function:
+class MathFunction:
     """What is known of one function.
 
     `arguments` names them; "..." says that there may be more. `value` is defined everywhere: what does not exist is nan,
@@ -187,57 +187,57 @@ _WHOLE = "def {0}(x):\n    return math.copysign(float(math.{0}(x)), x) if math.i
 
 _ALL = (
     # angles
-    Function(
+    MathFunction(
         name="sin", value=_as_in_c(math.sin), slopes=("cos(x)",), dimension="A -> 1", odd=True, inverse="asin",
         quarter_turns=(0, 1, 0, -1), series=_series(0, 1, 0, "-1/6", 0, "1/120", 0, "-1/5040"), latex=r"\sin",
     ),
-    Function(
+    MathFunction(
         name="cos", value=_as_in_c(math.cos), slopes=("-sin(x)",), dimension="A -> 1", even=True, inverse="acos",
         quarter_turns=(1, 0, -1, 0), series=_series(1, 0, "-1/2", 0, "1/24", 0, "-1/720"), latex=r"\cos",
     ),
-    Function(
+    MathFunction(
         name="tan", value=_as_in_c(math.tan), slopes=("1 + f**2",), dimension="A -> 1", odd=True, inverse="atan",
         quarter_turns=(0, None, 0, None), series=_series(0, 1, 0, "1/3", 0, "2/15", 0, "17/315"), latex=r"\tan",
     ),
-    Function(
+    MathFunction(
         name="asin", value=_as_in_c(math.asin), slopes=("(1 - x**2)**(-1/2)",), dimension="1 -> A", odd=True,
         inverse="sin", series=_series(0, 1, 0, "1/6", 0, "3/40", 0, "15/336"), latex=r"\arcsin", mathml="arcsin",
         numpy="arcsin",
     ),
-    Function(
+    MathFunction(
         name="acos", value=_as_in_c(math.acos), slopes=("-(1 - x**2)**(-1/2)",), dimension="1 -> A", inverse="cos",
         latex=r"\arccos", mathml="arccos", numpy="arccos",
     ),
-    Function(
+    MathFunction(
         name="atan", value=math.atan, slopes=("1/(1 + x**2)",), dimension="1 -> A", odd=True, inverse="tan",
         series=_series(0, 1, 0, "-1/3", 0, "1/5", 0, "-1/7"), latex=r"\arctan", mathml="arctan", numpy="arctan",
     ),
-    Function(
+    MathFunction(
         name="atan2", arguments="y, x", value=math.atan2, slopes=("x/(x**2 + y**2)", "-y/(x**2 + y**2)"),
         dimension="x, x -> A", numpy="arctan2",
     ),
     # powers and logarithms
-    Function(
+    MathFunction(
         name="sqrt", value=_as_in_c(math.sqrt), dimension="x -> x**(1/2)", in_terms="x**(1/2)",
     ),
-    Function(
+    MathFunction(
         name="exp", value=_as_in_c(math.exp), slopes=("f",), never_negative=True, inverse="log",
         series=_series(1, 1, "1/2", "1/6", "1/24", "1/120"), latex=r"\exp",
     ),
-    Function(
+    MathFunction(
         name="log", value=_as_in_c(math.log, {0.0: -math.inf}), slopes=("1/x",), inverse="exp", latex=r"\log",
     ),
-    Function(
+    MathFunction(
         name="pow", arguments="b, n", operator="**", value=_power, slopes=("n*b**(n - 1)", "f*log(b)"),
         dimension="?, 1 -> ?",
         code={"fortran": Code("**")}, sympy="Pow", numpy="power",
     ),
     # size, sign, choice
-    Function(
+    MathFunction(
         name="abs", value=abs, exact=abs, slopes=("sign(x)",), dimension="x -> x", even=True, never_negative=True,
         select=True, code={"c": Code("fabs")}, latex=r"\left|#1\right|", mathml="<mo>|</mo>#1<mo>|</mo>", sympy="Abs",
     ),
-    Function(
+    MathFunction(
         name="sign", value=lambda x: float((x > 0) - (x < 0)), exact=lambda x: (x > 0) - (x < 0), slopes=("0",),
         dimension="? -> 1", odd=True, select=True,
         code={
@@ -253,24 +253,24 @@ _ALL = (
             "python": Code("sign", "def sign(x):\n    return (x > 0) - (x < 0)\n"),
         },
     ),
-    Function(
+    MathFunction(
         name="min", arguments="a, b, ...", value=min, chooses="a <= b",
         slopes=("where(a <= b, 1, 0)", "where(a <= b, 0, 1)"),
         dimension="x -> x", select=True, latex=r"\min", sympy="Min", numpy="minimum",
         code={"c": Code("smaller", "static inline double smaller(double a, double b) { return b < a ? b : a; }\n")},
     ),
-    Function(
+    MathFunction(
         name="max", arguments="a, b, ...", value=max, chooses="a >= b",
         slopes=("where(a >= b, 1, 0)", "where(a >= b, 0, 1)"),
         dimension="x -> x", select=True, latex=r"\max", sympy="Max", numpy="maximum",
         code={"c": Code("larger", "static inline double larger(double a, double b) { return b > a ? b : a; }\n")},
     ),
-    Function(
+    MathFunction(
         name="where", arguments="c, a, b", value=lambda c, a, b: a if c != 0 else b, chooses="c",
         slopes=("0", "where(c, 1, 0)", "where(c, 0, 1)"), dimension="?, x, x -> x", select=True, syntax=True,
     ),
     *(
-        Function(
+        MathFunction(
             name=name, arguments="a, b", operator=operator, value=lambda a, b, test=test: float(test(a, b)),
             exact=lambda a, b, test=test: int(test(a, b)), slopes=("0", "0"), dimension="x, x -> 1", select=True, syntax=True,
             latex=latex, mathml=mathml, sympy=theirs, numpy=numpy,
@@ -284,10 +284,10 @@ _ALL = (
     ),
 )  # fmt: skip
 
-FUNCTIONS: Mapping[str, Function] = {f.name: f for f in _ALL}
-OPERATORS: Mapping[str, Function] = {f.operator: f for f in _ALL if f.operator}  # by how they are written
-CALLED: Mapping[str, Function] = {f.name: f for f in _ALL if not f.operator}  # what formulas call by name
-COMPARISONS: Mapping[str, Function] = {f.name: f for f in _ALL if f.operator[:1] in ("<", ">")}
+FUNCTIONS: Mapping[str, MathFunction] = {f.name: f for f in _ALL}
+OPERATORS: Mapping[str, MathFunction] = {f.operator: f for f in _ALL if f.operator}  # by how they are written
+CALLED: Mapping[str, MathFunction] = {f.name: f for f in _ALL if not f.operator}  # what formulas call by name
+COMPARISONS: Mapping[str, MathFunction] = {f.name: f for f in _ALL if f.operator[:1] in ("<", ">")}
 
 
 def names_in(language: str) -> dict[str, str]:

@@ -27,7 +27,7 @@ from bellcrank.expr.construct import (
     split,
     sub,
 )
-from bellcrank.expr.function_table import COMPARISONS, FUNCTIONS, OPERATORS, Function
+from bellcrank.expr.function_table import COMPARISONS, FUNCTIONS, OPERATORS, MathFunction
 from bellcrank.expr.node import PI, ZERO, Expr, Func, Held, Number, Rational, Sum, Symbol, rational, size
 from bellcrank.expr.text import Syntax, parse
 
@@ -61,7 +61,7 @@ def function(name: str, *args: Expr) -> Expr:
     return Func(name, tuple(sorted(args, key=lambda a: a.sort)) if known.symmetric else args)
 
 
-def _of_one(known: Function, x: Expr) -> Expr:
+def _of_one(known: MathFunction, x: Expr) -> Expr:
     if x.order > 0 and known.series:
         return _series(known, x)
     inner = x.definition if x.__class__ is Held else x
@@ -80,7 +80,7 @@ def _of_one(known: Function, x: Expr) -> Expr:
     return Func(known.name, (x,))
 
 
-def _numeric(known: Function, *args: Expr) -> Expr:
+def _numeric(known: MathFunction, *args: Expr) -> Expr:
     values = [a.value for a in args if isinstance(a, Number)]
     try:
         result = known.exact(*values) if known.exact is not None else known.value(*map(float, values))
@@ -95,7 +95,7 @@ def _numeric(known: Function, *args: Expr) -> Expr:
     return Number(rational(result))
 
 
-def _series(known: Function, x: Expr) -> Expr:
+def _series(known: MathFunction, x: Expr) -> Expr:
     """Truncated Taylor series for a small argument."""
     return add(*(mul(Number(c), power(x, Number(k))) for k, c in enumerate(known.series) if c != 0))
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from bellcrank.backend.c import FINISHED
 from bellcrank.errors import ModelError, RunError, did_you_mean
-from bellcrank.expr.function_table import CALLED, OPERATORS, Function
+from bellcrank.expr.function_table import CALLED, OPERATORS, MathFunction
 from bellcrank.expr.text import Syntax, evaluate_syntax, parse
 from bellcrank.model.formula import show
 from bellcrank.run.branch import Passage
@@ -231,7 +231,7 @@ def _key(text: str) -> str:
     return text.lower().replace(" ", "")
 
 
-def _for_arrays(known: Function) -> Callable[..., Any]:
+def _for_arrays(known: MathFunction) -> Callable[..., Any]:
     """A function of the model language for channels, value by value."""
     form = getattr(np, known.numpy or known.name, None) or np.vectorize(known.value, otypes=[float])
     return form if known.arity is not None else lambda *parts: reduce(form, parts)
