@@ -63,7 +63,7 @@ def _theirs(node: Expr, done: Mapping[Expr, Any], sympy: Any) -> Any:
     assert isinstance(node, Func)
     args = [done[a] for a in node.args]
     if node.function is not None:
-        return sympy.MathFunction(node.name)(*args)
+        return sympy.Function(node.name)(*args)
     if node.name == "where":
         return sympy.Piecewise((args[1], _condition(node.args[0], done, sympy)), (args[2], True))
     if node.name in COMPARISONS:
