@@ -10,7 +10,7 @@ import numpy as np
 from bellcrank.describe.handles import BodyHandle, ForceHandle, PointHandle
 from bellcrank.errors import ModelError, counted, mapping
 from bellcrank.expr import Expr, Symbol
-from bellcrank.model.check import Checker, Draft
+from bellcrank.model.bodies import states_of
 from bellcrank.model.formula import Formula, to_syntax
 from bellcrank.model.records import (
     BodyRecord,
@@ -25,7 +25,7 @@ from bellcrank.model.records import (
     StateRecord,
     VariableRecord,
 )
-from bellcrank.model.scope import Scope
+from bellcrank.model.scope import MACHINE, Scope
 from bellcrank.units import unit_system
 
 PLACES = ("derivatives", "update", "output", "init", "input", "echo")  # where external routines are called
@@ -87,7 +87,7 @@ class System:
             coordinates_of, small_angles, small_translations,
         )  # fmt: skip
         self.description.bodies.append(record)
-        q, u = _symbols_of(record)
+        q, u = states_of(record)
         return BodyHandle(name, q, u)
 
     def add_point_mass(self, name: str, parent: BodyHandle | str | None = None, **options: Any) -> BodyHandle:
@@ -303,7 +303,7 @@ class System:
         """The expression that a text stands for; with vectors or velocities in it, a formula that is read later."""
         scope = Scope(self.description)
         for record in self.description.bodies:
-            scope.by_body[record.name.lower()] = _symbols_of(record)
+            scope.by_body[record.name.lower()] = states_of(record)
         syntax = to_syntax(text)
         if _needs_machine(syntax):
             return Formula(syntax)
@@ -479,20 +479,7 @@ def _name(given: Any, what: str) -> str:
     return given
 
 
-def _symbols_of(record: BodyRecord) -> tuple[list[Symbol], list[Symbol]]:
-    """Coordinates and speeds of a body as its joint stands in the record."""
-    checker = Checker(Description("", bodies=[record]))
-    checker.index[str(record.name).lower()] = 0
-    checker.drafts.append(Draft(record, -1))
-    checker._states()
-    return checker.scope.by_body[str(record.name).lower()]
-
-
-_MACHINE = {"dot", "cross", "angle", "direction", "dir", "magnitude", "mag", "norm", "project", "dplane", "pos", "vel", "rot",
-            "dxdt", "nominal", "partial", "fm", "qp", "up"}  # fmt: skip
-
-
 def _needs_machine(syntax: Any) -> bool:
     from bellcrank.expr.text import postorder_syntax
 
-    return any(n.op == "unit" or (n.op == "call" and n.args[0].lower() in _MACHINE) for n in postorder_syntax(syntax))
+    return any(n.op == "unit" or (n.op == "call" and n.args[0].lower() in MACHINE) for n in postorder_syntax(syntax))

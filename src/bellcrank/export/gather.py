@@ -136,7 +136,7 @@ def state_name(key: Any, coordinates: list[Symbol], speeds: list[Symbol]) -> str
 def _states(equations: Equations) -> tuple[Quantity, ...]:
     q = equations.quantities
     given = _initial(equations)
-    start = {b.q_r[0].name: 1.0 for b in equations.analysis.mechanism.bodies if b.euler}
+    start = {s.name: float(x) for s, x in equations.analysis.mechanism.start.items()}
     loops = equations.program.loops is not None
     result = []
     for s in (*equations.coordinates, *equations.speeds):

@@ -57,6 +57,11 @@ class Work:
         x, y, z = v
         return self.hold(x), self.hold(y), self.hold(z)
 
+    def hold_matrix(self, m: Mat3) -> Mat3:
+        if all(m[i][j] is IDENTITY[i][j] for i in range(3) for j in range(3)):
+            return IDENTITY
+        return self.hold3(m[0]), self.hold3(m[1]), self.hold3(m[2])
+
     # ---- arrays of three, every component held
 
     def cross(self, a: Vec3, b: Vec3) -> Vec3:
