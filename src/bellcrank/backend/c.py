@@ -12,6 +12,18 @@ from typing import Any
 import numpy as np
 
 from bellcrank.backend.arguments import At, Course
+from bellcrank.backend.c_job import (
+    DaeJob,
+    Double,
+    External,
+    Externals,
+    Function,
+    InputSignal,
+    Job,
+    LoopJob,
+    RigidJob,
+    check_sizes,
+)
 from bellcrank.backend.compiler import find_compiler, load_source
 from bellcrank.backend.fortran import fortran_library
 from bellcrank.backend.python import PythonModel
@@ -23,7 +35,6 @@ from bellcrank.emit.schedule import BEST, Options
 from bellcrank.errors import BuildError, ModelWarning
 from bellcrank.expr.table import Table
 from bellcrank.program.program import Program
-from bellcrank.program.statements import Call
 
 KINDS = ("constant", "step", "ramp", "sine", "chirp", "pieces", "function")
 METHODS = ("rk2", "rk4", "euler")
@@ -31,10 +42,6 @@ MOST_PASSAGES = 1000  # near singular positions, in one block of steps
 NEAR = 0.1  # ratio of pivots near a singular position, as in the templates
 DAE_METHODS = ("projection", "dlmm", "clmm", "baumgarte", "stabilised", "post", "half-explicit")
 FINISHED, NOT_FINITE, EXTERNAL_FAILED, INPUT_FAILED, NOT_CLOSED = range(5)
-
-_Double = ctypes.POINTER(ctypes.c_double)
-_External = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int32, ctypes.c_int32, _Double, _Double)
-_Function = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int32, ctypes.c_double, _Double)
 
 
 def not_closed(row: str, moved: float, residual: float) -> str:
@@ -59,101 +66,6 @@ class Input:
     rate: int = 0
     scale: float = 1.0
     breaks: tuple[float, ...] = ()  # times of jumps and kinks
-
-
-class _Externals(ctypes.Structure):
-    _fields_ = (
-        ("callback", _External),
-        ("memory", ctypes.c_void_p),
-        ("live", ctypes.c_int32),
-        ("failed", ctypes.c_int32),
-    )
-
-
-class _Input(ctypes.Structure):
-    _fields_ = (
-        ("kind", ctypes.c_int32),
-        ("rate", ctypes.c_int32),
-        ("scale", ctypes.c_double),
-        ("a", ctypes.c_double * 6),
-        ("n", ctypes.c_int64),
-        ("x", ctypes.c_void_p),
-        ("pieces", ctypes.c_void_p),
-    )
-
-
-class _Job(ctypes.Structure):
-    _fields_ = (
-        ("method", ctypes.c_int32),
-        ("status", ctypes.c_int32),
-        ("first", ctypes.c_int64),
-        ("last", ctypes.c_int64),
-        ("total", ctypes.c_int64),
-        ("every", ctypes.c_int64),
-        ("h", ctypes.c_double),
-        ("p", ctypes.c_void_p),
-        ("c", ctypes.c_void_p),
-        ("inputs", ctypes.c_void_p),
-        ("function", _Function),
-        ("externals", ctypes.c_void_p),
-        ("y", ctypes.c_void_p),
-        ("k", ctypes.c_void_p),
-        ("bad", ctypes.c_void_p),
-        ("rows", ctypes.c_void_p),
-        ("filled", ctypes.c_int64),
-        ("reached", ctypes.c_int64),
-        ("t_end", ctypes.c_double),
-        ("breaks", ctypes.c_void_p),
-        ("n_breaks", ctypes.c_int64),
-        ("begun", ctypes.c_int64),
-        ("with_inputs", ctypes.c_int64),
-        ("kept", ctypes.c_void_p),
-        # of models with closed loops; the others end before these
-        ("moved", ctypes.c_double),
-        ("residual", ctypes.c_double),
-        ("ratio", ctypes.c_double),
-        ("steady", ctypes.c_double),
-        ("worst", ctypes.c_int64),
-        ("root_q", ctypes.c_void_p),
-        ("root_u", ctypes.c_void_p),
-        ("past", ctypes.c_void_p),
-        ("n_past", ctypes.c_int32),
-        ("wary", ctypes.c_int32),
-        ("visit_time", ctypes.c_double),
-        ("visit_ratio", ctypes.c_double),
-        ("passages", ctypes.c_void_p),
-        ("n_passages", ctypes.c_int64),
-        ("most_passages", ctypes.c_int64),
-        ("staged", ctypes.c_int32),
-    )
-
-
-class _DaeJob(ctypes.Structure):
-    _fields_ = (
-        *_Job._fields_[: [name for name, _ in _Job._fields_].index("moved")],
-        ("dae", ctypes.c_int32),
-        ("free_fall", ctypes.c_int32),
-        ("alpha", ctypes.c_double),
-        ("beta", ctypes.c_double),
-        ("gamma", ctypes.c_double),
-        ("frozen", ctypes.c_void_p),
-        ("fresh", ctypes.c_int32),
-        ("way", ctypes.c_int32),
-    )
-
-
-class _RigidJob(ctypes.Structure):
-    _fields_ = (
-        *_DaeJob._fields_[: [f[0] for f in _DaeJob._fields_].index("dae")],
-        ("modes", ctypes.c_void_p),
-        ("all_modes", ctypes.c_void_p),
-        ("told", ctypes.c_void_p),
-        ("n_told", ctypes.c_int64),
-        ("most_told", ctypes.c_int64),
-        ("from_time", ctypes.c_double),
-        ("modes_of_row", ctypes.c_int64),
-        ("unknown", ctypes.c_int64),
-    )
 
 
 def c_model(
@@ -218,13 +130,13 @@ class CModel:
         memory = sum(c.routine.memory or 0 for c in calls if c.function is not None)
         place = {routine: i for i, routine in enumerate(program.routines)}
         self._called = [self.routines[place[r]] for r in away]
-        self._arguments = [_argument_count(program, r) for r in away]
+        self._arguments = [program.argument_count(r) for r in away]
         self.memory = np.zeros(memory + 1)
         self.live = (
             0  # whose memories may single evaluations change? 1: called for rates, 2: for outputs and kept values
         )
         self.error: BaseException | None = None
-        self._callback = _External(self._external)
+        self._callback = External(self._external)
         self._externals = self.externals(self.memory)
         self._sizes = (len(program.coordinates), len(program.speeds), len(program.output_names))
         self._held: dict[str, tuple[Sequence[float], Any]] = {}
@@ -234,6 +146,9 @@ class CModel:
             for name in ("closure", *(() if dae else ("singular_rates",))):
                 getattr(self._library, name).restype = None
         self._library.run.restype = ctypes.c_int
+        looped = program.loops is not None
+        self.job_type: Any = RigidJob if rigid else DaeJob if dae and looped else LoopJob if looped else Job
+        check_sizes(self._library, self.job_type)
 
     # ---- single evaluations, as of PythonModel
 
@@ -334,15 +249,15 @@ class CModel:
             given = [ctypes.c_double(a) for a in arguments[: len(routine.arguments)]]
             values = (ctypes.c_double * count)()
             given += [values] if count else []  # type: ignore[list-item]
-            given += [a.ctypes.data_as(_Double) for a in arguments[len(routine.arguments) :]]
+            given += [a.ctypes.data_as(Double) for a in arguments[len(routine.arguments) :]]
             result = function(*given)
             return tuple(values) if count else result
 
         return call
 
-    def externals(self, memory: np.ndarray) -> _Externals:
+    def externals(self, memory: np.ndarray) -> Externals:
         """External routines with a memory of their own for those in C."""
-        return _Externals(self._callback, memory.ctypes.data, 0, 0)
+        return Externals(self._callback, memory.ctypes.data, 0, 0)
 
     def forget(self) -> None:
         """Clears what external routines in C remember between single evaluations."""
@@ -372,8 +287,6 @@ class CModel:
 class CRun:
     """A run in C. Rows hold time, states, outputs and inputs of the recorded steps; `state` is the last good one."""
 
-    _job_type: Any = _Job
-
     def __init__(
         self,
         model: CModel,
@@ -391,11 +304,13 @@ class CRun:
         self._parameters = np.array([*p, 0.0])
         self._constants = np.array([*c, 0.0])
         self._inputs = inputs
-        self._signals = (_Input * max(len(inputs), 1))(*(_signal(i) for i in inputs))  # self._inputs keeps their arrays
-        self._function = _Function(self._input)
+        self._signals = (InputSignal * max(len(inputs), 1))(
+            *(_signal(i) for i in inputs)
+        )  # self._inputs keeps their arrays
+        self._function = Function(self._input)
         self._breaks = np.array([*course.breaks, 0.0])
         self.kept = np.zeros(len(model.program.inputs) - len(inputs) + 1)
-        self._job = self._job_type(
+        self._job = model.job_type(
             method=METHODS.index(course.method), total=course.total, every=course.every, h=course.step,
             t_end=course.t_end, n_breaks=len(course.breaks), with_inputs=1,
         )  # fmt: skip
@@ -415,7 +330,7 @@ class CRun:
         ):
             setattr(self._job, name, array.ctypes.data)
         self._passages: list[tuple[float, float]] = []
-        self._keeps = model.program.loops is not None and self._job_type is _Job
+        self._keeps = model.job_type is LoopJob
         if self._keeps:
             self._watch_loops(weights)
         self._width = 1 + len(self.state) + len(model.program.output_names) + len(model.program.inputs)
@@ -481,8 +396,6 @@ class CRun:
 class DaeCRun(CRun):
     """A run in C by a method for differential-algebraic equations; `gains`: alpha, beta and gamma of the methods that have them."""
 
-    _job_type = _DaeJob
-
     def use(self, method: str, gains: tuple[float, float, float], free_fall: bool) -> None:
         """The method, before the first step."""
         self._frozen = np.zeros(2 * len(self.model.program.loops.v) + 1)  # type: ignore[union-attr]
@@ -494,7 +407,6 @@ class DaeCRun(CRun):
 class RigidCRun(CRun):
     """A run in C with rigid wheels. `told`: time, wheel and kind of events; `modes` of the wheels at each recorded step, if `remember`."""
 
-    _job_type = _RigidJob
     KINDS = ("impact", "rolls", "leaves the ground", "is held in a notch")
 
     def use(self, remember: bool) -> None:
@@ -523,8 +435,8 @@ class RigidCRun(CRun):
         return rows
 
 
-def _signal(given: Input) -> _Input:
-    result = _Input(kind=KINDS.index(given.kind), rate=given.rate, scale=given.scale)
+def _signal(given: Input) -> InputSignal:
+    result = InputSignal(kind=KINDS.index(given.kind), rate=given.rate, scale=given.scale)
     result.a[: len(given.numbers)] = given.numbers
     if given.points is not None and given.pieces is not None:
         result.n, result.x, result.pieces = len(given.points), given.points.ctypes.data, given.pieces.ctypes.data
@@ -538,20 +450,3 @@ def _array(values: Sequence[float]) -> Any:
 def is_in_c(routine: Any) -> bool:
     """Is it an external routine that is given in C or can be written so, or a table?"""
     return isinstance(routine, Table) or bool(routine.known_in("c"))
-
-
-def _argument_count(program: Program, routine: Any) -> int:
-    sections = (
-        program.derivatives,
-        program.outputs,
-        program.closure,
-        program.system,
-        program.start,
-        program.update,
-        program.entry,
-        program.echo,
-    )
-    for s in (s for section in sections for s in section.statements):
-        if isinstance(s, Call) and s.routine is routine:
-            return len(s.arguments)
-    return 0

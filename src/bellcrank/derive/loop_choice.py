@@ -20,8 +20,8 @@ from bellcrank.expr.table import Table
 from bellcrank.kinematics.analysis import Analysis, Elimination
 from bellcrank.kinematics.dimensions import Quantities
 from bellcrank.program.build import KeptCall, Parts, build_program
+from bellcrank.program.loops import Loops
 from bellcrank.program.null_space import fixed_ratio
-from bellcrank.program.program import Loops
 from bellcrank.program.statements import Call, Scales
 from bellcrank.run.closure import closure_of
 from bellcrank.run.inputs import as_signal, differentiated
@@ -206,10 +206,7 @@ class _Place:
     @classmethod
     def of(cls, analysis: Analysis, loops: Loops, rates: Sequence[Expr], quantities: Quantities) -> _Place | None:
         mechanism = analysis.mechanism
-        d = mechanism.description
-        names = sorted(analysis.parameters.values(), key=str.lower)
-        parameters = [Symbol(n, "parameter", mechanism.orders.get(n.lower(), 0)) for n in names]
-        inputs = [Symbol(v.name, "variable", mechanism.orders.get(v.name.lower(), 0)) for v in d.variables]
+        d, parameters, inputs = mechanism.description, analysis.parameter_symbols, analysis.input_symbols
         entered = [KeptCall(k.symbols, k.routine, k.arguments) for k in analysis.entered]
         parts = Parts(
             d.name, parameters, mechanism.coordinates, mechanism.speeds, rates, (), inputs, loops=loops, entered=entered

@@ -24,8 +24,9 @@ from bellcrank.program.build import KeptCall, Parts, build_program
 from bellcrank.program.count import count
 from bellcrank.program.extract import network_cost
 from bellcrank.program.idle import drop_idle_parameters
+from bellcrank.program.loops import Loops
 from bellcrank.program.optimise import first_extraction, optimise
-from bellcrank.program.program import Loops, Program
+from bellcrank.program.program import Program
 
 SOLVE = ("auto", "explicit", "implicit", "order-n")
 OPTIMISE = ("none", "default", "thorough")
@@ -148,13 +149,10 @@ def _build(
     multipliers = _multipliers(analysis)
     known.update((value, symbol) for symbol, value, _ in multipliers)
     outputs = [(o.name, substitute(o.value, known)) for o in analysis.outputs]
-    d = analysis.mechanism.description
-    names = sorted(analysis.parameters.values(), key=str.lower)
-    orders = analysis.mechanism.orders
-    parameters = [Symbol(n, "parameter", orders.get(n.lower(), 0)) for n in names]
-    inputs = [Symbol(v.name, "variable", orders.get(v.name.lower(), 0)) for v in d.variables]
+    a = analysis
     kept = [KeptCall(k.symbols, k.routine, k.arguments) for k in analysis.kept]
-    parts = Parts(d.name, parameters, analysis.mechanism.coordinates, speeds, rates, outputs, inputs, kept=kept)
+    states = a.mechanism.coordinates, speeds
+    parts = Parts(a.mechanism.name, a.parameter_symbols, *states, rates, outputs, a.input_symbols, kept=kept)
     program = build_program(
         replace(
             parts,

@@ -24,7 +24,6 @@ MECHANICAL = {
 }  # fmt: skip
 SCALAR_FUNCTIONS = {**{k: (v,) for k, v in ARITY.items() if k not in ("pow", "lt", "le", "gt", "ge")}}
 RESERVED = {"t", "pi", "q", "u", "qp", "up", *MECHANICAL, *SCALAR_FUNCTIONS, "min", "max"}
-MACHINE = set(MECHANICAL) - {"q", "u"}  # what has no meaning before the machine is known
 DUMMIES = {"x", "x0", "v"}
 SHORT = {"fm", "mag", "dir", "norm"}  # functions whose names may be those of parameters too
 NAME = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*", re.ASCII)

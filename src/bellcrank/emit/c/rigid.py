@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from bellcrank.emit.c import job
 from bellcrank.emit.c.source import LONGEST, NO_WORDS, Words, _Source, template
-from bellcrank.emit.schedule import BEST, Options, needed
+from bellcrank.emit.schedule import BEST, Options
 from bellcrank.program.program import Program
+from bellcrank.program.statements import Section, needed
 
 
 @dataclass(frozen=True)
@@ -40,7 +42,7 @@ def rigid_source(
     """The program as C source, with runs of rigid wheels."""
     results = tuple(program.outputs.results[i] for w in wheels for i in w.facts)
     observed = needed(replace(program.outputs, results=results), program.derivatives.statements)
-    return _RigidSource(program, words, options, outside, longest, wheels).text({"wheels_at": observed})
+    return _RigidSource(program, words, options, outside, longest, {"wheels_at": observed}, wheels).text()
 
 
 class _RigidSource(_Source):
@@ -53,13 +55,14 @@ class _RigidSource(_Source):
         options: Options,
         outside: Iterable[str],
         longest: int,
+        extra: Mapping[str, Section],
         wheels: Sequence[RigidWheel],
     ) -> None:
-        super().__init__(program, words, options, outside, longest)
+        super().__init__(program, words, options, outside, longest, extra)
         self.wheels = wheels
 
     def _with_loops(self, text: str) -> str:
-        pieces = {**_RIGID, "STEP": f"{self._wheels()}\n{template('rigid.c')}"}
+        pieces = {**_RIGID, "JOB": job.job_text(job.RIGID), "STEP": f"{self._wheels()}\n{template('rigid.c')}"}
         for name, piece in pieces.items():
             text = text.replace(f"@{name}@", piece)
         return text
@@ -84,15 +87,6 @@ class _RigidSource(_Source):
 
 _RIGID = {  # in the template of a run
     "STATUS": "",
-    "LAST": "INPUT_FAILED",
-    "MOVED": """    double *modes;              /* in, out: of each wheel: does it roll, on which part of the ground, its place there ... */
-    double *all_modes;          /* out: the same at each recorded step; may be NULL */
-    double *told;               /* out: time, wheel and kind of events ... */
-    int64_t n_told, most_told;  /* ... how many there were, and how many there is room for */
-    double from;                /* when inputs are read at the beginning of the next step */
-    int64_t modes_of_row;       /* numbers of all wheels */
-    int64_t unknown;            /* is there an input without a value? */
-""",
     "CLOSED": "",
     "DECLARED": "static void with_ground(Job *job, double t, const double *y, double *w);\n\n",
     "WARY": "    with_ground(job, t, y, w);\n    if (job->unknown)\n        return INPUT_FAILED;\n    job->externals->live = live;\n",
@@ -102,7 +96,7 @@ _RIGID = {  # in the template of a run
     "PAUSE": "        if (job->n_told + 1000 > job->most_told)\n            return job->status;\n",
     "MOVE": "rigid_step",
     "DEPTH": "",
-    "BEGIN": "        job->from = 0.0;\n        land(job, 0.0, job->y, w);\n",
+    "BEGIN": "        job->from_time = 0.0;\n        land(job, 0.0, job->y, w);\n",
     "BEGUN": "",
-    "ACCEPT": "    job->from = after;\n    (void)end;\n",
+    "ACCEPT": "    job->from_time = after;\n    (void)end;\n",
 }

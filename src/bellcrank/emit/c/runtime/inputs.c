@@ -2,15 +2,6 @@
 
 enum { CONSTANT, STEP, RAMP, SINE, CHIRP, PIECES, FUNCTION };
 
-struct Input {
-    int32_t kind;
-    int32_t rate;         /* 0: the value, 1: its rate of change, 2: the rate of that */
-    double scale;         /* to equation units */
-    double a[6];          /* the numbers of the signal */
-    int64_t n;            /* PIECES: points x and four coefficients for every piece */
-    const double *x, *pieces;
-};
-
 static double input_value(const Input *in, double t)
 {
     const double two_pi = 6.283185307179586, *a = in->a;

@@ -563,7 +563,7 @@ static int rigid_step(Job *job, double h, double t, double middle, double end, c
     (void)t;
     (void)middle;
     (void)k;
-    t = job->from;
+    t = job->from_time;
     memcpy(state, y, sizeof state);
     while (left > 0.0) {
         double floor[N_WHEELS];

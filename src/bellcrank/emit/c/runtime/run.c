@@ -3,31 +3,7 @@
 enum { RK2, RK4, EULER };
 enum { FINISHED, NOT_FINITE, EXTERNAL_FAILED, INPUT_FAILED@STATUS@ };
 
-typedef struct Input Input;
-
-typedef struct {
-    int32_t method;             /* RK2 (AUTOSIM's midpoint rule), RK4, EULER (semi-implicit) */
-    int32_t status;             /* out: FINISHED ... @LAST@ */
-    int64_t first, last;        /* goes from step `first` to step `last` ... */
-    int64_t total, every;       /* ... of `total`; every n-th step is recorded, and the last of all */
-    double h;                   /* step, s */
-    const double *p, *c;        /* parameters, constants */
-    const Input *inputs;        /* one for each w */
-    int (*function)(int32_t input, double t, double *value); /* inputs that are functions outside of this file */
-    Externals *externals;       /* needed also if there are none */
-    double *y, *k;              /* in, out: coordinates and speeds, and their rates, at the step reached */
-    double *bad;                /* out: the state that is not finite, if any */
-    double *rows;               /* out: time, coordinates, speeds, outputs (and inputs) of each recorded step */
-    int64_t filled;             /* in, out: rows filled so far */
-    int64_t reached;            /* out: number of the last step taken or tried */
-    double t_end;               /* end of the last step, s; 0: total*h */
-    const double *breaks;       /* times in order at which inputs jump or have a kink: steps are split there */
-    int64_t n_breaks;
-    int64_t begun;              /* in, out: 0 before step 0 has been recorded */
-    int64_t with_inputs;        /* are inputs recorded, too? */
-    double *kept;               /* in, out: values of external routines that are kept, the last of w */
-@MOVED@} Job;
-@INPUTS@
+@JOB@@INPUTS@
 @DECLARED@/* Rates of the state y at a time; live: external routines may change what they remember. */
 static int rates(Job *job, int live, double t, const double *y, double *k, double *w)
 {

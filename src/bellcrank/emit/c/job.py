@@ -1,0 +1,126 @@
+"""The structures that a compiled run shares with its caller: one list of fields for each.
+
+Out: the same list as text of C; `backend.c_job` makes the mirrors in ctypes of it and compares their sizes at load.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+KINDS = {  # how a field of a kind is declared
+    "int": "int32_t {}",
+    "long": "int64_t {}",
+    "real": "double {}",
+    "reals": "double *{}",
+    "fixed reals": "const double *{}",
+    "six reals": "double {}[6]",
+    "inputs": "const Input *{}",
+    "externals": "Externals *{}",
+    "input function": "int (*{})(int32_t input, double t, double *value)",
+    "external function": "int (*{})(int32_t routine, int32_t live, const double *arguments, double *values)",
+}
+
+
+@dataclass(frozen=True)
+class Field:
+    """Fields of one kind, their names separated by spaces, and what a comment says of them."""
+
+    kind: str
+    names: str
+    note: str
+
+
+EXTERNALS = (
+    Field("external function", "callback", "those not in this file"),
+    Field("reals", "memory", "of those in this file, one after another"),
+    Field("int", "live", "whose memory may change? 1: routines called for rates, 2: for outputs and kept values"),
+    Field("int", "failed", "1 + the number of a routine that failed, else 0"),
+)
+INPUT = (
+    Field("int", "kind", "of the signal"),
+    Field("int", "rate", "0: the value, 1: its rate of change, 2: the rate of that"),
+    Field("real", "scale", "to equation units"),
+    Field("six reals", "a", "the numbers of the signal"),
+    Field("long", "n", "PIECES: points x and four coefficients for every piece"),
+    Field("fixed reals", "x pieces", ""),
+)
+RUN = (
+    Field("int", "method", "one of the list above"),
+    Field("int", "status", "out: FINISHED ... and what stands after it"),
+    Field("long", "first last", "goes from step `first` to step `last` ..."),
+    Field("long", "total every", "... of `total`; every n-th step is recorded, and the last of all"),
+    Field("real", "h", "step, s"),
+    Field("fixed reals", "p c", "parameters, constants"),
+    Field("inputs", "inputs", "one for each w"),
+    Field("input function", "function", "inputs that are functions outside of this file"),
+    Field("externals", "externals", "needed also if there are none"),
+    Field("reals", "y k", "in, out: coordinates and speeds, and their rates, at the step reached"),
+    Field("reals", "bad", "out: the state that is not finite, if any"),
+    Field("reals", "rows", "out: time, coordinates, speeds, outputs (and inputs) of each recorded step"),
+    Field("long", "filled", "in, out: rows filled so far"),
+    Field("long", "reached", "out: number of the last step taken or tried"),
+    Field("real", "t_end", "end of the last step, s; 0: total*h"),
+    Field("fixed reals", "breaks", "times in order at which inputs jump or have a kink: steps are split there"),
+    Field("long", "n_breaks", ""),
+    Field("long", "begun", "in, out: 0 before step 0 has been recorded"),
+    Field("long", "with_inputs", "are inputs recorded, too?"),
+    Field("reals", "kept", "in, out: values of external routines that are kept, the last of w"),
+)
+LOOPS = (
+    *RUN,
+    Field("real", "moved residual", "out: how far the last step was moved to close the loops, and what is left"),
+    Field("real", "ratio steady", "of pivots at the step reached: of a singular position, and one of `derivatives`"),
+    Field("long", "worst", "out: the position row that was furthest from being closed"),
+    Field("fixed reals", "root_q root_u", "roots of inverse inertias: the metric of corrections"),
+    Field("reals", "past", "times and accelerations of up to three steps before ..."),
+    Field("int", "n_past", "... and how many there are"),
+    Field("int", "wary", "is the present step near a singular position?"),
+    Field("real", "visit_time visit_ratio", "of the visit near a singular position that goes on; a ratio of 1: none"),
+    Field("reals", "passages", "out: time and ratio of visits that are over ..."),
+    Field("long", "n_passages most_passages", "... how many there were, and how many there is room for"),
+    Field("int", "staged", "are loops closed at every stage of a step?"),
+)
+DAE = (
+    *RUN,
+    Field("int", "dae", "PROJECTION ... HALF_EXPLICIT"),
+    Field("int", "free_fall", "are accelerations those without constraints?"),
+    Field("real", "alpha beta gamma", "of BAUMGARTE and STABILISED, 1/s"),
+    Field("reals", "frozen", "g and v at the start of the step, for each row of v"),
+    Field("int", "fresh", "are the next rates those at the start of a step?"),
+    Field("int", "way", "how linear systems are solved, found at the first one: UNDECIDED ... BY_NULL_SPACE"),
+)
+RIGID = (
+    *RUN,
+    Field("reals", "modes", "in, out: of each wheel: does it roll, on which part of the ground, its place there ..."),
+    Field("reals", "all_modes", "out: the same at each recorded step; may be NULL"),
+    Field("reals", "told", "out: time, wheel and kind of events ..."),
+    Field("long", "n_told most_told", "... how many there were, and how many there is room for"),
+    Field("real", "from_time", "when inputs are read at the beginning of the next step"),
+    Field("long", "modes_of_row", "numbers of all wheels"),
+    Field("long", "unknown", "is there an input without a value?"),
+)
+
+
+def structure(name: str, fields: tuple[Field, ...]) -> str:
+    """The declaration of a structure in C."""
+    lines = [f"typedef struct {name} {{"]
+    for field in fields:
+        first, *others = field.names.split()
+        star = "*" if "*{}" in KINDS[field.kind] else ""
+        declared = KINDS[field.kind].format(first) + "".join(f", {star}{other}" for other in others)
+        lines.append(f"    {declared + ';':27} {f'/* {field.note} */' if field.note else ''}".rstrip())
+    return "\n".join([*lines, f"}} {name};", ""])
+
+
+def job_text(fields: tuple[Field, ...]) -> str:
+    """Structures of a run in C, and the function that tells their sizes."""
+    return f"""{structure("Input", INPUT)}
+{structure("Job", fields)}
+/* The caller's idea of these structures must be that of this file. */
+EXPORT void structure_sizes(int64_t *sizes)
+{{
+    sizes[0] = sizeof(Job);
+    sizes[1] = sizeof(Input);
+    sizes[2] = sizeof(Externals);
+}}
+"""
