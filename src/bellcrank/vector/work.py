@@ -1,7 +1,7 @@
 """The desk on which equations are derived: intermediate results are held once, by value.
 
-`hold` is AUTOSIM's intro-var-if-new (Sayers 1990, section 5.4), with equality decided by fingerprint instead of by form:
-s^2 + c^2, cancelled parameters, x - y against y - x are found without rewriting rules.
+`hold` is AUTOSIM's intro-var-if-new (Sayers 1990, section 5.4), with equality decided by fingerprint instead of by
+form: s^2 + c^2, cancelled parameters, x - y against y - x are found without rewriting rules.
 """
 
 from __future__ import annotations
