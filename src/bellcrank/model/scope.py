@@ -24,6 +24,7 @@ MECHANICAL = {
 }  # fmt: skip
 RESERVED = {"t", "pi", "q", "u", "qp", "up", *MECHANICAL, *CALLED}
 DUMMIES = {"x", "x0", "v"}
+SHORT = {"fm", "mag", "dir", "norm"}  # functions whose names may be those of parameters too
 NAME = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*", re.ASCII)
 DEEPEST = 50  # definitions inside each other
 TIME = Symbol("t", "time")
@@ -181,7 +182,7 @@ class Scope:
             return self.symbol(self.variables[key], "variable")
         if key in self.states:
             return self.symbol(self.states[key], "coordinate")
-        if key in RESERVED and key not in ("fm", "mag", "dir", "norm"):
+        if key in RESERVED and key not in SHORT:
             raise _fail(name.node, f"'{name.text}' is a reserved name and needs arguments in parentheses")
         return self.parameter(name.text)
 
