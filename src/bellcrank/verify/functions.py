@@ -1,7 +1,7 @@
 """The functions of the model language for numbers and time series: the independent evaluation's own table.
 
-Values and slopes are stated here anew, none are taken from the table of the derivation: that a name has the same meaning in both
-is what a check finds out.
+Values and slopes are stated here anew, none are taken from the table of the derivation: that a name has the same
+meaning in both is what a check finds out.
 """
 
 from __future__ import annotations
