@@ -9,7 +9,7 @@ from scipy.interpolate import CubicHermiteSpline
 from scipy.optimize import brentq
 
 import bellcrank as bc
-from bellcrank.backend.arguments import Course
+from bellcrank.numeric.course import Course
 from tests.models import example, needs_compiler, pendulum, relative
 
 BACKENDS = ["auto", "python"]
