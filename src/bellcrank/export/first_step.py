@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bellcrank.errors import BellcrankError, ModelWarning
-from bellcrank.export.gather import FIXED
 from bellcrank.export.standalone.facts import Facts
+from bellcrank.numeric.methods import METHODS
 
 if TYPE_CHECKING:
     from bellcrank.api.equations import Equations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def with_stable_step(equations: Equations, facts: Facts) -> Facts:
     """The facts with a step that is small enough, where the model has none because it asks for an adaptive method."""
     run = equations.analysis.mechanism.description.run
-    if run.step is not None or not run.method or run.method.lower() in FIXED:
+    if run.step is not None or not run.method or run.method.lower() in METHODS:
         return facts
     step = _stable_step(equations)
     if step >= facts.step:

@@ -11,12 +11,12 @@ from bellcrank.expr import Symbol
 from bellcrank.files.parsfile import keyword_for
 from bellcrank.files.record import short_names
 from bellcrank.kinematics.dimensions.quantities import UNKNOWN
+from bellcrank.numeric.methods import DEFAULT, METHODS
 from bellcrank.run.inputs import as_signal, differentiated
 
 if TYPE_CHECKING:
     from bellcrank.api.equations import Equations
 
-FIXED = ("rk2", "rk4", "euler")
 TAKEN = (
     "model",
     "program",
@@ -39,10 +39,10 @@ def program_facts(equations: Equations) -> Facts:
     run = d.run
     t_end = float(run.t_end) if run.t_end is not None else 1.0
     notes = []
-    method = (run.method or "rk4").lower()
-    if method not in FIXED:
-        notes.append(f"The model asks for the method {run.method}; programs have a fixed step, so rk4 is used.")
-        method = "rk4"
+    method = (run.method or DEFAULT).lower()
+    if method not in METHODS:
+        notes.append(f"The model asks for the method {run.method}; programs have a fixed step, so {DEFAULT} is used.")
+        method = DEFAULT
     taken: list[str] = []
     parameters = tuple(_parameter(equations, p.name, taken) for p in equations.program.given_parameters)
     signals, inputs = _signals(equations, taken, notes)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
+from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bellcrank.backend import arguments
-from bellcrank.backend.c import NEAR
 from bellcrank.emit.c.source import Words, output_key
 from bellcrank.errors import BuildError, ModelError, did_you_mean
 from bellcrank.export.first_step import with_stable_step
@@ -17,9 +15,7 @@ from bellcrank.export.standalone.c import c_program
 from bellcrank.export.standalone.facts import Facts
 from bellcrank.export.standalone.fortran import fortran_program
 from bellcrank.export.standalone.python import python_program
-from bellcrank.program import null_space
 from bellcrank.program.program import Program
-from bellcrank.run import branch, integrate, projection
 
 if TYPE_CHECKING:
     from bellcrank.api.equations import Equations
@@ -28,22 +24,10 @@ Writer = Callable[[Program, Facts, Words], dict[str, str]]
 
 
 def _python(program: Program, facts: Facts, words: Words) -> dict[str, str]:
-    """A program in Python takes integrators and what keeps loops closed from the package as they stand."""
-    parts = [integrate, arguments] if program.loops is None else [integrate, arguments, null_space, projection, branch]
-    texts = {f"{part.__name__.rpartition('.')[2]}.py": _alone(inspect.getsource(part)) for part in parts}
-    return python_program(program, facts, words) | texts
-
-
-def _alone(source: str) -> str:
-    """A module that imports the others from its own folder."""
-    for old, new in (
-        ("from bellcrank.program.null_space import", "from null_space import"),
-        ("from bellcrank.run.projection import", "from projection import"),
-        ("from bellcrank.program.program import Scales\n", ""),  # a name in annotations only
-        ("from bellcrank.backend.c import NEAR\n", f"NEAR = {NEAR}\n"),
-    ):
-        source = source.replace(old, new)
-    return source
+    """A program in Python takes along what computes here, as it stands."""
+    folder = files("bellcrank.numeric")
+    texts = {f"numeric/{f.name}": f.read_text("utf-8") for f in folder.iterdir() if f.name.endswith(".py")}
+    return python_program(program, facts, words) | dict(sorted(texts.items()))
 
 
 LANGUAGES: dict[str, Writer] = {"c": c_program, "fortran": fortran_program, "python": _python}
@@ -60,15 +44,16 @@ def write_program(equations: Equations, language: str, directory: str | Path) ->
         near = did_you_mean(str(language), LANGUAGES)
         raise ModelError(f"language {language!r} is not known; it is one of {known}.{near}", equations.name)
     facts = with_stable_step(equations, program_facts(equations))
-    files = LANGUAGES[language](equations.program, facts, words_of(equations))
+    written = LANGUAGES[language](equations.program, facts, words_of(equations))
     folder = Path(directory)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for name, text in files.items():
+        for name, text in written.items():
+            (folder / name).parent.mkdir(exist_ok=True)
             (folder / name).write_text(text, encoding="utf-8", newline="\n")
     except OSError as error:
         raise BuildError(f"cannot write to {folder}: {error.strerror or error}") from None
-    return folder / next(iter(files))
+    return folder / next(iter(written))
 
 
 def words_of(equations: Equations) -> Words:

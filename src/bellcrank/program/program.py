@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from bellcrank.expr import Expr, Symbol
+from bellcrank.numeric.projection import Scales
 from bellcrank.program.count import Count
-from bellcrank.program.statements import NOTHING, Assign, Call, Scales, Section, count_section, dense_solve_count
+from bellcrank.program.statements import NOTHING, Assign, Call, Section, count_section, dense_solve_count
 
 
 @dataclass(frozen=True)

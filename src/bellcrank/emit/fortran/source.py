@@ -19,10 +19,11 @@ from bellcrank.emit.schedule import needed
 from bellcrank.emit.steps import step_targets
 from bellcrank.expr import Expr, Func, Symbol, postorder
 from bellcrank.expr.table import Table
+from bellcrank.numeric.null_space import SINGULAR
+from bellcrank.numeric.projection import Scales
 from bellcrank.program.lookup import routine_source
-from bellcrank.program.null_space import SINGULAR
 from bellcrank.program.program import Program
-from bellcrank.program.statements import Assign, Reduce, Scales, Section, Solve, Statement, statement_expressions
+from bellcrank.program.statements import Assign, Reduce, Section, Solve, Statement, statement_expressions
 
 TIME = Symbol("t", "time")
 ONCE = {  # sections that are called once: before a run, with its echo, or after each step

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from bellcrank.files.parsfile import parsfile_line
+from bellcrank.numeric.methods import listing
 
 
 @dataclass(frozen=True)
@@ -107,7 +108,7 @@ def default_input(facts: Facts) -> str:
         parsfile_line("STOPT", number(facts.t_end), "s", "end of the run"),
         parsfile_line("STEP", number(facts.step), "s", "time step"),
         parsfile_line("IPRINT", str(facts.every), "", "steps from one output to the next"),
-        parsfile_line("METHOD", facts.method, "", "rk4, rk2 (midpoint rule) or euler (semi-implicit)"),
+        parsfile_line("METHOD", facts.method, "", listing()),
         "",
         "* parameters",
     ]

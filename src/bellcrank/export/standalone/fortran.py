@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from bellcrank.emit.c.source import Words
+from bellcrank.emit.fortran.methods import method_cases, method_names
 from bellcrank.emit.fortran.printer import fortran_string, wrapped
 from bellcrank.emit.fortran.source import fortran_source
 from bellcrank.emit.names import comment
@@ -12,9 +13,8 @@ from bellcrank.emit.routines import c_file
 from bellcrank.export.standalone.facts import Facts, OutputChannel, Quantity, Signal, input_files
 from bellcrank.export.standalone.loops import inertia_functions, row_names
 from bellcrank.export.standalone.text import about, externals_of, filled, require_language, template
+from bellcrank.numeric.methods import METHODS, one_of
 from bellcrank.program.program import Loops, Program
-
-METHODS = ("rk2", "rk4", "euler")
 
 
 def fortran_program(program: Program, facts: Facts, words: Words) -> dict[str, str]:
@@ -40,7 +40,10 @@ def _pieces(program: Program, facts: Facts) -> dict[str, str]:
         "T_END": _real(facts.t_end),
         "STEP": _real(facts.step),
         "EVERY": str(facts.every),
-        "METHOD": str(METHODS.index(facts.method) + 1),
+        "METHOD_NAMES": method_names(),
+        "METHOD_CASES": method_cases(),
+        "METHOD_LIST": one_of(),
+        "METHOD": str(list(METHODS).index(facts.method) + 1),
         "DESCRIBE": "\n".join(_describe(facts)) + "\n",
         **lengths,
     }

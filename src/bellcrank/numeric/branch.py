@@ -13,9 +13,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from bellcrank.backend.c import NEAR
-from bellcrank.program.null_space import SINGULAR
-from bellcrank.run.projection import OPEN, WATCHED, Admitted, Closure
+from .null_space import SINGULAR
+from .projection import NEAR, OPEN, WATCHED, Admitted, Closure
 
 HALVINGS = 10
 

@@ -11,15 +11,31 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from bellcrank.program.null_space import SINGULAR, fixed_ratio, pivoted
-from bellcrank.program.statements import Scales
+from .null_space import SINGULAR, fixed_ratio, pivoted
 
 CLOSED = 1e-13  # largest residual of a closed loop, in units of its equations
 TIGHT = 1e-15  # the same near a singular position, where residuals are magnified
 OPEN = 1e-9  # a residual that means that a loop is not closed
 SETTLED = 1e-7  # a correction of q below this leaves a residual of rounding only
+NEAR = 0.1  # ratio of pivots below which stages are corrected, too
 WATCHED = 0.3  # ratio of pivots below which a position is looked at with care
 ITERATIONS = 60
+
+
+@dataclass(frozen=True)
+class Scales:
+    """What is usual for the rows of loops: ranks in regular positions, and numbers that bring J to entries of about one.
+
+    `usual` is the ratio of the last pivot of the scaled J to the first in a good position.
+    """
+
+    rank_g: int
+    rank_v: int
+    rows: tuple[float, ...]
+    columns: tuple[float, ...]
+    usual: float = 1.0
+    order: tuple[tuple[int, int], ...] = ()  # row and column of the pivots that the derivatives divide by ...
+    usual_order: float = 1.0  # ... and the ratio of the smallest to the largest entry of J in a good position
 
 
 class CannotClose(Exception):
