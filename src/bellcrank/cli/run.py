@@ -17,6 +17,7 @@ from bellcrank.cli.options import condition, given, json_option, model_options, 
 from bellcrank.cli.progress import Progress
 from bellcrank.cli.text import heading, model_sizes, number, operations_text, plain, shown, table
 from bellcrank.export.parameter_files import write_echo
+from bellcrank.files.choose import FORMATS
 from bellcrank.numeric.methods import ADAPTIVE, METHODS
 
 
@@ -55,7 +56,7 @@ def options(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--out",
         metavar="FILE",
-        help="write all channels (.csv, .erd, .parquet, .nc); SCRIPT.al: or a folder for its files",
+        help=f"write all channels ({', '.join(FORMATS)}); SCRIPT.al: or a folder for its files",
     )
     parser.add_argument("--classic", action="store_true", help="ERD file in the layout of 1990: 32 bit, in FILE.BIN")
     parser.add_argument("--pars", metavar="FILE", help="parameter file, as programs read it; other options override it")
