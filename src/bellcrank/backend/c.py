@@ -37,7 +37,6 @@ from bellcrank.numeric.course import At, Course
 from bellcrank.numeric.methods import METHODS
 from bellcrank.numeric.projection import NEAR
 from bellcrank.program.program import Program
-from bellcrank.program.statements import Call
 
 KINDS = ("constant", "step", "ramp", "sine", "chirp", "pieces", "function")
 MOST_PASSAGES = 1000  # near singular positions, in one block of steps
@@ -131,7 +130,7 @@ class CModel:
         memory = sum(c.routine.memory or 0 for c in calls if c.function is not None)
         place = {routine: i for i, routine in enumerate(program.routines)}
         self._called = [self.routines[place[r]] for r in away]
-        self._arguments = [_argument_count(program, r) for r in away]
+        self._arguments = [program.argument_count(r) for r in away]
         self.memory = np.zeros(memory + 1)
         self.live = (
             0  # whose memories may single evaluations change? 1: called for rates, 2: for outputs and kept values
@@ -451,20 +450,3 @@ def _array(values: Sequence[float]) -> Any:
 def is_in_c(routine: Any) -> bool:
     """Is it an external routine that is given in C or can be written so, or a table?"""
     return isinstance(routine, Table) or bool(routine.known_in("c"))
-
-
-def _argument_count(program: Program, routine: Any) -> int:
-    sections = (
-        program.derivatives,
-        program.outputs,
-        program.closure,
-        program.system,
-        program.start,
-        program.update,
-        program.entry,
-        program.echo,
-    )
-    for s in (s for section in sections for s in section.statements):
-        if isinstance(s, Call) and s.routine is routine:
-            return len(s.arguments)
-    return 0

@@ -18,12 +18,7 @@ class PythonModel:
     name = "python"
 
     def __init__(self, program: Program, routines: Sequence[Callable[..., Any]]) -> None:
-        redundant = (
-            {"system": program.system, "coordinate_rates": program.coordinate_rates}
-            if program.loops is not None
-            else {}
-        )
-        self.source = python_source(program, extra=redundant)
+        self.source = python_source(program, equations=("minimal", "multipliers"))
         module = ModuleType("bellcrank_model")
         # The source holds numbers, operators and names made by the printer only: no text of a user reaches it.
         exec(compile(self.source, f"<{program.name}>", "exec"), module.__dict__)

@@ -22,7 +22,7 @@ from bellcrank.kinematics.dimensions import Quantities
 from bellcrank.numeric.null_space import fixed_ratio
 from bellcrank.numeric.projection import CannotClose, Closure, Scales
 from bellcrank.program.build import KeptCall, Parts, build_program
-from bellcrank.program.program import Loops
+from bellcrank.program.loops import Loops
 from bellcrank.program.statements import Call
 from bellcrank.run.closure import closure_of
 from bellcrank.run.inputs import as_signal, differentiated

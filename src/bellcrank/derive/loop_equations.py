@@ -17,8 +17,8 @@ from bellcrank.kinematics.eliminate import solve_rows
 from bellcrank.kinematics.rows import right_side
 from bellcrank.numeric.projection import Scales
 from bellcrank.program.idle import drop_idle_parameters
+from bellcrank.program.loops import Correction, Loops
 from bellcrank.program.optimise import optimise
-from bellcrank.program.program import Correction, Loops
 
 
 def program_loops(analysis: Analysis, quantities: Quantities) -> Loops:

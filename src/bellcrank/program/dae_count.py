@@ -5,7 +5,8 @@ from __future__ import annotations
 from bellcrank.expr import ZERO
 from bellcrank.numeric.methods import METHODS
 from bellcrank.program.count import Count
-from bellcrank.program.program import Loops, Program
+from bellcrank.program.loops import Loops
+from bellcrank.program.program import Program
 from bellcrank.program.statements import count_section
 
 

@@ -17,7 +17,8 @@ from bellcrank.study.executor import CONNECT, WORKERS, Crew, alone, has_dask, ne
 from bellcrank.study.job import Job, job_of, key_of, plain, settled
 from bellcrank.study.local import local
 from bellcrank.study.records import Definition
-from bellcrank.study.result import Column, Row, StudyResult
+from bellcrank.study.result import StudyResult
+from bellcrank.study.rows import Column, Row
 from bellcrank.study.runner import FINISHED, Bench, build
 from bellcrank.study.sampling import Value
 from bellcrank.study.store import Store, changes
