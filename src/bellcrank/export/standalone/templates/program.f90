@@ -258,7 +258,7 @@ contains
     known = .true.
     select case (keyword)
     case ("method")
-      do i = 1, 3
+      do i = 1, size(methods)
         if (plain(word) == methods(i)) then
           method = i
           return
