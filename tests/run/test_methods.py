@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
+from bellcrank.cli import main
 from bellcrank.numeric.integrate import advance_by
-from bellcrank.numeric.methods import EXPLICIT, METHODS
+from bellcrank.numeric.methods import EXPLICIT, METHODS, listing
+from tests.helpers import EXAMPLES
 from tests.models import pendulum, relative
 from tests.programs import LANGUAGES, build
 
@@ -59,3 +61,37 @@ def test_programs_know_all_methods(tmp_path, language):
         reference = eom.compile(backend="python").simulate(t_end=0.2, step=0.01, method=name)
         run = program.run(tmp_path / name, "stopt 0.2", "step 0.01", f"method {name}")
         assert relative(run["q(rod)"], reference["q(rod)"]) < 1e-12
+
+
+def test_heun_takes_the_mean_of_both_ends():
+    """y' = t over one step: the trapezoidal rule is exact, and its second rates are those at the end."""
+    seen = []
+
+    def rates(t, y):
+        seen.append(t)
+        return np.array([t])
+
+    new = advance_by("heun", 0)(rates, (1.0, 1.5, 2.0), np.array([0.0]), 1.0, np.array([1.0]))
+    assert (new[0], seen) == (1.5, [2.0])
+
+
+def test_heun_is_known_where_methods_are_named(tmp_path, capsys):
+    """The command line, studies, the input of written programs."""
+    words = ["run", str(EXAMPLES / "quarter_car.py"), "--method", "heun", "--t-end", "0.05"]
+    assert main([*words, "--out", str(tmp_path / "run.csv")]) == 0
+    assert "heun" in capsys.readouterr().out
+    assert "heun (trapezoidal rule)" in listing()
+    study = tmp_path / "study.toml"
+    text = f"""[model]
+file = "{EXAMPLES / 'quarter_car.py'}"
+[run]
+t_end = 0.05
+step = 0.001
+method = "heun"
+[grid]
+m_b = [250, 300]
+[measures]
+high = {{ kind = "max", of = "q(body)" }}
+"""
+    study.write_text(text, encoding="utf-8")
+    bc.read_study(study)

@@ -112,6 +112,7 @@ METHODS = {
             (Stage(1 / 2, Sum((1,), 2)), Stage(1 / 2, Sum((0, 1), 2)), Stage(1.0, Sum((0, 0, 1)))),
             Sum((1, 2, 2, 1), 6),
         ),
+        Method("heun", "trapezoidal rule", 2, (Stage(1.0, Sum((1,))),), Sum((1, 1), 2)),
         Method("euler", "semi-implicit", 1, (), Sum((1,)), semi_implicit=True),
     )
 }
