@@ -28,10 +28,16 @@ PLURAL = {
     "input": "inputs",
     "parameter": "parameters",
     "entered": "parameters of external routines",
+    "idle": "parameters without effect",
+    "unused": "parameters that nothing uses",
     "kept": "values of external routines",
     "output": "outputs",
     "echo": "values of the echo",
 }
+
+STATES = ("coordinate", "speed")
+PARAMETERS = ("parameter", "entered", "idle")  # all that the model has
+CHANNELS = (*STATES, "output", "input")
 
 
 def key_of(name: Any) -> str:
@@ -115,8 +121,13 @@ class Interface:
         return (*self.states, *self.outputs, *(x for x in self.inputs if not x.rate and x.name not in taken))
 
     def __iter__(self) -> Iterator[Quantity]:
-        listed = (self.states, self.inputs, self.parameters, self.outputs, self.removed, self.entered, self.echo)
-        return (x for group in listed for x in group)
+        usual = (self.states, self.inputs, self.parameters, self.outputs)
+        others = (self.removed, self.entered, self.echo, self.idle, self.unused)
+        return (x for group in (*usual, *others) for x in group)
+
+    def all(self, kinds: Sequence[str]) -> list[Quantity]:
+        """The quantities of some kinds, in the order of the interface."""
+        return [x for x in self if x.kind in kinds]
 
     @cached_property
     def _by_kind(self) -> Mapping[str, Mapping[str, Quantity]]:
@@ -134,6 +145,11 @@ class Interface:
         """The quantity of that name among the kinds, the first kind first; None if there is none."""
         key = key_of(name)
         return next((x for kind in kinds if (x := self._by_kind[kind].get(key)) is not None), None)
+
+    def channel(self, name: Any) -> Quantity | None:
+        """What a run records under that name, or None."""
+        found = self.get(name, CHANNELS)
+        return found if found is not None and found.column >= 0 and not found.rate else None
 
     def find(self, name: Any, kinds: Sequence[str], what: str) -> Quantity:
         """The quantity of that name; an error that begins with `what` names the near ones and all of the kinds."""
@@ -195,8 +211,8 @@ def interface_of(analysis: Analysis, quantities: Quantities, program: Program) -
         outputs=tuple(output(by_name[name], i) for i, name in enumerate(program.output_names, 1 + len(places))),
         echo=tuple(scalar(name, "echo") for name in program.echo_names),
         run=RunDefaults(run.t_end, run.step, run.method, run.output_every, dict(run.initial), dict(run.inputs)),
-        idle=tuple(scalar(name, "parameter") for key, name in met.items() if key not in used),
-        unused=tuple(scalar(r.name, "parameter") for key, r in d.parameters.items() if key not in met),
+        idle=tuple(scalar(name, "idle") for key, name in met.items() if key not in used),
+        unused=tuple(scalar(r.name, "unused") for key, r in d.parameters.items() if key not in met),
     )
 
 
