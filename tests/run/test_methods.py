@@ -83,7 +83,7 @@ def test_heun_is_known_where_methods_are_named(tmp_path, capsys):
     assert "heun (trapezoidal rule)" in listing()
     study = tmp_path / "study.toml"
     text = f"""[model]
-file = "{EXAMPLES / 'quarter_car.py'}"
+file = "{EXAMPLES / "quarter_car.py"}"
 [run]
 t_end = 0.05
 step = 0.001

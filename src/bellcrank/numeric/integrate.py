@@ -1,7 +1,7 @@
 """Steps of the fixed-step methods over one state array, or over several that are integrated together.
 
-A step is advance(f, times, y, h, k) -> y_new: times are those of the start, the middle and the end of the step, k = f(start, y) is known.
-Compiled models have the same loops in C.
+A step is advance(f, times, y, h, k) -> y_new: times are those of the start, the middle and the end of the step, k =
+f(start, y) is known. Compiled models have the same loops in C.
 """
 
 from __future__ import annotations

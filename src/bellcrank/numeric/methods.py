@@ -1,7 +1,7 @@
 """Integrators with a fixed step as data: a record here is all that C, Fortran, Python and every listing know of one.
 
-Explicit methods are Runge-Kutta tableaux (Hairer, Norsett & Wanner, Solving Ordinary Differential Equations I, 1993, section II.1). rk2
-is AUTOSIM's midpoint rule (Sayers 1990, Appendix B).
+Explicit methods are Runge-Kutta tableaux (Hairer, Norsett & Wanner, Solving Ordinary Differential Equations I, 1993,
+section II.1). rk2 is AUTOSIM's midpoint rule (Sayers 1990, Appendix B).
 """
 
 from __future__ import annotations
@@ -45,7 +45,8 @@ class Sum:
 
 @dataclass(frozen=True)
 class Stage:
-    """Rates within a step: `node` of 0 is its start, 1 its end; the state there is that of the start and a sum of rates before."""
+    """Rates within a step: `node` of 0 is its start, 1 its end; the state there is that of the start and a sum of rates
+    before."""
 
     node: float
     sum: Sum
@@ -85,7 +86,8 @@ class Method:
 
     @property
     def growth(self) -> tuple[Fraction, ...]:
-        """Coefficients of R(z), by which a mode y' = s y grows in a step with z = h s: the limit of stability is |R| = 1."""
+        """Coefficients of R(z), by which a mode y' = s y grows in a step with z = h s: the limit of stability is |R| =
+        1."""
         powers = [[Fraction(1)]]  # the rates of the stages as polynomials in z, by h
         for s in self.stages:
             powers.append(_shifted(s.sum, powers))

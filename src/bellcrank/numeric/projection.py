@@ -1,7 +1,8 @@
 """States of closed loops brought onto their constraints: assembly at the start, one small correction after every step.
 
-Position rows g(q, t) = 0 with slopes G, and all rows v = J u + b = 0 at the level of speeds. Corrections are the smallest ones
-in a metric of inertia, so no choice of dependent variables enters, and rows that follow from others do no harm.
+Position rows g(q, t) = 0 with slopes G, and all rows v = J u + b = 0 at the level of speeds. Corrections are the
+smallest ones in a metric of inertia, so no choice of dependent variables enters, and rows that follow from others do no
+harm.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ ITERATIONS = 60
 
 @dataclass(frozen=True)
 class Scales:
-    """What is usual for the rows of loops: ranks in regular positions, and numbers that bring J to entries of about one.
+    """What is usual for the rows of loops: ranks in regular positions, and numbers that bring J to entries of about
+    one.
 
     `usual` is the ratio of the last pivot of the scaled J to the first in a good position.
     """
@@ -48,7 +50,8 @@ class CannotClose(Exception):
 
 @dataclass(frozen=True)
 class Admitted:
-    """A state after correction: how far its coordinates were moved, what residual is left, and the ratio of pivots there."""
+    """A state after correction: how far its coordinates were moved, what residual is left, and the ratio of pivots
+    there."""
 
     q: np.ndarray
     u: np.ndarray
@@ -93,7 +96,8 @@ class RegularCorrection:
 
 @dataclass(frozen=True)
 class Closure:
-    """The constraints of a model as a function of time and state. `weights` of coordinates and speeds: inverse inertias."""
+    """The constraints of a model as a function of time and state. `weights` of coordinates and speeds: inverse
+    inertias."""
 
     names: Sequence[str]  # of the rows of v
     positions: Sequence[str]  # of the rows of g
