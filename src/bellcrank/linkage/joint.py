@@ -1,4 +1,4 @@
-"""Linkages as joints: what `model.guide` asks for, from the exact linkage or from a table.
+"""Linkages as joints: what `model.joints.guided` asks for, from the exact linkage or from a table.
 
 The exact joint calls one routine for the state of the linkage and its derivatives; carrier and links are expressions
 of these, of which only those that are needed are computed. A table joint calls one look-up per part.
@@ -22,7 +22,7 @@ from bellcrank.linkage.motion import link_motion
 from bellcrank.linkage.moving import add3, cross3, scale3
 from bellcrank.linkage.plan import Frames
 from bellcrank.linkage.table import Table
-from bellcrank.model.guide import GuidedMotion
+from bellcrank.model.joints.functions import JointMotion
 from bellcrank.model.records import External
 from bellcrank.vector.basis import Mat3, Vec3
 
@@ -139,7 +139,7 @@ class ExactGuide:
 
     # ---- the protocol
 
-    def motion(self, part: str, coordinates: Sequence[Expr], speeds: Sequence[Expr], metre: Expr) -> GuidedMotion:
+    def motion(self, part: str, coordinates: Sequence[Expr], speeds: Sequence[Expr], metre: Expr) -> JointMotion:
         args, rates, scales = _metric(self, coordinates, speeds, metre)
         plan = self.linkage.plan
         state = [self._value(i, args) for i in range(plan.size)]
@@ -265,7 +265,7 @@ class TableGuide:
             return bent
         return _none
 
-    def motion(self, part: str, coordinates: Sequence[Expr], speeds: Sequence[Expr], metre: Expr) -> GuidedMotion:
+    def motion(self, part: str, coordinates: Sequence[Expr], speeds: Sequence[Expr], metre: Expr) -> JointMotion:
         args, rates, scales = _metric(self, coordinates, speeds, metre)
         given = [*args, expression(0)][: 2 if self.two else 1]
         n = 2 if self.two else 1
@@ -308,11 +308,9 @@ def _metric(
     return args, [u * s for u, s in zip(speeds, scales, strict=True)], scales
 
 
-def _guided(
-    R: Any, p: Any, d: Any, delta: Any, a: Any, alpha: Any, metre: Expr, scales: Sequence[Expr]
-) -> GuidedMotion:
+def _guided(R: Any, p: Any, d: Any, delta: Any, a: Any, alpha: Any, metre: Expr, scales: Sequence[Expr]) -> JointMotion:
     """The motion in the units of the equations, from one in m."""
-    return GuidedMotion(
+    return JointMotion(
         _matrix(R),
         _vector(p, metre),
         tuple(_vector(d[j], metre * s) for j, s in enumerate(scales)),
