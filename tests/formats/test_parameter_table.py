@@ -48,7 +48,7 @@ FIGURE_9_1_8 = {
 
 
 def rows(equations):
-    return {row.name.upper(): row for row in parameter_rows(equations)}
+    return {row.name.upper(): row for row in parameter_rows(equations.interface)}
 
 
 def same_unit(shown, printed):

@@ -139,7 +139,7 @@ class Evaluator:
     def __init__(self, sim: Simulation, groups: Sequence[str], columns: Sequence[Symbol], often: bool = False) -> None:
         results = sim.equations.derived.results
         mode = "cheapest" if often else "forward"
-        self.runner = Runner(sim, derive_slopes(sim.equations.derived, results, groups, columns, mode, often), often)
+        self.runner = Runner(sim, derive_slopes(sim.program, results, groups, columns, mode, often), often)
         self.sizes = {g: len(results.group(g)) for g in groups}
         self.columns, self.notes = tuple(columns), self.runner.slopes.notes
 

@@ -12,7 +12,6 @@ from bellcrank.analysis.inverse import InverseDynamics
 from bellcrank.analysis.point import parameters_of, refuse_kept
 from bellcrank.backend.python import PythonModel
 from bellcrank.derive.external_slopes import Outside
-from bellcrank.derive.results import all_parameters
 from bellcrank.dynamics.derive import reduction_of
 from bellcrank.dynamics.linear import user_system
 from bellcrank.errors import ModelError, RunError, did_you_mean
@@ -85,7 +84,7 @@ def derive_inverse(sim: Simulation, loads: Sequence[str]) -> Inverse:
         zeros = [ZERO] * (len(base.coordinates) + len(base.speeds))
         parts = Parts(
             f"{base.name}: inverse dynamics",
-            all_parameters(a),
+            a.parameter_symbols,
             base.coordinates,
             base.speeds,
             zeros,

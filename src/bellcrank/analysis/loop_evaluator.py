@@ -8,6 +8,7 @@ position, also where speeds eliminated at derivation are not determined by the o
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,9 +16,10 @@ import numpy as np
 from bellcrank.analysis.evaluate import Groups, Runner, grouped, rows_of
 from bellcrank.analysis.point import Point
 from bellcrank.derive.jacobian import derive_slopes
-from bellcrank.derive.results import GROUPS, Results
+from bellcrank.derive.results import GROUPS
 from bellcrank.errors import RunError
 from bellcrank.expr import ZERO, Expr, Symbol, add, mul, neg, substitute
+from bellcrank.program.differentiate import NOTHING
 
 if TYPE_CHECKING:
     from bellcrank.api.simulation import Simulation
@@ -42,10 +44,10 @@ class LoopEvaluator:
         outputs = [(o.name, substitute(o.value, known)) for o in analysis.outputs] if "outputs" in groups else []
         rows = self._rows(loops.M, loops.f, loops.J, loops.gamma)
         still = [(name, ZERO) for name, _ in whole.rates[self.n_q :]]
-        results = Results((*whole.rates[: self.n_q], *still), (*rows, *outputs), whole.positions, whole.speeds)
+        results = replace(whole, rates=(*whole.rates[: self.n_q], *still), outputs=(*rows, *outputs), linear=NOTHING)
         given = [*self.accelerations, *self.multipliers]
         slopes = derive_slopes(
-            sim.equations.derived, results, GROUPS, [*columns, *self.accelerations], "forward", False, inputs=given
+            sim.program, results, GROUPS, [*columns, *self.accelerations], "forward", False, inputs=given
         )
         self.runner = Runner(sim, slopes)
         self.sizes = {g: len(results.group(g)) for g in GROUPS}

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from bellcrank.derive.derived import Derived
-from bellcrank.derive.jacobian import Slopes, gradient_of, slopes_of
+from bellcrank.derive.jacobian import Slopes, columns_of, derive_gradient, derive_slopes, groups_of
 from bellcrank.dynamics.derive import reduced_system
 from bellcrank.errors import ModelWarning, counted, did_you_mean, mapping
 from bellcrank.expr import ZERO, Expr, Symbol, latex, small_threshold
@@ -142,11 +142,13 @@ class Equations:
         `by`: names of states, inputs and parameters; default all states. `mode`: forward, reverse or cheapest. The result counts its
         operations and is written in C or Python like the model itself.
         """
-        return slopes_of(self.derived, of, by, mode)
+        groups, columns = groups_of(of, self.name), columns_of(self.interface, by)
+        return derive_slopes(self.program, self.derived.results, groups, columns, mode)
 
     def gradient(self, of: Sequence[str] = ("rates",), by: Sequence[Any] | None = None) -> Slopes:
         """The gradient of the weighted sum of results as a program (reverse mode); the weights are its inputs."""
-        return gradient_of(self.derived, of, by)
+        groups, columns = groups_of(of, self.name), columns_of(self.interface, by)
+        return derive_gradient(self.program, self.derived.results, groups, columns)
 
     def operation_count(self) -> dict[str, Any]:
         """Operations of one evaluation of all rates: add, multiply, divide, function, total; `classic` by the published rule. What linkages
@@ -173,7 +175,7 @@ class Equations:
 
     def describe(self) -> str:
         """Parameters, inputs, states and outputs with values, units and labels."""
-        return describe(self)
+        return describe(self.interface)
 
     def __repr__(self) -> str:
         return self.summary()

@@ -21,12 +21,8 @@ def command(args: Namespace) -> int:
     """List parameters, inputs, states and outputs with values, units and labels."""
     equations = derive(args)
     if args.json:
-        parameters = [asdict(row) for row in parameter_rows(equations)]
-        states = [
-            {"name": s.name, "unit": equations.quantities.states[s.name].text,
-             "label": equations.quantities.state_label.get(s.name, "")}
-            for s in (*equations.coordinates, *equations.speeds)
-        ]  # fmt: skip
+        parameters = [asdict(row) for row in parameter_rows(equations.interface)]
+        states = [{"name": x.name, "unit": x.unit.text, "label": x.label} for x in equations.interface.states]
         print(json.dumps({"model": equations.name, "parameters": parameters, "states": states}, indent=2))
     else:
         print(equations.describe())

@@ -1,7 +1,7 @@
-"""Derivatives of a model as programs: equations -> graph of the equations -> slopes -> program.
+"""Derivatives of a model as programs: results of the model -> slopes -> program.
 
-In:  `Derived`. Out: `Slopes`: an ordinary `Program` whose outputs are the values asked for and all their derivatives that are not zero,
-so that C, Python, operation counts and loading work as for the model itself.
+In:  `Results`, and the `Program` and `Interface` of the model. Out: `Slopes`: an ordinary `Program` whose outputs are the values
+asked for and all their derivatives that are not zero, so that C, Python, operation counts and loading work as for the model itself.
 """
 
 from __future__ import annotations
@@ -13,14 +13,15 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.derive.derived import Derived
 from bellcrank.derive.external_slopes import Outside
-from bellcrank.derive.results import GROUPS, Results, all_parameters
+from bellcrank.derive.pipeline import no_collection
+from bellcrank.derive.results import GROUPS, Results
 from bellcrank.emit.c.source import c_source
 from bellcrank.emit.python.source import python_source
 from bellcrank.emit.schedule import needed
 from bellcrank.errors import BuildError, ModelError, did_you_mean
 from bellcrank.expr import ZERO, Expr, Symbol, small_threshold
+from bellcrank.interface.interface import Interface
 from bellcrank.program.build import Parts, build_program
 from bellcrank.program.count import Count, count
 from bellcrank.program.differentiate import MODES, adjoint, tangent, total_slopes
@@ -88,47 +89,33 @@ class Slopes:
         return path
 
 
-def slopes_of(derived: Derived, of: Sequence[str], by: Sequence[Any] | None, mode: str) -> Slopes:
-    """Slopes of groups of results by names."""
-    if mode not in MODES:
-        raise ModelError(f"mode={mode!r} is not known; it is one of {', '.join(MODES)}", derived.name)
-    return derive_slopes(derived, derived.results, _groups(derived, of), _columns(derived, by), mode)
-
-
-def gradient_of(derived: Derived, of: Sequence[str], by: Sequence[Any] | None) -> Slopes:
-    """Gradient of a weighted sum of groups of results by names."""
-    return derive_gradient(derived, derived.results, _groups(derived, of), _columns(derived, by))
-
-
-def _groups(derived: Derived, of: Sequence[str]) -> list[str]:
+def groups_of(of: str | Sequence[str], model: str) -> list[str]:
+    """Groups of results by name."""
     groups = [of] if isinstance(of, str) else list(of)
     for name in groups:
         if name not in GROUPS:
-            raise ModelError(f"of={name!r} is not known; it is one of {', '.join(GROUPS)}", derived.name)
+            raise ModelError(f"of={name!r} is not known; it is one of {', '.join(GROUPS)}", model)
     return groups
 
 
-def _columns(derived: Derived, by: Sequence[Any] | None) -> list[Symbol]:
-    program = derived.program
-    states = [*program.coordinates, *program.speeds]
+def columns_of(interface: Interface, by: Sequence[Any] | None) -> list[Symbol]:
+    """The symbols of names: of all states, if none are given."""
     if by is None:
-        return states
-    known = {s.name.lower().replace(" ", ""): s for s in (*states, *program.inputs, *program.parameters)}
-    found = []
+        return [x.symbol for x in interface.states if x.symbol is not None]
+    kinds, found = ("coordinate", "speed", "input", "parameter", "entered"), []
     for given in by:
-        name = given.name if isinstance(given, Symbol) else str(given)
-        symbol = known.get(name.lower().replace(" ", ""))
-        if symbol is None:
-            listed = [s.name for s in known.values()]
+        quantity = interface.get(given, kinds)
+        if quantity is None or quantity.symbol is None:
+            name, listed = str(given), [x.name for x in interface if x.kind in kinds]
             raise ModelError(
-                f"by={name!r}: no state, input or parameter has that name.{did_you_mean(name, listed)}", derived.name
+                f"by={name!r}: no state, input or parameter has that name.{did_you_mean(name, listed)}", interface.model
             )
-        found.append(symbol)
+        found.append(quantity.symbol)
     return found
 
 
 def derive_slopes(
-    derived: Derived,
+    model: Program,
     results: Results,
     groups: Sequence[str],
     columns: Sequence[Symbol],
@@ -138,18 +125,18 @@ def derive_slopes(
 ) -> Slopes:
     """The program of all slopes of some groups of results; large ones go along one direction at a time.
 
-    With `extracted`, common parts are taken out: fewer operations, for programs that are printed or run often. `inputs` are those of the
+    `model` is the program of the model. With `extracted`, common parts are taken out: fewer operations, for programs that are printed or run often. `inputs` are those of the
     results that are not inputs of the model.
     """
-    from bellcrank.derive.pipeline import no_collection
-
+    if mode not in MODES:
+        raise ModelError(f"mode={mode!r} is not known; it is one of {', '.join(MODES)}", model.name)
     with no_collection():
         rows = [row for g in groups for row in results.group(g)]
-        return _derived(derived, results, rows, columns, mode, extracted, inputs)
+        return _derived(model, results, rows, columns, mode, extracted, inputs)
 
 
 def _derived(
-    derived: Derived,
+    model: Program,
     results: Results,
     rows: Sequence[tuple[str, Expr]],
     columns: Sequence[Symbol],
@@ -160,14 +147,14 @@ def _derived(
     values = [e for _, e in rows]
     outside = Outside()
     if count(values).total * len(columns) > WRITTEN_OUT:
-        return _directional(derived, results, rows, columns, outside, extracted, inputs)
+        return _directional(model, results, rows, columns, outside, extracted, inputs)
     # the rehearsed cost of "cheapest" does not see equal values: forward may still be better
     ways = ("forward", "cheapest") if mode == "cheapest" else (mode,)
     tried = [total_slopes(values, columns, results.linear, way, outside) for way in ways]
     found = tried[0] if len(tried) == 1 else min(tried, key=lambda way: _cost(way, extracted))
     entries = tuple((i, j) for i, row in enumerate(found) for j in sorted(row))
     names = [f"d {rows[i][0]} / d {columns[j].name}" for i, j in entries]
-    program = _program(derived, results, rows, names, [found[i][j] for i, j in entries], inputs, extracted)
+    program = _program(model, results, rows, names, [found[i][j] for i, j in entries], inputs, extracted)
     return Slopes(program, tuple(n for n, _ in rows), tuple(columns), entries, notes=tuple(outside.notes))
 
 
@@ -182,7 +169,7 @@ def _cost(found: Sequence[dict[int, Expr]], extracted: bool) -> int:
 
 
 def _directional(
-    derived: Derived,
+    model: Program,
     results: Results,
     rows: Sequence[tuple[str, Expr]],
     columns: Sequence[Symbol],
@@ -195,7 +182,7 @@ def _directional(
     found = tangent([e for _, e in rows], rates, results.linear, outside)
     entries = tuple((i, 0) for i, e in enumerate(found) if e is not ZERO)
     names = [f"rate of {rows[i][0]}" for i, _ in entries]
-    program = _program(derived, results, rows, names, [found[i] for i, _ in entries], [*inputs, *seeds], extracted)
+    program = _program(model, results, rows, names, [found[i] for i, _ in entries], [*inputs, *seeds], extracted)
     return Slopes(program, tuple(n for n, _ in rows), tuple(columns), entries, tuple(seeds), tuple(outside.notes))
 
 
@@ -204,20 +191,20 @@ def seed(column: Symbol) -> Symbol:
     return Symbol(f"along {column.name}", "variable")
 
 
-def derive_gradient(derived: Derived, results: Results, groups: Sequence[str], columns: Sequence[Symbol]) -> Slopes:
+def derive_gradient(model: Program, results: Results, groups: Sequence[str], columns: Sequence[Symbol]) -> Slopes:
     """The gradient of the weighted sum of some results by all columns (reverse mode); the weights are inputs."""
     rows = [row for g in groups for row in results.group(g)]
     outside = Outside()
     weights = [Symbol(f"weight of {name}", "variable") for name, _ in rows]
     found = adjoint([e for _, e in rows], weights, columns, results.linear, outside)
     names = [f"slope by {s.name}" for s in columns]
-    program = _program(derived, results, (), names, found, weights)
+    program = _program(model, results, (), names, found, weights)
     entries = tuple((0, j) for j in range(len(columns)))
     return Slopes(program, (), tuple(columns), entries, tuple(weights), tuple(outside.notes))
 
 
 def _program(
-    derived: Derived,
+    model: Program,
     results: Results,
     rows: Sequence[tuple[str, Expr]],
     names: Sequence[str],
@@ -226,7 +213,6 @@ def _program(
     extracted: bool = True,
 ) -> Program:
     """A program whose outputs are the values of rows and their slopes."""
-    base = derived.program
     rates = [e for _, e in results.rates]
     roots = [*rates, *(e for _, e in rows), *slopes]
     with small_threshold(EVERYTHING):
@@ -236,19 +222,14 @@ def _program(
         n, m = len(rates), len(rows)
         outputs = [(name, e) for (name, _), e in zip(rows, roots[n : n + m], strict=True)]
         outputs += list(zip(names, roots[n + m :], strict=True))
-        mechanism = derived.analysis.mechanism
-        everything = [
-            Symbol(v.name, "variable", mechanism.orders.get(v.name.lower(), 0)) for v in mechanism.description.variables
-        ]
-        parameters = all_parameters(derived.analysis)
         parts = Parts(
-            f"{base.name}: slopes",
-            parameters,
-            base.coordinates,
-            base.speeds,
+            f"{model.name}: slopes",
+            results.parameters,
+            model.coordinates,
+            model.speeds,
             roots[:n],
             outputs,
-            [*everything, *inputs],
+            [*results.inputs, *inputs],
             outputs_matter=True,
         )
         return build_program(parts)

@@ -206,10 +206,7 @@ class _Place:
     @classmethod
     def of(cls, analysis: Analysis, loops: Loops, rates: Sequence[Expr], quantities: Quantities) -> _Place | None:
         mechanism = analysis.mechanism
-        d = mechanism.description
-        names = sorted(analysis.parameters.values(), key=str.lower)
-        parameters = [Symbol(n, "parameter", mechanism.orders.get(n.lower(), 0)) for n in names]
-        inputs = [Symbol(v.name, "variable", mechanism.orders.get(v.name.lower(), 0)) for v in d.variables]
+        d, parameters, inputs = mechanism.description, analysis.parameter_symbols, analysis.input_symbols
         entered = [KeptCall(k.symbols, k.routine, k.arguments) for k in analysis.entered]
         parts = Parts(
             d.name, parameters, mechanism.coordinates, mechanism.speeds, rates, (), inputs, loops=loops, entered=entered

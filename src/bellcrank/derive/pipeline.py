@@ -148,13 +148,10 @@ def _build(
     multipliers = _multipliers(analysis)
     known.update((value, symbol) for symbol, value, _ in multipliers)
     outputs = [(o.name, substitute(o.value, known)) for o in analysis.outputs]
-    d = analysis.mechanism.description
-    names = sorted(analysis.parameters.values(), key=str.lower)
-    orders = analysis.mechanism.orders
-    parameters = [Symbol(n, "parameter", orders.get(n.lower(), 0)) for n in names]
-    inputs = [Symbol(v.name, "variable", orders.get(v.name.lower(), 0)) for v in d.variables]
+    a = analysis
     kept = [KeptCall(k.symbols, k.routine, k.arguments) for k in analysis.kept]
-    parts = Parts(d.name, parameters, analysis.mechanism.coordinates, speeds, rates, outputs, inputs, kept=kept)
+    states = a.mechanism.coordinates, speeds
+    parts = Parts(a.mechanism.name, a.parameter_symbols, *states, rates, outputs, a.input_symbols, kept=kept)
     program = build_program(
         replace(
             parts,

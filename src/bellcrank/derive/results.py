@@ -29,6 +29,8 @@ class Results:
     outputs: tuple[tuple[str, Expr], ...]
     positions: tuple[tuple[str, Expr], ...]  # g(q, t) = 0: loops, unit size of Euler parameters
     speeds: tuple[tuple[str, Expr], ...]  # v(q, u, t) = 0: rows of a model with loops
+    parameters: tuple[Symbol, ...] = ()  # all that may stand in them; some cancel in the equations of motion, ...
+    inputs: tuple[Symbol, ...] = ()  # ... but not elsewhere
     linear: Linear = NOTHING
 
     def group(self, name: str) -> tuple[tuple[str, Expr], ...]:
@@ -48,8 +50,7 @@ GROUPS = ("rates", "outputs", "positions", "speeds")
 def model_results(analysis: Analysis, program: Program) -> Results:
     """Rates, outputs and constraints over one graph of intermediate results.
 
-    Ways of derivation that are equal otherwise drop different terms of small variables: then the program itself
-    is taken apart.
+    Ways of derivation that are equal otherwise drop different terms of small variables: then the program itself is taken apart.
     """
     a = analysis
     if a.mechanism.orders:
@@ -61,7 +62,9 @@ def model_results(analysis: Analysis, program: Program) -> Results:
         rates += [(f"{u.name}'", udot[index[u]]) for u in a.state_speeds]
         known: dict[Expr, Expr] = {a.kinematics.rate_of(u): udot[index[u]] for u in a.state_speeds}
         outputs = [(o.name, substitute(o.value, known)) for o in a.outputs]
-    return Results(tuple(rates), tuple(outputs), *_constraints(a), linear)
+    return Results(
+        tuple(rates), tuple(outputs), *_constraints(a), tuple(a.parameter_symbols), tuple(a.input_symbols), linear
+    )
 
 
 def _constraints(a: Analysis) -> tuple[tuple[tuple[str, Expr], ...], tuple[tuple[str, Expr], ...]]:
@@ -106,7 +109,7 @@ def _from_program(a: Analysis, program: Program) -> Results:
         outputs = [written(e) for e in program.outputs.results]
     names = [f"{s.name}'" for s in (*program.coordinates, *program.speeds)]
     listed = tuple(zip(names, rates, strict=True)), tuple(zip(program.output_names, outputs, strict=True))
-    return Results(*listed, *_constraints(a), linear)
+    return Results(*listed, *_constraints(a), tuple(a.parameter_symbols), tuple(a.input_symbols), linear)
 
 
 def _linear(matrix: list[list[Expr]], right: list[Expr]) -> Linear:
@@ -127,10 +130,3 @@ def _accelerations(a: Analysis) -> tuple[dict[int, Expr], Linear]:
         return way.udot, NOTHING
     best = min(solved_systems(a), key=lambda s: count(list(s.udot.values())).total)
     return best.udot, Linear(best.M, best.r, best.y, best.order)
-
-
-def all_parameters(analysis: Analysis) -> list[Symbol]:
-    """Every parameter of a description; some cancel in the equations of motion, but not elsewhere."""
-    orders = analysis.mechanism.orders
-    names = sorted(analysis.parameters.values(), key=str.lower)
-    return [Symbol(n, "parameter", orders.get(n.lower(), 0)) for n in names]

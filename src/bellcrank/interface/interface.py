@@ -152,7 +152,7 @@ def interface_of(analysis: Analysis, quantities: Quantities, program: Program) -
     def scalar(name: str, kind: str, symbol: Symbol | None = None) -> Quantity:
         key = name.lower()
         record = d.parameters.get(key)
-        default = None if record is None or record.value is None else record.value
+        default = None if record is None or record.value is None else float(record.value)
         positive = record is not None and record.positive
         return Quantity(name, kind, symbol, q.unit[key], q.label.get(key, name), default, positive=positive)
 

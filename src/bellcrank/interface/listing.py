@@ -1,15 +1,14 @@
-"""The quantities of a model as a person knows them: parameters, inputs, states and outputs with words, user units and equation values.
+"""The quantities of a model as a person knows them: parameters, inputs, states and outputs with words, units and values.
 
-Settings of the run stand among the parameters under the names that AUTOSIM's programs give them (Sayers 1990, Table 9.1.1).
+In:  an `Interface`. Out: rows of parameters, and all of it as text. Settings of the run stand among the parameters under the names
+that AUTOSIM's programs give them (Sayers 1990, Table 9.1.1).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from bellcrank.api.equations import Equations
+from bellcrank.interface.interface import Interface
 
 RUN = {
     "iprint": ("output_every", "counts", "number of time steps between output printing"),
@@ -30,51 +29,37 @@ class Row:
     label: str
 
 
-def parameter_rows(equations: Equations) -> list[Row]:
+def parameter_rows(interface: Interface) -> list[Row]:
     """All parameters of equations and run in alphabetical order."""
-    description, quantities = equations.analysis.mechanism.description, equations.quantities
-    rows: dict[str, Row] = {}
-    t_end = description.run.t_end or 1.0
+    run = interface.run
+    t_end = run.t_end or 1.0
     usual = {"t_end": t_end, "step": t_end / 1000, "output_every": 1}
+    rows: dict[str, Row] = {}
     for key, (option, unit, label) in RUN.items():
-        value = getattr(description.run, option) or usual[option]
+        value = getattr(run, option) or usual[option]
         rows[key] = Row(key, value, unit, value, label)
-    for name in equations.parameters:
-        key = name.lower()
-        record = description.parameters.get(key)
-        value = None if record is None or record.value is None else float(record.value)
-        user = quantities.unit[key]
-        inside = None if value is None else float(user.to_equation(value))
-        rows[key] = Row(name, value, user.text, inside, quantities.label.get(key, ""))
+    for x in interface.parameters:
+        inside = None if x.default is None else float(x.unit.to_equation(x.default))
+        rows[x.name.lower()] = Row(x.name, x.default, x.unit.text, inside, x.label)
     return [rows[key] for key in sorted(rows)]
 
 
-def describe(equations: Equations) -> str:
+def describe(interface: Interface) -> str:
     """Tables: parameters (value, unit, value in equation units, label); inputs, states and outputs (unit, label)."""
 
     def number(x: float | None) -> str:
         return "-" if x is None else f"{x:g}"
 
-    program, quantities = equations.program, equations.quantities
     lines = [
-        f"{equations.name} ({equations.analysis.mechanism.description.units})",
+        f"{interface.model} ({interface.units})",
         "parameters (user value, unit, equation value, label)",
         *(
             f"  {r.name:12} {number(r.value):>12} {r.unit:12} {number(r.equation_value):>14}  {r.label}".rstrip()
-            for r in parameter_rows(equations)
+            for r in parameter_rows(interface)
         ),
     ]
-    inputs = [
-        (s.name, quantities.unit[s.name.lower()].text, quantities.label.get(s.name.lower(), ""))
-        for s in program.given_inputs
-        if s.kind == "variable"
-    ]
-    states = [
-        (s.name, quantities.states[s.name].text, quantities.state_label.get(s.name, ""))
-        for s in (*program.coordinates, *program.speeds)
-    ]
-    outputs = [(o.name, quantities.output_unit[o.name].text, o.label) for o in equations.analysis.outputs]
-    for title, rows in (("inputs", inputs), ("states", states), ("outputs", outputs)):
-        lines += [title] if rows else []
-        lines += [f"  {name:12} {unit:8} {label}".rstrip() for name, unit, label in rows]
+    inputs = [x for x in interface.inputs if not x.rate]
+    for title, listed in (("inputs", inputs), ("states", interface.states), ("outputs", interface.outputs)):
+        lines += [title] if listed else []
+        lines += [f"  {x.name:12} {x.unit.text:8} {x.label}".rstrip() for x in listed]
     return "\n".join(lines)

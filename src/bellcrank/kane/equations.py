@@ -97,8 +97,9 @@ class HandDerived(Derived):
             (f"unit size of the Euler parameters of {b}", add(*(mul(e, e) for e in four)) - 1)
             for b, four in self.derivation.euler.items()
         ]
+        constants = tuple(sorted(s.constants, key=lambda c: c.name.lower()))
         named = tuple((f"{x.name}'", rate) for x, rate in zip(states, rates, strict=True))
-        return Results(named, tuple(outputs), tuple(sizes), ())
+        return Results(named, tuple(outputs), tuple(sizes), (), constants, tuple(s.inputs))
 
 
 def equations_of(d: Derivation, solve: str = "auto", level: str = "default") -> KaneEquations:

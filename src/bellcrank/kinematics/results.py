@@ -97,6 +97,18 @@ class Analysis:
             self.outputs = [new.get(o.name, o) for o in self.outputs]
 
     @property
+    def parameter_symbols(self) -> list[Symbol]:
+        """Every parameter met; some cancel in the equations of motion, but not elsewhere."""
+        orders, names = self.mechanism.orders, sorted(self.parameters.values(), key=str.lower)
+        return [Symbol(n, "parameter", orders.get(n.lower(), 0)) for n in names]
+
+    @property
+    def input_symbols(self) -> list[Symbol]:
+        """Every input of the description."""
+        orders, names = self.mechanism.orders, [v.name for v in self.mechanism.description.variables]
+        return [Symbol(n, "variable", orders.get(n.lower(), 0)) for n in names]
+
+    @property
     def independent_speeds(self) -> list[Symbol]:
         gone = {r.speed for r in self.removed} | {*(self.loops.pivots if self.loops else ())}
         return [u for u in self.mechanism.speeds if u not in gone]
