@@ -110,7 +110,7 @@ def command(args: Namespace) -> int:
 
 def _results(sim: bc.Simulation, args: Namespace) -> Any:
     """Every result that was asked for, with its name, one after the other."""
-    start = {**sim.description.run.initial, **dict(args.initial)}
+    start = {**sim.interface.run.initial, **dict(args.initial)}
     parameters = dict(args.set)
     at: Any = start
     if args.equilibrium or (args.at == "equilibrium" and (args.modes or args.response)):

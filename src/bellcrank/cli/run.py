@@ -88,7 +88,7 @@ def command(args: Namespace) -> int:
         run.save(args.out, classic=args.classic)
     if args.echo:
         make_folder(args.echo)
-        write_echo(sim, run, options, args.echo)
+        write_echo(equations, sim, run, options, args.echo)
     if args.plot:
         make_folder(args.plot)
         run.plot(path=args.plot)

@@ -146,9 +146,8 @@ def read_signal(name: str, folder: Path) -> Any:
     return signals.pieces(data[:, 0], data[:-1, 1:])
 
 
-def write_echo(sim: Simulation, run: Run, options: Mapping[str, Any], path: str | Path) -> Path:
+def write_echo(equations: Equations, sim: Simulation, run: Run, options: Mapping[str, Any], path: str | Path) -> Path:
     """Writes a parameter file with every value as a run used it; sampled inputs go to files beside it."""
-    equations = sim.equations
     path = Path(path)
     facts = program_facts(equations)
     values = {str(k).lower(): float(v) for k, v in options.get("parameters", {}).items()}

@@ -53,11 +53,17 @@ class Quantity:
     body: str = ""
     positive: bool = False  # other values are refused
     rate: int = 0  # an input: how often it is differentiated ...
-    base: str = ""  # ... and which one it is the rate of, or its own name
+    base: str = (
+        ""  # ... and which one it is the rate of, or its own name; a parameter: the external routine that gives it
+    )
+    place: int = -1  # among the coordinates, speeds, parameters, inputs or outputs of the program
 
     @cached_property
     def key(self) -> str:
         return key_of(self.name)
+
+    def __str__(self) -> str:
+        return self.name
 
 
 @dataclass(frozen=True)
@@ -93,6 +99,7 @@ class Interface:
     echo: tuple[Quantity, ...]
     run: RunDefaults
     idle: tuple[Quantity, ...] = ()  # parameters that are declared or used somewhere, but not by the program
+    declared_inputs: tuple[str, ...] = ()  # names, also of those that the program does not use
 
     @property
     def states(self) -> tuple[Quantity, ...]:
@@ -148,37 +155,45 @@ def interface_of(analysis: Analysis, quantities: Quantities, program: Program) -
     mechanism = analysis.mechanism
     d, q = mechanism.description, quantities
     bodies = {s.name: b.name for b in mechanism.bodies for s in (*b.coordinates, *b.speeds)}
+    upright = {b.q_r[0] for b in mechanism.bodies if b.euler}  # Euler parameters start as 1, 0, 0, 0
 
-    def scalar(name: str, kind: str, symbol: Symbol | None = None) -> Quantity:
+    def scalar(name: str, kind: str, symbol: Symbol | None = None, place: int = -1, base: str = "") -> Quantity:
         key = name.lower()
         record = d.parameters.get(key)
         default = None if record is None or record.value is None else float(record.value)
         positive = record is not None and record.positive
-        return Quantity(name, kind, symbol, q.unit[key], q.label.get(key, name), default, positive=positive)
+        words = q.unit[key], q.label.get(key, name), default
+        return Quantity(name, kind, symbol, *words, positive=positive, place=place, base=base)
 
-    def state(s: Symbol, kind: str, column: int = -1) -> Quantity:
-        label, generic = q.state_label.get(s.name, s.name), q.generic.get(s.name, "")
-        return Quantity(s.name, kind, s, q.states[s.name], label, None, column, generic, bodies.get(s.name, ""))
+    def state(s: Symbol, kind: str, place: int = -1, column: int = -1) -> Quantity:
+        words = q.states[s.name], q.state_label.get(s.name, s.name), 1.0 if s in upright else None
+        generic, body = q.generic.get(s.name, ""), bodies.get(s.name, "")
+        return Quantity(s.name, kind, s, *words, column, generic, body, place=place)
 
     n_q, n_s, n_o = len(program.coordinates), len(program.coordinates) + len(program.speeds), len(program.output_names)
     by_name = {o.name: o for o in analysis.outputs}
     outputs = [
         Quantity(
-            name, "output", None, q.output_unit[name], by_name[name].label, None, i, q.generic.get(name, ""), by_name[name].body or ""
+            name, "output", None, q.output_unit[name], by_name[name].label, None, 1 + n_s + i, q.generic.get(name, ""),
+            by_name[name].body or "", place=i,
         )
-        for i, name in enumerate(program.output_names, 1 + n_s)
+        for i, name in enumerate(program.output_names)
     ]  # fmt: skip
     given = len(program.given_parameters)
+    source = {n.lower(): k.routine.name for k in analysis.entered for n in k.routine.returns}
     used = {s.name.lower() for s in program.parameters}
     return Interface(
         model=mechanism.name,
         units=d.units,
-        parameters=tuple(scalar(s.name, "parameter", s) for s in program.given_parameters),
-        entered=tuple(scalar(s.name, "entered", s) for s in program.parameters[given:]),
-        coordinates=tuple(state(s, "coordinate", i) for i, s in enumerate(program.coordinates, 1)),
-        speeds=tuple(state(s, "speed", i) for i, s in enumerate(program.speeds, 1 + n_q)),
+        parameters=tuple(scalar(s.name, "parameter", s, i) for i, s in enumerate(program.given_parameters)),
+        entered=tuple(
+            scalar(s.name, "entered", s, i, source[s.name.lower()])
+            for i, s in enumerate(program.parameters[given:], given)
+        ),
+        coordinates=tuple(state(s, "coordinate", i, 1 + i) for i, s in enumerate(program.coordinates)),
+        speeds=tuple(state(s, "speed", i, 1 + n_q + i) for i, s in enumerate(program.speeds)),
         removed=tuple(state(r.speed, "removed") for r in analysis.removed),
-        inputs=tuple(_input(s, q, i) for i, s in enumerate(program.given_inputs, 1 + n_s + n_o)),
+        inputs=tuple(_input(s, q, i, 1 + n_s + n_o) for i, s in enumerate(program.given_inputs)),
         kept=tuple(s.name for s in program.inputs if s.kind == "kept"),
         outputs=tuple(outputs),
         echo=tuple(scalar(name, "echo") for name in program.echo_names),
@@ -188,16 +203,18 @@ def interface_of(analysis: Analysis, quantities: Quantities, program: Program) -
         idle=tuple(
             scalar(name, "parameter") for key, name in analysis.parameters.items() if key not in used and key in q.unit
         ),
+        declared_inputs=tuple(v.name for v in d.variables),
     )
 
 
-def _input(s: Symbol, q: Quantities, column: int) -> Quantity:
+def _input(s: Symbol, q: Quantities, place: int, first: int) -> Quantity:
     """An input, or the rate of one: dxdt(z)."""
     base, times = s.name, 0
     while base.startswith("dxdt(") and base.endswith(")"):
         base, times = base[5:-1], times + 1
-    unit, label = q.unit[base.lower()], q.label.get(base.lower(), base)
+    unit, label = q.unit[base.lower()], q.label.get(base.lower()) or base
     if times:
         unit = Unit(unit.dimension, unit.factor, f"{unit.text}/s" if times == 1 else f"{unit.text}/s{times}")
         label = f"rate of {label}"
-    return Quantity(s.name, "input", s, unit, label, None, column, rate=times, base=base)
+    generic = q.generic.get(s.name, "")
+    return Quantity(s.name, "input", s, unit, label, None, first + place, generic, rate=times, base=base, place=place)

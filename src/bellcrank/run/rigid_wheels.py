@@ -83,6 +83,10 @@ class RigidRun:
         self._advance = FIXED[course.method]
 
     @property
+    def kept(self) -> np.ndarray:
+        return self.e.kept
+
+    @property
     def time(self) -> float:
         return self.course.time(self.reached)
 
