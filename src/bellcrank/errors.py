@@ -8,6 +8,7 @@ Every error survives pickling, so that a study may run in other processes.
 from __future__ import annotations
 
 import difflib
+import importlib
 import sys
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
@@ -90,6 +91,14 @@ def mapping(given: Any, what: str) -> dict[Any, Any]:
     if not isinstance(given, Mapping):
         raise ModelError(f"{what}={given!r} must be a dictionary {{name: value}}")
     return dict(given)
+
+
+def optional_package(name: str, extra: str) -> Any:
+    """A package that only some need, imported; `extra` is what brings it along."""
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        raise RunError(f"this needs the package {name}: pip install bellcrank[{extra}]") from None
 
 
 def counted(number: int, word: str, words: str = "") -> str:

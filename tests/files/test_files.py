@@ -1,19 +1,22 @@
 """Files of channels: written, read back equal; files that are damaged are told as such."""
 
 import importlib.util
+import json
+import math
 import struct
 
 import numpy as np
 import pytest
 
 import bellcrank as bc
+from bellcrank.files import choose
 from bellcrank.files.erd import fortran_g
 from bellcrank.files.parsfile import keyword_for, number_of, read_parsfile
 from bellcrank.files.record import short_names
 from tests.models import example, relative
 
 needs_pyarrow = pytest.mark.skipif(importlib.util.find_spec("pyarrow") is None, reason="pyarrow is not installed")
-FORMATS = [".csv", ".erd", pytest.param(".parquet", marks=needs_pyarrow), ".nc"]
+FORMATS = [pytest.param(e, marks=needs_pyarrow if f.needs else ()) for e, f in choose.FORMATS.items()]
 
 
 @pytest.fixture(scope="module")
@@ -89,11 +92,26 @@ def test_names_and_words_of_all_kinds(tmp_path):
     run = bc.Run(
         't "x"', np.arange(3.0), values, dict.fromkeys(names, 'µ"m'), {n: f'"{n}", so' for n in names}, "finished"
     )
-    for ending in (".erd", ".csv", ".nc"):
+    for ending in (".erd", ".csv", ".nc", ".json"):
         again = bc.read(run.save(tmp_path / f"a{ending}"))
         assert list(again) == names
         assert again.units == run.units
         assert all(np.array_equal(again[n], run[n]) for n in names)
+
+
+def test_json_files_hold_names_units_and_all_numbers(tmp_path):
+    values = np.array([1 / 3, math.nan, math.inf, -math.inf])
+    run = bc.Run("x", np.arange(4.0), {"q(b, 4)": values}, {"q(b, 4)": "m"}, {"q(b, 4)": "so"}, "finished")
+
+    def strict(name):
+        raise AssertionError(name)
+
+    path = run.save(tmp_path / "a.json")
+    found = json.loads(path.read_text(encoding="utf-8"), parse_constant=strict)
+    time, channel = found["channels"]
+    assert time["values"] == [0, 1, 2, 3]
+    assert (channel["name"], channel["unit"], channel["label"]) == ("q(b, 4)", "m", "so")
+    assert np.array_equal(bc.read(path)["q(b, 4)"], values, equal_nan=True)
 
 
 def test_short_names():
@@ -153,8 +171,18 @@ def test_damaged_erd_files(tmp_path, text, message):
         ("a.csv", b"\xff\xfe\x00", "it is not text"),
         ("a.nc", b"nothing", "no NetCDF file in classic format"),
         ("a.nc", b"CDF\x01", "no NetCDF file in classic format"),
+        ("a.json", b"{", "no JSON file"),
+        ("a.json", b"[" * 100000, "no JSON file"),
+        ("a.json", b"[1]", "a list channels is expected"),
+        ("a.json", b'{"channels": [{"name": "t", "values": ["x"]}]}', "a list channels is expected"),
+        ("a.json", b'{"channels": [{"name": "a", "values": [1]}]}', "the first channel must be t"),
+        (
+            "a.json",
+            b'{"channels": [{"name": "t", "values": [1]}, {"name": "a", "values": []}]}',
+            "'a' has 0 values, t 1",
+        ),
         pytest.param("a.parquet", b"nothing", "cannot read", marks=needs_pyarrow),
-        ("a.xyz", b"", "known endings are .csv, .erd, .parquet and .nc"),
+        ("a.xyz", b"", "known endings are .csv, .erd, .parquet, .nc and .json"),
     ],
 )
 def test_damaged_tables(tmp_path, name, content, message):
@@ -163,7 +191,7 @@ def test_damaged_tables(tmp_path, name, content, message):
         bc.read(tmp_path / name)
 
 
-@pytest.mark.parametrize("name", ["a.csv", "a.erd", "a.nc", "a.par"])
+@pytest.mark.parametrize("name", ["a.csv", "a.erd", "a.nc", "a.json", "a.par"])
 def test_files_that_are_not_there(tmp_path, name):
     with pytest.raises(bc.RunError, match=r"cannot read .*No such file"):
         bc.read(tmp_path / name)

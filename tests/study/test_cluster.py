@@ -1,7 +1,8 @@
 """Studies on real clusters of separate processes that are killed: nothing that was done is lost or done again.
 
-Runs leave marks when they start (marked.py), so that repetitions are counted by the runs themselves. A run that had a record when something was killed
-must have exactly one mark for ever; a run that was under way may have one more for each process that died in it.
+Runs leave marks when they start (marked.py), so that repetitions are counted by the runs themselves. A run that had a
+record when something was killed must have exactly one mark for ever; a run that was under way may have one more for
+each process that died in it.
 """
 
 import os
@@ -11,6 +12,7 @@ import sys
 import threading
 import time
 from contextlib import contextmanager
+from importlib.util import find_spec
 
 import pytest
 
@@ -19,7 +21,8 @@ from bellcrank.study.store import RECORDS, Tail
 from tests.study.studies import end, mass, started, toml
 
 psutil = pytest.importorskip("psutil")
-pytest.importorskip("distributed")
+if find_spec("distributed") is None:  # not imported here: collecting tests need not wait for it
+    pytest.skip("distributed is not installed", allow_module_level=True)
 
 WAIT = 120  # s after which a test gives up
 

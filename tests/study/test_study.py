@@ -1,6 +1,7 @@
 """Studies in this process: values against closed forms, resuming, changes, failures, files."""
 
 import csv
+import json
 import math
 import multiprocessing
 from pathlib import Path
@@ -152,6 +153,11 @@ def test_files_hold_names_and_units(tmp_path):
     assert table["end"].to_pylist() == result["end"].tolist()
     assert table["run.method"].to_pylist() == ["rk4", "rk2"] * 2
     assert table.schema.field("fastest").metadata[b"unit"] == b"m/s"
+    found = json.loads(result.save(tmp_path / "t.json").read_text(encoding="utf-8"))["columns"]
+    assert [c["name"] for c in found] == head
+    assert [c["unit"] for c in found] == units
+    assert found[1]["values"] == ["rk4", "rk2"] * 2
+    assert found[2]["values"] == result["end"].tolist()
     with pytest.raises(bc.RunError, match="known endings"):
         result.save(tmp_path / "t.xls")
 
@@ -308,7 +314,7 @@ def test_command(tmp_path, capsys):
     [
         ({"measures": {"a": {"kind": "comfort", "of": "q(mass)"}}}, (), "no measure 'comfort'"),
         ({"grid": {"stiffness": [1]}}, (), "no parameter 'stiffness', and no formula uses it. Parameters: k."),
-        ({}, ("--table", "x.xls"), "ends in .csv or .parquet"),
+        ({}, ("--table", "x.xls"), "ends in .csv or .parquet or .json"),
         ({}, ("--in-process", "--workers", "2"), "takes neither a scheduler nor workers"),
     ],
 )

@@ -13,7 +13,7 @@ import numpy as np
 from bellcrank.analysis.modes import Modes, cleaned, modes_of
 from bellcrank.analysis.response import Response
 from bellcrank.analysis.tables import per, table, write_csv
-from bellcrank.errors import ModelError, RunError, did_you_mean
+from bellcrank.errors import ModelError, did_you_mean, optional_package
 
 
 @dataclass(frozen=True)
@@ -187,10 +187,7 @@ class LinearModel:
 
     def to_control(self) -> Any:
         """The model as a StateSpace of the package `control` (python-control)."""
-        try:
-            import control
-        except ImportError:
-            raise RunError("this needs the package control: pip install bellcrank[analysis]") from None
+        control = optional_package("control", "analysis")
         names = {"states": self.state_names, "inputs": self.input_names, "outputs": self.output_names}
         return control.ss(self.A, self.B, self.C, self.D, **names)
 

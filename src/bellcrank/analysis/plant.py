@@ -57,6 +57,6 @@ class Plant:
         if self.interface.kept:
             raise ModelError(
                 "this is not available for models with external routines that are called once per step or run: "
-                + ", ".join(self.interface.kept),
+                + ", ".join(x.name for x in self.interface.kept),
                 self.name,
             )

@@ -36,7 +36,6 @@ from bellcrank.emit.schedule import BEST, Options
 from bellcrank.errors import BuildError, warn
 from bellcrank.expr.table import Table
 from bellcrank.program.program import Program
-from bellcrank.program.statements import Call
 
 KINDS = ("constant", "step", "ramp", "sine", "chirp", "pieces", "function")
 METHODS = ("rk2", "rk4", "euler")
@@ -128,7 +127,7 @@ class CModel:
         away = [c.routine for c in calls if c.function is None]
         self.memory_size = sum(c.routine.memory or 0 for c in calls if c.function is not None)
         place = {routine: i for i, routine in enumerate(program.routines)}
-        self.called_back = tuple((place[r], _argument_count(program, r)) for r in away)  # routine, number of arguments
+        self.called_back = tuple((place[r], program.argument_count(r)) for r in away)  # routine, number of arguments
         for name in ("constants", "derivatives", "outputs"):
             getattr(self.library, name).restype = None
         if program.loops is not None:
@@ -495,20 +494,3 @@ def _array(values: Sequence[float]) -> Any:
 def is_in_c(routine: Any) -> bool:
     """Is it an external routine that is given in C or can be written so, or a table?"""
     return isinstance(routine, Table) or bool(routine.known_in("c"))
-
-
-def _argument_count(program: Program, routine: Any) -> int:
-    sections = (
-        program.derivatives,
-        program.outputs,
-        program.closure,
-        program.system,
-        program.start,
-        program.update,
-        program.entry,
-        program.echo,
-    )
-    for s in (s for section in sections for s in section.statements):
-        if isinstance(s, Call) and s.routine is routine:
-            return len(s.arguments)
-    return 0

@@ -24,8 +24,7 @@ class PythonModel:
     compiler: Compiler | None = None
 
     def __init__(self, program: Program, functions: Functions) -> None:
-        looped = {"system": program.system, "coordinate_rates": program.coordinate_rates}
-        self.source = python_source(program, extra=looped if program.loops is not None else {})
+        self.source = python_source(program, equations=("minimal", "multipliers"))
         module = ModuleType("bellcrank_model")
         # The source holds numbers, operators and names made by the printer only: no text of a user reaches it.
         exec(compile(self.source, f"<{program.name}>", "exec"), module.__dict__)

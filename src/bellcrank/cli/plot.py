@@ -8,7 +8,7 @@ from pathlib import Path
 import bellcrank as bc
 from bellcrank.cli.codes import FINE
 from bellcrank.cli.files import make_folder
-from bellcrank.files.choose import READERS
+from bellcrank.files.choose import FORMATS
 from bellcrank.run.draw import draw
 from bellcrank.run.stored import read_run
 
@@ -18,7 +18,7 @@ def options(parser: ArgumentParser) -> None:
         "words",
         nargs="+",
         metavar="FILE CHANNEL",
-        help="files of runs (.csv, .erd, .parquet, .nc), then names of channels",
+        help=f"files of runs ({', '.join(FORMATS)}), then names of channels",
     )
     parser.add_argument("--against", metavar="CHANNEL", help="a channel for the horizontal axis instead of time")
     parser.add_argument("--out", metavar="FILE", help="picture (.png, .svg, .pdf) or interactive page (.html)")
@@ -28,10 +28,10 @@ def options(parser: ArgumentParser) -> None:
 
 def command(args: Namespace) -> int:
     """Draw channels of one or several runs."""
-    files = [w for w in args.words if Path(w).suffix.lower() in READERS]
+    files = [w for w in args.words if Path(w).suffix.lower() in FORMATS]
     channels = [w for w in args.words if w not in files]
     if not files:
-        raise bc.RunError(f"no file is named: '{args.words[0]}' does not end in {', '.join(READERS)}")
+        raise bc.RunError(f"no file is named: '{args.words[0]}' does not end in {', '.join(FORMATS)}")
     runs = [read_run(f) for f in files]
     if args.list:
         width = max((len(name) for name in runs[0]), default=1)

@@ -16,7 +16,9 @@ from bellcrank.cli.model import derive, settings
 from bellcrank.cli.options import condition, given, json_option, model_options, positive, value_of, value_options
 from bellcrank.cli.progress import Progress
 from bellcrank.cli.text import heading, model_sizes, number, operations_text, plain, shown, table
+from bellcrank.export.model_setup import setup_of
 from bellcrank.export.parameter_files import write_echo
+from bellcrank.files.choose import FORMATS
 
 
 def options(parser: ArgumentParser) -> None:
@@ -56,7 +58,7 @@ def options(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--out",
         metavar="FILE",
-        help="write all channels (.csv, .erd, .parquet, .nc); SCRIPT.al: or a folder for its files",
+        help=f"write all channels ({', '.join(FORMATS)}); SCRIPT.al: or a folder for its files",
     )
     parser.add_argument("--classic", action="store_true", help="ERD file in the layout of 1990: 32 bit, in FILE.BIN")
     parser.add_argument("--pars", metavar="FILE", help="parameter file, as programs read it; other options override it")
@@ -88,7 +90,7 @@ def command(args: Namespace) -> int:
         run.save(args.out, classic=args.classic)
     if args.echo:
         make_folder(args.echo)
-        write_echo(equations, sim, run, options, args.echo)
+        write_echo(setup_of(equations.derived, equations.compile), sim, run, options, args.echo)
     if args.plot:
         make_folder(args.plot)
         run.plot(path=args.plot)

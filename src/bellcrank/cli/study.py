@@ -14,6 +14,7 @@ from bellcrank.cli.options import json_option, positive
 from bellcrank.cli.progress import Progress
 from bellcrank.cli.text import table
 from bellcrank.errors import counted
+from bellcrank.files.choose import TABLES
 
 SHOWN = 24  # rows of a study without tables of its own
 FAILED = 5  # runs that failed, told one by one
@@ -36,7 +37,7 @@ def options(parser: ArgumentParser) -> None:
     parser.add_argument("--fresh", action="store_true", help="forget the runs that are kept, and begin anew")
     parser.add_argument("--retry", action="store_true", help="run those that failed again")
     parser.add_argument("--check", action="store_true", help="read the study, say what it would do, and run nothing")
-    parser.add_argument("--table", metavar="FILE", help="write the rows here as well (.csv, .parquet)")
+    parser.add_argument("--table", metavar="FILE", help=f"write the rows here as well ({', '.join(TABLES)})")
     parser.add_argument(
         "--format", choices=("png", "svg", "pdf"), default="png", help="of plots that the study does not name"
     )
@@ -52,8 +53,8 @@ def command(args: Namespace) -> int:
     if args.check:
         print(f"{study.definition.name}: {counted(len(study), 'run')} of {study.definition.model}, nothing wrong")
         return FINE
-    if args.table and Path(args.table).suffix.lower() not in (".csv", ".parquet"):
-        raise bc.RunError(f"cannot write {args.table}: a table ends in .csv or .parquet")
+    if args.table and Path(args.table).suffix.lower() not in TABLES:
+        raise bc.RunError(f"cannot write {args.table}: a table ends in {' or '.join(TABLES)}")
     bar = Bar(study.definition.name)
     with bar:
         try:

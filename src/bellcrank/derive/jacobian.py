@@ -18,7 +18,6 @@ from bellcrank.derive.pipeline import no_collection
 from bellcrank.derive.results import GROUPS, Results
 from bellcrank.emit.c.source import c_source
 from bellcrank.emit.python.source import python_source
-from bellcrank.emit.schedule import needed
 from bellcrank.errors import BuildError, ModelError, did_you_mean
 from bellcrank.expr import ZERO, Expr, Symbol, small_threshold
 from bellcrank.interface.interface import Interface
@@ -31,7 +30,7 @@ from bellcrank.program.idle import drop_idle_parameters
 from bellcrank.program.network import build_network
 from bellcrank.program.optimise import optimise
 from bellcrank.program.program import Program
-from bellcrank.program.statements import Section, count_section
+from bellcrank.program.statements import Section, count_section, needed
 
 EXTRACTED = 10_000  # operations up to which common parts are looked for
 SMALL = 4_000  # operations up to which sums are multiplied out for it
@@ -106,7 +105,7 @@ def columns_of(interface: Interface, by: Sequence[Any] | None) -> list[Symbol]:
     for given in by:
         quantity = interface.get(given, kinds)
         if quantity is None or quantity.symbol is None:
-            name, listed = str(given), [x.name for x in interface if x.kind in kinds]
+            name, listed = str(given), [x.name for x in interface.all(kinds)]
             raise ModelError(
                 f"by={name!r}: no state, input or parameter has that name.{did_you_mean(name, listed)}", interface.model
             )

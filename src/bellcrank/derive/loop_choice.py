@@ -21,8 +21,8 @@ from bellcrank.expr.table import Table
 from bellcrank.kinematics.analysis import Analysis, Elimination
 from bellcrank.kinematics.dimensions import Quantities
 from bellcrank.program.build import KeptCall, Parts, build_program
+from bellcrank.program.loops import Loops
 from bellcrank.program.null_space import fixed_ratio
-from bellcrank.program.program import Loops
 from bellcrank.program.statements import Call, Scales
 from bellcrank.run.closure import closure_of
 from bellcrank.run.inputs import as_signal, differentiated

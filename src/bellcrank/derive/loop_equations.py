@@ -16,8 +16,8 @@ from bellcrank.kinematics.dimensions import Quantities
 from bellcrank.kinematics.eliminate import solve_rows
 from bellcrank.kinematics.rows import right_side
 from bellcrank.program.idle import drop_idle_parameters
+from bellcrank.program.loops import Correction, Loops
 from bellcrank.program.optimise import optimise
-from bellcrank.program.program import Correction, Loops
 from bellcrank.program.statements import Scales
 
 

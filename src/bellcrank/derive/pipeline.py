@@ -24,8 +24,9 @@ from bellcrank.program.build import KeptCall, Parts, build_program
 from bellcrank.program.count import count
 from bellcrank.program.extract import network_cost
 from bellcrank.program.idle import drop_idle_parameters
+from bellcrank.program.loops import Loops
 from bellcrank.program.optimise import first_extraction, optimise
-from bellcrank.program.program import Loops, Program
+from bellcrank.program.program import Program
 
 SOLVE = ("auto", "explicit", "implicit", "order-n")
 OPTIMISE = ("none", "default", "thorough")

@@ -1,23 +1,22 @@
 """Contact of wheels with the ground: what `add_contact` adds to a description.
 
-A wheel is a disc of radius `rim` about a point; the ground acts on it at its nearest point, so along the normal of the ground and
-through the wheel's centre. With a tyre it may enter the ground, and springs back: forces in the generated program.
+A wheel is a disc of radius `rim` about a point; the ground acts on it at its nearest point, so along the normal of
+the ground and through the wheel's centre. With a tyre it may enter the ground, and springs back: forces in the
+generated program.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
+from bellcrank.describe.builder import Builder
 from bellcrank.describe.handles import BodyHandle, PointHandle
 from bellcrank.describe.slip import Slip, add_slip, needs_of_slip
 from bellcrank.emit.names import identifier
 from bellcrank.errors import ModelError
 from bellcrank.model.formula import Formula, dot, pos, to_syntax, vel
-
-if TYPE_CHECKING:
-    from bellcrank.api.system import System
 
 
 class Ground(Protocol):
@@ -31,10 +30,11 @@ class Ground(Protocol):
 
 @dataclass(frozen=True)
 class Tyre:
-    """A tyre that gives way: spring (force per length) and damper (force times time per length), each a number or an expression.
+    """A tyre that gives way: spring (force per length) and damper (force times time per length), each a number or an
+    expression.
 
-    The spring acts along the normal of the ground and has a potential; the damper never makes the ground pull. `slip`: forces along
-    the ground (`bc.Slip`); without it a tyre glides.
+    The spring acts along the normal of the ground and has a potential; the damper never makes the ground pull.
+    `slip`: forces along the ground (`bc.Slip`); without it a tyre glides.
     """
 
     stiffness: Any
@@ -44,8 +44,9 @@ class Tyre:
 
 @dataclass(frozen=True)
 class Contact:
-    """A contact by name. `load`, `depth`, `stored` and `speed` are names for text: normal force, how far the tyre is pressed in,
-    energy of its springs, speed of the wheel's centre along the road."""
+    """A contact by name. `load`, `depth`, `stored` and `speed` are names for text: normal force, how far the tyre is
+    pressed in, energy of its springs, speed of the wheel's centre along the road.
+    """
 
     name: str
 
@@ -67,7 +68,7 @@ class Contact:
 
 
 def add_contact(
-    s: System,
+    s: Builder,
     name: str,
     at: Any,
     rim: Any,
@@ -108,7 +109,7 @@ def add_contact(
     return contact
 
 
-def _require_tyre(s: System, name: str, tyre: Tyre, wheel: Any, drive: Any) -> None:
+def _require_tyre(s: Builder, name: str, tyre: Tyre, wheel: Any, drive: Any) -> None:
     problems = [
         f"tyre: {key}={value!r} must be zero or positive"
         for key, value in (("stiffness", tyre.stiffness), ("damping", tyre.damping))
@@ -123,7 +124,7 @@ def _require_tyre(s: System, name: str, tyre: Tyre, wheel: Any, drive: Any) -> N
         raise ModelError([f"contact '{name}': {p}" for p in problems], s.name)
 
 
-def _add_pushes(s: System, contact: Contact, point: Any, resistance: str | None, drive: Any) -> None:
+def _add_pushes(s: Builder, contact: Contact, point: Any, resistance: str | None, drive: Any) -> None:
     """Forces of a tyre without slip."""
     name, along, up = contact.name, s.inertial[1], s.inertial[3] if _upwards(s) else -s.inertial[3]
     pushes = [f"-{resistance}*{contact.speed}"] if resistance else []
@@ -141,7 +142,7 @@ def _add_pushes(s: System, contact: Contact, point: Any, resistance: str | None,
 # ---- the ground in formulas
 
 
-def _add_ground(s: System, name: str, terrain: Ground, arguments: tuple[Any, ...]) -> None:
+def _add_ground(s: Builder, name: str, terrain: Ground, arguments: tuple[Any, ...]) -> None:
     """The nearest ground as an external routine: <name>_distance, _nx, _nz, _foot."""
     source, function = terrain.c
     routine = f"{name}_ground"
@@ -155,7 +156,7 @@ def _add_ground(s: System, name: str, terrain: Ground, arguments: tuple[Any, ...
     )
 
 
-def _upwards(s: System) -> bool:
+def _upwards(s: Builder) -> bool:
     return str(s.description.axes).lower().startswith("iso")
 
 
@@ -169,7 +170,7 @@ def _text(value: Any) -> str:
     return f"({value})"
 
 
-def _point(s: System, name: str, at: Any) -> Any:
+def _point(s: Builder, name: str, at: Any) -> Any:
     if isinstance(at, BodyHandle):
         return at.origin
     if isinstance(at, PointHandle | str):

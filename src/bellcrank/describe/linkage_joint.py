@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from bellcrank.describe.builder import Builder
 from bellcrank.describe.handles import BodyHandle, ForceHandle, PointHandle, States
 from bellcrank.emit.linkages import ImplicitWriter, LookupWriter
 from bellcrank.errors import ModelError, did_you_mean
@@ -23,10 +24,6 @@ from bellcrank.model.records import BodyRecord
 from bellcrank.model.scope import NAME
 from bellcrank.units import unit_system
 
-if TYPE_CHECKING:
-    from bellcrank.api.system import System
-
-
 SPAN = {"rack": (-0.06, 0.06), "roll": (-0.15, 0.15)}  # of a second input in a table made for a joint, m or rad
 ACCURACY = {False: 1e-8, True: 1e-6}  # of such a table, m and rad: quintic with one input, bicubic with two
 
@@ -36,7 +33,7 @@ class LinkageJoint:
 
     def __init__(
         self,
-        system: System,
+        builder: Builder,
         name: str,
         linkage: Any,
         guide: Any,
@@ -44,7 +41,7 @@ class LinkageJoint:
         carrier: BodyRecord,
         at: tuple[float, float, float],
     ) -> None:
-        self._system, self.name, self.linkage, self._guide = system, name, linkage, guide
+        self._builder, self.name, self.linkage, self._guide = builder, name, linkage, guide
         self._base, self._at = base, at
         self._follows: tuple[tuple[str, int], ...] = ()
         self._given: Any = None
@@ -52,7 +49,9 @@ class LinkageJoint:
 
     @property
     def q(self) -> Expr:
-        """The coordinate: travel of the wheel centre, up from the drawn position (of an axle: `carrier.q[2]` is the roll)."""
+        """The coordinate: travel of the wheel centre, up from the drawn position (of an axle: `carrier.q[2]` is the
+        roll).
+        """
         name = self._bodies[self.linkage.chain.carrier]
         own = sum(1 for body, _ in self._follows if body == name)
         return Symbol(f"q({name})" if own == 1 else f"q({name}, 1)", "coordinate")
@@ -66,17 +65,12 @@ class LinkageJoint:
     def link(
         self, name: str, *, mass: Any = 0, inertia: Any = 0, cm: Sequence[Any] | None = None, label: str | None = None
     ) -> BodyHandle:
-        """The body of an internal link, `<joint>.<link>`: its frame is that of the base as drawn, so points and `cm` (default: the link's
-        reference point) are coordinates of the base. Without mass it costs nothing."""
-        chain = self.linkage.chain
-        if name == chain.carrier:
-            raise ModelError(f"'{name}' is the carrier itself: body '{self._bodies[name]}'", self._system.name)
-        if name not in self.linkage.links:
-            listed = ", ".join(self.linkage.links)
-            raise ModelError(
-                f"linkage '{self.name}' has no link '{name}'.{did_you_mean(name, self.linkage.links)} It has: {listed}.",
-                self._system.name,
-            )
+        """The body of an internal link, `<joint>.<link>`: its frame is that of the base as drawn, so points and `cm`
+        (default: the link's reference point) are coordinates of the base. Without mass it costs nothing.
+        """
+        if name == self.linkage.chain.carrier:
+            raise ModelError(f"'{name}' is the carrier itself: body '{self._bodies[name]}'", self._builder.name)
+        self._require(name, self.linkage.links, "link")
         where = self.linkage.origins[name]
         body = f"{self.name}.{name}"
         if name not in self._bodies:
@@ -89,35 +83,38 @@ class LinkageJoint:
                 (float(where[0]), float(where[1]), float(where[2])),
                 self._given,
             )
-            self._system.description.bodies.append(BodyRecord(body, self._base, label, 0, 0, guide=guide))
+            self._builder.description.bodies.append(BodyRecord(body, self._base, label, 0, 0, guide=guide))
             self._bodies[name] = body
-        record = next(b for b in self._system.description.bodies if b.name == body)
+        record = next(b for b in self._builder.description.bodies if b.name == body)
         at = self._lengths([x + y for x, y in zip(where, self._at, strict=True)])
         if mass != 0 or inertia != 0:
             record.mass, record.inertia, record.cm = mass, inertia, tuple(at if cm is None else cm)
         return BodyHandle(body, [], [])
 
+    def _require(self, name: str, known: Collection[str], what: str) -> None:
+        if name not in known:
+            raise ModelError(
+                f"linkage '{self.name}' has no {what} '{name}'.{did_you_mean(name, known)} It has: {', '.join(known)}.",
+                self._builder.name,
+            )
+
     def _lengths(self, metres: Sequence[float]) -> list[float]:
-        """m in the length unit of the system."""
-        units = unit_system(self._system.description.units)
+        """m in the length unit of the builder."""
+        units = unit_system(self._builder.description.units)
         metre = units.parse_unit("m").to_equation(1.0) / units.parse_unit(units.length).to_equation(1.0)
         return [float(x) * float(metre) for x in metres]
 
     def point(self, name: str) -> PointHandle:
         """A hard point as a point of the system, `<joint>.<point>`, on the body it belongs to."""
         points = self.linkage.chain.points
-        if name not in points:
-            raise ModelError(
-                f"linkage '{self.name}' has no hard point '{name}'.{did_you_mean(name, points)} It has: {', '.join(points)}.",
-                self._system.name,
-            )
+        self._require(name, points, "hard point")
         body, full = points[name].body, f"{self.name}.{name}"
-        if all(p.name != full for p in self._system.description.points):
+        if all(p.name != full for p in self._builder.description.points):
             if body not in self._bodies:
                 self.link(body)
             at = self._lengths([x + y for x, y in zip(points[name].at, self._at, strict=True)])
             parent = self._base if self._base is not None else None
-            self._system.add_point(
+            self._builder.add_point(
                 full, self._bodies[body] if body != BASE else parent, at=tuple(at), coordinates_of=parent
             )
         return PointHandle(full)
@@ -134,20 +131,21 @@ class LinkageJoint:
         ride: tuple[float, float] | None = None,
         stop: Any = None,
     ) -> ForceHandle:
-        """A spring and damper between two hard points (or along a strut of the file), in user units of the system.
+        """A spring and damper between two hard points (or along a strut of the file), in user units of the builder.
 
-        Its free length is given by one of: `free_length`; `preload`, its push as drawn; `ride` = (travel, load), the vertical load at the wheel
-        centre that it carries at that travel. `stop` is a table of a further push against shortening from the drawn length (positive: shorter).
-        Stiffness, damping and free length become parameters `<name>_k`, `<name>_c`, `<name>_l0`.
+        Its free length is given by one of: `free_length`; `preload`, its push as drawn; `ride` = (travel, load), the
+        vertical load at the wheel centre that it carries at that travel. `stop` is a table of a further push against
+        shortening from the drawn length (positive: shorter). Stiffness, damping and free length become parameters
+        `<name>_k`, `<name>_c`, `<name>_l0`.
         """
         struts = {x.name: x.points for x in self.linkage.chain.struts}
         if isinstance(between, str) and between not in struts:
             raise ModelError(
-                f"linkage '{self.name}' has no strut '{between}'.{did_you_mean(between, struts)}", self._system.name
+                f"linkage '{self.name}' has no strut '{between}'.{did_you_mean(between, struts)}", self._builder.name
             )
         first, second = struts[between] if isinstance(between, str) else between
         if sum(x is not None for x in (free_length, preload, ride)) != 1:
-            raise ModelError(f"spring '{name}': give one of free_length=, preload= and ride=", self._system.name)
+            raise ModelError(f"spring '{name}': give one of free_length=, preload= and ride=", self._builder.name)
         points = self.point(first), self.point(second)
         if free_length is None:
             (metre,) = self._lengths([1.0])
@@ -160,24 +158,24 @@ class LinkageJoint:
             if ride is not None and abs(ratio) < 1e-6:
                 raise ModelError(
                     f"spring '{name}': at travel {ride[0]} it does not feel the wheel (motion ratio {ratio:.2g})",
-                    self._system.name,
+                    self._builder.name,
                 )
             push = preload if ride is None else -float(ride[1]) / ratio
             assert push is not None
             free_length = length * metre + push / stiffness
-        system = self._system
-        system.add_parameter(f"{name}_k", stiffness, "F/L", f"stiffness of {name}")
-        system.add_parameter(f"{name}_c", damping, "F*T/L", f"damping of {name}")
-        system.add_parameter(f"{name}_l0", free_length, "L", f"free length of {name}")
+        builder = self._builder
+        builder.add_parameter(f"{name}_k", stiffness, "F/L", f"stiffness of {name}")
+        builder.add_parameter(f"{name}_c", damping, "F*T/L", f"damping of {name}")
+        builder.add_parameter(f"{name}_l0", free_length, "L", f"free length of {name}")
         push_text = f"{name}_k*({name}_l0 - x) - {name}_c*v"
         if stop is not None:
-            system.define(f"{name}_stop", stop)
+            builder.define(f"{name}_stop", stop)
             push_text += f" + {name}_stop(x0 - x)"
-        return system.add_strut(name, magnitude=push_text, between=points)
+        return builder.add_strut(name, magnitude=push_text, between=points)
 
 
 def add_linkage(
-    system: System,
+    builder: Builder,
     name: str,
     linkage: Linkage | Table,
     base: Any,
@@ -189,7 +187,7 @@ def add_linkage(
     extend: bool,
 ) -> LinkageJoint:
     """See `System.add_linkage`."""
-    d = system.description
+    d = builder.description
     wanted = carrier if isinstance(carrier, str) else carrier.name
     record = next((b for b in d.bodies if b.name.lower() == str(wanted).lower()), None)
     if record is None:
@@ -211,16 +209,16 @@ def add_linkage(
     guide = _guide(name, linkage, exact, second, accuracy, extend)
     own = 2 if "roll" in kinds else 1
     follows = [(record.name, 0)] + ([(record.name, 1)] if own == 2 else [])
-    body = None if rack is None else _rack_body(system, name, rack, linkage, base)
+    body = None if rack is None else _rack_body(builder, name, rack, linkage, base)
     given = rack if body is None else None
     if body is not None:
         follows.append((body, 0))
-    joint = LinkageJoint(system, name, linkage, guide, base, record, where)
+    joint = LinkageJoint(builder, name, linkage, guide, base, record, where)
     joint._follows, joint._given = tuple(follows), given
     drawn = linkage.chain.place(linkage.chain.wheel_centre)
     start = guide.numbers(linkage.chain.carrier, [0.0] * len(guide.kinds()), 1.0)["p"]
-    moved = (float(start[0]), float(start[1]), float(start[2])) if max(abs(start - drawn)) > 1e-9 else drawn
-    record.guide = GuideRecord(guide, linkage.chain.carrier, own, tuple(follows), where, moved, given)
+    nominal = (float(start[0]), float(start[1]), float(start[2])) if max(abs(start - drawn)) > 1e-9 else drawn
+    record.guide = GuideRecord(guide, linkage.chain.carrier, own, tuple(follows), where, nominal, given)
     letters = [""] if own == 1 else [", 1", ", 2"]
     if isinstance(carrier, BodyHandle):
         carrier.q = States([Symbol(f"q({record.name}{i})", "coordinate") for i in letters], f"{record.name}.q")
@@ -232,31 +230,34 @@ def _name(body: Any) -> str:
     return "n" if body is None else str(body if isinstance(body, str) else body.name).lower()
 
 
-def _rack_body(system: System, name: str, rack: Any, linkage: Any, base: Any) -> str | None:
-    """The body whose sliding is the rack travel: one translation in the base, along the linkage's rack axis. None if the rack is no body but a
-    formula."""
+def _rack_body(builder: Builder, name: str, rack: Any, linkage: Any, base: Any) -> str | None:
+    """The body whose sliding is the rack travel: one translation in the base, along the linkage's rack axis. None if
+    the rack is no body but a formula.
+    """
     wanted = rack if isinstance(rack, str) else getattr(rack, "name", None) if isinstance(rack, BodyHandle) else None
-    record = next((b for b in system.description.bodies if b.name.lower() == str(wanted).lower()), None)
+    record = next((b for b in builder.description.bodies if b.name.lower() == str(wanted).lower()), None)
     if record is None:
         formula = isinstance(rack, str | int | float | Expr) or hasattr(rack, "syntax")
         if isinstance(rack, BodyHandle | bool) or not formula:
             raise ModelError(
-                f"linkage '{name}': rack={rack!r} is neither a body of the system nor a formula over time, inputs and parameters",
-                system.name,
+                f"linkage '{name}': rack={rack!r} is neither a body of the system nor a formula over time, inputs and"
+                " parameters",
+                builder.name,
             )
-        scalars = [v.name.lower() for v in system.description.variables] + [
-            n.lower() for n in system.description.definitions
+        scalars = [v.name.lower() for v in builder.description.variables] + [
+            n.lower() for n in builder.description.definitions
         ]
-        bodies = [b.name for b in system.description.bodies]
+        bodies = [b.name for b in builder.description.bodies]
         if (
             isinstance(rack, str)
             and NAME.fullmatch(rack)
-            and rack.lower() not in [*scalars, *system.description.parameters, "t"]
+            and rack.lower() not in [*scalars, *builder.description.parameters, "t"]
         ):
             raise ModelError(
-                f"linkage '{name}': rack={rack!r} names no body, input, parameter or definition that the system has so far."
+                f"linkage '{name}': rack={rack!r} names no body, input, parameter or definition that the system has"
+                f" so far."
                 f"{did_you_mean(rack, [*bodies, *scalars])}",
-                system.name,
+                builder.name,
             )
         return None
     axis = next(i.axis for i in linkage.chain.inputs if i.kind == "rack")
@@ -266,12 +267,12 @@ def _rack_body(system: System, name: str, rack: Any, linkage: Any, base: Any) ->
     rotates = record.rotate not in ((), None, [])
     if _name(record.parent) != _name(base) or rotates or not isinstance(vector, tuple) or len(vector) != 3:
         raise ModelError(
-            f"linkage '{name}': the rack '{record.name}' must slide in '{_name(base)}' along one axis", system.name
+            f"linkage '{name}': the rack '{record.name}' must slide in '{_name(base)}' along one axis", builder.name
         )
     if any(abs(float(a) - b) > 1e-9 for a, b in zip(vector, axis, strict=True)):
         raise ModelError(
             f"linkage '{name}': the rack '{record.name}' slides along {vector}, the linkage's rack along {axis}",
-            system.name,
+            builder.name,
         )
     return record.name
 

@@ -1,24 +1,23 @@
 """Rigid wheels: what `add_contact` without a tyre adds to a description.
 
-The model gets inputs for what the ground exerts and outputs for what a run has to know; flight, impact and rolling happen in the run.
+The model gets inputs for what the ground exerts and outputs for what a run has to know; flight, impact and rolling
+happen in the run.
 """
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from bellcrank.describe.builder import Builder
 from bellcrank.describe.contacts import Ground, _point, _upwards
 from bellcrank.errors import ModelError
 from bellcrank.model.contact import INPUTS, OUTPUTS, RigidContact
 from bellcrank.model.formula import cross, dot, dxdt, pos, rot, vel
 
-if TYPE_CHECKING:
-    from bellcrank.api.system import System
-
 
 def add_rigid_contact(
-    s: System,
+    s: Builder,
     name: str,
     at: Any,
     rim: Any,
@@ -59,8 +58,8 @@ def add_rigid_contact(
         spin = rim * dot(rot(wheel), axis)
     v = vel(point)
     values = (
-        dot(pos(point), along), dot(pos(point), up), dot(v, along), dot(v, up), spin, dot(dxdt(v), along), dot(dxdt(v), up),
-        dxdt(spin) if wheel is not None else 0,
+        dot(pos(point), along), dot(pos(point), up), dot(v, along), dot(v, up), spin,
+        dot(dxdt(v), along), dot(dxdt(v), up), dxdt(spin) if wheel is not None else 0,
     )  # fmt: skip
     for part, value in zip(OUTPUTS, values, strict=True):
         s.add_output(value, f"{name}.{part}", label=f"{part} of {name}")

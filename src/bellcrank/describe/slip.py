@@ -1,30 +1,30 @@
-"""Forces of a tyre along the ground: slip, relaxation length, friction circle, in a form that holds still at standstill.
+"""Forces of a tyre along the ground: slip, relaxation length, friction circle, in a form that holds still at
+standstill.
 
-The contact patch is joined to the rim by springs along and across the wheel; e is their deflection. It follows the slip velocity V_s of
-the rim at the ground, is carried off by rolling, and flows where its force would pass the friction limit:
+The contact patch is joined to the rim by springs along and across the wheel; e is their deflection. It follows the
+slip velocity V_s of the rim at the ground, is carried off by rolling, and flows where its force would pass the
+friction limit:
 
     e' = -V_s - |V_r|/sigma e - (excess flow),    F = C/sigma (e + t_d e'),  |F| <= mu F_z
 
-V_r is the rolling speed (spin times distance to the ground). Rolling steadily, e = -sigma V_s/|V_r|, so F = -C V_s/|V_r|: linear in
-slip. At standstill e is an elastic deflection that holds a load for ever: no slip is divided by a speed, and nothing creeps. Locked, the
-patch slides with mu F_z against its velocity.
-Pacejka, Tyre and Vehicle Dynamics (3rd ed., 2012), sections 7.2 (single contact point transient model) and 3.2 (slip relative to
-the rolling speed); flow along the force beyond a limit: Simo & Hughes, Computational Inelasticity (1998), section 1.7.
+V_r is the rolling speed (spin times distance to the ground). Rolling steadily, e = -sigma V_s/|V_r|, so F = -C
+V_s/|V_r|: linear in slip. At standstill e is an elastic deflection that holds a load for ever: no slip is divided by
+a speed, and nothing creeps. Locked, the patch slides with mu F_z against its velocity. Pacejka, Tyre and Vehicle
+Dynamics (3rd ed., 2012), sections 7.2 (single contact point transient model) and 3.2 (slip relative to the rolling
+speed); flow along the force beyond a limit: Simo & Hughes, Computational Inelasticity (1998), section 1.7.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from bellcrank.describe.builder import Builder
 from bellcrank.describe.handles import BodyHandle
 from bellcrank.expr import Expr
 from bellcrank.expr.text import Syntax
 from bellcrank.model.formula import Formula, cross, dot, rot, vel
-
-if TYPE_CHECKING:
-    from bellcrank.api.system import System
 
 FLOW = 0.005  # s in which a deflection beyond the friction limit flows back to it
 TINY = 1e-9  # force below which none has a direction
@@ -34,9 +34,10 @@ TINY = 1e-9  # force below which none has a direction
 class Slip:
     """How a tyre holds the road, each a number or an expression.
 
-    `longitudinal`: force per slip (C_Fkappa); `cornering`: force per rad of slip angle (C_Falpha), None for a wheel in a plane, which has
-    no side force. With `per_load` both are divided by the load: 1 and 1/rad. `relaxation`: relaxation length, or the two
-    (along, across). `friction`: coefficient of the friction circle. `damping`: time t_d of the material's damping.
+    `longitudinal`: force per slip (C_Fkappa); `cornering`: force per rad of slip angle (C_Falpha), None for a wheel
+    in a plane, which has no side force. With `per_load` both are divided by the load: 1 and 1/rad. `relaxation`:
+    relaxation length, or the two (along, across). `friction`: coefficient of the friction circle. `damping`: time t_d
+    of the material's damping.
     """
 
     longitudinal: Any
@@ -74,8 +75,9 @@ def _positive(value: Any) -> bool:
     return isinstance(value, str | Expr | Formula)
 
 
-def add_slip(s: System, name: str, point: Any, wheel: Any, slip: Slip, upwards: bool, resistance: str | None) -> None:
-    """States, definitions, forces and moments of a tyre with slip; normal, distance and load of the contact are defined already.
+def add_slip(s: Builder, name: str, point: Any, wheel: Any, slip: Slip, upwards: bool, resistance: str | None) -> None:
+    """States, definitions, forces and moments of a tyre with slip; normal, distance and load of the contact are
+    defined already.
 
     Axes: along the road, to the left, up. The wheel turns about its second axis.
     """
@@ -92,7 +94,7 @@ def add_slip(s: System, name: str, point: Any, wheel: Any, slip: Slip, upwards: 
     _add_loads(s, name, point, wheel, axes, slip.cornering is not None, resistance)
 
 
-def _define_directions(s: System, name: str, space: bool) -> None:
+def _define_directions(s: Builder, name: str, space: bool) -> None:
     """Heading t and side s of the wheel on the ground, slip velocities and rolling speed."""
     n = name
     parts = {"tx": f"{n}_nz", "ty": "0", "tz": f"-{n}_nx", "sx": "0", "sy": "1", "sz": "0"}
@@ -114,7 +116,7 @@ def _define_directions(s: System, name: str, space: bool) -> None:
     s.define(f"{n}_roll", f"{d}*({' + '.join(f'{n}_w{i}*{n}_s{i}' for i in 'xyz')})")
 
 
-def _define_law(s: System, name: str, slip: Slip) -> None:
+def _define_law(s: Builder, name: str, slip: Slip) -> None:
     """Deflections and forces along (x) and across (y)."""
     n = name
     stiffness = {"x": slip.longitudinal} if slip.cornering is None else {"x": slip.longitudinal, "y": slip.cornering}
@@ -151,7 +153,7 @@ def _size(parts: list[str]) -> str:
 
 
 def _add_loads(
-    s: System, name: str, point: Any, wheel: Any, axes: dict[str, Any], space: bool, resistance: str | None
+    s: Builder, name: str, point: Any, wheel: Any, axes: dict[str, Any], space: bool, resistance: str | None
 ) -> None:
     """The force of the ground at the wheel's centre, and its moment about there on the wheel."""
     n = name

@@ -65,18 +65,6 @@ def schedule(section: Section, options: Options = BEST, stored: Sequence[Symbol]
     return Schedule(tuple(steps), arranger.results)
 
 
-def needed(section: Section, first: Sequence[Statement] = ()) -> Section:
-    """The statements of `first` and of the section that its results need, directly or by others that do."""
-    statements = [*first, *section.statements]
-    wanted = set(symbols_in(section.results))
-    kept: list[Statement] = []
-    for s in reversed(statements):
-        if any(t in wanted for t in step_targets(s)):
-            kept.append(s)
-            wanted.update(symbols_in(statement_expressions(s)))
-    return Section(tuple(kept[::-1]), section.results)
-
-
 def _used(s: Step, used: set[Symbol]) -> Step:
     """The step without targets that nobody uses."""
     if isinstance(s, Angles):

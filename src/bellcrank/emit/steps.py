@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from bellcrank.expr import Expr, Symbol, postorder
-from bellcrank.program.statements import Assign, Statement, statement_expressions
+from bellcrank.program.statements import Statement, statement_expressions, statement_targets
 
 # Cycles until a result can be used. Processors differ; the order they lead to is good on all of them.
 ADD, MULTIPLY, FUSED, DIVIDE, ROOT, SELECT, FUNCTION = 4, 4, 4, 14, 18, 4, 40
@@ -33,11 +33,9 @@ Step = Statement | Angles
 
 def step_targets(s: Step) -> tuple[Symbol, ...]:
     """The symbols that a step defines."""
-    if isinstance(s, Assign):
-        return (s.target,)
     if isinstance(s, Angles):
         return tuple(x for a in s.angles for x in (a.sine, a.cosine) if x is not None)
-    return tuple(t for t in s.targets if t is not None)
+    return statement_targets(s)
 
 
 def step_expressions(s: Step) -> tuple[Expr, ...]:

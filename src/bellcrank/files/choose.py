@@ -2,41 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from bellcrank.errors import RunError
-from bellcrank.files.erd import read_erd, write_erd
-from bellcrank.files.record import Record
-from bellcrank.files.tables import read_csv, read_netcdf, read_parquet, write_csv, write_netcdf, write_parquet
+from bellcrank.files import csv_table, erd, json_text, netcdf, parquet
+from bellcrank.files.format import Format
+from bellcrank.files.record import Record, Table, guarded
 
-WRITERS: dict[str, Callable[..., Path]] = {
-    ".csv": write_csv, ".erd": write_erd, ".parquet": write_parquet, ".nc": write_netcdf,
-}  # fmt: skip
-READERS: dict[str, Callable[[Path], Record]] = {
-    ".csv": read_csv, ".erd": read_erd, ".parquet": read_parquet, ".nc": read_netcdf,
-}  # fmt: skip
+FORMATS = {f.ending: f for f in (csv_table.FORMAT, erd.FORMAT, parquet.FORMAT, netcdf.FORMAT, json_text.FORMAT)}
+"""Of channels over time, by ending."""
+TABLES = {ending: f for ending, f in FORMATS.items() if f.write_table is not None}
+"""Of the rows of a study."""
 
 
-def write_record(path: str | Path, record: Record, **options: Any) -> Path:
-    """Writes a record in the format of the path's ending; `binary` and `classic` are options of ERD files."""
+def write_record(path: str | Path, record: Record, **layouts: bool) -> Path:
+    """Writes a record in the format of the path's ending; `layouts` are those of the format, true where wanted."""
     path = Path(path)
-    writer = _found(WRITERS, path, "save to")
-    given = {k: v for k, v in options.items() if v}
-    if given and path.suffix.lower() != ".erd":
-        raise RunError(f"{' and '.join(given)} is a layout of ERD files, '{path.name}' is another one")
-    return writer(path, record, **given)
+    chosen = _format(path, "save to")
+    wanted = {name: True for name, value in layouts.items() if value}
+    if foreign := [name for name in wanted if name not in chosen.layouts]:
+        owner = next(f for f in FORMATS.values() if foreign[0] in f.layouts)
+        raise RunError(f"{' and '.join(foreign)} is a layout of {owner.name} files, '{path.name}' is another one")
+    guarded("write", path, lambda: chosen.write(path, record, **wanted))
+    return path
+
+
+def write_table(path: str | Path, table: Table) -> Path:
+    """Writes a table in the format of the path's ending; makes the folder where it is missing."""
+    path = Path(path)
+    write: Any = _format(path, "save to", TABLES).write_table
+    guarded("write", path, lambda: path.parent.mkdir(parents=True, exist_ok=True))
+    guarded("write", path, lambda: write(path, table))
+    return path
 
 
 def read_record(path: str | Path) -> Record:
     """The record of a file in the format of its ending."""
     path = Path(path)
-    return _found(READERS, path, "read")(path)
+    chosen = _format(path, "read")
+    return guarded("read", path, lambda: chosen.read(path))
 
 
-def _found(table: dict[str, Any], path: Path, what: str) -> Any:
-    if path.suffix.lower() not in table:
-        known = list(table)
-        raise RunError(f"cannot {what} '{path.name}': known endings are {', '.join(known[:-1])} and {known[-1]}")
-    return table[path.suffix.lower()]
+def _format(path: Path, what: str, formats: dict[str, Format] = FORMATS) -> Format:
+    chosen = formats.get(path.suffix.lower())
+    if chosen is None:
+        *others, last = formats
+        raise RunError(f"cannot {what} '{path.name}': known endings are {', '.join(others)} and {last}")
+    if chosen.needs and find_spec(chosen.needs) is None:
+        raise RunError(f"{chosen.name} files need the package {chosen.needs}: pip install bellcrank[files]")
+    return chosen

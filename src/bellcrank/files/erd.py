@@ -1,7 +1,8 @@
 """ERD files: a header of text with the names and units of all channels, then the data.
 
-Layout of UMTRI's Engineering Research Division, as Sayers (1990), Appendix B, writes it: a line of sizes, then lines that begin
-with a keyword of eight characters. SHORTNAM and UNITSNAM hold fields of 8 characters, LONGNAME, GENNAME and RIGIBODY of 32.
+Layout of UMTRI's Engineering Research Division, as Sayers (1990), Appendix B, writes it: a line of sizes, then
+lines that begin with a keyword of eight characters. SHORTNAM and UNITSNAM hold fields of 8 characters, LONGNAME,
+GENNAME and RIGIBODY of 32.
 
 - Text (default): the samples follow the header, one to a line, with 17 digits. The first channel is time.
 - Binary: the samples are in FILE.bin, 64 bit, one after another.
@@ -15,11 +16,13 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from bellcrank.errors import RunError
+from bellcrank.files.format import Format
 from bellcrank.files.record import Channel, Record, guarded, short_names
 
 MAGIC = "ERDFILEV2.00"
@@ -28,9 +31,8 @@ FIELDS = {"SHORTNAM": 8, "LONGNAME": 32, "UNITSNAM": 8, "GENNAME": 32, "RIGIBODY
 EVEN = 1e-6  # by how much of a step samples may be off
 
 
-def write_erd(path: str | Path, record: Record, binary: bool = False, classic: bool = False) -> Path:
-    """Writes a record; `binary` puts the samples beside it with 64 bit, `classic` with 32 bit in the layout of 1990."""
-    path = Path(path)
+def _write(path: Path, record: Record, binary: bool = False, classic: bool = False) -> None:
+    """`binary` puts the samples beside the header with 64 bit, `classic` with 32 bit in the layout of 1990."""
     if classic:
         record = _even(record, path)
         channels, data = record.channels, _columns(record.channels, len(record.time))
@@ -38,20 +40,15 @@ def write_erd(path: str | Path, record: Record, binary: bool = False, classic: b
         channels = (Channel("t", record.time, "s", "Time", "Time"), *record.channels)
         data = _columns(channels, len(record.time))
     header = "\n".join(_header(record, channels, binary, classic)) + "\n"
-
-    def work() -> None:
-        with path.open("w", encoding="utf-8", newline="\n") as stream:
-            stream.write(header)
-            if not (binary or classic):
-                for row in data.tolist():
-                    stream.write(" ".join(map(repr, row)) + "\n")
-        if classic:
-            _sequential(data).tofile(path.with_name(path.name + ".BIN"))
-        elif binary:
-            data.astype("<f8").tofile(path.with_name(path.name + ".bin"))
-
-    guarded("write", path, work)
-    return path
+    with path.open("w", encoding="utf-8", newline="\n") as stream:
+        stream.write(header)
+        if not (binary or classic):
+            for row in data.tolist():
+                stream.write(" ".join(map(repr, row)) + "\n")
+    if classic:
+        _sequential(data).tofile(path.with_name(path.name + ".BIN"))
+    elif binary:
+        data.astype("<f8").tofile(path.with_name(path.name + ".bin"))
 
 
 def _header(record: Record, channels: Sequence[Channel], binary: bool, classic: bool) -> Iterator[str]:
@@ -101,7 +98,7 @@ def _columns(channels: Sequence[Channel], rows: int) -> np.ndarray:
 
 
 def _even(record: Record, path: Path) -> Record:
-    """The record with evenly spaced samples, as the classic layout has them; a last sample off the raster is left out."""
+    """Evenly spaced samples, as the classic layout has them; a last sample off the raster is left out."""
     t = record.time
     if len(t) > 2:
         steps = np.diff(t)
@@ -109,10 +106,8 @@ def _even(record: Record, path: Path) -> Record:
         if uneven[:-1].any():
             raise RunError(f"cannot write {path}: a classic ERD file holds evenly spaced samples, this run has others")
         if uneven[-1]:
-            channels = tuple(
-                Channel(c.name, c.values[:-1], c.unit, c.label, c.generic, c.body) for c in record.channels
-            )
-            return Record(record.title, t[:-1], channels, record.history)
+            channels = tuple(replace(c, values=c.values[:-1]) for c in record.channels)
+            return replace(record, time=t[:-1], channels=channels)
     return record
 
 
@@ -143,11 +138,9 @@ def fortran_g(x: float, width: int = 13, digits: int = 6) -> str:
 # ---- reading
 
 
-def read_erd(path: str | Path) -> Record:
-    """The record of an ERD file: text, 64 bit or 32 bit, with its data in the same file or beside it."""
-    path = Path(path)
-    text = guarded("read", path, lambda: path.read_text(encoding="utf-8"))
-    lines = text.split("\n")
+def _read(path: Path) -> Record:
+    """Text, 64 bit or 32 bit, with the data in the same file or beside it."""
+    lines = path.read_text(encoding="utf-8").split("\n")
     if not lines or lines[0].strip() != MAGIC:
         raise RunError(f"{path}, line 1: an ERD file begins with {MAGIC}")
     n, samples, kind, step = _sizes(lines[1] if len(lines) > 1 else "", path)
@@ -258,3 +251,6 @@ def _binary_data(path: Path, n: int, samples: int, kind: int) -> np.ndarray:
     if len(raw) != samples * n * size:
         raise RunError(f"{found}: {samples} samples of {n} channels with {8 * size} bit do not have {len(raw)} bytes")
     return np.frombuffer(raw, f"<f{size}").astype(float).reshape(samples, n)
+
+
+FORMAT = Format("ERD", ".erd", _write, _read, layouts=("binary", "classic"))

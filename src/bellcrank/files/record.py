@@ -1,11 +1,11 @@
-"""Channels over time as files hold them."""
+"""Channels over time, and tables, as files hold them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -34,6 +34,24 @@ class Record:
     time: np.ndarray
     channels: tuple[Channel, ...]
     history: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of a table: numbers or words, None where there is no value."""
+
+    name: str
+    values: Sequence[Any]
+    unit: str = ""
+    label: str = ""
+
+
+@dataclass(frozen=True)
+class Table:
+    """Columns of the same length."""
+
+    title: str
+    columns: tuple[Column, ...]
 
 
 def short_names(names: Iterable[str], width: int = 8) -> list[str]:

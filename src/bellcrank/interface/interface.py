@@ -1,22 +1,23 @@
 """Interface: everything a model shows to the outside, by name.
 
-In:  an analysed model, its quantities and its program. Out: `Interface`, frozen: parameters, states, inputs, outputs and values of
-the echo, each with its unit, words, default and column, and what a run uses unless told otherwise. Whoever reads a name that a user
-typed, or writes one for a user to read, asks here.
+In:  an analysed model, its quantities and its program. Out: `Interface`, frozen: parameters, states, inputs, outputs and values
+of the echo, each with its unit, words, default and column, and what a run uses unless told otherwise. Whoever reads a name that
+a user typed, or writes one for a user to read, asks here.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
 from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.expr import Symbol
-from bellcrank.kinematics.analysis import Analysis
 from bellcrank.kinematics.dimensions import Quantities
+from bellcrank.kinematics.dimensions.quantities import UNKNOWN
+from bellcrank.kinematics.results import Analysis, Output
 from bellcrank.program.program import Program
 from bellcrank.units import Unit
 
@@ -27,9 +28,16 @@ PLURAL = {
     "input": "inputs",
     "parameter": "parameters",
     "entered": "parameters of external routines",
+    "idle": "parameters without effect",
+    "unused": "parameters that nothing uses",
+    "kept": "values of external routines",
     "output": "outputs",
     "echo": "values of the echo",
 }
+
+STATES = ("coordinate", "speed")
+PARAMETERS = ("parameter", "entered", "idle")  # all that the model has
+CHANNELS = (*STATES, "output", "input")
 
 
 def key_of(name: Any) -> str:
@@ -47,15 +55,13 @@ class Quantity:
     symbol: Symbol | None
     unit: Unit
     label: str
-    default: float | None = None  # in user units
+    default: float | None = None  # in user units; of states, what they start from where nothing else is told
     column: int = -1  # in a row of results: time, states, outputs, inputs; -1: in none
     generic: str = ""
     body: str = ""
     positive: bool = False  # other values are refused
-    rate: int = 0  # an input: how often it is differentiated ...
-    base: str = (
-        ""  # ... and which one it is the rate of, or its own name; a parameter: the external routine that gives it
-    )
+    rate: int = 0  # an input: how often it is differentiated
+    base: str = ""  # an input: the one it is the rate of, or itself; a parameter: the external routine that gives it
     place: int = -1  # among the coordinates, speeds, parameters, inputs or outputs of the program
 
     @cached_property
@@ -68,7 +74,7 @@ class Quantity:
 
 @dataclass(frozen=True)
 class RunDefaults:
-    """What a run uses unless told otherwise: times in s, values in user units; None and what is missing is left to the run."""
+    """What a run uses unless told otherwise: times in s, values in user units; None and what is missing is left to it."""
 
     t_end: float | None = None
     step: float | None = None
@@ -82,8 +88,9 @@ class RunDefaults:
 class Interface:
     """The quantities of a model in the order of its program.
 
-    `removed` are speeds that constraints determine; `entered` parameters that external routines give when the others are known;
-    `inputs` those given from outside, with their rates; `kept` values of external routines that stand behind them.
+    `removed` are speeds that constraints determine; `entered` parameters that external routines give when the others are
+    known; `inputs` those that the program takes, with their rates; `kept` values of external routines that stand behind them.
+    `signals` are the inputs that a user gives, from which `inputs` follow.
     """
 
     model: str
@@ -94,12 +101,13 @@ class Interface:
     speeds: tuple[Quantity, ...]
     removed: tuple[Quantity, ...]
     inputs: tuple[Quantity, ...]
-    kept: tuple[str, ...]
+    signals: tuple[Quantity, ...]
+    kept: tuple[Quantity, ...]
     outputs: tuple[Quantity, ...]
     echo: tuple[Quantity, ...]
     run: RunDefaults
-    idle: tuple[Quantity, ...] = ()  # parameters that are declared or used somewhere, but not by the program
-    declared_inputs: tuple[str, ...] = ()  # names, also of those that the program does not use
+    idle: tuple[Quantity, ...] = ()  # parameters that stand somewhere in the model, but not in the program
+    unused: tuple[Quantity, ...] = ()  # parameters that are declared, but stand nowhere
 
     @property
     def states(self) -> tuple[Quantity, ...]:
@@ -117,14 +125,21 @@ class Interface:
         return (*self.states, *self.outputs, *(x for x in self.inputs if not x.rate and x.name not in taken))
 
     def __iter__(self) -> Iterator[Quantity]:
-        listed = (self.states, self.inputs, self.parameters, self.outputs, self.removed, self.entered, self.echo)
-        return (x for group in listed for x in group)
+        usual = (self.states, self.inputs, self.parameters, self.outputs)
+        others = (self.removed, self.entered, self.echo, self.idle, self.unused)
+        return (x for group in (*usual, *others) for x in group)
+
+    def all(self, kinds: Sequence[str]) -> list[Quantity]:
+        """The quantities of some kinds, in the order of the interface."""
+        return [x for x in self if x.kind in kinds]
 
     @cached_property
     def _by_kind(self) -> Mapping[str, Mapping[str, Quantity]]:
         found: dict[str, dict[str, Quantity]] = {kind: {} for kind in PLURAL}
         for x in self:
             found[x.kind].setdefault(x.key, x)
+        for x in self.signals:  # one that the program does not use, or its rate alone
+            found["input"].setdefault(x.key, x)
         for kind, letter, listed in (("coordinate", "q", self.coordinates), ("speed", "u", self.speeds)):
             for i, x in enumerate(listed, 1):  # Q(5) is the fifth coordinate
                 found[kind].setdefault(f"{letter}({i})", x)
@@ -134,6 +149,11 @@ class Interface:
         """The quantity of that name among the kinds, the first kind first; None if there is none."""
         key = key_of(name)
         return next((x for kind in kinds if (x := self._by_kind[kind].get(key)) is not None), None)
+
+    def channel(self, name: Any) -> Quantity | None:
+        """What a run records under that name, or None."""
+        found = self.get(name, CHANNELS)
+        return found if found is not None and found.column >= 0 and not found.rate else None
 
     def find(self, name: Any, kinds: Sequence[str], what: str) -> Quantity:
         """The quantity of that name; an error that begins with `what` names the near ones and all of the kinds."""
@@ -152,69 +172,69 @@ class Interface:
 
 def interface_of(analysis: Analysis, quantities: Quantities, program: Program) -> Interface:
     """The interface of a derived model."""
-    mechanism = analysis.mechanism
-    d, q = mechanism.description, quantities
+    mechanism, q = analysis.mechanism, quantities
+    d = mechanism.description
     bodies = {s.name: b.name for b in mechanism.bodies for s in (*b.coordinates, *b.speeds)}
-    upright = {b.q_r[0] for b in mechanism.bodies if b.euler}  # Euler parameters start as 1, 0, 0, 0
+    sources = {n.lower(): k.routine.name for k in analysis.entered for n in k.routine.returns}
+    whole = {b.q_r[0].name for b in mechanism.bodies if b.euler}  # e0 of no rotation is 1
 
-    def scalar(name: str, kind: str, symbol: Symbol | None = None, place: int = -1, base: str = "") -> Quantity:
+    def scalar(name: str, kind: str, symbol: Symbol | None = None, place: int = -1) -> Quantity:
         key = name.lower()
         record = d.parameters.get(key)
-        default = None if record is None or record.value is None else float(record.value)
+        value = None if record is None or record.value is None else float(record.value)
         positive = record is not None and record.positive
-        words = q.unit[key], q.label.get(key, name), default
-        return Quantity(name, kind, symbol, *words, positive=positive, place=place, base=base)
+        words, base = (q.unit.get(key, UNKNOWN), q.label.get(key, name), value), sources.get(key, "")
+        return Quantity(name, kind, symbol, *words, positive=positive, base=base, place=place)
 
-    def state(s: Symbol, kind: str, place: int = -1, column: int = -1) -> Quantity:
-        words = q.states[s.name], q.state_label.get(s.name, s.name), 1.0 if s in upright else None
+    def state(s: Symbol, kind: str, place: int = -1, before: int = 0) -> Quantity:
+        words = q.states[s.name], q.state_label.get(s.name, s.name), 1.0 if s.name in whole else 0.0
+        column = -1 if place < 0 else 1 + before + place
         generic, body = q.generic.get(s.name, ""), bodies.get(s.name, "")
         return Quantity(s.name, kind, s, *words, column, generic, body, place=place)
 
-    n_q, n_s, n_o = len(program.coordinates), len(program.coordinates) + len(program.speeds), len(program.output_names)
-    by_name = {o.name: o for o in analysis.outputs}
-    outputs = [
-        Quantity(
-            name, "output", None, q.output_unit[name], by_name[name].label, None, 1 + n_s + i, q.generic.get(name, ""),
-            by_name[name].body or "", place=i,
+    def output(o: Output, place: int) -> Quantity:
+        unit, generic = q.output_unit[o.name], q.generic.get(o.name, "")
+        return Quantity(
+            o.name, "output", None, unit, o.label, None, 1 + n_s + place, generic, o.body or "", place=place
         )
-        for i, name in enumerate(program.output_names)
-    ]  # fmt: skip
+
+    n_q = len(program.coordinates)
+    n_s = n_q + len(program.speeds)
+    by_name = {o.name: o for o in analysis.outputs}
+    first = 1 + n_s + len(program.output_names)
+    inputs = {s.name: _input(s.name, s, q, i, first) for i, s in enumerate(program.given_inputs)}
+    numbers = tuple(scalar(s.name, "parameter", s, i) for i, s in enumerate(program.parameters))
     given = len(program.given_parameters)
-    source = {n.lower(): k.routine.name for k in analysis.entered for n in k.routine.returns}
     used = {s.name.lower() for s in program.parameters}
+    met = analysis.parameters
+    run = d.run
     return Interface(
         model=mechanism.name,
         units=d.units,
-        parameters=tuple(scalar(s.name, "parameter", s, i) for i, s in enumerate(program.given_parameters)),
-        entered=tuple(
-            scalar(s.name, "entered", s, i, source[s.name.lower()])
-            for i, s in enumerate(program.parameters[given:], given)
-        ),
-        coordinates=tuple(state(s, "coordinate", i, 1 + i) for i, s in enumerate(program.coordinates)),
-        speeds=tuple(state(s, "speed", i, 1 + n_q + i) for i, s in enumerate(program.speeds)),
+        parameters=numbers[:given],
+        entered=tuple(replace(x, kind="entered") for x in numbers[given:]),
+        coordinates=tuple(state(s, "coordinate", i) for i, s in enumerate(program.coordinates)),
+        speeds=tuple(state(s, "speed", i, n_q) for i, s in enumerate(program.speeds)),
         removed=tuple(state(r.speed, "removed") for r in analysis.removed),
-        inputs=tuple(_input(s, q, i, 1 + n_s + n_o) for i, s in enumerate(program.given_inputs)),
-        kept=tuple(s.name for s in program.inputs if s.kind == "kept"),
-        outputs=tuple(outputs),
+        inputs=tuple(inputs.values()),
+        signals=tuple(inputs.get(v.name) or _input(v.name, None, q) for v in d.variables),
+        kept=tuple(scalar(s.name, "kept", s) for s in program.inputs if s.kind == "kept"),
+        outputs=tuple(output(by_name[name], i) for i, name in enumerate(program.output_names)),
         echo=tuple(scalar(name, "echo") for name in program.echo_names),
-        run=RunDefaults(
-            d.run.t_end, d.run.step, d.run.method, d.run.output_every, dict(d.run.initial), dict(d.run.inputs)
-        ),
-        idle=tuple(
-            scalar(name, "parameter") for key, name in analysis.parameters.items() if key not in used and key in q.unit
-        ),
-        declared_inputs=tuple(v.name for v in d.variables),
+        run=RunDefaults(run.t_end, run.step, run.method, run.output_every, dict(run.initial), dict(run.inputs)),
+        idle=tuple(scalar(name, "idle") for key, name in met.items() if key not in used),
+        unused=tuple(scalar(r.name, "unused") for key, r in d.parameters.items() if key not in met),
     )
 
 
-def _input(s: Symbol, q: Quantities, place: int, first: int) -> Quantity:
+def _input(name: str, symbol: Symbol | None, q: Quantities, place: int = -1, first: int = 0) -> Quantity:
     """An input, or the rate of one: dxdt(z)."""
-    base, times = s.name, 0
+    base, times = name, 0
     while base.startswith("dxdt(") and base.endswith(")"):
         base, times = base[5:-1], times + 1
     unit, label = q.unit[base.lower()], q.label.get(base.lower()) or base
     if times:
         unit = Unit(unit.dimension, unit.factor, f"{unit.text}/s" if times == 1 else f"{unit.text}/s{times}")
         label = f"rate of {label}"
-    generic = q.generic.get(s.name, "")
-    return Quantity(s.name, "input", s, unit, label, None, first + place, generic, rate=times, base=base, place=place)
+    generic, column = q.generic.get(name, ""), -1 if place < 0 else first + place
+    return Quantity(name, "input", symbol, unit, label, None, column, generic, rate=times, base=base, place=place)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -17,11 +17,9 @@ from bellcrank.linkage.motion import LinkMotion, link_motion, links_of, origins
 from bellcrank.linkage.moving import Vec
 from bellcrank.linkage.path import Way, follow
 from bellcrank.linkage.plan import Frames, make_plan
-from bellcrank.linkage.pose import Pose, polarised
+from bellcrank.linkage.pose import Pose, attach, polarised
 from bellcrank.linkage.solver import Solver
-
-if TYPE_CHECKING:
-    from bellcrank.linkage.table import Table
+from bellcrank.linkage.table import Table, make_table
 
 Array = np.ndarray[Any, Any]
 
@@ -232,8 +230,6 @@ class Linkage:
         links: Sequence[str] | None = None,
     ) -> Table:
         """A table of poses with the same `solve`; see `bellcrank.linkage.table.make_table`."""
-        from bellcrank.linkage.table import make_table
-
         return make_table(self, step, accuracy, range, rack, rack_step, scheme, links)
 
 
@@ -281,8 +277,3 @@ def _pose(m: LinkMotion, values: Sequence[Array]) -> Pose:
         dd_mixed=_stack(polarised(*m.dd), n),
         ddelta_mixed=_stack(polarised(*m.ddelta), n),
     )
-
-
-def attach(carrier: Pose, links: Mapping[str, Pose], chain: Chain, drawn: Mapping[str, Any]) -> Pose:
-    """The pose of a linkage from those of its carrier and links."""
-    return replace(carrier, link=dict(links), chain=chain, origins=drawn)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
@@ -124,6 +124,11 @@ def _mapped(pose: Pose, change: Callable[[Array], Array]) -> Pose:
             value = change(value)
         data[f.name] = value
     return Pose(**data)
+
+
+def attach(carrier: Pose, links: Mapping[str, Pose], chain: Chain, drawn: Mapping[str, Any]) -> Pose:
+    """The pose of a linkage from those of its carrier and links."""
+    return replace(carrier, link=dict(links), chain=chain, origins=drawn)
 
 
 def rod_turn(drawn: Vec, line: Vec, rate: Vec, curve: Vec, length: float) -> tuple[Mat, Vec, Vec]:

@@ -8,20 +8,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.linkage.chain import Chain, HardPoint, Input, Joint, Rod, Strut
 from bellcrank.linkage.interpolate import SCHEMES, Nodes, Pieces, ThreeRotations, interpolant
-from bellcrank.linkage.linkage import attach
-from bellcrank.linkage.pose import Pose
+from bellcrank.linkage.pose import Pose, attach
 from bellcrank.linkage.rotations import angle
 from bellcrank.linkage.surface import Cells, cells
-
-if TYPE_CHECKING:
-    from bellcrank.linkage.linkage import Linkage
 
 Array = np.ndarray[Any, Any]
 
@@ -30,6 +26,23 @@ MOST = 20001  # nodes
 ORDER = {"quintic": 6, "cubic": 4, "three-rotations": 3}
 _FIRST = ("position", "rotation", "d", "delta", "dd", "ddelta")
 _SECOND = ("d_rack", "delta_rack", "dd_rack", "ddelta_rack", "dd_mixed", "ddelta_mixed")
+
+
+class Exact(Protocol):
+    """What a table is made from: a `Linkage`, as far as it is asked here."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def chain(self) -> Chain: ...
+    @property
+    def inputs(self) -> tuple[str, ...]: ...
+    @property
+    def links(self) -> list[str]: ...
+    @property
+    def origins(self) -> Mapping[str, Any]: ...
+    def range(self) -> tuple[float, float]: ...
+    def solve(self, travel: Any, rack: Any = None, *, roll: Any = None, links: Sequence[str] | None = None) -> Pose: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,7 +160,7 @@ class Table:
             )
         return inner
 
-    def compare(self, linkage: Linkage, per_interval: int = 4) -> dict[str, float]:
+    def compare(self, linkage: Exact, per_interval: int = 4) -> dict[str, float]:
         """Largest differences of carrier and links from the exact linkage at points inside the intervals: position (m), angle (rad), d,
         delta, dd, ddelta."""
         z = _between(self.travel, per_interval)
@@ -220,7 +233,7 @@ def _node_poses(travel: Any, fields: Mapping[str, Any]) -> Pose:
 
 
 def make_table(
-    linkage: Linkage,
+    linkage: Exact,
     step: float | None,
     accuracy: float | None,
     range: tuple[float, float] | None,
@@ -255,7 +268,7 @@ def make_table(
     return _for_accuracy(linkage, (low, high), rack, accuracy, scheme, wanted)
 
 
-def default_range(linkage: Linkage) -> tuple[float, float]:
+def default_range(linkage: Exact) -> tuple[float, float]:
     vehicle = linkage.chain.vehicle
     low, high = linkage.range()
     inner = 0.05 * (high - low)
@@ -271,7 +284,7 @@ def _racks(rack: tuple[float, float] | None, rack_step: float | None, step: floa
 
 
 def _build(
-    linkage: Linkage,
+    linkage: Exact,
     ends: tuple[float, float],
     n: int,
     rack: tuple[float, float] | None,
@@ -296,7 +309,7 @@ def _build(
 
 
 def _for_accuracy(
-    linkage: Linkage,
+    linkage: Exact,
     ends: tuple[float, float],
     rack: tuple[float, float] | None,
     accuracy: float,

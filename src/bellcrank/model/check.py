@@ -450,6 +450,14 @@ class Checker:
         return {f"{b.name}m".lower() for b in self.description.bodies if b.mass is None}
 
 
+def joint_states(record: BodyRecord) -> tuple[list[Symbol], list[Symbol]]:
+    """Coordinates and speeds of a body as its joint stands in the record; problems are left to the check of the whole."""
+    checker = Checker(Description("", bodies=[record]))
+    checker.drafts.append(Draft(record, -1))
+    checker._states()
+    return checker.scope.by_body[record.name.lower()]
+
+
 def joint_symbols(name: str, slides: int, axes: int, euler: bool, scope: Scope) -> tuple[list[Symbol], list[Symbol]]:
     """Coordinates and speeds of a body with the given joint."""
     n_q = slides + (4 if euler else axes)

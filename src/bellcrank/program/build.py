@@ -14,7 +14,8 @@ from typing import Any
 from bellcrank.expr import MINUS_ONE, Expr, Func, Number, Symbol, add, mul, postorder, substitute
 from bellcrank.expr.node import PI
 from bellcrank.program.idle import drop_idle_parameters
-from bellcrank.program.program import Loops, Program
+from bellcrank.program.loops import Loops
+from bellcrank.program.program import Program
 from bellcrank.program.scheduler import Scheduler
 from bellcrank.program.statements import (
     NOTHING,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from bellcrank.expr import ZERO
 from bellcrank.program.count import Count
-from bellcrank.program.program import Loops, Program
+from bellcrank.program.loops import Loops
+from bellcrank.program.program import Program
 from bellcrank.program.statements import count_section
 
 EVALUATIONS = {"rk2": 2, "rk4": 4, "euler": 2}

@@ -14,7 +14,6 @@ import numpy as np
 from bellcrank.expr import Expr, Symbol, symbols
 from bellcrank.program.count import Count, count
 from bellcrank.program.program import Program
-from bellcrank.program.statements import Call
 
 Array = np.ndarray[Any, Any]
 
@@ -68,15 +67,7 @@ class Writer(Protocol):
 
 def wanted_values(program: Program, routine: Any) -> list[int]:
     """Which values of a routine a program uses."""
-    sections = [
-        program.derivatives, program.outputs, program.closure, program.system, program.start, program.update, program.singular_rates,
-    ]  # fmt: skip
-    found: set[int] = set()
-    for section in sections:
-        for s in section.statements:
-            if isinstance(s, Call) and s.routine is routine:
-                found |= {i for i, t in enumerate(s.targets) if t is not None}
-    return sorted(found)
+    return sorted({i for _, call in program.calls[routine] for i, t in enumerate(call.targets) if t is not None})
 
 
 def routine_source(program: Program, routine: Any, language: str) -> str:

@@ -7,12 +7,16 @@ what all printers are compared against.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
-from bellcrank.expr import Expr, Symbol
+from bellcrank.expr import Symbol
 from bellcrank.program.count import Count
-from bellcrank.program.statements import NOTHING, Assign, Call, Scales, Section, count_section, dense_solve_count
+from bellcrank.program.functions import ALWAYS, KINDS, Function
+from bellcrank.program.loops import Loops
+from bellcrank.program.statements import NOTHING, Assign, Call, Section, count_section, dense_solve_count, needed
 
 
 @dataclass(frozen=True)
@@ -60,29 +64,84 @@ class Program:
         """The parameters that are given from outside; those of external routines follow them in `parameters`."""
         return self.parameters[: len(self.parameters) - len(self.entry.results)]
 
-    @property
-    def sections(self) -> tuple[Section, ...]:
-        """What a program for runs consists of; redundant systems for methods with multipliers are apart."""
-        every = (
-            self.constants,
-            self.derivatives,
-            self.outputs,
-            self.closure,
-            self.correct_q,
-            self.correct_u,
-            self.singular_rates,
-        )
-        return (*every, self.start, self.update, self.entry, self.echo)
+    @cached_property
+    def functions(self) -> Mapping[str, Function]:
+        """The functions of this program by name, in the order of printing; those that there are."""
+        present = {name for name in KINDS if name in ALWAYS or self._section(name).results}
+        if self.loops is not None and self.loops.correction is not None:
+            present |= {"correct_q", "correct_u"}  # also where there is nothing to be moved
+        labels = self._labels()
+        return {
+            name: Function(name, self._section(name), labels[name], kind)
+            for name, kind in KINDS.items()
+            if name in present
+        }
+
+    def functions_of(self, *equations: str) -> list[Function]:
+        """Those that runs with some kinds of equations of closed loops need: "minimal", "multipliers"."""
+        return [f for f in self.functions.values() if f.kind.equations in ("", *equations)]
+
+    def _section(self, name: str) -> Section:
+        section: Section = getattr(self, name)
+        return needed(section, self.derivatives.statements) if name == "outputs" else section
+
+    def _labels(self) -> dict[str, tuple[str, ...]]:
+        """What the results of each function are."""
+        q, u = self.coordinates, self.speeds
+        q_rates, rates = ([f"{s.name}'" for s in group] for group in (q, (*q, *u)))
+        kept, first = [s.name for s in self.inputs if s.kind == "kept"], len(self.start.results)
+        listed: dict[str, Iterable[str]] = {
+            "constants": [s.name for s in self.constant_symbols],
+            "derivatives": rates,
+            "outputs": self.output_names,
+            "start": kept[:first],
+            "update": kept[first:],
+            "entry": [s.name for s in self.parameters[len(self.given_parameters) :]],
+            "echo": self.echo_names,
+        }
+        if self.loops is not None:
+            listed["closure"] = self.loops.closure_labels(q, u)
+            listed["singular_rates"] = [*rates, "ratio of pivots"]
+            listed["system"] = [*q_rates, *self.loops.system_labels(u)]
+            listed["coordinate_rates"] = q_rates
+            if self.loops.correction is not None:
+                moved_q, moved_u = (
+                    [q[i].name for i in self.loops.correction.q],
+                    [u[i].name for i in self.loops.correction.u],
+                )
+                listed["correct_q"] = [f"to be taken from {name}" for name in moved_q]
+                listed["correct_u"] = [
+                    *(f"to be taken from {name}" for name in moved_u),
+                    *(f"pivot of {name}" for name in moved_u),
+                ]
+        return {name: tuple(x) for name, x in listed.items()}
 
     @property
     def given_inputs(self) -> tuple[Symbol, ...]:
         """The inputs that are given from outside; those kept from external routines follow them in `inputs`."""
         return tuple(s for s in self.inputs if s.kind != "kept")
 
+    @cached_property
+    def calls(self) -> Mapping[Any, list[tuple[Function, Call]]]:
+        """The calls of every routine, each with the function in which it stands."""
+        found: dict[Any, list[tuple[Function, Call]]] = {r: [] for r in self.routines}
+        for f in self.functions.values():
+            for s in f.section.statements:
+                if isinstance(s, Call):
+                    found.setdefault(s.routine, []).append((f, s))
+        return found
+
+    def argument_count(self, routine: Any) -> int:
+        """With how many arguments a routine is called; 0 if it is not."""
+        return next((len(call.arguments) for _, call in self.calls[routine]), 0)
+
     def in_rates(self, routine: Any) -> bool:
-        """Is an external routine called for the rates of the states?"""
-        sections = (self.derivatives, self.closure, self.singular_rates)
-        return any(isinstance(s, Call) and s.routine is routine for x in sections for s in x.statements)
+        """Is a routine called for the rates of the states?"""
+        return self.phase(routine) == 1
+
+    def phase(self, routine: Any) -> int:
+        """When a routine may change what it remembers: 1 with rates, 2 with outputs and kept values, if rates do not call it."""
+        return 1 if any(f.kind.phase == 1 for f, _ in self.calls[routine]) else 2
 
     @property
     def per_step(self) -> Count:
@@ -101,56 +160,6 @@ class Program:
     @property
     def constant_symbols(self) -> tuple[Symbol, ...]:
         return tuple(s.target for s in self.constants.statements if isinstance(s, Assign))
-
-
-@dataclass(frozen=True)
-class Correction:
-    """The correction of regular positions: only what depends on the rest is moved, by pivots in fixed order.
-
-    `q` and `u` are the places of the coordinates and speeds that are moved; `dq` and `du` what is taken from them; a pivot times its
-    scale is usually 1.
-    """
-
-    q: tuple[int, ...]
-    u: tuple[int, ...]
-    dq: tuple[Expr, ...]
-    du: tuple[Expr, ...]
-    pivots: tuple[Expr, ...]
-    pivot_scales: tuple[float, ...]
-
-
-@dataclass(frozen=True)
-class Loops:
-    """Constraints by name: positions g with their slopes G = dg/dq, speeds v (all rows) with J = dv/du."""
-
-    names: tuple[str, ...]  # of the rows of v
-    positions: tuple[str, ...]  # of the rows of g: loops, and the unit size of Euler parameters
-    g: tuple[Expr, ...]
-    G: tuple[tuple[Expr, ...], ...]
-    v: tuple[Expr, ...]
-    J: tuple[tuple[Expr, ...], ...]
-    scales: Scales
-    M: tuple[tuple[Expr, ...], ...]  # mass matrix of the tree, rows of its lower triangle
-    f: tuple[Expr, ...]
-    gamma: tuple[Expr, ...]  # J u' = gamma
-    correction: Correction | None = None
-
-    def flat(self) -> list[Expr]:
-        """g, G, v, J in one list, rows after each other."""
-        return [*self.g, *(x for row in self.G for x in row), *self.v, *self.flat_rows()]
-
-    @property
-    def paired(self) -> int:
-        """How many rows of g, from the first on, have their rates in the same rows of v; Euler parameters' have none."""
-        return sum(a == b for a, b in zip(self.names, self.positions, strict=False))
-
-    def flat_system(self) -> list[Expr]:
-        """M, f, J, gamma in one list."""
-        return [*(x for row in self.M for x in row), *self.f, *self.flat_rows(), *self.gamma]
-
-    def flat_rows(self) -> list[Expr]:
-        """J in one list."""
-        return [x for row in self.J for x in row]
 
 
 def _correction_count(correct_q: Section, correct_u: Section, pivots: int) -> Count:

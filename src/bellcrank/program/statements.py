@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from bellcrank.expr import Expr, Symbol
+from bellcrank.expr import Expr, Symbol, symbols
 from bellcrank.program.count import Count, count_expression
 
 
@@ -91,6 +91,22 @@ def statement_expressions(s: Statement) -> tuple[Expr, ...]:
     if isinstance(s, Reduce):
         return (*(x for row in (*s.mass, *s.rows) for x in row), *s.force, *s.right)
     return (*(x for row in s.matrix for x in row), *s.right)
+
+
+def statement_targets(s: Statement) -> tuple[Symbol, ...]:
+    """The symbols that a statement defines."""
+    return (s.target,) if isinstance(s, Assign) else tuple(t for t in s.targets if t is not None)
+
+
+def needed(section: Section, first: Iterable[Statement] = ()) -> Section:
+    """The section with those statements, of `first` and its own, that its results need, directly or by others that do."""
+    wanted = set(symbols(*section.results))
+    kept: list[Statement] = []
+    for s in reversed([*first, *section.statements]):
+        if any(t in wanted for t in statement_targets(s)):
+            kept.append(s)
+            wanted.update(symbols(*statement_expressions(s)))
+    return Section(tuple(kept[::-1]), section.results)
 
 
 def count_section(statements: Iterable[Statement], results: Iterable[Expr]) -> Count:

@@ -32,8 +32,9 @@ def watch_for(
         if name not in events:
             raise ModelError(f"stop={name!r}: no event has that name.{did_you_mean(name, events)}", loaded.name)
     columns = {"t": (0, 1.0)} | {x.name: (x.column, x.unit.factor) for x in loaded.interface.channels}
-    records = loaded.analysis.mechanism.description.parameters.values()
-    values = {r.name: float(r.value) for r in records if r.value is not None}
+    i = loaded.interface
+    known = (*i.parameters, *i.entered, *i.idle, *i.unused)
+    values = {x.name: x.default for x in known if x.default is not None}
     values.update({str(k): float(v) for k, v in (parameters or {}).items()})
     conditions = {n: read_condition(c, columns, values, n) for n, c in events.items()}
     return Watch(conditions, sorted(stop), [n for n, c in events.items() if is_strict(c)])

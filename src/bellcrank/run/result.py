@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.errors import RunError, did_you_mean
+from bellcrank.errors import RunError, did_you_mean, optional_package
 from bellcrank.files.choose import write_record
 from bellcrank.files.record import Channel, Record
 
@@ -102,14 +102,14 @@ class Run:
 
     def to_pandas(self) -> Any:
         """A DataFrame over time (needs pandas)."""
-        pandas = _optional("pandas")
+        pandas = optional_package("pandas", "files")
         frame = pandas.DataFrame(self.channels, index=pandas.Index(self.time, name="t"))
         frame.attrs["units"] = dict(self.units)
         return frame
 
     def to_xarray(self) -> Any:
         """A Dataset over time with units and labels as attributes (needs xarray)."""
-        xarray = _optional("xarray")
+        xarray = optional_package("xarray", "files")
         data = {
             name: ("t", values, {"units": self.units.get(name, ""), "long_name": self.labels.get(name, name)})
             for name, values in self.channels.items()
@@ -117,7 +117,7 @@ class Run:
         return xarray.Dataset(data, coords={"t": ("t", self.time, {"units": "s"})}, attrs={"title": self.name})
 
     def save(self, path: str | Path, binary: bool = False, classic: bool = False) -> Path:
-        """Writes all channels in the format of the ending: .csv, .erd, .parquet or .nc, with full precision.
+        """Writes all channels with full precision, in the format of the ending: .csv, .erd, .parquet, .nc ...
 
         `binary` and `classic` are layouts of ERD files: 64-bit samples beside the header, or the 32-bit ones of 1990.
         """
@@ -145,12 +145,3 @@ class Run:
         from bellcrank.run.draw import draw
 
         return draw([self], list(channels), against=against, path=path, **options)
-
-
-def _optional(package: str) -> Any:
-    import importlib
-
-    try:
-        return importlib.import_module(package)
-    except ImportError:
-        raise RunError(f"this needs the package {package}: pip install bellcrank[files]") from None

@@ -12,7 +12,7 @@ ENDED = "The run: "
 
 
 def read(path: str | Path) -> Run | ParsFile:
-    """What a file holds: a run (.csv, .erd, .parquet, .nc) or the lines of a parameter file (.par, .echo)."""
+    """What a file holds: a run (.csv, .erd, .parquet, .nc ...) or the lines of a parameter file (.par, .echo)."""
     if Path(path).suffix.lower() in (".par", ".echo"):
         return read_parsfile(path)
     return read_run(path)

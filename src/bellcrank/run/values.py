@@ -99,7 +99,7 @@ def input_signals(interface: Interface, given: Mapping[str, Any] | None, t_end: 
     """Every input over time in equation units; those that are sampled must cover a run until t_end."""
     given = mapping(given, "inputs")
     listed = {key_of(k): v for k, v in {**interface.run.inputs, **given}.items()}
-    known = interface.declared_inputs
+    known = [x.name for x in interface.signals]
     for name in given:
         if key_of(name) not in map(key_of, known):
             warn(f"inputs={{'{name}': ...}}: the model has no such input.{did_you_mean(str(name), known)}")

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bellcrank.errors import ModelError, RunError
-from bellcrank.files.tables import read_csv
+from bellcrank.files.csv_table import read_csv
+from bellcrank.files.record import guarded
 from bellcrank.study.read_values import read_inputs, read_measures, read_parts
 from bellcrank.study.reader import Reader
 from bellcrank.study.records import Definition, Given, ModelSpec, OutputSpec, PlotSpec, TableSpec
@@ -107,7 +108,7 @@ def _model(r: Reader, base: Path) -> ModelSpec:
 def _points(t: Reader, path: Path) -> dict[str, list[float]]:
     """The columns x and h of a CSV file, for a profile."""
     try:
-        record = read_csv(path)
+        record = guarded("read", path, lambda: read_csv(path))
     except RunError as error:
         t.problem(str(error))
         return {}

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import importlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,56 +9,26 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.errors import RunError
-from bellcrank.files.record import guarded
+from bellcrank.errors import RunError, optional_package
+from bellcrank.files import record as files
+from bellcrank.files.choose import write_table
 from bellcrank.study.pivot import Pivot, pivot
-from bellcrank.study.records import Definition
-from bellcrank.study.sampling import Value
-
-FINISHED = "finished"
+from bellcrank.study.rows import Column, Row, Rows
 
 
 @dataclass(frozen=True)
-class Column:
-    """Unit and words of a column."""
-
-    unit: str
-    label: str
-
-
-@dataclass(frozen=True)
-class Row:
-    """One run: its part, its values, its measures (None where it failed), and how it ended."""
-
-    part: str
-    values: dict[str, Value]
-    measures: dict[str, float | None]
-    ended: str
-
-    @property
-    def finished(self) -> bool:
-        return self.ended == FINISHED
-
-
-@dataclass(frozen=True)
-class StudyResult:
+class StudyResult(Rows):
     """All runs of a study. `result["sd"]` is a column as an array (nan where a run failed); `rows` are the runs.
 
-    `made` runs were made now, `found` ones lay in `folder` already; `seconds` were spent in all of them together. `notes` are what there is to know.
+    `made` runs were made now, `found` ones lay in `folder` already; `seconds` were spent in all of them together.
+    `notes` are what there is to know.
     """
 
-    definition: Definition
-    columns: dict[str, Column]
-    rows: tuple[Row, ...]
     folder: Path
     notes: tuple[str, ...]
     made: int
     found: int
     seconds: float
-
-    @property
-    def name(self) -> str:
-        return self.definition.name
 
     @property
     def units(self) -> dict[str, str]:
@@ -103,40 +71,20 @@ class StudyResult:
 
     def to_pandas(self) -> Any:
         """A DataFrame, a row for each run (needs pandas)."""
-        pandas = _package("pandas")
+        pandas = optional_package("pandas", "files")
         frame = pandas.DataFrame(list(self.table()), columns=self.heads)
         frame.attrs["units"] = self.units
         return frame
 
     def save(self, path: str | Path) -> Path:
-        """Writes the rows: .csv with a line of names and a line of units, or .parquet with units in the metadata of its columns."""
-        path = Path(path)
-        writers = {".csv": self._csv, ".parquet": self._parquet}
-        if path.suffix.lower() not in writers:
-            raise RunError(f"cannot save to '{path.name}': known endings are .csv and .parquet")
-        guarded("write", path, lambda: path.parent.mkdir(parents=True, exist_ok=True))
-        guarded("write", path, lambda: writers[path.suffix.lower()](path))
-        return path
-
-    def _csv(self, path: Path) -> None:
-        with path.open("w", newline="", encoding="utf-8") as stream:
-            writer = csv.writer(stream)
-            writer.writerow(self.heads)
-            writer.writerow([self.columns[h].unit if h in self.columns else "" for h in self.heads])
-            writer.writerows([_cell(x) for x in row] for row in self.table())
-
-    def _parquet(self, path: Path) -> None:
-        arrow, parquet = _package("pyarrow"), _package("pyarrow.parquet")
+        """Writes the rows with their units, in the format of the ending: .csv, .parquet ..."""
         rows = list(self.table())
-        fields, arrays = [], []
-        for i, head in enumerate(self.heads):
-            values = [row[i] for row in rows]
-            words = any(isinstance(x, str) for x in values)
-            kind = arrow.string() if words else arrow.float64()
-            column = self.columns.get(head, Column("", ""))
-            fields.append(arrow.field(head, kind, metadata={"unit": column.unit, "label": column.label}))
-            arrays.append(arrow.array([x if x is None else str(x) if words else float(x) for x in values], type=kind))
-        parquet.write_table(arrow.table(arrays, schema=arrow.schema(fields, metadata={"title": self.name})), str(path))
+        known = (self.columns.get(head, Column("", "")) for head in self.heads)
+        columns = tuple(
+            files.Column(head, [row[i] for row in rows], c.unit, c.label)
+            for i, (head, c) in enumerate(zip(self.heads, known, strict=True))
+        )
+        return write_table(path, files.Table(self.name, columns))
 
     def tables(self) -> list[Pivot]:
         """The [[tables]] of the study."""
@@ -161,17 +109,6 @@ class StudyResult:
             "tables": [t.as_dict() for t in self.tables()],
             "notes": list(self.notes),
         }
-
-
-def _cell(x: Any) -> str:
-    return "" if x is None else repr(float(x)) if isinstance(x, float) else str(x)
-
-
-def _package(name: str) -> Any:
-    try:
-        return importlib.import_module(name)
-    except ImportError:
-        raise RunError(f"this needs the package {name.split('.')[0]}: pip install 'bellcrank[files]'") from None
 
 
 def numeric(values: Sequence[Any]) -> bool:

@@ -17,8 +17,9 @@ from bellcrank.expr.text import evaluate_syntax
 from bellcrank.model.records import LoopRecord
 from bellcrank.verify import jets
 from bellcrank.verify.bodies import Machine, Motion
-from bellcrank.verify.formulas import CannotEvaluate, Formulas, syntax_of
+from bellcrank.verify.formulas import CannotEvaluate, syntax_of
 from bellcrank.verify.jets import Jet, Value
+from bellcrank.verify.mechanics import Formulas
 
 RANK = 1e-8  # of the largest singular value: smaller ones are zero
 SINGULAR = 1e-3  # those between are too near to zero for a fair check

@@ -151,8 +151,9 @@ def external_calls(program: Program, outside: Iterable[str] = ()) -> dict[Any, E
         if isinstance(routine, Table):
             continue
         if (routine.known_in("c") or routine.fortran) and routine.name.lower() not in away:
-            when = 1 if program.in_rates(routine) else 2
-            calls[routine] = ExternalCall(routine, -1, offset, external_name(routine), when, not routine.known_in("c"))
+            calls[routine] = ExternalCall(
+                routine, -1, offset, external_name(routine), program.phase(routine), not routine.known_in("c")
+            )
             offset += routine.memory or 0
         else:
             calls[routine] = ExternalCall(routine, number, 0, None)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from bellcrank.emit.c import job
 from bellcrank.emit.c.source import LONGEST, NO_WORDS, Words, _Source, template
-from bellcrank.emit.schedule import BEST, Options, needed
+from bellcrank.emit.schedule import BEST, Options
 from bellcrank.program.program import Program
+from bellcrank.program.statements import Section, needed
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,7 @@ def rigid_source(
     """The program as C source, with runs of rigid wheels."""
     results = tuple(program.outputs.results[i] for w in wheels for i in w.facts)
     observed = needed(replace(program.outputs, results=results), program.derivatives.statements)
-    return _RigidSource(program, words, options, outside, longest, wheels).text({"wheels_at": observed})
+    return _RigidSource(program, words, options, outside, longest, {"wheels_at": observed}, wheels).text()
 
 
 class _RigidSource(_Source):
@@ -54,9 +55,10 @@ class _RigidSource(_Source):
         options: Options,
         outside: Iterable[str],
         longest: int,
+        extra: Mapping[str, Section],
         wheels: Sequence[RigidWheel],
     ) -> None:
-        super().__init__(program, words, options, outside, longest)
+        super().__init__(program, words, options, outside, longest, extra)
         self.wheels = wheels
 
     def _with_loops(self, text: str) -> str:

@@ -8,22 +8,24 @@ time grows faster than the length of a function.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from importlib.resources import files
 from math import ceil
-from typing import TypeVar
+from typing import ClassVar, TypeVar
 
 from bellcrank.emit.c import job
 from bellcrank.emit.c.printer import CPrinter, external_calls
 from bellcrank.emit.c.tables import table_functions
 from bellcrank.emit.names import comment, safe_names
 from bellcrank.emit.routines import c_prototype, c_texts
-from bellcrank.emit.schedule import BEST, Options, Schedule, needed, schedule
+from bellcrank.emit.schedule import BEST, Options, Schedule, schedule
 from bellcrank.emit.steps import Angles, Step, step_expressions, step_targets, symbols_in
 from bellcrank.expr import ZERO, Expr, Func, Symbol, postorder
 from bellcrank.expr.table import Table
+from bellcrank.program.functions import Function
 from bellcrank.program.lookup import routine_source
-from bellcrank.program.program import Loops, Program
+from bellcrank.program.loops import Loops
+from bellcrank.program.program import Program
 from bellcrank.program.statements import Assign, Call, Reduce, Scales, Section, Solve
 
 LONGEST = 500  # statements in one function of several; twice as many may stay in one
@@ -83,13 +85,23 @@ def c_source(
     closed loops are those of methods for differential-algebraic equations.
     """
     source = _DaeSource if dae and program.loops is not None else _Source
-    return source(program, words, options, outside, longest).text(extra or {})
+    return source(program, words, options, outside, longest, extra or {}).text()
 
 
 class _Source:
     """One source file in the making."""
 
-    def __init__(self, program: Program, words: Words, options: Options, outside: Iterable[str], longest: int) -> None:
+    equations: ClassVar[str] = "minimal"
+
+    def __init__(
+        self,
+        program: Program,
+        words: Words,
+        options: Options,
+        outside: Iterable[str],
+        longest: int,
+        extra: Mapping[str, Section],
+    ) -> None:
         self.program, self.words, self.longest = program, words, longest
         self.groups = {"q": program.coordinates, "u": program.speeds, "p": program.parameters, "w": program.inputs}
         self.names = safe_names([s for group in self.groups.values() for s in group], OWN_NAMES)
@@ -98,58 +110,38 @@ class _Source:
         self.fixed = {s: f"c[{i}]" for i, s in enumerate(program.constant_symbols)}
         self.tables = table_functions([r for r in program.routines if isinstance(r, Table)])
         self.calls = external_calls(program, outside)
-        self.derivatives = schedule(program.derivatives, options, program.coordinates)
-        wanted = needed(program.outputs, program.derivatives.statements)
-        self.outputs = schedule(wanted, Options(critical_path=False))
-        self.closure = schedule(program.closure, options)
-        self.correction = [schedule(s, options) for s in (program.correct_q, program.correct_u)]
-        self.singular_rates = schedule(program.singular_rates, Options(critical_path=False))
-        own = {"start": program.start, "update": program.update, "entry": program.entry, "echo": program.echo}
-        plans = {name: schedule(x, Options(critical_path=False)) for name, x in own.items() if x.results}
-        self.once = {name: plan for name, plan in plans.items() if name in ("entry", "echo")}
-        self.kept = {name: plan for name, plan in plans.items() if name not in self.once}
+        functions = program.functions_of(self.equations)
+        self.functions = {f.name: f for f in (*functions, *(Function.extra(*item) for item in extra.items()))}
+        plain = Options(critical_path=False)
+        self.plans = {
+            f.name: schedule(
+                f.section,
+                options if f.kind.frequent else plain,
+                program.coordinates if f.name == "derivatives" else (),
+            )
+            for f in self.functions.values()
+            if f.name != "constants"
+        }
+        self.keeps = [name for name in ("start", "update") if name in self.functions]
 
     def printer(self) -> CPrinter:
         return CPrinter({**self.names, **self.fixed}, self.tables.names, self.calls)
 
-    def text(self, extra: Mapping[str, Section]) -> str:
+    def text(self) -> str:
         parts = [self._head(), self._helpers(), *self.tables.text, self._externals(), self._constants()]
-        rates = {
-            "qd": [f"{s.name}'" for s in self.program.coordinates],
-            "ud": [f"{s.name}'" for s in self.program.speeds],
-        }
-        parts += [
-            "/* ---- rates of coordinates and speeds */\n",
-            self._function("derivatives", self.derivatives, rates),
-        ]
-        channels = {"out": self.program.output_names}
-        parts += ["/* ---- further channels */\n", self._function("outputs", self.outputs, channels)]
-        if self.program.loops is not None:
-            rows = {"out": _rows(self.program, self.program.loops)}
-            parts += ["/* ---- constraints of closed loops */\n", self._function("closure", self.closure, rows, True)]
-            parts += self._looped(self.program.loops, rates)
-        for name, plan in (self.kept | self.once).items():
-            parts.append(self._function(name, plan, {"out": self._kept_names(name)}))
-        for name, section in extra.items():
-            stored = {"out": [f"{name} {i}" for i in range(1, len(section.results) + 1)]}
-            parts.append(self._function(name, schedule(section, Options(critical_path=False)), stored))
-        parts.append(self._run())
-        return "\n".join(p for p in parts if p)
+        for name, plan in self.plans.items():
+            f = self.functions[name]
+            stores = {"out": f.labels}
+            if name == "derivatives":
+                n_q = len(self.program.coordinates)
+                stores = {"qd": f.labels[:n_q], "ud": f.labels[n_q:]}
+            parts += [
+                f"/* ---- {f.kind.what} */\n",
+                self._function(_C_NAMES.get(name, name), plan, stores, f.kind.sparse),
+            ]
+        return "\n".join(p for p in [*parts, self._run()] if p)
 
     # ---- parts of the file
-
-    @property
-    def _loop_calls(self) -> tuple[str, ...]:
-        return _CLOSURE
-
-    def _looped(self, loops: Loops, rates: Mapping[str, Sequence[str]]) -> list[str]:
-        """What a run with closed loops calls besides `closure`."""
-        singular_rates = {"out": [*rates["qd"], *rates["ud"], "ratio of pivots"]}
-        return [
-            *self._correction(loops),
-            "/* ---- rates near singular positions */\n",
-            self._function("singular_rates", self.singular_rates, singular_rates),
-        ]
 
     def _head(self) -> str:
         p, count = self.program, self.program.count
@@ -162,12 +154,7 @@ class _Source:
             " Bellcrank; equation units: rad and",
             "   consistent units of length, mass and time. Units below are the user's.",
             "",
-            "   constants(p, c)                               what follows from the parameters alone",
-            "   derivatives(t, q, u, p, c, w, qd, ud, x)      rates of all coordinates and speeds",
-            "   outputs(t, q, u, p, c, w, out, x)             further channels",
-            *(self._loop_calls if p.loops is not None else ()),
-            *(_KEPT_CALLS if self.kept else ()),
-            *(_ONCE_CALLS[name] for name in self.once),
+            *(f"   {_call(f.name):45} {f.kind.what}" for f in self.functions.values()),
             "   run(job)                                      a whole run with a fixed step",
             "",
         ]
@@ -196,16 +183,8 @@ class _Source:
     def _helpers(self) -> str:
         """Routines that the statements call."""
         used = set()
-        plans = (
-            self.derivatives,
-            self.outputs,
-            self.closure,
-            *self.correction,
-            self.singular_rates,
-            *(self.kept | self.once).values(),
-        )
-        steps = [s for plan in plans for s in plan.steps]
-        for node in postorder([e for s in self.program.sections for e in _roots(s)]):
+        steps = [s for plan in self.plans.values() for s in plan.steps]
+        for node in postorder([e for f in self.functions.values() for e in _roots(f.section)]):
             if isinstance(node, Func) and node.function is None:
                 used.add(node.name)
         parts = [_HELPERS[name] for name in ("sign", "min", "max") if name in used]
@@ -328,46 +307,23 @@ class _Source:
         setting = "    if (set_inputs(job, t, w))\n        return INPUT_FAILED;\n" if self.program.given_inputs else ""
         return text.replace("@INPUTS@", f"\n{inputs}").replace("@SET@", setting)
 
-    def _kept_names(self, section: str) -> list[str]:
-        if section == "echo":
-            return list(self.program.echo_names)
-        if section == "entry":
-            return [s.name for s in self.program.parameters[len(self.program.given_parameters) :]]
-        kept = [s.name for s in self.program.inputs if s.kind == "kept"]
-        first = len(self.program.start.results)
-        return kept[:first] if section == "start" else kept[first:]
-
     def _with_kept(self, text: str) -> str:
         """The run with values of external routines that are kept, or without."""
         pieces = dict.fromkeys(_KEPT, "")
-        if self.kept:
+        if self.keeps:
             hold, place = template("kept_values.c"), "N_I"
             for name, margin in (("start", "        "), ("update", "    ")):
                 lines: list[str] = []
-                if name in self.kept:
-                    n = len(self.kept[name].results)
+                if name in self.keeps:
+                    n = len(self.plans[name].results)
                     lines.append(f"{name}(t, y, y + N_Q, job->p, job->c, w, kept, job->externals);")
                     lines.append(f"memcpy(w + {place}, kept, {n}*sizeof *kept);")
                     place = f"N_I + {n}"
                 hold = hold.replace(f"@{name.upper()}@", "".join(f"{margin}{line}\n" for line in lines))
-            pieces = {**_KEPT, "HOLD": hold, "UPDATE": _KEPT["UPDATE"] if "update" in self.kept else ""}
+            pieces = {**_KEPT, "HOLD": hold, "UPDATE": _KEPT["UPDATE"] if "update" in self.keeps else ""}
         for name, piece in pieces.items():
             text = text.replace(f"@{name}@", piece)
         return text
-
-    def _correction(self, loops: Loops) -> list[str]:
-        """The correction of regular positions."""
-        if loops.correction is None:
-            return []
-        q, u = ([s.name for s in group] for group in (self.program.coordinates, self.program.speeds))
-        moved_q = [f"to be taken from {q[i]}" for i in loops.correction.q]
-        moved_u = [f"to be taken from {u[i]}" for i in loops.correction.u]
-        pivots = [f"pivot of {u[i]}" for i in loops.correction.u]
-        return [
-            "/* ---- correction of closed loops in regular positions */\n",
-            self._function("correct_q", self.correction[0], {"out": moved_q}),
-            self._function("correct_u", self.correction[1], {"out": [*moved_u, *pivots]}),
-        ]
 
     def _with_loops(self, text: str) -> str:
         """The run with what closed loops ask for, or without."""
@@ -395,32 +351,7 @@ class _Source:
 class _DaeSource(_Source):
     """The same with runs by a method for differential-algebraic equations."""
 
-    def __init__(self, program: Program, words: Words, options: Options, outside: Iterable[str], longest: int) -> None:
-        empty = Section((), ())
-        program = replace(program, correct_q=empty, correct_u=empty, singular_rates=program.system)
-        super().__init__(program, words, options, outside, longest)
-
-    @property
-    def _loop_calls(self) -> tuple[str, ...]:
-        return _REDUNDANT
-
-    def _looped(self, loops: Loops, rates: Mapping[str, Sequence[str]]) -> list[str]:
-        names, u = loops.names, [s.name for s in self.program.speeds]
-        stored = [
-            *rates["qd"],
-            *(f"M: {a}, {b}" for i, a in enumerate(u) for b in u[: i + 1]),
-            *(f"f: {a}" for a in u),
-            *(f"J: {row}, {a}" for row in names for a in u),
-            *(f"gamma: {row}" for row in names),
-            *loops.positions,
-            *(f"{row}: speed" for row in names),
-        ]
-        coordinate_rates = schedule(self.program.coordinate_rates, Options(critical_path=False))
-        return [
-            "/* ---- redundant equations: q', M (lower triangle), f, J, gamma, g, v; and q' alone */\n",
-            self._function("system_at", self.singular_rates, {"out": stored}, True),
-            self._function("coordinate_rates", coordinate_rates, {"out": rates["qd"]}),
-        ]
+    equations = "multipliers"
 
     def _null_space(self, scales: Scales) -> list[str]:
         lines = [
@@ -479,18 +410,6 @@ def _cut(steps: Sequence[T], longest: int) -> list[Sequence[T]]:
 
 def _roots(section: Section) -> list[Expr]:
     return [e for s in section.statements for e in step_expressions(s)] + list(section.results)
-
-
-def _rows(program: Program, loops: Loops) -> list[str]:
-    """What `closure` stores, as `Loops.flat` lists it."""
-    q, u = ([s.name for s in group] for group in (program.coordinates, program.speeds))
-    positions = loops.positions
-    return [
-        *positions,
-        *(f"{name}: slope by {s}" for name in positions for s in q),
-        *(f"{name}: speed" for name in loops.names),
-        *(f"{name}: speed, slope by {s}" for name in loops.names for s in u),
-    ]
 
 
 _CORRECTION_CALL = """    if (!job->wary && (failed = correct_dependent(job, h, end, next, w)) <= 0)
@@ -604,22 +523,13 @@ def _void(unused: set[str]) -> list[str]:
     return [f"(void){a};" for a in sorted(unused)]
 
 
-_CLOSURE = (
-    "   closure(t, q, u, p, c, w, out, x)             residuals of closed loops and their slopes",
-    "   singular_rates(t, q, u, p, c, w, out, x)      rates near singular positions, and how near they are",
-)
-_REDUNDANT = (
-    _CLOSURE[0],
-    "   system_at(t, q, u, p, c, w, out, x)           redundant equations with multipliers",
-    "   coordinate_rates(t, q, u, p, c, w, out, x)    rates of coordinates alone",
-)
-_KEPT_CALLS = (
-    "   start, update(t, q, u, p, c, w, out, x)       the last of w: values of external routines kept over a run, over a step",
-)
-_ONCE_CALLS = {
-    "entry": "   entry(t, q, u, p, c, w, out, x)               the last of p: parameters that external routines give",
-    "echo": "   echo(t, q, u, p, c, w, out, x)                what external routines give to the echo of a run",
-}
+def _call(name: str) -> str:
+    """How a function is called, for comments."""
+    results = {"derivatives": "qd, ud"}.get(name, "out")
+    return "constants(p, c)" if name == "constants" else f"{_C_NAMES.get(name, name)}(t, q, u, p, c, w, {results}, x)"
+
+
+_C_NAMES = {"system": "system_at"}  # the C library has a function `system`
 _LOOPS = {  # in the template of a run
     "STATUS": ", NOT_CLOSED",
     "CLOSED": "",

@@ -15,22 +15,17 @@ from bellcrank.emit.c.tables import spline_pieces, surface_pieces
 from bellcrank.emit.fortran.printer import FortranPrinter, fortran_names, numbers, wrapped
 from bellcrank.emit.names import comment, identifier
 from bellcrank.emit.routines import external_name, fortran_interfaces, fortran_texts
-from bellcrank.emit.schedule import needed
 from bellcrank.emit.steps import step_targets
 from bellcrank.expr import Expr, Func, Symbol, postorder
 from bellcrank.expr.table import Table
+from bellcrank.program.functions import Function
 from bellcrank.program.lookup import routine_source
 from bellcrank.program.null_space import SINGULAR
 from bellcrank.program.program import Program
 from bellcrank.program.statements import Assign, Reduce, Scales, Section, Solve, Statement, statement_expressions
 
 TIME = Symbol("t", "time")
-ONCE = {  # sections that are called once: before a run, with its echo, or after each step
-    "entry": "parameters that external routines give",
-    "start": "values of external routines that are kept over a run",
-    "update": "values of external routines that are kept over a step",
-    "echo": "what external routines give to the echo of a run",
-}
+VALUES = ("start", "update", "entry", "echo")  # in Fortran with `_values`: entry is a word of the language
 OWN_NAMES = frozenset((
     "t", "y", "p", "c", "w", "k", "z", "out", "rate", "dp", "n_q", "n_u", "n_s", "n_p", "n_c", "n_w", "n_out", "n_g",
     "n_v", "n_i", "n_memory", "entry_values", "start_values", "update_values", "echo_values", "memory", "live", "constants", "derivatives", "outputs", "closure", "singular_rates", "inertias",
@@ -54,7 +49,8 @@ class _Source:
     """One module in the making."""
 
     def __init__(self, program: Program, words: Words, longest: int, extra: Mapping[str, Section]) -> None:
-        self.program, self.words, self.longest, self.extra = program, words, longest, extra
+        self.program, self.words, self.longest = program, words, longest
+        self.functions = [*program.functions_of("minimal"), *(Function.extra(*item) for item in extra.items())]
         states = (*program.coordinates, *program.speeds)
         self.groups = {"y": states, "p": program.parameters, "w": program.inputs}
         self.names = fortran_names([s for group in self.groups.values() for s in group], OWN_NAMES)
@@ -72,27 +68,11 @@ class _Source:
 
     def text(self) -> str:
         parts = [self._head(), "contains", "", self._constants()]
-        parts.append(self._routine("derivatives", "rate", self.program.derivatives, "rates of coordinates and speeds"))
-        wanted = needed(self.program.outputs, self.program.derivatives.statements)
-        parts.append(self._routine("outputs", "out", wanted, "further channels"))
-        if self.program.loops is not None:
-            parts.append(
-                self._routine("closure", "out", self.program.closure, "constraints of closed loops: g, G, v, J")
-            )
-            if self.program.loops.correction is not None:
-                what = "what dependent coordinates are to be moved by in regular positions"
-                parts.append(self._routine("correct_q", "out", self.program.correct_q, what))
-                parts.append(
-                    self._routine("correct_u", "out", self.program.correct_u, "the same for speeds, then the pivots")
-                )
-            what = "rates near singular positions, then the ratio of pivots"
-            parts.append(self._routine("singular_rates", "out", self.program.singular_rates, what))
-        for name, what in ONCE.items():
-            section: Section = getattr(self.program, name)
-            if section.results:
-                parts.append(self._routine(f"{name}_values", "out", section, what))
-        for name, section in self.extra.items():
-            parts.append(self._routine(name, "out", section, f"{name}, one after another"))
+        for f in self.functions:
+            if f.name != "constants":
+                name = f"{f.name}_values" if f.name in VALUES else f.name
+                result = "rate" if f.name == "derivatives" else "out"
+                parts.append(self._routine(name, result, f.section, f.kind.what))
         parts += [self._helpers(), *self._externals(), "end module model", ""]
         return "\n".join(p for p in parts if p)
 
@@ -178,7 +158,7 @@ class _Source:
 
     def _printer(self) -> FortranPrinter:
         names = {**self.names, **self.fixed, TIME: "t"}
-        whens = {r: 1 if self.program.in_rates(r) else 2 for r in self.externals}
+        whens = {r: self.program.phase(r) for r in self.externals}
         return FortranPrinter(names, self.calls, self.offsets, whens)
 
     def _loads(self, roots: Iterable[Expr], printer: FortranPrinter) -> list[str]:
@@ -232,7 +212,7 @@ class _Source:
 
     def _helpers(self) -> str:
         p = self.program
-        sections = p.sections
+        sections = [f.section for f in self.functions]
         roots = [e for s in sections for x in s.statements for e in statement_expressions(x)]
         roots += [r for s in sections for r in s.results]
         used = {n.name for n in postorder(roots) if isinstance(n, Func) and n.function is None}

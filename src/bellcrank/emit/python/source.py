@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from bellcrank.emit.printer import ATOM, Piece, Printer
-from bellcrank.emit.schedule import needed
 from bellcrank.expr import Expr, Func, Symbol
 from bellcrank.program import null_space
+from bellcrank.program.functions import Function
 from bellcrank.program.program import Program
 from bellcrank.program.statements import Assign, Call, Reduce, Section, Solve, Statement
 
@@ -111,10 +111,14 @@ class PythonPrinter(Printer):
 
 
 def python_source(
-    program: Program, labels: Mapping[str, str] | None = None, extra: Mapping[str, Section] | None = None
+    program: Program,
+    labels: Mapping[str, str] | None = None,
+    extra: Mapping[str, Section] | None = None,
+    equations: Sequence[str] = ("minimal",),
 ) -> str:
-    """The program as a Python module; `extra` are further functions by name."""
+    """The program as a Python module; `extra` are further functions by name, `equations` those of closed loops."""
     labels = labels or {}
+    functions = [*program.functions_of(*equations), *(Function.extra(*item) for item in (extra or {}).items())]
     names: dict[Symbol, str] = {Symbol("t", "time"): "t"}
     for letter, listed in (
         ("q", program.coordinates),
@@ -125,7 +129,7 @@ def python_source(
         names.update({s: f"{letter}[{i}]" for i, s in enumerate(listed)})
     names.update({s: f"c[{i}]" for i, s in enumerate(program.constant_symbols)})
     printer = PythonPrinter(names, program.routines)
-    solved = any(isinstance(s, Solve) for x in (program.derivatives, program.outputs) for s in x.statements)
+    solved = any(isinstance(s, Solve) for f in functions for s in f.section.statements)
     imports = LINEAR_SOLVE if solved else ""
     if program.loops is not None:
         imports += "\n" + inspect.getsource(null_space).partition('"""\n\n')[2]
@@ -145,23 +149,12 @@ def python_source(
     ]
     lines.append("")
     lines += _constants(program, printer)
-    lines += _function("derivatives", program.derivatives, printer, len(program.coordinates))
-    lines += _function("outputs", needed(program.outputs, program.derivatives.statements), printer)
-    if program.loops is not None:
-        lines += _function("closure", program.closure, printer)
-        lines += _function("correct_q", program.correct_q, printer)
-        lines += _function("correct_u", program.correct_u, printer)
-        lines += _function("singular_rates", program.singular_rates, printer)
-    for name, section in _further(program):
-        lines += _function(name, section, printer) if section.results else []
-    for name, section in (extra or {}).items():
-        lines += _function(name, section, printer)
+    for f in functions:
+        if f.name != "constants":
+            lines += _function(
+                f.name, f.section, printer, len(program.coordinates) if f.name == "derivatives" else None
+            )
     return "\n".join(lines) + "\n"
-
-
-def _further(program: Program) -> tuple[tuple[str, Section], ...]:
-    """What is called once: before a run, with its echo, or after each step."""
-    return ("entry", program.entry), ("start", program.start), ("update", program.update), ("echo", program.echo)
 
 
 def _safe(text: str) -> str:

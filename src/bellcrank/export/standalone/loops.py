@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from bellcrank.emit.schedule import needed
 from bellcrank.program.program import Program
-from bellcrank.program.statements import Reduce, Section
+from bellcrank.program.statements import Reduce, Section, needed
 
 
 def inertia_functions(program: Program) -> dict[str, Section]:

@@ -1,0 +1,392 @@
+"""Builder: what a user's calls become.
+
+Each call writes a record of the description, or the sentence that says what is wrong with it.
+
+In:  names, formulas as text or objects, numbers, vectors. Out: a `Description`, which `model` checks and freezes, and
+handles. Nothing is resolved here, so the order of calls does not matter. Wheels and linkages, which are several
+records each, stand in modules of their own, over the Builder.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from bellcrank.describe.handles import BodyHandle, ForceHandle, PointHandle
+from bellcrank.errors import ModelError, counted, mapping
+from bellcrank.expr import Expr, Symbol
+from bellcrank.expr.table import Table
+from bellcrank.expr.text import Syntax, postorder_syntax
+from bellcrank.model.check import joint_states
+from bellcrank.model.formula import Formula, to_syntax
+from bellcrank.model.records import (
+    BodyRecord,
+    ConstraintRecord,
+    Description,
+    External,
+    ForceRecord,
+    LoopRecord,
+    OutputRecord,
+    ParameterRecord,
+    PointRecord,
+    StateRecord,
+    VariableRecord,
+)
+from bellcrank.model.scope import MECHANICAL, Scope
+from bellcrank.units import unit_system
+
+PLACES = ("derivatives", "update", "output", "init", "input", "echo")  # where external routines are called
+MACHINE = MECHANICAL.keys() - {"q", "u"}  # functions whose value needs the whole machine
+
+
+class Builder:
+    """A description that grows by calls; problems are collected, to be told together."""
+
+    def __init__(self, name: str, units: str = "mks", axes: str | None = None) -> None:
+        self.description = Description(name_of(name, "system"), unit_system(units).name, axes)
+        self.inertial = BodyHandle("n", [], [])
+        if axes is not None and str(axes).lower().split()[:1] not in (["sae"], ["iso"]):
+            self._problem(f"axes={axes!r} is not known; it is 'SAE', 'ISO 8855' or None.")
+
+    def _problem(self, sentence: str) -> None:
+        self.description.problems.append(sentence)
+
+    @property
+    def name(self) -> str:
+        return self.description.name
+
+    # ---- bodies and points
+
+    def add_body(
+        self,
+        name: str,
+        parent: BodyHandle | str | None = None,
+        *,
+        label: str | None = None,
+        mass: Any = None,
+        inertia: Any = None,
+        translate: Any = (),
+        rotate: Any = (),
+        rotation_axis: Any = None,
+        reference_axis: Any = None,
+        joint_at: Any = (0, 0, 0),
+        cm: Any = (0, 0, 0),
+        coordinates_of: BodyHandle | str | None = None,
+        small_angles: Any = False,
+        small_translations: Any = False,
+    ) -> BodyHandle:
+        """Adds a body carried by `parent` (default: the ground) through 0 to 3 translations, then 0, 1 or 3 rotations.
+
+        `translate`: directions in the parent; `rotate`: axes of the new body, or "euler-parameters"; an axis is 1, 2, 3
+        or three components. `joint_at` is measured in the parent, `cm` in the body. Mass and inertia default to
+        parameters named after the body.
+        """
+        record = BodyRecord(
+            name_of(name, "body"), parent, label, mass, inertia, translate, rotate, rotation_axis, reference_axis,
+            joint_at, cm, coordinates_of, small_angles, small_translations,
+        )  # fmt: skip
+        self.description.bodies.append(record)
+        q, u = joint_states(record)
+        return BodyHandle(name, q, u)
+
+    def add_point_mass(self, name: str, parent: BodyHandle | str | None = None, **options: Any) -> BodyHandle:
+        """Adds a body without rotation and without inertia; `translate` defaults to all three axes."""
+        options.setdefault("translate", (1, 2, 3))
+        return self.add_body(name, parent, inertia=0, **options)
+
+    def add_point(
+        self,
+        name: str,
+        body: BodyHandle | str | None = None,
+        at: Any = (0, 0, 0),
+        coordinates_of: BodyHandle | str | None = None,
+        label: str | None = None,
+    ) -> PointHandle:
+        """Adds a point fixed in a body (default: the ground)."""
+        self.description.points.append(PointRecord(name_of(name, "point"), body, at, coordinates_of, label))
+        return PointHandle(name)
+
+    # ---- forces
+
+    def add_force(
+        self,
+        name: str,
+        *,
+        magnitude: Any,
+        direction: Any,
+        at: Any,
+        against: Any = None,
+        label: str | None = None,
+        dummies: tuple[str, str, str] = ("x", "x0", "v"),
+    ) -> ForceHandle:
+        """A force on the body of point `at`, the opposite one on the body of `against`, both through the point `at`.
+
+        In the magnitude, x = direction . (at - against), x0 its nominal value, v = direction . (their relative
+        velocity).
+        """
+        along = self._vector(direction)
+        name = name_of(name, "force")
+        self.description.forces.append(ForceRecord("force", name, magnitude, along, at, against, label, dummies))
+        return ForceHandle(name)
+
+    def add_strut(
+        self,
+        name: str,
+        *,
+        magnitude: Any,
+        between: Sequence[Any],
+        label: str | None = None,
+        dummies: tuple[str, str, str] = ("x", "x0", "v"),
+    ) -> ForceHandle:
+        """A force along the line between two points; positive pushes them apart. x is their distance, v its rate."""
+        name = name_of(name, "strut")
+        if not isinstance(between, tuple | list) or len(between) != 2:
+            self._problem(f"strut '{name}': between={between!r} must be two points.")
+            between = ("o", "o")
+        first, second = between
+        self.description.forces.append(ForceRecord("strut", name, magnitude, None, first, second, label, dummies))
+        return ForceHandle(name)
+
+    def add_moment(
+        self, name: str, *, magnitude: Any, direction: Any, on: Any, against: Any = None, label: str | None = None
+    ) -> ForceHandle:
+        """A moment on a body, the opposite one on `against` (default: the ground)."""
+        along = self._vector(direction)
+        name = name_of(name, "moment")
+        self.description.forces.append(ForceRecord("moment", name, magnitude, along, on, against, label))
+        return ForceHandle(name)
+
+    def add_gravity(self, direction: Any = None, g: Any = "g") -> None:
+        """Uniform gravity along `direction` (default: down, by the axes convention). The parameter g has the standard
+        value.
+        """
+        if self.description.gravity is not None:
+            self._problem("gravity is given twice: call add_gravity() once.")
+        self.description.gravity = (self._vector(direction), g)
+        if isinstance(g, str) and g.isidentifier() and self._parameter(g).value is None:
+            self._parameter(g).value = unit_system(self.description.units).gees
+            self._parameter(g).units = self._parameter(g).units or f"{unit_system(self.description.units).length}/s2"
+            self._parameter(g).label = self._parameter(g).label or "acceleration of gravity"
+
+    # ---- constraints
+
+    def add_constraint(self, expression: Any, eliminate: Any = None, label: str | None = None) -> None:
+        """Demands that the expression be zero. It must be linear in the speeds; `eliminate` names the one to remove."""
+        self.description.constraints.append(ConstraintRecord(expression, eliminate, label))
+
+    def close_loop(
+        self,
+        p: Any,
+        r: Any,
+        directions: Sequence[Any] = (),
+        *,
+        joint: str | None = None,
+        axis: Any = None,
+        length: Any = None,
+        label: str | None = None,
+    ) -> None:
+        """Closes a kinematic loop between two points of different bodies.
+
+        Either `directions`: the points do not move apart along these vectors; or `joint`: pin, ball, slider,
+        cylindrical, universal, planar (these but ball with `axis`, a vector fixed in p's body) or rod (a constant
+        distance, `length` or the nominal one).
+        """
+        along = tuple(self._vector(d) for d in directions)
+        self.description.loops.append(LoopRecord(p, r, along, joint, self._vector(axis), length, label))
+
+    def _vector(self, given: Any) -> Any:
+        """A vector expression as it stands; three components stand for one along the inertial axes."""
+        if isinstance(given, tuple | list | np.ndarray) and len(given) == 3:
+            parts = [Formula(to_syntax(c)) * self.inertial[i] for i, c in enumerate(given, 1)]
+            return parts[0] + parts[1] + parts[2]
+        return given
+
+    # ---- parameters, variables, definitions
+
+    def _parameter(self, name: str) -> ParameterRecord:
+        return self.description.parameters.setdefault(name_of(name, "parameter").lower(), ParameterRecord(name))
+
+    def add_parameter(
+        self, name: str, value: float | None = None, units: str | None = None, label: str | None = None
+    ) -> Expr:
+        """Declares a parameter (default value in user units)."""
+        record = self._parameter(name)
+        if record.name != name:
+            self._problem(f"parameter '{name}': the name differs from '{record.name}' by case alone.")
+        record.value = record.value if value is None else value
+        record.units = units or record.units
+        record.label = label or record.label
+        return Symbol(name, "parameter")
+
+    def parameter(self, name: str) -> Expr:
+        """The parameter of that name as an expression."""
+        return Symbol(self._parameter(name).name, "parameter")
+
+    def set_defaults(self, values: Mapping[str, float] | None = None, **more: float) -> None:
+        """Default values of parameters, in user units."""
+        for name, value in {**mapping(values, "set_defaults"), **more}.items():
+            self._parameter(name).value = value
+
+    def set_units(self, values: Mapping[str, str] | None = None, **more: str) -> None:
+        """Units of parameters: dimension words ("F/L") or real units ("N/mm")."""
+        for name, text in {**mapping(values, "set_units"), **more}.items():
+            self._parameter(name).units = text
+
+    def set_labels(self, values: Mapping[str, str] | None = None, **more: str) -> None:
+        """What parameters mean, in words."""
+        for name, text in {**mapping(values, "set_labels"), **more}.items():
+            self._parameter(name).label = text
+
+    def require_positive(self, *names: str) -> None:
+        """Parameters that make no sense unless they are positive: a run with another value is refused."""
+        for name in names:
+            self._parameter(name).positive = True
+
+    def expr(self, text: str) -> Expr | Formula:
+        """The expression that a text stands for; with vectors or velocities in it, a formula that is read later."""
+        scope = Scope(self.description)
+        for record in self.description.bodies:
+            scope.by_body[record.name.lower()] = joint_states(record)
+        syntax = to_syntax(text)
+        if _needs_machine(syntax):
+            return Formula(syntax)
+        return scope.scalar(syntax)
+
+    def define(self, name: str, expression: Any) -> None:
+        """Names a scalar for later text."""
+        name_of(name, "definition")
+        if isinstance(expression, Table):
+            self.description.tables[name] = expression.named(name)
+        else:
+            self.description.definitions[name] = expression
+
+    def add_variable(self, name: str, units: str | None = None, label: str | None = None) -> Expr:
+        """Declares an input that is given at run time."""
+        self.description.variables.append(VariableRecord(name_of(name, "variable"), units, label))
+        return Symbol(name, "variable")
+
+    def add_state(self, name: str, rate: Any, units: str | None = None, label: str | None = None) -> Expr:
+        """Declares a state of your own, such as a lag or the deflection of a bristle; `rate` is its time derivative.
+
+        It is zero at the start unless `initial` says otherwise, and is integrated and written like a coordinate. The
+        rate may contain everything but accelerations and fm().
+        """
+        self.description.states.append(StateRecord(name_of(name, "state"), rate, units, label))
+        return Symbol(name, "coordinate")
+
+    def add_external(
+        self,
+        name: str,
+        *,
+        arguments: Sequence[Any] = (),
+        returns: Sequence[str] | str | int | None = None,
+        memory: int | None = None,
+        when: str = "derivatives",
+        python: Callable[..., Any] | None = None,
+        c: str | None = None,
+        fortran: str | None = None,
+    ) -> None:
+        """Declares an external routine.
+
+        Without `returns` it is a function in formulas, called with as many arguments as named here. With `returns`,
+        these names are variables that the routine sets, and `arguments` are the expressions it is called with. With
+        `memory`, the routine gets an array of that length as last argument, which keeps its values between steps.
+
+        `when` it is called: with "derivatives"; once per step ("update"), once per run ("init"), or for "output"
+        alone; at "input", when the parameters have been read, of which it gives further ones; or when the "echo" is
+        written, to which it gives values.
+        """
+        name_of(name, "external")
+        called = f"external '{name}'"
+        if when not in PLACES:
+            known = ", ".join(f"'{x}'" for x in PLACES)
+            self._problem(f"{called}: when={when!r} is not known; it is one of {known}.")
+        if memory is not None and (not isinstance(memory, int) or isinstance(memory, bool) or memory < 1):
+            self._problem(f"{called}: memory={memory!r} must be a whole number of at least 1, or None.")
+        routine: Any = python
+        if routine is not None and not callable(routine):
+            self._problem(f"{called}: python={python!r} cannot be called.")
+        if isinstance(arguments, str):
+            self._problem(f"{called}: arguments={arguments!r} must be a tuple, such as ({arguments!r},).")
+        if isinstance(returns, int) and returns != 1:
+            self._problem(f"{called}: returns={returns!r} must be the names it sets.")
+        listed = () if returns is None or isinstance(returns, int) else returns
+        names = (listed,) if isinstance(listed, str) else tuple(listed)
+        self.description.externals.append(External(name, tuple(arguments), names, memory, when, python, c, fortran))
+
+    # ---- outputs, smallness, run
+
+    def add_output(
+        self,
+        expression: Any,
+        name: str,
+        label: str | None = None,
+        units: str | None = None,
+        body: Any = None,
+        generic: str | None = None,
+    ) -> None:
+        """Adds an output channel. Accelerations may occur."""
+        self.description.outputs.append(OutputRecord(expression, name_of(name, "output"), label, units, body, generic))
+
+    def add_outputs(self, *groups: str) -> None:
+        """Adds groups of channels: coordinates, speeds, forces, moments, energy, momentum, residuals."""
+        self.description.output_groups.extend(name_of(g, "group of outputs") for g in groups)
+
+    def small(self, *what: Any) -> None:
+        """Declares coordinates, speeds, variables or parameters small, of first order."""
+        self.description.small.extend(what)
+
+    def large(self, *what: Any) -> None:
+        """Declares parameters large: of order -1, so that large times small is not small."""
+        self.description.large.extend(what)
+
+    @property
+    def small_threshold(self) -> int:
+        """A term is dropped when its order is at least the leading order plus this (default 2)."""
+        return self.description.small_threshold
+
+    @small_threshold.setter
+    def small_threshold(self, value: int) -> None:
+        if not isinstance(value, int) or value < 1:
+            raise ModelError(f"small_threshold={value!r} must be a whole number of at least 1", self.name)
+        self.description.small_threshold = value
+
+    def set_run(
+        self,
+        *,
+        t_end: float | None = None,
+        step: float | None = None,
+        method: str | None = None,
+        output_every: int | None = None,
+        initial: Mapping[Any, float] | None = None,
+        inputs: Mapping[str, Any] | None = None,
+    ) -> None:
+        """What a run uses unless told otherwise. Times in s, initial values and inputs in user units."""
+        run = self.description.run
+        for key, value in {"t_end": t_end, "step": step, "method": method, "output_every": output_every}.items():
+            if value is not None:
+                setattr(run, key, value)
+        run.initial.update(mapping(initial, "initial"))
+        run.inputs.update(mapping(inputs, "inputs"))
+
+    def __repr__(self) -> str:
+        d = self.description
+        parts = (
+            counted(len(d.bodies), "body", "bodies"),
+            counted(len(d.forces), "force"),
+            counted(len(d.constraints) + len(d.loops), "constraint"),
+        )
+        return f"{type(self).__name__}({d.name!r}: {', '.join(parts)})"
+
+
+def name_of(given: Any, what: str) -> str:
+    """A name, which is text."""
+    if not isinstance(given, str):
+        raise ModelError(f"the name of a {what} is {given!r}; it must be text")
+    return given
+
+
+def _needs_machine(syntax: Syntax) -> bool:
+    return any(n.op == "unit" or (n.op == "call" and n.args[0].lower() in MACHINE) for n in postorder_syntax(syntax))

@@ -1,0 +1,31 @@
+"""What a kind of file is to everyone who writes, reads or lists files.
+
+A new kind is a module that ends with its `Format`, and its place in the list of `choose`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from bellcrank.files.record import Record, Table
+
+
+@dataclass(frozen=True)
+class Format:
+    """One kind of file, known by its `ending`.
+
+    Writers and readers take a path and may fail with OSError; what cannot be opened is told by `choose`.
+    """
+
+    name: str
+    ending: str
+    write: Callable[..., None]
+    read: Callable[[Path], Record]
+    layouts: tuple[str, ...] = ()
+    """Options of `write` that choose another layout."""
+    write_table: Callable[[Path, Table], None] | None = None
+    """Writes the rows of a study, where the format can hold words beside numbers."""
+    needs: str = ""
+    """A package that is not always installed."""

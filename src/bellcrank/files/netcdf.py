@@ -1,0 +1,68 @@
+"""NetCDF files (classic format, 64-bit numbers) with units and long names, as other programs expect them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bellcrank.errors import RunError
+from bellcrank.files.format import Format
+from bellcrank.files.record import Channel, Record
+
+
+def _write(path: Path, record: Record) -> None:
+    from scipy.io import netcdf_file
+
+    for c in record.channels:
+        if "/" in c.name:
+            raise RunError(
+                f"cannot write {path}: the name of channel '{c.name}' holds '/', which NetCDF does not allow"
+            )
+    with netcdf_file(str(path), "w") as f:
+        f.title, f.history = _bytes(record.title), _bytes("\n".join(record.history))
+        f.createDimension("t", len(record.time))
+        axis = f.createVariable("t", "f8", ("t",))
+        axis[:] = record.time
+        axis.units = b"s"
+        for c in record.channels:
+            v = f.createVariable(c.name, "f8", ("t",))
+            v[:] = c.values
+            v.units, v.long_name, v.generic_name, v.body = map(_bytes, (c.unit, c.label, c.generic, c.body))
+
+
+def _read(path: Path) -> Record:
+    """Channels over the dimension t."""
+    from scipy.io import netcdf_file
+
+    try:
+        with path.open("rb"), netcdf_file(str(path), "r", mmap=False) as f:
+            return _record(f, path)
+    except (TypeError, ValueError, IndexError, KeyError, MemoryError, OverflowError) as error:
+        raise RunError(f"cannot read {path}: it is no NetCDF file in classic format ({error})") from None
+
+
+def _record(f: Any, path: Path) -> Record:
+    if "t" not in f.variables:
+        raise RunError(f"{path} holds no variable t")
+    words = ("units", "long_name", "generic_name", "body")
+    channels = tuple(
+        Channel(name, np.array(v[:], dtype=float), *(_text(v, k) for k in words))
+        for name, v in f.variables.items()
+        if name != "t" and v.dimensions == ("t",)
+    )
+    history = tuple(h for h in _text(f, "history").split("\n") if h)
+    return Record(_text(f, "title") or path.stem, np.array(f.variables["t"][:], dtype=float), channels, history)
+
+
+def _bytes(text: str) -> bytes:
+    return (text or " ").encode()  # an empty attribute cannot be stored
+
+
+def _text(holder: Any, name: str) -> str:
+    value = getattr(holder, name, b"")
+    return value.decode("utf-8", "replace").strip() if isinstance(value, bytes) else str(value)
+
+
+FORMAT = Format("NetCDF", ".nc", _write, _read)

@@ -1,0 +1,64 @@
+"""The functions that programs consist of: one line for each, in the order in which they are printed.
+
+Whoever prints, loads, counts or searches a program goes over `Program.functions`; nobody lists them again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from bellcrank.program.statements import Section
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What a function gives and when it is called.
+
+    `phase` is 1 for what is evaluated with the rates of the states, 2 for outputs and values that are kept, 0 for what comes before: a
+    routine with a memory may change it in one phase only. `equations`: of closed loops, those that need it, "minimal" or
+    "multipliers"; all, if it is empty. `frequent`: it is worth arranging for speed. `sparse`: many of its results are zero.
+    """
+
+    what: str
+    phase: int = 1
+    equations: str = ""
+    frequent: bool = False
+    sparse: bool = False
+
+
+KINDS: Mapping[str, Kind] = {
+    "constants": Kind("what follows from the parameters alone", 0),
+    "derivatives": Kind("rates of coordinates and speeds", frequent=True),
+    "outputs": Kind("further channels", 2),
+    "closure": Kind("constraints of closed loops: g, G, v, J", frequent=True, sparse=True),
+    "correct_q": Kind("what is taken from dependent coordinates in regular positions", 1, "minimal", frequent=True),
+    "correct_u": Kind("the same for speeds, then the pivots", 1, "minimal", frequent=True),
+    "singular_rates": Kind("rates near singular positions, then the ratio of pivots", 1, "minimal"),
+    "system": Kind("redundant equations: q', M (lower triangle), f, J, gamma, g, v", 1, "multipliers", sparse=True),
+    "coordinate_rates": Kind("rates of coordinates alone", 1, "multipliers"),
+    "start": Kind("values of external routines that are kept over a run: the first of those at the end of w", 2),
+    "update": Kind("values of external routines that are kept over a step: the last of w", 2),
+    "entry": Kind("parameters that external routines give: the last of p", 0),
+    "echo": Kind("what external routines give to the echo of a run", 2),
+}
+ALWAYS = ("constants", "derivatives", "outputs")
+
+
+@dataclass(frozen=True)
+class Function:
+    """A function of a program: results from time, states, parameters, constants and inputs; `labels` say what each result is.
+
+    The section stands for itself. The results of `constants`, which takes parameters alone, are what its statements assign.
+    """
+
+    name: str
+    section: Section
+    labels: tuple[str, ...]
+    kind: Kind
+
+    @classmethod
+    def extra(cls, name: str, section: Section) -> Function:
+        """A function besides those that every program may have."""
+        labels = tuple(f"{name} {i}" for i in range(1, len(section.results) + 1))
+        return cls(name, section, labels, Kind(f"{name}, one after another"))

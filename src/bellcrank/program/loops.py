@@ -1,0 +1,79 @@
+"""Closed loops of a program: their rows by name, as expressions, and the correction of regular positions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from bellcrank.expr import Expr, Symbol
+from bellcrank.program.statements import Scales
+
+
+@dataclass(frozen=True)
+class Correction:
+    """The correction of regular positions: only what depends on the rest is moved, by pivots in fixed order.
+
+    `q` and `u` are the places of the coordinates and speeds that are moved; `dq` and `du` what is taken from them; a pivot times its
+    scale is usually 1.
+    """
+
+    q: tuple[int, ...]
+    u: tuple[int, ...]
+    dq: tuple[Expr, ...]
+    du: tuple[Expr, ...]
+    pivots: tuple[Expr, ...]
+    pivot_scales: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Loops:
+    """Constraints by name: positions g with their slopes G = dg/dq, speeds v (all rows) with J = dv/du."""
+
+    names: tuple[str, ...]  # of the rows of v
+    positions: tuple[str, ...]  # of the rows of g: loops, and the unit size of Euler parameters
+    g: tuple[Expr, ...]
+    G: tuple[tuple[Expr, ...], ...]
+    v: tuple[Expr, ...]
+    J: tuple[tuple[Expr, ...], ...]
+    scales: Scales
+    M: tuple[tuple[Expr, ...], ...]  # mass matrix of the tree, rows of its lower triangle
+    f: tuple[Expr, ...]
+    gamma: tuple[Expr, ...]  # J u' = gamma
+    correction: Correction | None = None
+
+    def flat(self) -> list[Expr]:
+        """g, G, v, J in one list, rows after each other."""
+        return [*self.g, *(x for row in self.G for x in row), *self.v, *self.flat_rows()]
+
+    @property
+    def paired(self) -> int:
+        """How many rows of g, from the first on, have their rates in the same rows of v; Euler parameters' have none."""
+        return sum(a == b for a, b in zip(self.names, self.positions, strict=False))
+
+    def flat_system(self) -> list[Expr]:
+        """M, f, J, gamma in one list."""
+        return [*(x for row in self.M for x in row), *self.f, *self.flat_rows(), *self.gamma]
+
+    def flat_rows(self) -> list[Expr]:
+        """J in one list."""
+        return [x for row in self.J for x in row]
+
+    def closure_labels(self, q: Sequence[Symbol], u: Sequence[Symbol]) -> tuple[str, ...]:
+        """What the numbers of `flat` are."""
+        return (
+            *self.positions,
+            *(f"{name}: slope by {s.name}" for name in self.positions for s in q),
+            *(f"{name}: speed" for name in self.names),
+            *(f"{name}: speed, slope by {s.name}" for name in self.names for s in u),
+        )
+
+    def system_labels(self, u: Sequence[Symbol]) -> tuple[str, ...]:
+        """What the numbers of `flat_system`, and of g and v after them, are."""
+        return (
+            *(f"M: {a.name}, {b.name}" for i, a in enumerate(u) for b in u[: i + 1]),
+            *(f"f: {a.name}" for a in u),
+            *(f"J: {row}, {a.name}" for row in self.names for a in u),
+            *(f"gamma: {row}" for row in self.names),
+            *self.positions,
+            *(f"{row}: speed" for row in self.names),
+        )

@@ -1,0 +1,55 @@
+"""The functions of a program: every section is one of them, each stands for itself, and whoever asks for a routine's values sees all."""
+
+from dataclasses import fields
+
+import pytest
+
+import bellcrank as bc
+from bellcrank.backend.compiler import find_compiler
+from bellcrank.expr import symbols
+from bellcrank.program.functions import KINDS
+from bellcrank.program.program import Program
+from bellcrank.program.statements import statement_expressions, statement_targets
+from tests.linkage.machines import linkage
+from tests.models import example
+
+
+def test_every_section_is_a_function():
+    assert {f.name for f in fields(Program) if f.type == "Section"} == {*KINDS}
+
+
+@pytest.mark.parametrize("name", ["four_bar", "passenger_car", "quarter_car"])
+def test_functions_stand_for_themselves(name):
+    program = example(name).program
+    for f in program.functions.values():
+        known = {*(() if f.name == "constants" else program.constant_symbols)}
+        for s in f.section.statements:
+            assert own(statement_expressions(s)) <= known, f.name
+            known.update(statement_targets(s))
+        assert own(f.section.results) <= known
+        assert len(f.labels) == len(f.section.results if f.name != "constants" else f.section.statements)
+
+
+def own(roots):
+    return {x for x in symbols(*roots) if x.kind in ("stored", "intermediate")}
+
+
+def test_runs_take_the_functions_of_their_equations():
+    program = example("four_bar").program
+    minimal, multipliers = ({f.name for f in program.functions_of(x)} for x in ("minimal", "multipliers"))
+    assert "singular_rates" in minimal - multipliers and "system" in multipliers - minimal
+    assert {"constants", "derivatives", "outputs", "closure"} <= minimal & multipliers
+    assert minimal | multipliers == {*program.functions}
+
+
+@pytest.mark.skipif(find_compiler() is None, reason="there is no C compiler")
+def test_a_value_that_the_echo_alone_uses_is_computed():
+    """The place of the carrier of a table: without gravity, rates need its slopes only."""
+    chain = linkage("five_link")
+    s = bc.System("corner", units="mks")
+    wheel = s.add_body("wheel", mass=38, inertia=0, cm=chain.points["wheel_centre"])
+    s.add_linkage("c", chain.table(step=0.02, range=(-0.04, 0.04)), carrier=wheel, exact=False)
+    s.add_external("show", arguments=("dot(pos(wheel.origin), [n1])",), returns=("x",), when="echo", python=lambda x: x)
+    eom = s.equations(optimise="none")
+    found = [eom.compile(backend=b).echo(0.0, [0.02], [0.0])["x"] for b in ("python", "c")]
+    assert abs(found[0]) > 1e-3 and found[1] == pytest.approx(found[0], rel=1e-12)
