@@ -15,6 +15,7 @@ from bellcrank.analysis.point import Point, point_at
 from bellcrank.analysis.reduce import Constraints, Reduction, Singular, reduce_states
 from bellcrank.analysis.slope_runner import Find
 from bellcrank.errors import ModelError, RunError
+from bellcrank.expr import symbols
 from bellcrank.interface.interface import Interface, Quantity
 
 CLOSED = 1e-8  # residual of constraints at a point given by its states
@@ -94,9 +95,9 @@ def _reduction(
     if chosen is None:
         analysis = plant.derived.analysis
         free = {u.name for u in analysis.independent_speeds}
-        euler = {e.name for b in analysis.mechanism.bodies if b.euler for e in b.q_r}
+        bound = {s.name for _, norm in analysis.mechanism.norms for s in symbols(norm)}
         prefer = [
-            s.name not in euler and ("u" + s.name[1:] if s.kind == "coordinate" else s.name) in free for s in states
+            s.name not in bound and ("u" + s.name[1:] if s.kind == "coordinate" else s.name) in free for s in states
         ]
     else:
         prefer = [s.name in chosen for s in states]

@@ -11,8 +11,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from bellcrank.backend.arguments import At, Course
 from bellcrank.backend.compiler import Compiler
+from bellcrank.numeric.course import At, Course
 from bellcrank.program.program import Program
 
 Functions = Sequence[Callable[..., Any] | None]

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.backend.arguments import At
 from bellcrank.backend.compiler import Compiler
 from bellcrank.backend.external import remembering
 from bellcrank.backend.model import Functions
 from bellcrank.emit.python.source import python_source
+from bellcrank.numeric.course import At
 from bellcrank.program import interpret
 from bellcrank.program.program import Program
 

@@ -176,7 +176,7 @@ def interface_of(analysis: Analysis, quantities: Quantities, program: Program) -
     d = mechanism.description
     bodies = {s.name: b.name for b in mechanism.bodies for s in (*b.coordinates, *b.speeds)}
     sources = {n.lower(): k.routine.name for k in analysis.entered for n in k.routine.returns}
-    whole = {b.q_r[0].name for b in mechanism.bodies if b.euler}  # e0 of no rotation is 1
+    drawn = {s.name: float(x) for s, x in mechanism.start.items()}
 
     def scalar(name: str, kind: str, symbol: Symbol | None = None, place: int = -1) -> Quantity:
         key = name.lower()
@@ -187,7 +187,7 @@ def interface_of(analysis: Analysis, quantities: Quantities, program: Program) -
         return Quantity(name, kind, symbol, *words, positive=positive, base=base, place=place)
 
     def state(s: Symbol, kind: str, place: int = -1, before: int = 0) -> Quantity:
-        words = q.states[s.name], q.state_label.get(s.name, s.name), 1.0 if s.name in whole else 0.0
+        words = q.states[s.name], q.state_label.get(s.name, s.name), drawn.get(s.name, 0.0)
         column = -1 if place < 0 else 1 + before + place
         generic, body = q.generic.get(s.name, ""), bodies.get(s.name, "")
         return Quantity(s.name, kind, s, *words, column, generic, body, place=place)

@@ -11,8 +11,8 @@ from bellcrank.backend.c import Input
 from bellcrank.errors import ModelError, did_you_mean, warn
 from bellcrank.expr import Expr, Symbol, evaluate
 from bellcrank.interface.interface import Interface, key_of
+from bellcrank.numeric.projection import CannotClose, Closure
 from bellcrank.run.loaded import Loaded
-from bellcrank.run.projection import CannotClose, Closure
 from bellcrank.run.values import finite, state_lists
 
 STARTS = 24  # from which a loop is tried to be closed, if the guess fails
@@ -90,7 +90,7 @@ def _from_elsewhere(
     """The assembly nearest to the guess among those found from other starts of what is not given; None if there is none."""
     if not may_q.any():
         return None
-    slides = {s for b in loaded.analysis.mechanism.bodies for s in b.q_t}
+    slides = {s for b in loaded.analysis.mechanism.bodies for s in b.joint.slide_coordinates}
     gap = float(np.abs(closure.evaluate(0.0, q, u)[0]).max(initial=0.0))
     reach = np.array([gap if s in slides else np.pi for s in loaded.program.coordinates])
     rng = np.random.default_rng(0)

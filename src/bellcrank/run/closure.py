@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from bellcrank.backend.arguments import At
-from bellcrank.backend.c import NEAR, Input
+from bellcrank.backend.c import Input
 from bellcrank.backend.model import Calls
 from bellcrank.expr import Expr, Symbol, evaluate
-from bellcrank.run.branch import Keeper
-from bellcrank.run.projection import Closure, RegularCorrection, steadiness
+from bellcrank.numeric.branch import Keeper
+from bellcrank.numeric.course import At
+from bellcrank.numeric.projection import NEAR, Closure, RegularCorrection, steadiness
 
 
 def closure_of(model: Calls, p: Sequence[float], signals: Sequence[Input]) -> Closure | None:

@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.backend.arguments import At
 from bellcrank.backend.c import Input
 from bellcrank.errors import mapping
+from bellcrank.numeric.course import At
+from bellcrank.numeric.projection import Closure
 from bellcrank.run.assembly import complete_state
 from bellcrank.run.closure import closure_of, rates_near_singular
 from bellcrank.run.dae_runs import multipliers_at, redundant_of
 from bellcrank.run.loaded import Context, Loaded
-from bellcrank.run.projection import Closure
 from bellcrank.run.stepping import Evaluation
 from bellcrank.run.values import number, state_lists
 

@@ -9,10 +9,9 @@ import numpy as np
 
 from bellcrank.backend.c import FINISHED, NOT_CLOSED, Input
 from bellcrank.errors import ModelError, RunError, did_you_mean, mapping
-from bellcrank.expr import evaluate
 from bellcrank.interface.interface import Interface
 from bellcrank.model.mechanism import Body
-from bellcrank.run.diagnose import Moment, broken_term, left_range, likely_term
+from bellcrank.run.diagnose import Moment, broken_term, likely_term
 from bellcrank.run.events import Watch, is_strict, read_condition
 from bellcrank.run.loaded import Loaded
 from bellcrank.run.prepare import Prepared
@@ -55,7 +54,8 @@ def how_ended(prepared: Prepared, e: Evaluation, watch: Watch, adaptive: bool) -
     bad = [name for name, v in zip(states, run.bad, strict=True) if not np.isfinite(v)]
     numbers = dict(zip(states, map(float, run.state), strict=True))
     given = _given(loaded.interface, t, e.p, e.inputs)
-    if gone := left_range(loaded.analysis.mechanism.bodies, numbers, h, given):
+    told = (b.joint.left(b.name, numbers, h, given) for b in loaded.analysis.mechanism.bodies)
+    if gone := next(filter(None, told), ""):
         return f"stopped at t = {t:g} s: {gone}"
     if run.problem:
         what = f"the rates of the states cannot be evaluated any more ({run.problem})"
@@ -100,21 +100,12 @@ def _likely(e: Evaluation, y: np.ndarray, kept: list[float], times: tuple[float,
 
 def left_tables(run: Run, bodies: Sequence[Body], interface: Interface) -> list[str]:
     """Linkages whose tables were extended because the run left them."""
-    told = []
     units = {x.name: x.unit for x in interface.states}
-    for b in bodies:
-        if b.guide is None or not getattr(b.guide.guide, "extend", False) or not b.guide.q:
-            continue
-        metre = float(evaluate((b.guide.metre,), {})[0])
-        for q, kind, (low, high) in zip(b.guide.coordinates, b.guide.kinds, b.guide.guide.reach(), strict=False):
-            scale, unit = (metre, "m") if kind == "length" else (1.0, "rad")
-            values = np.asarray(units[q.name].to_equation(run[q.name])) / scale
-            if np.min(values) < low or np.max(values) > high:
-                told.append(
-                    f"the table of the linkage of body '{b.name}' goes from {low:.6g} to {high:.6g} {unit}, but {q.name} went from"
-                    f" {np.min(values):.6g} to {np.max(values):.6g} {unit}: beyond its ends it goes on straight"
-                )
-    return told
+
+    def history(s: str) -> np.ndarray:
+        return np.asarray(units[s].to_equation(run[s]))
+
+    return [told for b in bodies for told in b.joint.passed(b.name, history)]
 
 
 def not_finite(run: Run, interface: Interface) -> list[str]:

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from bellcrank.numeric.methods import ADAPTIVE
 from bellcrank.run.adaptive import AdaptiveRun
 from bellcrank.run.events import Watch, Within
 from bellcrank.run.inputs import breaks_of
-from bellcrank.run.integrate import ADAPTIVE
 from bellcrank.run.stepping import Evaluation, FixedStepper, PythonRun, Rows, Stepper, within_step
 from bellcrank.run.values import Plan
 

@@ -12,8 +12,8 @@ import numpy as np
 
 from bellcrank.errors import ModelError, RunError, warn
 from bellcrank.model.contact import RigidContact
+from bellcrank.numeric.methods import EXPLICIT
 from bellcrank.run.events import Event, Watch
-from bellcrank.run.integrate import FIXED
 from bellcrank.run.loaded import Loaded
 from bellcrank.run.prepare import Prepared
 from bellcrank.run.rigid_layout import rigid_wheels
@@ -31,8 +31,8 @@ def check_rigid(loaded: Loaded, plan: Plan, usual: bool) -> None:
         problems.append("rigid wheels in a model with closed loops or multipliers are not available; use a tyre")
     elif not usual:
         problems.append("dae= is for models with closed loops, in which rigid wheels are not available; use a tyre")
-    if plan.method not in FIXED:
-        problems.append(f"method={plan.method!r}: rigid wheels run with {' or '.join(map(repr, FIXED))}")
+    if plan.method not in EXPLICIT:
+        problems.append(f"method={plan.method!r}: rigid wheels run with {' or '.join(map(repr, EXPLICIT))}")
     if loaded.remembers:
         problems.append("external routines that remember cannot be used with rigid wheels")
     if problems:

@@ -11,12 +11,12 @@ import numpy as np
 from bellcrank.backend.c import FINISHED, NOT_FINITE
 from bellcrank.errors import warn
 from bellcrank.expr.table import Table
+from bellcrank.numeric.methods import ADAPTIVE
 from bellcrank.run.assembly import start_state
 from bellcrank.run.closure import closure_of, keeper_of
 from bellcrank.run.dae_methods import Dae, as_dae
 from bellcrank.run.dae_runs import check_dae, prepare_dae, residuals_of
 from bellcrank.run.events import Progress, take_steps
-from bellcrank.run.integrate import ADAPTIVE
 from bellcrank.run.loaded import Loaded
 from bellcrank.run.outcome import as_run, how_ended, left_tables, not_finite, watch_for
 from bellcrank.run.prepare import prepare

@@ -9,17 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.backend.arguments import Course
 from bellcrank.backend.c import Input
 from bellcrank.errors import ModelError, did_you_mean, mapping, warn
 from bellcrank.expr import Expr, evaluate
 from bellcrank.expr.show import text
 from bellcrank.interface.interface import Interface, key_of
 from bellcrank.model.mechanism import Body
+from bellcrank.numeric.course import Course
+from bellcrank.numeric.methods import ADAPTIVE, DEFAULT
+from bellcrank.numeric.methods import METHODS as FIXED
 from bellcrank.run.inputs import as_input, as_signal, breaks_of, check_covers
-from bellcrank.run.integrate import ADAPTIVE, FIXED
 
-METHODS = (*FIXED, "euler", *ADAPTIVE)
+METHODS = (*FIXED, *ADAPTIVE)
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ def run_plan(
     r, name = interface.run, interface.model
     t_end = positive(t_end if t_end is not None else r.t_end if r.t_end is not None else 1.0, "t_end")
     step = positive(step if step is not None else r.step if r.step is not None else t_end / 1000, "step")
-    method = method_name(method or r.method or "rk4", name)
+    method = method_name(method or r.method or DEFAULT, name)
     every = output_every if output_every is not None else r.output_every if r.output_every is not None else 1
     if not isinstance(every, int | np.integer) or isinstance(every, bool) or every < 1:
         raise ModelError(f"output_every={every!r} must be a whole number of at least 1", name)
