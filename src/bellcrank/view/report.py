@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
-from importlib.resources import files
 from typing import Any
 
 from bellcrank.expr.mathml import equation, math_element, math_name, mathml
+from bellcrank.files.template import filled, template
 from bellcrank.kinematics.analysis import Analysis
 from bellcrank.kinematics.dimensions import Quantities
 from bellcrank.model.mechanism import Body
@@ -55,10 +55,8 @@ def report_page(subject: Subject) -> str:
     """The whole page."""
     sections = list(_sections(subject))
     title = escape(subject.analysis.mechanism.name)
-    text = (files("bellcrank.view") / "templates" / "report.html").read_text(encoding="utf-8")
-    for place, piece in (("TITLE", title), ("SUMMARY", _summary(subject)), ("BODY", "\n".join(sections))):
-        text = text.replace(f"@{place}@", piece, 2)
-    return text
+    pieces = {"TITLE": title, "SUMMARY": _summary(subject), "BODY": "\n".join(sections)}
+    return filled(template("bellcrank.view/templates", "report.html"), pieces)
 
 
 def _summary(s: Subject) -> str:

@@ -8,7 +8,7 @@ from bellcrank.emit.names import comment
 from bellcrank.emit.routines import fortran_file
 from bellcrank.export.standalone.facts import Facts, OutputChannel, Quantity, Signal, input_files
 from bellcrank.export.standalone.loops import inertia_functions, row_names
-from bellcrank.export.standalone.text import about, filled, indented, require_language, template
+from bellcrank.export.standalone.text import about, indented, require_language, written
 from bellcrank.program.program import Program
 
 METHODS = ("rk2", "rk4", "euler")
@@ -22,8 +22,8 @@ def c_program(program: Program, facts: Facts, words: Words) -> dict[str, str]:
     common = {"TITLE": comment(facts.title), "STEM": facts.stem, "ABOUT": about(facts, "   ")}
     return {
         "model.c": c_source(program, words, extra=inertia_functions(program)),
-        "program.c": filled(template("program.c"), common | _pieces(program, facts)),
-        "Makefile": filled(template("Makefile_fortran.c" if foreign else "Makefile.c"), common),
+        "program.c": written("program.c", _pieces(program, facts), common),
+        "Makefile": written("Makefile_fortran.c" if foreign else "Makefile.c", common=common),
         **({"routines.f90": fortran_file(foreign, facts.title)} if foreign else {}),
         **input_files(facts),
     }
@@ -65,8 +65,8 @@ def _pieces(program: Program, facts: Facts) -> dict[str, str]:
 
 
 def _inputs(facts: Facts) -> dict[str, str]:
-    text = filled(
-        template("inputs.c"),
+    text = written(
+        "inputs.c",
         {
             "N_SIGNALS": str(len(facts.signals)),
             "SIGNALS": indented(map(_signal, facts.signals)),
@@ -84,8 +84,8 @@ def _inputs(facts: Facts) -> dict[str, str]:
 
 def _loops(program: Program, facts: Facts) -> dict[str, str]:
     inputs = "    set_inputs(job, 0.0, w);\n" if program.given_inputs else "    w[0] = 0.0;\n"
-    text = filled(
-        template("assemble.c"),
+    text = written(
+        "assemble.c",
         {
             "GUESSED": ", ".join(str(int(g)) for g in facts.guessed),
             "ROWS": ", ".join(map(c_string, row_names(program))),

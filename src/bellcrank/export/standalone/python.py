@@ -11,7 +11,7 @@ from bellcrank.emit.python.source import python_source
 from bellcrank.export.standalone.facts import Facts, Quantity, Signal, input_files
 from bellcrank.export.standalone.loops import inertia_functions
 from bellcrank.export.standalone.python_routines import function_source
-from bellcrank.export.standalone.text import about, filled, indented, require_language, template
+from bellcrank.export.standalone.text import about, indented, require_language, written
 from bellcrank.expr.table import Table
 from bellcrank.program.lookup import routine_source
 from bellcrank.program.program import Program
@@ -24,9 +24,9 @@ def python_program(program: Program, facts: Facts, words: Words) -> dict[str, st
     common = {"TITLE": title, "STEM": facts.stem, "ABOUT": about(facts, "").replace('"', "'")}
     return {
         "model.py": python_source(program, _comments(words), inertia_functions(program)),
-        f"{facts.stem}.py": filled(template("python_program.txt"), common | _pieces(program, facts)),
-        "routines.py": filled(template("python_routines.txt"), common | {"ROUTINES": _routines(program)}),
-        "Makefile": filled(template("python_Makefile.txt"), common),
+        f"{facts.stem}.py": written("python_program.txt", _pieces(program, facts), common),
+        "routines.py": written("python_routines.txt", {"ROUTINES": _routines(program)}, common),
+        "Makefile": written("python_Makefile.txt", common=common),
         **input_files(facts),
     }
 
@@ -70,7 +70,7 @@ def _pieces(program: Program, facts: Facts) -> dict[str, str]:
         }
         pieces |= {
             "IMPORTS": "from projection import CannotClose, Closure, RegularCorrection\nfrom branch import Keeper\n",
-            "LOOPS": filled(template("python_loops.txt"), loops),
+            "LOOPS": written("python_loops.txt", loops),
             "ASSEMBLE": "    closure = closure_of(e)\n    y = assemble(closure, y)\n    e.keeper = keeper_of(e, closure, y)\n",
         }
     return pieces
