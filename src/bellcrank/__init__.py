@@ -4,7 +4,7 @@ import bellcrank.formats.decks  # noqa: F401  load_model reads decks
 from bellcrank.analysis.equilibrium import NoEquilibrium
 from bellcrank.analysis.random import road_spectrum
 from bellcrank.api.equations import Equations
-from bellcrank.api.loading import load_model
+from bellcrank.api.loading import load_model, settings_of
 from bellcrank.api.simulation import Simulation
 from bellcrank.api.system import System
 from bellcrank.backend.poses import compile_linkage
@@ -19,7 +19,6 @@ from bellcrank.errors import (
     ModelWarning,
     RunError,
 )
-from bellcrank.export.parameter_files import settings_of
 from bellcrank.expr.table import table
 from bellcrank.library import terrain, vehicles
 from bellcrank.model.formula import (

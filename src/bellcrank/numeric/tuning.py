@@ -1,7 +1,7 @@
-"""Thresholds, ratios and limits of the algorithms that stand in several languages: one table, printed into C and Fortran.
+"""Thresholds, ratios and limits of algorithms that stand in several languages: one table, printed into C and Fortran.
 
-A threshold of rounding grows with the rounding of the numbers a program computes in: by the ratio of their epsilon to that of
-double precision, to a power of its own.
+A threshold of rounding grows with the rounding of the numbers a program computes in: by the ratio of their epsilon to
+that of double precision, to a power of its own.
 """
 
 from __future__ import annotations

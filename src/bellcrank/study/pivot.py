@@ -1,4 +1,4 @@
-"""A measure over two names: for each pair of values the best over all others, beside published values if there are any."""
+"""A measure over two names: for each pair of values the best over all others, beside any published value."""
 
 from __future__ import annotations
 
@@ -7,15 +7,13 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from bellcrank.errors import RunError
 from bellcrank.files.record import guarded
 from bellcrank.study.records import PlotSpec, TableSpec
+from bellcrank.study.rows import Row
 from bellcrank.study.sampling import Value
-
-if TYPE_CHECKING:
-    from bellcrank.study.result import Row
 
 
 @dataclass(frozen=True)
