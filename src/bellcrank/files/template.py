@@ -1,7 +1,7 @@
 """Files of text that are the same for all models, and what is put into them.
 
-Places are written @NAME@. Each is filled with a piece as it stands, which is not searched again; a place without a piece
-and a piece without a place are mistakes of ours, and said.
+Places are written @NAME@. Each is filled with a piece as it stands, which is not searched again; a place without a
+piece and a piece without a place are mistakes of ours, and said.
 """
 
 from __future__ import annotations

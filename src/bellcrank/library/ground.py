@@ -246,5 +246,5 @@ def c_source(starts: list[float], pieces: list[list[float]], rigid: bool = False
     begins = ", ".join(map(repr, starts)) or "0.0"
     name = "ground_" + hashlib.sha256((rows + begins).encode()).hexdigest()[:12]
     texts = [template("bellcrank.library/templates", f) for f in ("ground.c", "shape.c" if rigid else "near.c")]
-    pieces = {"NAME": name, "PIECES": rows, "STARTS": begins, "N": str(len(starts))}
-    return filled("\n".join(texts), pieces), f"{name}_is" if rigid else name
+    places = {"NAME": name, "PIECES": rows, "STARTS": begins, "N": str(len(starts))}
+    return filled("\n".join(texts), places), f"{name}_is" if rigid else name
