@@ -12,6 +12,7 @@ from typing import ClassVar
 from bellcrank.emit.printer import ATOM, UNARY, Piece, Printer
 from bellcrank.errors import InternalError, ModelError
 from bellcrank.expr import Func, Symbol
+from bellcrank.expr.function_table import FUNCTIONS, names_in
 from bellcrank.expr.node import Rational
 from bellcrank.files.template import filled, template
 from bellcrank.kane.autolev.plan import OutputFile, Plan
@@ -20,7 +21,7 @@ from bellcrank.program.statements import Assign, Solve, Statement, statement_tar
 RESERVED = {
     "T", "U", "UDOT", "Z", "C", "OUT", "X", "A", "B", "PI", "TMAX", "PSTEP", "STEP", "STEP0", "NCUTS", "HC", "IERR",
     "NPSTEP", "NSTEPS", "COUNT", "I", "J", "K", "MSG", "EQNS", "OUTPS", "CONSTS", "DEQS", "SOLVE", "SETTLE", "R",
-    "SIN", "COS", "TAN", "ASIN", "ACOS", "ATAN", "ATAN2", "SQRT", "EXP", "LOG", "ABS", "SIGN", "MIN", "MAX", "IF",
+    "SIGN", "IF", *(name.upper() for name in names_in("fortran").values()),
     "DO", "END", "READ", "WRITE", "STOP", "CALL", "DABS", "RETURN", "INT", "COEF", "RHS", "SOL",
 }  # fmt: skip
 _FOLDER = "bellcrank.kane.autolev/templates"
@@ -31,8 +32,9 @@ class FortranPrinter(Printer):
     """Double-precision expressions."""
 
     FUNCTIONS: ClassVar[Mapping[str, str]] = {
-        n: n.upper()
-        for n in ("sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sqrt", "exp", "log", "abs", "min", "max")
+        f.name: f.code["fortran77"].name if "fortran77" in f.code else f.text("fortran").name.upper()
+        for f in FUNCTIONS.values()
+        if "fortran77" in f.code or not f.text("fortran").helper
     }
     PI_TEXT = "3.141592653589793D0"
 
@@ -52,8 +54,8 @@ class FortranPrinter(Printer):
     def function(self, node: Func, args: list[Piece]) -> Piece:
         if node.function is None and node.name == "pow":
             return f"{self.wrap(args[0], ATOM)}**({args[1][0]})", UNARY
-        if node.function is None and node.name == "sign":
-            return f"SIGN(MIN(1.0D0,ABS({args[0][0]})*1.0D300),{args[0][0]})", ATOM
+        if node.function is None and node.name not in self.FUNCTIONS:
+            raise ModelError(f"CODE writes no programs with {node.name}(), which FORTRAN does not have")
         return super().function(node, args)
 
 
