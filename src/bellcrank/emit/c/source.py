@@ -14,6 +14,7 @@ from math import ceil
 from typing import ClassVar, TypeVar
 
 from bellcrank.emit.c import job
+from bellcrank.emit.c.methods import half_explicit_tables, method_cases, method_names
 from bellcrank.emit.c.printer import CPrinter, external_calls
 from bellcrank.emit.c.tables import table_functions
 from bellcrank.emit.names import comment, safe_names
@@ -21,12 +22,14 @@ from bellcrank.emit.routines import c_prototype, c_texts
 from bellcrank.emit.schedule import BEST, Options, Schedule, schedule
 from bellcrank.emit.steps import Angles, Step, step_expressions, step_targets, symbols_in
 from bellcrank.expr import ZERO, Expr, Func, Symbol, postorder
+from bellcrank.expr.function_table import helpers_in
 from bellcrank.expr.table import Table
+from bellcrank.numeric.projection import Scales
 from bellcrank.program.functions import Function
 from bellcrank.program.lookup import routine_source
 from bellcrank.program.loops import Loops
 from bellcrank.program.program import Program
-from bellcrank.program.statements import Assign, Call, Reduce, Scales, Section, Solve
+from bellcrank.program.statements import Assign, Call, Reduce, Section, Solve
 
 LONGEST = 500  # statements in one function of several; twice as many may stay in one
 TIME = Symbol("t", "time")
@@ -46,9 +49,6 @@ OWN_NAMES = frozenset(
         "out",
         "sincos_all",
         "solve_symmetric",
-        "sign",
-        "smaller",
-        "larger",
     )
     + ("call_external", "memory_of", "LANES", "EXPORT", "SEPARATE")
 )  # what the statements of a function may use besides the names of the model
@@ -187,7 +187,7 @@ class _Source:
         for node in postorder([e for f in self.functions.values() for e in _roots(f.section)]):
             if isinstance(node, Func) and node.function is None:
                 used.add(node.name)
-        parts = [_HELPERS[name] for name in ("sign", "min", "max") if name in used]
+        parts = helpers_in("c", used)
         if any(isinstance(s, Angles) for s in steps):
             parts.append(template("sincos.c"))
         if any(isinstance(s, Solve | Reduce) for s in steps):
@@ -305,6 +305,7 @@ class _Source:
         text = self._with_kept(self._with_loops(template("run.c")))
         inputs = template("inputs.c") if self.program.given_inputs else ""
         setting = "    if (set_inputs(job, t, w))\n        return INPUT_FAILED;\n" if self.program.given_inputs else ""
+        text = text.replace("@METHODS@", method_names()).replace("@ADVANCE@", method_cases())
         return text.replace("@INPUTS@", f"\n{inputs}").replace("@SET@", setting)
 
     def _with_kept(self, text: str) -> str:
@@ -371,7 +372,10 @@ class _DaeSource(_Source):
         pieces = {
             **_DAE,
             "JOB": job.job_text(job.DAE),
-            "CLOSED": paired + _structure(self.program, self.program.loops) + template("dae.c"),
+            "CLOSED": paired
+            + _structure(self.program, self.program.loops)
+            + half_explicit_tables()
+            + template("dae.c"),
             "STEP": template("dae_step.c"),
         }
         for name, piece in pieces.items():
@@ -568,9 +572,4 @@ _KEPT = {  # in the template of a run
     "HELD": "    memcpy(w + N_I, job->kept, (N_W - N_I)*sizeof *w);\n",
     "FIRST": "        if ((job->status = keep_values(job, 1, 0.0, job->y, w)))\n            return job->status;\n",
     "UPDATE": "    if (last && (failed = keep_values(job, 0, after, next, w)))\n        return failed;\n",
-}
-_HELPERS = {
-    "sign": "static inline double sign(double a) { return (double)((a > 0.0) - (a < 0.0)); }\n",
-    "min": "static inline double smaller(double a, double b) { return b < a ? b : a; }\n",
-    "max": "static inline double larger(double a, double b) { return b > a ? b : a; }\n",
 }
