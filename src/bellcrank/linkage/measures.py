@@ -209,16 +209,13 @@ def _anti(m: Measures, w: Wheel) -> None:
     scale = 100.0 * v["wheelbase"] / v["cg_height"]
     locked, rolling = _slopes(w)
     front = v["axle"] == "front"
-    if "brake_front" in v:
-        share = v["brake_front"] if front else 1.0 - v["brake_front"]
-        slope = rolling if v.get("inboard_brake") else locked
-        name = "anti_dive" if front else "anti_lift_braking"
-        m.add(name, scale * share * (slope if front else -slope), "%", f"{name.replace('_', ' ')}, {v['axle']} axle")
-    if "drive_front" in v:
-        share = v["drive_front"] if front else 1.0 - v["drive_front"]
-        slope = rolling if v.get("inboard_drive") else locked
-        name = "anti_lift_driving" if front else "anti_squat"
-        m.add(name, scale * share * (slope if front else -slope), "%", f"{name.replace('_', ' ')}, {v['axle']} axle")
+    for how, names in (("brake", ("anti_dive", "anti_lift_braking")), ("drive", ("anti_lift_driving", "anti_squat"))):
+        if f"{how}_front" in v:
+            share = v[f"{how}_front"] if front else 1.0 - v[f"{how}_front"]
+            slope = rolling if v.get(f"inboard_{how}") else locked
+            name = names[0] if front else names[1]
+            label = f"{name.replace('_', ' ')}, {v['axle']} axle"
+            m.add(name, scale * share * (slope if front else -slope), "%", label)
 
 
 def _slopes(w: Wheel) -> tuple[Array, Array]:
