@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-import bellcrank as bc
+from bellcrank.api.equations import Equations
 from bellcrank.errors import BellcrankError, ModelError, did_you_mean
+from bellcrank.run.dae_methods import Dae
 from bellcrank.run.values import run_plan
 from bellcrank.study.formulas import Circle, names_in
 from bellcrank.study.job import GROUPS, Job, is_state, measures_of, plain
@@ -17,7 +18,7 @@ RUN = ("t_end", "step", "method", "dae")
 BACKENDS = ("auto", "c", "python")
 
 
-def channels_of(equations: bc.Equations) -> dict[str, tuple[str, str]]:
+def channels_of(equations: Equations) -> dict[str, tuple[str, str]]:
     """Channels of a run: plain name to name and unit."""
     q, program = equations.quantities, equations.program
     found = {s.name: q.states[s.name].text for s in (*program.coordinates, *program.speeds)}
@@ -26,7 +27,7 @@ def channels_of(equations: bc.Equations) -> dict[str, tuple[str, str]]:
     return {plain(name): (name, unit) for name, unit in found.items()}
 
 
-def problems_with(definition: Definition, job: Job, equations: bc.Equations) -> list[str]:
+def problems_with(definition: Definition, job: Job, equations: Equations) -> list[str]:
     """Everything in a study that its model does not know; `job` is that of the first run."""
     names = list(_names(definition, equations)) + list(_states(definition, equations))
     found = [
@@ -64,7 +65,7 @@ def _formulas(definition: Definition) -> Iterator[tuple[str, str]]:
                     yield f"[inputs] {name}", value
 
 
-def _names(definition: Definition, equations: bc.Equations) -> Iterator[str]:
+def _names(definition: Definition, equations: Equations) -> Iterator[str]:
     """Parameters that neither the model has nor a formula uses, and names in formulas that nobody gives."""
     own = equations.analysis.parameters
     used = {name for _, text in _formulas(definition) for name in names_in(text)}
@@ -91,7 +92,7 @@ def _names(definition: Definition, equations: bc.Equations) -> Iterator[str]:
             yield f"'{name}' cannot vary: terrain belongs to a vehicle, the model here is a file."
 
 
-def _states(definition: Definition, equations: bc.Equations) -> Iterator[str]:
+def _states(definition: Definition, equations: Equations) -> Iterator[str]:
     states = [s.name for s in (*equations.coordinates, *equations.speeds)]
     removed = [r.speed.name for r in equations.analysis.removed]
     known = {plain(s) for s in (*states, *removed)}
@@ -101,7 +102,7 @@ def _states(definition: Definition, equations: bc.Equations) -> Iterator[str]:
             yield f"the model has no state '{name}'.{did_you_mean(name, states)} States: {', '.join(states)}."
 
 
-def _inputs(definition: Definition, equations: bc.Equations) -> Iterator[str]:
+def _inputs(definition: Definition, equations: Equations) -> Iterator[str]:
     variables = [v.name for v in equations.analysis.mechanism.description.variables]
     given = {n.lower() for n in (*definition.inputs, *equations.analysis.mechanism.description.run.inputs)}
     for name in definition.inputs:
@@ -112,7 +113,7 @@ def _inputs(definition: Definition, equations: bc.Equations) -> Iterator[str]:
             yield f"no value is given for the input '{s.name}': a line in [inputs] is needed."
 
 
-def _measures(definition: Definition, job: Job, equations: bc.Equations) -> Iterator[str]:
+def _measures(definition: Definition, job: Job, equations: Equations) -> Iterator[str]:
     taken = {"part", "ended", *definition.varied}
     for m in definition.measures:
         if m.name in taken:
@@ -128,7 +129,7 @@ def _measures(definition: Definition, job: Job, equations: bc.Equations) -> Iter
             yield f"measure '{m.name}': its channels have different units, {', '.join(sorted(units))}."
 
 
-def _run(definition: Definition, job: Job, equations: bc.Equations) -> Iterator[str]:
+def _run(definition: Definition, job: Job, equations: Equations) -> Iterator[str]:
     run = job["run"]
     every = run.get("output_every")
     if isinstance(every, float):
@@ -145,7 +146,7 @@ def _run(definition: Definition, job: Job, equations: bc.Equations) -> Iterator[
                 yield f"measure '{m.name}': from = {m.start:g} s lies after the end of the runs, {plan.t_end:g} s."
     if "dae" in run:
         try:
-            bc.Dae(str(run["dae"]).lower())
+            Dae(str(run["dae"]).lower())
         except ModelError as error:
             yield from (f"[run] {p}" for p in error.problems)
 

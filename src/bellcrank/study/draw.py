@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from bellcrank.analysis.draw import finished
 from bellcrank.study.pivot import best_of, chosen, grouped, shown
 from bellcrank.study.records import PlotSpec
+from bellcrank.study.rows import Row, Rows
 from bellcrank.study.sampling import Part
-
-if TYPE_CHECKING:
-    from bellcrank.study.result import Row, StudyResult
 
 ENDINGS = (".png", ".svg", ".pdf")
 MOST = 12  # pictures that are drawn unasked
 
 
-def draw_all(result: StudyResult, folder: Path, ending: str = ".png") -> list[Path]:
+def draw_all(result: Rows, folder: Path, ending: str = ".png") -> list[Path]:
     """Every plot of a study."""
     specs = result.definition.plots or default_plots(result, ending)
     paths = []
@@ -30,7 +28,7 @@ def draw_all(result: StudyResult, folder: Path, ending: str = ".png") -> list[Pa
     return paths
 
 
-def default_plots(result: StudyResult, ending: str) -> list[PlotSpec]:
+def default_plots(result: Rows, ending: str) -> list[PlotSpec]:
     """A map over the first two names of a grid, a line over the only one, or points over every sampled name."""
     found = []
     for part in result.definition.parts:
@@ -53,7 +51,7 @@ def _axes(part: Part) -> list[tuple[Any, ...]]:
     return [(names[0], None)] if names else []
 
 
-def draw(result: StudyResult, spec: PlotSpec, path: Path | None = None) -> Any:
+def draw(result: Rows, spec: PlotSpec, path: Path | None = None) -> Any:
     """One plot, saved if a path is given. Returns the figure."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -78,17 +76,17 @@ def draw(result: StudyResult, spec: PlotSpec, path: Path | None = None) -> Any:
     return finished(figure, path)
 
 
-def _label(result: StudyResult, name: str) -> str:
+def _label(result: Rows, name: str) -> str:
     unit = result.columns[name].unit
     return f"{name} ({unit})" if unit and unit != "1" else name
 
 
-def _sampled(result: StudyResult, spec: PlotSpec) -> bool:
+def _sampled(result: Rows, spec: PlotSpec) -> bool:
     parts = [p for p in result.definition.parts if spec.part in (None, p.name)]
     return any(p.samples and spec.x in p.samples.of for p in parts)
 
 
-def _lines(axis: Any, rows: list[Row], spec: PlotSpec, result: StudyResult) -> None:
+def _lines(axis: Any, rows: list[Row], spec: PlotSpec, result: Rows) -> None:
     groups = grouped(rows, [spec.lines]) if spec.lines else {("",): rows}
     for i, ((who,), members) in enumerate(groups.items()):
         points = []
@@ -113,7 +111,7 @@ def _lines(axis: Any, rows: list[Row], spec: PlotSpec, result: StudyResult) -> N
         axis.figure.legend(fontsize=8, loc="outside right upper")
 
 
-def _map(figure: Any, axis: Any, rows: list[Row], spec: PlotSpec, result: StudyResult) -> None:
+def _map(figure: Any, axis: Any, rows: list[Row], spec: PlotSpec, result: Rows) -> None:
     """Colours with the values of the runs written in, if there is room; the best is framed."""
     groups = grouped(rows, [spec.x, spec.y or ""])
     xs, ys = sorted({k[0] for k in groups}), sorted({k[1] for k in groups})

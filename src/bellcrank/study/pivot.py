@@ -7,15 +7,13 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from bellcrank.errors import RunError
 from bellcrank.files.record import guarded
 from bellcrank.study.records import PlotSpec, TableSpec
+from bellcrank.study.rows import Row
 from bellcrank.study.sampling import Value
-
-if TYPE_CHECKING:
-    from bellcrank.study.result import Row
 
 
 @dataclass(frozen=True)

@@ -12,58 +12,23 @@ import numpy as np
 from bellcrank.errors import RunError, optional_package
 from bellcrank.files import record as files
 from bellcrank.files.choose import write_table
+from bellcrank.study.draw import draw_all
 from bellcrank.study.pivot import Pivot, pivot
-from bellcrank.study.records import Definition
-from bellcrank.study.sampling import Value
-
-FINISHED = "finished"
+from bellcrank.study.rows import Column, Row, Rows
 
 
 @dataclass(frozen=True)
-class Column:
-    """Unit and words of a column."""
-
-    unit: str
-    label: str
-
-
-@dataclass(frozen=True)
-class Row:
-    """One run: its part, its values, its measures (None where it failed), and how it ended."""
-
-    part: str
-    values: dict[str, Value]
-    measures: dict[str, float | None]
-    ended: str
-
-    @property
-    def finished(self) -> bool:
-        return self.ended == FINISHED
-
-
-@dataclass(frozen=True)
-class StudyResult:
+class StudyResult(Rows):
     """All runs of a study. `result["sd"]` is a column as an array (nan where a run failed); `rows` are the runs.
 
     `made` runs were made now, `found` ones lay in `folder` already; `seconds` were spent in all of them together. `notes` are what there is to know.
     """
 
-    definition: Definition
-    columns: dict[str, Column]
-    rows: tuple[Row, ...]
     folder: Path
     notes: tuple[str, ...]
     made: int
     found: int
     seconds: float
-
-    @property
-    def name(self) -> str:
-        return self.definition.name
-
-    @property
-    def units(self) -> dict[str, str]:
-        return {name: c.unit for name, c in self.columns.items()}
 
     @property
     def failed(self) -> list[Row]:
@@ -123,8 +88,6 @@ class StudyResult:
 
     def plot(self, folder: str | Path | None = None, ending: str = ".png") -> list[Path]:
         """Draws the [[plots]] of the study, or a picture of every measure over what varies; returns their paths."""
-        from bellcrank.study.draw import draw_all
-
         return draw_all(self, Path(folder) if folder is not None else self.folder, ending)
 
     def as_dict(self) -> dict[str, Any]:
