@@ -1,78 +1,45 @@
-"""Bellcrank: describe a vehicle or mechanism, get its equations of motion as a small, fast simulation program."""
+"""Bellcrank: describe a vehicle or mechanism, get its equations of motion as a small, fast simulation program.
 
-import bellcrank.formats.decks  # noqa: F401  load_model reads decks
-from bellcrank.analysis.equilibrium import NoEquilibrium
-from bellcrank.analysis.random import road_spectrum
-from bellcrank.api.equations import Equations
-from bellcrank.api.loading import load_model
-from bellcrank.api.simulation import Simulation
-from bellcrank.api.system import System
-from bellcrank.backend.poses import compile_linkage
-from bellcrank.describe.contacts import Tyre
-from bellcrank.describe.slip import Slip
-from bellcrank.errors import (
-    BellcrankError,
-    BuildError,
-    ExpressionError,
-    InternalError,
-    ModelError,
-    ModelWarning,
-    RunError,
-)
-from bellcrank.export.parameter_files import settings_of
-from bellcrank.expr.table import table
-from bellcrank.library import terrain, vehicles
-from bellcrank.model.formula import (
-    abs as abs,  # not in __all__: Python has its own
-)  # fmt: skip
-from bellcrank.model.formula import (
-    acos,
-    angle,
-    asin,
-    atan,
-    atan2,
-    cos,
-    cross,
-    direction,
-    dot,
-    dxdt,
-    exp,
-    fm,
-    log,
-    magnitude,
-    nominal,
-    norm,
-    partial,
-    pos,
-    project,
-    rot,
-    sign,
-    sin,
-    sqrt,
-    tan,
-    vel,
-    where,
-)
-from bellcrank.model.formula import (
-    max as max,
-)
-from bellcrank.model.formula import (
-    min as min,
-)
-from bellcrank.run.dae_methods import Dae
-from bellcrank.run.inputs import chirp, ramp, sampled, sine, step
-from bellcrank.run.result import Run
-from bellcrank.run.stored import read
-from bellcrank.study import Study, StudyResult, read_study
-from bellcrank.study.compare import Comparison, compare
-from bellcrank.verify.check import check
+The public names are listed in `__init__.pyi`, for type checkers and for Python alike: each is imported from its module
+when it is first used, so that a program loads what it needs and nothing else.
+"""
 
-__version__ = "0.1.0"
+import builtins
+from importlib import import_module
 
-__all__ = [
-    "BellcrankError", "BuildError", "Comparison", "Dae", "Equations", "ExpressionError", "InternalError", "ModelError", "ModelWarning", "NoEquilibrium", "Run",
-    "RunError", "Simulation", "Slip", "Study", "StudyResult", "System", "Tyre", "acos", "angle", "asin", "atan", "atan2", "check", "chirp", "compare",
-    "compile_linkage", "cos", "cross", "direction", "dot",
-    "dxdt", "exp", "fm", "load_model", "log", "magnitude", "nominal", "norm", "partial", "pos", "project", "ramp", "read", "read_study", "road_spectrum",
-    "rot", "sampled", "settings_of", "sign", "sin", "sine", "sqrt", "step", "table", "tan", "terrain", "vehicles", "vel", "where",
-]  # fmt: skip
+from bellcrank.version import __version__ as __version__
+
+_homes = {}  # public name: the module that defines it; filled when the first is asked for
+
+
+def _list():
+    if not _homes:
+        import ast
+
+        listed = ast.parse(__loader__.get_data(__file__ + "i"))
+        lines = [node for node in listed.body if isinstance(node, ast.ImportFrom)]
+        _homes.update({name.asname: node.module for node in lines for name in node.names})
+    return _homes
+
+
+def __getattr__(name):
+    if name == "__all__":  # what `import *` takes: not abs, min and max, of which Python has its own
+        return [x for x in _list() if not hasattr(builtins, x) and not x.startswith("_")]
+    if name.startswith("_"):
+        raise AttributeError(f"module 'bellcrank' has no attribute {name!r}")
+    home = _list().get(name)
+    try:
+        module = import_module(home or f"bellcrank.{name}")  # one of its folders, if no public name
+    except ModuleNotFoundError as error:
+        if home is None and error.name == f"bellcrank.{name}":
+            raise AttributeError(f"module 'bellcrank' has no attribute {name!r}") from None
+        raise
+    if home is None:
+        return module
+    value = getattr(module, name) if hasattr(module, name) else import_module(f"{home}.{name}")
+    globals()[name] = value
+    return value
+
+
+def __dir__():
+    return sorted([*globals(), *_list()])
