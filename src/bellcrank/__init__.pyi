@@ -4,6 +4,7 @@ from bellcrank.analysis.equilibrium import NoEquilibrium as NoEquilibrium
 from bellcrank.analysis.random import road_spectrum as road_spectrum
 from bellcrank.api.equations import Equations as Equations
 from bellcrank.api.loading import load_model as load_model
+from bellcrank.api.loading import settings_of as settings_of
 from bellcrank.api.simulation import Simulation as Simulation
 from bellcrank.api.system import System as System
 from bellcrank.backend.poses import compile_linkage as compile_linkage
@@ -16,7 +17,6 @@ from bellcrank.errors import InternalError as InternalError
 from bellcrank.errors import ModelError as ModelError
 from bellcrank.errors import ModelWarning as ModelWarning
 from bellcrank.errors import RunError as RunError
-from bellcrank.export.parameter_files import settings_of as settings_of
 from bellcrank.expr.table import table as table
 from bellcrank.library import terrain as terrain
 from bellcrank.library import vehicles as vehicles

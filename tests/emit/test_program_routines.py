@@ -126,19 +126,22 @@ def check_echo(text, mass):
 
 @pytest.mark.parametrize("backend", ["python", "c"])
 def test_places_in_process(tmp_path, backend):
-    from bellcrank.export.parameter_files import settings_of, write_echo
+    from bellcrank.export.model_setup import setup_of
+    from bellcrank.export.parameter_files import write_echo
 
     if backend == "c" and find_compiler() is None:
         pytest.skip("there is no C compiler")
-    sim = places(("python",)).equations().compile(backend=backend)
-    assert "mass" not in sim.equations.parameters
+    equations = places(("python",)).equations()
+    sim = equations.compile(backend=backend)
+    assert "mass" not in equations.parameters
     for k in (K, 3.0):
         run = sim.simulate(parameters={"k": k})
         np.testing.assert_allclose(run["q(rod)"], exact(k=k), atol=1e-8)
         assert run["rows"].tolist() == list(range(1, 102))
-    path = write_echo(sim, run, {"parameters": {"k": 3.0}}, tmp_path / "x.echo")
+    setup = setup_of(equations.derived, equations.compile)
+    path = write_echo(setup, sim, run, {"parameters": {"k": 3.0}}, tmp_path / "x.echo")
     check_echo(path.read_text(encoding="utf-8"), 6.0)
-    again = sim.simulate(**settings_of(sim.equations, path))
+    again = sim.simulate(**bc.settings_of(equations, path))
     assert np.array_equal(again["q(rod)"], run["q(rod)"])
 
 

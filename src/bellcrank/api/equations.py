@@ -201,7 +201,7 @@ class Equations:
         """
         from bellcrank.export.programs import write_program
 
-        return write_program(self, language, directory)
+        return write_program(self.derived, self.compile, language, directory)
 
     def compile(self, backend: str = "auto", external: Mapping[str, Any] | None = None) -> Any:
         """A simulation, ready to run. `external` replaces external routines by name.

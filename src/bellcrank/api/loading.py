@@ -1,4 +1,4 @@
-"""Models from files: `MODEL.py` with a function model(), and what the formats add."""
+"""What files say: models (`MODEL.py` with a function model(), and what the formats add), and settings of runs."""
 
 from __future__ import annotations
 
@@ -9,8 +9,12 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from bellcrank.api.equations import Equations
 from bellcrank.api.system import System
 from bellcrank.errors import ModelError, did_you_mean
+from bellcrank.export.model_setup import setup_of
+from bellcrank.export.parameter_files import read_settings
+from bellcrank.files.parsfile import ParsFile
 
 READERS = {".lsp": ("an AUTOSIM deck", "bellcrank.formats.decks.files", "load_deck")}
 """Readers of models that are data, by ending: what such a file is called, the module and its function that reads it, which
@@ -39,6 +43,11 @@ def load_model(path: str | Path, **arguments: Any) -> System:
     if not callable(getattr(system, "equations", None)):  # a System, or a hand-led derivation
         raise ModelError(f"{path.name}: model() must return a System, but returned {type(system).__name__}")
     return system
+
+
+def settings_of(equations: Equations, pars: ParsFile | str | Path) -> dict[str, Any]:
+    """What a parameter file says, as arguments of `simulate`; all that is wrong with it is told at once."""
+    return read_settings(setup_of(equations.derived, equations.compile), pars)
 
 
 def _read(path: Path, what: str, module: str, name: str, arguments: dict[str, Any]) -> System:

@@ -13,9 +13,9 @@ from bellcrank.emit.c.linkage import implicit_source, poses_source, values_sourc
 from bellcrank.emit.lookup import lookup_source
 from bellcrank.errors import BuildError, ModelError
 from bellcrank.linkage.implicit import implicit, pose_values
-from bellcrank.linkage.linkage import Linkage, attach
+from bellcrank.linkage.linkage import Linkage
 from bellcrank.linkage.lookup import pose_lookup
-from bellcrank.linkage.pose import Pose
+from bellcrank.linkage.pose import Pose, attach
 from bellcrank.linkage.table import Table
 
 Array = np.ndarray[Any, Any]

@@ -94,7 +94,7 @@ def command(args: Namespace) -> int:
         print(heading(equations))
     results: dict[str, Any] = {}
     with Progress("analysing"):
-        for name, result in _results(sim, args):
+        for name, result in _results(equations, sim, args):
             results[name] = result
             if not args.json:
                 print(f"\n{result}")
@@ -107,9 +107,9 @@ def command(args: Namespace) -> int:
     return FINE
 
 
-def _results(sim: bc.Simulation, args: Namespace) -> Any:
+def _results(equations: bc.Equations, sim: bc.Simulation, args: Namespace) -> Any:
     """Every result that was asked for, with its name, one after the other."""
-    start = {**sim.description.run.initial, **dict(args.initial)}
+    start = {**equations.interface.run.initial, **dict(args.initial)}
     parameters = dict(args.set)
     at: Any = start
     if args.equilibrium or (args.at == "equilibrium" and (args.modes or args.response)):

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import bellcrank as bc
+from bellcrank.interface.interface import key_of
 
 
 def make_folder(path: str) -> None:
@@ -30,22 +31,22 @@ def read_inputs(path: str, equations: bc.Equations) -> dict[str, Any]:
         raise bc.RunError(f"{path}: a line of names and lines of numbers are needed")
     names = [cell.strip() for cell in rows[0]]
     units, start = ([cell.strip() for cell in rows[1]], 2) if _words(rows[1]) else (None, 1)
-    known = {n.lower(): n for n in equations.inputs if not n.startswith("dxdt(")}
-    used = [i for i, name in enumerate(names) if i > 0 and name.lower() in known]
+    known = {x.key: x for x in equations.interface.signals}
+    used = {i: known[key_of(name)] for i, name in enumerate(names) if i > 0 and key_of(name) in known}
     if not used:
-        wanted = ", ".join(known.values()) or "none"
+        wanted = ", ".join(x.name for x in known.values()) or "none"
         raise bc.RunError(f"{path}: no column is an input of the model. Columns: {', '.join(names)}; inputs: {wanted}.")
     for i in sorted(set(range(1, len(names))) - set(used)):
         warnings.warn(f"{path}: column '{names[i]}' is no input of the model", bc.ModelWarning, stacklevel=2)
     for i in used if units else []:
-        expected = equations.quantities.unit[names[i].lower()].text
+        expected = used[i].unit.text
         if i < len(units or []) and units and units[i] not in (expected, ""):
             raise bc.RunError(f"{path}: '{names[i]}' is in {units[i]}, but the model takes it in {expected}")
     columns: dict[int, list[float]] = {i: [] for i in (0, *used)}
     for line, row in enumerate(rows[start:], start + 1):
         for i, column in columns.items():
             column.append(_cell(row, i, path, line, names[i]))
-    return {known[names[i].lower()]: (columns[0], columns[i]) for i in used}
+    return {x.name: (columns[0], columns[i]) for i, x in used.items()}
 
 
 def _words(row: Sequence[str]) -> bool:

@@ -11,6 +11,7 @@ from bellcrank.cli.kane import is_script, script_plan
 from bellcrank.cli.options import given
 from bellcrank.cli.progress import Progress
 from bellcrank.errors import did_you_mean
+from bellcrank.interface.interface import PARAMETERS
 from bellcrank.interface.listing import RUN
 
 
@@ -42,8 +43,8 @@ def derive(args: Namespace, system: bc.System | None = None) -> bc.Equations:
 
 def _take_run_settings(args: Namespace, equations: bc.Equations) -> None:
     """--set step=.01 and the like, which AUTOSIM counts among the parameters, mean the options of the run."""
-    known = {name.lower() for name in equations.parameters}
-    settings = {key: option for key, (option, *_) in RUN.items() if key not in known}
+    known = equations.interface.get
+    settings = {key: option for key, (option, *_) in RUN.items() if known(key, ("parameter",)) is None}
     for name, value in getattr(args, "set", ()):
         option = settings.get(name.lower())
         if option is not None and getattr(args, option, None) is None:
@@ -57,12 +58,12 @@ def _take_run_settings(args: Namespace, equations: bc.Equations) -> None:
 
 def settings(args: Namespace, equations: bc.Equations) -> dict[str, float]:
     """The parameters of --set; a name that the model does not know is an error here, since nobody sees the run that follows."""
-    known = {**equations.analysis.parameters, **equations.analysis.mechanism.description.parameters}
-    names = sorted(equations.analysis.parameters.values(), key=str.lower)
+    interface = equations.interface
+    names = sorted((x.name for x in interface.all(PARAMETERS)), key=str.lower)
     problems = [
         f"--set {name}: the model has no such parameter.{did_you_mean(name, names)}"
         for name, _ in args.set
-        if name.lower() not in known
+        if interface.get(name, (*PARAMETERS, "unused")) is None
     ]
     if problems:
         raise bc.ModelError([*problems[:-1], f"{problems[-1]} Parameters: {', '.join(names)}."], equations.name)

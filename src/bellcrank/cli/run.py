@@ -16,6 +16,7 @@ from bellcrank.cli.model import derive, settings
 from bellcrank.cli.options import condition, given, json_option, model_options, positive, value_of, value_options
 from bellcrank.cli.progress import Progress
 from bellcrank.cli.text import heading, model_sizes, number, operations_text, plain, shown, table
+from bellcrank.export.model_setup import setup_of
 from bellcrank.export.parameter_files import write_echo
 from bellcrank.files.choose import FORMATS
 
@@ -88,7 +89,7 @@ def command(args: Namespace) -> int:
         run.save(args.out, classic=args.classic)
     if args.echo:
         make_folder(args.echo)
-        write_echo(sim, run, options, args.echo)
+        write_echo(setup_of(equations.derived, equations.compile), sim, run, options, args.echo)
     if args.plot:
         make_folder(args.plot)
         run.plot(path=args.plot)

@@ -105,7 +105,7 @@ def columns_of(interface: Interface, by: Sequence[Any] | None) -> list[Symbol]:
     for given in by:
         quantity = interface.get(given, kinds)
         if quantity is None or quantity.symbol is None:
-            name, listed = str(given), [x.name for x in interface if x.kind in kinds]
+            name, listed = str(given), [x.name for x in interface.all(kinds)]
             raise ModelError(
                 f"by={name!r}: no state, input or parameter has that name.{did_you_mean(name, listed)}", interface.model
             )

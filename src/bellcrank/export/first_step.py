@@ -5,35 +5,34 @@ from __future__ import annotations
 import math
 import warnings
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bellcrank.errors import BellcrankError, ModelWarning
-from bellcrank.export.gather import FIXED
-from bellcrank.export.standalone.facts import Facts
-
-if TYPE_CHECKING:
-    from bellcrank.api.equations import Equations
+from bellcrank.export.model_setup import FIXED, Compile
+from bellcrank.export.standalone.setup import Setup
 
 
-def with_stable_step(equations: Equations, facts: Facts) -> Facts:
-    """The facts with a step that is small enough, where the model has none because it asks for an adaptive method."""
-    run = equations.analysis.mechanism.description.run
+def with_stable_step(setup: Setup, compiled: Compile) -> Setup:
+    """The setup with a step that is small enough, where the model has none because it asks for an adaptive method."""
+    run = setup.interface.run
     if run.step is not None or not run.method or run.method.lower() in FIXED:
-        return facts
-    step = _stable_step(equations)
-    if step >= facts.step:
-        return facts
-    return replace(facts, step=step, notes=(*facts.notes, "The step follows from the fastest motion at the start."))
+        return setup
+    step = _stable_step(compiled)
+    if step >= setup.step:
+        return setup
+    return replace(setup, step=step, notes=(*setup.notes, "The step follows from the fastest motion at the start."))
 
 
-def _stable_step(equations: Equations) -> float:
-    """A round step (s) with which rk4 is stable at the start: 1 over the largest eigenvalue of the rates; inf if that cannot be told."""
+def _stable_step(compiled: Compile) -> float:
+    """A round step (s) with which rk4 is stable at the start: 1 over the largest eigenvalue of the rates.
+
+    It is infinite if that cannot be told.
+    """
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ModelWarning)
-            sim = equations.compile(backend="python")
+            sim = compiled(backend="python")
             q, u = sim.complete()
             y = np.concatenate([q, u])
             h = 1e-6 * np.maximum(np.abs(y), 1.0)

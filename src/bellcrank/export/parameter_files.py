@@ -5,28 +5,24 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from bellcrank.errors import RunError, did_you_mean
-from bellcrank.export.gather import program_facts
-from bellcrank.export.standalone.facts import Facts, Signal, default_input, signal_file
+from bellcrank.export.standalone.setup import Keyed, Setup, default_input, signal_file
 from bellcrank.files.parsfile import RUN_KEYWORDS, SIGNALS, Entry, ParsFile, number_of, read_parsfile
 from bellcrank.files.record import guarded
+from bellcrank.interface.interface import key_of
 from bellcrank.run import inputs as signals
 from bellcrank.run.inputs import as_signal
 from bellcrank.run.result import Run
 
-if TYPE_CHECKING:
-    from bellcrank.api.equations import Equations
-    from bellcrank.api.simulation import Simulation
 
-
-def settings_of(equations: Equations, pars: ParsFile | str | Path) -> dict[str, Any]:
+def read_settings(setup: Setup, pars: ParsFile | str | Path) -> dict[str, Any]:
     """What a parameter file says, as arguments of `simulate`; all that is wrong with it is told at once."""
     file = pars if isinstance(pars, ParsFile) else read_parsfile(pars)
-    reader = _Reader(program_facts(equations))
+    reader = _Reader(setup)
     for entry in file.entries:
         reader.read(entry)
     if reader.problems:
@@ -37,36 +33,34 @@ def settings_of(equations: Equations, pars: ParsFile | str | Path) -> dict[str, 
 class _Reader:
     """Settings in the making."""
 
-    def __init__(self, facts: Facts) -> None:
-        self.facts = facts
-        self.parameters = {p.keyword.lower(): p.name for p in facts.parameters}
-        self.states = {s.keyword.lower(): s.keyword for s in facts.states}
-        for letter, group in (("q", facts.states[: facts.n_q]), ("u", facts.states[facts.n_q :])):
-            for i, s in enumerate(group, 1):
-                self.states.setdefault(f"{letter}({i})", s.keyword)
-        self.inputs = {s.keyword.lower(): s.name for s in facts.signals}
+    def __init__(self, setup: Setup) -> None:
+        self.setup = setup
+        self.parameters = {p.keyword.lower(): p.name for p in setup.parameters}
+        self.inputs = {s.keyword.lower(): s.name for s in setup.signals}
         self.settings: dict[str, Any] = {"parameters": {}, "initial": {}, "inputs": {}}
         self.problems: list[str] = []
 
     def read(self, entry: Entry) -> None:
         key = entry.keyword
         word = entry.words[0] if entry.words else ""
-        if key in self.parameters or key in self.states:
+        state = self.setup.interface.get(key, ("coordinate", "speed"))
+        if key in self.parameters or state is not None:
             value = number_of(word)
             if value is None:
                 self._problem(entry, f"{key} needs a number, found '{word}'")
             elif key in self.parameters:
                 self.settings["parameters"][self.parameters[key]] = value
-            else:
-                self.settings["initial"][self.states[key]] = value
+            elif state is not None:
+                self.settings["initial"]["".join(state.name.split())] = value
         elif key in self.inputs:
             self._input(entry)
-        elif key in (r.lower() for r in self.facts.removed):
+        elif self.setup.interface.get(key, ("removed",)) is not None:
             self._problem(entry, f"{key} follows from a constraint and cannot be given")
         elif key in RUN_KEYWORDS:
             self._run(entry, word)
         else:
-            known = [*self.parameters.values(), *self.states.values(), *self.inputs.values(), *RUN_KEYWORDS]
+            states = [s.keyword for s in self.setup.states]
+            known = [*self.parameters.values(), *states, *self.inputs.values(), *RUN_KEYWORDS]
             self._problem(entry, f"no keyword is called '{key}'.{did_you_mean(key, known)}")
 
     def _problem(self, entry: Entry, text: str) -> None:
@@ -146,45 +140,45 @@ def read_signal(name: str, folder: Path) -> Any:
     return signals.pieces(data[:, 0], data[:-1, 1:])
 
 
-def write_echo(sim: Simulation, run: Run, options: Mapping[str, Any], path: str | Path) -> Path:
-    """Writes a parameter file with every value as a run used it; sampled inputs go to files beside it."""
-    equations = sim.equations
+def write_echo(setup: Setup, sim: Any, run: Run, options: Mapping[str, Any], path: str | Path) -> Path:
+    """Writes a parameter file with every value as a run used it; sampled inputs go to files beside it.
+
+    `sim` made the run and is asked for what external routines gave.
+    """
     path = Path(path)
-    facts = program_facts(equations)
-    values = {str(k).lower(): float(v) for k, v in options.get("parameters", {}).items()}
-    parameters = tuple(replace(p, value=values.get(p.name.lower(), p.value)) for p in facts.parameters)
-    states = tuple(replace(s, value=float(run[s.name][0]), given=True) for s in facts.states)
-    given = {str(k).lower(): v for k, v in options.get("inputs", {}).items()}
-    listed = tuple(_echoed(s, given.get(s.name.lower())) for s in facts.signals)
-    every = int(options.get("output_every", facts.every))
-    facts = replace(
-        facts, parameters=parameters, states=states, signals=listed, every=every, t_end=run.settings["t_end"],
-        step=run.settings["step"], method=run.settings["method"], **_from_routines(sim, facts, run, options),
+    values = {key_of(k): float(v) for k, v in options.get("parameters", {}).items()}
+    parameters = tuple(replace(p, value=values.get(p.quantity.key, p.value)) for p in setup.parameters)
+    states = tuple(replace(s, value=float(run[s.name][0]), given=True) for s in setup.states)
+    given = {key_of(k): v for k, v in options.get("inputs", {}).items()}
+    listed = tuple(_echoed(s, given.get(s.quantity.key)) for s in setup.signals)
+    every = int(options.get("output_every", setup.every))
+    setup = replace(
+        setup, parameters=parameters, states=states, signals=listed, every=every, t_end=run.settings["t_end"],
+        step=run.settings["step"], method=run.settings["method"], **_from_routines(setup, sim, run, options),
     )  # fmt: skip
-    files = {path: default_input(facts)}
+    files = {path: default_input(setup)}
     files |= {path.with_name(s.file): signal_file(s) for s in listed if s.file}
     for place, text in files.items():
         guarded("write", place, lambda place=place, text=text: place.write_text(text, encoding="utf-8"))  # type: ignore[misc]
     return path
 
 
-def _from_routines(sim: Simulation, facts: Facts, run: Run, options: Mapping[str, Any]) -> dict[str, Any]:
+def _from_routines(setup: Setup, sim: Any, run: Run, options: Mapping[str, Any]) -> dict[str, Any]:
     """What external routines gave when parameters had been read, and give to the echo."""
-    if not facts.entered and not facts.echoed:
+    if not setup.entered and not setup.echoed:
         return {}
-    states = [run[s.name][0] * s.factor for s in facts.states]
+    states = [run[s.name][0] * s.factor for s in setup.states]
     given, inputs = options.get("parameters"), options.get("inputs")
-    echoed = sim.echo(0.0, states[: facts.n_q], states[facts.n_q :], given, inputs)
-    entered = sim.parameter_values(given)[len(facts.parameters) :]
+    echoed = sim.echo(0.0, states[: setup.n_q], states[setup.n_q :], given, inputs)
+    entered = sim.parameter_values(given)[len(setup.parameters) :]
     return {
-        "entered": tuple(replace(q, value=x / q.factor) for q, x in zip(facts.entered, entered, strict=True)),
-        "echoed": tuple(replace(q, value=echoed[q.name] / q.factor) for q in facts.echoed),
+        "entered": tuple(replace(q, value=x / q.factor) for q, x in zip(setup.entered, entered, strict=True)),
+        "echoed": tuple(replace(q, value=echoed[q.name] / q.factor) for q in setup.echoed),
     }
 
 
-def _echoed(signal: Signal, given: Any) -> Signal:
+def _echoed(listed: Keyed, given: Any) -> Keyed:
     if given is None:
-        return signal
-    found = as_signal(given, signal.name)
-    kind = "" if found.name == "function" else found.name
-    return replace(signal, kind=kind, numbers=found.numbers, points=found.points, pieces=found.pieces)
+        return listed
+    signal = as_signal(given, listed.name)
+    return replace(listed, signal=None if signal.name == "function" else signal)

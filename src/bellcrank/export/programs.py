@@ -5,33 +5,31 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from bellcrank.backend import arguments
 from bellcrank.backend.c import NEAR
+from bellcrank.derive.derived import Derived
 from bellcrank.emit.c.source import Words, output_key
 from bellcrank.errors import BuildError, ModelError, did_you_mean
 from bellcrank.export.first_step import with_stable_step
-from bellcrank.export.gather import program_facts
+from bellcrank.export.model_setup import Compile, setup_of
 from bellcrank.export.standalone.c import c_program
-from bellcrank.export.standalone.facts import Facts
 from bellcrank.export.standalone.fortran import fortran_program
 from bellcrank.export.standalone.python import python_program
+from bellcrank.export.standalone.setup import Setup
+from bellcrank.interface.interface import Interface
 from bellcrank.program import null_space
 from bellcrank.program.program import Program
 from bellcrank.run import branch, integrate, projection
 
-if TYPE_CHECKING:
-    from bellcrank.api.equations import Equations
-
-Writer = Callable[[Program, Facts, Words], dict[str, str]]
+Writer = Callable[[Program, Setup, Words], dict[str, str]]
 
 
-def _python(program: Program, facts: Facts, words: Words) -> dict[str, str]:
+def _python(program: Program, setup: Setup, words: Words) -> dict[str, str]:
     """A program in Python takes integrators and what keeps loops closed from the package as they stand."""
     parts = [integrate, arguments] if program.loops is None else [integrate, arguments, null_space, projection, branch]
     texts = {f"{part.__name__.rpartition('.')[2]}.py": _alone(inspect.getsource(part)) for part in parts}
-    return python_program(program, facts, words) | texts
+    return python_program(program, setup, words) | texts
 
 
 def _alone(source: str) -> str:
@@ -49,18 +47,18 @@ def _alone(source: str) -> str:
 LANGUAGES: dict[str, Writer] = {"c": c_program, "fortran": fortran_program, "python": _python}
 
 
-def write_program(equations: Equations, language: str, directory: str | Path) -> Path:
+def write_program(derived: Derived, compiled: Compile, language: str, directory: str | Path) -> Path:
     """Writes all files of a program; the path of the one with the equations."""
-    if equations.analysis.mechanism.description.contacts:
+    if derived.analysis.mechanism.description.contacts:
         raise ModelError(
-            "programs do not contain rigid wheels, which run inside of Bellcrank alone; use a tyre", equations.name
+            "programs do not contain rigid wheels, which run inside of Bellcrank alone; use a tyre", derived.name
         )
     if language not in LANGUAGES:
         known = ", ".join(f"'{name}'" for name in LANGUAGES)
         near = did_you_mean(str(language), LANGUAGES)
-        raise ModelError(f"language {language!r} is not known; it is one of {known}.{near}", equations.name)
-    facts = with_stable_step(equations, program_facts(equations))
-    files = LANGUAGES[language](equations.program, facts, words_of(equations))
+        raise ModelError(f"language {language!r} is not known; it is one of {known}.{near}", derived.name)
+    setup = with_stable_step(setup_of(derived, compiled), compiled)
+    files = LANGUAGES[language](derived.program, setup, words_of(derived.interface))
     folder = Path(directory)
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -71,13 +69,9 @@ def write_program(equations: Equations, language: str, directory: str | Path) ->
     return folder / next(iter(files))
 
 
-def words_of(equations: Equations) -> Words:
+def words_of(interface: Interface) -> Words:
     """Labels and units for the comments of generated source."""
-    q = equations.quantities
-    named = [*equations.program.parameters, *equations.program.inputs]
-    label = {s.name: q.label.get(s.name.lower(), "") for s in named} | dict(q.state_label)
-    label |= {output_key(o.name): o.label for o in equations.analysis.outputs}
-    unit = {s.name: q.unit[s.name.lower()].text for s in named if s.name.lower() in q.unit}
-    unit |= {name: u.text for name, u in q.states.items()}
-    unit |= {output_key(name): u.text for name, u in q.output_unit.items()}
-    return Words(label, unit)
+    inputs = (x for x in interface.inputs if not x.rate)
+    named = {x.name: x for x in (*interface.parameters, *interface.entered, *inputs, *interface.kept)}
+    named |= {x.name: x for x in interface.states} | {output_key(x.name): x for x in interface.outputs}
+    return Words({k: x.label for k, x in named.items()}, {k: x.unit.text for k, x in named.items()})

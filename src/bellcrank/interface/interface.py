@@ -1,8 +1,8 @@
 """Interface: everything a model shows to the outside, by name.
 
-In:  an analysed model, its quantities and its program. Out: `Interface`, frozen: parameters, states, inputs, outputs and values of
-the echo, each with its unit, words, default and column, and what a run uses unless told otherwise. Whoever reads a name that a user
-typed, or writes one for a user to read, asks here.
+In:  an analysed model, its quantities and its program. Out: `Interface`, frozen: parameters, states, inputs, outputs and values
+of the echo, each with its unit, words, default and column, and what a run uses unless told otherwise. Whoever reads a name that
+a user typed, or writes one for a user to read, asks here.
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ from typing import Any
 
 from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.expr import Symbol
-from bellcrank.kinematics.analysis import Analysis
 from bellcrank.kinematics.dimensions import Quantities
+from bellcrank.kinematics.dimensions.quantities import UNKNOWN
+from bellcrank.kinematics.results import Analysis, Output
 from bellcrank.program.program import Program
 from bellcrank.units import Unit
 
@@ -27,9 +28,16 @@ PLURAL = {
     "input": "inputs",
     "parameter": "parameters",
     "entered": "parameters of external routines",
+    "idle": "parameters without effect",
+    "unused": "parameters that nothing uses",
+    "kept": "values of external routines",
     "output": "outputs",
     "echo": "values of the echo",
 }
+
+STATES = ("coordinate", "speed")
+PARAMETERS = ("parameter", "entered", "idle")  # all that the model has
+CHANNELS = (*STATES, "output", "input")
 
 
 def key_of(name: Any) -> str:
@@ -47,7 +55,7 @@ class Quantity:
     symbol: Symbol | None
     unit: Unit
     label: str
-    default: float | None = None  # in user units
+    default: float | None = None  # in user units; of states, what they start from where nothing else is told
     column: int = -1  # in a row of results: time, states, outputs, inputs; -1: in none
     generic: str = ""
     body: str = ""
@@ -62,7 +70,7 @@ class Quantity:
 
 @dataclass(frozen=True)
 class RunDefaults:
-    """What a run uses unless told otherwise: times in s, values in user units; None and what is missing is left to the run."""
+    """What a run uses unless told otherwise: times in s, values in user units; None and what is missing is left to it."""
 
     t_end: float | None = None
     step: float | None = None
@@ -76,8 +84,9 @@ class RunDefaults:
 class Interface:
     """The quantities of a model in the order of its program.
 
-    `removed` are speeds that constraints determine; `entered` parameters that external routines give when the others are known;
-    `inputs` those given from outside, with their rates; `kept` values of external routines that stand behind them.
+    `removed` are speeds that constraints determine; `entered` parameters that external routines give when the others are
+    known; `inputs` those that the program takes, with their rates; `kept` values of external routines that stand behind them.
+    `signals` are the inputs that a user gives, from which `inputs` follow.
     """
 
     model: str
@@ -88,11 +97,13 @@ class Interface:
     speeds: tuple[Quantity, ...]
     removed: tuple[Quantity, ...]
     inputs: tuple[Quantity, ...]
-    kept: tuple[str, ...]
+    signals: tuple[Quantity, ...]
+    kept: tuple[Quantity, ...]
     outputs: tuple[Quantity, ...]
     echo: tuple[Quantity, ...]
     run: RunDefaults
-    idle: tuple[Quantity, ...] = ()  # parameters that are declared or used somewhere, but not by the program
+    idle: tuple[Quantity, ...] = ()  # parameters that stand somewhere in the model, but not in the program
+    unused: tuple[Quantity, ...] = ()  # parameters that are declared, but stand nowhere
 
     @property
     def states(self) -> tuple[Quantity, ...]:
@@ -110,14 +121,21 @@ class Interface:
         return (*self.states, *self.outputs, *(x for x in self.inputs if not x.rate and x.name not in taken))
 
     def __iter__(self) -> Iterator[Quantity]:
-        listed = (self.states, self.inputs, self.parameters, self.outputs, self.removed, self.entered, self.echo)
-        return (x for group in listed for x in group)
+        usual = (self.states, self.inputs, self.parameters, self.outputs)
+        others = (self.removed, self.entered, self.echo, self.idle, self.unused)
+        return (x for group in (*usual, *others) for x in group)
+
+    def all(self, kinds: Sequence[str]) -> list[Quantity]:
+        """The quantities of some kinds, in the order of the interface."""
+        return [x for x in self if x.kind in kinds]
 
     @cached_property
     def _by_kind(self) -> Mapping[str, Mapping[str, Quantity]]:
         found: dict[str, dict[str, Quantity]] = {kind: {} for kind in PLURAL}
         for x in self:
             found[x.kind].setdefault(x.key, x)
+        for x in self.signals:  # one that the program does not use, or its rate alone
+            found["input"].setdefault(x.key, x)
         for kind, letter, listed in (("coordinate", "q", self.coordinates), ("speed", "u", self.speeds)):
             for i, x in enumerate(listed, 1):  # Q(5) is the fifth coordinate
                 found[kind].setdefault(f"{letter}({i})", x)
@@ -127,6 +145,11 @@ class Interface:
         """The quantity of that name among the kinds, the first kind first; None if there is none."""
         key = key_of(name)
         return next((x for kind in kinds if (x := self._by_kind[kind].get(key)) is not None), None)
+
+    def channel(self, name: Any) -> Quantity | None:
+        """What a run records under that name, or None."""
+        found = self.get(name, CHANNELS)
+        return found if found is not None and found.column >= 0 and not found.rate else None
 
     def find(self, name: Any, kinds: Sequence[str], what: str) -> Quantity:
         """The quantity of that name; an error that begins with `what` names the near ones and all of the kinds."""
@@ -145,59 +168,61 @@ class Interface:
 
 def interface_of(analysis: Analysis, quantities: Quantities, program: Program) -> Interface:
     """The interface of a derived model."""
-    mechanism = analysis.mechanism
-    d, q = mechanism.description, quantities
+    mechanism, q = analysis.mechanism, quantities
+    d = mechanism.description
     bodies = {s.name: b.name for b in mechanism.bodies for s in (*b.coordinates, *b.speeds)}
+    whole = {b.q_r[0].name for b in mechanism.bodies if b.euler}  # e0 of no rotation is 1
 
     def scalar(name: str, kind: str, symbol: Symbol | None = None) -> Quantity:
         key = name.lower()
         record = d.parameters.get(key)
-        default = None if record is None or record.value is None else float(record.value)
+        value = None if record is None or record.value is None else float(record.value)
         positive = record is not None and record.positive
-        return Quantity(name, kind, symbol, q.unit[key], q.label.get(key, name), default, positive=positive)
+        return Quantity(name, kind, symbol, q.unit.get(key, UNKNOWN), q.label.get(key, name), value, positive=positive)
 
     def state(s: Symbol, kind: str, column: int = -1) -> Quantity:
         label, generic = q.state_label.get(s.name, s.name), q.generic.get(s.name, "")
-        return Quantity(s.name, kind, s, q.states[s.name], label, None, column, generic, bodies.get(s.name, ""))
+        start = 1.0 if s.name in whole else 0.0
+        return Quantity(s.name, kind, s, q.states[s.name], label, start, column, generic, bodies.get(s.name, ""))
 
-    n_q, n_s, n_o = len(program.coordinates), len(program.coordinates) + len(program.speeds), len(program.output_names)
+    def output(o: Output, column: int) -> Quantity:
+        unit, generic = q.output_unit[o.name], q.generic.get(o.name, "")
+        return Quantity(o.name, "output", None, unit, o.label, None, column, generic, o.body or "")
+
+    places = {s.name: i for i, s in enumerate((*program.coordinates, *program.speeds), 1)}
     by_name = {o.name: o for o in analysis.outputs}
-    outputs = [
-        Quantity(
-            name, "output", None, q.output_unit[name], by_name[name].label, None, i, q.generic.get(name, ""), by_name[name].body or ""
-        )
-        for i, name in enumerate(program.output_names, 1 + n_s)
-    ]  # fmt: skip
-    given = len(program.given_parameters)
+    first = 1 + len(places) + len(program.output_names)
+    inputs = {s.name: _input(s.name, s, q, i) for i, s in enumerate(program.given_inputs, first)}
+    parameters = tuple(scalar(s.name, "parameter", s) for s in program.given_parameters)
     used = {s.name.lower() for s in program.parameters}
+    met = analysis.parameters
+    run = d.run
     return Interface(
         model=mechanism.name,
         units=d.units,
-        parameters=tuple(scalar(s.name, "parameter", s) for s in program.given_parameters),
-        entered=tuple(scalar(s.name, "entered", s) for s in program.parameters[given:]),
-        coordinates=tuple(state(s, "coordinate", i) for i, s in enumerate(program.coordinates, 1)),
-        speeds=tuple(state(s, "speed", i) for i, s in enumerate(program.speeds, 1 + n_q)),
+        parameters=parameters,
+        entered=tuple(scalar(s.name, "entered", s) for s in program.parameters[len(parameters) :]),
+        coordinates=tuple(state(s, "coordinate", places[s.name]) for s in program.coordinates),
+        speeds=tuple(state(s, "speed", places[s.name]) for s in program.speeds),
         removed=tuple(state(r.speed, "removed") for r in analysis.removed),
-        inputs=tuple(_input(s, q, i) for i, s in enumerate(program.given_inputs, 1 + n_s + n_o)),
-        kept=tuple(s.name for s in program.inputs if s.kind == "kept"),
-        outputs=tuple(outputs),
+        inputs=tuple(inputs.values()),
+        signals=tuple(inputs.get(v.name) or _input(v.name, None, q) for v in d.variables),
+        kept=tuple(scalar(s.name, "kept", s) for s in program.inputs if s.kind == "kept"),
+        outputs=tuple(output(by_name[name], i) for i, name in enumerate(program.output_names, 1 + len(places))),
         echo=tuple(scalar(name, "echo") for name in program.echo_names),
-        run=RunDefaults(
-            d.run.t_end, d.run.step, d.run.method, d.run.output_every, dict(d.run.initial), dict(d.run.inputs)
-        ),
-        idle=tuple(
-            scalar(name, "parameter") for key, name in analysis.parameters.items() if key not in used and key in q.unit
-        ),
+        run=RunDefaults(run.t_end, run.step, run.method, run.output_every, dict(run.initial), dict(run.inputs)),
+        idle=tuple(scalar(name, "idle") for key, name in met.items() if key not in used),
+        unused=tuple(scalar(r.name, "unused") for key, r in d.parameters.items() if key not in met),
     )
 
 
-def _input(s: Symbol, q: Quantities, column: int) -> Quantity:
+def _input(name: str, symbol: Symbol | None, q: Quantities, column: int = -1) -> Quantity:
     """An input, or the rate of one: dxdt(z)."""
-    base, times = s.name, 0
+    base, times = name, 0
     while base.startswith("dxdt(") and base.endswith(")"):
         base, times = base[5:-1], times + 1
     unit, label = q.unit[base.lower()], q.label.get(base.lower(), base)
     if times:
         unit = Unit(unit.dimension, unit.factor, f"{unit.text}/s" if times == 1 else f"{unit.text}/s{times}")
         label = f"rate of {label}"
-    return Quantity(s.name, "input", s, unit, label, None, column, rate=times, base=base)
+    return Quantity(name, "input", symbol, unit, label, None, column, rate=times, base=base)

@@ -1,7 +1,7 @@
 """Linkages as joints: what `model.guide` asks for, from the exact linkage or from a table.
 
-The exact joint calls one routine for the state of the linkage and its derivatives; carrier and links are expressions of these, of which only those
-that are needed are computed. A table joint calls one look-up per part.
+The exact joint calls one routine for the state of the linkage and its derivatives; carrier and links are expressions
+of these, of which only those that are needed are computed. A table joint calls one look-up per part.
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ class ExactGuide:
         raise IndexError(index)
 
     def _rate_slope(self, i: int, k: int, j: int, args: Sequence[Expr]) -> Expr:
-        """Slope of dy_k/dinput_i by input j; of rotations without fixed axis the order matters by half a cross product."""
+        """Slope of dy_k/dinput_i by input j; for rotations without fixed axis the order of i and j matters."""
         pair = i if i == j else 2
         value = self._yy(pair, k, args)
         if i == j:
@@ -173,7 +173,8 @@ class ExactGuide:
         low, high = reach(self.linkage)
         if not low <= values[0] / metre <= high:
             raise ModelError(
-                f"linkage '{self.linkage.name}': travel {values[0] / metre:.6g} m lies outside {low:.6g} to {high:.6g} m"
+                f"linkage '{self.linkage.name}': travel {values[0] / metre:.6g} m lies outside {low:.6g} to "
+                f"{high:.6g} m"
             )
         return _numbers(self.linkage, part, values, metre, self.kinds())
 
@@ -359,7 +360,7 @@ def _pose_at(linkage: Any, travel: float, second: tuple[tuple[str, Any], ...]) -
 def _numbers(
     linkage: Any, part: str, values: Sequence[float], metre: float, kinds: Sequence[str], extend: bool = False
 ) -> dict[str, Any]:
-    """Motion of a part as arrays, from the linkage or table itself; values and result in the length unit of the equations."""
+    """Motion of a part as arrays, from the linkage or table itself; lengths in the unit of the equations."""
     scales = [1.0 / metre if k == "length" else 1.0 for k in kinds]
     given = [v * s for v, s in zip(values, scales, strict=True)]
     second: dict[str, Any] = {linkage.inputs[1]: given[1]} if len(given) == 2 else {}

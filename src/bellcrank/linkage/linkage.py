@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -17,11 +17,9 @@ from bellcrank.linkage.motion import LinkMotion, link_motion, links_of, origins
 from bellcrank.linkage.moving import Vec
 from bellcrank.linkage.path import Way, follow
 from bellcrank.linkage.plan import Frames, make_plan
-from bellcrank.linkage.pose import Pose, polarised
+from bellcrank.linkage.pose import Pose, attach, polarised
 from bellcrank.linkage.solver import Solver
-
-if TYPE_CHECKING:
-    from bellcrank.linkage.table import Table
+from bellcrank.linkage.table import Table, make_table
 
 Array = np.ndarray[Any, Any]
 
@@ -29,7 +27,7 @@ NEAR = 0.01  # of the range: distance from a fold at which solutions are warned 
 
 
 class Linkage:
-    """A linkage with one input (travel of the wheel centre, m, up from the drawn position) or two (and rack, m, or roll, rad).
+    """A linkage with one input (travel of the wheel centre, m, up as drawn) or two (and rack, m, or roll, rad).
 
     Made by `five_link`, `double_wishbone` and so on, or from a `Chain`. Problems of the description raise a ModelError.
     """
@@ -91,7 +89,7 @@ class Linkage:
         return self._ways[second]
 
     def range(self, rack: float = 0.0, *, roll: float = 0.0) -> tuple[float, float]:
-        """Lowest and highest travel (m) that can be reached from the drawn position without taking the linkage apart."""
+        """Lowest and highest travel (m) that is reached from the drawn position without taking the linkage apart."""
         way = self.way(float(rack or roll))
         return way.low, way.high
 
@@ -169,7 +167,7 @@ class Linkage:
         )
 
     def _walk(self, z: Array, second: Array) -> Array:
-        """States at pairs of inputs: from the way at second = 0 along straight lines, in steps that are halved as needed."""
+        """States at pairs of inputs: from the way at second = 0 along straight lines, in steps halved as needed."""
         way = self.way()
         margin = NEAR * (way.high - way.low)
         begin = np.clip(z, way.low + margin, way.high - margin)
@@ -191,7 +189,8 @@ class Linkage:
                 if step < 1e-5:
                     i = int(np.argmin(good))
                     raise ModelError(
-                        f"linkage '{self.name}': travel {z[i]:.6g} m with {self.inputs[1]} {second[i]:.6g} cannot be reached; on the way "
+                        f"linkage '{self.name}': travel {z[i]:.6g} m with {self.inputs[1]} {second[i]:.6g} cannot be "
+                        "reached; on the way "
                         f"there it folds near travel {goal[0][i]:.6g} m, {self.inputs[1]} {goal[1][i]:.6g}"
                     )
         return here
@@ -232,8 +231,6 @@ class Linkage:
         links: Sequence[str] | None = None,
     ) -> Table:
         """A table of poses with the same `solve`; see `bellcrank.linkage.table.make_table`."""
-        from bellcrank.linkage.table import make_table
-
         return make_table(self, step, accuracy, range, rack, rack_step, scheme, links)
 
 
@@ -281,8 +278,3 @@ def _pose(m: LinkMotion, values: Sequence[Array]) -> Pose:
         dd_mixed=_stack(polarised(*m.dd), n),
         ddelta_mixed=_stack(polarised(*m.ddelta), n),
     )
-
-
-def attach(carrier: Pose, links: Mapping[str, Pose], chain: Chain, drawn: Mapping[str, Any]) -> Pose:
-    """The pose of a linkage from those of its carrier and links."""
-    return replace(carrier, link=dict(links), chain=chain, origins=drawn)

@@ -7,10 +7,11 @@ from typing import Any
 
 from bellcrank.api.equations import Equations
 from bellcrank.errors import BellcrankError, ModelError, did_you_mean
+from bellcrank.interface.interface import PARAMETERS, STATES, Interface, key_of
 from bellcrank.run.dae_methods import Dae
 from bellcrank.run.values import run_plan
 from bellcrank.study.formulas import Circle, names_in
-from bellcrank.study.job import GROUPS, Job, is_state, measures_of, plain
+from bellcrank.study.job import GROUPS, Job, is_state, measures_of
 from bellcrank.study.records import Definition, PlotSpec, TableSpec
 from bellcrank.study.runner import options_of
 
@@ -18,28 +19,20 @@ RUN = ("t_end", "step", "method", "dae")
 BACKENDS = ("auto", "c", "python")
 
 
-def channels_of(equations: Equations) -> dict[str, tuple[str, str]]:
-    """Channels of a run: plain name to name and unit."""
-    q, program = equations.quantities, equations.program
-    found = {s.name: q.states[s.name].text for s in (*program.coordinates, *program.speeds)}
-    found |= {name: q.output_unit[name].text for name in program.output_names}
-    found |= {s.name: q.unit[s.name.lower()].text for s in program.given_inputs if s.kind == "variable"}
-    return {plain(name): (name, unit) for name, unit in found.items()}
-
-
 def problems_with(definition: Definition, job: Job, equations: Equations) -> list[str]:
     """Everything in a study that its model does not know; `job` is that of the first run."""
-    names = list(_names(definition, equations)) + list(_states(definition, equations))
+    interface = equations.interface
+    names = [*_names(definition, interface), *_states(definition, interface)]
     found = [
         *names,
-        *_inputs(definition, equations),
-        *_measures(definition, job, equations),
+        *_inputs(definition, interface),
+        *_measures(definition, job, interface),
         *_run(definition, job, equations),
     ]
     found += _shown(definition)
     if not names:
         try:
-            options_of(equations, job)
+            options_of(interface, job)
         except Circle as error:
             found += error.problems
         except ModelError:  # of these values alone: a row of the study will say so
@@ -65,9 +58,10 @@ def _formulas(definition: Definition) -> Iterator[tuple[str, str]]:
                     yield f"[inputs] {name}", value
 
 
-def _names(definition: Definition, equations: Equations) -> Iterator[str]:
+def _names(definition: Definition, interface: Interface) -> Iterator[str]:
     """Parameters that neither the model has nor a formula uses, and names in formulas that nobody gives."""
-    own = equations.analysis.parameters
+    listed = [x.name for x in interface.all(PARAMETERS)]
+    own = {key_of(name) for name in listed}
     used = {name for _, text in _formulas(definition) for name in names_in(text)}
     texts = {
         name: [x for p in definition.parts for x in p.grid.get(name, ()) if isinstance(x, str)]
@@ -76,8 +70,8 @@ def _names(definition: Definition, equations: Equations) -> Iterator[str]:
     free = [n for n in definition.varied if n.partition(".")[0] not in GROUPS and not is_state(n)]
     for name in dict.fromkeys((*definition.parameters, *free)):
         if name.lower() not in own and name.lower() not in used:
-            near = did_you_mean(name, own.values())
-            yield f"the model has no parameter '{name}', and no formula uses it.{near} Parameters: {_listed(own.values())}."
+            near = did_you_mean(name, listed)
+            yield f"the model has no parameter '{name}', and no formula uses it.{near} Parameters: {_listed(listed)}."
         elif texts.get(name):
             yield f"parameter '{name}': {texts[name][0]!r} is not a number."
     known = {*own, *(n.lower() for n in definition.parameters), *(n.lower() for n in free)}
@@ -92,39 +86,36 @@ def _names(definition: Definition, equations: Equations) -> Iterator[str]:
             yield f"'{name}' cannot vary: terrain belongs to a vehicle, the model here is a file."
 
 
-def _states(definition: Definition, equations: Equations) -> Iterator[str]:
-    states = [s.name for s in (*equations.coordinates, *equations.speeds)]
-    removed = [r.speed.name for r in equations.analysis.removed]
-    known = {plain(s) for s in (*states, *removed)}
-    known |= {f"{letter}({i})" for letter, n in (("q", equations.coordinates), ("u", equations.speeds)) for i in range(1, len(n) + 1)}  # fmt: skip
+def _states(definition: Definition, interface: Interface) -> Iterator[str]:
+    states = [x.name for x in interface.states]
     for name in dict.fromkeys((*definition.initial, *(n for n in definition.varied if is_state(n)))):
-        if plain(name) not in known:
+        if interface.get(name, (*STATES, "removed")) is None:
             yield f"the model has no state '{name}'.{did_you_mean(name, states)} States: {', '.join(states)}."
 
 
-def _inputs(definition: Definition, equations: Equations) -> Iterator[str]:
-    variables = [v.name for v in equations.analysis.mechanism.description.variables]
-    given = {n.lower() for n in (*definition.inputs, *equations.analysis.mechanism.description.run.inputs)}
+def _inputs(definition: Definition, interface: Interface) -> Iterator[str]:
+    known = [x.name for x in interface.signals]
     for name in definition.inputs:
-        if name.lower() not in {v.lower() for v in variables}:
-            yield f"the model has no input '{name}'.{did_you_mean(name, variables)} Inputs: {_listed(variables)}."
-    for s in equations.program.given_inputs:
-        if s.kind == "variable" and s.name.lower() not in given:
-            yield f"no value is given for the input '{s.name}': a line in [inputs] is needed."
+        if key_of(name) not in map(key_of, known):
+            yield f"the model has no input '{name}'.{did_you_mean(name, known)} Inputs: {_listed(known)}."
+    given = {key_of(n) for n in (*definition.inputs, *interface.run.inputs)}
+    for x in interface.inputs:
+        if not x.rate and x.key not in given:
+            yield f"no value is given for the input '{x.name}': a line in [inputs] is needed."
 
 
-def _measures(definition: Definition, job: Job, equations: Equations) -> Iterator[str]:
+def _measures(definition: Definition, job: Job, interface: Interface) -> Iterator[str]:
     taken = {"part", "ended", *definition.varied}
     for m in definition.measures:
         if m.name in taken:
             yield f"measure '{m.name}' needs another name: {', '.join(sorted(taken))} are taken."
-    channels = channels_of(equations)
+    shown = [x.name for x in interface.channels]
     for m in measures_of(job):
-        missing = [c for c in m.channels if plain(c) not in channels]
-        shown = [name for name, _ in channels.values()]
-        for c in missing:
-            yield f"measure '{m.name}': the model has no channel '{c}'.{did_you_mean(c, shown)} Channels: {', '.join(shown)}."
-        units = {channels[plain(c)][1] for c in m.channels if c not in missing}
+        for c in m.channels:
+            if interface.channel(c) is None:
+                near = did_you_mean(c, shown)
+                yield f"measure '{m.name}': the model has no channel '{c}'.{near} Channels: {', '.join(shown)}."
+        units = {x.unit.text for c in m.channels if (x := interface.channel(c)) is not None}
         if len(units) > 1:
             yield f"measure '{m.name}': its channels have different units, {', '.join(sorted(units))}."
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from bellcrank.errors import ModelError
+from bellcrank.interface.interface import key_of
 from bellcrank.study.measures import Measure
 from bellcrank.study.records import Definition
 from bellcrank.study.sampling import Value
@@ -23,13 +24,8 @@ Job = dict[str, Any]
 GROUPS = ("model", "terrain", "run")
 
 
-def plain(name: str) -> str:
-    """A name without blanks and capitals."""
-    return "".join(name.split()).lower()
-
-
 def is_state(name: str) -> bool:
-    return plain(name).startswith(("q(", "u("))
+    return key_of(name).startswith(("q(", "u("))
 
 
 def job_of(definition: Definition) -> Job:
@@ -46,7 +42,7 @@ def job_of(definition: Definition) -> Job:
         "outputs": {n: [o.formula, o.units, o.label] for n, o in definition.outputs.items()},
         "run": dict(definition.run),
         "parameters": {n.lower(): v for n, v in definition.parameters.items()},
-        "initial": {plain(n): v for n, v in definition.initial.items()},
+        "initial": {key_of(n): v for n, v in definition.initial.items()},
         "inputs": dict(definition.inputs),
         "measures": [
             [m.name, m.kind, list(m.channels), m.start, None if m.end == float("inf") else m.end]
@@ -85,7 +81,7 @@ def settled(job: Job, values: Mapping[str, Value]) -> Job:
             place = {"model": found["model"]["arguments"], "run": found["run"]}
             (found["model"].setdefault("terrain", {}) if group == "terrain" else place[group])[rest] = value
         elif is_state(name):
-            found["initial"][plain(name)] = value
+            found["initial"][key_of(name)] = value
         else:
             found["parameters"][name.lower()] = value
     return found
@@ -105,7 +101,7 @@ def _floats(data: Any) -> Any:
     return float(data) if isinstance(data, int) and not isinstance(data, bool) and abs(data) < 2**53 else data
 
 
-def key_of(job: Job, values: Mapping[str, Value]) -> str:
+def run_key(job: Job, values: Mapping[str, Value]) -> str:
     return digest(settled(job, values))
 
 

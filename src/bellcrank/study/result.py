@@ -21,7 +21,8 @@ from bellcrank.study.rows import Column, Row, Rows
 class StudyResult(Rows):
     """All runs of a study. `result["sd"]` is a column as an array (nan where a run failed); `rows` are the runs.
 
-    `made` runs were made now, `found` ones lay in `folder` already; `seconds` were spent in all of them together. `notes` are what there is to know.
+    `made` runs were made now, `found` ones lay in `folder` already; `seconds` were spent in all of them together.
+    `notes` are what there is to know.
     """
 
     folder: Path
@@ -29,6 +30,10 @@ class StudyResult(Rows):
     made: int
     found: int
     seconds: float
+
+    @property
+    def units(self) -> dict[str, str]:
+        return {name: c.unit for name, c in self.columns.items()}
 
     @property
     def failed(self) -> list[Row]:

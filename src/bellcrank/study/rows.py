@@ -1,4 +1,4 @@
-"""The rows of a study as data: one for each run, with what its columns mean."""
+"""The rows of a study as data: what varied, what was measured, how each run ended."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Rows:
-    """All rows of a study."""
+    """All rows with the study they belong to and the words of their columns."""
 
     definition: Definition
     columns: dict[str, Column]
@@ -43,7 +43,3 @@ class Rows:
     @property
     def name(self) -> str:
         return self.definition.name
-
-    @property
-    def units(self) -> dict[str, str]:
-        return {name: c.unit for name, c in self.columns.items()}

@@ -16,11 +16,12 @@ from bellcrank.api.equations import Equations
 from bellcrank.api.loading import load_model
 from bellcrank.api.system import System
 from bellcrank.errors import BellcrankError, ModelError, ModelWarning, did_you_mean
+from bellcrank.interface.interface import PARAMETERS, Interface, key_of
 from bellcrank.library import terrain as terrains
 from bellcrank.library import vehicles
 from bellcrank.run.inputs import ramp, sine, step
 from bellcrank.study.formulas import Names
-from bellcrank.study.job import Job, measures_of, plain
+from bellcrank.study.job import Job, measures_of
 from bellcrank.study.rows import FINISHED
 
 SIMULATE = ("t_end", "step", "method", "output_every", "dae", "rtol", "atol")
@@ -112,9 +113,8 @@ class Runner:
     """A compiled model, run with the settings of settled jobs."""
 
     def __init__(self, equations: Equations, backend: str | None = None) -> None:
-        self.equations = equations
+        self.interface = equations.interface
         self.sim = equations.compile(backend=backend or "auto")
-        self.description = equations.analysis.mechanism.description
 
     @classmethod
     def of(cls, job: Job, place: Path | None = None) -> Runner:
@@ -122,7 +122,7 @@ class Runner:
 
     def options(self, job: Job) -> dict[str, Any]:
         """What `simulate` is called with."""
-        return {**options_of(self.equations, job), **{k: v for k, v in job["run"].items() if k in SIMULATE}}
+        return {**options_of(self.interface, job), **{k: v for k, v in job["run"].items() if k in SIMULATE}}
 
     def run(self, job: Job) -> dict[str, Any]:
         """The measures of a run and the sentence that says how it ended. Whatever goes wrong is that sentence."""
@@ -145,31 +145,25 @@ class Runner:
         run = self.sim.simulate(**self.options(job))
         if run.ended != FINISHED:
             return str(run.ended)
-        by_name = {plain(c): run[c] for c in run}
+        channels = {c: x.name for m in measures_of(job) for c in m.channels if (x := self.interface.channel(c))}
         for m in measures_of(job):
             with np.errstate(all="ignore"):
-                value = m.value(run.time, [by_name[plain(c)] for c in m.channels])
+                value = m.value(run.time, [run[channels[c]] for c in m.channels])
             if not np.isfinite(value):
                 return f"measure '{m.name}' is {value}: {', '.join(m.channels)} cannot be measured so in this run"
             measures[m.name] = float(value)
         return FINISHED
 
 
-def names_of(equations: Equations, job: Job) -> Names:
-    """All numbers that formulas may use: parameters of the model, and what the study gives."""
-    records = equations.analysis.mechanism.description.parameters
-    known = ((key, records[key].value) for key in equations.analysis.parameters if key in records)
-    given: dict[str, float | str] = {key: value for key, value in known if value is not None}
-    return Names({**given, **job["parameters"]})
+def options_of(interface: Interface, job: Job) -> dict[str, Any]:
+    """Parameters, initial values and inputs of a run as numbers and signals.
 
-
-def options_of(equations: Equations, job: Job) -> dict[str, Any]:
-    """Parameters, initial values and inputs of a run as numbers and signals."""
-    names = names_of(equations, job)
-    own = equations.analysis.parameters
-    initial = {
-        plain(str(getattr(k, "name", k))): v for k, v in equations.analysis.mechanism.description.run.initial.items()
-    }
+    Formulas may use the parameters of the model and what the study gives.
+    """
+    own = {x.key: x.default for x in interface.all(PARAMETERS)}
+    given: dict[str, float | str] = {key: value for key, value in own.items() if value is not None}
+    names = Names({**given, **job["parameters"]})
+    initial = {key_of(k): v for k, v in interface.run.initial.items()}
     initial |= {k: names.number(v, f"initial value of {k}") for k, v in job["initial"].items()}
     return {
         "parameters": {name: names[name] for name in job["parameters"] if name in own},

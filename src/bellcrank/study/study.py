@@ -12,10 +12,11 @@ from typing import Any
 
 from bellcrank.api.equations import Equations
 from bellcrank.errors import BellcrankError, ModelError, ModelWarning, RunError, counted
-from bellcrank.study.check import channels_of, problems_with
+from bellcrank.interface.interface import CHANNELS, PARAMETERS
+from bellcrank.study.check import problems_with
 from bellcrank.study.definition import read_definition
 from bellcrank.study.executor import CONNECT, WORKERS, Executor, alone, has_dask, need_dask, remote
-from bellcrank.study.job import Job, job_of, key_of, plain, settled
+from bellcrank.study.job import Job, job_of, run_key, settled
 from bellcrank.study.local import local
 from bellcrank.study.records import Definition
 from bellcrank.study.result import StudyResult
@@ -45,7 +46,7 @@ class Study:
         self.points: list[tuple[str, dict[str, Value]]] = [
             (p.name, values) for p in definition.parts for values in p.runs()
         ]
-        self._keys = [key_of(job, values) for _, values in self.points]
+        self._keys = [run_key(job, values) for _, values in self.points]
 
     @classmethod
     def checked(cls, definition: Definition, problems: list[str]) -> Study:
@@ -178,20 +179,17 @@ class Study:
 
     def _columns(self) -> dict[str, Column]:
         """Units and words of what varies and of what is measured."""
-        e = self.equations
-        q, channels = e.quantities, channels_of(e)
-        found = {}
+        interface, found = self.equations.interface, {}
         for name in self.definition.varied:
-            low, key = name.lower(), plain(name)
-            if key in channels:
-                found[name] = Column(channels[key][1], "initial value")
-            elif low in e.analysis.parameters and low in q.unit:
-                found[name] = Column(q.unit[low].text, q.label.get(low) or "")
+            if channel := interface.channel(name):
+                found[name] = Column(channel.unit.text, "initial value")
+            elif parameter := interface.get(name, PARAMETERS):
+                found[name] = Column(parameter.unit.text, parameter.label)
             else:
                 found[name] = Column("s" if name in ("run.t_end", "run.step") else "", "")
         for m in self.definition.measures:
-            of = ", ".join(channels[plain(c)][0] for c in m.channels)
-            found[m.name] = Column(m.unit(channels[plain(m.channels[0])][1]), f"{m.kind} of {of}")
+            of = [interface.find(c, CHANNELS, "channel") for c in m.channels]
+            found[m.name] = Column(m.unit(of[0].unit.text), f"{m.kind} of {', '.join(x.name for x in of)}")
         return found
 
 

@@ -38,7 +38,7 @@ class Structure:
 
 @dataclass(frozen=True)
 class Body:
-    """One body with its joint. `C` is R_AB at zero coordinates, A the parent; vectors are in A or in B as their use says."""
+    """One body with its joint. `C` is R_AB at zero coordinates, A the parent; vectors are in A or B by their use."""
 
     index: int
     name: str
@@ -245,7 +245,7 @@ class Machine:
 
     @staticmethod
     def _planar_axes(d: dict[str, Any]) -> tuple[int, ...] | None:
-        """Body axes in the plane of a body that moves in a plane fixed in the ground: two slides, at most one rotation."""
+        """Body axes in the plane of a body that moves in a plane of the ground: two slides, at most one rotation."""
         if len(d["slides"]) != 2 or d["parent"] != -1 or d["euler"] or len(d["axes"]) > 1:
             return None
         C = jets.value(d["C"])

@@ -1,7 +1,7 @@
 """Formulas of a description as numbers: the model language, read once more and evaluated at one instant.
 
-In:  the records of a description, values of parameters and inputs, and (for `Formulas`) a motion of all bodies.
-Out: numbers and vectors (arrays in inertial axes), as jets in time, so that dxdt() is at hand.
+In:  the records of a description, values of parameters and inputs.
+Out: numbers, as jets in time, so that dxdt() is at hand. What needs a motion of the bodies is left to `mechanics`.
 Only the syntax of formulas and the records are shared with the derivation; every meaning is given here anew.
 """
 
@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from zlib import crc32
 
 import numpy as np
@@ -20,12 +20,9 @@ import numpy as np
 from bellcrank.expr.node import Expr, Func, Held, Number, Product, Sum, Symbol
 from bellcrank.expr.table import Table
 from bellcrank.expr.text import Syntax, evaluate_syntax, parse
-from bellcrank.model.records import Description, External, ExternalValue, ForceRecord
+from bellcrank.model.records import Description, External, ExternalValue
 from bellcrank.verify import jets
-from bellcrank.verify.jets import Jet, NoDerivative, Value
-
-if TYPE_CHECKING:
-    from bellcrank.verify.bodies import Motion
+from bellcrank.verify.jets import Jet, Value
 
 FUNCTIONS: dict[str, Callable[..., Value]] = {
     "sin": jets.sin, "cos": jets.cos, "tan": jets.tan, "asin": jets.asin, "acos": jets.acos, "atan": jets.atan,
@@ -35,7 +32,6 @@ FUNCTIONS: dict[str, Callable[..., Value]] = {
     "gt": lambda a, b: float(jets.value(a) > jets.value(b)), "ge": lambda a, b: float(jets.value(a) >= jets.value(b)),
 }  # fmt: skip
 COMPARE = {"<": "lt", "<=": "le", ">": "gt", ">=": "ge"}
-SHORT = (("0", "origin"), ("j", "joint"), ("cm", "cm"))
 ExternalRoutine = Callable[[External, list[float]], list[float]]
 
 
@@ -257,246 +253,6 @@ class Scalars:
         return self.named(symbol.name.lower())
 
 
-class Formulas(Scalars):
-    """The whole language at one instant of a motion. Vectors are arrays in inertial axes."""
-
-    def __init__(self, motion: Motion, **given: Any) -> None:
-        super().__init__(motion.machine.description, motion.machine.parameters, **given)
-        self.given = given
-        self.motion = motion
-        self.machine = motion.machine
-        self.points = {p.name.lower(): p for p in self.description.points}
-        self.forces = {f.name.lower(): f for f in self.description.forces}
-        self._magnitudes: dict[str, Value] = {}
-        self._nominal: Formulas | None = None
-        self._shorter: Formulas | None = None
-        self._own: dict[str, Value] = {}
-
-    # ---- names
-
-    def body(self, given: Any) -> int:
-        name = name_of(given)
-        if name == "n":
-            return -1
-        if name not in self.machine.index:
-            raise CannotEvaluate(f"no body has the name '{name}'")
-        return self.machine.index[name]
-
-    def point(self, given: Any) -> tuple[int, Value]:
-        """Body and coordinates in it of a point."""
-        zero = np.zeros(3)
-        name = "o" if given is None else name_of(given)
-        if name in self.points:
-            return self.machine.point(self.points[name])
-        if name in ("o", "n.origin"):
-            return -1, zero
-        head, _, tail = name.rpartition(".")
-        for ending, what in SHORT:
-            if not head and name.endswith(ending) and name[: -len(ending)] in self.machine.index:
-                head, tail = name[: -len(ending)], what
-        if head not in self.machine.index or tail not in ("origin", "joint", "cm"):
-            raise CannotEvaluate(f"no point has the name '{name}'")
-        body = self.machine.bodies[self.machine.index[head]]
-        if tail == "joint":
-            return body.parent, body.joint_at
-        return body.index, body.cm if tail == "cm" else zero
-
-    def unit_vector(self, body: str, axis: int) -> Value:
-        return self.motion.R[self.body(body)][:, axis - 1]
-
-    def state(self, symbol: Symbol) -> Value:
-        listed, values = (
-            (self.machine.q_names, self.motion.q)
-            if symbol.kind == "coordinate"
-            else (self.machine.u_names, self.motion.u)
-        )
-        return values[listed.index(symbol.name.lower().replace(" ", ""))]
-
-    def own_state(self, name: str) -> Value:
-        """A state of the user's own; its rates, where they are left open, by its formula in the motion known to one order less."""
-        z = self.motion.q[self.machine.q_names.index(name)]
-        if not isinstance(z, Jet) or len(z) == 1 or not np.isnan(z.c[1]):
-            return z
-        if name not in self._own:
-            if self._shorter is None:
-                n = len(z) - 1
-                shorter = self.machine.motion(Jet(self.motion.q.c[:n]), Jet(self.motion.u.c[:n]))
-                self._shorter = Formulas(shorter, **self.given)
-            rate = jets.coefficients(self._shorter.scalar(self.states[name].rate), len(z) - 1)
-            unknown = np.full(len(z) - 1 - len(rate), np.nan)  # by an external routine in it
-            self._own[name] = jets.integral(z.c[0], Jet(np.concatenate([rate, unknown])), len(z))
-        return self._own[name]
-
-    def joint_state(self, letter: str, parts: list[Any]) -> Value:
-        """q(b), q(b, i), q(i), and u likewise."""
-        values = self.motion.q if letter == "q" else self.motion.u
-        if isinstance(parts[0], int | float):
-            return values[int(parts[0]) - 1]
-        body = self.machine.bodies[self.body(parts[0])]
-        place = body.q if letter == "q" else body.u
-        index = int(parts[1]) - 1 if len(parts) == 2 else 0
-        return values[range(place.start, place.stop)[index]]
-
-    # ---- mechanics
-
-    def mechanical(self, name: str, node: Syntax, parts: list[Any]) -> Any:
-        m = self.motion
-        match name:
-            case "q" | "u":
-                return self.joint_state(name, parts)
-            case "qp" | "up":
-                return jets.rate(self.joint_state(name[0], parts))
-            case "pos" | "vel":
-                of = m.position if name == "pos" else m.velocity
-                found = [of(*self.point(p)) for p in parts]
-                return found[0] - found[1] if len(found) == 2 else found[0]
-            case "rot":
-                return m.w[self.body(parts[0])]
-            case "dxdt":
-                return jets.rate(self.settle(parts[0]))
-            case "nominal":
-                return self.nominal.settle(evaluate_syntax(node.children[0], self.nominal.meaning))
-            case "partial":
-                return self.partial(*node.children)
-            case "fm":
-                return self.magnitude(self.forces[name_of(parts[0])])
-        vectors = [self.settle(p) for p in parts]
-        match name:
-            case "dot":
-                return jets.dot(*vectors)
-            case "cross":
-                return jets.cross(*vectors)
-            case "angle":
-                return angle(*vectors)
-            case "direction" | "dir":
-                return direction(vectors[0])
-            case "magnitude" | "mag" | "norm":
-                return jets.norm(vectors[0])
-            case "project" | "dplane":
-                v, n = vectors
-                return v - n * (jets.dot(v, n) / jets.dot(n, n))
-        raise CannotEvaluate(f"the function {name}() is not known")
-
-    @property
-    def nominal(self) -> Formulas:
-        """The same language with all coordinates and independent speeds at zero."""
-        if self._nominal is None:
-            self._nominal = Formulas(self.machine.nominal_motion(), **self.given)
-        return self._nominal
-
-    def partial(self, e: Syntax, x: Syntax) -> Value:
-        """Derivative of a scalar with respect to one symbol, all others fixed: that symbol alone is given a rate."""
-        symbol = x.args[0] if x.op == "value" else None
-        if isinstance(symbol, Symbol) and symbol.kind in ("coordinate", "speed"):
-            letter, place = "q" if symbol.kind == "coordinate" else "u", symbol.name.lower().replace(" ", "")
-        elif x.op == "call" and x.args[0].lower() in ("q", "u"):
-            letter = x.args[0].lower()
-            place = self._state_name(letter, [evaluate_syntax(c, self.meaning) for c in x.children])
-        else:
-            return self._partial_scalar(e, symbol.name.lower() if isinstance(symbol, Symbol) else name_of(x.args[0]))
-        q, u = jets.value(self.motion.q), jets.value(self.motion.u)
-        q_rate, u_rate = np.zeros_like(q), np.zeros_like(u)
-        if letter == "q":
-            q_rate[self.machine.q_names.index(place)] = 1.0
-        else:
-            u_rate[self.machine.u_names.index(place)] = 1.0
-        moved = self.machine.instant.motion(Jet([q, q_rate]), Jet([u, u_rate]))
-        return self._first_order(Formulas(moved, **self.given), e)
-
-    def _state_name(self, letter: str, parts: list[Any]) -> str:
-        names = self.machine.q_names if letter == "q" else self.machine.u_names
-        if isinstance(parts[0], int | float):
-            return names[int(parts[0]) - 1]
-        body = self.machine.bodies[self.body(parts[0])]
-        place = body.q if letter == "q" else body.u
-        return names[range(place.start, place.stop)[int(parts[1]) - 1 if len(parts) == 2 else 0]]
-
-    def _partial_scalar(self, e: Syntax, name: str) -> Value:
-        q, u = jets.value(self.motion.q), jets.value(self.motion.u)
-        given = dict(self.given)
-        machine = self.machine
-        if machine.led:
-            raise CannotEvaluate(f"partial() by {name} of a machine that is led from outside")
-        if name == "t":
-            given["time"] = Jet([jets.value(self.time), 1.0])
-        elif name in self.inputs:
-            given["inputs"] = {**self.inputs, name: Jet([jets.value(self.inputs[name]), 1.0])}
-        else:
-            machine = machine.varied(name)
-        return self._first_order(Formulas(machine.motion(q, u), **given), e)
-
-    def _first_order(self, moved: Formulas, e: Syntax) -> Value:
-        result = moved.settle(evaluate_syntax(e, moved.meaning))
-        return Jet([result.c[1]]) if isinstance(result, Jet) and len(result) > 1 else 0.0
-
-    # ---- forces
-
-    def magnitude(self, record: ForceRecord) -> Value:
-        """Size of a force or moment."""
-        key = record.name.lower()
-        if key not in self._magnitudes:
-            outer, self.dummies = self.dummies, self._dummies(record)
-            try:
-                self._magnitudes[key] = self.scalar(record.magnitude)
-            finally:
-                self.dummies = outer
-        return self._magnitudes[key]
-
-    def _dummies(self, record: ForceRecord) -> dict[str, Callable[[], Value]]:
-        """x, x0 and v of a force, under the names the record gives them."""
-        if record.kind == "moment":
-            return {}
-        motion = {
-            "x": lambda: self.stretch(record)[0],
-            "x0": lambda: self.nominal.stretch(record)[0],
-            "v": lambda: self.stretch(record)[1],
-        }
-        return {new.lower(): motion[old] for new, old in zip(record.dummies, ("x", "x0", "v"), strict=True)}
-
-    def stretch(self, record: ForceRecord) -> tuple[Value, Value]:
-        """Distance along a force's direction and its rate, as the force sees them."""
-        p, r = self.point(record.first), self.point(record.second)
-        between = self.motion.position(*p) - self.motion.position(*r)
-        apart = self.motion.velocity(*p) - self.motion.velocity(*r)
-        along = self.line_of_action(record)
-        return jets.dot(along, between), jets.dot(along, apart)
-
-    def line_of_action(self, record: ForceRecord) -> Value:
-        """Unit vector of a force or moment."""
-        if record.kind == "strut":
-            p, r = self.point(record.first), self.point(record.second)
-            return direction(self.motion.position(*p) - self.motion.position(*r))
-        return direction(self.settle(evaluate_syntax(syntax_of(record.direction), self.meaning)))
-
-    def gravity(self) -> np.ndarray:
-        """Acceleration of free fall, in inertial axes."""
-        if self.description.gravity is None:
-            return np.zeros(3)
-        given, g = self.description.gravity
-        if given is None:
-            up = "iso" in (self.description.axes or "").lower()
-            along = np.array([0.0, 0.0, -1.0 if up else 1.0])
-        else:
-            along = jets.value(direction(self.settle(evaluate_syntax(syntax_of(given), self.meaning))))
-        return along * float(jets.value(self.scalar(g)))
-
-
-def direction(v: Value) -> Value:
-    return v / jets.norm(v)
-
-
-def angle(a: Value, b: Value, about: Value | None = None) -> Value:
-    """Angle from a to b, positive for a turn about the third vector."""
-    normal = jets.cross(a, b)
-    if about is None:
-        return jets.atan2(jets.norm(normal), jets.dot(a, b))
-    axis, turn = jets.value(about), jets.value(normal)
-    size = np.linalg.norm(axis) * np.linalg.norm(turn)
-    if np.linalg.norm(np.cross(axis, turn)) <= 1e-12 * size:  # a and b turn in a plane: smooth at zero
-        return jets.atan2(jets.dot(about, normal) / jets.norm(about), jets.dot(a, b))
-    return jets.atan2(jets.norm(normal), jets.dot(a, b)) * np.sign(axis @ turn)
-
-
 def look_up(table: Table, args: list[Value]) -> Value:
     """Value of a table: straight lines or cubics; beyond its ends the end slope (one argument) or end value (two)."""
     if len(table.axes) == 1:
@@ -549,7 +305,7 @@ def _surface(table: Table, args: list[Value], n: tuple[int, ...]) -> Value:
 
 
 def _bilinear_slope(axes: list[np.ndarray], values: np.ndarray, at: list[float], n: tuple[int, ...]) -> float:
-    """First derivative of straight-line interpolation in the cell that holds the point; higher ones along one axis are zero."""
+    """First derivative of straight-line interpolation in the cell of the point; higher ones along one axis are zero."""
     if max(n) > 1:
         return 0.0
     weights = []
@@ -562,6 +318,3 @@ def _bilinear_slope(axes: list[np.ndarray], values: np.ndarray, at: list[float],
         cell.append(i)
     block = values[cell[0] : cell[0] + 2, cell[1] : cell[1] + 2]
     return float(weights[0] @ block @ weights[1])
-
-
-__all__ = ["CannotEvaluate", "Formulas", "NoDerivative", "Scalars", "Values", "look_up", "syntax_of"]

@@ -1,7 +1,7 @@
 """Joints given by functions, as numbers: pose and partial velocities along a motion, as jets.
 
-The functions themselves (a linkage, a table) give values, first and second derivatives; their series in time follow by the chain rule. Jets end after
-the second derivative, which is all that accelerations need.
+The functions themselves (a linkage, a table) give values, first and second derivatives; their series in time follow
+by the chain rule. Jets end after the second derivative, which is all that accelerations need.
 """
 
 from __future__ import annotations

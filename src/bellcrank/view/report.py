@@ -6,14 +6,16 @@ In:  what was analysed and derived, a check and a run if there are any. Out: the
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from html import escape
 from importlib.resources import files
 from typing import Any
 
+from bellcrank.derive.derived import Derived
+from bellcrank.errors import counted
 from bellcrank.expr.mathml import equation, math_element, math_name, mathml
-from bellcrank.kinematics.analysis import Analysis
-from bellcrank.kinematics.dimensions import Quantities
+from bellcrank.interface.interface import Interface
+from bellcrank.kinematics.results import Analysis
 from bellcrank.model.mechanism import Body
 from bellcrank.program.program import Program
 from bellcrank.run.result import Run
@@ -39,22 +41,29 @@ class Checked:
 class Subject:
     """What a report is about."""
 
-    analysis: Analysis
-    quantities: Quantities
-    program: Program
-    how: str
-    seconds: float
-    counts: Mapping[str, Any]
-    parameters: Mapping[str, float | None]  # values in user units
+    derived: Derived
+    counts: Mapping[str, Any]  # of operations
+    parameters: Mapping[str, float | None]  # values in user units, by key
     run: Run | None = None
     checked: Checked | None = None
-    notes: Sequence[str] = field(default_factory=tuple)
+
+    @property
+    def analysis(self) -> Analysis:
+        return self.derived.analysis
+
+    @property
+    def program(self) -> Program:
+        return self.derived.program
+
+    @property
+    def interface(self) -> Interface:
+        return self.derived.interface
 
 
 def report_page(subject: Subject) -> str:
     """The whole page."""
     sections = list(_sections(subject))
-    title = escape(subject.analysis.mechanism.name)
+    title = escape(subject.derived.name)
     text = (files("bellcrank.view") / "templates" / "report.html").read_text(encoding="utf-8")
     for place, piece in (("TITLE", title), ("SUMMARY", _summary(subject)), ("BODY", "\n".join(sections))):
         text = text.replace(f"@{place}@", piece, 2)
@@ -65,15 +74,11 @@ def _summary(s: Subject) -> str:
     m = s.analysis.mechanism
     freedoms = len(s.analysis.independent_speeds)
     text = (
-        f"{_count(len(m.bodies), 'body', 'bodies')}, {_count(len(m.coordinates), 'coordinate', 'coordinates')}, "
-        f"{_count(freedoms, 'degree of freedom', 'degrees of freedom')}. Units: {m.description.units}. "
-        f"Derived by {s.how} in {s.seconds:.3g} s."
+        f"{counted(len(m.bodies), 'body', 'bodies')}, {counted(len(m.coordinates), 'coordinate')}, "
+        f"{counted(freedoms, 'degree of freedom', 'degrees of freedom')}. Units: {s.interface.units}. "
+        f"Derived by {s.derived.how} in {sum(s.derived.seconds.values()):.3g} s."
     )
-    return paragraph(text) + "".join(paragraph(f"Note: {n}") for n in s.notes)
-
-
-def _count(n: int, one: str, many: str) -> str:
-    return f"{n} {one if n == 1 else many}"
+    return paragraph(text) + "".join(paragraph(f"Note: {n}") for n in s.analysis.notes)
 
 
 def _sections(s: Subject) -> Iterator[Raw]:
@@ -200,48 +205,26 @@ def _links(s: Subject) -> list[Link]:
 
 
 def _states(s: Subject) -> Raw:
-    q = s.quantities
     rows = []
-    for kind, symbols in (("coordinate", s.program.coordinates), ("speed", s.program.speeds)):
-        for x in symbols:
-            start = "" if s.run is None or not len(s.run) else float(s.run[x.name][0])
-            rows.append(
-                (
-                    Raw(math_element(math_name(x.name))),
-                    x.name,
-                    kind,
-                    q.state_label.get(x.name, ""),
-                    q.states[x.name].text,
-                    start,
-                )
-            )
+    for x in s.interface.states:
+        start = "" if s.run is None or not len(s.run) else float(s.run[x.name][0])
+        rows.append((Raw(math_element(math_name(x.name))), x.name, x.kind, x.label, x.unit.text, start))
     return table(("", "name", "kind", "label", "unit", "initial value"), rows, right=(5,))
 
 
 def _parameters(s: Subject) -> Raw:
-    q = s.quantities
     rows = []
-    for p in s.program.given_parameters:
-        key = p.name.lower()
-        value = s.parameters.get(p.name)
-        rows.append(
-            (
-                Raw(math_element(math_name(p.name))),
-                p.name,
-                q.label.get(key, ""),
-                "no value" if value is None else float(value),
-                q.unit[key].text,
-            )
-        )
+    for x in s.interface.parameters:
+        value = s.parameters.get(x.key, x.default)
+        shown = "no value" if value is None else float(value)
+        rows.append((Raw(math_element(math_name(x.name))), x.name, x.label, shown, x.unit.text))
     return table(("", "name", "label", "value", "unit"), rows, right=(3,))
 
 
 def _inputs(s: Subject) -> list[str]:
-    names = [x.name for x in s.program.inputs if x.kind != "rate"]
-    if not names:
-        return []
-    rows = [(n, s.quantities.label.get(n.lower(), ""), s.quantities.unit[n.lower()].text) for n in names]
-    return ["<h3>Inputs</h3>", table(("name", "label", "unit"), rows)]
+    inputs = (x for x in s.interface.inputs if not x.rate)
+    rows = [(x.name, x.label, x.unit.text) for x in (*inputs, *s.interface.kept)]
+    return ["<h3>Inputs</h3>", table(("name", "label", "unit"), rows)] if rows else []
 
 
 def _operations(s: Subject) -> list[str]:

@@ -6,8 +6,8 @@ from bellcrank.emit.c.printer import external_calls
 from bellcrank.emit.c.source import Words, c_source
 from bellcrank.emit.names import comment
 from bellcrank.emit.routines import fortran_file
-from bellcrank.export.standalone.facts import Facts, OutputChannel, Quantity, Signal, input_files
 from bellcrank.export.standalone.loops import inertia_functions, row_names
+from bellcrank.export.standalone.setup import Keyed, Setup, input_files
 from bellcrank.export.standalone.text import about, filled, indented, require_language, template
 from bellcrank.program.program import Program
 
@@ -15,35 +15,35 @@ METHODS = ("rk2", "rk4", "euler")
 KINDS = ("constant", "step", "ramp", "sine", "chirp", "pieces")
 
 
-def c_program(program: Program, facts: Facts, words: Words) -> dict[str, str]:
+def c_program(program: Program, setup: Setup, words: Words) -> dict[str, str]:
     """All files of the program, by name."""
     require_language(program, "C", "c", "fortran")
     foreign = [c.routine for c in external_calls(program).values() if c.foreign]
-    common = {"TITLE": comment(facts.title), "STEM": facts.stem, "ABOUT": about(facts, "   ")}
+    common = {"TITLE": comment(setup.title), "STEM": setup.stem, "ABOUT": about(setup, "   ")}
     return {
         "model.c": c_source(program, words, extra=inertia_functions(program)),
-        "program.c": filled(template("program.c"), common | _pieces(program, facts)),
+        "program.c": filled(template("program.c"), common | _pieces(program, setup)),
         "Makefile": filled(template("Makefile_fortran.c" if foreign else "Makefile.c"), common),
-        **({"routines.f90": fortran_file(foreign, facts.title)} if foreign else {}),
-        **input_files(facts),
+        **({"routines.f90": fortran_file(foreign, setup.title)} if foreign else {}),
+        **input_files(setup),
     }
 
 
-def _pieces(program: Program, facts: Facts) -> dict[str, str]:
+def _pieces(program: Program, setup: Setup) -> dict[str, str]:
     memory = sum(c.routine.memory or 0 for c in external_calls(program).values())
     pieces = {
-        "TITLE_STRING": c_string(facts.title),
-        "STEM_STRING": c_string(facts.stem),
-        "PARAMETERS": indented([*map(_quantity, facts.parameters), _NO_QUANTITY]),
-        "STATES": indented([*map(_quantity, facts.states), _NO_QUANTITY]),
-        "REMOVED": "".join(f"{c_string(r)}, " for r in facts.removed),
-        "CHANNELS": indented([*map(_channel, facts.channels), "{NULL, NULL, NULL, NULL, NULL, NULL, 1.0, 0}"]),
-        "N_GIVEN": str(len(facts.parameters)),
-        "N_CHANNELS": str(len(facts.channels)),
-        "T_END": repr(facts.t_end),
-        "STEP": repr(facts.step),
-        "EVERY": str(facts.every),
-        "METHOD": str(METHODS.index(facts.method)),
+        "TITLE_STRING": c_string(setup.title),
+        "STEM_STRING": c_string(setup.stem),
+        "PARAMETERS": indented([*map(_quantity, setup.parameters), _NO_QUANTITY]),
+        "STATES": indented([*map(_quantity, setup.states), _NO_QUANTITY]),
+        "REMOVED": "".join(f"{c_string(r)}, " for r in setup.removed),
+        "CHANNELS": indented([*map(_channel, setup.channels), "{NULL, NULL, NULL, NULL, NULL, NULL, 1.0, 0}"]),
+        "N_GIVEN": str(len(setup.parameters)),
+        "N_CHANNELS": str(len(setup.channels)),
+        "T_END": repr(setup.t_end),
+        "STEP": repr(setup.step),
+        "EVERY": str(setup.every),
+        "METHOD": str(METHODS.index(setup.method)),
         "MEMORY": str(memory),
         "STOPPED": "an external routine failed",
     }
@@ -53,25 +53,25 @@ def _pieces(program: Program, facts: Facts) -> dict[str, str]:
             "ECHO_ROUTINES", "ECHO_JOB", "ECHO_GIVEN",
         ), ""
     )  # fmt: skip
-    if facts.entered:
+    if setup.entered:
         pieces["ENTER"] = _ENTER
-    if facts.entered or facts.echoed:
-        pieces |= {"ECHO_JOB": "Job *job, ", "ECHO_GIVEN": "&job, ", "ECHO_ROUTINES": _echo_routines(program, facts)}
-    if facts.signals:
-        pieces |= _inputs(facts)
+    if setup.entered or setup.echoed:
+        pieces |= {"ECHO_JOB": "Job *job, ", "ECHO_GIVEN": "&job, ", "ECHO_ROUTINES": _echo_routines(program, setup)}
+    if setup.signals:
+        pieces |= _inputs(setup)
     if program.loops is not None:
-        pieces |= _loops(program, facts)
+        pieces |= _loops(program, setup)
     return pieces
 
 
-def _inputs(facts: Facts) -> dict[str, str]:
+def _inputs(setup: Setup) -> dict[str, str]:
     text = filled(
         template("inputs.c"),
         {
-            "N_SIGNALS": str(len(facts.signals)),
-            "SIGNALS": indented(map(_signal, facts.signals)),
-            "INPUT_SIGNAL": ", ".join(str(i) for i, _ in facts.inputs),
-            "INPUT_RATE": ", ".join(str(rate) for _, rate in facts.inputs),
+            "N_SIGNALS": str(len(setup.signals)),
+            "SIGNALS": indented(map(_signal, setup.signals)),
+            "INPUT_SIGNAL": ", ".join(str(i) for i, _ in setup.inputs),
+            "INPUT_RATE": ", ".join(str(rate) for _, rate in setup.inputs),
         },
     )
     return {
@@ -82,12 +82,12 @@ def _inputs(facts: Facts) -> dict[str, str]:
     }
 
 
-def _loops(program: Program, facts: Facts) -> dict[str, str]:
+def _loops(program: Program, setup: Setup) -> dict[str, str]:
     inputs = "    set_inputs(job, 0.0, w);\n" if program.given_inputs else "    w[0] = 0.0;\n"
     text = filled(
         template("assemble.c"),
         {
-            "GUESSED": ", ".join(str(int(g)) for g in facts.guessed),
+            "GUESSED": ", ".join(str(int(g)) for g in setup.guessed),
             "ROWS": ", ".join(map(c_string, row_names(program))),
             "W": inputs,
         },
@@ -114,13 +114,13 @@ _ENTER = """    static double entered[N_P - N_GIVEN];
 """
 
 
-def _echo_routines(program: Program, facts: Facts) -> str:
+def _echo_routines(program: Program, setup: Setup) -> str:
     """What external routines gave when the parameters had been read, and give to the echo."""
     lines = ['    fprintf(file, "\\n* from external routines\\n");']
-    for i, q in enumerate(facts.entered):
+    for i, q in enumerate(setup.entered):
         lines.append(_echo_line(q, f"job->p[N_GIVEN + {i}]"))
-    if facts.echoed:
-        n = len(facts.echoed)
+    if setup.echoed:
+        n = len(setup.echoed)
         lines.append(f"    double w[N_W + 1] = {{0.0}}, from_routines[{n}];")
         lines += ["    set_inputs(job, 0.0, w);"] if program.given_inputs else []
         place = "N_I"
@@ -130,11 +130,11 @@ def _echo_routines(program: Program, facts: Facts) -> str:
                 lines.append(f"    memcpy(w + {place}, job->kept, {len(section.results)}*sizeof *w);")
                 place = f"N_I + {len(section.results)}"
         lines.append("    echo(0.0, y, y + N_Q, job->p, job->c, w, from_routines, job->externals);")
-        lines += [_echo_line(q, f"from_routines[{i}]") for i, q in enumerate(facts.echoed)]
+        lines += [_echo_line(q, f"from_routines[{i}]") for i, q in enumerate(setup.echoed)]
     return "".join(f"{line}\n" for line in lines)
 
 
-def _echo_line(q: Quantity, value: str) -> str:
+def _echo_line(q: Keyed, value: str) -> str:
     texts = [c_string(x) for x in (q.keyword, q.unit, q.label)]
     return f'    fputs("* ", file);\n    echo_line(file, {texts[0]}, {value}/{q.factor!r}, {texts[1]}, {texts[2]});'
 
@@ -142,21 +142,21 @@ def _echo_line(q: Quantity, value: str) -> str:
 _NO_QUANTITY = "{NULL, NULL, NULL, 1.0, 0.0, 0}"
 
 
-def _quantity(q: Quantity) -> str:
+def _quantity(q: Keyed) -> str:
     told = q.given and q.value is not None
     texts = ", ".join(map(c_string, (q.keyword, q.unit, q.label)))
     return f"{{{texts}, {q.factor!r}, {q.value or 0.0!r}, {int(told)}}},"
 
 
-def _channel(c: OutputChannel) -> str:
-    texts = ", ".join(map(c_string, (c.name, c.short, c.unit, c.label, c.generic, c.body)))
-    return f"{{{texts}, {c.factor!r}, {c.column}}},"
+def _channel(c: Keyed) -> str:
+    texts = ", ".join(map(c_string, (c.name, c.keyword, c.unit, c.label, c.quantity.generic, c.quantity.body)))
+    return f"{{{texts}, {c.factor!r}, {c.quantity.column}}},"
 
 
-def _signal(s: Signal) -> str:
+def _signal(s: Keyed) -> str:
     """A signal as it is without an input file; sampled ones are known from their file only."""
-    kind = KINDS.index(s.kind) if s.kind in KINDS[:5] else -1
-    numbers = ", ".join(repr(max(min(x, 1e300), -1e300)) for x in s.numbers) or "0.0"
+    kind, values = (KINDS.index(s.formula.name), s.formula.numbers) if s.formula else (-1, ())
+    numbers = ", ".join(repr(max(min(x, 1e300), -1e300)) for x in values) or "0.0"
     texts = ", ".join(map(c_string, (s.keyword, s.unit, s.label)))
     return f'{{{texts}, {s.factor!r}, {kind}, {{{numbers}}}, "", 0, 0, NULL, NULL}},'
 

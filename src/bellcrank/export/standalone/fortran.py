@@ -9,8 +9,8 @@ from bellcrank.emit.fortran.printer import fortran_string, wrapped
 from bellcrank.emit.fortran.source import fortran_source
 from bellcrank.emit.names import comment
 from bellcrank.emit.routines import c_file
-from bellcrank.export.standalone.facts import Facts, OutputChannel, Quantity, Signal, input_files
 from bellcrank.export.standalone.loops import inertia_functions, row_names
+from bellcrank.export.standalone.setup import Keyed, Setup, input_files
 from bellcrank.export.standalone.text import about, externals_of, filled, require_language, template
 from bellcrank.program.loops import Loops
 from bellcrank.program.program import Program
@@ -18,70 +18,70 @@ from bellcrank.program.program import Program
 METHODS = ("rk2", "rk4", "euler")
 
 
-def fortran_program(program: Program, facts: Facts, words: Words) -> dict[str, str]:
+def fortran_program(program: Program, setup: Setup, words: Words) -> dict[str, str]:
     """All files of the program, by name."""
     require_language(program, "Fortran", "fortran", "c")
     foreign = [r for r in externals_of(program) if not r.known_in("fortran")]
-    common = {"TITLE": comment(facts.title)[:100], "STEM": facts.stem, "ABOUT": about(facts, "! ")}
+    common = {"TITLE": comment(setup.title)[:100], "STEM": setup.stem, "ABOUT": about(setup, "! ")}
     return {
         "model.f90": fortran_source(program, words, extra=inertia_functions(program)),
-        "program.f90": filled(template("program.f90"), common | _pieces(program, facts)),
+        "program.f90": filled(template("program.f90"), common | _pieces(program, setup)),
         "Makefile": filled(template("Makefile_c.f90" if foreign else "Makefile.f90"), common),
-        **({"routines.c": c_file(foreign, facts.title)} if foreign else {}),
-        **input_files(facts),
+        **({"routines.c": c_file(foreign, setup.title)} if foreign else {}),
+        **input_files(setup),
     }
 
 
-def _pieces(program: Program, facts: Facts) -> dict[str, str]:
-    lengths = _lengths(facts)
+def _pieces(program: Program, setup: Setup) -> dict[str, str]:
+    lengths = _lengths(setup)
     pieces = {
-        "TITLE_STRING": fortran_string(facts.title),
-        "STEM_STRING": fortran_string(facts.stem),
-        "REMOVED": fortran_string("|" + "|".join(facts.removed) + "|").replace(" // ", " // &\n    "),
-        "T_END": _real(facts.t_end),
-        "STEP": _real(facts.step),
-        "EVERY": str(facts.every),
-        "METHOD": str(METHODS.index(facts.method) + 1),
-        "DESCRIBE": "\n".join(_describe(facts)) + "\n",
+        "TITLE_STRING": fortran_string(setup.title),
+        "STEM_STRING": fortran_string(setup.stem),
+        "REMOVED": fortran_string("|" + "|".join(setup.removed) + "|").replace(" // ", " // &\n    "),
+        "T_END": _real(setup.t_end),
+        "STEP": _real(setup.step),
+        "EVERY": str(setup.every),
+        "METHOD": str(METHODS.index(setup.method) + 1),
+        "DESCRIBE": "\n".join(_describe(setup)) + "\n",
         **lengths,
     }
     pieces |= dict.fromkeys(_PLACES, "")
-    pieces |= {"N_GIVEN": str(len(facts.parameters)), "N_CHANNELS": str(len(facts.channels))}
+    pieces |= {"N_GIVEN": str(len(setup.parameters)), "N_CHANNELS": str(len(setup.channels))}
     pieces |= {
         "BREAKS": "    breaks = [real(dp) ::]\n",
         "ACCEPT": _NO_ACCEPT,
         "ADVANCE": _ADVANCE,
         "RATES": "    call derivatives(y, rate)\n",
     }
-    if facts.signals:
-        pieces |= _inputs(facts, lengths)
-    pieces |= _routines(program, facts, pieces["SET_INPUTS"])
+    if setup.signals:
+        pieces |= _inputs(setup, lengths)
+    pieces |= _routines(program, setup, pieces["SET_INPUTS"])
     if program.loops is not None:
-        pieces |= _loops(program, facts, pieces["SET_INPUTS"], pieces["DECLARATIONS"])
+        pieces |= _loops(program, setup, pieces["SET_INPUTS"], pieces["DECLARATIONS"])
     return pieces
 
 
-def _routines(program: Program, facts: Facts, set_inputs: str) -> dict[str, str]:
+def _routines(program: Program, setup: Setup, set_inputs: str) -> dict[str, str]:
     """What external routines give before a run, over a run, over its steps, and to its echo; and inputs among the channels."""
     pieces = {}
-    shown = [c.column - len(facts.states) - len(program.output_names) for c in facts.channels]
+    shown = [c.quantity.column - len(setup.states) - len(program.output_names) for c in setup.channels]
     if places := [str(i) for i in shown if i > 0]:
         pieces["SHOWN"] = f"    row(2 + n_s + n_out:) = w([{', '.join(places)}])\n"
-    if facts.entered:
+    if setup.entered:
         pieces["ENTER"] = _ENTER
-    if facts.entered or facts.echoed:
+    if setup.entered or setup.echoed:
         lines = ['write (handle, \'(a)\') "", "* from external routines"']
-        lines += [line for i, q in enumerate(facts.entered, 1) for line in _echo_line(q, f"p(n_given + {i})")]
-        if facts.echoed:
+        lines += [line for i, q in enumerate(setup.entered, 1) for line in _echo_line(q, f"p(n_given + {i})")]
+        if setup.echoed:
             lines += [
                 "block",
-                f"  real(dp) :: echoed({len(facts.echoed)})",
+                f"  real(dp) :: echoed({len(setup.echoed)})",
                 "  t = 0",
                 *set_inputs.strip().splitlines(),
             ]
             lines += ["  call hold(.true., 0.0_dp, y, 0)"] if program.start.results or program.update.results else []
             lines += ["  call echo_values(y, echoed)"]
-            lines += [line for i, q in enumerate(facts.echoed, 1) for line in _echo_line(q, f"echoed({i})")]
+            lines += [line for i, q in enumerate(setup.echoed, 1) for line in _echo_line(q, f"echoed({i})")]
             lines += ["end block"]
         pieces["ECHO_ROUTINES"] = "".join(f"    {line}\n" for line in lines)
     if program.start.results or program.update.results:
@@ -104,33 +104,33 @@ _ENTER = """    block
 """
 
 
-def _echo_line(q: Quantity, value: str) -> list[str]:
+def _echo_line(q: Keyed, value: str) -> list[str]:
     """The lines that write a value as a comment of the echo."""
     texts = [fortran_string(x).replace(" // ", " // &\n        ") for x in (f"* {q.keyword}", q.unit, q.label)]
     return [f"call echo_line(handle, {texts[0]}, {value}/{_real(q.factor)}, &", f"  {texts[1]}, &", f"  {texts[2]})"]
 
 
-def _lengths(facts: Facts) -> dict[str, str]:
+def _lengths(setup: Setup) -> dict[str, str]:
     """Lengths of texts, in bytes."""
-    named: list[Quantity | Signal] = [*facts.parameters, *facts.states, *facts.signals]
+    named: list[Keyed] = [*setup.parameters, *setup.states, *setup.signals]
     texts = {
         "KEYWORD": [x.keyword for x in named],
-        "UNIT": [*(x.unit for x in named), *(c.unit for c in facts.channels)],
-        "LABEL": [*(x.label for x in named), *(c.label for c in facts.channels)],
-        "NAME": [c.name for c in facts.channels],
-        "GENERIC": [c.generic for c in facts.channels],
-        "BODY": [c.body for c in facts.channels],
+        "UNIT": [*(x.unit for x in named), *(c.unit for c in setup.channels)],
+        "LABEL": [*(x.label for x in named), *(c.label for c in setup.channels)],
+        "NAME": [c.name for c in setup.channels],
+        "GENERIC": [c.quantity.generic for c in setup.channels],
+        "BODY": [c.quantity.body for c in setup.channels],
     }
     return {f"{k}_LENGTH": str(max((len(t.encode()) for t in v), default=1) or 1) for k, v in texts.items()}
 
 
-def _describe(facts: Facts) -> Iterable[str]:
-    for array, quantities in (("parameters", facts.parameters), ("states", facts.states)):
+def _describe(setup: Setup) -> Iterable[str]:
+    for array, quantities in (("parameters", setup.parameters), ("states", setup.states)):
         for i, q in enumerate(quantities, 1):
             yield _built(f"{array}({i}) = quantity", _quantity(q))
-    for i, c in enumerate(facts.channels, 1):
+    for i, c in enumerate(setup.channels, 1):
         yield _built(f"channels({i}) = channel", _channel(c))
-    for i, s in enumerate(facts.signals, 1):
+    for i, s in enumerate(setup.signals, 1):
         yield from _signal(i, s)
 
 
@@ -146,31 +146,34 @@ def _built(head: str, parts: list[str]) -> str:
     return "\n".join(lines)
 
 
-def _quantity(q: Quantity) -> list[str]:
+def _quantity(q: Keyed) -> list[str]:
     told = ".true." if q.given and q.value is not None else ".false."
     return [*map(fortran_string, (q.keyword, q.unit, q.label)), _real(q.factor), _real(q.value or 0.0), told]
 
 
-def _channel(c: OutputChannel) -> list[str]:
-    return [*map(fortran_string, (c.name, c.short, c.unit, c.label, c.generic, c.body)), _real(c.factor)]
+def _channel(c: Keyed) -> list[str]:
+    return [
+        *map(fortran_string, (c.name, c.keyword, c.unit, c.label, c.quantity.generic, c.quantity.body)),
+        _real(c.factor),
+    ]
 
 
-def _signal(i: int, s: Signal) -> Iterable[str]:
+def _signal(i: int, s: Keyed) -> Iterable[str]:
     """A signal as it is without an input file; sampled ones are known from their file only."""
     for member, text in (("keyword", s.keyword), ("unit", s.unit), ("label", s.label)):
         yield f"    signals({i})%{member} = " + fortran_string(text).replace('" // "', '" // &\n        "')
     yield f"    signals({i})%factor = {_real(s.factor)}"
-    if s.kind and s.points is None:
-        yield f'    signals({i})%kind = "{s.kind}"'
-        numbers = ", ".join(_real(max(min(x, 1e300), -1e300)) for x in s.numbers)
-        yield f"    signals({i})%a(:{len(s.numbers)}) = [{numbers}]"
+    if s.formula is not None:
+        yield f'    signals({i})%kind = "{s.formula.name}"'
+        numbers = ", ".join(_real(max(min(x, 1e300), -1e300)) for x in s.formula.numbers)
+        yield f"    signals({i})%a(:{len(s.formula.numbers)}) = [{numbers}]"
 
 
-def _inputs(facts: Facts, lengths: dict[str, str]) -> dict[str, str]:
+def _inputs(setup: Setup, lengths: dict[str, str]) -> dict[str, str]:
     declared = lengths | {
-        "N_SIGNALS": str(len(facts.signals)),
-        "INPUT_SIGNAL": _listed(i + 1 for i, _ in facts.inputs),
-        "INPUT_RATE": _listed(rate for _, rate in facts.inputs),
+        "N_SIGNALS": str(len(setup.signals)),
+        "INPUT_SIGNAL": _listed(i + 1 for i, _ in setup.inputs),
+        "INPUT_RATE": _listed(rate for _, rate in setup.inputs),
     }
     return {
         "DECLARATIONS": filled(template("inputs_types.f90"), declared),
@@ -183,10 +186,10 @@ def _inputs(facts: Facts, lengths: dict[str, str]) -> dict[str, str]:
     }
 
 
-def _loops(program: Program, facts: Facts, set_inputs: str, declared: str) -> dict[str, str]:
+def _loops(program: Program, setup: Setup, set_inputs: str, declared: str) -> dict[str, str]:
     assert program.loops is not None
     rows = row_names(program)
-    guessed = [*facts.guessed, *[False] * (len(facts.states) - facts.n_q)]
+    guessed = [*setup.guessed, *[False] * (len(setup.states) - setup.n_q)]
     flags = [".true." if g else ".false." for g in guessed]
     cases = "".join(
         f"    case ({i})\n      name = " + fortran_string(r, 80).replace(" // ", " // &\n        ") + "\n"

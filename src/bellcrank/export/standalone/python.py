@@ -8,26 +8,26 @@ from bellcrank.emit.c.source import Words
 from bellcrank.emit.c.tables import spline_pieces, surface_pieces
 from bellcrank.emit.names import comment, identifier
 from bellcrank.emit.python.source import python_source
-from bellcrank.export.standalone.facts import Facts, Quantity, Signal, input_files
 from bellcrank.export.standalone.loops import inertia_functions
 from bellcrank.export.standalone.python_routines import function_source
+from bellcrank.export.standalone.setup import Keyed, Setup, input_files
 from bellcrank.export.standalone.text import about, filled, indented, require_language, template
 from bellcrank.expr.table import Table
 from bellcrank.program.lookup import routine_source
 from bellcrank.program.program import Program
 
 
-def python_program(program: Program, facts: Facts, words: Words) -> dict[str, str]:
+def python_program(program: Program, setup: Setup, words: Words) -> dict[str, str]:
     """All files of the program, by name, but for integrators and loops, which are those of the package."""
     require_language(program, "Python", "python")
-    title = comment(facts.title).replace('"', "'")
-    common = {"TITLE": title, "STEM": facts.stem, "ABOUT": about(facts, "").replace('"', "'")}
+    title = comment(setup.title).replace('"', "'")
+    common = {"TITLE": title, "STEM": setup.stem, "ABOUT": about(setup, "").replace('"', "'")}
     return {
         "model.py": python_source(program, _comments(words), inertia_functions(program)),
-        f"{facts.stem}.py": filled(template("python_program.txt"), common | _pieces(program, facts)),
+        f"{setup.stem}.py": filled(template("python_program.txt"), common | _pieces(program, setup)),
         "routines.py": filled(template("python_routines.txt"), common | {"ROUTINES": _routines(program)}),
         "Makefile": filled(template("python_Makefile.txt"), common),
-        **input_files(facts),
+        **input_files(setup),
     }
 
 
@@ -37,22 +37,23 @@ def _comments(words: Words) -> dict[str, str]:
     return {k.lower(): f"{units.get(k, '')}{v}" for k, v in words.label.items()}
 
 
-def _pieces(program: Program, facts: Facts) -> dict[str, str]:
-    settings = (facts.title, facts.t_end, facts.step, facts.every, facts.method)
-    first = 1 + len(facts.states) + len(program.output_names)  # column of the first input
+def _pieces(program: Program, setup: Setup) -> dict[str, str]:
+    settings = (setup.title, setup.t_end, setup.step, setup.every, setup.method)
+    first = 1 + len(setup.states) + len(program.output_names)  # column of the first input
     pieces = {
-        "PARAMETERS": indented(map(_quantity, facts.parameters)),
-        "STATES": indented(map(_quantity, facts.states)),
-        "N_Q": str(facts.n_q),
-        "REMOVED": ", ".join(repr(r.lower()) for r in facts.removed) or "*()",
-        "SIGNALS": indented(map(_signal, facts.signals)),
-        "INPUTS": ", ".join(map(repr, facts.inputs)),
-        "SHOWN": ", ".join(str(i) for c in facts.channels if (i := c.column - first) >= 0),
+        "PARAMETERS": indented(map(_quantity, setup.parameters)),
+        "STATES": indented(map(_quantity, setup.states)),
+        "N_Q": str(setup.n_q),
+        "REMOVED": ", ".join(repr(r.lower()) for r in setup.removed) or "*()",
+        "SIGNALS": indented(map(_signal, setup.signals)),
+        "INPUTS": ", ".join(map(repr, setup.inputs)),
+        "SHOWN": ", ".join(str(i) for c in setup.channels if (i := c.quantity.column - first) >= 0),
         "KEPT": str(len(program.inputs) - len(program.given_inputs)),
-        "ENTERED": indented(map(_quantity, facts.entered)),
-        "ECHOED": indented(map(_quantity, facts.echoed)),
+        "ENTERED": indented(map(_quantity, setup.entered)),
+        "ECHOED": indented(map(_quantity, setup.echoed)),
         "CHANNELS": indented(
-            f"{(c.name, c.short, c.unit, c.label, c.generic, c.body, c.factor)!r}," for c in facts.channels
+            f"{(c.name, c.keyword, c.unit, c.label, c.quantity.generic, c.quantity.body, c.factor)!r},"
+            for c in setup.channels
         ),
         "SETTINGS": ", ".join(map(repr, settings)),
         "IMPORTS": "",
@@ -64,7 +65,7 @@ def _pieces(program: Program, facts: Facts) -> dict[str, str]:
         loops = {
             "SCALES": ", ".join(f"{name}={value!r}" for name, value in scales.items()),
             "CORRECTION": repr(correction and (list(correction.q), list(correction.u), list(correction.pivot_scales))),
-            "GUESSED": ", ".join(map(repr, facts.guessed)),
+            "GUESSED": ", ".join(map(repr, setup.guessed)),
             "NAMES": repr(program.loops.names),
             "POSITIONS": repr(program.loops.positions),
         }
@@ -76,14 +77,14 @@ def _pieces(program: Program, facts: Facts) -> dict[str, str]:
     return pieces
 
 
-def _quantity(q: Quantity) -> str:
+def _quantity(q: Keyed) -> str:
     told = q.given and q.value is not None
     return f"Quantity({q.keyword!r}, {q.unit!r}, {q.label!r}, {q.factor!r}, {q.value or 0.0!r}, {told}),"
 
 
-def _signal(s: Signal) -> str:
-    kind = s.kind if s.points is None else ""
-    numbers = tuple(max(min(float(x), 1e300), -1e300) for x in s.numbers)
+def _signal(s: Keyed) -> str:
+    kind, values = (s.formula.name, s.formula.numbers) if s.formula else ("", ())
+    numbers = tuple(max(min(float(x), 1e300), -1e300) for x in values)
     return f"Signal({s.keyword!r}, {s.unit!r}, {s.label!r}, {s.factor!r}, {kind!r}, {numbers!r}),"
 
 

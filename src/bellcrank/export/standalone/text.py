@@ -8,7 +8,7 @@ from typing import Any
 
 from bellcrank.emit.names import comment
 from bellcrank.errors import ModelError
-from bellcrank.export.standalone.facts import Facts
+from bellcrank.export.standalone.setup import Setup
 from bellcrank.expr.table import Table
 from bellcrank.program.program import Program
 
@@ -54,10 +54,10 @@ def require_language(program: Program, language: str, *options: str) -> None:
         )
 
 
-def about(facts: Facts, lead: str) -> str:
+def about(setup: Setup, lead: str) -> str:
     """What the model consists of, as lines of a comment."""
     lines = [lead.rstrip()]
-    for line in facts.about:
+    for line in setup.about:
         inner = line[: len(line) - len(line.lstrip())]
         lines.append(f"{lead}{inner}{comment(line)}"[:130].rstrip())
     return "".join(f"{line}\n" for line in lines)

@@ -1,0 +1,148 @@
+"""What a stand-alone program must know of a model, gathered from its derivation."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from bellcrank.derive.derived import Derived
+from bellcrank.export.standalone.setup import Keyed, Setup
+from bellcrank.files.parsfile import keyword_for
+from bellcrank.files.record import short_names
+from bellcrank.interface.interface import Quantity, key_of
+from bellcrank.run.inputs import as_signal
+
+FIXED = ("rk2", "rk4", "euler")
+TAKEN = (
+    "model",
+    "program",
+    "makefile",
+    "all",
+    "run",
+    "clean",
+    "routines",
+    "integrate",
+    "arguments",
+    "projection",
+    "branch",
+    "null_space",
+)  # files and targets beside it
+
+Compile = Callable[..., Any]
+"""Makes a simulation of the model."""
+
+
+def setup_of(derived: Derived, compiled: Compile) -> Setup:
+    """Keywords, units, words and defaults of everything in a model's program."""
+    interface = derived.interface
+    run, notes = interface.run, list[str]()
+    t_end = float(run.t_end) if run.t_end is not None else 1.0
+    method = (run.method or "rk4").lower()
+    if method not in FIXED:
+        notes.append(f"The model asks for the method {run.method}; programs have a fixed step, so rk4 is used.")
+        method = "rk4"
+    taken: list[str] = []
+    parameters = tuple(Keyed(_keyword(x, taken), x, x.default) for x in interface.parameters)
+    bases = list(dict.fromkeys(x.base for x in interface.inputs))
+    listed = short_names(["t", *(x.name for x in interface.channels)])[1:]
+    return Setup(
+        interface,
+        title=" ".join(interface.model.split()) or "model",
+        stem=stem_of(interface.model),
+        parameters=parameters,
+        states=_states(derived, compiled),
+        removed=tuple(_without_blanks(x) for x in interface.removed),
+        guessed=_guessed(derived),
+        signals=tuple(_signal(derived, base, taken, notes) for base in bases),
+        inputs=tuple((bases.index(x.base), x.rate) for x in interface.inputs),
+        channels=tuple(Keyed(short, x) for short, x in zip(listed, interface.channels, strict=True)),
+        entered=tuple(Keyed(x.name, x) for x in interface.entered),
+        echoed=tuple(Keyed(x.name, x) for x in interface.echo),
+        t_end=t_end,
+        step=float(run.step) if run.step is not None else t_end / 1000,
+        method=method,
+        every=run.output_every or 1,
+        notes=tuple(notes),
+        about=_about(derived),
+    )
+
+
+def _about(derived: Derived) -> tuple[str, ...]:
+    """Bodies, forces and constraints of a model for a reader of its program."""
+    analysis = derived.analysis
+    bodies = analysis.mechanism.bodies
+    freedom, listed = len(analysis.independent_speeds), []
+    names = ("the inertial reference", *(b.name for b in bodies))
+    listed.append(f"{len(bodies)} bodies, {freedom} degree{'' if freedom == 1 else 's'} of freedom")
+    for b in bodies:
+        label = f" ({b.label})" if b.label and b.label != b.name else ""
+        joint = ", ".join(s.name for s in b.coordinates) or "fixed"
+        listed.append(f"  {b.name}{label} on {names[b.parent + 1]}: {joint}")
+    listed += ["forces and moments"] if analysis.loads else []
+    for load in analysis.loads:
+        label = f" ({load.label})" if load.label != load.name else ""
+        against = f" against {names[load.against + 1]}" if load.against >= 0 else ""
+        listed.append(f"  {load.kind} {load.name}{label} on {names[load.body + 1]}{against}")
+    rows = [r.text for r in (analysis.loops.rows if analysis.loops else ())]
+    rows += [f"{r.speed.name} follows from {r.text}" for r in analysis.removed]
+    listed += ["constraints", *(f"  {text}" for text in rows)] if rows else []
+    return tuple(listed)
+
+
+def stem_of(name: str) -> str:
+    """The name of a model as that of a program: small letters, digits and underscores."""
+    stem = re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")[:60]
+    if not stem or stem[0].isdigit() or stem in TAKEN:
+        stem = f"model_{stem}".strip("_") + ("" if stem else "_1")
+    return stem
+
+
+def _keyword(x: Quantity, taken: list[str]) -> str:
+    taken.append(keyword_for(x.name, taken))
+    return taken[-1]
+
+
+def _without_blanks(x: Quantity) -> str:
+    return "".join(x.name.split())
+
+
+def _states(derived: Derived, compiled: Compile) -> tuple[Keyed, ...]:
+    given, loops = _initial(derived, compiled), derived.program.loops is not None
+    return tuple(
+        Keyed(_without_blanks(x), x, given.get(x.key, x.default), x.key in given or not loops)
+        for x in derived.interface.states
+    )
+
+
+def _initial(derived: Derived, compiled: Compile) -> Mapping[str, float]:
+    """Initial values by state, in user units. If one of them is a speed that constraints determine, the speeds it leads to."""
+    interface = derived.interface
+    found = {k: interface.get(k, ("coordinate", "speed")) for k in interface.run.initial}
+    if None not in found.values():
+        return {x.key: float(interface.run.initial[k]) for k, x in found.items() if x is not None}
+    externals = derived.analysis.mechanism.description.externals
+    stubs = {e.name: _zeros(len(e.returns)) for e in externals if e.python is None}
+    q, u = compiled(backend="python", external=stubs).complete(None)
+    return {x.key: float(x.unit.from_equation(value)) for x, value in zip(interface.states, (*q, *u), strict=True)}
+
+
+def _zeros(n: int) -> Callable[..., Any]:
+    return lambda *arguments: (0.0,) * n if n else 0.0
+
+
+def _guessed(derived: Derived) -> tuple[bool, ...]:
+    independent = {key_of(u)[1:] for u in derived.analysis.independent_speeds}
+    return tuple(x.key[1:] not in independent for x in derived.interface.coordinates)
+
+
+def _signal(derived: Derived, base: str, taken: list[str], notes: list[str]) -> Keyed:
+    """An input with what it is over time in runs of the model."""
+    x = derived.interface.find(base, ("input",), "input")
+    keyword = _keyword(x, taken)
+    given = {key_of(k): v for k, v in derived.interface.run.inputs.items()}
+    signal = as_signal(given[x.key], x.name) if x.key in given else None
+    if signal is not None and signal.name == "function":
+        notes.append(f"The input {x.name} of the model is a function in Python: give another one here.")
+        signal = None
+    return Keyed(keyword, x, signal=signal)

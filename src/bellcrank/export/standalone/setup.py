@@ -1,0 +1,154 @@
+"""What a program must know of its model besides the equations, and the parameter file that says so.
+
+In:  quantities of an `Interface` under the keywords that files know them by, with values to begin with. Out: the default input of a
+program and the files of its sampled inputs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from bellcrank.files.parsfile import parsfile_line
+from bellcrank.interface.interface import Interface, Quantity
+from bellcrank.run.inputs import Signal
+
+
+@dataclass(frozen=True)
+class Keyed:
+    """A quantity of the model under its keyword, or a channel under its short name."""
+
+    keyword: str
+    quantity: Quantity
+    value: float | None = None  # in user units
+    given: bool = True  # a state: is its initial value told, or found from the others?
+    signal: Signal | None = None  # an input: what it is over time, unless it must be given
+
+    @property
+    def name(self) -> str:
+        return self.quantity.name
+
+    @property
+    def unit(self) -> str:
+        return self.quantity.unit.text
+
+    @property
+    def factor(self) -> float:
+        return self.quantity.unit.factor
+
+    @property
+    def label(self) -> str:
+        return self.quantity.label
+
+    @property
+    def formula(self) -> Signal | None:
+        """A signal that a kind and its numbers describe."""
+        return self.signal if self.signal is not None and self.signal.points is None else None
+
+    @property
+    def file(self) -> str:
+        """The file that holds a sampled signal."""
+        plain = "".join(ch if ch.isalnum() and ch.isascii() else "_" for ch in Path(self.keyword).name)
+        return f"{plain}.txt" if self.signal is not self.formula else ""
+
+
+@dataclass(frozen=True)
+class Setup:
+    """All of it. States are the coordinates, then the speeds; channels follow the states, then outputs and inputs."""
+
+    interface: Interface
+    title: str
+    stem: str
+    parameters: tuple[Keyed, ...]
+    states: tuple[Keyed, ...]
+    removed: tuple[str, ...]  # keywords of speeds that constraints determine
+    guessed: tuple[bool, ...]  # coordinates that loops may move although they are given
+    signals: tuple[Keyed, ...]
+    inputs: tuple[tuple[int, int], ...]  # each input of the program: its signal, and how often it is differentiated
+    channels: tuple[Keyed, ...]
+    entered: tuple[Keyed, ...]  # parameters that external routines give
+    echoed: tuple[Keyed, ...]  # what external routines give to the echo
+    t_end: float
+    step: float
+    method: str
+    every: int
+    notes: tuple[str, ...] = ()
+    about: tuple[str, ...] = ()  # what the model consists of, in lines
+
+    @property
+    def n_q(self) -> int:
+        return len(self.interface.coordinates)
+
+
+def number(x: float) -> str:
+    """The shortest text that is read back as the same number."""
+    if np.isinf(x):
+        return "1e300" if x > 0 else "-1e300"
+    return repr(float(x))
+
+
+def default_input(setup: Setup) -> str:
+    """The parameter file that a program comes with: every keyword it knows, with its default."""
+    lines = [
+        "PARSFILE",
+        f"* Input of {setup.title}: keyword, value, then words for the reader. Values are in the units named.",
+        "* Lines that begin with * are comments; PARSFILE name goes on with another file. Times in s.",
+        *(f"* {note}" for note in setup.notes),
+        f"TITLE {setup.title}",
+        "",
+        "* run",
+        parsfile_line("STOPT", number(setup.t_end), "s", "end of the run"),
+        parsfile_line("STEP", number(setup.step), "s", "time step"),
+        parsfile_line("IPRINT", str(setup.every), "", "steps from one output to the next"),
+        parsfile_line("METHOD", setup.method, "", "rk4, rk2 (midpoint rule) or euler (semi-implicit)"),
+        "",
+        "* parameters",
+    ]
+    for p in setup.parameters:
+        if p.value is None:
+            lines.append(f"* {parsfile_line(p.keyword, '...', p.unit, p.label)}: a value must be given")
+        else:
+            lines.append(parsfile_line(p.keyword, number(p.value), p.unit, p.label))
+    if setup.signals:
+        lines += [
+            "",
+            "* inputs: constant VALUE | step AT HEIGHT BEFORE | ramp START SLOPE END | sine AMPLITUDE HZ PHASE START",
+        ]
+        lines += ["*         | chirp AMPLITUDE HZ1 HZ2 DURATION START | file NAME"]
+    for s in setup.signals:
+        if s.signal is None:
+            lines.append(f"* {parsfile_line(s.keyword, '...', s.unit, s.label)}: an input must be given")
+        else:
+            said = f"file {s.file}" if s.file else f"{s.signal.name} {' '.join(map(number, s.signal.numbers))}"
+            lines.append(parsfile_line(s.keyword, said, s.unit, s.label))
+    lines += ["", "* initial values"]
+    for q in setup.states:
+        line = parsfile_line(q.keyword, number(q.value or 0.0), q.unit, q.label)
+        lines.append(line if q.given else f"* {line} (found by the program)")
+    routines = [q for q in (*setup.entered, *setup.echoed) if q.value is not None]
+    lines += ["", "* from external routines"] if routines else []
+    lines += [f"* {parsfile_line(q.keyword, number(q.value or 0.0), q.unit, q.label)}" for q in routines]
+    return "\n".join([*lines, "END", ""])
+
+
+def signal_file(sampled: Keyed) -> str:
+    """Points of a sampled input: time and value, or time and the four coefficients of the cubic piece that begins there."""
+    signal, head = sampled.signal, f"* {sampled.keyword} ({sampled.unit})"
+    assert signal is not None and signal.points is not None and signal.pieces is not None
+    points, pieces = signal.points.tolist(), signal.pieces.tolist()
+    if np.any(signal.pieces[:, 2:]):
+        lines = [f"{head}: time in s, and a0 a1 a2 a3 of a0 + a1 s + a2 s^2 + a3 s^3 from there on"]
+        rows = [*pieces, [0.0] * 4]
+    else:
+        lines = [f"{head} over time in s, straight lines between"]
+        rows = [*([a0] for a0, *_ in pieces), [pieces[-1][0] + pieces[-1][1] * (points[-1] - points[-2])]]
+    lines += [" ".join([number(t), *map(number, row)]) for t, row in zip(points, rows, strict=True)]
+    return "\n".join([*lines, ""])
+
+
+def input_files(setup: Setup) -> dict[str, str]:
+    """The default input and the files it names."""
+    files = {f"{setup.stem}.par": default_input(setup)}
+    return files | {s.file: signal_file(s) for s in setup.signals if s.file}
