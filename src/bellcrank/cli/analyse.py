@@ -17,6 +17,7 @@ from bellcrank.cli.model import derive
 from bellcrank.cli.options import given, json_option, model_options, value_of, value_options
 from bellcrank.cli.progress import Progress
 from bellcrank.cli.text import heading, number
+from bellcrank.numeric.methods import one_of
 
 DEFAULT_FREQUENCIES = np.geomspace(0.1, 20.0, 60)
 
@@ -80,7 +81,7 @@ def options(parser: ArgumentParser) -> None:
     parser.add_argument("--check", action="store_true", help="compare sensitivities with differences of runs")
     parser.add_argument("--t-end", type=float, metavar="S", help="end of the run of --sensitivity in s")
     parser.add_argument("--step", type=float, metavar="S", help="time step of --sensitivity in s")
-    parser.add_argument("--method", metavar="NAME", help="rk2, rk4 or euler, for --sensitivity")
+    parser.add_argument("--method", metavar="NAME", help=f"{one_of()}, for --sensitivity")
     parser.add_argument("--out", metavar="FOLDER", help="write every result there as CSV and PNG")
 
 

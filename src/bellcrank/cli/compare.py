@@ -12,6 +12,7 @@ from bellcrank.cli.model import load, settings
 from bellcrank.cli.options import given, json_option, model_options, value_of, value_options
 from bellcrank.cli.progress import Progress
 from bellcrank.cli.text import table
+from bellcrank.numeric.methods import one_of
 
 
 def options(parser: ArgumentParser) -> None:
@@ -27,7 +28,7 @@ def options(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--t-end", type=float, metavar="S", help="end of the runs in s")
     parser.add_argument("--step", type=float, metavar="S", help="time step in s")
-    parser.add_argument("--method", metavar="NAME", help="rk2, rk4 or euler")
+    parser.add_argument("--method", metavar="NAME", help=one_of())
     parser.add_argument(
         "--dae", type=names, metavar="NAMES", help="methods to compare, such as projection,dlmm (default: all)"
     )

@@ -11,6 +11,7 @@ from bellcrank.cli.files import make_folder
 from bellcrank.cli.model import load
 from bellcrank.cli.options import given, model_options, positive, value_options
 from bellcrank.cli.progress import Progress
+from bellcrank.numeric.methods import METHODS
 from bellcrank.verify.page import write_report
 
 
@@ -23,7 +24,7 @@ def options(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--t-end", type=float, metavar="S", help="end of the run in s")
     parser.add_argument("--step", type=float, metavar="S", help="time step in s")
-    parser.add_argument("--method", metavar="NAME", help="rk2, rk4, euler, or an adaptive method of SciPy")
+    parser.add_argument("--method", metavar="NAME", help=f"{', '.join(METHODS)}, or an adaptive method of SciPy")
     parser.add_argument("--no-check", action="store_true", help="leave out the check")
     parser.add_argument("--no-run", action="store_true", help="leave out the run")
 

@@ -19,6 +19,7 @@ from bellcrank.cli.text import heading, model_sizes, number, operations_text, pl
 from bellcrank.export.model_setup import setup_of
 from bellcrank.export.parameter_files import write_echo
 from bellcrank.files.choose import FORMATS
+from bellcrank.numeric.methods import ADAPTIVE, METHODS
 
 
 def options(parser: ArgumentParser) -> None:
@@ -35,9 +36,7 @@ def options(parser: ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument("--t-end", type=float, metavar="S", help="end of the run in s")
     parser.add_argument("--step", type=float, metavar="S", help="time step in s")
-    parser.add_argument(
-        "--method", metavar="NAME", help="rk2, rk4, euler; adaptive: RK45, RK23, DOP853, Radau, BDF, LSODA"
-    )
+    parser.add_argument("--method", metavar="NAME", help=f"{', '.join(METHODS)}; adaptive: {', '.join(ADAPTIVE)}")
     parser.add_argument(
         "--dae", metavar="NAME",
         help="how constraints of positions and loops are kept: projection, dlmm, clmm, baumgarte, stabilised, post, half-explicit, minimal",
@@ -104,7 +103,7 @@ def run_figures(equations: bc.Equations, sim: Any, run: bc.Run, compiling: float
     settings = run.settings
     running = settings["seconds"]
     names = list(equations.outputs) or list(run)
-    fixed = settings["method"].lower() in ("rk2", "rk4", "euler")
+    fixed = settings["method"].lower() in METHODS
     return {
         **model_sizes(equations),
         "operations": equations.operation_count(),

@@ -19,13 +19,13 @@ from bellcrank.expr import Expr, Symbol
 from bellcrank.expr.table import Table
 from bellcrank.kinematics.analysis import Analysis, Elimination
 from bellcrank.kinematics.dimensions import Quantities
+from bellcrank.numeric.null_space import fixed_ratio
+from bellcrank.numeric.projection import CannotClose, Closure, Scales
 from bellcrank.program.build import KeptCall, Parts, build_program
 from bellcrank.program.loops import Loops
-from bellcrank.program.null_space import fixed_ratio
-from bellcrank.program.statements import Call, Scales
+from bellcrank.program.statements import Call
 from bellcrank.run.closure import closure_of
 from bellcrank.run.inputs import as_signal, differentiated
-from bellcrank.run.projection import CannotClose, Closure
 
 RANK = 1e-6  # a singular value below this share of the largest is none
 ACTING = 1e-12  # a scaled entry below this never acts
@@ -304,9 +304,8 @@ def _start(analysis: Analysis, quantities: Quantities) -> tuple[np.ndarray, np.n
     mechanism = analysis.mechanism
     place = {s.name.lower().replace(" ", ""): i for i, s in enumerate(mechanism.coordinates)}
     q, given = np.zeros(len(place)), np.zeros(len(place), dtype=bool)
-    for body in mechanism.bodies:
-        if body.euler:
-            q[place[body.q_r[0].name.lower().replace(" ", "")]] = 1.0
+    for s, x in mechanism.start.items():
+        q[mechanism.coordinates.index(s)] = x
     for key, value in mechanism.description.run.initial.items():
         name = (key.name if isinstance(key, Symbol) else str(key)).lower().replace(" ", "")
         if name[:2] == "q(" and name[2:-1].isdigit() and 1 <= int(name[2:-1]) <= len(q):

@@ -171,7 +171,7 @@ def interface_of(analysis: Analysis, quantities: Quantities, program: Program) -
     mechanism, q = analysis.mechanism, quantities
     d = mechanism.description
     bodies = {s.name: b.name for b in mechanism.bodies for s in (*b.coordinates, *b.speeds)}
-    whole = {b.q_r[0].name for b in mechanism.bodies if b.euler}  # e0 of no rotation is 1
+    drawn = {s.name: float(x) for s, x in mechanism.start.items()}
 
     def scalar(name: str, kind: str, symbol: Symbol | None = None) -> Quantity:
         key = name.lower()
@@ -182,7 +182,7 @@ def interface_of(analysis: Analysis, quantities: Quantities, program: Program) -
 
     def state(s: Symbol, kind: str, column: int = -1) -> Quantity:
         label, generic = q.state_label.get(s.name, s.name), q.generic.get(s.name, "")
-        start = 1.0 if s.name in whole else 0.0
+        start = drawn.get(s.name, 0.0)
         return Quantity(s.name, kind, s, q.states[s.name], label, start, column, generic, bodies.get(s.name, ""))
 
     def output(o: Output, column: int) -> Quantity:

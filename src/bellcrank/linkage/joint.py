@@ -1,4 +1,4 @@
-"""Linkages as joints: what `model.guide` asks for, from the exact linkage or from a table.
+"""Linkages as joints: what `model.joints.guided` asks for, from the exact linkage or from a table.
 
 The exact joint calls one routine for the state of the linkage and its derivatives; carrier and links are expressions
 of these, of which only those that are needed are computed. A table joint calls one look-up per part.
@@ -22,7 +22,7 @@ from bellcrank.linkage.motion import link_motion
 from bellcrank.linkage.moving import add3, cross3, scale3
 from bellcrank.linkage.plan import Frames
 from bellcrank.linkage.table import Table
-from bellcrank.model.guide import GuidedMotion
+from bellcrank.model.joints.functions import JointMotion
 from bellcrank.model.records import External
 from bellcrank.vector.basis import Mat3, Vec3
 
@@ -139,7 +139,7 @@ class ExactGuide:
 
     # ---- the protocol
 
-    def motion(self, part: str, coordinates: Sequence[Expr], speeds: Sequence[Expr], metre: Expr) -> GuidedMotion:
+    def motion(self, part: str, coordinates: Sequence[Expr], speeds: Sequence[Expr], metre: Expr) -> JointMotion:
         args, rates, scales = _metric(self, coordinates, speeds, metre)
         plan = self.linkage.plan
         state = [self._value(i, args) for i in range(plan.size)]
@@ -151,7 +151,7 @@ class ExactGuide:
         second = [self._second(k, rates, args) for k in range(plan.unknowns)]
         none = [0] * plan.unknowns
         m = link_motion(frames, part, self.linkage.origins[part], [*[none] * self.count, second])
-        return GuidedMotion(
+        return JointMotion(
             _matrix(m.R),
             _vector(m.position, metre),
             tuple(_vector(m.d[j], metre * s) for j, s in enumerate(scales)),
@@ -272,7 +272,7 @@ class TableGuide:
             return bent
         return _none
 
-    def motion(self, part: str, coordinates: Sequence[Expr], speeds: Sequence[Expr], metre: Expr) -> GuidedMotion:
+    def motion(self, part: str, coordinates: Sequence[Expr], speeds: Sequence[Expr], metre: Expr) -> JointMotion:
         args, rates, scales = _metric(self, coordinates, speeds, metre)
         given = [*args, expression(0)][: 2 if self.two else 1]
         n = 2 if self.two else 1
@@ -286,7 +286,7 @@ class TableGuide:
         pairs = 3 if self.two else 1
         a = add3(*(scale3(x, self._vec(part, first + 3 * k, given)) for k, x in products))
         alpha = add3(*(scale3(x, self._vec(part, first + 3 * (pairs + k), given)) for k, x in products))
-        return GuidedMotion(
+        return JointMotion(
             _matrix(R),
             _vector(self._vec(part, 0, given), metre),
             tuple(_vector(d[j], metre * s) for j, s in enumerate(scales)),

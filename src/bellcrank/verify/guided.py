@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from bellcrank.errors import ModelError, ModelWarning
-from bellcrank.model.records import Description, GuideRecord
+from bellcrank.model.joints.guided import GuideRecord
+from bellcrank.model.records import Description
 from bellcrank.units import unit_system
 from bellcrank.verify.formulas import CannotEvaluate
 from bellcrank.verify.jets import Jet, Value

@@ -50,7 +50,7 @@ def sketch(bodies: Sequence[Body], links: Sequence[Link] = ()) -> str:
             f'<path class="joint" d="M{start[0]} {start[1]:.0f}L{middle} {start[1]:.0f}L{middle} '
             f'{end[1]:.0f}L{end[0]} {end[1]:.0f}"/>'
         )
-        parts.append(f'<text class="small" x="{middle + 5}" y="{end[1] - 5:.0f}">{escape(joint_text(b))}</text>')
+        parts.append(f'<text class="small" x="{middle + 5}" y="{end[1] - 5:.0f}">{escape(b.joint.text)}</text>')
     for link in links:
         (x0, y0), (x1, y1) = place[link.first], place[link.second]
         a, c = (x0 + BOX_W / 2, y0 + BOX_H), (x1 + BOX_W / 2, y1 + BOX_H)
@@ -74,18 +74,6 @@ def sketch(bodies: Sequence[Body], links: Sequence[Link] = ()) -> str:
                 f'<text class="small" x="{x + BOX_W / 2}" y="{y + 34:.0f}" text-anchor="middle">{escape(short)}</text>'
             )
     return "\n".join([*parts, "</svg>"])
-
-
-def joint_text(b: Body) -> str:
-    """What a joint leaves free, in a few letters."""
-    parts = []
-    if b.q_t:
-        parts.append(f"{len(b.q_t)} slide{'s' if len(b.q_t) > 1 else ''}")
-    if b.euler:
-        parts.append("free rotation")
-    elif b.q_r:
-        parts.append(f"{len(b.q_r)} rotation{'s' if len(b.q_r) > 1 else ''}")
-    return ", ".join(parts) or "fixed"
 
 
 def _depth_first(children: dict[int, list[int]]) -> list[int]:
