@@ -1,5 +1,7 @@
 """The public names: type checkers read them here, `__init__.py` imports each from its module when it is first used."""
 
+from typing import Any
+
 from bellcrank.analysis.equilibrium import NoEquilibrium as NoEquilibrium
 from bellcrank.analysis.random import road_spectrum as road_spectrum
 from bellcrank.api.equations import Equations as Equations
@@ -20,35 +22,20 @@ from bellcrank.errors import RunError as RunError
 from bellcrank.expr.table import table as table
 from bellcrank.library import terrain as terrain
 from bellcrank.library import vehicles as vehicles
-from bellcrank.model.formula import abs as abs
-from bellcrank.model.formula import acos as acos
 from bellcrank.model.formula import angle as angle
-from bellcrank.model.formula import asin as asin
-from bellcrank.model.formula import atan as atan
-from bellcrank.model.formula import atan2 as atan2
-from bellcrank.model.formula import cos as cos
 from bellcrank.model.formula import cross as cross
 from bellcrank.model.formula import direction as direction
 from bellcrank.model.formula import dot as dot
 from bellcrank.model.formula import dxdt as dxdt
-from bellcrank.model.formula import exp as exp
 from bellcrank.model.formula import fm as fm
-from bellcrank.model.formula import log as log
 from bellcrank.model.formula import magnitude as magnitude
-from bellcrank.model.formula import max as max
-from bellcrank.model.formula import min as min
 from bellcrank.model.formula import nominal as nominal
 from bellcrank.model.formula import norm as norm
 from bellcrank.model.formula import partial as partial
 from bellcrank.model.formula import pos as pos
 from bellcrank.model.formula import project as project
 from bellcrank.model.formula import rot as rot
-from bellcrank.model.formula import sign as sign
-from bellcrank.model.formula import sin as sin
-from bellcrank.model.formula import sqrt as sqrt
-from bellcrank.model.formula import tan as tan
 from bellcrank.model.formula import vel as vel
-from bellcrank.model.formula import where as where
 from bellcrank.run.dae_methods import Dae as Dae
 from bellcrank.run.inputs import chirp as chirp
 from bellcrank.run.inputs import ramp as ramp
@@ -65,3 +52,5 @@ from bellcrank.study.compare import compare as compare
 from bellcrank.verify.check import check as check
 
 __version__: str
+
+def __getattr__(name: str) -> Any: ...  # sin, cos and the other functions of formulas; folders
