@@ -1,7 +1,7 @@
 """Study files: TOML, parsed as data. All that is wrong is told at once, also what the model does not know.
 
-A file has the tables model, run, parameters, initial, inputs, outputs, measures; grid or samples or both, or several [[parts]] of them; and,
-if wanted, [[tables]] and [[plots]]. See docs/studies.md.
+A file has the tables model, run, parameters, initial, inputs, outputs, measures; grid or samples or both, or several
+[[parts]] of them; and, if wanted, [[tables]] and [[plots]]. See docs/studies.md.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from bellcrank.study.study import Study
 
 KEYS = (
-    "name", "note", "model", "run", "parameters", "initial", "inputs", "outputs", "measures", "grid", "samples", "parts", "tables", "plots",
+    "name", "note", "model", "run", "parameters", "initial", "inputs", "outputs", "measures", "grid", "samples",
+    "parts", "tables", "plots",
 )  # fmt: skip
 RUN = ("t_end", "step", "method", "dae", "output_every", "backend", "rtol", "atol")
 TABLE = ("title", "value", "rows", "columns", "part", "where", "best", "beside", "source")
@@ -30,9 +31,10 @@ PLOT = ("file", "title", "value", "x", "y", "lines", "part", "where", "best")
 
 
 def read_study(source: str | Path | Mapping[str, Any], folder: str | Path | None = None) -> Study:
-    """The study of a TOML file, or of a mapping with the same content; checked against its model, which is derived here.
+    """The study of a TOML file, or of a mapping with the same content, checked against its model, derived here.
 
-    `folder` is where files named by the study are looked for, by default that of the study file. Raises a `ModelError` with all problems.
+    `folder` is where files named by the study are looked for, by default that of the study file. Raises a
+    `ModelError` with all problems.
     """
     from bellcrank.study.study import Study
 
@@ -144,8 +146,9 @@ def _table(t: Reader, base: Path) -> TableSpec | None:
         return None
     beside = t.text("beside")
     return TableSpec(
-        t.text("title", ""), t.text("value", ""), t.text("rows", ""), t.text("columns"), t.text("part"), dict(t.table("where").data),
-        t.choice("best", ("min", "max"), "min"), None if beside is None else base / beside, t.text("source", ""),
+        t.text("title", ""), t.text("value", ""), t.text("rows", ""), t.text("columns"), t.text("part"),
+        dict(t.table("where").data), t.choice("best", ("min", "max"), "min"),
+        None if beside is None else base / beside, t.text("source", ""),
     )  # fmt: skip
 
 
