@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from bellcrank.analysis.draw import draw_values
 from bellcrank.analysis.tables import table, write_csv
 from bellcrank.errors import RunError
 
@@ -79,8 +80,6 @@ class Equilibrium:
 
     def plot(self, path: str | Path | None = None) -> Any:
         """Draws what was solved for as bars; saves a picture when a path is given."""
-        from bellcrank.analysis.draw import draw_values
-
         kind = "steady motion" if self.steady else "equilibrium"
         rows = [(n, v, u) for n, v, u, how, _ in self.rows() if how == "solved"]
         return draw_values(f"{self.name}: {kind}", rows, path)

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from bellcrank.analysis.draw import draw_sensitivity
 from bellcrank.analysis.tables import per, table, write_csv
 from bellcrank.numeric.course import Course
 from bellcrank.numeric.integrate import Times, time_of
@@ -143,6 +144,9 @@ class Sensitivity:
 
     def plot(self, path: str | Path | None = None) -> Any:
         """Draws every channel's change for one per cent of each parameter; saves a picture when a path is given."""
-        from bellcrank.analysis.draw import draw_sensitivity
-
-        return draw_sensitivity(self, path)
+        changes = list(zip(self.parameters, self.parameter_values, strict=True))
+        panels = [
+            (output, unit, [(p, self[output, p] * 0.01 * value) for p, value in changes])
+            for output, unit in zip(self.outputs, self.output_units, strict=True)
+        ]
+        return draw_sensitivity(self.name, self.time, panels, path)
