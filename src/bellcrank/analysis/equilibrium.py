@@ -15,7 +15,7 @@ from bellcrank.errors import RunError
 
 
 class NoEquilibrium(RunError):
-    """No equilibrium was found. `residuals`: what is left of each equation at the nearest point; `runaway`: freedoms that run away."""
+    """No equilibrium. `residuals`: what is left of each equation nearby; `runaway`: freedoms that run away."""
 
     def __init__(self, message: str, residuals: dict[str, float], runaway: Sequence[str]) -> None:
         super().__init__(message)
@@ -30,8 +30,8 @@ class NoEquilibrium(RunError):
 class Equilibrium:
     """A static equilibrium or steady motion, in user units.
 
-    `values`: all states, and what else was unknown; `residual`: the largest rate that should be zero (equation units); `indifferent`: freedoms
-    that nothing determines. It can be given as at= to every other analysis.
+    `values`: all states, and what else was unknown; `residual`: the largest rate that should be zero (equation
+    units); `indifferent`: freedoms that nothing determines. It can be given as at= to every other analysis.
     """
 
     name: str

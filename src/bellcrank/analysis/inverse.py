@@ -16,7 +16,7 @@ from bellcrank.analysis.tables import table, write_csv
 class InverseDynamics:
     """Forces and torques that produce a motion, in user units: `result["tau1"]`; arrays over time for a trajectory.
 
-    Without chosen forces they are the generalised forces along every independent speed that are needed besides those of the model.
+    Without chosen forces they are the generalised forces along every independent speed, besides those of the model.
     """
 
     name: str

@@ -95,7 +95,8 @@ def text(found: bc.Comparison, plot: str | None) -> str:
         f"{found.model}: {found.method}, step {found.step:g} s, to t = {found.t_end:g} s, in {found.backend}",
         table(rows, head, "<" + ">" * (len(head) - 1)),
         "",
-        "drift, speeds: largest residuals of positions and speeds; error, energy: against the default with an eighth of the step",
+        "drift, speeds: largest residuals of positions and speeds; error, energy: against the default with an eighth "
+        "of the step",
     ]
     lines += [f"{r.name}: {r.ended}" for r in found.rows if r.ended != "finished"]
     return "\n".join([*lines, *([f"wrote {plot}"] if plot else [])])

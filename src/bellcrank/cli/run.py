@@ -39,7 +39,8 @@ def options(parser: ArgumentParser) -> None:
     parser.add_argument("--method", metavar="NAME", help=f"{', '.join(METHODS)}; adaptive: {', '.join(ADAPTIVE)}")
     parser.add_argument(
         "--dae", metavar="NAME",
-        help="how constraints of positions and loops are kept: projection, dlmm, clmm, baumgarte, stabilised, post, half-explicit, minimal",
+        help="how constraints of positions and loops are kept: "
+        "projection, dlmm, clmm, baumgarte, stabilised, post, half-explicit, minimal",
     )  # fmt: skip
     parser.add_argument("--output-every", type=positive, metavar="N", help="keep every N-th step")
     parser.add_argument(
