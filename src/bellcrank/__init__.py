@@ -41,9 +41,9 @@ from bellcrank.model.formula import (
     vel,
 )
 from bellcrank.run.dae_methods import Dae
-from bellcrank.run.inputs import chirp, ramp, sampled, sine, step
 from bellcrank.run.result import Run
 from bellcrank.run.stored import read
+from bellcrank.signals import chirp, ramp, sampled, sine, step
 from bellcrank.study import Study, StudyResult, read_study
 from bellcrank.study.compare import Comparison, compare
 from bellcrank.verify.check import check

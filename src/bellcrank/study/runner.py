@@ -15,6 +15,7 @@ import numpy as np
 import bellcrank as bc
 from bellcrank.errors import BellcrankError, ModelError, did_you_mean
 from bellcrank.interface.interface import PARAMETERS, Interface, key_of
+from bellcrank.signals import made
 from bellcrank.study.formulas import Names
 from bellcrank.study.job import Job, measures_of
 
@@ -173,5 +174,4 @@ def _signal(names: Names, name: str, given: Any) -> Any:
     if "t" in given:
         return (given["t"], given["value"])
     ((kind, arguments),) = given.items()
-    make = {"step": bc.step, "ramp": bc.ramp, "sine": bc.sine}[kind]
-    return make(**{k: names.number(v, f"input {name}, {k}") for k, v in arguments.items()})
+    return made(kind, **{k: names.number(v, f"input {name}, {k}") for k, v in arguments.items()})

@@ -28,7 +28,7 @@ from bellcrank.numeric.course import At
 from bellcrank.numeric.projection import CannotClose
 from bellcrank.run.assembly import initial_state
 from bellcrank.run.closure import rates_near_singular
-from bellcrank.run.inputs import Signal
+from bellcrank.signals import Signal
 from bellcrank.verify.bodies import Machine
 from bellcrank.verify.formulas import CannotEvaluate, Values
 from bellcrank.verify.jets import NoDerivative, value
