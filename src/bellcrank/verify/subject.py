@@ -90,7 +90,7 @@ class Subject:
 
     def _length(self) -> float:
         """The size of the machine."""
-        points = [b.joint_at for b in self.machine.bodies] + [b.cm for b in self.machine.bodies]
+        points = [b.joint.at for b in self.machine.bodies] + [b.cm for b in self.machine.bodies]
         points += [self.machine.point(p)[1] for p in self.description.points]
         return max((float(np.linalg.norm(value(p))) for p in points), default=0.0) or 1.0
 
@@ -146,7 +146,7 @@ class Subject:
         for b in self.machine.bodies:
             span, names = (b.q, self.machine.q_names) if letter == "q" else (b.u, self.machine.u_names)
             for i in range(span.start, span.stop):
-                sizes[names[i]] = self.length if i < span.start + len(b.slides) else 1.0
+                sizes[names[i]] = self.length if i < span.start + b.joint.lengths else 1.0
                 if letter == "q":
                     sizes[names[i]] = self.machine.reach.get(i, sizes[names[i]])
         sizes |= {z.name.lower(): OWN for z in self.description.states}
@@ -204,12 +204,11 @@ class Subject:
         q, u = q0.copy(), u0.copy()
         place = {x.name.lower().replace(" ", ""): i for i, x in enumerate(self.eom.speeds)}
         for b in self.machine.bodies:
-            slides = len(b.slides)
+            slides = b.joint.lengths
             for i in range(b.q.start, b.q.stop):
                 scale = self.machine.reach.get(i, self.length if i < b.q.start + slides else 1.0)
                 q[i] += size * scale * self.rng.uniform(-1, 1)
-            if b.euler:
-                q[b.turns] /= np.linalg.norm(q[b.turns])
+            b.joint.settle(q[b.q])
             for i in range(b.u.start, b.u.stop):
                 scale = self.length if i < b.u.start + slides else 1.0
                 if self.machine.u_names[i] in place:
@@ -230,10 +229,10 @@ class Subject:
         """Inputs that lead bodies by functions (lower case), and how far these allow it."""
         found: dict[str, float] = {}
         for b in self.machine.bodies:
-            if b.guide is not None and b.guide.given is not None:
-                kind, (low, high) = b.guide.guide.kinds()[-1], b.guide.guide.reach()[-1]
-                reach = 0.5 * min(-low, high) * (self.machine.metre if kind == "length" else 1.0)
-                formula = b.guide.given if isinstance(b.guide.given, str) else show(to_syntax(b.guide.given))
+            given = b.joint.given
+            if given is not None:
+                reach = b.joint.reach()[-1]
+                formula = given if isinstance(given, str) else show(to_syntax(given))
                 words = re.findall(r"[a-z_][\w.]*", formula.lower())
                 found |= {v.name.lower(): reach for v in self.description.variables if v.name.lower() in words}
         return found
