@@ -13,6 +13,7 @@ from bellcrank.analysis.linear import LinearModel, Signal
 from bellcrank.analysis.point import Names, Point, Quantity, point_at
 from bellcrank.analysis.reduce import Constraints, Reduction, Singular, reduce_states
 from bellcrank.errors import ModelError, RunError
+from bellcrank.expr import symbols
 
 if TYPE_CHECKING:
     from bellcrank.api.simulation import Simulation
@@ -97,9 +98,9 @@ def _reduction(
         )
     if chosen is None:
         free = {u.name for u in sim.equations.independent_speeds}
-        euler = {e.name for b in sim.equations.analysis.mechanism.bodies if b.euler for e in b.q_r}
+        bound = {s.name for _, norm in sim.equations.analysis.mechanism.norms for s in symbols(norm)}
         prefer = [
-            s.name not in euler and ("u" + s.name[1:] if s.kind == "coordinate" else s.name) in free
+            s.name not in bound and ("u" + s.name[1:] if s.kind == "coordinate" else s.name) in free
             for s in names.states
         ]
     else:

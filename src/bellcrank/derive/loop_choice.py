@@ -304,9 +304,8 @@ def _start(analysis: Analysis, quantities: Quantities) -> tuple[np.ndarray, np.n
     mechanism = analysis.mechanism
     place = {s.name.lower().replace(" ", ""): i for i, s in enumerate(mechanism.coordinates)}
     q, given = np.zeros(len(place)), np.zeros(len(place), dtype=bool)
-    for body in mechanism.bodies:
-        if body.euler:
-            q[place[body.q_r[0].name.lower().replace(" ", "")]] = 1.0
+    for s, x in mechanism.start.items():
+        q[mechanism.coordinates.index(s)] = x
     for key, value in mechanism.description.run.initial.items():
         name = (key.name if isinstance(key, Symbol) else str(key)).lower().replace(" ", "")
         if name[:2] == "q(" and name[2:-1].isdigit() and 1 <= int(name[2:-1]) <= len(q):

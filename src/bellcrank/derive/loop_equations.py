@@ -10,7 +10,7 @@ from dataclasses import replace
 from bellcrank.derive.loop_choice import look_at
 from bellcrank.dynamics.derive import reduced_system
 from bellcrank.errors import ModelError
-from bellcrank.expr import ZERO, add, mul, partial
+from bellcrank.expr import ZERO, partial
 from bellcrank.kinematics.analysis import Analysis
 from bellcrank.kinematics.dimensions import Quantities
 from bellcrank.kinematics.eliminate import solve_rows
@@ -69,10 +69,7 @@ def _loop_rows(analysis: Analysis) -> Loops:
     q, u = analysis.mechanism.coordinates, analysis.mechanism.speeds
     assert analysis.loops is not None
     rows = analysis.loops.rows
-    position = [(row.text, row.g) for row in rows if row.g is not None]
-    for b in analysis.mechanism.bodies:
-        if b.euler:
-            position.append((f"unit size of the Euler parameters of {b.name}", add(*(mul(e, e) for e in b.q_r)) - 1))
+    position = [(row.text, row.g) for row in rows if row.g is not None] + analysis.mechanism.norms
     system, _ = reduced_system(analysis, shift_back=True)
     count = len(u)
     right = [right_side(row, analysis.kinematics) for row in rows]

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from bellcrank.dynamics.derive import LONG, derivations
 from bellcrank.dynamics.linear import solved_systems
-from bellcrank.expr import ZERO, Expr, Func, Held, Number, Symbol, add, mul, small_threshold, substitute, transform
+from bellcrank.expr import ZERO, Expr, Func, Held, Number, Symbol, small_threshold, substitute, transform
 from bellcrank.kinematics.analysis import Analysis
 from bellcrank.model.records import ExternalValue
 from bellcrank.program.count import count
@@ -71,10 +71,7 @@ def _constraints(a: Analysis) -> tuple[tuple[tuple[str, Expr], ...], tuple[tuple
     """Rows of positions and of speeds."""
     rows = a.loops.rows if a.loops else ()
     positions = [(row.text, row.g) for row in rows if row.g is not None]
-    for b in a.mechanism.bodies:
-        if b.euler:
-            positions.append((f"unit size of the Euler parameters of {b.name}", add(*(mul(e, e) for e in b.q_r)) - 1))
-    return tuple(positions), tuple((row.text, row.v) for row in rows)
+    return (*positions, *a.mechanism.norms), tuple((row.text, row.v) for row in rows)
 
 
 def _from_program(a: Analysis, program: Program) -> Results:

@@ -19,7 +19,7 @@ from bellcrank.errors import ModelError, counted, mapping
 from bellcrank.expr import Expr, Symbol
 from bellcrank.expr.table import Table
 from bellcrank.expr.text import Syntax, postorder_syntax
-from bellcrank.model.check import joint_states
+from bellcrank.model.bodies import states_of
 from bellcrank.model.formula import Formula, to_syntax
 from bellcrank.model.records import (
     BodyRecord,
@@ -88,7 +88,7 @@ class Builder:
             joint_at, cm, coordinates_of, small_angles, small_translations,
         )  # fmt: skip
         self.description.bodies.append(record)
-        q, u = joint_states(record)
+        q, u = states_of(record)
         return BodyHandle(name, q, u)
 
     def add_point_mass(self, name: str, parent: BodyHandle | str | None = None, **options: Any) -> BodyHandle:
@@ -248,7 +248,7 @@ class Builder:
         """The expression that a text stands for; with vectors or velocities in it, a formula that is read later."""
         scope = Scope(self.description)
         for record in self.description.bodies:
-            scope.by_body[record.name.lower()] = joint_states(record)
+            scope.by_body[record.name.lower()] = states_of(record)
         syntax = to_syntax(text)
         if _needs_machine(syntax):
             return Formula(syntax)

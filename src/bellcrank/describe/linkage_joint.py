@@ -19,7 +19,7 @@ from bellcrank.linkage.joint import ExactGuide, TableGuide
 from bellcrank.linkage.linkage import Linkage
 from bellcrank.linkage.lookup import pose_lookup
 from bellcrank.linkage.table import Table
-from bellcrank.model.guide import GuideRecord
+from bellcrank.model.joints.guided import GuideRecord
 from bellcrank.model.records import BodyRecord
 from bellcrank.model.scope import NAME
 from bellcrank.units import unit_system
@@ -83,7 +83,7 @@ class LinkageJoint:
                 (float(where[0]), float(where[1]), float(where[2])),
                 self._given,
             )
-            self._builder.description.bodies.append(BodyRecord(body, self._base, label, 0, 0, guide=guide))
+            self._builder.description.bodies.append(BodyRecord(body, self._base, label, 0, 0, joint=guide))
             self._bodies[name] = body
         record = next(b for b in self._builder.description.bodies if b.name == body)
         at = self._lengths([x + y for x, y in zip(where, self._at, strict=True)])
@@ -197,7 +197,7 @@ def add_linkage(
         raise ModelError(
             f"linkage '{name}': the carrier '{record.name}' must be added with parent={_name(base)!r}, its base", d.name
         )
-    if record.guide is not None:
+    if record.joint is not None:
         raise ModelError(f"linkage '{name}': the carrier '{record.name}' has a linkage already", d.name)
     if not isinstance(linkage, Linkage | Table):
         raise ModelError(f"linkage '{name}': a Linkage or a Table is needed, given {type(linkage).__name__}", d.name)
@@ -218,7 +218,7 @@ def add_linkage(
     drawn = linkage.chain.place(linkage.chain.wheel_centre)
     start = guide.numbers(linkage.chain.carrier, [0.0] * len(guide.kinds()), 1.0)["p"]
     nominal = (float(start[0]), float(start[1]), float(start[2])) if max(abs(start - drawn)) > 1e-9 else drawn
-    record.guide = GuideRecord(guide, linkage.chain.carrier, own, tuple(follows), where, nominal, given)
+    record.joint = GuideRecord(guide, linkage.chain.carrier, own, tuple(follows), where, nominal, given)
     letters = [""] if own == 1 else [", 1", ", 2"]
     if isinstance(carrier, BodyHandle):
         carrier.q = States([Symbol(f"q({record.name}{i})", "coordinate") for i in letters], f"{record.name}.q")

@@ -16,8 +16,8 @@ from bellcrank.dynamics.forces import Loads
 from bellcrank.dynamics.tree import Freedom, Link, Tree
 from bellcrank.errors import ModelError
 from bellcrank.expr import ONE, ZERO, Expr, add, div, mul, neg, sub
-from bellcrank.kinematics.work import Work, is_zero
 from bellcrank.vector.basis import IDENTITY, NULL, Mat3, Vec3
+from bellcrank.vector.work import Work, is_zero
 
 ZEROS: Mat3 = (NULL, NULL, NULL)
 

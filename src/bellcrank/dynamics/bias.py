@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 
 from bellcrank.dynamics.tree import Link, Tree
 from bellcrank.expr import ONE, TWO, ZERO, Expr, add, mul, neg, sub
-from bellcrank.kinematics.work import Work, is_zero
 from bellcrank.vector.basis import NULL, Mat3, Vec3
+from bellcrank.vector.work import Work, is_zero
 
 
 @dataclass

@@ -12,8 +12,8 @@ from bellcrank.dynamics.bias import BiasMotion, down, inertia_force, up
 from bellcrank.dynamics.forces import Loads
 from bellcrank.dynamics.tree import Freedom, Link, Tree
 from bellcrank.expr import ZERO, Expr, add, mul, neg, sub
-from bellcrank.kinematics.work import Sym6, Work, full, is_zero, symmetric
 from bellcrank.vector.basis import IDENTITY, NULL, Mat3, Vec3
+from bellcrank.vector.work import Sym6, Work, full, is_zero, symmetric
 
 Matrix = dict[tuple[int, int], Expr]
 

@@ -24,8 +24,8 @@ from bellcrank.kinematics.analysis import Analysis
 from bellcrank.kinematics.constraints import rate_rows
 from bellcrank.kinematics.eliminate import Reduction, eliminate
 from bellcrank.kinematics.rows import right_side
-from bellcrank.kinematics.work import Work, is_zero
 from bellcrank.vector.basis import NULL, Vec3
+from bellcrank.vector.work import Work, is_zero
 
 LONG = 16  # freedoms above which a symbolic factorisation cannot compete with articulated bodies
 
@@ -127,13 +127,11 @@ def derivations(analysis: Analysis, solve_by: str, without: frozenset[str] = fro
         yield from _reduced(analysis, names, without)
         return
     choices = reference_choices(analysis) if "reference" not in without else [user_reference(analysis)]
-    guided = analysis.mechanism.guided  # an articulated body knows no speed that moves several links
-    composite_too = guided or ("composite" not in without and (len(names) <= LONG or "articulated" in without))
+    # an articulated body knows no speed that moves several links, or turns and moves one
+    guided = next((b.joint.by_recursion for b in analysis.mechanism.bodies if b.joint.by_recursion), "")
+    composite_too = bool(guided) or ("composite" not in without and (len(names) <= LONG or "articulated" in without))
     if guided and solve_by == "order-n":
-        raise ModelError(
-            "solve='order-n' is not available for models with linkages: the recursion passes from body to body along joints of their own,"
-            " but one travel moves several links at once. Use 'auto', 'explicit' or 'implicit'"
-        )
+        raise ModelError(f"solve='order-n' is not available for {guided}. Use 'auto', 'explicit' or 'implicit'")
     for reference in choices:
         system = prepare(analysis, reference, True, without)
         start = system.work.copy()
@@ -147,7 +145,7 @@ def freedom_names(analysis: Analysis) -> dict[int, str]:
     names = {}
     for i, u in enumerate(analysis.mechanism.speeds):
         body = next(b for b in analysis.mechanism.bodies if u in b.speeds)
-        kind = "rotation" if u in body.u_r else "translation"
+        kind = "rotation" if body.joint.turns(u) else "translation"
         names[i] = f"the {kind} {u.name} of body '{body.name}'"
     return names
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from bellcrank.errors import ModelError
 from bellcrank.expr import ZERO, Expr, add, div, mul, neg, sub
-from bellcrank.kinematics.work import Work
+from bellcrank.vector.work import Work
 
 Matrix = dict[tuple[int, int], Expr]
 NOTHING, CONSTANT, VARIABLE = 0, 1, 2

@@ -14,8 +14,8 @@ from bellcrank.dynamics.tree import Freedom, Tree
 from bellcrank.expr import ZERO, Expr, add, mul, neg
 from bellcrank.kinematics.analysis import Analysis, Load
 from bellcrank.kinematics.body_motion import Point
-from bellcrank.kinematics.work import Work
 from bellcrank.vector.basis import NULL, Vec3, Vector, cross, dot
+from bellcrank.vector.work import Work
 
 
 @dataclass
@@ -77,14 +77,11 @@ def _effect(analysis: Analysis, load: Load, axis: Vector, origin: Vector, rotati
 def joint_axes(analysis: Analysis) -> dict[str, tuple[Vector, Vector, bool]]:
     """Axis, a point on it, and whether it is rotational, for every relative speed."""
     k = analysis.kinematics
-    axes: dict[str, tuple[Vector, Vector, bool]] = {}
-    for b in analysis.mechanism.bodies:
-        if not b.free_translation:
-            for slide, u in zip(b.slides, b.u_t, strict=True):
-                axes[u.name] = (k.frames[b.parent].vector(slide), k.origin[b.index], False)
-        if b.axes and not b.free_rotation:
-            axes[b.u_r[0].name] = (k.frames[b.index].vector(b.axes[0]), k.origin[b.index], True)
-    return axes
+    return {
+        u.name: (axis, k.origin[b.index], turns)
+        for b in analysis.mechanism.bodies
+        for u, axis, turns in b.joint.relative_axes(k.frames[b.parent], k.frames[b.index])
+    }
 
 
 def link_components(analysis: Analysis, tree: Tree, link: int, v: Vector, work: Work) -> Vec3:

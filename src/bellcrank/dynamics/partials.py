@@ -16,8 +16,8 @@ from bellcrank.dynamics.forces import Loads
 from bellcrank.dynamics.tree import Freedom, Link, Tree
 from bellcrank.expr import ONE, TWO, ZERO, Expr, Held, Product, add, mul, neg, sub
 from bellcrank.kinematics.eliminate import Reduction
-from bellcrank.kinematics.work import Work
 from bellcrank.vector.basis import NULL, Vec3
+from bellcrank.vector.work import Work
 
 Partial = dict[int, Vec3]  # by independent speed
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from bellcrank.dynamics.tree import Link, Tree, include, outer3, shifted
 from bellcrank.expr import ZERO, Number, add, mul, neg, sub
-from bellcrank.kinematics.work import Work, is_zero, unit
 from bellcrank.vector.basis import NULL, Mat3, Vec3, matmul, transpose
+from bellcrank.vector.work import Work, is_zero, unit
 
 ZEROS: Mat3 = (NULL, NULL, NULL)
 

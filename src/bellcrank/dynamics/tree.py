@@ -7,12 +7,14 @@ links; welded bodies join their parent's link. Constants are held, so that a par
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from bellcrank.expr import ONE, ZERO, Expr, Symbol, add, cos, div, mul, neg, sin, sqrt, sub
 from bellcrank.expr.node import MINUS_ONE, Number
-from bellcrank.kinematics.work import Work, full, symmetric, unit
-from bellcrank.model.guide import Guided
+from bellcrank.model.joints.functions import FunctionJoint
+from bellcrank.model.joints.plain import PlainJoint
+from bellcrank.model.joints.rotation import Turn
 from bellcrank.model.mechanism import Body, Mechanism
 from bellcrank.vector.basis import (
     IDENTITY,
@@ -20,10 +22,10 @@ from bellcrank.vector.basis import (
     Mat3,
     Vec3,
     cross3,
-    euler_parameter_rotation,
     matmul,
     transpose,
 )
+from bellcrank.vector.work import Work, full, symmetric, unit
 
 
 @dataclass(frozen=True)
@@ -36,9 +38,6 @@ class Freedom:
     speed: Expr  # its value: the symbol, or what a constraint makes of it
     rotational: bool
     axis: Vec3
-
-
-Turn = tuple[int, Expr, Expr]
 
 
 @dataclass
@@ -138,6 +137,9 @@ def second_moments(inertia: Mat3) -> Mat3:
     )  # type: ignore[return-value]
 
 
+AddFreedom = Callable[[Link, Symbol, bool, Vec3], None]
+
+
 def build_tree(mechanism: Mechanism, work: Work, speed: dict[Symbol, Expr] | None = None) -> Tree:
     """Links, poses and raw inertias of a mechanism; `speed` gives the speeds that constraints have replaced."""
     tree = Tree([], {-1: Pose(-1, IDENTITY, NULL)})
@@ -149,87 +151,78 @@ def build_tree(mechanism: Mechanism, work: Work, speed: dict[Symbol, Expr] | Non
 
 
 def _add_body(tree: Tree, body: Body, order: dict[Symbol, int], value: dict[Symbol, Expr], work: Work) -> None:
-    home = tree.poses[body.parent]
-    if body.guide is not None:
-        _add_guided(tree, body, body.guide, home, order, value, work)
-        return
-    C = _held(work, matmul(home.R, body.C))
-    p = work.add(home.p, work.apply(home.R, body.joint_at))
-    parent = home.link
-    if not body.free_translation:
-        for slide, q, u in zip(body.slides, body.q_t, body.u_t, strict=True):
-            d = work.apply(home.R, slide)
-            link = _new_link(tree, body.name, parent, p=p, slide=d, q=q)
-            link.freedoms.append(Freedom(link.index, order[u], u, value.get(u, u), False, d))
-            parent, p = link.index, NULL
-    if body.free_translation or body.axes or body.euler:
-        link = _new_link(tree, body.name, parent, p=p, C=C)
-        pose = Pose(link.index, IDENTITY, NULL)
-        if body.free_rotation:
-            link.takes_rotation = False
-            if body.euler:
-                link.matrix = _held(work, euler_parameter_rotation(body.q_r))
-            else:
-                link.turns = tuple(
-                    (axis.index(ONE), work.hold(cos(q)), work.hold(sin(q)))
-                    for axis, q in zip(body.axes, body.q_r, strict=True)
-                )
-            for k, u in enumerate(body.u_r):
-                link.freedoms.append(Freedom(link.index, order[u], u, value.get(u, u), True, unit(k)))
-        elif body.axes:
-            k, E = align(body.axes[0])
-            link.axis, link.q = k, body.q_r[0]
-            link.C = _held(work, matmul(C, E))
-            link.turns = ((k, work.hold(cos(link.q)), work.hold(sin(link.q))),)
-            pose = Pose(link.index, _held(work, transpose(E)), NULL)
-            link.freedoms.append(
-                Freedom(link.index, order[body.u_r[0]], body.u_r[0], value.get(body.u_r[0], body.u_r[0]), True, unit(k))
-            )
-        if body.free_translation:
-            link.takes_translation = False
-            link.speed_point = work.apply(pose.R, body.speed_point)
-            for k, u in zip(body.speed_axes, body.u_t, strict=True):
-                axis = work.apply(pose.R, unit(k))
-                link.freedoms.append(Freedom(link.index, order[u], u, value.get(u, u), False, axis))
+    def freedom(link: Link, u: Symbol, rotational: bool, axis: Vec3) -> None:
+        link.freedoms.append(Freedom(link.index, order[u], u, value.get(u, u), rotational, axis))
+
+    home, joint = tree.poses[body.parent], body.joint
+    if isinstance(joint, PlainJoint):
+        pose = _add_plain(tree, body.name, joint, home, freedom, work)
     else:
-        pose = Pose(parent, C, p)
+        assert isinstance(joint, FunctionJoint)
+        pose = _add_moved(tree, body.name, joint, home, [value.get(u, u) for u in joint.moving], freedom, work)
     tree.poses[body.index] = pose
     if pose.link >= 0:
         add_mass(tree.links[pose.link], body, pose, work)
 
 
-def _add_guided(
-    tree: Tree, body: Body, guided: Guided, home: Pose, order: dict[Symbol, int], value: dict[Symbol, Expr], work: Work
-) -> None:
+def _add_plain(tree: Tree, name: str, joint: PlainJoint, home: Pose, freedom: AddFreedom, work: Work) -> Pose:
+    """Links for relative slides, then one for the rotation and absolute speeds."""
+    C = work.hold_matrix(matmul(home.R, joint.C))
+    p = work.add(home.p, work.apply(home.R, joint.at))
+    parent, rotation = home.link, joint.rotation
+    if not joint.absolute:
+        for slide, q, u in zip(joint.slides, joint.slide_coordinates, joint.slide_speeds, strict=True):
+            d = work.apply(home.R, slide)
+            link = _new_link(tree, name, parent, p=p, slide=d, q=q)
+            freedom(link, u, False, d)
+            parent, p = link.index, NULL
+    if not joint.absolute and not rotation.q:
+        return Pose(parent, C, p)
+    link = _new_link(tree, name, parent, p=p, C=C)
+    pose = Pose(link.index, IDENTITY, NULL)
+    if rotation.absolute:
+        link.takes_rotation = False
+        link.turns, link.matrix = rotation.elementary(work)
+        for k, u in enumerate(rotation.u):
+            freedom(link, u, True, unit(k))
+    elif rotation.axes:
+        k, E = align(rotation.axes[0])
+        link.axis, link.q = k, rotation.q[0]
+        link.C = work.hold_matrix(matmul(C, E))
+        link.turns = ((k, work.hold(cos(link.q)), work.hold(sin(link.q))),)
+        pose = Pose(link.index, work.hold_matrix(transpose(E)), NULL)
+        freedom(link, rotation.u[0], True, unit(k))
+    if joint.absolute:
+        link.takes_translation = False
+        link.speed_point = work.apply(pose.R, joint.speed_point)
+        for k, u in zip(joint.speed_axes, joint.slide_speeds, strict=True):
+            freedom(link, u, False, work.apply(pose.R, unit(k)))
+    return pose
+
+
+def _add_moved(
+    tree: Tree, name: str, joint: FunctionJoint, home: Pose, speeds: list[Expr], freedom: AddFreedom, work: Work
+) -> Pose:
     """A body moved by functions: one link, each speed a rotation and a translation of it."""
-    speeds = [value.get(u, u) for u in guided.speeds]
-    motion = guided.motion(speeds)
-    R = _held(work, motion.R)
-    at = work.hold3(add(a, p) for a, p in zip(guided.at, motion.p, strict=True))
-    link = _new_link(tree, body.name, home.link, p=work.add(home.p, work.apply(home.R, at)), C=home.R, matrix=R)
+    motion = joint.motion(speeds)
+    R = work.hold_matrix(motion.R)
+    at = work.hold3(add(a, p) for a, p in zip(joint.datum, motion.p, strict=True))
+    link = _new_link(tree, name, home.link, p=work.add(home.p, work.apply(home.R, at)), C=home.R, matrix=R)
     link.guided = True
     link.a = work.apply(home.R, work.hold3(motion.a))
     link.alpha = work.apply_transposed(R, work.hold3(motion.alpha))
     link.v = work.apply(home.R, work.hold3(motion.v))
     link.w = work.apply_transposed(R, work.hold3(motion.w))
-    for u, speed, d, delta in zip(guided.speeds, speeds, motion.d, motion.delta, strict=True):
-        turn = work.apply_transposed(R, work.hold3(delta))
-        link.freedoms.append(Freedom(link.index, order[u], u, speed, True, turn))
-        link.freedoms.append(Freedom(link.index, order[u], u, speed, False, work.apply(home.R, work.hold3(d))))
-    tree.poses[body.index] = Pose(link.index, IDENTITY, guided.offset)
-    add_mass(link, body, tree.poses[body.index], work)
+    for u, d, delta in zip(joint.moving, motion.d, motion.delta, strict=True):
+        freedom(link, u, True, work.apply_transposed(R, work.hold3(delta)))
+        freedom(link, u, False, work.apply(home.R, work.hold3(d)))
+    return Pose(link.index, IDENTITY, joint.offset)
 
 
 def _new_link(tree: Tree, name: str, parent: int, **data: object) -> Link:
     link = Link(len(tree.links), name, parent, **data)  # type: ignore[arg-type]
     tree.links.append(link)
     return link
-
-
-def _held(work: Work, m: Mat3) -> Mat3:
-    if all(m[i][j] is IDENTITY[i][j] for i in range(3) for j in range(3)):
-        return IDENTITY
-    return tuple(work.hold3(row) for row in m)  # type: ignore[return-value]
 
 
 def add_mass(link: Link, body: Body, pose: Pose, work: Work) -> None:

@@ -175,7 +175,7 @@ def interface_of(analysis: Analysis, quantities: Quantities, program: Program) -
     mechanism, q = analysis.mechanism, quantities
     d = mechanism.description
     bodies = {s.name: b.name for b in mechanism.bodies for s in (*b.coordinates, *b.speeds)}
-    whole = {b.q_r[0].name for b in mechanism.bodies if b.euler}  # e0 of no rotation is 1
+    drawn = {s.name: float(x) for s, x in mechanism.start.items()}
 
     def scalar(name: str, kind: str, symbol: Symbol | None = None, place: int = -1) -> Quantity:
         key = name.lower()
@@ -188,7 +188,7 @@ def interface_of(analysis: Analysis, quantities: Quantities, program: Program) -
     def states(kind: str, symbols: Sequence[Symbol], first: int) -> tuple[Quantity, ...]:
         found = []
         for i, s in enumerate(symbols):
-            words = q.states[s.name], q.state_label.get(s.name, s.name), 1.0 if s.name in whole else 0.0
+            words = q.states[s.name], q.state_label.get(s.name, s.name), drawn.get(s.name, 0.0)
             where = first + i if first else -1, q.generic.get(s.name, ""), bodies.get(s.name, "")
             found.append(Quantity(s.name, kind, s, *words, *where, place=i if first else -1))
         return tuple(found)

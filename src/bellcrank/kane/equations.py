@@ -25,7 +25,8 @@ from bellcrank.kane.system import REAL, KaneSystem, kane_system
 from bellcrank.kinematics.analysis import Analysis, Output
 from bellcrank.kinematics.body_motion import Kinematics
 from bellcrank.kinematics.dimensions import Quantities
-from bellcrank.kinematics.work import Work
+from bellcrank.model.joints.plain import PlainJoint
+from bellcrank.model.joints.rotation import EulerParameters, Rotation
 from bellcrank.model.mechanism import Body, Mechanism
 from bellcrank.model.records import Description, ParameterRecord, VariableRecord
 from bellcrank.program.build import Parts, build_program
@@ -36,6 +37,7 @@ from bellcrank.program.program import Program
 from bellcrank.units import ONE as PURE
 from bellcrank.units import Unit
 from bellcrank.vector import IDENTITY, NULL, dot
+from bellcrank.vector.work import Work
 
 if TYPE_CHECKING:
     from bellcrank.kane.derivation import Derivation
@@ -248,8 +250,9 @@ def _body(index: int, frame: object, d: Derivation) -> Body:
     """A body as the later stages count it; only the unit size of its Euler parameters matters to them."""
     q = d.euler.get(frame, ())  # type: ignore[call-overload]
     name = str(frame)
-    zero = (NULL, NULL, NULL)
-    return Body(index, name, name, -1, ONE, zero, NULL, NULL, (), (), bool(q), IDENTITY, (), tuple(q), (), ())
+    rotation = EulerParameters(tuple(q), ()) if q else Rotation((), ())
+    joint = PlainJoint(tuple(q), (), IDENTITY, NULL, rotation)
+    return Body(index, name, name, -1, ONE, (NULL, NULL, NULL), NULL, joint)
 
 
 def _quantities(d: Derivation, outputs: list[Output]) -> Quantities:

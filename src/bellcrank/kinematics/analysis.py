@@ -21,12 +21,12 @@ from bellcrank.kinematics.loop_rows import LoopRow, loop_rows
 from bellcrank.kinematics.reactions import Reactions
 from bellcrank.kinematics.results import Analysis, Elimination, Kept, Load, Output
 from bellcrank.kinematics.rows import Row, sort_rows, with_slopes
-from bellcrank.kinematics.work import Work
-from bellcrank.model.check import Checker
 from bellcrank.model.formula import show, to_syntax
 from bellcrank.model.mechanism import Mechanism
+from bellcrank.model.reading import Checker
 from bellcrank.model.records import ExternalValue, ForceRecord
-from bellcrank.vector import IDENTITY, NULL, Vector, direction, dot, magnitude
+from bellcrank.vector import Vector, direction, dot, magnitude
+from bellcrank.vector.work import Work
 
 
 def analyse(mechanism: Mechanism, checker: Checker, multipliers: bool = False) -> Analysis:
@@ -80,16 +80,12 @@ def _points(checker: Checker, mechanism: Mechanism) -> dict[str, Point]:
     points: dict[str, Point] = {}
     for record in checker.description.points:
         where = f"point '{record.name}'"
-        at = checker._vector(record.at, where, "at")
+        at = checker.vector(record.at, where, "at")
         index = checker.body_index(record.body, where, "body")
         if index is None:
             continue
-        draft = checker.drafts[index] if index >= 0 else None
-        if draft is not None:
-            at = checker._converted(at, record.coordinates_of, draft.R_N, draft.p_N, where)
-        else:
-            at = checker._converted(at, record.coordinates_of, IDENTITY, NULL, where)
-        body = place[draft.record.name.lower()] if draft else -1
+        at = checker.converted(at, record.coordinates_of, *checker.nominal_pose(index), where)
+        body = place[checker.drafts[index].record.name.lower()] if index >= 0 else -1
         points[record.name.lower()] = Point(record.name, body, at, record.label or record.name)
     return points
 

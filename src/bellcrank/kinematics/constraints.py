@@ -28,7 +28,7 @@ from bellcrank.expr import (
     substitute,
     symbols,
 )
-from bellcrank.kinematics.work import Work
+from bellcrank.vector.work import Work
 
 
 @dataclass(frozen=True)

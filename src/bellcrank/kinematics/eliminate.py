@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from bellcrank.expr import ONE, ZERO, Expr, Symbol, add, div, mul, neg, sub
 from bellcrank.kinematics.constraints import choose_speed
 from bellcrank.kinematics.rows import Row
-from bellcrank.kinematics.work import Work
+from bellcrank.vector.work import Work
 
 Line = tuple[dict[Symbol, Expr], Expr]
 

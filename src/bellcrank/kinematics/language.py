@@ -91,7 +91,7 @@ class Language(Scope):
         b = self.k.mechanism.bodies[index]
         name = f"{b.name}.{tail}"
         if tail == "joint":
-            return Point(name, b.parent, b.joint_at)
+            return Point(name, b.parent, b.joint.at)
         return Point(name, index, b.cm if tail == "cm" else NULL)
 
     def unit_vector(self, node: Syntax) -> Vector:

@@ -19,9 +19,8 @@ from bellcrank.kinematics.language import Language
 from bellcrank.kinematics.loop_rows import LoopRow
 from bellcrank.kinematics.results import Analysis, Output
 from bellcrank.kinematics.rows import with_slopes
-from bellcrank.kinematics.work import Work
-from bellcrank.model.mechanism import Body
 from bellcrank.vector import Vector, cross, dot
+from bellcrank.vector.work import Work
 
 Line = tuple[dict[int, Expr], Expr]
 
@@ -126,12 +125,7 @@ class Reactions:
         driven = {u for row in self.rows if row.source is None for u, _ in row.slopes}
         if driven.intersection(b.speeds):
             return set()
-        free = {0, 1, 2} if len(b.u_t) == 3 else _along_slides(b)
-        if b.free_rotation:
-            free |= {3, 4, 5}
-        elif b.axes and ONE in b.axes[0]:
-            free.add(3 + b.axes[0].index(ONE))
-        return free
+        return b.joint.free_components
 
     def _hanging(self, index: int) -> list[int]:
         below = [index]
@@ -209,13 +203,6 @@ class Reactions:
         axes = self.k.frames[body].axes
         values = [self.work.hold(dot(v, e)) for v in (force, moment) for e in axes]
         return _channels(name, f"of {name} on the body of its first point", values)
-
-
-def _along_slides(b: Body) -> set[int]:
-    """The axes of a body along which its slides let it move in every position: it does not turn, or only in the plane of two slides."""
-    free = {i for i in range(3) for slide in b.slides if slide == tuple(b.C[k][i] for k in range(3))}
-    turning = {b.axes[0].index(ONE)} if len(b.axes) == 1 and ONE in b.axes[0] else {0, 1, 2} if b.axes else set()
-    return free if not turning or (len(free) == 2 and turning.isdisjoint(free)) else set()
 
 
 def _solve(lines: list[Line], work: Work) -> list[Expr]:

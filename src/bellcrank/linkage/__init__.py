@@ -5,7 +5,7 @@
     pose = linkage.solve([-0.1, 0.0, 0.1])
     pose.position, pose.rotation, pose.d, pose.delta, pose.dd, pose.ddelta
 
-Hard points come from a dict, a TOML or a CSV file; see `files`. Kinematics only: bushes and other compliance are not modelled.
+Hard points come from a dict, a TOML or a CSV file; see `files`. Kinematics only: no bushes, no other compliance.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from bellcrank.linkage.suspensions import build_chain
 from bellcrank.linkage.table import Table, read_table
 
 __all__ = [
-    "Chain", "Linkage", "Pose", "Table", "double_wishbone", "five_link", "formula_pushrod", "load", "macpherson", "read_table",
-    "semi_trailing", "shipped", "solid_axle_four_link", "trailing_arm",
+    "Chain", "Linkage", "Pose", "Table", "double_wishbone", "five_link", "formula_pushrod", "load", "macpherson",
+    "read_table", "semi_trailing", "shipped", "solid_axle_four_link", "trailing_arm",
 ]  # fmt: skip
 
 
@@ -43,12 +43,12 @@ def five_link(points: Any, **given: Any) -> Linkage:
 
 
 def double_wishbone(points: Any, **given: Any) -> Linkage:
-    """Two arms on the base (lower_front, lower_rear, lower_ball; upper_...), tie rod (tie_base, tie_carrier), wheel_centre."""
+    """Two arms (lower_front, lower_rear, lower_ball; upper_...), tie rod (tie_base, tie_carrier), wheel_centre."""
     return _make("double_wishbone", points, given)
 
 
 def macpherson(points: Any, **given: Any) -> Linkage:
-    """Lower arm (lower_front, lower_rear, lower_ball), strut (strut_lower on the carrier, strut_top), tie rod, wheel_centre."""
+    """Arm (lower_front, lower_rear, lower_ball), strut (strut_lower, strut_top), tie rod, wheel_centre."""
     return _make("macpherson", points, given)
 
 
@@ -63,13 +63,13 @@ def semi_trailing(points: Any, **given: Any) -> Linkage:
 
 
 def solid_axle_four_link(points: Any, **given: Any) -> Linkage:
-    """Axle on four rods (lower_left_base, lower_left_axle, ... upper_right_axle); wheel_left, wheel_right. Inputs: travel and roll."""
+    """Axle on four rods (lower_left_base ... upper_right_axle); wheel_left, wheel_right. Inputs: travel and roll."""
     return _make("solid_axle_four_link", points, given)
 
 
 def formula_pushrod(points: Any, **given: Any) -> Linkage:
-    """Double wishbone with push rod (pushrod_outer on the carrier, or by `attach` on an arm; pushrod_crank) and bell crank
-    (crank_pivot, crank_axis or the x axis); spring_base and spring_crank."""
+    """Double wishbone with push rod (pushrod_outer on the carrier, or by `attach` on an arm; pushrod_crank) and bell
+    crank (crank_pivot, crank_axis or the x axis); spring_base and spring_crank."""
     return _make("formula_pushrod", points, given)
 
 
@@ -81,6 +81,7 @@ def shipped(name: str | None = None) -> Any:
         return names
     if name not in names:
         raise ModelError(
-            f"no hard-point file '{name}' comes with Bellcrank.{did_you_mean(name, names)} There are {', '.join(names)}."
+            f"no hard-point file '{name}' comes with Bellcrank.{did_you_mean(name, names)} There are "
+            f"{', '.join(names)}."
         )
     return folder / f"{name}.toml"

@@ -1,4 +1,4 @@
-"""Mobility and assembly of a chain: how many freedoms it has, which constraints repeat others, and whether it can be put together."""
+"""Mobility and assembly of a chain: its freedoms, constraints that repeat others, whether it can be put together."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SMALL = 1e-8  # singular value that counts as zero, of the largest
 
 @dataclass(frozen=True)
 class Mobility:
-    """Freedoms of a chain. `counted` is 6 per body less the constraints (Grübler); `real` what the rank of the constraints leaves;
+    """Freedoms of a chain. `counted` is 6 per body less the constraints (Grübler); `real` what their rank leaves;
     `redundant` names constraints that repeat others; `kept` are the rows of an independent set."""
 
     counted: int

@@ -1,7 +1,7 @@
 """The description of a closed chain: bodies, hard points, joints, rods and inputs, in m, drawn position.
 
-Everything is drawn in the axes of the base. A hard point belongs to one body; a joint ties two bodies together at a point; a rod is
-a massless link with a ball at either end. `base` is the name of the body that carries the linkage.
+Everything is drawn in the axes of the base. A hard point belongs to one body; a joint ties two bodies together at a
+point; a rod is a massless link with a ball at either end. `base` is the name of the body that carries the linkage.
 Joint rows: Houdek (2020), tables 2.1 to 2.6, with pairs of dot products that stay regular for any relative rotation.
 """
 
@@ -33,8 +33,9 @@ class HardPoint:
 class Joint:
     """A joint between two bodies at a hard point.
 
-    `axis`: of revolute, prismatic and cylindrical joints the free direction, of a planar one the normal, of a universal one the direction
-    fixed in the first body; `axis_2` of a universal joint: the direction fixed in the second body.
+    `axis`: of revolute, prismatic and cylindrical joints the free direction, of a planar one the normal, of a
+    universal one the direction fixed in the first body; `axis_2` of a universal joint: the direction fixed in the
+    second body.
     """
 
     name: str
@@ -58,8 +59,8 @@ class Rod:
 
 @dataclass(frozen=True)
 class Input:
-    """What is prescribed. kind: travel (height of a point), rack (movement of a body along an axis), roll (slope of the line
-    between two points)."""
+    """What is prescribed. kind: travel (height of a point), rack (movement of a body along an axis), roll (slope of
+    the line between two points)."""
 
     kind: str
     points: tuple[str, ...] = ()
@@ -126,7 +127,7 @@ class Chain:
 
 
 def _turned(axis: Point | None, axial: bool) -> Point | None:
-    """A direction in the mirror. An axis of rotation keeps its sense of turning upside down, which only names the sign of an angle."""
+    """A direction in the mirror. The sense of an axis of rotation only names the sign of an angle: it is kept."""
     if axis is None:
         return None
     x, y, z = axis

@@ -1,8 +1,9 @@
 """Hard points from a dict, a TOML file or a CSV file. Units, axes and side must be stated; nothing is guessed.
 
-TOML: `kind`, `name`, `units`, `axes` ("ISO 8855": x forward, y left, z up; "SAE": x forward, y right, z down), `side` (left, right, centre),
-tables `points`, and as needed `attach` (point to body), `struts`, `rack`, `lengths`, `vehicle`; for kind = "chain" also `bodies`,
-`joints` and `rods`. CSV: lines "# units: mm" and so on, then a line "name,x,y,z" (with an optional column `body`) and the points.
+TOML: `kind`, `name`, `units`, `axes` ("ISO 8855": x forward, y left, z up; "SAE": x forward, y right, z down), `side`
+(left, right, centre), tables `points`, and as needed `attach` (point to body), `struts`, `rack`, `lengths`,
+`vehicle`; for kind = "chain" also `bodies`, `joints` and `rods`. CSV: lines "# units: mm" and so on, then a line
+"name,x,y,z" (with an optional column `body`) and the points.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ from bellcrank.linkage.suspensions import KINDS, Rack, Sheet
 from bellcrank.units import unit_system
 
 KEYS = (
-    "kind", "name", "units", "axes", "side", "points", "attach", "struts", "rack", "lengths", "vehicle", "note", "bodies",
-    "joints", "rods",
+    "kind", "name", "units", "axes", "side", "points", "attach", "struts", "rack", "lengths", "vehicle", "note",
+    "bodies", "joints", "rods",
 )  # fmt: skip
 VEHICLE = {
     "wheelbase": "m",
@@ -261,7 +262,7 @@ class _Reader:
         return tuple(str(x) for x in value)
 
     def _listed(self, key: str, unnamed: str) -> list[tuple[str, Mapping[str, Any]]]:
-        """Entries by name: a list of tables, each with its name, or a table of them; two points or bodies may stand alone."""
+        """Entries by name: a list of tables with names, or a table of them; two points or bodies may stand alone."""
         value = self.data.get(key, ())
         if isinstance(value, Mapping):
             entries = list(value.items())

@@ -171,8 +171,8 @@ def python_function(linkage: Linkage, second: bool) -> Any:
 
 
 def pose_values(linkage: Linkage, part: str, second: bool) -> tuple[list[Symbol], list[Expr]]:
-    """Symbols of the values of `implicit`, and p, R, d, delta, dd, ddelta of a part over them (24 numbers; with a second input 42: d and
-    delta for both, dd and ddelta for 11, 22 and 12)."""
+    """Symbols of the values of `implicit`, and p, R, d, delta, dd, ddelta of a part over them (24 numbers; with a
+    second input 42: d and delta for both, dd and ddelta for 11, 22 and 12)."""
     plan = linkage.plan
     n = 2 if second else 1
     total = plan.size + plan.unknowns * (n + (3 if second else 1))

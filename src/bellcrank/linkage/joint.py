@@ -1,7 +1,7 @@
-"""Linkages as joints: what `model.guide` asks for, from the exact linkage or from a table.
+"""Linkages as joints: what `model.joints.guided` asks for, from the exact linkage or from a table.
 
-The exact joint calls one routine for the state of the linkage and its derivatives; carrier and links are expressions of these, of which only those
-that are needed are computed. A table joint calls one look-up per part.
+The exact joint calls one routine for the state of the linkage and its derivatives; carrier and links are expressions
+of these, of which only those that are needed are computed. A table joint calls one look-up per part.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from bellcrank.linkage.motion import link_motion
 from bellcrank.linkage.moving import add3, cross3, scale3
 from bellcrank.linkage.plan import Frames
 from bellcrank.linkage.table import Table
-from bellcrank.model.guide import GuidedMotion
+from bellcrank.model.joints.functions import JointMotion
 from bellcrank.model.records import External
 from bellcrank.vector.basis import Mat3, Vec3
 
@@ -123,7 +123,7 @@ class ExactGuide:
         raise IndexError(index)
 
     def _rate_slope(self, i: int, k: int, j: int, args: Sequence[Expr]) -> Expr:
-        """Slope of dy_k/dinput_i by input j; of rotations without fixed axis the order matters by half a cross product."""
+        """Slope of dy_k/dinput_i by input j; for rotations without fixed axis the order of i and j matters."""
         pair = i if i == j else 2
         value = self._yy(pair, k, args)
         if i == j:
@@ -139,7 +139,7 @@ class ExactGuide:
 
     # ---- the protocol
 
-    def motion(self, part: str, coordinates: Sequence[Expr], speeds: Sequence[Expr], metre: Expr) -> GuidedMotion:
+    def motion(self, part: str, coordinates: Sequence[Expr], speeds: Sequence[Expr], metre: Expr) -> JointMotion:
         args, rates, scales = _metric(self, coordinates, speeds, metre)
         plan = self.linkage.plan
         state = [self._value(i, args) for i in range(plan.size)]
@@ -151,7 +151,7 @@ class ExactGuide:
         second = [self._second(k, rates, args) for k in range(plan.unknowns)]
         none = [0] * plan.unknowns
         m = link_motion(frames, part, self.linkage.origins[part], [*[none] * self.count, second])
-        return GuidedMotion(
+        return JointMotion(
             _matrix(m.R),
             _vector(m.position, metre),
             tuple(_vector(m.d[j], metre * s) for j, s in enumerate(scales)),
@@ -173,7 +173,8 @@ class ExactGuide:
         low, high = reach(self.linkage)
         if not low <= values[0] / metre <= high:
             raise ModelError(
-                f"linkage '{self.linkage.name}': travel {values[0] / metre:.6g} m lies outside {low:.6g} to {high:.6g} m"
+                f"linkage '{self.linkage.name}': travel {values[0] / metre:.6g} m lies outside {low:.6g} to "
+                f"{high:.6g} m"
             )
         return _numbers(self.linkage, part, values, metre, self.kinds())
 
@@ -271,7 +272,7 @@ class TableGuide:
             return bent
         return _none
 
-    def motion(self, part: str, coordinates: Sequence[Expr], speeds: Sequence[Expr], metre: Expr) -> GuidedMotion:
+    def motion(self, part: str, coordinates: Sequence[Expr], speeds: Sequence[Expr], metre: Expr) -> JointMotion:
         args, rates, scales = _metric(self, coordinates, speeds, metre)
         given = [*args, expression(0)][: 2 if self.two else 1]
         n = 2 if self.two else 1
@@ -285,7 +286,7 @@ class TableGuide:
         pairs = 3 if self.two else 1
         a = add3(*(scale3(x, self._vec(part, first + 3 * k, given)) for k, x in products))
         alpha = add3(*(scale3(x, self._vec(part, first + 3 * (pairs + k), given)) for k, x in products))
-        return GuidedMotion(
+        return JointMotion(
             _matrix(R),
             _vector(self._vec(part, 0, given), metre),
             tuple(_vector(d[j], metre * s) for j, s in enumerate(scales)),
@@ -359,7 +360,7 @@ def _pose_at(linkage: Any, travel: float, second: tuple[tuple[str, Any], ...]) -
 def _numbers(
     linkage: Any, part: str, values: Sequence[float], metre: float, kinds: Sequence[str], extend: bool = False
 ) -> dict[str, Any]:
-    """Motion of a part as arrays, from the linkage or table itself; values and result in the length unit of the equations."""
+    """Motion of a part as arrays, from the linkage or table itself; lengths in the unit of the equations."""
     scales = [1.0 / metre if k == "length" else 1.0 for k in kinds]
     given = [v * s for v, s in zip(values, scales, strict=True)]
     second: dict[str, Any] = {linkage.inputs[1]: given[1]} if len(given) == 2 else {}

@@ -27,7 +27,7 @@ NEAR = 0.01  # of the range: distance from a fold at which solutions are warned 
 
 
 class Linkage:
-    """A linkage with one input (travel of the wheel centre, m, up from the drawn position) or two (and rack, m, or roll, rad).
+    """A linkage with one input (travel of the wheel centre, m, up as drawn) or two (and rack, m, or roll, rad).
 
     Made by `five_link`, `double_wishbone` and so on, or from a `Chain`. Problems of the description raise a ModelError.
     """
@@ -89,7 +89,7 @@ class Linkage:
         return self._ways[second]
 
     def range(self, rack: float = 0.0, *, roll: float = 0.0) -> tuple[float, float]:
-        """Lowest and highest travel (m) that can be reached from the drawn position without taking the linkage apart."""
+        """Lowest and highest travel (m) that is reached from the drawn position without taking the linkage apart."""
         way = self.way(float(rack or roll))
         return way.low, way.high
 
@@ -167,7 +167,7 @@ class Linkage:
         )
 
     def _walk(self, z: Array, second: Array) -> Array:
-        """States at pairs of inputs: from the way at second = 0 along straight lines, in steps that are halved as needed."""
+        """States at pairs of inputs: from the way at second = 0 along straight lines, in steps halved as needed."""
         way = self.way()
         margin = NEAR * (way.high - way.low)
         begin = np.clip(z, way.low + margin, way.high - margin)
@@ -189,7 +189,8 @@ class Linkage:
                 if step < 1e-5:
                     i = int(np.argmin(good))
                     raise ModelError(
-                        f"linkage '{self.name}': travel {z[i]:.6g} m with {self.inputs[1]} {second[i]:.6g} cannot be reached; on the way "
+                        f"linkage '{self.name}': travel {z[i]:.6g} m with {self.inputs[1]} {second[i]:.6g} cannot be "
+                        "reached; on the way "
                         f"there it folds near travel {goal[0][i]:.6g} m, {self.inputs[1]} {goal[1][i]:.6g}"
                     )
         return here

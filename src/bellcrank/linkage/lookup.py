@@ -1,8 +1,9 @@
-"""Tables of poses as formulas: what a look-up computes, for every scheme, over the numbers of a cell (`program.lookup`).
+"""Tables of poses as formulas: what a look-up computes over the numbers of a cell (`program.lookup`).
 
-Polynomials stand by the derivatives c_k at the lower end of the cell, so that value, slope and second derivative share the powers
-m_k = x^k/k!: f = sum c_k m_k, f' = sum c_(k+1) m_k, f'' = sum c_(k+2) m_k. Beyond the end of a table powers go on straight, and all else follows from them.
-Rotations by series in the square of the angle, as long as the largest angle of the table asks for.
+Polynomials stand by the derivatives c_k at the lower end of the cell, so that value, slope and second derivative
+share the powers m_k = x^k/k!: f = sum c_k m_k, f' = sum c_(k+1) m_k, f'' = sum c_(k+2) m_k. Beyond the end of a table
+powers go on straight, and all else follows from them. Rotations by series in the square of the angle, as long as the
+largest angle of the table asks for.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ FURTHER = 0.5  # rad by which a table may be exceeded before its series lose dig
 
 
 def pose_lookup(table: Table, part: str, extend: bool = False) -> Lookup:
-    """The look-up of a part: p, R, d, delta, dd, ddelta in 24 values, with two inputs 42 (as `joint.TableGuide` lists them)."""
+    """The look-up of a part: p, R, d, delta, dd, ddelta in 24 values, two inputs 42 (see `joint.TableGuide`)."""
     if table.rack is not None:
         return _cells(table, part, extend)
     piece = table.pieces[part]
@@ -78,7 +79,7 @@ class _Place:
 
 @dataclass(frozen=True)
 class _Shapes:
-    """sin(x)/x, (1 - cos x)/x^2, (x - sin x)/x^3 and the slopes of the last two by X = x^2, for angles up to `largest`."""
+    """sin(x)/x, (1 - cos x)/x^2, (x - sin x)/x^3 and slopes of the last two by X = x^2, for angles up to `largest`."""
 
     X: Expr
     largest: float
@@ -109,7 +110,8 @@ def _pieces(piece: Pieces, place: _Place, extend: bool) -> tuple[Array, tuple[Sy
     rotation = _Rotation(p, _Shapes(_dot(p, p), largest), _matrix(numbers[6 * powers :]))
     position = [[f[c][i] for c in range(3)] for i in range(3)]
     return rows, names, [
-        *position[0], *_flat(rotation.matrix()), *position[1], *rotation.spin(dp), *position[2], *rotation.spin_rate(dp, ddp),
+        *position[0], *_flat(rotation.matrix()), *position[1], *rotation.spin(dp), *position[2],
+        *rotation.spin_rate(dp, ddp),
     ]  # fmt: skip
 
 
@@ -168,8 +170,8 @@ def _cells(table: Table, part: str, extend: bool) -> Lookup:
     largest = _largest(cell.coefficients[..., 3:].sum(axis=(2, 3)).reshape(-1, 3), extend)
     R = _Rotation(p, _Shapes(_dot(p, p), largest), UNIT)
     values = [
-        *three("", 0), *_flat(R.matrix()), *three("z", 0), *three("r", 0), *R.spin(pz), *R.spin(pr),
-        *three("zz", 0), *three("rr", 0), *three("zr", 0), *R.spin_rate(pz, pzz), *R.spin_rate(pr, prr), *R.mixed(pz, pr, pzr),
+        *three("", 0), *_flat(R.matrix()), *three("z", 0), *three("r", 0), *R.spin(pz), *R.spin(pr), *three("zz", 0),
+        *three("rr", 0), *three("zr", 0), *R.spin_rate(pz, pzz), *R.spin_rate(pr, prr), *R.mixed(pz, pr, pzr),
     ]  # fmt: skip
     ends = (table.low, float(table.rack[0])), (table.high, float(table.rack[-1])), (cell.hz, cell.hr)
     further = (tuple(x[0] for x in (a, b)) for a, b in zip(z.further, r.further, strict=True)) if extend else ((), ())
@@ -236,20 +238,20 @@ class _Rotation:
 
 
 def _quiet(coefficients: Array) -> Array:
-    """Coefficients (cells, ...) of powers of the place in a cell, from 0 to 1; those that are rounding in all cells are zero."""
+    """Coefficients (cells, ...) of powers of the place in a cell, 0 to 1; zero where all cells have mere rounding."""
     loud = np.abs(coefficients).max(axis=0) > ROUNDING
     return coefficients * loud
 
 
 def _numbers(rows: Array) -> tuple[tuple[Symbol, ...], list[Expr]]:
-    """Symbols of the numbers of a cell, and what stands for them in formulas: 0 or 1 for one that is so in all cells."""
+    """Symbols of the numbers of a cell, and what stands for them in formulas: 0 or 1 where all cells have that."""
     names = tuple(Symbol(f"a{k}", "variable") for k in range(rows.shape[1]))
     plain = [next((v for v in (0, 1) if np.all(column == v)), None) for column in rows.T]
     return names, [name if v is None else expression(v) for name, v in zip(names, plain, strict=True)]
 
 
 def _largest(vectors: Array, extend: bool) -> float:
-    """The largest angle of rotation vectors given at nodes; between them and, if it may be, beyond them they are a little larger."""
+    """The largest angle of rotation vectors at nodes, and a little more for what lies between, or beyond if allowed."""
     return 1.2 * float(np.sqrt((vectors**2).sum(-1)).max()) + 1e-3 + (FURTHER if extend else 0.0)
 
 

@@ -1,16 +1,19 @@
-"""Suspension measures: what a wheel does over its travel and rack. Kinematics only; compliance of bushes is not modelled.
+"""Suspension measures: what a wheel does over its travel and rack. Kinematics only: no compliance of bushes.
 
-Signs. Camber is positive when the top leans outward, toe when the front points inward (toe-in), caster when the top of the steering axis
-lies behind, kingpin inclination when it lies inward; scrub radius is positive when the steering axis meets the ground inside of the
-contact point, mechanical trail when it meets it ahead. These are the same in ISO 8855 and SAE J670. The steer angle is positive about the third axis
-of the file: to the left in ISO 8855 (z up), to the right in SAE (z down). Coordinates (wheel centre, instant axis) are in the file's axes; heights count
-up from the ground under the wheel.
+Signs. Camber is positive when the top leans outward, toe when the front points inward (toe-in), caster when the top
+of the steering axis lies behind, kingpin inclination when it lies inward; scrub radius is positive when the steering
+axis meets the ground inside of the contact point, mechanical trail when it meets it ahead. These are the same in ISO
+8855 and SAE J670. The steer angle is positive about the third axis of the file: to the left in ISO 8855 (z up), to
+the right in SAE (z down). Coordinates (wheel centre, instant axis) are in the file's axes; heights count up from the
+ground under the wheel.
 
-Roll centre, force based: a lateral force at the contact point of a wheel pushes the body up by F dy/dz of that point (virtual work), and the
-height is that at which both wheels' equal lateral forces have the same moment: h = mean of y dy/dz, y outward from the middle plane.
+Roll centre, force based: a lateral force at the contact point of a wheel pushes the body up by F dy/dz of that point
+(virtual work), and the height is that at which both wheels' equal lateral forces have the same moment: h = mean of y
+dy/dz, y outward from the middle plane.
 
-Anti-features: percent of the load transfer F h/L that the links carry instead of the springs. Braking and an outboard motor act on the carrier at
-the contact point; with inboard brakes or drive the path of the wheel centre counts. Milliken & Milliken, Race Car Vehicle Dynamics (1995), ch. 17.
+Anti-features: percent of the load transfer F h/L that the links carry instead of the springs. Braking and an outboard
+motor act on the carrier at the contact point; with inboard brakes or drive the path of the wheel centre counts.
+Milliken & Milliken, Race Car Vehicle Dynamics (1995), ch. 17.
 """
 
 from __future__ import annotations
@@ -68,8 +71,8 @@ class Measures:
 
 
 def measure(linkage: Any, travel: Any, rack: Any = 0.0, mode: str = "parallel") -> Measures:
-    """Measures of a wheel at travels (m) and rack positions (m), the other wheel of the axle moving by `mode`: parallel (with it),
-    opposite (against it) or single (at rest). Give arrays of travel, of rack, or of both."""
+    """Measures of a wheel at travels (m) and rack positions (m), the other wheel of the axle moving by `mode`:
+    parallel (with it), opposite (against it) or single (at rest). Give arrays of travel, of rack, or of both."""
     z, r = (np.atleast_1d(a).astype(float) for a in np.broadcast_arrays(travel, rack))
     if r.any() and "rack" not in linkage.inputs:
         raise ModelError(f"linkage '{linkage.name}' has no rack; its inputs are {', '.join(linkage.inputs)}")
@@ -98,7 +101,7 @@ def _angles(m: Measures, w: Wheel) -> None:
 
 
 def _steering_axis(m: Measures, w: Wheel) -> None:
-    """Caster, kingpin inclination, scrub radius, trail: by two points on the axis, else by the instant axis of rack movement."""
+    """Caster, kingpin inclination, scrub radius, trail: by two points on the axis, or the instant axis of the rack."""
     ends = STEERING_AXIS.get(w.chain.kind)
     if ends is not None:
         low, high = w.point(ends[0])[0], w.point(ends[1])[0]
@@ -173,7 +176,8 @@ def _other_wheel(linkage: Any, w: Wheel, z: Array, r: Array, mode: str) -> Wheel
 def _roll_centre(m: Measures, linkage: Any, w: Wheel, far: Wheel) -> None:
     if "tyre_radius" not in w.chain.vehicle:
         m.notes.append(
-            "no tyre_radius in the file: measures at the ground are left out, and track changes are those of wheel centres"
+            "no tyre_radius in the file: measures at the ground are left out, and track changes are those of wheel "
+            "centres"
         )
         return
     label = "roll centre height above the ground, force based"
@@ -250,8 +254,8 @@ def draw(measures: Sequence[Measures], path: str | Path | None = None, against: 
     from matplotlib.figure import Figure
 
     wanted = (
-        "camber", "toe", "caster", "kingpin_inclination", "scrub_radius", "mechanical_trail", "half_track_change", "wheelbase_change",
-        "roll_centre_height", "anti_dive", "anti_squat", "anti_lift_braking",
+        "camber", "toe", "caster", "kingpin_inclination", "scrub_radius", "mechanical_trail", "half_track_change",
+        "wheelbase_change", "roll_centre_height", "anti_dive", "anti_squat", "anti_lift_braking",
     )  # fmt: skip
     first = measures[0]
     shown = [c for c in wanted if c in first.columns] + [

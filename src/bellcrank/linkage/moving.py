@@ -1,7 +1,7 @@
 """Vectors that move with bodies: value, slopes, rates and bias accelerations, over numbers, arrays or expressions.
 
-The same few lines serve the solver (components are NumPy arrays, one entry per pose) and the printed program (components are
-expressions). The whole number 0 is a structural zero: what is multiplied by it is never computed.
+The same few lines serve the solver (components are NumPy arrays, one entry per pose) and the printed program
+(components are expressions). The whole number 0 is a structural zero: what is multiplied by it is never computed.
 """
 
 from __future__ import annotations

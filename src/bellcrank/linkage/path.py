@@ -1,7 +1,7 @@
 """The way of a linkage through its travel: followed by arc length from the drawn position to the folds at either end.
 
-At a fold the travel turns back (d travel / d arc = 0); beyond it lies another assembly. The nodes of the way are the starting points of
-every later solution, so that none can land on another branch unseen.
+At a fold the travel turns back (d travel / d arc = 0); beyond it lies another assembly. The nodes of the way are the
+starting points of every later solution, so that none can land on another branch unseen.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ ROUND = 12.0  # length of the way after which a linkage counts as free to go rou
 
 @dataclass
 class Way:
-    """Nodes from the lower to the upper end: arc length, travel, d travel/d arc, states and d state/d arc (nodes, size)."""
+    """Nodes from the lower to the upper end: arc length, travel and states (nodes, size), and their slopes by arc."""
 
     arc: Array
     travel: Array
@@ -104,7 +104,7 @@ class _Walker:
         self.solver, self.held = solver, held
 
     def node(self, arc: float, state: Array, ahead: Array | None) -> _Node | None:
-        """A node with its unit tangent, in the direction of `ahead` (or of rising travel); None where two ways cross."""
+        """A node with its unit tangent, towards `ahead` (or rising travel); None where two ways cross."""
         here = self.solver.along(state, self.held)
         _, sizes, V = np.linalg.svd(here.J)
         if len(sizes) and sizes[-1] < 1e-9 * sizes[0]:

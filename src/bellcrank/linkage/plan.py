@@ -1,8 +1,8 @@
 """How a chain is solved: bodies placed one after another from the base, the rest of the joints as closing rows.
 
-In:  a `Chain`. Out: `Plan`: for every body the joint that places it (with its unknowns), the rows that close the loops, and how
-the inputs enter. A body that no joint reaches is placed freely. Rotations without a fixed axis are carried by Euler parameters and changed by
-small rotations in base axes, so there is no singular attitude.
+In:  a `Chain`. Out: `Plan`: for every body the joint that places it (with its unknowns), the rows that close the
+loops, and how the inputs enter. A body that no joint reaches is placed freely. Rotations without a fixed axis are
+carried by Euler parameters and changed by small rotations in base axes, so there is no singular attitude.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class Frame:
 
 @dataclass
 class Plan:
-    """The solution plan of a chain. State numbers: angles (rad), lengths (m), Euler parameters; unknowns: their rates."""
+    """The solution plan of a chain. State: angles (rad), lengths (m), Euler parameters; unknowns: their rates."""
 
     chain: Chain
     placings: list[Placing]
@@ -346,7 +346,7 @@ def _known(plan: Plan, given: Input) -> Known | None:
 
 
 def input_row(f: Frames, given: Input) -> Row:
-    """What an input prescribes, as a row: height of a point (m), sine of the slope of a line, movement of a body (m)."""
+    """What an input prescribes, as a row: height of a point (m), sine of a line's slope, movement of a body (m)."""
     chain = f.plan.chain
     up = chain.up
     if given.kind == "travel":

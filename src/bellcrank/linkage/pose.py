@@ -19,12 +19,15 @@ Array = np.ndarray[Any, Any]
 class Pose:
     """Pose of a body in the base, at one or many values of the inputs (leading axes as the inputs').
 
-    position: its reference point in base axes, m (of the carrier: the wheel centre); rotation: R, columns are the body's axes, which as
-    drawn are those of the base; d, delta: derivatives of position and rotation by travel (rotation vector per m, base axes);
-    dd, ddelta: second derivatives. With a second input (rack, or roll of an axle) `d_rack`, `delta_rack`, `dd_rack`, `ddelta_rack` are the
-    derivatives by it and `dd_mixed`, `ddelta_mixed` the mixed ones (the symmetric part of the rotation's). So with rates z' and r'
+    position: its reference point in base axes, m (of the carrier: the wheel centre); rotation: R, columns are the
+    body's axes, which as drawn are those of the base; d, delta: derivatives of position and rotation by travel
+    (rotation vector per m, base axes); dd, ddelta: second derivatives. With a second input (rack, or roll of an axle)
+    `d_rack`, `delta_rack`, `dd_rack`, `ddelta_rack` are the derivatives by it and `dd_mixed`, `ddelta_mixed` the
+    mixed ones (the symmetric part of the rotation's). So with rates z' and r'
 
-        v = d z' + d_rack r',    a = d z'' + d_rack r'' + dd z'^2 + 2 dd_mixed z' r' + dd_rack r'^2,   likewise w and its rate.
+        v = d z' + d_rack r',    a = d z'' + d_rack r'' + dd z'^2 + 2 dd_mixed z' r' + dd_rack r'^2
+
+    and likewise the angular velocity and its rate.
     """
 
     travel: Array
@@ -132,10 +135,10 @@ def attach(carrier: Pose, links: Mapping[str, Pose], chain: Chain, drawn: Mappin
 
 
 def rod_turn(drawn: Vec, line: Vec, rate: Vec, curve: Vec, length: float) -> tuple[Mat, Vec, Vec]:
-    """Rotation of a rod that does not spin: the shortest turn from its drawn direction; with its derivative and second derivative.
+    """Rotation of a rod that does not spin, the shortest turn from its drawn direction, with two derivatives.
 
-    The spin of a rod between two balls is idle; this choice is smooth and depends on the inputs alone. R = 1 + [v] + [v]^2/s with
-    v = e0 x e, s = 1 + e0.e, and w = v' - (s'/s) v + (v x v')/s.
+    The spin of a rod between two balls is idle; this choice is smooth and depends on the inputs alone. R = 1 + [v] +
+    [v]^2/s with v = e0 x e, s = 1 + e0.e, and w = v' - (s'/s) v + (v x v')/s.
     """
     e, de, dde = (scale3(1.0 / length, x) for x in (line, rate, curve))
     v, dv, ddv = cross3(drawn, e), cross3(drawn, de), cross3(drawn, dde)

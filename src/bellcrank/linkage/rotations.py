@@ -1,6 +1,7 @@
-"""Rotation vectors: exponential, logarithm, and the derivatives of a rotation from those of its vector. Arrays (..., 3).
+"""Rotation vectors: exponential, logarithm, derivatives of a rotation from those of its vector. Arrays (..., 3).
 
-R = exp([p]x), w = J(p) p', w' = J p'' + J' p' with the left Jacobian J = 1 + b [p]x + c [p]x^2, b = (1 - cos x)/x^2, c = (x - sin x)/x^3, x = |p|.
+R = exp([p]x), w = J(p) p', w' = J p'' + J' p' with the left Jacobian J = 1 + b [p]x + c [p]x^2, b = (1 - cos x)/x^2,
+c = (x - sin x)/x^3, x = |p|.
 """
 
 from __future__ import annotations

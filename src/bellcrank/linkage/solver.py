@@ -1,7 +1,8 @@
-"""The exact solution of a chain, for many poses at once: positions by Newton's method, derivatives by two linear solutions.
+"""The exact solution of a chain, for many poses at once: Newton's method, then two linear solutions for derivatives.
 
-The Jacobian is the full analytic one; rotations are changed by small rotations in base axes and kept as Euler parameters of unit
-size, so that it is exact at every iterate. First derivatives T = -J_D^-1 J_I, second ones J_D^-1 gamma for unit rates.
+The Jacobian is the full analytic one; rotations are changed by small rotations in base axes and kept as Euler
+parameters of unit size, so that it is exact at every iterate. First derivatives T = -J_D^-1 J_I, second ones J_D^-1
+gamma for unit rates.
 """
 
 from __future__ import annotations
@@ -96,7 +97,7 @@ class Solver:
             frames = Frames(self.plan, state)
             rest = column([r.value for r in self.closing(frames)], n)
             residual = np.abs(rest).max(axis=1, initial=0.0)
-            # near a fold the last change is noise of the size of round-off over the distance to it: the residual decides
+            # near a fold the last change is round-off over the distance to it: the residual decides
             converged = np.isfinite(last) & (last < 1e-7) & (residual < CLOSED)
             det = np.sign(np.linalg.det(J)) if J.size else np.ones(n)
         return Solution(state, converged, det, residual)
@@ -164,7 +165,7 @@ class Solver:
     # ---- the path of the first input, as a curve
 
     def along(self, state: Array, held: Sequence[int]) -> Along:
-        """Rows, slopes and inputs of one pose (size,) with respect to all unknowns, the inputs `held` as further rows."""
+        """Rows, slopes and inputs of one pose (size,) by all unknowns, the inputs `held` as further rows."""
         frames = Frames(self.plan, [float(x) for x in state])  # plain numbers are quicker than arrays of one
         closing = self.closing(frames)
         rows = [closing[i] for i in self.kept]

@@ -1,7 +1,7 @@
 """Bicubic interpolation of poses over travel and a second input.
 
-Position and rotation vector (from the drawn attitude) are bicubic Hermite in every cell, through values, slopes and mixed derivatives at
-its corners: values and slopes are continuous, errors h^4; second derivatives jump at cell edges.
+Position and rotation vector (from the drawn attitude) are bicubic Hermite in every cell, through values, slopes and
+mixed derivatives at its corners: values and slopes are continuous, errors h^4; second derivatives jump at cell edges.
 """
 
 from __future__ import annotations

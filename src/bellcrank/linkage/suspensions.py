@@ -1,4 +1,4 @@
-"""Suspensions by hard points: which points each kind needs, which body each belongs to, and how the bodies are tied together.
+"""Suspensions by hard points: which points each kind needs, on which bodies, and how the bodies are tied together.
 
 Every builder takes a `Sheet` (the content of a hard-point file, lengths already in m) and returns a `Chain`.
 """
@@ -92,8 +92,8 @@ def build_chain(sheet: Sheet) -> Chain:
         inputs.append(Input("rack", (), RACK, sheet.rack.axis))
     points = {n: HardPoint(home[n], at) for n, at in sheet.points.items()}
     return Chain(
-        sheet.name, sheet.kind, tuple(bodies), points, tuple(joints), _lengths(sheet, rods), kind.carrier, "wheel_centre",
-        tuple(inputs), sheet.axes, sheet.side, sheet.struts, sheet.vehicle, sheet.note,
+        sheet.name, sheet.kind, tuple(bodies), points, tuple(joints), _lengths(sheet, rods), kind.carrier,
+        "wheel_centre", tuple(inputs), sheet.axes, sheet.side, sheet.struts, sheet.vehicle, sheet.note,
     )  # fmt: skip
 
 
@@ -169,8 +169,8 @@ def _general(sheet: Sheet) -> Chain:
         inputs.append(Input("rack", (), RACK, sheet.rack.axis))
     carrier = points["wheel_centre"].body if "wheel_centre" in points else "carrier"
     return Chain(
-        sheet.name, "chain", sheet.bodies, points, sheet.joints, _lengths(sheet, list(sheet.rods)), carrier, "wheel_centre",
-        tuple(inputs), sheet.axes, sheet.side, sheet.struts, sheet.vehicle, sheet.note,
+        sheet.name, "chain", sheet.bodies, points, sheet.joints, _lengths(sheet, list(sheet.rods)), carrier,
+        "wheel_centre", tuple(inputs), sheet.axes, sheet.side, sheet.struts, sheet.vehicle, sheet.note,
     )  # fmt: skip
 
 

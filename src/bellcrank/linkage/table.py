@@ -49,9 +49,10 @@ class Exact(Protocol):
 class Table:
     """Poses of a linkage at the nodes of a uniform grid.
 
-    `travel` (m) and, with two inputs, `rack` are the nodes; `nodes` holds the poses there by link, the carrier under its own name;
-    `scheme` is quintic, cubic, three-rotations or (two inputs) bicubic. `errors` are the largest differences from the exact linkage
-    that were measured when a table was made for an accuracy: m, rad, and their derivatives per m.
+    `travel` (m) and, with two inputs, `rack` are the nodes; `nodes` holds the poses there by link, the carrier under
+    its own name; `scheme` is quintic, cubic, three-rotations or (two inputs) bicubic. `errors` are the largest
+    differences from the exact linkage that were measured when a table was made for an accuracy: m, rad, and their
+    derivatives per m.
     """
 
     chain: Chain
@@ -119,8 +120,9 @@ class Table:
         links: Sequence[str] | None = None,
         extend: bool = False,
     ) -> Pose:
-        """The interpolated pose at a travel (m), scalar or array. Outside the table: an error, or with `extend=True` the pose goes on
-        straight (constant d, rotation vector linear from the last node) and `pose.extended` is true there."""
+        """The interpolated pose at a travel (m), scalar or array. Outside the table: an error, or with `extend=True`
+        the pose goes on straight (constant d, rotation vector linear from the last node) and `pose.extended` is true
+        there."""
         second = rack if roll is None else roll
         if self.rack is None and second is not None and np.any(np.asarray(second) != 0):
             raise ModelError(f"table '{self.name}' has no second input")
@@ -155,14 +157,15 @@ class Table:
         if not extend and (np.abs(x - inner) > slack).any():
             worst = x[np.argmax(np.abs(x - inner))]
             raise ModelError(
-                f"table '{self.name}': {what} {worst:.6g} lies outside its nodes, which go from {grid[0]:.6g} to {grid[-1]:.6g}; "
+                f"table '{self.name}': {what} {worst:.6g} lies outside its nodes, which go from {grid[0]:.6g} to "
+                f"{grid[-1]:.6g}; "
                 "make a larger table, or use extend=True to go on straight"
             )
         return inner
 
     def compare(self, linkage: Exact, per_interval: int = 4) -> dict[str, float]:
-        """Largest differences of carrier and links from the exact linkage at points inside the intervals: position (m), angle (rad), d,
-        delta, dd, ddelta."""
+        """Largest differences of carrier and links from the exact linkage at points inside the intervals: position
+        (m), angle (rad), d, delta, dd, ddelta."""
         z = _between(self.travel, per_interval)
         second: dict[str, Any] = {}
         if self.rack is not None:
@@ -174,7 +177,7 @@ class Table:
     # ---- files
 
     def save(self, path: str | Path) -> Path:
-        """Writes the table as JSON: the linkage, the grid, and at every node position, rotation and first and second derivatives."""
+        """Writes the table as JSON: the linkage, the grid, and the pose with two derivatives at every node."""
         data = {
             "format": FORMAT,
             "linkage": _plain(self.chain),
@@ -193,8 +196,9 @@ class Table:
         return _FIRST if self.rack is None else (*_FIRST, *_SECOND)
 
     def save_transformations(self, path: str | Path, link: str | None = None) -> Path:
-        """Writes the carrier (or a link) in the table format of Houdek (2020), section 4.1: the number of nodes, then for each travel,
-        three rows of the transformation (rotation and position), d and delta. It holds no second derivatives."""
+        """Writes the carrier (or a link) in the table format of Houdek (2020), section 4.1: the number of nodes, then
+        for each travel, three rows of the transformation (rotation and position), d and delta. It holds no second
+        derivatives."""
         if self.rack is not None:
             raise ModelError(f"table '{self.name}': this format holds one input only")
         p = self.nodes[link or self.chain.carrier]
@@ -242,9 +246,9 @@ def make_table(
     scheme: str,
     links: Sequence[str] | None,
 ) -> Table:
-    """A table over `range` (default: the travel the file states, else the inner nine tenths of the reachable one) with nodes about
-    every `step` m, or as many as the wanted `accuracy` (m in position, rad in rotation) asks for. With `rack=(low, high)` it is a
-    bicubic table of travel and the second input."""
+    """A table over `range` (default: the travel the file states, else the inner nine tenths of the reachable one)
+    with nodes about every `step` m, or as many as the wanted `accuracy` (m in position, rad in rotation) asks for.
+    With `rack=(low, high)` it is a bicubic table of travel and the second input."""
     if scheme not in SCHEMES:
         raise ModelError(
             f"scheme={scheme!r} is not known; it is one of {', '.join(SCHEMES)}.{did_you_mean(scheme, SCHEMES)}"
@@ -316,7 +320,7 @@ def _for_accuracy(
     scheme: str,
     links: Sequence[str],
 ) -> Table:
-    """A grid whose measured error, at four points of every interval, stays within the accuracy for carrier and links."""
+    """A grid whose error, measured at four points of every interval, stays within the accuracy for all parts."""
     order = 4 if rack is not None else ORDER[scheme]
     n, m = 8, 0 if rack is None else 4
     while True:

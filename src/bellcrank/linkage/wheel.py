@@ -1,7 +1,7 @@
-"""A wheel on its linkage, seen from its own side of the vehicle: x forward, y outward, z up, whatever axes the file uses.
+"""A wheel on its linkage, seen from its own side: x forward, y outward, z up, whatever axes the file uses.
 
-In:  a linkage (or table) and wheel travels. Out: `Wheel`: wheel centre, spin axis, contact point and the velocity of any carrier point per
-unit of wheel travel, for parallel, opposite and single-wheel motion of an axle.
+In:  a linkage (or table) and wheel travels. Out: `Wheel`: wheel centre, spin axis, contact point and the velocity of
+any carrier point per unit of wheel travel, for parallel, opposite and single-wheel motion of an axle.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ MODES = ("parallel", "opposite", "single")
 
 @dataclass(frozen=True)
 class Wheel:
-    """Arrays over travel. `pose` in the axes of the file; all else in wheel-side axes, m; velocities per m of wheel travel."""
+    """Arrays over travel. `pose` in the file's axes, all else in wheel-side axes, m; velocities per m of travel."""
 
     chain: Chain
     pose: Pose
@@ -48,7 +48,7 @@ class Wheel:
 
 
 def see_wheel(linkage: Any, travel: Any, rack: Any = 0.0, mode: str = "parallel") -> Wheel:
-    """The wheel of a linkage at wheel travels (m, up); of a solid axle its left wheel, the mode saying what the other one does."""
+    """The wheel of a linkage at travels (m, up); of a solid axle the left one, the other moving as the mode says."""
     chain: Chain = linkage.chain
     if mode not in MODES:
         raise ModelError(f"mode={mode!r} is not known; it is one of {', '.join(MODES)}")

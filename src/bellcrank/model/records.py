@@ -8,7 +8,7 @@ from typing import Any
 
 from bellcrank.errors import ModelError
 from bellcrank.expr import Expr
-from bellcrank.model.guide import GuideRecord
+from bellcrank.model.joints.joint import JointRecord
 
 
 @dataclass
@@ -27,7 +27,7 @@ class BodyRecord:
     coordinates_of: Any = None
     small_angles: Any = False
     small_translations: Any = False
-    guide: GuideRecord | None = None  # a joint given by functions instead
+    joint: JointRecord | None = None  # a joint of another kind instead of translate and rotate
 
 
 @dataclass

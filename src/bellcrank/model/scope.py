@@ -25,6 +25,7 @@ MECHANICAL = {
 SCALAR_FUNCTIONS = {**{k: (v,) for k, v in ARITY.items() if k not in ("pow", "lt", "le", "gt", "ge")}}
 RESERVED = {"t", "pi", "q", "u", "qp", "up", *MECHANICAL, *SCALAR_FUNCTIONS, "min", "max"}
 DUMMIES = {"x", "x0", "v"}
+SHORT = {"fm", "mag", "dir", "norm"}  # functions whose names may be those of parameters too
 NAME = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*", re.ASCII)
 DEEPEST = 50  # definitions inside each other
 COMPARE = {"<": "lt", "<=": "le", ">": "gt", ">=": "ge"}
@@ -183,7 +184,7 @@ class Scope:
             return self.symbol(self.variables[key], "variable")
         if key in self.states:
             return self.symbol(self.states[key], "coordinate")
-        if key in RESERVED and key not in ("fm", "mag", "dir", "norm"):
+        if key in RESERVED and key not in SHORT:
             raise _fail(name.node, f"'{name.text}' is a reserved name and needs arguments in parentheses")
         return self.parameter(name.text)
 

@@ -92,7 +92,7 @@ def _from_elsewhere(
     """The assembly nearest to the guess among those found from other starts of what is not given; None if there is none."""
     if not may_q.any():
         return None
-    slides = {s for b in equations.analysis.mechanism.bodies for s in b.q_t}
+    slides = {s for b in equations.analysis.mechanism.bodies for s in b.joint.slide_coordinates}
     gap = float(np.abs(closure.evaluate(0.0, q, u)[0]).max(initial=0.0))
     reach = np.array([gap if s in slides else np.pi for s in equations.program.coordinates])
     rng = np.random.default_rng(0)
@@ -139,9 +139,8 @@ def initial_state(
     q = {_plain(s.name): i for i, s in enumerate(program.coordinates)}
     u = {_plain(s.name): i for i, s in enumerate(program.speeds)}
     values_q, values_u = np.zeros(len(q)), np.zeros(len(u))
-    for body in equations.analysis.mechanism.bodies:
-        if body.euler:
-            values_q[q[_plain(body.q_r[0].name)]] = 1.0
+    for s, x in equations.analysis.mechanism.start.items():
+        values_q[q[_plain(s.name)]] = x
     removed = {_plain(r.speed.name): r.speed for r in equations.analysis.removed}
     wanted: dict[Symbol, float] = {}
     for key, value in given.items():

@@ -9,11 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.errors import BellcrankError, ModelError
+from bellcrank.errors import BellcrankError
 from bellcrank.expr import Expr, Func, Symbol, evaluate, expression, postorder, substitute
 from bellcrank.expr.show import text
 from bellcrank.kinematics.analysis import Load
-from bellcrank.model.mechanism import Body
 from bellcrank.program import interpret
 from bellcrank.program.program import Program
 from bellcrank.program.statements import Assign, Call
@@ -78,42 +77,6 @@ def likely_term(at: Moment, loads: Sequence[Load]) -> str:
     speeds = [*zip((*at.program.coordinates, *at.program.speeds), rates, strict=True)]
     state, rate = max(speeds, key=lambda pair: abs(pair[1]))
     return f"the rate of {state.name} was {rate:.3g} one step before"
-
-
-def left_range(bodies: Sequence[Body], states: Mapping[str, float], h: float, given: Mapping[str, float]) -> str:
-    """Which joint given by functions is about to leave, or has left, the range of its functions; "" if none. `given`: the values of
-    parameters, inputs and time at the end of the step that failed."""
-    for b in bodies:
-        if b.guide is None or not b.guide.q:
-            continue
-        metre = float(evaluate((b.guide.metre,), {})[0])
-        q, u, kind, (low, high) = b.guide.coordinates[0], b.guide.speeds[0], b.guide.kinds[0], b.guide.guide.reach()[0]
-        scale, unit = (metre, "m") if kind == "length" else (1.0, "rad")
-        now, rate = states[q.name] / scale, states.get(u.name, 0.0) / scale
-        if not all(low <= x <= high for x in (now, now + rate * h)):
-            return f"the linkage of body '{b.name}' leaves its range: {q.name} = {now:.6g} {unit}, allowed {low:.6g} to {high:.6g} {unit}"
-        if gone := _left_by_second(b, metre, states, h, given):
-            return gone
-    return ""
-
-
-def _left_by_second(b: Body, metre: float, states: Mapping[str, float], h: float, given: Mapping[str, float]) -> str:
-    """Why the functions of a body have no value for their second argument, a coordinate or given from outside, now or one step on."""
-    guide = b.guide
-    assert guide is not None
-    if len(guide.coordinates) == 1 and guide.given is None:
-        return ""
-    try:
-        led = [] if guide.given is None else [evaluate((guide.given[0],), given)[0]]
-        for ahead in (0.0, h):
-            pairs = zip(guide.coordinates, guide.speeds, strict=True)
-            values = [states[q.name] + ahead * states.get(u.name, 0.0) for q, u in pairs]
-            guide.guide.numbers(guide.part, [*values, *led], metre)
-    except ModelError as error:
-        return f"the linkage of body '{b.name}' leaves its range: {error}"
-    except _NO_VALUE:
-        return ""
-    return ""
 
 
 def _largest_load(loads: Sequence[Load], names: Mapping[str, float], user: Mapping[str, Callable[..., Any]]) -> str:

@@ -9,9 +9,8 @@ import numpy as np
 
 from bellcrank.backend.c import FINISHED, NOT_CLOSED, CRun, Input
 from bellcrank.errors import ModelError, RunError, did_you_mean, mapping
-from bellcrank.expr import evaluate
 from bellcrank.run.adaptive import AdaptiveRun
-from bellcrank.run.diagnose import Moment, broken_term, left_range, likely_term
+from bellcrank.run.diagnose import Moment, broken_term, likely_term
 from bellcrank.run.events import Watch, is_strict, read_condition
 from bellcrank.run.prepare import Trip
 from bellcrank.run.result import Run
@@ -69,7 +68,9 @@ def how_ended(
     states = (*program.coordinates, *program.speeds)
     bad = [s.name for s, v in zip(states, run.bad, strict=True) if not np.isfinite(v)]
     numbers = {s.name: float(v) for s, v in zip(states, run.state, strict=True)}
-    if gone := left_range(equations.analysis.mechanism.bodies, numbers, h, _given(equations, t, p, signals)):
+    given = _given(equations, t, p, signals)
+    told = (b.joint.left(b.name, numbers, h, given) for b in equations.analysis.mechanism.bodies)
+    if gone := next(filter(None, told), ""):
         return f"stopped at t = {t:g} s: {gone}"
     if run.problem:
         what = f"the rates of the states cannot be evaluated any more ({run.problem})"
@@ -132,20 +133,11 @@ def _likely(
 
 def left_tables(run: Run, equations: Equations) -> list[str]:
     """Linkages whose tables were extended because the run left them."""
-    told = []
-    for b in equations.analysis.mechanism.bodies:
-        if b.guide is None or not getattr(b.guide.guide, "extend", False) or not b.guide.q:
-            continue
-        metre = float(evaluate((b.guide.metre,), {})[0])
-        for q, kind, (low, high) in zip(b.guide.coordinates, b.guide.kinds, b.guide.guide.reach(), strict=False):
-            scale, unit = (metre, "m") if kind == "length" else (1.0, "rad")
-            values = np.asarray(equations.quantities.states[q.name].to_equation(run[q.name])) / scale
-            if np.min(values) < low or np.max(values) > high:
-                told.append(
-                    f"the table of the linkage of body '{b.name}' goes from {low:.6g} to {high:.6g} {unit}, but {q.name} went from"
-                    f" {np.min(values):.6g} to {np.max(values):.6g} {unit}: beyond its ends it goes on straight"
-                )
-    return told
+
+    def history(s: str) -> np.ndarray:
+        return np.asarray(equations.quantities.states[s].to_equation(run[s]))
+
+    return [told for b in equations.analysis.mechanism.bodies for told in b.joint.passed(b.name, history)]
 
 
 def not_finite(run: Run, outputs: Sequence[str]) -> list[str]:

@@ -1,7 +1,8 @@
 """Measures: one number for a run, from the time histories of one or several channels.
 
-sd is the comfort measure of van Iwaarden (2003), section 7.2; W_k that of ISO 2631-1:1997, 6.1; the variation of the tyre load is the dynamic
-load coefficient, the standard deviation of the load divided by its mean. Means are over time, by the trapezoidal rule.
+sd is the comfort measure of van Iwaarden (2003), section 7.2; W_k that of ISO 2631-1:1997, 6.1; the variation of the
+tyre load is the dynamic load coefficient, the standard deviation of the load divided by its mean. Means are over
+time, by the trapezoidal rule.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ Arrays = Sequence[np.ndarray]
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of measure: what it is in words, its value for one channel, how those of several channels are put together, its unit."""
+    """A kind of measure: words, its value for one channel, how values of several are put together, its unit."""
 
     words: str
     of_one: Callable[[np.ndarray, np.ndarray], float] | None

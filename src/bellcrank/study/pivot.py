@@ -1,4 +1,4 @@
-"""A measure over two names: for each pair of values the best over all others, beside published values if there are any."""
+"""A measure over two names: for each pair of values the best over all others, beside any published value."""
 
 from __future__ import annotations
 

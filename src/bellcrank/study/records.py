@@ -15,7 +15,7 @@ Given = float | str  # a number, or a formula of other names
 
 @dataclass(frozen=True)
 class ModelSpec:
-    """The model: a vehicle of bc.vehicles or a model file, with arguments; `terrain` belongs to a vehicle, its kind under "kind"."""
+    """A vehicle of bc.vehicles or a model file, with arguments; `terrain` of a vehicle has its kind under "kind"."""
 
     vehicle: str | None = None
     file: Path | None = None
@@ -37,7 +37,7 @@ class OutputSpec:
 
 @dataclass(frozen=True)
 class TableSpec:
-    """A measure over two names, the best over all others; `beside` is a CSV file of published values, `source` says whose."""
+    """A measure over two names, the best over all others; `beside`: a CSV file of published values; `source`: whose."""
 
     title: str
     value: str
@@ -52,7 +52,7 @@ class TableSpec:
 
 @dataclass(frozen=True)
 class PlotSpec:
-    """A picture of a measure over x: a line for each value of `lines`, or a map over x and y; the best over all others."""
+    """A measure over x: a line for each value of `lines`, or a map over x and y; the best over all others."""
 
     file: str
     value: str

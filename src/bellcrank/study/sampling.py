@@ -1,7 +1,7 @@
 """The values of a study's runs: every combination of a grid, and samples of distributions.
 
-Samples are drawn by SciPy's quasi-Monte Carlo engines: Latin hypercube (McKay, Beckman & Conover 1979), Sobol or Halton points, or independent
-ones; the same seed gives the same samples.
+Samples are drawn by SciPy's quasi-Monte Carlo engines: Latin hypercube (McKay, Beckman & Conover 1979), Sobol or
+Halton points, or independent ones; the same seed gives the same samples.
 """
 
 from __future__ import annotations

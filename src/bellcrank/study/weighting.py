@@ -1,8 +1,9 @@
 """Frequency weighting W_k of vertical vibration at the seat: ISO 2631-1:1997, Annex A.
 
-W_k is a product of analogue filters: high pass and low pass (band limiting, A.1 and A.2), acceleration-velocity transition (A.3) and upward step (A.4).
-Here it acts on sampled signals without further approximation: the signal is taken as straight between samples, and for such a
-signal the answer of the analogue filter is computed exactly, at any sampling rate.
+W_k is a product of analogue filters: high pass and low pass (band limiting, A.1 and A.2), acceleration-velocity
+transition (A.3) and upward step (A.4). Here it acts on sampled signals without further approximation: the signal is
+taken as straight between samples, and for such a signal the answer of the analogue filter is computed exactly, at any
+sampling rate.
 """
 
 from __future__ import annotations

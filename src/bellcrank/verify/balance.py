@@ -1,8 +1,9 @@
 """Balances over a short run: energy against the work of all loads, momentum against their impulse.
 
-In:  a `Subject` and a state to start from. Out: lines of the report. The equations under check are integrated with small errors; energies,
-momenta and loads come from the description. Momentum is balanced along every motion of the whole machine as one rigid body that its joints
-and constraints leave free: along it neither can push. Nothing of this needs to know what the equations look like.
+In:  a `Subject` and a state to start from. Out: lines of the report. The equations under check are integrated with
+small errors; energies, momenta and loads come from the description. Momentum is balanced along every motion of the
+whole machine as one rigid body that its joints and constraints leave free: along it neither can push. Nothing of this
+needs to know what the equations look like.
 """
 
 from __future__ import annotations
@@ -118,7 +119,7 @@ def _momentum_lines(account: Account, momenta: list[tuple[np.ndarray, np.ndarray
 
 
 class RigidMotions:
-    """Six motions of the whole machine as one rigid body: along the inertial axes, and about them through the first joint."""
+    """Six motions of the machine as one rigid body: along the inertial axes, and about them through the first joint."""
 
     def __init__(self, evaluation: Evaluation, s: Sample) -> None:
         self.evaluation, self.q = evaluation, s.q

@@ -17,7 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.model.records import BodyRecord, Description, GuideRecord, PointRecord
+from bellcrank.model.joints.guided import GuideRecord
+from bellcrank.model.records import BodyRecord, Description, PointRecord
 from bellcrank.verify import jets
 from bellcrank.verify.formulas import CannotEvaluate, Scalars, Values, name_of
 from bellcrank.verify.guided import GuidedPose, guided_pose, metre_of, numbers_of
@@ -38,7 +39,7 @@ class Structure:
 
 @dataclass(frozen=True)
 class Body:
-    """One body with its joint. `C` is R_AB at zero coordinates, A the parent; vectors are in A or in B as their use says."""
+    """One body with its joint. `C` is R_AB at zero coordinates, A the parent; vectors are in A or B by their use."""
 
     index: int
     name: str
@@ -138,8 +139,9 @@ class Machine:
         self._p_N.append(p_N)
         self._parent.append(parent)
         n_q, n_u = len(slides) + (4 if euler else len(axes)), len(slides) + (3 if euler else len(axes))
-        if r.guide is not None:
-            n_q = n_u = r.guide.own
+        guide = r.joint if isinstance(r.joint, GuideRecord) else None
+        if guide is not None:
+            n_q = n_u = guide.own
         q, u = slice(len(self.q_names), len(self.q_names) + n_q), slice(len(self.u_names), len(self.u_names) + n_u)
         self.q_names += _state_names("q", r.name, n_q)
         self.u_names += _state_names("u", r.name, n_u)
@@ -159,7 +161,7 @@ class Machine:
             "u": u,
             "structure": Structure(next_reference, False, None),
             "speed_point": ZERO,
-            "guide": r.guide,
+            "guide": guide,
         }
 
     def _axis(self, given: Any) -> Value:
@@ -245,7 +247,7 @@ class Machine:
 
     @staticmethod
     def _planar_axes(d: dict[str, Any]) -> tuple[int, ...] | None:
-        """Body axes in the plane of a body that moves in a plane fixed in the ground: two slides, at most one rotation."""
+        """Body axes in the plane of a body that moves in a plane of the ground: two slides, at most one rotation."""
         if len(d["slides"]) != 2 or d["parent"] != -1 or d["euler"] or len(d["axes"]) > 1:
             return None
         C = jets.value(d["C"])

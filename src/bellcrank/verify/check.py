@@ -1,11 +1,12 @@
 """The check of derived equations against the independent evaluation of their description.
 
-In:  a System. Out: `Report`: a line per property, with the number found and the limit it must keep.
-At random states: accelerations must satisfy the principle of virtual power and Newton-Euler body by body, rates of coordinates must move
-bodies as the speeds say, outputs must be what their formulas say, slopes in the program must agree with differences. Over a short run:
-energy, and momentum where nothing from the ground can push. With small variables: the same against the description without them, and the order of the
-error that the truncation makes. With closed loops and constraints: positions, speeds and accelerations must keep them, at random states and
-in a run of the program itself. The states are completed by the program under check, which only chooses them.
+In:  a System. Out: `Report`: a line per property, with the number found and the limit it must keep. At random states:
+accelerations must satisfy the principle of virtual power and Newton-Euler body by body, rates of coordinates must
+move bodies as the speeds say, outputs must be what their formulas say, slopes in the program must agree with
+differences. Over a short run: energy, and momentum where nothing from the ground can push. With small variables: the
+same against the description without them, and the order of the error that the truncation makes. With closed loops and
+constraints: positions, speeds and accelerations must keep them, at random states and in a run of the program itself.
+The states are completed by the program under check, which only chooses them.
 """
 
 from __future__ import annotations
@@ -50,8 +51,9 @@ def check(
 ) -> Report:
     """Checks the equations of a system (derived here unless given) against an independent evaluation of it.
 
-    `parameters` (user units) replace defaults. `run=False` leaves out what needs a run: energy, momentum, loops that stay closed.
-    A hand-led derivation has no description to compare with: its own steps are checked in numbers (`verify.kane`).
+    `parameters` (user units) replace defaults. `run=False` leaves out what needs a run: energy, momentum, loops that
+    stay closed. A hand-led derivation has no description to compare with: its own steps are checked in numbers
+    (`verify.kane`).
     """
     if isinstance(system, Derivation | KaneEquations):
         return check_derivation(system, states, seed, parameters, backend)

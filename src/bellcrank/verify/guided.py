@@ -1,7 +1,7 @@
 """Joints given by functions, as numbers: pose and partial velocities along a motion, as jets.
 
-The functions themselves (a linkage, a table) give values, first and second derivatives; their series in time follow by the chain rule. Jets end after
-the second derivative, which is all that accelerations need.
+The functions themselves (a linkage, a table) give values, first and second derivatives; their series in time follow
+by the chain rule. Jets end after the second derivative, which is all that accelerations need.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from bellcrank.errors import ModelError, ModelWarning
-from bellcrank.model.records import Description, GuideRecord
+from bellcrank.model.joints.guided import GuideRecord
+from bellcrank.model.records import Description
 from bellcrank.units import unit_system
 from bellcrank.verify.formulas import CannotEvaluate
 from bellcrank.verify.jets import Jet, Value

@@ -1,17 +1,20 @@
 """The check of a hand-led derivation: its own steps against each other, in numbers.
 
-There is no description of joints to start from, so the check starts from what the user gave: orientations, positions, rates of
-coordinates, velocities, masses, loads. At random states, with derivatives taken by differences along the motion:
+There is no description of joints to start from, so the check starts from what the user gave: orientations, positions,
+rates of coordinates, velocities, masses, loads. At random states, with derivatives taken by differences along the
+motion:
 
 - the program's rates of coordinates are the kinematical equations, its channels what their formulas say;
 - angular velocities turn the direction cosines;
 - velocities of mass centres move the position vectors between them;
 - accelerations are the derivatives of velocities;
-- the accelerations u' of the compiled program satisfy the sum of v_r . (R - m a) + w_r . (T - dH/dt) = 0 for every speed, with partial
-  velocities, accelerations a and changes of angular momentum H by differences: no symbolic F_r, F_r*, mass matrix or solution enters;
+- the accelerations u' of the compiled program satisfy the sum of v_r . (R - m a) + w_r . (T - dH/dt) = 0 for every
+  speed, with partial velocities, accelerations a and changes of angular momentum H by differences: no symbolic F_r,
+  F_r*, mass matrix or solution enters;
 - kinetic energy changes by the power of the loads.
 
-A passed check proves the algebra from those givens to the program. It cannot know whether the givens are the machine that was meant.
+A passed check proves the algebra from those givens to the program. It cannot know whether the givens are the machine
+that was meant.
 """
 
 from __future__ import annotations
@@ -192,7 +195,7 @@ class _Subject:
         return R @ inertia @ R.T @ self.turning(b, known)
 
     def along(self, s: Sample, make: Callable[[Mapping[Expr, float]], np.ndarray]) -> np.ndarray:
-        """Rate of a quantity along the motion, by differences of fourth order: first rates of t, q, u are all it depends on."""
+        """Rate of a quantity along the motion, by differences of fourth order; first rates of t, q, u are enough."""
         h = STEP
 
         def value(h: float) -> np.ndarray:

@@ -1,8 +1,9 @@
-"""Closed loops and constraints as numbers: residuals of positions, speeds and accelerations, and the motions they leave.
+"""Closed loops and constraints as numbers: residuals of positions, speeds and accelerations, and the motions they
+leave.
 
-In:  loop and constraint records, and formulas at one instant. Out: `rows`, and `Closed`: velocity rows J u + c = 0 found
-with unit speeds, the null space of J, and how far a state is from the constraints.
-A loop locks directions in which two points, or two bodies, may not move; the nominal position says what coincides.
+In:  loop and constraint records, and formulas at one instant. Out: `rows`, and `Closed`: velocity rows J u + c = 0
+found with unit speeds, the null space of J, and how far a state is from the constraints. A loop locks directions in
+which two points, or two bodies, may not move; the nominal position says what coincides.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ def loop_rows(record: LoopRecord, formulas: Formulas) -> list[Value]:
 def _axis_rows(
     record: LoopRecord, locked: tuple[str, ...], between: Value, moving: int, base: int, formulas: Formulas
 ) -> list[Value]:
-    """Rows of a joint with an axis: given in the moving body, and met in the nominal position by an axis of the base."""
+    """Rows of a joint with an axis: given in the moving body, met in the nominal position by an axis of the base."""
     R, R_0 = formulas.motion.R, formulas.nominal.motion.R
     axis = _vector(record.axis, formulas)
     met = _met(record, base, formulas)
@@ -197,13 +198,13 @@ class Closed:
         return found
 
     def _moves(self, q: np.ndarray) -> bool:
-        """Do constraints ask for motion although all speeds are zero? What is known to first order only holds speeds."""
+        """Do constraints ask for motion although all speeds are zero? First order holds for speeds alone."""
         at_rest = self.rows(self.machine.moving(q, Jet([np.zeros(len(self.unit))])))
         return any(_number(x, 1 if len(x) > 1 else 0) != 0.0 for x in at_rest if isinstance(x, Jet))
 
     def errors(self, q: np.ndarray, u: np.ndarray, udot: np.ndarray) -> tuple[float, float, float]:
-        """The largest residuals of positions, speeds and accelerations: as a share of a radian or of the machine's size,
-        of the largest speed, and of the largest acceleration."""
+        """The largest residuals of positions, speeds and accelerations: as a share of a radian or of the machine's
+        size, of the largest speed, and of the largest acceleration."""
         s = self.slopes(q)
         found = self.rows(self.machine.moving(q, Jet([u, udot])))
         levels: list[list[float]] = [[0.0], [0.0], [0.0]]

@@ -1,10 +1,10 @@
 """Newton-Euler equations of a description, evaluated with plain numbers.
 
-In:  a `Machine`, values of the inputs, a state and the accelerations that a derived program claims. Out: the residual of
-Kane's equations: for every independent speed r the sum over all bodies of (F - m a) . v_r + (T - dH/dt) . w_r, which is
-zero for right accelerations. Every body enters with its own mass and inertia, partial velocities are found with unit
-speeds, accelerations by time series (`jets`); nothing of the derivation is used.
-Kane & Levinson, Dynamics: Theory and Applications (1985), sections 4.3 and 6.1.
+In:  a `Machine`, values of the inputs, a state and the accelerations that a derived program claims. Out: the residual
+of Kane's equations: for every independent speed r the sum over all bodies of (F - m a) . v_r + (T - dH/dt) . w_r,
+which is zero for right accelerations. Every body enters with its own mass and inertia, partial velocities are found
+with unit speeds, accelerations by time series (`jets`); nothing of the derivation is used. Kane & Levinson, Dynamics:
+Theory and Applications (1985), sections 4.3 and 6.1.
 """
 
 from __future__ import annotations
@@ -45,7 +45,8 @@ class Energies:
 
 
 class Evaluation:
-    """One instant: a machine with its inputs and independent speeds. `inputs` are (value, rate, rate of that) in equation units.
+    """One instant: a machine with its inputs and independent speeds. `inputs` are (value, rate, rate of that) in
+    equation units.
 
     With closed loops all speeds are states; `freedoms` names those that are free, and `length` is the machine's size.
     """
@@ -218,8 +219,8 @@ class Evaluation:
         return Residual(T.T @ left, np.abs(T * largest[:, None]).max(axis=0, initial=0.0))
 
     def kinematic_error(self, q: np.ndarray, u: np.ndarray, qdot: np.ndarray) -> float:
-        """How far origins and axes of bodies that move with the claimed q' differ from what the speeds mean, relative to
-        the largest velocity."""
+        """How far origins and axes of bodies that move with the claimed q' differ from what the speeds mean, relative
+        to the largest velocity."""
         claimed = self.machine.motion(Jet([q, qdot]), Jet([self.speeds(q, u)]))
         moved, meant = [], []
         for b in self.machine.bodies:
@@ -234,7 +235,7 @@ class Evaluation:
         return max(worst, self._own_error(claimed, qdot[self.machine.own]))
 
     def _own_error(self, motion: Motion, claimed: np.ndarray) -> float:
-        """The largest relative error of the rates of the user's own states; one much smaller than the others has few digits."""
+        """The largest relative error of the rates of the user's own states; much smaller ones have few digits."""
         formulas = self.formulas(motion)
         meant = np.array([float(jets.value(formulas.scalar(z.rate))) for z in self.machine.description.states])
         size = np.maximum(np.abs(meant), np.abs(claimed))
@@ -260,7 +261,7 @@ class Evaluation:
         return Energies(kinetic, gravity, power)
 
     def _drift(self, q: np.ndarray) -> Motion | None:
-        """The motion with all independent speeds zero, or with the smallest that the loops allow; None if that is rest."""
+        """The motion with independent speeds zero, or the smallest that the loops allow; None if that is rest."""
         if self.closed is None:
             moves = self.machine.moves or (self.bound and np.any(self.constraint_slopes(q)[0]))
             return self.partial_velocities(q)[1] if moves else None

@@ -1,10 +1,11 @@
 """Newton-Euler body by body: the loads that joints transmit, and what is left of them where joints are free.
 
-In:  an `Evaluation`, a state and the accelerations that a derived program claims. Out: a residual for every speed of the tree.
-From the tips to the ground every joint must transmit what its body, and all that it carries, needs to accelerate. A joint cannot push
-along its own freedom: there the transmitted load must vanish, or be the load of constraints, J' lambda with some lambda.
-Where a model gives reactions as outputs, they are put on the bodies as loads, and every body must then obey Newton and Euler by itself.
-Featherstone, Rigid Body Dynamics Algorithms (2008), section 5.3 (recursive Newton-Euler), run with all joints open.
+In:  an `Evaluation`, a state and the accelerations that a derived program claims. Out: a residual for every speed of
+the tree. From the tips to the ground every joint must transmit what its body, and all that it carries, needs to
+accelerate. A joint cannot push along its own freedom: there the transmitted load must vanish, or be the load of
+constraints, J' lambda with some lambda. Where a model gives reactions as outputs, they are put on the bodies as
+loads, and every body must then obey Newton and Euler by itself. Featherstone, Rigid Body Dynamics Algorithms (2008),
+section 5.3 (recursive Newton-Euler), run with all joints open.
 """
 
 from __future__ import annotations
@@ -47,10 +48,11 @@ def newton_euler(evaluation: Evaluation, q: np.ndarray, u: np.ndarray, udot: np.
 def reactions_error(
     evaluation: Evaluation, q: np.ndarray, u: np.ndarray, udot: np.ndarray, channels: Mapping[str, float]
 ) -> float:
-    """What is left of Newton-Euler of any single body under its loads and the reactions claimed, relative to the largest term.
+    """What is left of Newton-Euler of any single body under its loads and the reactions claimed, relative to the
+    largest term.
 
-    Channels F1(b) ... M3(b): on body b from its parent, about its origin, along its axes; with the name of a loop: on the body of its first
-    point, about that point. What is not there is zero.
+    Channels F1(b) ... M3(b): on body b from its parent, about its origin, along its axes; with the name of a loop: on
+    the body of its first point, about that point. What is not there is zero.
     """
     motion = evaluation.motion(q, u, udot)
     formulas = evaluation.formulas(motion)
@@ -86,7 +88,7 @@ def loop_name(record: LoopRecord) -> str:
 
 
 def needed(evaluation: Evaluation, motion: Motion) -> tuple[np.ndarray, np.ndarray]:
-    """(force, moment about the inertial origin) that every body needs beyond its loads, and the sizes of the terms in them."""
+    """(force, moment about the inertial origin) that bodies need beyond their loads, and the sizes of their terms."""
     machine = evaluation.machine
     g = evaluation.formulas(motion).gravity()
     found, sizes = np.zeros((len(machine.bodies), 6)), np.zeros((len(machine.bodies), 2))
@@ -105,7 +107,7 @@ def needed(evaluation: Evaluation, motion: Motion) -> tuple[np.ndarray, np.ndarr
 
 
 def transmitted(evaluation: Evaluation, motion: Motion) -> tuple[np.ndarray, np.ndarray]:
-    """(force, moment about the inertial origin) that every joint transmits to its body, and the sizes of the terms in them."""
+    """(force, moment about the inertial origin) that joints transmit to their bodies, and the sizes of their terms."""
     loads, sizes = needed(evaluation, motion)
     for b in reversed(evaluation.machine.bodies):
         if b.parent >= 0:
@@ -115,7 +117,7 @@ def transmitted(evaluation: Evaluation, motion: Motion) -> tuple[np.ndarray, np.
 
 
 def unit_twists(evaluation: Evaluation, q: np.ndarray) -> np.ndarray:
-    """For every speed of the tree at one, all others zero: (velocity of what passes the inertial origin, angular velocity) of every body."""
+    """For each speed alone at one: (velocity of what passes the inertial origin, angular velocity) of every body."""
     machine = evaluation.machine
     found = []
     for unit in np.eye(len(machine.u_names)):

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Line:
-    """One property: the value found and its limit. `at_least` turns the limit round; without a limit it is information."""
+    """One property: the value found and its limit. `at_least` turns the limit round; without one it is information."""
 
     name: str
     value: float | str

@@ -1,8 +1,9 @@
 """Derivatives in the generated program against differences of what it computes.
 
-In:  a `Subject` and states. Out: lines of the report. The slopes of constraints, which the program carries as formulas of their own, against
-differences of the constraints; the rates of positions against speeds; the slopes of all rates of the states, taken through every statement
-of the program by Taylor arithmetic (`jets`), against differences of the rates that the compiled model returns.
+In:  a `Subject` and states. Out: lines of the report. The slopes of constraints, which the program carries as
+formulas of their own, against differences of the constraints; the rates of positions against speeds; the slopes of
+all rates of the states, taken through every statement of the program by Taylor arithmetic (`jets`), against
+differences of the rates that the compiled model returns.
 """
 
 from __future__ import annotations
@@ -85,7 +86,7 @@ def constraint_errors(subject: Subject, s: Sample) -> dict[str, float]:
 
 
 def _row_error(got: np.ndarray, expected: np.ndarray) -> float:
-    """The largest difference in a row, against the largest entry of that row; rows that are all rounding count little."""
+    """The largest difference in a row, against its largest entry; rows that are all rounding count little."""
     size = np.abs(expected).max(axis=1, initial=0.0)
     size = np.maximum(size, 1e-3 * size.max(initial=0.0))
     return float((np.abs(got - expected).max(axis=1, initial=0.0) / np.where(size > 0, size, 1.0)).max(initial=0.0))

@@ -1,8 +1,9 @@
 """What is under check: derived equations beside the numbers of the description they should come from.
 
-In:  a System and its Equations. Out: `Subject`, which evaluates the program and the description at the same states, and `Sample`: random
-states near the initial one, on the constraints, at which the description can be evaluated.
-External routines are replaced by smooth functions of their arguments, inputs by given values: their own code is not the matter.
+In:  a System and its Equations. Out: `Subject`, which evaluates the program and the description at the same states,
+and `Sample`: random states near the initial one, on the constraints, at which the description can be evaluated.
+External routines are replaced by smooth functions of their arguments, inputs by given values: their own code is not
+the matter.
 """
 
 from __future__ import annotations
@@ -119,7 +120,7 @@ class Subject:
         return np.concatenate(self.sim.model.derivatives(*self._at(s)))
 
     def steady(self, s: Sample) -> bool:
-        """Do runs use the equations themselves here? Near singular positions, and where a pivot of theirs vanishes, they do not."""
+        """Do runs use the equations themselves here? Not near singular positions, nor where a pivot vanishes."""
         return rates_near_singular(self.sim.model, self._at(s)) is None
 
     def _at(self, s: Sample) -> At:
@@ -157,7 +158,8 @@ class Subject:
     def samples(self, count: int) -> Iterator[Sample]:
         """States about the initial one that can be evaluated: angles of a radian, lengths of the machine's size.
 
-        A linkage may have assemblies in which it gains freedoms for good, as when two equal links lie on each other: they are passed over.
+        A linkage may have assemblies in which it gains freedoms for good, as when two equal links lie on each other:
+        they are passed over.
         """
         for _ in range(count):
             for attempt in range(40):
@@ -241,7 +243,7 @@ class Subject:
         return {v.name: (0.0, 0.0, 0.0) for v in self.description.variables}
 
     def _closed(self, s: Sample) -> Sample | None:
-        """The sample on the constraints of its loops, Euler parameters of unit size; None where there is no such state."""
+        """The sample on the constraints of its loops, Euler parameters of unit size; None where there is none."""
         if not self.loops:
             return s
         closure = self.sim._closure(self.sim.parameter_values(self.given), self.sim._inputs(held(s)))
@@ -270,7 +272,7 @@ class Subject:
         return min(found, default=None)
 
     def _amplitude(self, name: str) -> float:
-        """The largest magnitude of an input in the run of the description, in user units; else how far it may lead a joint, or 1."""
+        """The largest magnitude of an input in the described run (user units), or how far it may lead a joint, or 1."""
         given = {k.lower(): v for k, v in self.description.run.inputs.items()}.get(name.lower())
         times = np.linspace(0.0, self.description.run.t_end or 1.0, 51)
         unit = self.eom.quantities.unit.get(name.lower())

@@ -21,8 +21,8 @@ NOTHING = 1e-9  # size at which a right truncation leaves rounding alone
 
 
 def lines_of_truncation(exact: Subject, truncated: Subject, samples: list[Sample]) -> list[Line]:
-    """Amplitudes of all small symbols are halved again and again: the error of every rate must fall with their square, relative to all
-    rates together, and that of every output relative to the output itself."""
+    """Amplitudes of all small symbols are halved again and again: the error of every rate must fall with their
+    square, relative to all rates together, and that of every output relative to the output itself."""
     name, limit = "order of the truncation error", exact.description.small_threshold - ORDER_SLACK
     sizes = [*(0.1 * 0.5**i for i in range(20)), NOTHING]
     try:
@@ -48,7 +48,7 @@ def lines_of_truncation(exact: Subject, truncated: Subject, samples: list[Sample
 
 
 def _lowest(relative: np.ndarray, names: list[str]) -> tuple[float, str]:
-    """The lowest rate at which a column shrinks under halving, as a power, and whose it is; rounding, as in the last row, is left out."""
+    """The lowest power by which a column shrinks under halving, and whose it is; rounding (last row) is left out."""
     order, where = math.inf, ""
     for i, name in enumerate(names):
         floor = min(max(LOWEST, 30 * relative[-1, i]), FLOOR)
@@ -73,7 +73,7 @@ def _outputs(subject: Subject, s: Sample, scaled: Mapping[str, float]) -> np.nda
 def _error(
     exact: Subject, truncated: Subject, samples: list[Sample], size: float, read: Reading
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Root mean square of the error of every value, and of the value itself, with small quantities of the given size."""
+    """Root mean square of the error of every value, and of the value, with small quantities of the given size."""
     orders = truncated.eom.analysis.mechanism.orders
     scaled = {}
     for key, record in truncated.description.parameters.items():

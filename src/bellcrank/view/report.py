@@ -23,7 +23,7 @@ from bellcrank.vector.basis import Vec3
 from bellcrank.view.chart import chart
 from bellcrank.view.equations import program_equations
 from bellcrank.view.html import Raw, paragraph, section, table
-from bellcrank.view.sketch import Link, joint_text, sketch
+from bellcrank.view.sketch import Link, sketch
 
 LONG = 4000  # characters of a formula beyond which a table only says that it is long
 
@@ -126,8 +126,8 @@ def _bodies(s: Subject) -> Raw:
                 b.name,
                 b.label,
                 _name(bodies, b.parent),
-                joint_text(b),
-                _vector(b.joint_at),
+                b.joint.text,
+                _vector(b.joint.at),
                 _formula(b.mass),
                 _vector(b.cm),
                 _vector(moments),

@@ -40,8 +40,7 @@ class Nominal:
         """Orientation and origin of a body in the inertial axes."""
         if body not in self.checker.index:  # the inertial body, or one whose form is broken
             return IDENTITY, NULL
-        draft = self.checker.drafts[self.checker.index[body]]
-        return draft.R_N, draft.p_N
+        return self.checker.nominal_pose(self.checker.index[body])
 
     def turned(self, given: str, wanted: str, components: Sequence[Any]) -> tuple[Any, ...]:
         """A direction along the axes of one body, along those of another."""

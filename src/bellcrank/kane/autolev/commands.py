@@ -286,8 +286,8 @@ def _without_units(w: Workspace) -> list[str]:
 
 
 TABLE: dict[str, Handler] = {
-    "AUTOZ": autoz, "DOF": dof, "FRAMES": frames, "SIMPROT": simprot, "DIRCOS": dircos, "EPDOTS": epdots, "EXPRESS": express,
-    "PANGVEL": pangvel, "PVEL": pvel, "VAR": var, "CONST": const, "SPECIFIED": specified, "POINTS": points, "MASSLESS": massless,
-    "V2PTS": v2pts, "V1PT": v1pt, "PRINCIPAL": principal, "FRSTAR": frstar, "CONTROLS": controls, "AUXILIARY": auxiliary, "FR": fr,
-    "KANE": kane, "KE": ke, "UNITS": units,
+    "AUTOZ": autoz, "DOF": dof, "FRAMES": frames, "SIMPROT": simprot, "DIRCOS": dircos, "EPDOTS": epdots,
+    "EXPRESS": express, "PANGVEL": pangvel, "PVEL": pvel, "VAR": var, "CONST": const, "SPECIFIED": specified,
+    "POINTS": points, "MASSLESS": massless, "V2PTS": v2pts, "V1PT": v1pt, "PRINCIPAL": principal, "FRSTAR": frstar,
+    "CONTROLS": controls, "AUXILIARY": auxiliary, "FR": fr, "KANE": kane, "KE": ke, "UNITS": units,
 }  # fmt: skip

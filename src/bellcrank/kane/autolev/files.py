@@ -1,7 +1,7 @@
 """Files a script may touch: only those its commands name, below the working directory, with endings of the dialect.
 
-Writes are collected and carried out together when the whole script has been read without a fault; an interactive session
-writes at once. Each file is written beside its place and moved there, so none is ever half-written.
+Writes are collected and carried out together when the whole script has been read without a fault; an interactive
+session writes at once. Each file is written beside its place and moved there, so none is ever half-written.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ class Files:
             name = name[: -len(suffix)]
         if not NAME.fullmatch(name) or ".." in name or len(name) > 100:
             raise ModelError(
-                f"'{given}' is not a file name here: letters, digits, _, - and . below the working directory are allowed"
+                f"'{given}' is not a file name here: letters, digits, _, - and . below the working directory are "
+                "allowed"
             )
         path = self.folder / f"{name}{suffix}"
         if not path.resolve().is_relative_to(self.folder):

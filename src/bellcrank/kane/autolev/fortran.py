@@ -1,4 +1,4 @@
-"""The FORTRAN program that CODE writes: reads name.IN, asks for TMAX, PSTEP and STEP, integrates, writes name.OU1 and the others.
+"""The FORTRAN program that CODE writes: reads name.IN, asks for TMAX, PSTEP and STEP, writes name.OU1 and others.
 
 In:  a `Plan`. Out: FORTRAN 77 in fixed form. The statements are those of the `Program` that runs everywhere else.
 """
@@ -18,9 +18,10 @@ from bellcrank.kane.autolev.plan import OutputFile, Plan
 from bellcrank.program.statements import Assign, Solve, Statement
 
 RESERVED = {
-    "T", "U", "UDOT", "Z", "C", "OUT", "X", "A", "B", "PI", "TMAX", "PSTEP", "STEP", "STEP0", "NCUTS", "HC", "IERR", "NPSTEP", "NSTEPS",
-    "COUNT", "I", "J", "K", "MSG", "EQNS", "OUTPS", "CONSTS", "DEQS", "SOLVE", "SETTLE", "R", "SIN", "COS", "TAN", "ASIN", "ACOS", "ATAN", "ATAN2",
-    "SQRT", "EXP", "LOG", "ABS", "SIGN", "MIN", "MAX", "IF", "DO", "END", "READ", "WRITE", "STOP", "CALL", "DABS", "RETURN", "INT", "COEF", "RHS", "SOL",
+    "T", "U", "UDOT", "Z", "C", "OUT", "X", "A", "B", "PI", "TMAX", "PSTEP", "STEP", "STEP0", "NCUTS", "HC", "IERR",
+    "NPSTEP", "NSTEPS", "COUNT", "I", "J", "K", "MSG", "EQNS", "OUTPS", "CONSTS", "DEQS", "SOLVE", "SETTLE", "R",
+    "SIN", "COS", "TAN", "ASIN", "ACOS", "ATAN", "ATAN2", "SQRT", "EXP", "LOG", "ABS", "SIGN", "MIN", "MAX", "IF",
+    "DO", "END", "READ", "WRITE", "STOP", "CALL", "DABS", "RETURN", "INT", "COEF", "RHS", "SOL",
 }  # fmt: skip
 WIDTH = 66  # characters of a statement on one line: columns 7 to 72
 

@@ -1,7 +1,7 @@
-"""The input file of a program of the dialect: numbers in the order of its READ statements (list-directed FORTRAN input).
+"""The input file of a program of the dialect: numbers in the order of its READ statements (list-directed).
 
-Every READ begins on a new line and goes on to further lines until it has its values; what is left on its last line is ignored.
-Separators are commas and blanks; 3*0 stands for 0,0,0; 1.5D0 is 1.5.
+Every READ begins on a new line and goes on to further lines until it has its values; what is left on its last line is
+ignored. Separators are commas and blanks; 3*0 stands for 0,0,0; 1.5D0 is 1.5.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ def read_values(text: str, groups: Sequence[Sequence[str]], where: str) -> tuple
         while len(row) < len(group):
             if at >= len(lines):
                 raise ModelError(
-                    f"{where} ends before {group[len(row)]}: READ {', '.join(group)} finds {len(row)} of {len(group)} values. "
+                    f"{where} ends before {group[len(row)]}: READ {', '.join(group)} finds {len(row)} of {len(group)} "
+                    "values. "
                     f"The whole order is {'; '.join(', '.join(g) for g in groups)}."
                 )
             row += _numbers(lines[at], f"{where}, line {at + 1}")

@@ -1,8 +1,8 @@
 """Kutta-Merson integration with a variable step, as AUTOLEV's programs do it.
 
-Stages at 0, 1/3, 1/3, 1/2, 1; the error estimate is a fifth of the difference of two results. A step is halved where the
-error is above both tolerances, doubled where 64 times the error would still pass and twice the step is not above STEP. The
-last piece before an output time is taken without error control.
+Stages at 0, 1/3, 1/3, 1/2, 1; the error estimate is a fifth of the difference of two results. A step is halved where
+the error is above both tolerances, doubled where 64 times the error would still pass and twice the step is not above
+STEP. The last piece before an output time is taken without error control.
 """
 
 from __future__ import annotations

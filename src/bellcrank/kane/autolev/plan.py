@@ -1,4 +1,4 @@
-"""What a program of the dialect reads and writes: the order of its input file, and its output files with their columns."""
+"""What a program of the dialect reads and writes: the order of its input, its output files and their columns."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ class Session:
         return 1 + sum(1 + len(e.answers) for e in self.entries)
 
     def enter(self, text: str) -> list[str]:
-        """Carries out a line; its answers. `notes` holds remarks on it. Raises ModelError and leaves everything as it was."""
+        """Carries out a line; its answers. `notes` holds remarks on it. After a ModelError all is as it was."""
         self.notes, self.hints = [], []
         line = read_line(text)
         if line.kind == "command" and line.name in self._own():

@@ -1,4 +1,4 @@
-"""Runs a program of the dialect: values from its input file, Kutta-Merson, output files as AUTOLEV's programs write them."""
+"""Runs a program of the dialect: values of its input file, Kutta-Merson, output files as AUTOLEV's programs have."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def simulate(
     message: str = "",
     parameters: dict[str, float] | None = None,
 ) -> Outcome:
-    """Reads the input file and runs to t_end, a row every print_step (both s). STEP is brought to a whole part of it."""
+    """Reads the input file and runs to t_end, a row every print_step (both s), of which STEP is made a whole part."""
     names = [[s.name for s in group] for group in plan.groups]
     values, notes = read_values(text, names, where)
     values.update(_overridden(values, parameters or {}))

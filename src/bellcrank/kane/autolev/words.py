@@ -12,7 +12,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "DOF": ("DOF(n)", "The number of degrees of freedom. Declares the generalized speeds U1 ... Un."),
     "FRAMES": (
         "FRAMES(A,B,..)",
-        "Rigid bodies. Each brings unit vectors A1, A2, A3, mass centre ASTAR, mass MASSA and central inertias IA(i,j). "
+        "Rigid bodies. Each brings unit vectors A1, A2, A3, mass centre ASTAR, mass MASSA and central inertias "
+        "IA(i,j). "
         "The Newtonian frame N is always there.",
     ),
     "SIMPROT": ("SIMPROT(F,G,axis,angle)", "G is F turned by the angle about axis 1, 2 or 3, which both share."),
@@ -63,7 +64,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     ),
     "AUXILIARY": (
         "AUXILIARY(U3,R3)",
-        "U3 is an auxiliary speed (always zero); R3 is the force or torque component it brings into evidence. Output file .AUn.",
+        "U3 is an auxiliary speed (always zero); R3 is the force or torque component it brings into evidence. Output "
+        "file .AUn.",
     ),
     "FR": ("FR", "Generalized active forces F1, F2, ..."),
     "KANE": ("KANE", "The equations of motion Fr + FrSTAR = 0. Needs FR and FRSTAR."),
@@ -112,7 +114,8 @@ def help_lines(name: str | None) -> list[str]:
         return [
             "Enter a command, or name=formula. A '!' begins a comment.",
             "WHAT lists the commands, FORMS the names with a meaning, HELP command explains one.",
-            "LIST shows the entries, RECORD(file) keeps them, SAVE(file) and LOAD(file) keep and restore everything, QUIT leaves.",
+            "LIST shows the entries, RECORD(file) keeps them, SAVE(file) and LOAD(file) keep and restore everything, "
+            "QUIT leaves.",
         ]
     key = name.upper().partition("(")[0]
     if key not in COMMANDS:

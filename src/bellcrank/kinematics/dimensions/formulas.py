@@ -12,8 +12,8 @@ from typing import Any
 from bellcrank.kinematics.dimensions.algebra import INERTIA, SPEED
 from bellcrank.kinematics.dimensions.graph import Node
 from bellcrank.kinematics.dimensions.reading import Reader
-from bellcrank.kinematics.dimensions.wording import called
 from bellcrank.model.formula import show, to_syntax
+from bellcrank.model.joints.words import called
 from bellcrank.model.records import BodyRecord, Description, ForceRecord
 from bellcrank.units import ACCELERATION, LENGTH, MASS, Unit
 
@@ -74,8 +74,8 @@ def _read_body(reader: Reader, record: BodyRecord) -> None:
     ):
         for i, x in enumerate(at, 1):
             reader.read(x, where, f"coordinate of {place} in dir {i}", what, LENGTH)
-    if record.guide is not None and record.guide.given is not None:
-        reader.read(record.guide.given, where, f"rack travel of {body}", "rack", LENGTH)
+    for value, words, option, dimension in record.joint.formulas(body) if record.joint is not None else ():
+        reader.read(value, where, words, option, dimension)
     for what, given in (
         ("translation", record.translate),
         ("rotation", record.rotate),

@@ -6,17 +6,15 @@ Out: words, as Sayers (1990) prints them in chapter 9 and Appendix C. Labels of 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from collections.abc import Iterable
 
-from bellcrank.expr import MINUS_ONE, ONE, ZERO
+from bellcrank.expr import ZERO
 from bellcrank.kinematics.analysis import Analysis
 from bellcrank.kinematics.dimensions.algebra import MOMENT, SPEED, SPIN
 from bellcrank.kinematics.dimensions.graph import Node, Root
+from bellcrank.model.joints.words import Called, State, called
 from bellcrank.model.mechanism import Body
 from bellcrank.units import ACCELERATION, ANGLE, FORCE, LENGTH, MASS, TIME, Dimension
-from bellcrank.units import ONE as PURE
-from bellcrank.vector.basis import Vec3
 
 GENERIC = {
     LENGTH: "Translation",
@@ -48,99 +46,28 @@ TERMS = {SPEED: "speed", SPIN: "angular speed", FORCE: "force", MOMENT: "moment"
 """Words for what is added to others of its kind."""
 
 
-class State(NamedTuple):
-    """What a coordinate or speed is."""
-
-    dimension: Dimension
-    generic: str
-    label: str
-
-
-def called(name: str, label: str | None) -> str:
-    """A body in a sentence: its label with an article, or its symbol."""
-    if label is None or label == name:
-        return name.upper()
-    return label if label.lower().startswith("the ") else f"the {label}"
-
-
 def state_words(analysis: Analysis) -> dict[str, State]:
     """All coordinates, then all speeds, by symbol."""
     bodies = analysis.mechanism.bodies
     joints = []
     for b in bodies:
         parent = bodies[b.parent] if b.parent >= 0 else None
-        joints.append((b, parent, _joint_place(analysis, b, parent)))
-    return {symbol: state for words in (_coordinates, _speeds) for joint in joints for symbol, state in words(*joint)}
-
-
-def _coordinates(b: Body, parent: Body | None, place: str) -> Iterator[tuple[str, State]]:
-    symbol, body, frame = b.name.upper(), called(b.name, b.label), parent.name if parent else "n"
-    for slide, q in zip(b.slides, b.q_t):
-        words = f"Translation of {symbol}0 relative to {place} along {_direction(slide, frame)}"
-        yield q.name, State(LENGTH, "Translation", words)
-    base = called(parent.name, parent.label) if parent else "the inertial reference"
-    for q, kind in zip(b.guide.q, b.guide.kinds) if b.guide else ():
-        dimension, what = (LENGTH, "Travel") if kind == "length" else (ANGLE, "Roll")
-        yield q.name, State(dimension, what, f"{what} of {body} relative to {base}")
-    if b.euler:
-        for i, q in enumerate(b.q_r):
-            yield q.name, State(PURE, "Euler Parameter", f"Euler parameter e{i} of {body} relative to {base}")
-        return
-    chain = [frame.upper(), f"{symbol}pp", f"{symbol}p", symbol] if len(b.q_r) == 3 else [base, body]
-    for axis, q, turned, fixed in zip(b.axes, b.q_r, chain[1:], chain):
-        yield q.name, State(ANGLE, "Rotation", f"Rotation of {turned} relative to {fixed} about axis #{_axis(axis)}")
-
-
-def _speeds(b: Body, parent: Body | None, place: str) -> Iterator[tuple[str, State]]:
-    symbol, frame = b.name.upper(), parent.name if parent else "n"
-    for u, kind in zip(b.guide.u, b.guide.kinds) if b.guide else ():
-        if kind == "length":
-            yield (
-                u.name,
-                State(SPEED, "Translational Speed", f"Speed of travel of {symbol} relative to {frame.upper()}"),
-            )
-        else:
-            yield u.name, State(SPIN, "Angular Speed", f"Roll rate of {symbol} relative to {frame.upper()}")
-    for i, u in enumerate(b.u_t):
-        if b.free_translation:
-            words = f"Abs. trans. speed of {symbol}* along axis {b.speed_axes[i] + 1}"
-        else:
-            along = _direction(b.slides[i], frame)
-            words = f"Trans. speed of {symbol}0 relative to {place.removeprefix('the ')} along {along}"
-        yield u.name, State(SPEED, "Translational Speed", words)
-    for i, u in enumerate(b.u_r):
-        if b.free_rotation:
-            words = f"Abs. rotation of {symbol} about axis #{i + 1}"
-        elif parent is None:
-            words = f"Abs. rot. of {symbol}, axis {_axis(b.axes[i])}"
-        else:
-            words = f"Rot. of {symbol} relative to {frame.upper()}, axis {_axis(b.axes[i])}"
-        yield u.name, State(SPIN, "Angular Speed", words)
+        base = called(parent.name, parent.label) if parent else "the inertial reference"
+        place, frame = _joint_place(analysis, b, parent), parent.name if parent else "n"
+        joints.append((b.joint, Called(b.name.upper(), called(b.name, b.label), frame, base, place)))
+    found = [x for joint, names in joints for x in joint.coordinate_words(names)]
+    found += [x for joint, names in joints for x in joint.speed_words(names)]
+    return {symbol.name: state for symbol, state in found}
 
 
 def _joint_place(analysis: Analysis, b: Body, parent: Body | None) -> str:
     """The point of the parent from which a translation is counted."""
-    if all(x is ZERO for x in b.joint_at):
+    if all(x is ZERO for x in b.joint.at):
         return f"{parent.name.upper()}0" if parent else "the fixed origin"
-    if parent is not None and parent.cm == b.joint_at:
+    if parent is not None and parent.cm == b.joint.at:
         return f"the center of mass of {parent.name.upper()}"
-    here = (p.label for p in analysis.points.values() if p.body == b.parent and p.at == b.joint_at)
+    here = (p.label for p in analysis.points.values() if p.body == b.parent and p.at == b.joint.at)
     return next(here, f"the attachment point for {called(b.name, b.label)}")
-
-
-def _direction(v: Vec3, frame: str) -> str:
-    number = _axis(v)
-    if number.startswith("("):
-        return f"{number} of {frame.upper()}"
-    return f"{number[:-1]}[{frame}{number[-1]}]"
-
-
-def _axis(v: Vec3) -> str:
-    """Number of a coordinate axis, with its sign, or the components of another axis."""
-    for k in range(3):
-        if v[k] in (ONE, MINUS_ONE):
-            return f"{'-' if v[k] is MINUS_ONE else ''}{k + 1}"
-    return f"({', '.join(map(str, v))})"
 
 
 def scalar_words(roots: Iterable[Root]) -> dict[str, str]:

@@ -1,7 +1,7 @@
 """The desk on which equations are derived: intermediate results are held once, by value.
 
-`hold` is AUTOSIM's intro-var-if-new (Sayers 1990, section 5.4), with equality decided by fingerprint instead of by form:
-s^2 + c^2, cancelled parameters, x - y against y - x are found without rewriting rules.
+`hold` is AUTOSIM's intro-var-if-new (Sayers 1990, section 5.4), with equality decided by fingerprint instead of by
+form: s^2 + c^2, cancelled parameters, x - y against y - x are found without rewriting rules.
 """
 
 from __future__ import annotations
@@ -56,6 +56,11 @@ class Work:
     def hold3(self, v: Iterable[Expr]) -> Vec3:
         x, y, z = v
         return self.hold(x), self.hold(y), self.hold(z)
+
+    def hold_matrix(self, m: Mat3) -> Mat3:
+        if all(m[i][j] is IDENTITY[i][j] for i in range(3) for j in range(3)):
+            return IDENTITY
+        return self.hold3(m[0]), self.hold3(m[1]), self.hold3(m[2])
 
     # ---- arrays of three, every component held
 

@@ -1,0 +1,244 @@
+"""Bodies and their joints: parents, coordinates and speeds, directions, and the pose at zero coordinates.
+
+In:  a `Checker` whose names are checked. Out: its drafts, resolved; `joint_of` makes the joint of each once all are known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from bellcrank.expr import ONE, Expr, Symbol, evaluate, expression, symbols
+from bellcrank.model.inertia import inertia_of, mass_of
+from bellcrank.model.joints.joint import Joint
+from bellcrank.model.joints.plain import PlainJoint
+from bellcrank.model.joints.rotation import EulerParameters
+from bellcrank.model.reading import AXES, Checker, Draft, is_axis_number, of_unit_size
+from bellcrank.model.records import BodyRecord, Description
+from bellcrank.units import unit_system
+from bellcrank.vector.basis import IDENTITY, NULL, Mat3, Vec3, add3, cross3, dot3, matmul, matvec, transpose
+
+
+def resolve_bodies(checker: Checker) -> None:
+    bodies = checker.description.bodies
+    for position, record in enumerate(bodies):
+        checker.index.setdefault(record.name.lower(), position)
+    checker.drafts += [Draft(record, _parent(checker, record)) for record in bodies]
+    for draft in checker.drafts:  # before any formula is read
+        _states(checker, draft)
+    for draft in checker.drafts:
+        _resolve(checker, draft)
+
+
+def states_of(record: BodyRecord) -> tuple[list[Symbol], list[Symbol]]:
+    """Coordinates and speeds of a body as its joint stands in the record, whatever is wrong with it otherwise."""
+    checker = Checker(Description("", bodies=[record]))
+    _states(checker, Draft(record, -1))
+    return checker.scope.by_body[str(record.name).lower()]
+
+
+def _parent(checker: Checker, record: BodyRecord) -> int:
+    where = f"body '{record.name}'"
+    found = checker.body_index(record.parent, where, "parent")
+    own = checker.index[record.name.lower()]
+    if found is not None and found >= 0 and found >= own and checker.description.bodies[own] is record:
+        if found == own:
+            checker.problem(where, "a body cannot be its own parent.")
+        else:
+            checker.problem(where, f"parent '{record.parent}' must be added before it.")
+        found = -1
+    return -1 if found is None else found
+
+
+# ---- what moves
+
+
+def _states(checker: Checker, draft: Draft) -> None:
+    """Coordinates and speeds of a body."""
+    record, where = draft.record, draft.where
+    slides = _axis_list(checker, record.translate, where, "translate")
+    four = isinstance(record.rotate, str) and record.rotate.lower() in ("euler-parameters", "euler parameters")
+    axes = [] if four else _axis_list(checker, record.rotate, where, "rotate")
+    if not four and not axes and record.rotation_axis is not None:
+        axes = [record.rotation_axis]
+    if len(axes) == 2:
+        allowed = "0, 1 or 3 rotations are allowed; use a massless body between two."
+        checker.problem(where, f"rotate={record.rotate!r}: {allowed}")
+        axes = axes[:1]
+    own = 0
+    if record.joint is not None:
+        own = record.joint.own
+        if slides or axes or four or record.reference_axis is not None:
+            carried = f"it is carried by {record.joint.called}"
+            checker.problem(where, f"{carried}, so it can have no translate, rotate or axes of its own.")
+            slides, axes, four = [], [], False
+    k = len(slides) + own
+    q, u = (
+        _names(letter, record.name, k + n)
+        for letter, n in (("q", 4 if four else len(axes)), ("u", 3 if four else len(axes)))
+    )
+    scope = checker.scope
+    found = [scope.symbol(x, "coordinate") for x in q], [scope.symbol(x, "speed") for x in u]
+    scope.by_body.setdefault(record.name.lower(), found)
+    draft.slides, draft.axes = tuple(slides), tuple(axes)
+    if four:
+        draft.rotation = EulerParameters
+
+
+def _names(letter: str, body: str, count: int) -> list[str]:
+    return [f"{letter}({body})"] if count == 1 else [f"{letter}({body}, {i})" for i in range(1, count + 1)]
+
+
+def _axis_list(checker: Checker, given: Any, where: str, what: str, most: int = 3) -> list[Any]:
+    """A bare axis, one vector, or a sequence of axes."""
+    if given is None or (isinstance(given, Sequence) and not isinstance(given, str) and len(given) == 0):
+        return []
+    if isinstance(given, int) and not isinstance(given, bool):
+        given = (given,)
+    elif isinstance(given, str) or not hasattr(given, "__len__"):
+        told = "an axis is 1, 2, 3 or three components; several are given as a tuple."
+        checker.problem(where, f"{what}={given!r}: {told}")
+        return []
+    given = list(given)
+    vectors = [hasattr(a, "__len__") and not isinstance(a, str) for a in given]
+    if len(given) == 3 and not all(is_axis_number(a) or v for a, v in zip(given, vectors, strict=True)):
+        given = [tuple(given)]  # three components of one vector
+    if len(given) > most:
+        checker.problem(where, f"{what}={given!r} has {len(given)} axes; at most {most} are allowed.")
+        given = given[:most]
+    return given
+
+
+# ---- where it stands
+
+
+def _resolve(checker: Checker, draft: Draft) -> None:
+    record, where = draft.record, draft.where
+    before = len(checker.problems)
+    slides = [checker.direction(a, where, "translate") for a in draft.slides]
+    axes = [checker.direction(a, where, "rotate") for a in draft.axes]
+    draft.slides = tuple(s for s in slides if s is not None)
+    draft.axes = tuple(a for a in axes if a is not None)
+    if len(draft.axes) == 3:
+        _three_rotations(checker, draft)
+    small = record.small_angles
+    if draft.rotation is EulerParameters and (any(small) if hasattr(small, "__len__") else small):
+        told = "small_angles cannot be used with Euler parameters; use rotate=(1, 2, 3) for small angles."
+        checker.problem(where, told)
+    if len(checker.problems) == before:
+        _orientation(checker, draft)
+    R_A, p_A = checker.nominal_pose(draft.parent)
+    draft.R_N = matmul(R_A, draft.C)
+    joint = checker.vector(record.joint_at, where, "joint_at")
+    draft.joint_at = checker.converted(joint, record.coordinates_of, R_A, p_A, where)
+    draft.p_N = add3(p_A, matvec(R_A, draft.joint_at))
+    cm = checker.vector(record.cm, where, "cm")
+    draft.cm = checker.converted(cm, record.coordinates_of, draft.R_N, draft.p_N, where)
+    draft.mass = mass_of(checker, record, where)
+    draft.inertia = inertia_of(checker, record, where)
+
+
+def _three_rotations(checker: Checker, draft: Draft) -> None:
+    numbers = [_coordinate_axis(a) for a in draft.axes]
+    if any(n is None for n in numbers):
+        checker.problem(draft.where, "three rotations need axis numbers 1, 2 or 3.")
+    elif numbers[0] == numbers[1] or numbers[1] == numbers[2]:
+        shown = tuple(n + 1 for n in numbers)  # type: ignore[operator]
+        told = f"rotate={shown}: two rotations in a row about the same axis are one rotation."
+        checker.problem(draft.where, told)
+
+
+def _orientation(checker: Checker, draft: Draft) -> None:
+    """R_AB at zero coordinates (Sayers 1990, eq. 8.1.4 to 8.1.10)."""
+    record, where, given = draft.record, draft.where, draft.record.rotation_axis
+    if given is None and record.reference_axis is None:
+        return
+    body_axis = draft.axes[0] if draft.axes else AXES[2]
+    axis = body_axis if given is None else checker.direction(given, where, "rotation_axis")
+    if axis is None:
+        return
+    if not record.rotate and draft.rotation is not EulerParameters and given is not None:
+        body_axis = axis if _coordinate_axis(axis) is None else body_axis
+        draft.axes = (body_axis,)
+    k = _coordinate_axis(body_axis)
+    if k is None:
+        if record.reference_axis is not None or any(a is not b for a, b in zip(axis, body_axis, strict=True)):
+            checker.problem(where, "rotation_axis and reference_axis need a rotate axis 1, 2 or 3 of the new body.")
+        return
+    i, j = (k + 1) % 3, (k + 2) % 3
+    reference = AXES[i]
+    if record.reference_axis is not None:
+        found = checker.direction(record.reference_axis, where, "reference_axis")
+        if found is None:
+            return
+        reference = found
+    b_j = cross3(axis, reference)
+    size = dot3(b_j, b_j)
+    if _vanishes(size):
+        if record.reference_axis is not None:
+            shown = (
+                f"the rotation axis {tuple(map(str, axis))} is parallel to the reference axis {record.reference_axis!r}"
+            )
+            checker.problem(where, f"{shown}; the reference_axis must point another way.")
+            return
+        b_j = cross3(axis, AXES[j])  # the default reference happens to be the axis: the next one is taken
+        size = dot3(b_j, b_j)
+    b_j = of_unit_size(b_j, size)
+    columns: list[Vec3] = [NULL, NULL, NULL]
+    columns[i], columns[j], columns[k] = cross3(b_j, axis), b_j, axis
+    draft.C = transpose((columns[0], columns[1], columns[2]))
+
+
+def _vanishes(size: Expr) -> bool:
+    """Is the square of a length zero, exactly or but for rounding?"""
+    return size.fingerprint == 0 or (not symbols(size) and evaluate([size], {})[0] < 1e-20)
+
+
+def _coordinate_axis(axis: Vec3) -> int | None:
+    return next((k for k in range(3) if axis[k] is ONE), None)
+
+
+# ---- the joint
+
+
+def joint_of(checker: Checker, draft: Draft) -> Joint:
+    site = BodySite(checker, draft)
+    if draft.record.joint is not None:
+        return draft.record.joint.joint(site)
+    q, u, k = tuple(site.q), tuple(site.u), len(draft.slides)
+    return PlainJoint(q, u, site.C, site.at, draft.rotation(q[k:], u[k:], draft.axes), draft.slides)
+
+
+@dataclass
+class BodySite:
+    """What a joint of another kind is made from: see `joints.joint.Site`."""
+
+    checker: Checker
+    draft: Draft
+
+    def __post_init__(self) -> None:
+        C, self.name = self.draft.C, self.draft.record.name
+        same = all(C[i][j] is IDENTITY[i][j] for i in range(3) for j in range(3))
+        self.C: Mat3 = IDENTITY if same else C
+        self.at: Vec3 = self.draft.joint_at
+        self.q, self.u = self.states(self.name)
+
+    @property
+    def metre(self) -> Expr:
+        return expression(float(unit_system(self.checker.description.units).parse_unit("m").to_equation(1.0)))
+
+    def problem(self, text: str) -> None:
+        self.checker.problem(self.draft.where, text)
+
+    def scalar(self, given: Any) -> Expr:
+        return self.checker.scope.scalar(given)
+
+    def constant(self, given: Any, what: str) -> Expr:
+        return self.checker.constant(given, self.draft.where, what)
+
+    def direction(self, given: Any, what: str) -> Vec3 | None:
+        return self.checker.direction(given, self.draft.where, what)
+
+    def states(self, body: str) -> tuple[list[Symbol], list[Symbol]]:
+        return self.checker.scope.by_body.get(body.lower(), ([], []))

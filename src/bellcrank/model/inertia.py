@@ -1,0 +1,63 @@
+"""Mass and inertia of bodies: read, and refused where no body could have them."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+
+from bellcrank.errors import ModelWarning
+from bellcrank.expr import ZERO, Expr, Number
+from bellcrank.model.reading import Checker
+from bellcrank.model.records import BodyRecord
+from bellcrank.vector.basis import NULL, Mat3
+
+NOTHING: Mat3 = (NULL, NULL, NULL)
+
+
+def mass_of(checker: Checker, record: BodyRecord, where: str) -> Expr:
+    if record.mass is None:
+        return checker.scope.parameter(f"{record.name}m")
+    mass = checker.constant(record.mass, where, "mass")
+    if isinstance(mass, Number) and mass.value < 0:
+        checker.problem(where, f"mass={record.mass!r} is negative.")
+    return mass
+
+
+def inertia_of(checker: Checker, record: BodyRecord, where: str) -> Mat3:
+    given = record.inertia
+    if given is None:
+        names = [[f"{record.name}i{min(r, c)}{max(r, c)}" for c in (1, 2, 3)] for r in (1, 2, 3)]
+        return tuple(tuple(map(checker.scope.parameter, row)) for row in names)  # type: ignore[return-value]
+    if isinstance(given, int | float) and given == 0:
+        return NOTHING
+    sized = not isinstance(given, str) and hasattr(given, "__len__") and len(given) == 3
+    rows = [hasattr(r, "__len__") and not isinstance(r, str) for r in given] if sized else []
+    if sized and all(rows) and all(len(r) == 3 for r in given):
+        matrix = tuple(tuple(checker.constant(x, where, "inertia") for x in row) for row in given)
+    elif sized and not any(rows):
+        moments = [checker.constant(x, where, "inertia") for x in given]
+        matrix = tuple(tuple(moments[r] if r == c else ZERO for c in range(3)) for r in range(3))
+    else:
+        checker.problem(where, f"inertia={given!r} must be 0, three moments, or a 3 x 3 matrix.")
+        return NOTHING
+    _physical(checker, matrix, where)
+    return matrix  # type: ignore[return-value]
+
+
+def _physical(checker: Checker, matrix: tuple[tuple[Expr, ...], ...], where: str) -> None:
+    for r, c in ((0, 1), (1, 2), (2, 0)):
+        if matrix[r][c].fingerprint != matrix[c][r].fingerprint:
+            told = f"element ({r + 1}, {c + 1}) is {matrix[r][c]}, element ({c + 1}, {r + 1}) is {matrix[c][r]}."
+            checker.problem(where, f"inertia is not symmetric: {told}")
+            return
+    if not all(isinstance(x, Number) for row in matrix for x in row):
+        return
+    values = np.array([[float(x.value) for x in row] for row in matrix])  # type: ignore[attr-defined]
+    principal = np.linalg.eigvalsh(values)
+    shown = ", ".join(f"{p:.6g}" for p in principal)
+    if principal[0] < -1e-12 * max(abs(principal[2]), 1e-300):
+        checker.problem(where, f"inertia is not physical: its principal values are {shown}; none may be negative.")
+    elif principal[0] + principal[1] < principal[2] * (1 - 1e-9):
+        told = f"principal moments of inertia {shown} break the triangle inequality (no real body has them)"
+        warnings.warn(f"{where}: {told}", ModelWarning, stacklevel=2)

@@ -1,0 +1,209 @@
+"""Joints given by the functions of a linkage: the protocol of these, the record, and the joint.
+
+The coordinates belong to the body itself or to others: all links of a suspension follow the wheel's travel. The last of them
+may be given as a function of time instead (a rack that is led): what it moves is then known, and so are the rates of that.
+Dynamics sees nothing else of a linkage.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol
+
+from bellcrank.errors import BellcrankError, ModelError
+from bellcrank.expr import ONE, ZERO, Expr, Symbol, add, derivative, evaluate, expression, mul, symbols
+from bellcrank.model.joints.functions import FunctionJoint, JointMotion
+from bellcrank.model.joints.joint import Joint, Site
+from bellcrank.model.joints.words import SPEED, SPIN, Called, State
+from bellcrank.units import ANGLE, LENGTH, Dimension
+from bellcrank.vector.basis import NULL, Vec3, add3, neg3
+
+
+class Guide(Protocol):
+    """What the functions of a linkage offer."""
+
+    def motion(self, part: str, coordinates: Sequence[Expr], speeds: Sequence[Expr], metre: Expr) -> JointMotion:
+        """Motion of a part as expressions; `metre` is one metre in the length unit of the equations."""
+
+    def nominal(self, e: Expr) -> Expr:
+        """e with all values of the functions at zero coordinates as numbers."""
+
+    def numbers(self, part: str, values: Sequence[float], metre: float) -> Mapping[str, Any]:
+        """For checks, from the functions themselves: p, R, d, delta, dd, ddelta as arrays; lists of them by coordinate or pair."""
+
+    def reach(self) -> Sequence[tuple[float, float]]:
+        """Lowest and highest value of every coordinate that may be asked for, m or rad."""
+
+    def kinds(self) -> Sequence[str]:
+        """length or angle, for every coordinate."""
+
+
+@dataclass(frozen=True)
+class GuideRecord:
+    """How a body of a description is guided: `own` of the coordinates are new ones of this body; `follows` names the bodies whose
+    (first, second ...) coordinate each function argument is, and `given` is the formula over time, inputs and parameters of a last
+    argument that is none; `at` is the reference point of the functions' origin in the parent, and `drawn` the part's reference point
+    at zero coordinates from there, m."""
+
+    guide: Guide
+    part: str
+    own: int
+    follows: tuple[tuple[str, int], ...]
+    at: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    drawn: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    given: Any = None
+
+    called: ClassVar[str] = "a linkage"
+
+    def joint(self, site: Site) -> Joint:
+        pairs = []
+        for name, place in self.follows:
+            q, u = site.states(name)
+            if place >= len(q):
+                site.problem(f"it follows '{name}', which has no coordinate {place + 1}.")
+            elif place < len(u):
+                pairs.append((q[place], u[place]))
+        metre = site.metre
+        datum: Vec3 = tuple(mul(metre, expression(x)) for x in self.at)  # type: ignore[assignment]
+        drawn: Vec3 = tuple(mul(metre, expression(x)) for x in self.drawn)  # type: ignore[assignment]
+        return GuidedJoint(
+            tuple(site.q), tuple(site.u), site.C, site.at, datum, add3(site.at, neg3(add3(datum, drawn))),
+            self.guide, self.part, tuple(q for q, _ in pairs), tuple(u for _, u in pairs), metre,
+            None if self.given is None else self._led(site),
+        )  # fmt: skip
+
+    def _led(self, site: Site) -> tuple[Expr, Expr, Expr]:
+        """The function of time that moves the body, with its first and second rate."""
+        try:
+            r = site.scalar(self.given)
+            moving = [s.name for s in symbols(r) if s.kind not in ("time", "variable", "parameter")]
+            if moving:
+                raise ModelError(f"it depends on {', '.join(moving)}; a rack that moves by itself is given as a body")
+            rate = derivative(r, given_rate)
+            return r, rate, derivative(rate, given_rate)
+        except ModelError as error:
+            site.problem(f"rack: {error}")
+            return ZERO, ZERO, ZERO
+
+    def formulas(self, body: str) -> Iterator[tuple[Any, str, str, Dimension]]:
+        if self.given is not None:
+            yield self.given, f"rack travel of {body}", "rack", LENGTH
+
+
+@dataclass(frozen=True)
+class GuidedJoint(FunctionJoint):
+    """The functions of a linkage over `coordinates`, own or others', and `given`: a last argument with its two rates."""
+
+    guide: Guide = None  # type: ignore[assignment]
+    part: str = ""
+    coordinates: tuple[Symbol, ...] = ()
+    speeds: tuple[Symbol, ...] = ()
+    metre: Expr = ONE
+    given: tuple[Expr, Expr, Expr] | None = None
+
+    by_recursion: ClassVar[str] = (
+        "models with linkages: the recursion passes from body to body along joints of their own,"
+        " but one travel moves several links at once"
+    )
+
+    @property
+    def functions(self) -> Guide:  # type: ignore[override]
+        return self.guide
+
+    @property
+    def moving(self) -> tuple[Symbol, ...]:
+        return self.speeds
+
+    def motion(self, speeds: Sequence[Expr]) -> JointMotion:
+        if self.given is None:
+            return self.guide.motion(self.part, self.coordinates, speeds, self.metre)
+        r, rate, second = self.given
+        m = self.guide.motion(self.part, (*self.coordinates, r), (*speeds, rate), self.metre)
+        d, delta = m.d[-1], m.delta[-1]
+        a, alpha = _plus(m.a, second, d), _plus(m.alpha, second, delta)
+        return JointMotion(m.R, m.p, m.d[:-1], m.delta[:-1], a, alpha, _plus(NULL, rate, d), _plus(NULL, rate, delta))
+
+    def _is_length(self) -> list[bool]:
+        return [kind == "length" for kind in self.guide.kinds()]
+
+    def turns(self, u: Symbol) -> bool:
+        return not self._is_length()[self.u.index(u)]
+
+    # ---- the range of the functions
+
+    def _ranges(self) -> Iterator[tuple[Symbol, Symbol, float, str, float, float]]:
+        """Coordinate, speed, what divides them, unit, lowest and highest value."""
+        metre = float(evaluate((self.metre,), {})[0])
+        for q, u, long, ends in zip(self.coordinates, self.speeds, self._is_length(), self.guide.reach(), strict=False):
+            yield (q, u, metre, "m", *ends) if long else (q, u, 1.0, "rad", *ends)
+
+    def left(self, name: str, states: Mapping[str, float], h: float, given: Mapping[str, float]) -> str:
+        if not self.q:
+            return ""
+        q, u, scale, unit, low, high = next(self._ranges())
+        now, rate = states[q.name] / scale, states.get(u.name, 0.0) / scale
+        told = f"the linkage of body '{name}' leaves its range: "
+        if not all(low <= x <= high for x in (now, now + rate * h)):
+            return f"{told}{q.name} = {now:.6g} {unit}, allowed {low:.6g} to {high:.6g} {unit}"
+        if len(self.coordinates) == 1 and self.given is None:
+            return ""
+        try:  # a second argument, a coordinate or given from outside, for which the functions have no value
+            metre = float(evaluate((self.metre,), {})[0])
+            led = [] if self.given is None else [evaluate((self.given[0],), given)[0]]
+            for ahead in (0.0, h):
+                pairs = zip(self.coordinates, self.speeds, strict=True)
+                values = [states[q.name] + ahead * states.get(u.name, 0.0) for q, u in pairs]
+                self.guide.numbers(self.part, [*values, *led], metre)
+        except ModelError as error:
+            return f"{told}{error}"
+        except (ArithmeticError, BellcrankError, KeyError, TypeError, ValueError):
+            return ""
+        return ""
+
+    def passed(self, name: str, history: Callable[[str], Any]) -> list[str]:
+        if not self.q or not getattr(self.guide, "extend", False):
+            return []
+        told = []
+        for q, _, scale, unit, low, high in self._ranges():
+            values = history(q.name) / scale
+            least, most = values.min(), values.max()
+            if least < low or most > high:
+                told.append(
+                    f"the table of the linkage of body '{name}' goes from {low:.6g} to {high:.6g} {unit}, but {q.name} went from"
+                    f" {least:.6g} to {most:.6g} {unit}: beyond its ends it goes on straight"
+                )
+        return told
+
+    # ---- words
+
+    def coordinate_words(self, c: Called) -> Iterator[tuple[Symbol, State]]:
+        for q, long in zip(self.q, self._is_length(), strict=False):
+            dimension, what = (LENGTH, "Travel") if long else (ANGLE, "Roll")
+            yield q, State(dimension, what, f"{what} of {c.body} relative to {c.base}")
+
+    def speed_words(self, c: Called) -> Iterator[tuple[Symbol, State]]:
+        for u, long in zip(self.u, self._is_length(), strict=False):
+            dimension, generic, what = (
+                (SPEED, "Translational Speed", "Speed of travel") if long else (SPIN, "Angular Speed", "Roll rate")
+            )
+            yield u, State(dimension, generic, f"{what} of {c.symbol} relative to {c.parent.upper()}")
+
+    @property
+    def text(self) -> str:
+        return "linkage"
+
+
+def _plus(v: Vec3, k: Expr, e: Vec3) -> Vec3:
+    """v + k e"""
+    x, y, z = (add(a, mul(k, b)) for a, b in zip(v, e, strict=True))
+    return x, y, z
+
+
+def given_rate(s: Symbol) -> Expr:
+    """The rate of a symbol that is given from outside: time, an input, or the rate of one; zero of a parameter."""
+    if s.kind == "time":
+        return ONE
+    if s.kind == "variable" or (s.kind == "rate" and not s.name.startswith("dxdt(dxdt(")):
+        return Symbol(f"dxdt({s.name})", "rate", s.order)
+    return ZERO

@@ -1,0 +1,170 @@
+"""The joint of a body: what the body does relative to its parent, and all that the stages ask of it.
+
+A kind of joint is a `Joint` (motion, kinematical equations, starting values, words) and, unless translate= and rotate= of a
+body describe it, a `JointRecord` that is given as joint=. Kinematics and dynamics know no kinds: a new one is a file
+beside this one, and its numerical twin in `verify`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol
+
+from bellcrank.expr import Expr, Symbol
+from bellcrank.model.joints.words import Called, State
+from bellcrank.units import Dimension
+from bellcrank.vector.basis import Frame, Mat3, Vec3, Vector
+from bellcrank.vector.work import Work
+
+Speeds = Mapping[Symbol, Expr]  # what constraints make of speeds; one that is not listed stands for itself
+
+
+@dataclass(frozen=True)
+class FrameMotion:
+    """The motion of a body: its frame, angular velocity, origin from the fixed one, and velocity of the origin."""
+
+    frame: Frame
+    w: Vector
+    origin: Vector
+    v: Vector
+
+
+class Functions(Protocol):
+    """Functions that move bodies and are not written out as expressions."""
+
+    def nominal(self, e: Expr) -> Expr:
+        """e with all values of the functions at zero coordinates as numbers."""
+
+
+@dataclass(frozen=True)
+class Joint:
+    """What all joints have: coordinates, speeds, and the pose of the body in its parent A with all coordinates at zero:
+    `C` is R_AB, `at` its origin. Methods that a kind does not replace say what is true of most."""
+
+    q: tuple[Symbol, ...]
+    u: tuple[Symbol, ...]
+    C: Mat3
+    at: Vec3
+
+    by_recursion: ClassVar[str] = ""  # why articulated bodies cannot take this joint; "" if they can
+    functions: ClassVar[Functions | None] = None  # that its motion depends on
+
+    # ---- motion
+
+    def place(self, name: str, parent: FrameMotion, speed: Speeds, work: Work) -> FrameMotion:
+        """Pose and velocities of the body `name`."""
+        raise NotImplementedError
+
+    def rates(self, parent: FrameMotion, here: FrameMotion, speed: Speeds, work: Work) -> dict[Symbol, Expr]:
+        """The kinematical equations: q' in terms of the speeds."""
+        return {q: speed.get(u, u) for q, u in zip(self.q, self.u, strict=True)}
+
+    # ---- speeds and composite bodies
+
+    def fixes(self, mass: Expr, cm: Vec3) -> bool:
+        """Does a mass centre of the body stay where it is in the parent?"""
+        return False
+
+    def with_speeds(self, point: Vec3, on_ground: bool) -> Joint:
+        """The joint with its speeds chosen; absolute ones are those of `point`, the composite mass centre."""
+        return self
+
+    def relative_axes(self, base: Frame, frame: Frame) -> Iterator[tuple[Symbol, Vector, bool]]:
+        """Every relative speed with its direction, and whether it turns the body."""
+        return iter(())
+
+    def turns(self, u: Symbol) -> bool:
+        """Is it a speed of rotation?"""
+        raise NotImplementedError
+
+    @property
+    def free_components(self) -> set[int]:
+        """Components of force (0 to 2) and moment (3 to 5) on the body's axes that the joint carries in no position."""
+        return set()
+
+    # ---- coordinates
+
+    @property
+    def slide_coordinates(self) -> tuple[Symbol, ...]:
+        """Coordinates that are distances between points."""
+        return ()
+
+    @property
+    def start(self) -> dict[Symbol, int]:
+        """Coordinates that are not zero where the body stands as it was drawn."""
+        return {}
+
+    def norms(self, name: str) -> list[tuple[str, Expr]]:
+        """Constraints of its own coordinates, with a text that names the body."""
+        return []
+
+    @property
+    def lock(self) -> Expr | None:
+        """Zero in the positions where the rates of coordinates are not determined (gimbal lock); None if there are none."""
+        return None
+
+    def left(self, name: str, states: Mapping[str, float], h: float, given: Mapping[str, float]) -> str:
+        """Why a step of h leaves what the joint allows, "" if it does not; `given` are parameters, inputs and time."""
+        return ""
+
+    def passed(self, name: str, history: Callable[[str], Any]) -> list[str]:
+        """Ends that its coordinates went beyond in a run, as sentences; `history` gives a coordinate by name, equation units."""
+        return []
+
+    # ---- words
+
+    def coordinate_words(self, c: Called) -> Iterator[tuple[Symbol, State]]:
+        raise NotImplementedError
+
+    def speed_words(self, c: Called) -> Iterator[tuple[Symbol, State]]:
+        raise NotImplementedError
+
+    @property
+    def text(self) -> str:
+        """What it leaves free, in a few letters."""
+        raise NotImplementedError
+
+
+class Site(Protocol):
+    """Where a joint is made: a body of a description that is being checked. Problems are collected, not raised."""
+
+    name: str
+    q: list[Symbol]
+    u: list[Symbol]
+    C: Mat3
+    at: Vec3
+
+    @property
+    def metre(self) -> Expr:
+        """One metre in the length unit of the equations."""
+
+    def problem(self, text: str) -> None: ...
+
+    def scalar(self, given: Any) -> Expr:
+        """The expression that a formula stands for."""
+
+    def constant(self, given: Any, what: str) -> Expr: ...
+
+    def direction(self, given: Any, what: str) -> Vec3 | None:
+        """Unit vector of an axis number or of three constant components."""
+
+    def states(self, body: str) -> tuple[list[Symbol], list[Symbol]]:
+        """Coordinates and speeds of a body."""
+
+
+class JointRecord(Protocol):
+    """A joint as it is given: joint= of a body."""
+
+    @property
+    def own(self) -> int:
+        """How many coordinates and speeds it has of its own."""
+
+    @property
+    def called(self) -> str:
+        """What carries the body, in a sentence."""
+
+    def joint(self, site: Site) -> Joint: ...
+
+    def formulas(self, body: str) -> Iterator[tuple[Any, str, str, Dimension]]:
+        """What is given as formulas: each with words for it (`body` as sentences call it), its option and dimension."""

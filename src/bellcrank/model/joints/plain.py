@@ -1,0 +1,207 @@
+"""The plain joint: 0 to 3 translations along directions of the parent, then a rotation (translate= and rotate= of a body)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+from bellcrank.errors import counted
+from bellcrank.expr import MINUS_ONE, ONE, ZERO, Expr, Symbol, add, div, mul, sub
+from bellcrank.model.joints.joint import FrameMotion, Joint, Speeds
+from bellcrank.model.joints.rotation import Rotation
+from bellcrank.model.joints.words import SPEED, Called, State, direction_word
+from bellcrank.units import LENGTH
+from bellcrank.vector.basis import NULL, Frame, Vec3, Vector, cross, cross3, dot3, matmul, matvec, transpose
+from bellcrank.vector.work import Work
+
+
+@dataclass(frozen=True)
+class PlainJoint(Joint):
+    """`slides` are directions in the parent's axes. Where `absolute`, the translational speeds are components of the absolute
+    velocity of `speed_point` along the body axes listed in `speed_axes` (Sayers 1990, section 8.1.6)."""
+
+    rotation: Rotation = field(default_factory=lambda: Rotation((), ()))
+    slides: tuple[Vec3, ...] = ()
+    speed_axes: tuple[int, ...] = ()
+    speed_point: Vec3 = NULL
+
+    @property
+    def absolute(self) -> bool:
+        """Are the translational speeds those of a point in the inertial frame?"""
+        return bool(self.speed_axes)
+
+    @property
+    def slide_coordinates(self) -> tuple[Symbol, ...]:
+        return self.q[: len(self.slides)]
+
+    @property
+    def slide_speeds(self) -> tuple[Symbol, ...]:
+        return self.u[: len(self.slides)]
+
+    # ---- speeds and composite bodies
+
+    def fixes(self, mass: Expr, cm: Vec3) -> bool:
+        if self.slides:
+            return False
+        if mass.fingerprint == 0 or all(x is ZERO for x in cm) or not self.rotation.q:
+            return True
+        return len(self.rotation.axes) == 1 and _parallel(self.rotation.axes[0], cm)
+
+    def with_speeds(self, point: Vec3, on_ground: bool) -> Joint:
+        axes = (0, 1, 2) if len(self.slides) == 3 else self._planar_axes() if on_ground else ()
+        return replace(self, speed_axes=axes, speed_point=point if axes else NULL)
+
+    def _planar_axes(self) -> tuple[int, ...]:
+        """Body axes of the translational speeds of a body that moves in a fixed plane, else none."""
+        if len(self.slides) != 2 or self.rotation.absolute:
+            return ()
+        normal = cross3(*self.slides)
+        if self.rotation.axes and not _parallel(normal, matvec(self.C, self.rotation.axes[0])):
+            return ()
+        in_body = matvec(transpose(self.C), normal)
+        for k in range(3):
+            if in_body[k] in (ONE, MINUS_ONE):
+                return tuple(i for i in range(3) if i != k)
+        return ()
+
+    def relative_axes(self, base: Frame, frame: Frame) -> Iterator[tuple[Symbol, Vector, bool]]:
+        if not self.absolute:
+            for slide, u in zip(self.slides, self.slide_speeds, strict=True):
+                yield u, base.vector(slide), False
+        if self.rotation.axes and not self.rotation.absolute:
+            yield self.rotation.u[0], frame.vector(self.rotation.axes[0]), True
+
+    def turns(self, u: Symbol) -> bool:
+        return u in self.rotation.u
+
+    @property
+    def free_components(self) -> set[int]:
+        free = {0, 1, 2} if len(self.slides) == 3 else self._along_slides()
+        if self.rotation.absolute:
+            return free | {3, 4, 5}
+        return free | {3 + axis.index(ONE) for axis in self.rotation.axes if ONE in axis}
+
+    def _along_slides(self) -> set[int]:
+        """The axes of the body along which its slides let it move in every position: it does not turn, or only in the plane of
+        two slides."""
+        free = {i for i in range(3) for slide in self.slides if slide == tuple(self.C[k][i] for k in range(3))}
+        axes = self.rotation.axes
+        turning = {axes[0].index(ONE)} if len(axes) == 1 and ONE in axes[0] else {0, 1, 2} if axes else set()
+        return free if not turning or (len(free) == 2 and turning.isdisjoint(free)) else set()
+
+    # ---- motion
+
+    def place(self, name: str, parent: FrameMotion, speed: Speeds, work: Work) -> FrameMotion:
+        base, rotation = parent.frame, self.rotation
+        frame = Frame(name, base, matmul(self.C, rotation.matrix()))
+        u = [speed.get(s, s) for s in self.u]
+        turned = u[len(self.slides) :]
+        if rotation.absolute:
+            w = frame.vector(turned)
+        else:
+            w = parent.w + frame.vector(rotation.axes[0]) * turned[0] if rotation.axes else parent.w
+        frame.omega = w
+        offset = base.vector(self.at)
+        for slide, q in zip(self.slides, self.slide_coordinates, strict=True):
+            offset = offset + base.vector(slide) * q
+        if self.absolute:
+            v = Vector({})
+            for axis, s in zip(self.speed_axes, u, strict=False):
+                v = v + Vector({frame.axes[axis]: ONE}) * s
+            v = v - cross(w, frame.vector(self.speed_point))
+        else:
+            v = parent.v + cross(parent.w, offset)
+            for slide, s in zip(self.slides, u, strict=False):
+                v = v + base.vector(slide) * s
+        return FrameMotion(frame, w, parent.origin + offset, v)
+
+    def rates(self, parent: FrameMotion, here: FrameMotion, speed: Speeds, work: Work) -> dict[Symbol, Expr]:
+        rotation, rates = self.rotation, {}
+        if rotation.absolute:
+            rates = rotation.rates(self._relative_spin(parent, here, speed, work), work)
+        elif rotation.axes:
+            rates[rotation.q[0]] = speed.get(rotation.u[0], rotation.u[0])
+        if not self.absolute:
+            return rates | {q: speed.get(s, s) for q, s in zip(self.slide_coordinates, self.slide_speeds, strict=True)}
+        v = self._relative_velocity(parent, here, speed, work)
+        gram = [[dot3(a, b) for b in self.slides] for a in self.slides]
+        right = [work.hold(dot3(d, v)) for d in self.slides]
+        return rates | dict(zip(self.slide_coordinates, _solve_small(gram, right, work), strict=True))
+
+    def _relative_spin(self, parent: FrameMotion, here: FrameMotion, speed: Speeds, work: Work) -> Vec3:
+        """w_B - w_A in B's axes."""
+        u = tuple(speed.get(s, s) for s in self.rotation.u)
+        if not parent.w:
+            return u[0], u[1], u[2]
+        return work.hold3(sub(x, y) for x, y in zip(u, here.frame.coordinates(parent.w), strict=True))
+
+    def _relative_velocity(self, parent: FrameMotion, here: FrameMotion, speed: Speeds, work: Work) -> Vec3:
+        """v_B0 - v_A0 - w_A x r in A's axes, for a body with absolute speeds."""
+        u = {k: speed.get(s, s) for k, s in zip(self.speed_axes, self.slide_speeds, strict=True)}
+        swing = work.cross(here.frame.coordinates(here.w), self.speed_point)
+        v = work.hold3(sub(u.get(k, ZERO), swing[k]) for k in range(3))
+        v = work.apply(self.C, self.rotation.undo(v, work))
+        carried = parent.v + cross(parent.w, here.origin - parent.origin)
+        if not carried:
+            return v
+        return work.hold3(sub(x, y) for x, y in zip(v, parent.frame.coordinates(carried), strict=True))
+
+    # ---- coordinates
+
+    @property
+    def start(self) -> dict[Symbol, int]:
+        return self.rotation.start
+
+    def norms(self, name: str) -> list[tuple[str, Expr]]:
+        norm = self.rotation.norm
+        return [] if norm is None else [(f"unit size of the Euler parameters of {name}", norm)]
+
+    @property
+    def lock(self) -> Expr | None:
+        return self.rotation.lock
+
+    # ---- words
+
+    def coordinate_words(self, c: Called) -> Iterator[tuple[Symbol, State]]:
+        for slide, q in zip(self.slides, self.slide_coordinates, strict=True):
+            words = f"Translation of {c.symbol}0 relative to {c.place} along {direction_word(slide, c.parent)}"
+            yield q, State(LENGTH, "Translation", words)
+        yield from self.rotation.coordinate_words(c)
+
+    def speed_words(self, c: Called) -> Iterator[tuple[Symbol, State]]:
+        for i, u in enumerate(self.slide_speeds):
+            if self.absolute:
+                words = f"Abs. trans. speed of {c.symbol}* along axis {self.speed_axes[i] + 1}"
+            else:
+                along = direction_word(self.slides[i], c.parent)
+                words = f"Trans. speed of {c.symbol}0 relative to {c.place.removeprefix('the ')} along {along}"
+            yield u, State(SPEED, "Translational Speed", words)
+        yield from self.rotation.speed_words(c)
+
+    @property
+    def text(self) -> str:
+        parts = [counted(len(self.slides), "slide") if self.slides else "", self.rotation.text]
+        return ", ".join(filter(None, parts)) or "fixed"
+
+
+def _parallel(a: Vec3, b: Vec3) -> bool:
+    return all(x is ZERO or x.fingerprint == 0 for x in cross3(a, b))
+
+
+def _solve_small(matrix: list[list[Expr]], right: list[Expr], work: Work) -> list[Expr]:
+    """Gaussian elimination of a constant Gram matrix (identity for orthogonal slides)."""
+    n = len(right)
+    A = [list(row) for row in matrix]
+    b = list(right)
+    for j in range(n):
+        for i in range(j + 1, n):
+            if A[i][j] is ZERO:
+                continue
+            ratio = div(A[i][j], A[j][j])
+            for c in range(j, n):
+                A[i][c] = sub(A[i][c], mul(ratio, A[j][c]))
+            b[i] = sub(b[i], mul(ratio, b[j]))
+    x = [ZERO] * n
+    for j in reversed(range(n)):
+        x[j] = work.hold(div(sub(b[j], add(*(mul(A[j][c], x[c]) for c in range(j + 1, n)))), A[j][j]))
+    return x

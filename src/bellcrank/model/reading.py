@@ -1,0 +1,133 @@
+"""The checker: what reads the constants of a description and collects every problem found on the way.
+
+In:  a `Description`. Out: vectors, directions and constants as expressions; names of bodies as indices. `drafts` are the
+bodies as far as they are resolved (see `bodies`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from bellcrank.errors import ModelError, did_you_mean
+from bellcrank.expr import ONE, ZERO, Expr, div, sqrt, symbols
+from bellcrank.model.joints.rotation import Rotation
+from bellcrank.model.records import BodyRecord, Description
+from bellcrank.model.scope import Scope
+from bellcrank.vector.basis import IDENTITY, NULL, Mat3, Vec3, add3, dot3, matvec, neg3, transpose
+
+AXES: tuple[Vec3, Vec3, Vec3] = ((ONE, ZERO, ZERO), (ZERO, ONE, ZERO), (ZERO, ZERO, ONE))
+
+
+@dataclass
+class Draft:
+    """A body on the way to being resolved; `slides` and `axes` as they were given, until they are directions."""
+
+    record: BodyRecord
+    parent: int
+    slides: tuple[Vec3, ...] = ()
+    axes: tuple[Vec3, ...] = ()
+    rotation: type[Rotation] = Rotation
+    C: Mat3 = IDENTITY
+    joint_at: Vec3 = NULL
+    cm: Vec3 = NULL
+    mass: Expr = ZERO
+    inertia: Mat3 = (NULL, NULL, NULL)
+    R_N: Mat3 = IDENTITY  # nominal orientation and origin
+    p_N: Vec3 = NULL
+    children: list[int] = field(default_factory=list)
+
+    @property
+    def where(self) -> str:
+        return f"body '{self.record.name}'"
+
+
+class Checker:
+    """Collects problems while resolving a description."""
+
+    def __init__(self, description: Description) -> None:
+        self.description = description
+        self.problems = list(description.problems)
+        self.scope = Scope(description)
+        self.scope.kept = {}
+        self.index: dict[str, int] = {}
+        self.drafts: list[Draft] = []
+
+    def problem(self, where: str, text: str) -> None:
+        self.problems.append(f"{where}: {text}")
+
+    def body_index(self, given: Any, where: str, what: str) -> int | None:
+        """Index of a body given by object or name; -1 is the inertial body."""
+        if given is None:
+            return -1
+        name = given if isinstance(given, str) else getattr(given, "name", None)
+        if not isinstance(name, str):
+            self.problem(where, f"{what} must be a body or its name, not {given!r}.")
+            return None
+        if name.lower() == "n":
+            return -1
+        if name.lower() not in self.index:
+            known = [b.name for b in self.description.bodies]
+            told = f"no body has that name.{did_you_mean(name, known)} Bodies: {', '.join(['n', *known])}."
+            self.problem(where, f"{what} '{name}' does not exist: {told}")
+            return None
+        return self.index[name.lower()]
+
+    def constant(self, given: Any, where: str, what: str) -> Expr:
+        try:
+            e = self.scope.scalar(given)
+        except ModelError as error:
+            self.problem(where, f"{what}: {error}")
+            return ZERO
+        if not e.constant:
+            moving = ", ".join(s.name for s in symbols(e) if not s.constant)
+            self.problem(where, f"{what}: {e} must be constant, but {moving} varies.")
+            return ZERO
+        return e
+
+    def vector(self, given: Any, where: str, what: str) -> Vec3:
+        if isinstance(given, str) or not hasattr(given, "__len__") or len(given) != 3:
+            self.problem(where, f"{what}={given!r} must have 3 components.")
+            return NULL
+        x, y, z = (self.constant(x, where, what) for x in given)
+        return x, y, z
+
+    def direction(self, given: Any, where: str, what: str) -> Vec3 | None:
+        """Unit vector of an axis number or of three constant components."""
+        if is_axis_number(given):
+            return AXES[given - 1]
+        if isinstance(given, int | float | str) or not hasattr(given, "__len__"):
+            self.problem(where, f"{what}: {given!r} is not an axis; an axis is 1, 2, 3 or three components.")
+            return None
+        v = self.vector(given, where, what)
+        size = dot3(v, v)
+        if size is ZERO or size.fingerprint == 0:
+            self.problem(where, f"{what}={tuple(given)!r} has no direction: all components are zero.")
+            return None
+        return of_unit_size(v, size)
+
+    def converted(self, v: Vec3, coordinates_of: Any, R: Mat3, p: Vec3, where: str) -> Vec3:
+        """Coordinates given in another body's nominal axes, in those of (R, p)."""
+        if coordinates_of is None:
+            return v
+        index = self.body_index(coordinates_of, where, "coordinates_of")
+        if index is None:
+            return v
+        R_C, p_C = self.nominal_pose(index)
+        return matvec(transpose(R), add3(p_C, matvec(R_C, v), neg3(p)))
+
+    def nominal_pose(self, index: int) -> tuple[Mat3, Vec3]:
+        """Orientation and origin of a body with all coordinates at zero; those of the ground for -1."""
+        return (self.drafts[index].R_N, self.drafts[index].p_N) if index >= 0 else (IDENTITY, NULL)
+
+
+def of_unit_size(v: Vec3, square: Expr) -> Vec3:
+    """v divided by its length, whose square is given."""
+    if square.fingerprint == 1:
+        return v
+    length = sqrt(square)
+    return div(v[0], length), div(v[1], length), div(v[2], length)
+
+
+def is_axis_number(a: Any) -> bool:
+    return isinstance(a, int) and not isinstance(a, bool) and a in (1, 2, 3)
