@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeVar
 
 from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.expr import Symbol
@@ -20,6 +20,8 @@ from bellcrank.kinematics.dimensions.quantities import UNKNOWN
 from bellcrank.kinematics.results import Analysis
 from bellcrank.program.program import Program
 from bellcrank.units import Unit
+
+T = TypeVar("T")
 
 PLURAL = {
     "coordinate": "coordinates",
@@ -44,6 +46,11 @@ def key_of(name: Any) -> str:
     """The one way in which names are compared: without capitals and blanks. A symbol stands for its name."""
     text = name.name if hasattr(name, "name") else str(name)
     return "".join(text.split()).lower()
+
+
+def states_by_key(letter: str, listed: Sequence[T]) -> dict[str, T]:
+    """Coordinates ("q") or speeds ("u") by all keys that they are found by: their names, and Q(5) for the fifth."""
+    return {f"{letter}({i})": x for i, x in enumerate(listed, 1)} | {key_of(x): x for x in listed}
 
 
 @dataclass(frozen=True)
@@ -141,8 +148,7 @@ class Interface:
         for x in self.signals:  # one that the program does not use, or its rate alone
             found["input"].setdefault(x.key, x)
         for kind, letter, listed in (("coordinate", "q", self.coordinates), ("speed", "u", self.speeds)):
-            for i, x in enumerate(listed, 1):  # Q(5) is the fifth coordinate
-                found[kind].setdefault(f"{letter}({i})", x)
+            found[kind].update(states_by_key(letter, listed))
         return MappingProxyType(found)
 
     def get(self, name: Any, kinds: Sequence[str]) -> Quantity | None:
@@ -188,9 +194,10 @@ def interface_of(analysis: Analysis, quantities: Quantities, program: Program) -
     def states(kind: str, symbols: Sequence[Symbol], first: int) -> tuple[Quantity, ...]:
         found = []
         for i, s in enumerate(symbols):
-            words = q.states[s.name], q.state_label.get(s.name, s.name), drawn.get(s.name, 0.0)
+            unit, label = q.states[s.name], q.state_label.get(s.name, s.name)
+            start = float(unit.from_equation(drawn.get(s.name, 0.0)))
             where = first + i if first else -1, q.generic.get(s.name, ""), bodies.get(s.name, "")
-            found.append(Quantity(s.name, kind, s, *words, *where, place=i if first else -1))
+            found.append(Quantity(s.name, kind, s, unit, label, start, *where, place=i if first else -1))
         return tuple(found)
 
     def output(name: str, place: int) -> Quantity:
