@@ -23,6 +23,8 @@ LANGUAGES = [
 COMPILED = LANGUAGES[:2]
 LONG_PYTHON = [*COMPILED, pytest.param("python", marks=pytest.mark.campaign)]  # Python takes its time to start
 FLAGS = "-O0 -Werror"
+# a program in Python where the package cannot be imported, although this interpreter has it
+ALONE = "import runpy, sys; sys.modules['bellcrank'] = None; del sys.argv[0]; runpy.run_path(sys.argv[0], run_name='__main__')"
 
 
 @dataclass(frozen=True)
@@ -37,7 +39,7 @@ class Built:
         """Runs the program; what it said on both streams. The exit code must be the one expected."""
         words = [str(self.folder / self.stem)]
         if self.language == "python":
-            words = [sys.executable, "-W", "error", str(self.folder / f"{self.stem}.py")]
+            words = [sys.executable, "-I", "-W", "error", "-c", ALONE, str(self.folder / f"{self.stem}.py")]
         done = subprocess.run(
             [*words, *map(str, arguments)],
             cwd=cwd or self.folder,

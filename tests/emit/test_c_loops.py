@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.backend.arguments import Course
 from bellcrank.backend.c import FINISHED, NOT_CLOSED, CModel, CRun
 from bellcrank.backend.compiler import compile_source, find_compiler
 from bellcrank.emit.c.source import c_source, template
+from bellcrank.numeric.course import Course
 from bellcrank.program.statements import Section
 from tests.models import example, needs_compiler, random_state, relative, system
 

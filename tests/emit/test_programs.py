@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
+from bellcrank.numeric.methods import one_of
 from tests.models import example, pendulum, relative, system
 from tests.programs import COMPILED, FLAGS, LANGUAGES, LONG_PYTHON, build, compiled
 
@@ -344,7 +345,7 @@ BAD = [
     ("PARSFILE\nPARSFILE bad.par\n", "parameter files name each other"),
     ("PARSFILE\nstep -1\n", "line 2: step needs a positive number, found '-1'"),
     ("PARSFILE\niprint 1.5\n", "iprint needs a whole number of at least 1, found '1.5'"),
-    ("PARSFILE\nmethod heun\n", "the method is rk2, rk4 or euler, found 'heun'"),
+    ("PARSFILE\nmethod midpoint\n", f"the method is {one_of()}, found 'midpoint'"),
     ("PARSFILE\nstep 2\nstopt 1\n", "is larger than STOPT"),
     ("PARSFILE\nm_b 0\nm_w 0\n", "the constants of the model cannot be computed"),
     ("PARSFILE\nz_road sine 1 2\n", "line 2: z_road: sine needs 4 numbers"),

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bellcrank.program.null_space import SINGULAR, constrained_rates, fixed_ratio
+from bellcrank.numeric.null_space import SINGULAR, constrained_rates, fixed_ratio
 
 
 def lower(M):

@@ -11,10 +11,11 @@ import numpy as np
 
 from bellcrank.analysis.evaluate import Evaluator
 from bellcrank.analysis.point import Names, Point, Quantity
-from bellcrank.analysis.sensitivity import METHODS, Sensitivity, integrate
-from bellcrank.backend.arguments import Course
+from bellcrank.analysis.sensitivity import Sensitivity, integrate
 from bellcrank.errors import ModelError, RunError
 from bellcrank.expr import Expr, Symbol, evaluate, partial
+from bellcrank.numeric.course import Course
+from bellcrank.numeric.methods import DEFAULT, METHODS
 from bellcrank.run.assembly import complete_state, state_key
 from bellcrank.run.closure import keeper_of
 from bellcrank.run.inputs import breaks_of
@@ -145,7 +146,7 @@ def sensitivity(
     signals = sim._inputs(inputs, t_end)
     given = {**sim.description.run.initial, **(initial or {})}
     x = np.concatenate(complete_state(sim.equations, given, sim._closure(p, signals), p, signals))
-    run = _Sensitive(sim, chosen, channels, p, signals, steps * (4 if how == "rk4" else 2) > OFTEN)
+    run = _Sensitive(sim, chosen, channels, p, signals, steps * METHODS[how].evaluations > OFTEN)
     S = np.zeros((run.n, len(chosen)))
     told = {state_key(sim.equations, k) for k in given}
     if sim.equations.analysis.removed:
@@ -200,9 +201,9 @@ def _times(
     r = sim.description.run
     end = float(t_end if t_end is not None else r.t_end if r.t_end is not None else 1.0)
     h = float(step if step is not None else r.step if r.step is not None else end / 1000)
-    how = str(method or r.method or "rk4").lower()
+    how = str(method or r.method or DEFAULT).lower()
     if how not in METHODS:
-        how = "rk4" if method is None else how
+        how = DEFAULT if method is None else how
     if how not in METHODS:
         raise ModelError(
             f"method={method!r}: sensitivities are integrated with {', '.join(METHODS)}", sim.equations.name

@@ -15,11 +15,12 @@ from typing import Any
 import numpy as np
 
 from bellcrank.analysis.tables import per, table, write_csv
-from bellcrank.backend.arguments import Course
+from bellcrank.numeric.course import Course
+from bellcrank.numeric.integrate import Times, time_of
+from bellcrank.numeric.methods import METHODS, Method
 
 Rates = Callable[[float, np.ndarray], tuple[np.ndarray, np.ndarray, np.ndarray]]  # t, x -> f, df/dx, df/dp
 Admit = Callable[[float, np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]  # t, x, S -> both on the constraints
-Times = tuple[float, float, float]  # of the start, the middle and the end of a step
 Record = Callable[[float, np.ndarray, np.ndarray], None]
 
 
@@ -31,7 +32,7 @@ def integrate(
     start = course.begin(1)
     for i in range(1, course.total + 1):
         for part in course.parts(i):
-            x, S = _STEPS[course.method](rates, (start, part.middle, part.before), x, S, part.h, n_q)
+            x, S = _step(METHODS[course.method], rates, (start, part.middle, part.before), x, S, part.h, n_q)
             x, S = admit(part.before, x, S)
             start = part.after
         if not (np.all(np.isfinite(x)) and np.all(np.isfinite(S))):
@@ -44,36 +45,25 @@ def _both(rates: Rates, t: float, x: np.ndarray, S: np.ndarray) -> tuple[np.ndar
     return f, A @ S + P
 
 
-def _rk2(rates: Rates, times: Times, x: np.ndarray, S: np.ndarray, h: float, n_q: int) -> tuple[np.ndarray, np.ndarray]:
-    k, K = _both(rates, times[0], x, S)
-    k, K = _both(rates, times[1], x + h / 2 * k, S + h / 2 * K)
-    return x + h * k, S + h * K
-
-
-def _rk4(rates: Rates, times: Times, x: np.ndarray, S: np.ndarray, h: float, n_q: int) -> tuple[np.ndarray, np.ndarray]:
-    k1, K1 = _both(rates, times[0], x, S)
-    k2, K2 = _both(rates, times[1], x + h / 2 * k1, S + h / 2 * K1)
-    k3, K3 = _both(rates, times[1], x + h / 2 * k2, S + h / 2 * K2)
-    k4, K4 = _both(rates, times[2], x + h * k3, S + h * K3)
-    return x + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4), S + h / 6 * (K1 + 2 * K2 + 2 * K3 + K4)
-
-
-def _euler(
-    rates: Rates, times: Times, x: np.ndarray, S: np.ndarray, h: float, n_q: int
+def _step(
+    method: Method, rates: Rates, times: Times, x: np.ndarray, S: np.ndarray, h: float, n_q: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Speeds first, then coordinates with the new speeds."""
+    """State and derivatives at the end of a step."""
     k, K = _both(rates, times[0], x, S)
-    x, S = x.copy(), S.copy()
-    x[n_q:] += h * k[n_q:]
-    S[n_q:] += h * K[n_q:]
-    k, K = _both(rates, times[0], x, S)
-    x[:n_q] += h * k[:n_q]
-    S[:n_q] += h * K[:n_q]
-    return x, S
-
-
-_STEPS = {"rk2": _rk2, "rk4": _rk4, "euler": _euler}
-METHODS = tuple(_STEPS)
+    if method.semi_implicit:  # speeds first, then coordinates with the new speeds
+        x, S = x.copy(), S.copy()
+        x[n_q:] += h * k[n_q:]
+        S[n_q:] += h * K[n_q:]
+        k, K = _both(rates, times[0], x, S)
+        x[:n_q] += h * k[:n_q]
+        S[:n_q] += h * K[:n_q]
+        return x, S
+    ks, Ks = [k], [K]
+    for stage in method.stages:
+        k, K = _both(rates, time_of(stage.node, times, h), x + stage.sum.of(h, ks), S + stage.sum.of(h, Ks))
+        ks.append(k)
+        Ks.append(K)
+    return x + method.result.of(h, ks), S + method.result.of(h, Ks)
 
 
 @dataclass(frozen=True)

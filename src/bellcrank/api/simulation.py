@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bellcrank.api.analyses import Analyses
-from bellcrank.backend.arguments import At
 from bellcrank.backend.c import FINISHED, NOT_FINITE, CModel, Input, c_model
 from bellcrank.backend.compiler import find_compiler
 from bellcrank.backend.python import PythonModel
 from bellcrank.errors import ModelError, ModelWarning, mapping
 from bellcrank.expr.table import Table
+from bellcrank.numeric.course import At
+from bellcrank.numeric.projection import Closure
 from bellcrank.run.assembly import complete_state, start_state
 from bellcrank.run.closure import closure_of, keeper_of, rates_near_singular
 from bellcrank.run.dae_methods import Dae, as_dae
@@ -25,7 +26,6 @@ from bellcrank.run.events import Progress, take_steps
 from bellcrank.run.memory import Memory, routines_of
 from bellcrank.run.outcome import as_run, how_ended, left_tables, not_finite, watch_for
 from bellcrank.run.prepare import prepare
-from bellcrank.run.projection import Closure
 from bellcrank.run.result import Run
 from bellcrank.run.rigid import check_rigid, rigid_trip, rigid_wheels
 from bellcrank.run.step_limit import step_too_large

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.backend.arguments import At, Course
 from bellcrank.backend.c_job import (
     DaeJob,
     Double,
@@ -34,12 +33,13 @@ from bellcrank.emit.routines import external_name
 from bellcrank.emit.schedule import BEST, Options
 from bellcrank.errors import BuildError, ModelWarning
 from bellcrank.expr.table import Table
+from bellcrank.numeric.course import At, Course
+from bellcrank.numeric.methods import METHODS
+from bellcrank.numeric.projection import NEAR
 from bellcrank.program.program import Program
 
 KINDS = ("constant", "step", "ramp", "sine", "chirp", "pieces", "function")
-METHODS = ("rk2", "rk4", "euler")
 MOST_PASSAGES = 1000  # near singular positions, in one block of steps
-NEAR = 0.1  # ratio of pivots near a singular position, as in the templates
 DAE_METHODS = ("projection", "dlmm", "clmm", "baumgarte", "stabilised", "post", "half-explicit")
 FINISHED, NOT_FINITE, EXTERNAL_FAILED, INPUT_FAILED, NOT_CLOSED = range(5)
 
@@ -311,7 +311,7 @@ class CRun:
         self._breaks = np.array([*course.breaks, 0.0])
         self.kept = np.zeros(len(model.program.inputs) - len(inputs) + 1)
         self._job = model.job_type(
-            method=METHODS.index(course.method), total=course.total, every=course.every, h=course.step,
+            method=list(METHODS).index(course.method), total=course.total, every=course.every, h=course.step,
             t_end=course.t_end, n_breaks=len(course.breaks), with_inputs=1,
         )  # fmt: skip
         self._job.function = self._function

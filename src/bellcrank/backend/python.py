@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Any
 
-from bellcrank.backend.arguments import At
 from bellcrank.emit.python.source import python_source
+from bellcrank.numeric.course import At
 from bellcrank.program import interpret
 from bellcrank.program.program import Program
 

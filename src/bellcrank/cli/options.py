@@ -5,8 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from typing import Any
 
-from bellcrank.run.integrate import ADAPTIVE
-from bellcrank.run.values import METHODS
+from bellcrank.numeric.methods import ADAPTIVE, METHODS
 
 
 def model_options(parser: ArgumentParser) -> None:
@@ -36,7 +35,7 @@ def value_options(parser: ArgumentParser) -> None:
 
 def run_options(parser: ArgumentParser, of: str = "the run", fixed: bool = False) -> None:
     """--t-end, --step, --method: what `run_settings` reads."""
-    words = ", ".join(m for m in METHODS if m not in ADAPTIVE)
+    words = ", ".join(METHODS)
     words += "" if fixed else f"; adaptive: {', '.join(ADAPTIVE)}"
     parser.add_argument("--t-end", type=float, metavar="S", help=f"end of {of} in s")
     parser.add_argument("--step", type=float, metavar="S", help="time step in s")

@@ -106,7 +106,7 @@ def run_figures(equations: bc.Equations, sim: Any, run: bc.Run, compiling: float
     settings = run.settings
     running = settings["seconds"]
     names = list(equations.outputs) or list(run)
-    fixed = settings["method"].lower() in ("rk2", "rk4", "euler")
+    fixed = settings["method"].lower() in METHODS
     return {
         **model_sizes(equations),
         "operations": equations.operation_count(),

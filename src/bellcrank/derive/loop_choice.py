@@ -20,13 +20,13 @@ from bellcrank.expr.table import Table
 from bellcrank.interface.interface import Interface, interface_of, key_of
 from bellcrank.kinematics.analysis import Analysis, Elimination
 from bellcrank.kinematics.dimensions import Quantities
+from bellcrank.numeric.null_space import fixed_ratio
+from bellcrank.numeric.projection import CannotClose, Closure, Scales
 from bellcrank.program.build import KeptCall, Parts, build_program
 from bellcrank.program.loops import Loops
-from bellcrank.program.null_space import fixed_ratio
-from bellcrank.program.statements import Call, Scales
+from bellcrank.program.statements import Call
 from bellcrank.run.closure import closure_of
 from bellcrank.run.inputs import as_signal
-from bellcrank.run.projection import CannotClose, Closure
 
 RANK = 1e-6  # a singular value below this share of the largest is none
 ACTING = 1e-12  # a scaled entry below this never acts

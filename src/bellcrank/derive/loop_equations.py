@@ -15,10 +15,10 @@ from bellcrank.kinematics.analysis import Analysis
 from bellcrank.kinematics.dimensions import Quantities
 from bellcrank.kinematics.eliminate import solve_rows
 from bellcrank.kinematics.rows import right_side
+from bellcrank.numeric.projection import Scales
 from bellcrank.program.idle import drop_idle_parameters
 from bellcrank.program.loops import Correction, Loops
 from bellcrank.program.optimise import optimise
-from bellcrank.program.statements import Scales
 
 
 def program_loops(analysis: Analysis, quantities: Quantities) -> Loops:

@@ -9,14 +9,15 @@ from dataclasses import replace
 import numpy as np
 
 from bellcrank.errors import BellcrankError, ModelWarning
-from bellcrank.export.model_setup import FIXED, Compile
+from bellcrank.export.model_setup import Compile
 from bellcrank.export.standalone.setup import Setup
+from bellcrank.numeric.methods import METHODS
 
 
 def with_stable_step(setup: Setup, compiled: Compile) -> Setup:
     """The setup with a step that is small enough, where the model has none because it asks for an adaptive method."""
     run = setup.interface.run
-    if run.step is not None or not run.method or run.method.lower() in FIXED:
+    if run.step is not None or not run.method or run.method.lower() in METHODS:
         return setup
     step = _stable_step(compiled)
     if step >= setup.step:

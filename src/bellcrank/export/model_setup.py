@@ -11,9 +11,9 @@ from bellcrank.export.standalone.setup import Keyed, Setup
 from bellcrank.files.parsfile import keyword_for
 from bellcrank.files.record import short_names
 from bellcrank.interface.interface import Quantity, key_of
+from bellcrank.numeric.methods import DEFAULT, METHODS
 from bellcrank.run.inputs import as_signal
 
-FIXED = ("rk2", "rk4", "euler")
 TAKEN = (
     "model",
     "program",
@@ -38,10 +38,10 @@ def setup_of(derived: Derived, compiled: Compile) -> Setup:
     interface = derived.interface
     run, notes = interface.run, list[str]()
     t_end = float(run.t_end) if run.t_end is not None else 1.0
-    method = (run.method or "rk4").lower()
-    if method not in FIXED:
-        notes.append(f"The model asks for the method {run.method}; programs have a fixed step, so rk4 is used.")
-        method = "rk4"
+    method = (run.method or DEFAULT).lower()
+    if method not in METHODS:
+        notes.append(f"The model asks for the method {run.method}; programs have a fixed step, so {DEFAULT} is used.")
+        method = DEFAULT
     taken: list[str] = []
     parameters = tuple(Keyed(_keyword(x, taken), x, x.default) for x in interface.parameters)
     bases = list(dict.fromkeys(x.base for x in interface.inputs))

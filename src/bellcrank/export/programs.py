@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
+from importlib.resources import files
 from pathlib import Path
 
-from bellcrank.backend import arguments
-from bellcrank.backend.c import NEAR
 from bellcrank.derive.derived import Derived
 from bellcrank.emit.c.source import Words, output_key
 from bellcrank.errors import BuildError, ModelError, did_you_mean
@@ -18,30 +16,16 @@ from bellcrank.export.standalone.fortran import fortran_program
 from bellcrank.export.standalone.python import python_program
 from bellcrank.export.standalone.setup import Setup
 from bellcrank.interface.interface import Interface
-from bellcrank.program import null_space
 from bellcrank.program.program import Program
-from bellcrank.run import branch, integrate, projection
 
 Writer = Callable[[Program, Setup, Words], dict[str, str]]
 
 
 def _python(program: Program, setup: Setup, words: Words) -> dict[str, str]:
-    """A program in Python takes integrators and what keeps loops closed from the package as they stand."""
-    parts = [integrate, arguments] if program.loops is None else [integrate, arguments, null_space, projection, branch]
-    texts = {f"{part.__name__.rpartition('.')[2]}.py": _alone(inspect.getsource(part)) for part in parts}
-    return python_program(program, setup, words) | texts
-
-
-def _alone(source: str) -> str:
-    """A module that imports the others from its own folder."""
-    for old, new in (
-        ("from bellcrank.program.null_space import", "from null_space import"),
-        ("from bellcrank.run.projection import", "from projection import"),
-        ("from bellcrank.program.program import Scales\n", ""),  # a name in annotations only
-        ("from bellcrank.backend.c import NEAR\n", f"NEAR = {NEAR}\n"),
-    ):
-        source = source.replace(old, new)
-    return source
+    """A program in Python takes along what computes here, as it stands."""
+    folder = files("bellcrank.numeric")
+    texts = {f"numeric/{f.name}": f.read_text("utf-8") for f in folder.iterdir() if f.name.endswith(".py")}
+    return python_program(program, setup, words) | dict(sorted(texts.items()))
 
 
 LANGUAGES: dict[str, Writer] = {"c": c_program, "fortran": fortran_program, "python": _python}
@@ -58,15 +42,16 @@ def write_program(derived: Derived, compiled: Compile, language: str, directory:
         near = did_you_mean(str(language), LANGUAGES)
         raise ModelError(f"language {language!r} is not known; it is one of {known}.{near}", derived.name)
     setup = with_stable_step(setup_of(derived, compiled), compiled)
-    files = LANGUAGES[language](derived.program, setup, words_of(derived.interface))
+    written = LANGUAGES[language](derived.program, setup, words_of(derived.interface))
     folder = Path(directory)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for name, text in files.items():
+        for name, text in written.items():
+            (folder / name).parent.mkdir(exist_ok=True)
             (folder / name).write_text(text, encoding="utf-8", newline="\n")
     except OSError as error:
         raise BuildError(f"cannot write to {folder}: {error.strerror or error}") from None
-    return folder / next(iter(files))
+    return folder / next(iter(written))
 
 
 def words_of(interface: Interface) -> Words:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from bellcrank.expr import ZERO
+from bellcrank.numeric.methods import METHODS
 from bellcrank.program.count import Count
 from bellcrank.program.loops import Loops
 from bellcrank.program.program import Program
 from bellcrank.program.statements import count_section
-
-EVALUATIONS = {"rk2": 2, "rk4": 4, "euler": 2}
 
 
 def step_count(program: Program, dae: str, usual: bool, method: str, regular: bool) -> Count:
@@ -16,7 +15,7 @@ def step_count(program: Program, dae: str, usual: bool, method: str, regular: bo
 
     `regular`: is the mass matrix regular? Then, with few constraints, systems are solved by multipliers, else on the null space.
     """
-    times, loops = EVALUATIONS[method], program.loops
+    times, loops = METHODS[method].evaluations, program.loops
     if usual or loops is None:
         corrections = times + 1 if dae == "minimal" else 1
         return _times(times, program.count) + _times(corrections, program.per_step)

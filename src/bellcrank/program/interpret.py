@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from bellcrank.expr import Expr, Symbol, evaluate
-from bellcrank.program.null_space import constrained_rates
+from bellcrank.numeric.null_space import constrained_rates
 from bellcrank.program.program import Program
 from bellcrank.program.statements import Assign, Call, Reduce, Section
 

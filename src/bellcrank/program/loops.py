@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bellcrank.expr import Expr, Symbol
-from bellcrank.program.statements import Scales
+from bellcrank.numeric.projection import Scales
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bellcrank.expr import Expr, Symbol, symbols
+from bellcrank.numeric.projection import Scales
 from bellcrank.program.count import Count, count_expression
 
 
@@ -35,22 +36,6 @@ class Solve:
     targets: tuple[Symbol, ...]
     matrix: tuple[tuple[Expr, ...], ...]
     right: tuple[Expr, ...]
-
-
-@dataclass(frozen=True)
-class Scales:
-    """What is usual for the rows of loops: ranks in regular positions, and numbers that bring J to entries of about one.
-
-    `usual` is the ratio of the last pivot of the scaled J to the first in a good position.
-    """
-
-    rank_g: int
-    rank_v: int
-    rows: tuple[float, ...]
-    columns: tuple[float, ...]
-    usual: float = 1.0
-    order: tuple[tuple[int, int], ...] = ()  # row and column of the pivots that the derivatives divide by ...
-    usual_order: float = 1.0  # ... and the ratio of the smallest to the largest entry of J in a good position
 
 
 @dataclass(frozen=True)

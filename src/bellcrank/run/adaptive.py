@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from bellcrank.backend.c import FINISHED, NOT_FINITE
-from bellcrank.run.branch import Keeper, Passage
+from bellcrank.numeric.branch import Keeper, Passage
+from bellcrank.numeric.projection import OPEN
 from bellcrank.run.events import Watch
-from bellcrank.run.projection import OPEN
 from bellcrank.run.stepping import NO_VALUE, Evaluation
 
 LOOKS = 4  # per step of the method, which may be long

@@ -11,7 +11,7 @@ import numpy as np
 from bellcrank.backend.c import Input
 from bellcrank.errors import ModelError, ModelWarning, did_you_mean
 from bellcrank.expr import Expr, Symbol, evaluate
-from bellcrank.run.projection import CannotClose, Closure
+from bellcrank.numeric.projection import CannotClose, Closure
 from bellcrank.run.values import finite, input_signals, parameter_values, state_lists
 
 if TYPE_CHECKING:

@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from bellcrank.backend.arguments import At
-from bellcrank.backend.c import NEAR, CModel, Input
+from bellcrank.backend.c import CModel, Input
 from bellcrank.backend.python import PythonModel
 from bellcrank.expr import Expr, Symbol, evaluate
-from bellcrank.run.branch import Keeper
-from bellcrank.run.projection import Closure, RegularCorrection, steadiness
+from bellcrank.numeric.branch import Keeper
+from bellcrank.numeric.course import At
+from bellcrank.numeric.projection import NEAR, Closure, RegularCorrection, steadiness
 
 
 def closure_of(model: PythonModel, p: Sequence[float], signals: Sequence[Input]) -> Closure | None:

@@ -15,13 +15,13 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from bellcrank.backend.arguments import At, Course, Part
 from bellcrank.backend.c import DAE_METHODS
 from bellcrank.errors import ModelError, did_you_mean
-from bellcrank.program.null_space import pivoted
-from bellcrank.program.statements import Scales
-from bellcrank.run.integrate import Rates
-from bellcrank.run.projection import CLOSED, Admitted
+from bellcrank.numeric.course import At, Course, Part
+from bellcrank.numeric.integrate import Rates, time_of
+from bellcrank.numeric.methods import METHODS
+from bellcrank.numeric.null_space import pivoted
+from bellcrank.numeric.projection import CLOSED, Admitted, Scales
 from bellcrank.run.stepping import Evaluation, PythonRun, Rows
 
 MINIMAL = "minimal"  # coordinates: dependent ones follow at every stage
@@ -30,10 +30,6 @@ BASES = ("index-1", "free fall")
 METRICS = ("cheapest", "mass")
 NEWTON = 10  # most iterations of a projection
 WITH_BASE = ("projection", "stabilised", "post")
-STAGES = {  # of half-explicit methods: how far each stage lies in the step, and the weights of the result
-    "rk2": ((0.0, 0.5), (0.0, 1.0)),
-    "rk4": ((0.0, 0.5, 0.5, 1.0), (1 / 6, 1 / 3, 1 / 3, 1 / 6)),
-}
 
 
 @dataclass(frozen=True)
@@ -231,17 +227,17 @@ class DaeEvaluation(Evaluation):
     def half_explicit(self, method: str, part: Part, y: np.ndarray) -> np.ndarray:
         """A step whose multipliers let the speeds of each following stage satisfy the constraints."""
         r, n_q, h = self.redundant, self.n_q, part.h
-        places, weights = STAGES[method]
-        times = {0.0: part.t, 0.5: part.middle, 1.0: part.before}
+        places, weights = METHODS[method].nodes, METHODS[method].result.shares
+        times = [time_of(place, (part.t, part.middle, part.before), h) for place in places]
         q, u = y[:n_q], y[n_q:]
         total_q, total_u, state = q.copy(), u.copy(), y
         for i, weight in enumerate(weights):
-            n = r.numbers(self.at(times[places[i]], state))
+            n = r.numbers(self.at(times[i], state))
             total_q += h * weight * n.qd
             last = i == len(weights) - 1
             reach = weight if last else places[i + 1]
             next_q, base = (total_q, total_u) if last else (q + h * reach * n.qd, u)
-            at = self.at(part.before if last else times[places[i + 1]], np.concatenate([next_q, base]))
+            at = self.at(part.before if last else times[i + 1], np.concatenate([next_q, base]))
             v, J = r.rows(at)
             ud = r.solve(n, n.f, -v / (h * reach), J)
             total_u += h * weight * ud

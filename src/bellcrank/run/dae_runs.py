@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bellcrank.backend.arguments import At, Course
 from bellcrank.backend.c import CModel, DaeCRun, Input
 from bellcrank.backend.python import PythonModel
 from bellcrank.errors import ModelError
+from bellcrank.numeric.course import At, Course
+from bellcrank.numeric.methods import ADAPTIVE, HALF_EXPLICIT, one_of
 from bellcrank.program.program import Program
-from bellcrank.run.dae_methods import MINIMAL, STAGES, Dae, DaeEvaluation, DaeRun, Redundant, within_dae_step
+from bellcrank.run.dae_methods import MINIMAL, Dae, DaeEvaluation, DaeRun, Redundant, within_dae_step
 from bellcrank.run.events import Watch
 from bellcrank.run.inputs import breaks_of
-from bellcrank.run.integrate import ADAPTIVE
 from bellcrank.run.prepare import Trip
 from bellcrank.run.result import Residuals
 from bellcrank.run.stepping import Evaluation, Rows, Stepper
@@ -38,9 +38,9 @@ def check_dae(dae: Dae, plan: Plan, equations: Equations) -> None:
             f"dae={dae.method!r} is for position constraints and loops, and for constraints='multipliers'; this model keeps its constraints by itself"
         )
     if plan.method in ADAPTIVE:
-        problems.append(f"dae={dae.method!r} needs a fixed step: method rk2, rk4 or euler, not {plan.method}")
-    if dae.method == "half-explicit" and plan.method not in STAGES:
-        problems.append(f"dae='half-explicit' is available for {', '.join(STAGES)}, not for {plan.method}")
+        problems.append(f"dae={dae.method!r} needs a fixed step: method {one_of()}, not {plan.method}")
+    if dae.method == "half-explicit" and plan.method not in HALF_EXPLICIT:
+        problems.append(f"dae='half-explicit' is available for {', '.join(HALF_EXPLICIT)}, not for {plan.method}")
     if any(getattr(r, "memory", None) for r in program.routines):
         problems.append(f"dae={dae.method!r} cannot be used with external routines that remember")
     if problems:

@@ -18,7 +18,7 @@ from bellcrank.backend.c import FINISHED
 from bellcrank.errors import ModelError, RunError, did_you_mean
 from bellcrank.expr.text import Syntax, evaluate_syntax, parse
 from bellcrank.model.formula import show
-from bellcrank.run.branch import Passage
+from bellcrank.numeric.branch import Passage
 from bellcrank.run.stepping import Rows, Stepper
 
 Condition = Callable[[np.ndarray], np.ndarray]

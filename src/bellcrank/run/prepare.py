@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bellcrank.backend.arguments import Course
 from bellcrank.backend.c import CModel, CRun
+from bellcrank.numeric.course import Course
+from bellcrank.numeric.methods import ADAPTIVE
 from bellcrank.run.adaptive import AdaptiveRun
 from bellcrank.run.events import Watch, Within
 from bellcrank.run.inputs import breaks_of
-from bellcrank.run.integrate import ADAPTIVE
 from bellcrank.run.memory import Memory, Remembered
 from bellcrank.run.stepping import Evaluation, PythonRun, Rows, Stepper, within_step
 from bellcrank.run.values import Plan

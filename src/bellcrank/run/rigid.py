@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bellcrank.backend.arguments import Course
 from bellcrank.backend.c import CModel, RigidCRun
 from bellcrank.emit.c.rigid import RigidWheel
 from bellcrank.errors import ModelError, ModelWarning, RunError
 from bellcrank.model.contact import INPUTS, OUTPUTS, RigidContact
+from bellcrank.numeric.course import Course
+from bellcrank.numeric.methods import EXPLICIT
 from bellcrank.run.events import Event
 from bellcrank.run.inputs import breaks_of
-from bellcrank.run.integrate import FIXED
 from bellcrank.run.prepare import Trip
 from bellcrank.run.rigid_wheels import RigidRun, Wheel, within_rigid_step
 from bellcrank.run.stepping import Rows
@@ -56,8 +56,8 @@ def check_rigid(sim: Simulation, plan: Plan, usual: bool) -> None:
         problems.append("rigid wheels in a model with closed loops or multipliers are not available; use a tyre")
     elif not usual:
         problems.append("dae= is for models with closed loops, in which rigid wheels are not available; use a tyre")
-    if plan.method not in FIXED:
-        problems.append(f"method={plan.method!r}: rigid wheels run with {' or '.join(map(repr, FIXED))}")
+    if plan.method not in EXPLICIT:
+        problems.append(f"method={plan.method!r}: rigid wheels run with {' or '.join(map(repr, EXPLICIT))}")
     if any(getattr(r, "memory", None) for r in sim.program.routines):
         problems.append("external routines that remember cannot be used with rigid wheels")
     if problems:

@@ -19,10 +19,10 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.backend.arguments import Course, Part
 from bellcrank.backend.c import FINISHED, NOT_FINITE
+from bellcrank.numeric.course import Course, Part
+from bellcrank.numeric.integrate import advance_by
 from bellcrank.run.events import Event, Watch
-from bellcrank.run.integrate import FIXED
 from bellcrank.run.stepping import NO_VALUE, Evaluation, Rows
 
 TOUCH = 1e-11  # length by which a wheel may be in ground that it rolls on
@@ -80,7 +80,7 @@ class RigidRun:
         self.t = 0.0
         self.modes: list[Any] = []  # of the wheels at every recorded step
         self.passages: list[Any] = []
-        self._advance = FIXED[course.method]
+        self._advance = advance_by(course.method, evaluation.n_q)
 
     @property
     def time(self) -> float:

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bellcrank.run.integrate import FIXED, Rates, semi_implicit
+from bellcrank.numeric.integrate import Rates, advance_by
+from bellcrank.numeric.methods import METHODS
 
 GROWTH = 10.0  # of errors in a whole run, against the motion itself, from which on a step is looked at
 PROOF = 5.0  # times that a small push has to grow
@@ -48,11 +49,12 @@ def slopes(rates: Rates, t: float, y: np.ndarray) -> np.ndarray:
 def growths(A: np.ndarray, h: float, method: str, n_q: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Eigenvalues of A, by how much the method makes their modes grow in a step, and the modes."""
     values, modes = np.linalg.eig(A)
-    if method in FIXED:
+    advance = advance_by(method, n_q)
+    if not METHODS[method].semi_implicit:
         z = h * values
-        R = 1 + z + z**2 / 2 if method == "rk2" else 1 + z + z**2 / 2 + z**3 / 6 + z**4 / 24
+        R = sum(z**k * x.numerator / x.denominator for k, x in enumerate(METHODS[method].growth))
         return values, np.abs(R), modes
-    step = np.array([semi_implicit(n_q)(lambda _, y: A @ y, (0, 0, 0), e, h, A @ e) for e in np.eye(len(A))]).T
+    step = np.array([advance(lambda _, y: A @ y, (0, 0, 0), e, h, A @ e) for e in np.eye(len(A))]).T
     # a mode of the step belongs to the motion that it is nearest to; the slow ones, which are followed well, choose first
     left = list(np.linalg.eigvals(step))
     found = np.empty(len(values))
@@ -99,7 +101,7 @@ def is_confirmed(rates: Rates, found: Alarm, y: np.ndarray, h: float, method: st
     """Does a small push along the mode grow in some steps of the method, more than the motion itself lets it grow?"""
     push = found.mode.real / (np.abs(found.mode.real).max() or 1.0) * 1e-7 * max(1.0, float(np.abs(y).max()))
     count = min(MOST_STEPS, math.ceil(math.log(2 * PROOF) / max(math.log(found.growth), 1e-9)))
-    one = semi_implicit(n_q) if method not in FIXED else FIXED[method]
+    one = advance_by(method, n_q)
     pushed, usual = y + push, y
     with np.errstate(all="ignore"):
         for i in range(count):

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bellcrank.model.records import External
+from bellcrank.numeric.methods import ADAPTIVE
 from bellcrank.run.diagnose import changes_of_loads
-from bellcrank.run.integrate import ADAPTIVE
 from bellcrank.run.stability import sentence, too_large
 from bellcrank.run.stepping import NO_VALUE, Evaluation
 from bellcrank.run.values import Plan

@@ -14,11 +14,12 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from bellcrank.backend.arguments import At, Course, Part
 from bellcrank.backend.c import FINISHED, NOT_CLOSED, NOT_FINITE, Input, not_closed
-from bellcrank.run.branch import HALVINGS, NEAR, WATCHED, Keeper, Passage
-from bellcrank.run.integrate import FIXED, Advance, Rates, Times, semi_implicit
-from bellcrank.run.projection import Admitted
+from bellcrank.numeric.branch import HALVINGS, Keeper, Passage
+from bellcrank.numeric.course import At, Course, Part
+from bellcrank.numeric.integrate import Rates, Times, advance_by
+from bellcrank.numeric.methods import METHODS
+from bellcrank.numeric.projection import NEAR, WATCHED, Admitted
 
 NO_VALUE = (OverflowError, ValueError, ZeroDivisionError)  # of Python's arithmetic, where C has inf or nan
 Rows = Callable[[float], np.ndarray]  # the row at a time
@@ -103,10 +104,6 @@ class Evaluation:
             self.set_live(0)
 
 
-def method_of(course: Course, n_q: int) -> Advance:
-    return semi_implicit(n_q) if course.method == "euler" else FIXED[course.method]
-
-
 class PythonRun:
     """A run with a fixed step, driven by Python."""
 
@@ -117,7 +114,7 @@ class PythonRun:
         self.reached = 0
         self.status = FINISHED
         self.problem = ""
-        self._advance = method_of(course, evaluation.n_q)
+        self._advance = advance_by(course.method, evaluation.n_q)
         self.rates = np.empty(0)
 
     def advance(self, last: int) -> np.ndarray:
@@ -158,7 +155,7 @@ class PythonRun:
         """Takes step i; False if it cannot be taken."""
         e = self.evaluation
         # AUTOSIM's rk2 calls external routines at the middle of a step as it does at its end
-        inner = e.settled if self.course.method == "rk2" else e.rates
+        inner = e.settled if METHODS[self.course.method].remembers else e.rates
         for part in self.course.parts(i):
             with np.errstate(all="ignore"):
                 new, admitted = self.moved(part, inner)

@@ -14,13 +14,14 @@ from bellcrank.backend.c import Input
 from bellcrank.errors import ModelError, ModelWarning, did_you_mean, mapping
 from bellcrank.expr import Expr, evaluate
 from bellcrank.expr.show import text
+from bellcrank.numeric.methods import ADAPTIVE, DEFAULT
+from bellcrank.numeric.methods import METHODS as FIXED
 from bellcrank.run.inputs import as_input, as_signal, check_covers, differentiated
-from bellcrank.run.integrate import ADAPTIVE, FIXED
 
 if TYPE_CHECKING:
     from bellcrank.api.equations import Equations
 
-METHODS = (*FIXED, "euler", *ADAPTIVE)
+METHODS = (*FIXED, *ADAPTIVE)
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,7 @@ def run_plan(
     r, name = equations.analysis.mechanism.description.run, equations.name
     t_end = positive(t_end if t_end is not None else r.t_end if r.t_end is not None else 1.0, "t_end")
     step = positive(step if step is not None else r.step if r.step is not None else t_end / 1000, "step")
-    method = method_name(method or r.method or "rk4", name)
+    method = method_name(method or r.method or DEFAULT, name)
     every = output_every if output_every is not None else r.output_every if r.output_every is not None else 1
     if not isinstance(every, int | np.integer) or isinstance(every, bool) or every < 1:
         raise ModelError(f"output_every={every!r} must be a whole number of at least 1", name)

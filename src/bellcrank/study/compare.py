@@ -16,7 +16,8 @@ from bellcrank.api.equations import Equations
 from bellcrank.api.simulation import Simulation
 from bellcrank.api.system import System
 from bellcrank.errors import ModelError, ModelWarning
-from bellcrank.program.dae_count import EVALUATIONS, step_count
+from bellcrank.numeric.methods import METHODS, one_of
+from bellcrank.program.dae_count import step_count
 from bellcrank.run.dae_methods import KNOWN, MINIMAL, WITH_BASE, Dae, as_dae
 from bellcrank.run.dae_runs import redundant_of
 from bellcrank.run.result import Run
@@ -130,10 +131,8 @@ def compare(
     if equations.program.loops is None:
         raise ModelError("there is nothing to compare: the model has no constraints", equations.name)
     plan = run_plan(equations, t_end, step, method, 1)
-    if plan.method not in EVALUATIONS:
-        raise ModelError(
-            f"methods are compared with a fixed step: rk2, rk4 or euler, not {plan.method}", equations.name
-        )
+    if plan.method not in METHODS:
+        raise ModelError(f"methods are compared with a fixed step: {one_of()}, not {plan.method}", equations.name)
     until = tuple(sorted(horizons or (plan.t_end / 100, plan.t_end / 10, plan.t_end)))
     if not all(0 < x <= plan.t_end * (1 + 1e-12) for x in until):
         raise ModelError(f"horizons={list(until)} must lie between 0 and t_end={plan.t_end:g} s", equations.name)

@@ -21,14 +21,14 @@ import numpy as np
 from bellcrank.api.equations import Equations
 from bellcrank.api.simulation import Simulation
 from bellcrank.api.system import System
-from bellcrank.backend.arguments import At
 from bellcrank.errors import ModelError, ModelWarning, RunError
 from bellcrank.model.formula import show, to_syntax
 from bellcrank.model.records import External
+from bellcrank.numeric.course import At
+from bellcrank.numeric.projection import CannotClose
 from bellcrank.run.assembly import initial_state
 from bellcrank.run.closure import rates_near_singular
 from bellcrank.run.inputs import Signal
-from bellcrank.run.projection import CannotClose
 from bellcrank.verify.bodies import Machine
 from bellcrank.verify.formulas import CannotEvaluate, Values
 from bellcrank.verify.jets import NoDerivative, value

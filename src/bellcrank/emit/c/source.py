@@ -14,6 +14,7 @@ from math import ceil
 from typing import ClassVar, TypeVar
 
 from bellcrank.emit.c import job
+from bellcrank.emit.c.methods import half_explicit_tables, method_cases, method_names
 from bellcrank.emit.c.printer import CPrinter, external_calls
 from bellcrank.emit.c.tables import table_functions
 from bellcrank.emit.names import comment, safe_names
@@ -22,11 +23,12 @@ from bellcrank.emit.schedule import BEST, Options, Schedule, schedule
 from bellcrank.emit.steps import Angles, Step, step_expressions, step_targets, symbols_in
 from bellcrank.expr import ZERO, Expr, Func, Symbol, postorder
 from bellcrank.expr.table import Table
+from bellcrank.numeric.projection import Scales
 from bellcrank.program.functions import Function
 from bellcrank.program.lookup import routine_source
 from bellcrank.program.loops import Loops
 from bellcrank.program.program import Program
-from bellcrank.program.statements import Assign, Call, Reduce, Scales, Section, Solve
+from bellcrank.program.statements import Assign, Call, Reduce, Section, Solve
 
 LONGEST = 500  # statements in one function of several; twice as many may stay in one
 TIME = Symbol("t", "time")
@@ -305,6 +307,7 @@ class _Source:
         text = self._with_kept(self._with_loops(template("run.c")))
         inputs = template("inputs.c") if self.program.given_inputs else ""
         setting = "    if (set_inputs(job, t, w))\n        return INPUT_FAILED;\n" if self.program.given_inputs else ""
+        text = text.replace("@METHODS@", method_names()).replace("@ADVANCE@", method_cases())
         return text.replace("@INPUTS@", f"\n{inputs}").replace("@SET@", setting)
 
     def _with_kept(self, text: str) -> str:
@@ -371,7 +374,10 @@ class _DaeSource(_Source):
         pieces = {
             **_DAE,
             "JOB": job.job_text(job.DAE),
-            "CLOSED": paired + _structure(self.program, self.program.loops) + template("dae.c"),
+            "CLOSED": paired
+            + _structure(self.program, self.program.loops)
+            + half_explicit_tables()
+            + template("dae.c"),
             "STEP": template("dae_step.c"),
         }
         for name, piece in pieces.items():

@@ -18,11 +18,12 @@ from bellcrank.emit.routines import external_name, fortran_interfaces, fortran_t
 from bellcrank.emit.steps import step_targets
 from bellcrank.expr import Expr, Func, Symbol, postorder
 from bellcrank.expr.table import Table
+from bellcrank.numeric.null_space import SINGULAR
+from bellcrank.numeric.projection import Scales
 from bellcrank.program.functions import Function
 from bellcrank.program.lookup import routine_source
-from bellcrank.program.null_space import SINGULAR
 from bellcrank.program.program import Program
-from bellcrank.program.statements import Assign, Reduce, Scales, Section, Solve, Statement, statement_expressions
+from bellcrank.program.statements import Assign, Reduce, Section, Solve, Statement, statement_expressions
 
 TIME = Symbol("t", "time")
 VALUES = ("start", "update", "entry", "echo")  # in Fortran with `_values`: entry is a word of the language

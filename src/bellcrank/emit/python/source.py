@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from bellcrank.emit.printer import ATOM, Piece, Printer
 from bellcrank.expr import Expr, Func, Symbol
-from bellcrank.program import null_space
+from bellcrank.numeric import null_space
 from bellcrank.program.functions import Function
 from bellcrank.program.program import Program
 from bellcrank.program.statements import Assign, Call, Reduce, Section, Solve, Statement

@@ -9,9 +9,9 @@ from bellcrank.emit.routines import fortran_file
 from bellcrank.export.standalone.loops import inertia_functions, row_names
 from bellcrank.export.standalone.setup import Keyed, Setup, input_files
 from bellcrank.export.standalone.text import about, filled, indented, require_language, template
+from bellcrank.numeric.methods import METHODS, one_of
 from bellcrank.program.program import Program
 
-METHODS = ("rk2", "rk4", "euler")
 KINDS = ("constant", "step", "ramp", "sine", "chirp", "pieces")
 
 
@@ -43,7 +43,10 @@ def _pieces(program: Program, setup: Setup) -> dict[str, str]:
         "T_END": repr(setup.t_end),
         "STEP": repr(setup.step),
         "EVERY": str(setup.every),
-        "METHOD": str(METHODS.index(setup.method)),
+        "METHOD_NAMES": ", ".join(map(c_string, METHODS)),
+        "METHOD_LIST": one_of(),
+        "N_METHODS": str(len(METHODS)),
+        "METHOD": str(list(METHODS).index(setup.method)),
         "MEMORY": str(memory),
         "STOPPED": "an external routine failed",
     }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from bellcrank.emit.c.source import Words
+from bellcrank.emit.fortran.methods import method_cases, method_names
 from bellcrank.emit.fortran.printer import fortran_string, wrapped
 from bellcrank.emit.fortran.source import fortran_source
 from bellcrank.emit.names import comment
@@ -12,10 +13,9 @@ from bellcrank.emit.routines import c_file
 from bellcrank.export.standalone.loops import inertia_functions, row_names
 from bellcrank.export.standalone.setup import Keyed, Setup, input_files
 from bellcrank.export.standalone.text import about, externals_of, filled, require_language, template
+from bellcrank.numeric.methods import METHODS, one_of
 from bellcrank.program.loops import Loops
 from bellcrank.program.program import Program
-
-METHODS = ("rk2", "rk4", "euler")
 
 
 def fortran_program(program: Program, setup: Setup, words: Words) -> dict[str, str]:
@@ -41,7 +41,10 @@ def _pieces(program: Program, setup: Setup) -> dict[str, str]:
         "T_END": _real(setup.t_end),
         "STEP": _real(setup.step),
         "EVERY": str(setup.every),
-        "METHOD": str(METHODS.index(setup.method) + 1),
+        "METHOD_NAMES": method_names(),
+        "METHOD_CASES": method_cases(),
+        "METHOD_LIST": one_of(),
+        "METHOD": str(list(METHODS).index(setup.method) + 1),
         "DESCRIBE": "\n".join(_describe(setup)) + "\n",
         **lengths,
     }

@@ -70,7 +70,7 @@ def _pieces(program: Program, setup: Setup) -> dict[str, str]:
             "POSITIONS": repr(program.loops.positions),
         }
         pieces |= {
-            "IMPORTS": "from projection import CannotClose, Closure, RegularCorrection\nfrom branch import Keeper\n",
+            "IMPORTS": "from numeric.branch import Keeper\nfrom numeric.projection import CannotClose, Closure, RegularCorrection, Scales\n",
             "LOOPS": filled(template("python_loops.txt"), loops),
             "ASSEMBLE": "    closure = closure_of(e)\n    y = assemble(closure, y)\n    e.keeper = keeper_of(e, closure, y)\n",
         }

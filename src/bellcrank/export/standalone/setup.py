@@ -13,6 +13,7 @@ import numpy as np
 
 from bellcrank.files.parsfile import parsfile_line
 from bellcrank.interface.interface import Interface, Quantity
+from bellcrank.numeric.methods import listing
 from bellcrank.run.inputs import Signal
 
 
@@ -102,7 +103,7 @@ def default_input(setup: Setup) -> str:
         parsfile_line("STOPT", number(setup.t_end), "s", "end of the run"),
         parsfile_line("STEP", number(setup.step), "s", "time step"),
         parsfile_line("IPRINT", str(setup.every), "", "steps from one output to the next"),
-        parsfile_line("METHOD", setup.method, "", "rk4, rk2 (midpoint rule) or euler (semi-implicit)"),
+        parsfile_line("METHOD", setup.method, "", listing()),
         "",
         "* parameters",
     ]

@@ -419,21 +419,24 @@ static int look(Job *job, double t, double *w)
     return FINISHED;
 }
 
+static double stage_time(double place, double h, double t, double middle, double end)
+{
+    return place == 0.0 ? t : place == 0.5 ? middle : place == 1.0 ? end : t + place*h;
+}
+
 /* A half-explicit step: multipliers let the speeds of each following stage satisfy the constraints. */
 static int half_explicit(Job *job, double h, double t, double middle, double end, const double *y, double *next, double *w)
 {
-    static const double PLACE_2[] = {0.0, 0.5}, WEIGHT_2[] = {0.0, 1.0};
-    static const double PLACE_4[] = {0.0, 0.5, 0.5, 1.0}, WEIGHT_4[] = {1.0/6, 1.0/3, 1.0/3, 1.0/6};
-    const int stages = job->method == RK2 ? 2 : 4;
-    const double *place = job->method == RK2 ? PLACE_2 : PLACE_4, *weight = job->method == RK2 ? WEIGHT_2 : WEIGHT_4;
+    const int stages = HALF_STAGES[job->method];
+    const double *place = HALF_PLACES[job->method], *weight = HALF_WEIGHTS[job->method];
     double all[N_SYSTEM], rows[N_G*(1 + N_Q) + N_V*(1 + N_U)], state[N_S], after[N_S], x[N_U];
     double *v = rows + N_G*(1 + N_Q);
     memcpy(next, y, sizeof state);
     memcpy(state, y, sizeof state);
     for (int i = 0; i < stages; i++) {
         const int last = i == stages - 1;
-        const double now = place[i] == 0.0 ? t : place[i] == 0.5 ? middle : end;
-        const double then = last || place[i + 1] == 1.0 ? end : middle, reach = last ? weight[i] : place[i + 1];
+        const double now = stage_time(place[i], h, t, middle, end);
+        const double then = last ? end : stage_time(place[i + 1], h, t, middle, end), reach = last ? weight[i] : place[i + 1];
         int failed = look(job, now, w);
         if (failed)
             return failed;

@@ -1,7 +1,6 @@
 /* ---- a run: everything from the first step to the last happens here */
 
-enum { RK2, RK4, EULER };
-enum { FINISHED, NOT_FINITE, EXTERNAL_FAILED, INPUT_FAILED@STATUS@ };
+@METHODS@enum { FINISHED, NOT_FINITE, EXTERNAL_FAILED, INPUT_FAILED@STATUS@ };
 
 @JOB@@INPUTS@
 @DECLARED@/* Rates of the state y at a time; live: external routines may change what they remember. */
@@ -37,41 +36,7 @@ static int all_finite(const double *y)
 static int advance(Job *job, double h, double t, double middle, double end, const double *y, const double *k, double *next,
     double *w)
 {
-    double stage[N_S], k2[N_S], k3[N_S], k4[N_S];
-    int failed;
-    switch (job->method) {
-    case RK2:
-        for (int j = 0; j < N_S; j++)
-            stage[j] = y[j] + h/2*k[j];
-        failed = rates(job, 1, middle, stage, k2, w);
-        for (int j = 0; j < N_S; j++)
-            next[j] = y[j] + h*k2[j];
-        return failed;
-    case RK4:
-        for (int j = 0; j < N_S; j++)
-            stage[j] = y[j] + h/2*k[j];
-        if ((failed = rates(job, 0, middle, stage, k2, w)))
-            return failed;
-        for (int j = 0; j < N_S; j++)
-            stage[j] = y[j] + h/2*k2[j];
-        if ((failed = rates(job, 0, middle, stage, k3, w)))
-            return failed;
-        for (int j = 0; j < N_S; j++)
-            stage[j] = y[j] + h*k3[j];
-        failed = rates(job, 0, end, stage, k4, w);
-        for (int j = 0; j < N_S; j++)
-            next[j] = y[j] + h/6*(k[j] + 2*k2[j] + 2*k3[j] + k4[j]);
-        return failed;
-    default: /* EULER: speeds first, then coordinates with the new speeds */
-        memcpy(next, y, sizeof stage);
-        for (int j = N_Q; j < N_S; j++)
-            next[j] += h*k[j];
-        failed = rates(job, 0, t, next, k2, w);
-        for (int j = 0; j < N_Q; j++)
-            next[j] += h*k2[j];
-        return failed;
-    }
-}
+@ADVANCE@}
 
 @STEP@/* A step, or a part of one, from t to end. Stages at the end see inputs as they are at `before`, what follows as at `after`:
    the two differ where an input jumps. External routines remember at the end of the last part only. The state stays the

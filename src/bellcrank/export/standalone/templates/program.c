@@ -57,7 +57,7 @@ static struct {
     char title[512];
 } settings = {@T_END@, @STEP@, @EVERY@, @METHOD@, ERD, NULL, NULL, NULL, @TITLE_STRING@};
 
-static const char *const methods[] = {"rk2", "rk4", "euler"};
+static const char *const methods[] = {@METHOD_NAMES@};
 
 /* ---- what goes wrong is collected and told before anything runs */
 
@@ -206,12 +206,12 @@ static int read_setting(const char *keyword, const char *word, const char *path,
 {
     double value;
     if (same(keyword, "method")) {
-        for (int i = 0; i < 3; i++)
+        for (int i = 0; i < @N_METHODS@; i++)
             if (same(word, methods[i])) {
                 settings.method = i;
                 return 1;
             }
-        problem(path, line, "the method is rk2, rk4 or euler, found '%s'", word);
+        problem(path, line, "the method is @METHOD_LIST@, found '%s'", word);
         return 1;
     }
     if (!same(keyword, "stopt") && !same(keyword, "step") && !same(keyword, "iprint"))
@@ -618,7 +618,7 @@ static const char HELP[] =
     "  --echo FILE      everything as it was used, again a PARSFILE (default: @STEM@.echo)\n"
     "  --t-end S        end of the run in s, instead of STOPT of the file\n"
     "  --step S         time step in s, instead of STEP\n"
-    "  --method NAME    rk2, rk4 or euler, instead of METHOD\n"
+    "  --method NAME    @METHOD_LIST@, instead of METHOD\n"
     "  --every N        steps from one output to the next, instead of IPRINT\n"
     "  --binary         ERD file with 64-bit samples beside it\n"
     "  --classic        ERD file and echo in the layout of 1990: 32-bit samples beside it, 6 digits\n"

@@ -46,7 +46,7 @@
   character(len=*), parameter :: stem = @STEM_STRING@
   character(len=*), parameter :: model_title = &
     @TITLE_STRING@
-  character(len=5), parameter :: methods(3) = ["rk2  ", "rk4  ", "euler"]
+  @METHOD_NAMES@
   character(len=*), parameter :: removed = @REMOVED@ ! speeds that constraints determine: they cannot be given
 
   integer, parameter :: n_given = @N_GIVEN@, n_channels = @N_CHANNELS@
@@ -258,13 +258,13 @@ contains
     known = .true.
     select case (keyword)
     case ("method")
-      do i = 1, 3
+      do i = 1, size(methods)
         if (plain(word) == methods(i)) then
           method = i
           return
         end if
       end do
-      call problem(path, line, "the method is rk2, rk4 or euler, found '" // trim(word) // "'")
+      call problem(path, line, "the method is @METHOD_LIST@, found '" // trim(word) // "'")
     case ("stopt", "step", "iprint")
       value = 0
       call read_number(word, value, ok)
@@ -627,23 +627,7 @@ contains
   subroutine advance(h, start, middle, finish_time, y, k, next)
     real(dp), intent(in) :: h, start, middle, finish_time, y(n_s), k(n_s)
     real(dp), intent(out) :: next(n_s)
-    real(dp) :: k2(n_s), k3(n_s), k4(n_s)
-    select case (method)
-    case (1) ! rk2: the midpoint rule
-      call rates(.true., middle, y + h/2*k, k2)
-      next = y + h*k2
-    case (2) ! rk4
-      call rates(.false., middle, y + h/2*k, k2)
-      call rates(.false., middle, y + h/2*k2, k3)
-      call rates(.false., finish_time, y + h*k3, k4)
-      next = y + h/6*(k + 2*k2 + 2*k3 + k4)
-    case default ! semi-implicit Euler: speeds first, then coordinates with the new speeds
-      next = y
-      next(n_q + 1:) = next(n_q + 1:) + h*k(n_q + 1:)
-      call rates(.false., start, next, k2)
-      next(:n_q) = next(:n_q) + h*k2(:n_q)
-    end select
-  end subroutine advance
+@METHOD_CASES@  end subroutine advance
 
   ! The next part of a step that is cut where inputs jump or have a kink, and where it ends before a whole step is over.
   subroutine next_part(start, finish_time, to, seen, later)
@@ -771,7 +755,7 @@ contains
       "  --echo FILE      everything as it was used, again a PARSFILE (default: " // stem // ".echo)", &
       "  --t-end S        end of the run in s, instead of STOPT of the file", &
       "  --step S         time step in s, instead of STEP", &
-      "  --method NAME    rk2, rk4 or euler, instead of METHOD", &
+      "  --method NAME    @METHOD_LIST@, instead of METHOD", &
       "  --every N        steps from one output to the next, instead of IPRINT", &
       "  --binary         ERD file with 64-bit samples beside it", &
       "  --classic        ERD file and echo in the layout of 1990: 32-bit samples beside it, 6 digits", &

@@ -1,7 +1,8 @@
 """States of closed loops brought onto their constraints: assembly at the start, one small correction after every step.
 
-Position rows g(q, t) = 0 with slopes G, and all rows v = J u + b = 0 at the level of speeds. Corrections are the smallest ones
-in a metric of inertia, so no choice of dependent variables enters, and rows that follow from others do no harm.
+Position rows g(q, t) = 0 with slopes G, and all rows v = J u + b = 0 at the level of speeds. Corrections are the
+smallest ones in a metric of inertia, so no choice of dependent variables enters, and rows that follow from others do no
+harm.
 """
 
 from __future__ import annotations
@@ -11,15 +12,32 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from bellcrank.program.null_space import SINGULAR, fixed_ratio, pivoted
-from bellcrank.program.statements import Scales
+from .null_space import SINGULAR, fixed_ratio, pivoted
 
 CLOSED = 1e-13  # largest residual of a closed loop, in units of its equations
 TIGHT = 1e-15  # the same near a singular position, where residuals are magnified
 OPEN = 1e-9  # a residual that means that a loop is not closed
 SETTLED = 1e-7  # a correction of q below this leaves a residual of rounding only
+NEAR = 0.1  # ratio of pivots below which stages are corrected, too
 WATCHED = 0.3  # ratio of pivots below which a position is looked at with care
 ITERATIONS = 60
+
+
+@dataclass(frozen=True)
+class Scales:
+    """What is usual for the rows of loops: ranks in regular positions, and numbers that bring J to entries of about
+    one.
+
+    `usual` is the ratio of the last pivot of the scaled J to the first in a good position.
+    """
+
+    rank_g: int
+    rank_v: int
+    rows: tuple[float, ...]
+    columns: tuple[float, ...]
+    usual: float = 1.0
+    order: tuple[tuple[int, int], ...] = ()  # row and column of the pivots that the derivatives divide by ...
+    usual_order: float = 1.0  # ... and the ratio of the smallest to the largest entry of J in a good position
 
 
 class CannotClose(Exception):
@@ -32,7 +50,8 @@ class CannotClose(Exception):
 
 @dataclass(frozen=True)
 class Admitted:
-    """A state after correction: how far its coordinates were moved, what residual is left, and the ratio of pivots there."""
+    """A state after correction: how far its coordinates were moved, what residual is left, and the ratio of pivots
+    there."""
 
     q: np.ndarray
     u: np.ndarray
@@ -77,7 +96,8 @@ class RegularCorrection:
 
 @dataclass(frozen=True)
 class Closure:
-    """The constraints of a model as a function of time and state. `weights` of coordinates and speeds: inverse inertias."""
+    """The constraints of a model as a function of time and state. `weights` of coordinates and speeds: inverse
+    inertias."""
 
     names: Sequence[str]  # of the rows of v
     positions: Sequence[str]  # of the rows of g

@@ -1,8 +1,8 @@
 """Accelerations of a constrained system on the null space of its constraints, pivoted numerically.
 
 M u' = f + J' lambda with J u' = gamma: u' = T a + c, where J T = 0 and J c = gamma come from one elimination with full
-pivoting, and (T' M T) a = T' (f - M c). No inverse of M is needed, so links may be massless, and rows may repeat others.
-Generated Python contains the functions as they stand here.
+pivoting, and (T' M T) a = T' (f - M c). No inverse of M is needed, so links may be massless, and rows may repeat
+others. Generated Python contains the functions as they stand here.
 """
 
 # mypy: disable-error-code="no-untyped-def"
@@ -15,8 +15,8 @@ SINGULAR = 1e-4  # ratio of the last pivot to the first, below which a position 
 def pivoted(A, rank, usual):
     """Eliminates the rows of A (the last column is a right-hand side) in place, largest pivots first.
 
-    Returns the order of the columns, the number of rows used, and the ratio of the last pivot to the first, against its usual value. In a
-    singular position the rows whose pivots vanish are left out.
+    Returns the order of the columns, the number of rows used, and the ratio of the last pivot to the first, against its
+    usual value. In a singular position the rows whose pivots vanish are left out.
     """
     n = A.shape[1] - 1
     order = np.arange(n)
@@ -53,7 +53,8 @@ def fixed_ratio(A, order):
 
 
 def constrained_rates(M, f, J, gamma, rank, rows, columns, usual):
-    """u', then the ratio of pivots. M: rows of its lower triangle; `rank`: of J in regular positions; `rows` and `columns` scale J."""
+    """u', then the ratio of pivots. M: rows of its lower triangle; `rank`: of J in regular positions; `rows` and
+    `columns` scale J."""
     n = len(f)
     lower = np.array([[*row, *[0.0] * (n - len(row))] for row in M])
     M = lower + np.tril(lower, -1).T

@@ -1,9 +1,9 @@
 """Closed loops during a run: through singular positions without leaving the branch.
 
-In regular positions rates come from the fast program and the state is corrected once per step. Near a singular position (ratio of
-pivots below NEAR) they come from `singular_rates`, after the stage has been corrected as well; in it (below SINGULAR)
-accelerations are extrapolated from the steps before. A step that needs a large correction is halved.
-Compiled models have the same rules in C (`emit/c/runtime/projection.c`).
+In regular positions rates come from the fast program and the state is corrected once per step. Near a singular position
+(ratio of pivots below NEAR) they come from `singular_rates`, after the stage has been corrected as well; in it (below
+SINGULAR) accelerations are extrapolated from the steps before. A step that needs a large correction is halved. Compiled
+models have the same rules in C (`emit/c/runtime/projection.c`).
 """
 
 from __future__ import annotations
@@ -13,9 +13,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from bellcrank.backend.c import NEAR
-from bellcrank.program.null_space import SINGULAR
-from bellcrank.run.projection import OPEN, WATCHED, Admitted, Closure
+from .null_space import SINGULAR
+from .projection import NEAR, OPEN, WATCHED, Admitted, Closure
 
 HALVINGS = 10
 
@@ -54,7 +53,8 @@ class Keeper:
         return found[:-1]
 
     def closed_stage(self, t: float, y: np.ndarray) -> np.ndarray:
-        """The state whose dependent coordinates and speeds follow from the others; as it is where they cannot be found."""
+        """The state whose dependent coordinates and speeds follow from the others; as it is where they cannot be
+        found."""
         correction, n_q = self.closure.correction, self.closure.n_q
         state = None if correction is None else correction.admit(t, y[:n_q], y[n_q:])
         return y if state is None else np.concatenate([state.q, state.u])

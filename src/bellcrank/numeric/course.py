@@ -7,7 +7,8 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-# t, q, u, p, c, w: time, coordinates, speeds, parameters, constants that follow from them, inputs; all in equation units
+# t, q, u, p, c, w: time, coordinates, speeds, parameters, constants that follow from them, inputs; all in equation
+# units
 At = tuple[float, Sequence[float], Sequence[float], Sequence[float], Sequence[float], Sequence[float]]
 
 
@@ -15,8 +16,8 @@ At = tuple[float, Sequence[float], Sequence[float], Sequence[float], Sequence[fl
 class Course:
     """`total` steps of one length (s) with a fixed-step method; every n-th is recorded, and the last of all.
 
-    The last step ends at `t_end` (0: total * step), so it may be shorter. At `breaks`, times in order at which inputs jump or have
-    a kink, steps are split; those nearer than a billionth of a step to its end lie at it.
+    The last step ends at `t_end` (0: total * step), so it may be shorter. At `breaks`, times in order at which inputs
+    jump or have a kink, steps are split; those nearer than a billionth of a step to its end lie at it.
     """
 
     method: str
@@ -31,7 +32,8 @@ class Course:
         return self.t_end if i == self.total and self.t_end > 0 else i * self.step
 
     def parts(self, i: int, until: float = math.inf) -> Iterator[Part]:
-        """Step i in the parts it is taken in, as `run.c` does; the last one ends at `until` if that lies within the step."""
+        """Step i in the parts it is taken in, as `run.c` does; the last one ends at `until` if that lies within the
+        step."""
         h, near = self.step, 1e-9 * self.step
         t, end = (i - 1) * h, min(self.time(i), until)
         first = bisect_right(self.breaks, t + near)
@@ -58,8 +60,8 @@ class Course:
 
 @dataclass(frozen=True)
 class Part:
-    """A step, or a part of one, of length h from t to end. Inputs are read `before` a jump at its end, and `after` it for what
-    follows."""
+    """A step, or a part of one, of length h from t to end. Inputs are read `before` a jump at its end, and `after` it
+    for what follows."""
 
     h: float
     t: float

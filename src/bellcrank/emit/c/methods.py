@@ -1,0 +1,70 @@
+"""Steps of the fixed-step methods in C."""
+
+from __future__ import annotations
+
+from bellcrank.numeric.methods import METHODS, Method
+
+TIMES = {0.0: "t", 0.5: "middle", 1.0: "end"}  # of stages, in every language
+
+
+def stage_time(node: float) -> str:
+    return TIMES.get(node, f"t + {node!r}*h")
+
+
+def method_names() -> str:
+    """Their numbers."""
+    return f"enum {{ {', '.join(name.upper() for name in METHODS)} }};\n"
+
+
+def method_cases() -> str:
+    """The cases of `advance`, which goes from y with rates k to next."""
+    most = max(m.evaluations for m in METHODS.values())
+    lines = [f"    double stage[N_S], {', '.join(f'k{i}[N_S]' for i in range(2, most + 1))};"]
+    lines += ["    int failed = FINISHED;", "    switch (job->method) {"]
+    for m in METHODS.values():
+        lines += [f"    case {m.name.upper()}:{f' /* {m.words} */' if m.words else ''}"]
+        lines += _SEMI_IMPLICIT if m.semi_implicit else _explicit(m)
+    return "\n".join([*lines, "    }", "    return failed;", ""])
+
+
+def _explicit(m: Method) -> list[str]:
+    rates = ["k[j]", *(f"k{i}[j]" for i in range(2, m.evaluations + 1))]
+    lines = []
+    for i, s in enumerate(m.stages, 2):
+        call = f"failed = rates(job, {int(m.remembers)}, {stage_time(s.node)}, stage, k{i}, w)"
+        lines += _each(f"stage[j] = y[j] + {s.sum.text(rates)};")
+        lines += (
+            [f"        {call};"] if i == m.evaluations else [f"        if (({call}))", "            return failed;"]
+        )
+    return [*lines, *_each(f"next[j] = y[j] + {m.result.text(rates)};"), "        break;"]
+
+
+def _each(statement: str) -> list[str]:
+    return ["        for (int j = 0; j < N_S; j++)", f"            {statement}"]
+
+
+_SEMI_IMPLICIT = [
+    "        memcpy(next, y, sizeof stage);",
+    "        for (int j = N_Q; j < N_S; j++)",
+    "            next[j] += h*k[j];",
+    "        failed = rates(job, 0, t, next, k2, w);",
+    "        for (int j = 0; j < N_Q; j++)",
+    "            next[j] += h*k2[j];",
+    "        break;",
+]
+
+
+def half_explicit_tables() -> str:
+    """Places of the stages of half-explicit methods and weights of the result; other methods have none."""
+    most = max(m.evaluations for m in METHODS.values())
+    listed = [m if m.is_chain else None for m in METHODS.values()]
+    counts = ", ".join(str(m.evaluations if m else 0) for m in listed)
+    tables = {
+        "HALF_PLACES": [m.nodes if m else (0.0,) for m in listed],
+        "HALF_WEIGHTS": [m.result.shares if m else (0.0,) for m in listed],
+    }
+    lines = [f"static const int HALF_STAGES[] = {{{counts}}};"]
+    for name, rows in tables.items():
+        shown = ", ".join(f"{{{', '.join(map(repr, row))}}}" for row in rows)
+        lines.append(f"static const double {name}[][{most}] = {{{shown}}};")
+    return "\n".join([*lines, ""])

@@ -1,0 +1,46 @@
+"""Steps of the fixed-step methods in Fortran."""
+
+from __future__ import annotations
+
+from bellcrank.numeric.methods import METHODS, Method
+
+TIMES = {0.0: "start", 0.5: "middle", 1.0: "finish_time"}
+
+
+def stage_time(node: float) -> str:
+    return TIMES.get(node, f"start + {node!r}_dp*h")
+
+
+def method_names() -> str:
+    """Their names as an array."""
+    width = max(map(len, METHODS))
+    shown = ", ".join(f'"{name:{width}}"' for name in METHODS)
+    return f"character(len={width}), parameter :: methods({len(METHODS)}) = [{shown}]"
+
+
+def method_cases() -> str:
+    """The cases of `advance`, which goes from y with rates k to next."""
+    most = max(m.evaluations for m in METHODS.values())
+    lines = [f"    real(dp) :: {', '.join(f'k{i}(n_s)' for i in range(2, most + 1))}", "    select case (method)"]
+    for number, m in enumerate(METHODS.values(), 1):
+        lines.append(f"    case ({number}) ! {m.name}{f': {m.words}' if m.words else ''}")
+        lines += _SEMI_IMPLICIT if m.semi_implicit else _explicit(m)
+    return "\n".join([*lines, "    end select", ""])
+
+
+def _explicit(m: Method) -> list[str]:
+    rates = ["k", *(f"k{i}" for i in range(2, m.evaluations + 1))]
+    alive = ".true." if m.remembers else ".false."
+    lines = [
+        f"      call rates({alive}, {stage_time(s.node)}, y + {s.sum.text(rates)}, k{i})"
+        for i, s in enumerate(m.stages, 2)
+    ]
+    return [*lines, f"      next = y + {m.result.text(rates)}"]
+
+
+_SEMI_IMPLICIT = [
+    "      next = y",
+    "      next(n_q + 1:) = next(n_q + 1:) + h*k(n_q + 1:)",
+    "      call rates(.false., start, next, k2)",
+    "      next(:n_q) = next(:n_q) + h*k2(:n_q)",
+]

@@ -1,0 +1,44 @@
+"""Steps of the fixed-step methods over one state array, or over several that are integrated together.
+
+A step is advance(f, times, y, h, k) -> y_new: times are those of the start, the middle and the end of the step, k =
+f(start, y) is known. Compiled models have the same loops in C.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from .methods import METHODS
+
+Rates = Callable[[float, np.ndarray], np.ndarray]
+Times = tuple[float, float, float]
+Advance = Callable[[Rates, Times, np.ndarray, float, np.ndarray], np.ndarray]
+
+
+def advance_by(name: str, n_q: int) -> Advance:
+    """The step of a method; n_q coordinates stand before the speeds."""
+    method = METHODS[name]
+
+    def advance(f: Rates, times: Times, y: np.ndarray, h: float, k: np.ndarray) -> np.ndarray:
+        rates = [k]
+        for stage in method.stages:
+            rates.append(f(time_of(stage.node, times, h), y + stage.sum.of(h, rates)))
+        new: np.ndarray = y + method.result.of(h, rates)
+        return new
+
+    def semi_implicit(f: Rates, times: Times, y: np.ndarray, h: float, k: np.ndarray) -> np.ndarray:
+        """Speeds first, then coordinates with the new speeds."""
+        new = y.copy()
+        new[n_q:] += h * k[n_q:]
+        new[:n_q] += h * f(times[0], new)[:n_q]
+        return new
+
+    return semi_implicit if method.semi_implicit else advance
+
+
+def time_of(node: float, times: Times, h: float) -> float:
+    """The time of a stage."""
+    known = {0.0: times[0], 0.5: times[1], 1.0: times[2]}
+    return known[node] if node in known else times[0] + node * h

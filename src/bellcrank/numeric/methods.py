@@ -1,0 +1,135 @@
+"""Integrators with a fixed step as data: a record here is all that C, Fortran, Python and every listing know of one.
+
+Explicit methods are Runge-Kutta tableaux (Hairer, Norsett & Wanner, Solving Ordinary Differential Equations I, 1993,
+section II.1). rk2 is AUTOSIM's midpoint rule (Sayers 1990, Appendix B).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Sum:
+    """h/by*(w1*k1 + w2*k2 + ...) with the rates k of the stages so far: in this order, in every language."""
+
+    weights: tuple[int | float, ...]
+    by: int = 1
+
+    @property
+    def terms(self) -> list[tuple[int, int | float]]:
+        """Number of the stage, and weight, of what is not zero."""
+        return [(i, w) for i, w in enumerate(self.weights) if w]
+
+    @property
+    def shares(self) -> tuple[float, ...]:
+        return tuple(w / self.by for w in self.weights)
+
+    def of(self, h: float, rates: Sequence[Any]) -> Any:
+        """Its value, for numbers and arrays."""
+        added = [rates[i] if w == 1 else w * rates[i] for i, w in self.terms]
+        total = added[0]
+        for term in added[1:]:
+            total = total + term
+        return (h if self.by == 1 else h / self.by) * total
+
+    def text(self, rates: Sequence[str]) -> str:
+        """The same in C and Fortran."""
+        added = [rates[i] if w == 1 else f"{w!r}*{rates[i]}" for i, w in self.terms]
+        shown = added[0] if len(added) == 1 and self.terms[0][1] == 1 else f"({' + '.join(added)})"
+        return f"{'h' if self.by == 1 else f'h/{self.by}'}*{shown}"
+
+
+@dataclass(frozen=True)
+class Stage:
+    """Rates within a step: `node` of 0 is its start, 1 its end; the state there is that of the start and a sum of rates
+    before."""
+
+    node: float
+    sum: Sum
+
+
+@dataclass(frozen=True)
+class Method:
+    """An integrator. Its first stage is the start of the step, whose rates are known; `stages` are the others.
+
+    `remembers`: may external routines change what they remember at all stages, instead of at the end of a step alone?
+    `semi_implicit`: speeds first, then coordinates with the new speeds; there are no stages then.
+    """
+
+    name: str
+    words: str  # what it is, for listings; "" if the name says it
+    order: int
+    stages: tuple[Stage, ...]
+    result: Sum
+    remembers: bool = False
+    semi_implicit: bool = False
+
+    @property
+    def evaluations(self) -> int:
+        """Of rates in a step."""
+        return 2 if self.semi_implicit else 1 + len(self.stages)
+
+    @property
+    def nodes(self) -> tuple[float, ...]:
+        return (0.0, *(s.node for s in self.stages))
+
+    @property
+    def is_chain(self) -> bool:
+        """Does every stage follow from the rates of the one before alone, as half-explicit methods need it?"""
+        return not self.semi_implicit and all(
+            s.sum.terms[0][0] == i and s.sum.shares[i] == s.node for i, s in enumerate(self.stages)
+        )
+
+    @property
+    def growth(self) -> tuple[Fraction, ...]:
+        """Coefficients of R(z), by which a mode y' = s y grows in a step with z = h s: the limit of stability is |R| =
+        1."""
+        powers = [[Fraction(1)]]  # the rates of the stages as polynomials in z, by h
+        for s in self.stages:
+            powers.append(_shifted(s.sum, powers))
+        return tuple(_shifted(self.result, powers))
+
+
+def _shifted(total: Sum, powers: Sequence[Sequence[Fraction]]) -> list[Fraction]:
+    found = [Fraction(1)] + [Fraction(0)] * max(len(powers[i]) for i, _ in total.terms)
+    for i, w in total.terms:
+        for k, x in enumerate(powers[i]):
+            found[k + 1] += Fraction(w) / total.by * x
+    return found
+
+
+DEFAULT = "rk4"
+METHODS = {
+    m.name: m
+    for m in (
+        Method("rk2", "midpoint rule", 2, (Stage(1 / 2, Sum((1,), 2)),), Sum((0, 1)), remembers=True),
+        Method(
+            "rk4",
+            "",
+            4,
+            (Stage(1 / 2, Sum((1,), 2)), Stage(1 / 2, Sum((0, 1), 2)), Stage(1.0, Sum((0, 0, 1)))),
+            Sum((1, 2, 2, 1), 6),
+        ),
+        Method("heun", "trapezoidal rule", 2, (Stage(1.0, Sum((1,))),), Sum((1, 1), 2)),
+        Method("euler", "semi-implicit", 1, (), Sum((1,)), semi_implicit=True),
+    )
+}
+ADAPTIVE = ("RK45", "RK23", "DOP853", "Radau", "BDF", "LSODA")  # of SciPy
+EXPLICIT = tuple(name for name, m in METHODS.items() if not m.semi_implicit)
+HALF_EXPLICIT = tuple(name for name, m in METHODS.items() if m.is_chain)
+
+
+def one_of(names: Iterable[str] = METHODS) -> str:
+    """rk2, rk4 or euler, for sentences."""
+    *first, last = names
+    return f"{', '.join(first)} or {last}" if first else last
+
+
+def listing() -> str:
+    """All of them with what they are, the usual one first."""
+    names = sorted(METHODS, key=lambda name: name != DEFAULT)
+    return one_of(f"{name} ({METHODS[name].words})" if METHODS[name].words else name for name in names)
