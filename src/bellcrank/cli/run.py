@@ -30,6 +30,7 @@ from bellcrank.cli.text import heading, model_sizes, number, operations_text, pl
 from bellcrank.export.model_setup import setup_of
 from bellcrank.export.parameter_files import write_echo
 from bellcrank.files.choose import FORMATS
+from bellcrank.numeric.methods import METHODS
 from bellcrank.run.dae_methods import KNOWN
 
 
