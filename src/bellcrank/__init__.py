@@ -1,5 +1,7 @@
 """Bellcrank: describe a vehicle or mechanism, get its equations of motion as a small, fast simulation program."""
 
+import builtins
+
 import bellcrank.formats.decks  # noqa: F401  load_model reads decks
 from bellcrank.analysis.equilibrium import NoEquilibrium
 from bellcrank.analysis.random import road_spectrum
@@ -22,22 +24,13 @@ from bellcrank.errors import (
 from bellcrank.expr.table import table
 from bellcrank.library import terrain, vehicles
 from bellcrank.model.formula import (
-    abs as abs,  # not in __all__: Python has its own
-)  # fmt: skip
-from bellcrank.model.formula import (
-    acos,
+    SCALAR,
     angle,
-    asin,
-    atan,
-    atan2,
-    cos,
     cross,
     direction,
     dot,
     dxdt,
-    exp,
     fm,
-    log,
     magnitude,
     nominal,
     norm,
@@ -45,18 +38,7 @@ from bellcrank.model.formula import (
     pos,
     project,
     rot,
-    sign,
-    sin,
-    sqrt,
-    tan,
     vel,
-    where,
-)
-from bellcrank.model.formula import (
-    max as max,
-)
-from bellcrank.model.formula import (
-    min as min,
 )
 from bellcrank.run.dae_methods import Dae
 from bellcrank.run.inputs import chirp, ramp, sampled, sine, step
@@ -66,12 +48,14 @@ from bellcrank.study import Study, StudyResult, read_study
 from bellcrank.study.compare import Comparison, compare
 from bellcrank.verify.check import check
 
+globals().update(SCALAR)  # sin, cos, ... of numbers, expressions and formulas
 __version__ = "0.1.0"
 
 __all__ = [
     "BellcrankError", "BuildError", "Comparison", "Dae", "Equations", "ExpressionError", "InternalError", "ModelError", "ModelWarning", "NoEquilibrium", "Run",
-    "RunError", "Simulation", "Slip", "Study", "StudyResult", "System", "Tyre", "acos", "angle", "asin", "atan", "atan2", "check", "chirp", "compare",
-    "compile_linkage", "cos", "cross", "direction", "dot",
-    "dxdt", "exp", "fm", "load_model", "log", "magnitude", "nominal", "norm", "partial", "pos", "project", "ramp", "read", "read_study", "road_spectrum",
-    "rot", "sampled", "settings_of", "sign", "sin", "sine", "sqrt", "step", "table", "tan", "terrain", "vehicles", "vel", "where",
+    "RunError", "Simulation", "Slip", "Study", "StudyResult", "System", "Tyre", "angle", "check", "chirp", "compare",
+    "compile_linkage", "cross", "direction", "dot",
+    "dxdt", "fm", "load_model", "magnitude", "nominal", "norm", "partial", "pos", "project", "ramp", "read", "read_study", "road_spectrum",
+    "rot", "sampled", "settings_of", "sine", "step", "table", "terrain", "vehicles", "vel",
+    *(name for name in SCALAR if not hasattr(builtins, name)),  # Python has its own abs, min, max
 ]  # fmt: skip

@@ -168,7 +168,7 @@ class Equations:
         from bellcrank.api.simulation import Simulation
 
         self._warn_of_unknown_values()
-        return Simulation(self, backend, mapping(external, "external"))
+        return Simulation(self.derived, backend, mapping(external, "external"))
 
     def _warn_of_unknown_values(self) -> None:
         known = sorted(x.name for x in self.interface.all(PARAMETERS))

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 
 from bellcrank.expr import Symbol
+from bellcrank.expr.function_table import names_in
 
 # Keywords of C up to C23, and the names of its library that generated code uses or that headers may define.
 RESERVED = frozenset((
@@ -13,8 +14,7 @@ RESERVED = frozenset((
     "else", "enum", "extern", "false", "float", "for", "goto", "if", "inline", "int", "long", "nullptr", "register", "restrict",
     "return", "short", "signed", "sizeof", "static", "static_assert", "struct", "switch", "thread_local", "true", "typedef",
     "typeof", "typeof_unqual", "union", "unsigned", "void", "volatile", "while", "asm", "main", "linux", "unix", "errno",
-    "acos", "asin", "atan", "atan2", "cos", "exp", "fabs", "isfinite", "isinf", "isnan", "log", "memcpy", "pow", "signbit",
-    "sin", "sqrt", "tan", "int32_t", "int64_t", "uint64_t", "size_t", "NULL", "NAN", "INFINITY", "DOMAIN", "SING", "OVERFLOW",
+    "isfinite", "isinf", "isnan", "memcpy", "signbit", *names_in("c").values(), "int32_t", "int64_t", "uint64_t", "size_t", "NULL", "NAN", "INFINITY", "DOMAIN", "SING", "OVERFLOW",
     "UNDERFLOW", "PLOSS", "TLOSS",
 ))  # fmt: skip
 MACROS = re.compile(

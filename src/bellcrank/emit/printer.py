@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from bellcrank.errors import InternalError, ModelError
 from bellcrank.expr import Expr, Func, Number, Product, Sum, Symbol, postorder
+from bellcrank.expr.function_table import COMPARISONS
 from bellcrank.expr.node import PI, Rational, size
 
 SUM, TERM, UNARY, ATOM = 1, 2, 3, 4
@@ -21,6 +22,12 @@ class Printer:
 
     def __init__(self, names: Mapping[Symbol, str]) -> None:
         self.names = dict(names)
+        self.used_functions: set[str] = set()
+
+    def called(self, name: str) -> str:
+        """The name of a function in this language; it is noted that it is used."""
+        self.used_functions.add(name)
+        return self.FUNCTIONS[name]
 
     def expr(self, root: Expr, needed: int = SUM) -> str:
         """Source text of an expression, in parentheses where it binds less than needed."""
@@ -91,34 +98,33 @@ class Printer:
         if exponent == 1:
             return self.wrap(base, ATOM)
         if exponent == 1 / 2:
-            return f"{self.FUNCTIONS['sqrt']}({base[0]})"
+            return f"{self.called('sqrt')}({base[0]})"
         if isinstance(exponent, int):
             return self.integer_power(self.wrap(base, ATOM), exponent)
-        return f"{self.FUNCTIONS['pow']}({base[0]}, {self.number(exponent)})"
+        return f"{self.called('pow')}({base[0]}, {self.number(exponent)})"
 
     def integer_power(self, base: str, exponent: int) -> str:
         return (
-            "*".join([base] * exponent)
-            if exponent <= 3
-            else f"{self.FUNCTIONS['pow']}({base}, {self.number(exponent)})"
+            "*".join([base] * exponent) if exponent <= 3 else f"{self.called('pow')}({base}, {self.number(exponent)})"
         )
 
     def function(self, node: Func, args: list[Piece]) -> Piece:
         if node.function is not None:
             return self.routine(node, args)
-        if node.name in ("lt", "le", "gt", "ge"):
+        if node.name in COMPARISONS:
             return self.comparison(node.name, args)
         if node.name == "where":
             return self.choice(args)
         if node.name not in self.FUNCTIONS:
             raise InternalError(f"{node.name}() is not known to {type(self).__name__}")
-        return f"{self.FUNCTIONS[node.name]}({', '.join(a[0] for a in args)})", ATOM
+        name, texts = self.called(node.name), [a[0] for a in args]
+        return name.format(*texts) if "{" in name else f"{name}({', '.join(texts)})", ATOM
 
     def routine(self, node: Func, args: list[Piece]) -> Piece:
         raise InternalError(f"{node.name}() must be a statement in {type(self).__name__}")
 
     def comparison(self, name: str, args: list[Piece]) -> Piece:
-        op = {"lt": "<", "le": "<=", "gt": ">", "ge": ">="}[name]
+        op = COMPARISONS[name].operator
         return f"({self.wrap(args[0], SUM)} {op} {self.wrap(args[1], SUM)})", ATOM
 
     def choice(self, args: list[Piece]) -> Piece:

@@ -29,6 +29,7 @@ from bellcrank.emit.steps import (
     symbols_in,
 )  # fmt: skip
 from bellcrank.expr import Expr, Func, Number, Product, Sum, Symbol, postorder
+from bellcrank.expr.function_table import FUNCTIONS
 from bellcrank.expr.node import ONE, Rational
 from bellcrank.program.statements import Assign, Call, Section, Solve, Statement, statement_expressions
 
@@ -225,7 +226,7 @@ class _Arranger:
         time = max((a.time for a in args), default=0)
         if _trigonometric(node):
             return self._one_angle(node.name, self._named(args[0]))
-        cost = SELECT if node.name in ("lt", "le", "gt", "ge", "where", "min", "max", "abs", "sign") else FUNCTION
+        cost = SELECT if node.function is None and FUNCTIONS[node.name].select else FUNCTION
         return _Value(Func(node.name, tuple(a.expr for a in args), node.function), time + cost)
 
     def _one_angle(self, name: str, angle: _Value) -> _Value:

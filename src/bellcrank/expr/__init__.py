@@ -1,5 +1,6 @@
 """Scalar algebra: interned expressions, creators, calculus, text. No mechanics, nothing else of the project."""
 
+import bellcrank.expr.operators  # noqa: F401  gives expressions their operators
 from bellcrank.expr.calculus import constant_part, derivative, expand, nominal, partial, solve_for
 from bellcrank.expr.construct import add, div, expression, mul, neg, power, small_threshold, sub
 from bellcrank.expr.evaluate import evaluate

@@ -6,7 +6,6 @@ All walks are loops; a derivative is built once per shared node.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from fractions import Fraction
 
 from bellcrank.errors import ModelError
 from bellcrank.expr.construct import (
@@ -23,11 +22,10 @@ from bellcrank.expr.construct import (
     split,
     sub,
 )
-from bellcrank.expr.functions import function
+from bellcrank.expr.function_table import FUNCTIONS
+from bellcrank.expr.functions import function, written
 from bellcrank.expr.node import (
-    MINUS_ONE,
     ONE,
-    TWO,
     ZERO,
     Expr,
     Func,
@@ -42,7 +40,6 @@ from bellcrank.expr.node import (
 from bellcrank.expr.walk import postorder, substitute, symbols
 
 STATE_KINDS = frozenset({"coordinate", "speed"})
-_HALF = Fraction(1, 2)
 
 
 def derivative(root: Expr, of_symbol: Callable[[Symbol], Expr]) -> Expr:
@@ -81,62 +78,19 @@ def _chain_rule(node: Func, done: Mapping[Expr, Expr]) -> Expr:
         return ZERO
     if node.function is not None:
         partials = [node.function.partial(i, node.args) for i in range(len(node.args))]
-    elif node.name in _CHOICES:
-        return _chosen(node, rates)
+    elif (known := FUNCTIONS.get(node.name)) and known.chooses:  # the other argument's rate need not even exist
+        return function("where", written(known.chooses, known.names)(*node.args), *rates[-2:])
     else:
         partials = builtin_partials(node)
     return add(*(mul(p, r) for p, r in zip(partials, rates, strict=True) if r is not ZERO))
 
 
-_CHOICES = {"min": "le", "max": "ge", "where": None}
-
-
-def _chosen(node: Func, rates: list[Expr]) -> Expr:
-    """The rate of the chosen argument; that of the other one need not even exist there."""
-    comparison = _CHOICES[node.name]
-    if comparison is None:
-        return function("where", node.args[0], rates[1], rates[2])
-    return function("where", function(comparison, *node.args), *rates)
-
-
 def builtin_partials(node: Func) -> list[Expr]:
     """Partial derivatives of a built-in function with respect to its arguments."""
-    x = node.args[0]
-    match node.name:
-        case "sin":
-            return [function("cos", x)]
-        case "cos":
-            return [neg(function("sin", x))]
-        case "tan":
-            return [add(ONE, power(node, TWO))]
-        case "asin":
-            return [power(sub(ONE, power(x, TWO)), Number(-_HALF))]
-        case "acos":
-            return [neg(power(sub(ONE, power(x, TWO)), Number(-_HALF)))]
-        case "atan":
-            return [div(ONE, add(ONE, power(x, TWO)))]
-        case "exp":
-            return [node]
-        case "log":
-            return [power(x, MINUS_ONE)]
-        case "abs":
-            return [function("sign", x)]
-        case "sign" | "lt" | "le" | "gt" | "ge":
-            return [ZERO] * len(node.args)
-        case "atan2":
-            y, x = node.args
-            d = add(power(x, TWO), power(y, TWO))
-            return [div(x, d), neg(div(y, d))]
-        case "pow":
-            b, n = node.args
-            return [mul(n, power(b, sub(n, ONE))), mul(node, function("log", b))]
-        case "min" | "max":
-            first = function("le" if node.name == "min" else "ge", *node.args)
-            return [function("where", first, ONE, ZERO), function("where", first, ZERO, ONE)]
-        case "where":
-            c = node.args[0]
-            return [ZERO, function("where", c, ONE, ZERO), function("where", c, ZERO, ONE)]
-    raise ModelError(f"the derivative of {node.name}() is not known")
+    known = FUNCTIONS.get(node.name)
+    if known is None:
+        raise ModelError(f"the derivative of {node.name}() is not known")
+    return [written(slope, ("f", *known.names))(node, *node.args) for slope in known.slopes]
 
 
 def partial(root: Expr, x: Expr) -> Expr:

@@ -14,6 +14,7 @@ from fractions import Fraction
 from typing import Any
 
 from bellcrank.errors import ModelError
+from bellcrank.expr.function_table import FUNCTIONS
 from bellcrank.expr.node import (
     MINUS_ONE,
     ONE,
@@ -163,8 +164,6 @@ def power(base: Expr, exponent: Expr) -> Expr:
 
 def _root(base: Expr, n: Rational) -> Expr:
     """A fractional power of a product with even powers or a negative number: sqrt(x**2 * y) is abs(x) * sqrt(y)."""
-    from bellcrank.expr.functions import function  # functions are made of sums and products, so they come after them
-
     c, core = split(base)
     result = [_number_power(size(c), n)]
     if c < 0:
@@ -173,10 +172,25 @@ def _root(base: Expr, n: Rational) -> Expr:
     for b, x in factors_of(core):
         if x % 2 == 0:
             m = _normal(x * n)
-            result.append(power(b if m % 2 == 0 else function("abs", b), Number(m)))
+            result.append(power(b if m % 2 == 0 else absolute(b), Number(m)))
         else:
             rest[b] = x
     return mul(*result, power(from_factors(1, rest), Number(n)))
+
+
+def absolute(x: Expr) -> Expr:
+    """abs(x); what is never negative is its own."""
+    c, core = split(x)
+    if all(never_negative(b, n) for b, n in factors_of(core)):
+        return mul(Number(size(c)), core)
+    return mul(Number(size(c)), Func("abs", (core,)))
+
+
+def never_negative(base: Expr, exponent: Rational) -> bool:
+    """Even powers, roots, and functions such as exponentials."""
+    if exponent.__class__ is int and exponent % 2:
+        return base.__class__ is Func and base.function is None and FUNCTIONS[base.name].never_negative
+    return True
 
 
 def _number_power(c: Rational, n: Rational) -> Expr:

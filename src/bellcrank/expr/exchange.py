@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from fractions import Fraction
+from importlib import import_module
 from typing import Any
 
 from bellcrank.errors import ModelError
 from bellcrank.expr.construct import add, mul, power, sub
-from bellcrank.expr.functions import call, function
+from bellcrank.expr.function_table import COMPARISONS, FUNCTIONS, MathFunction
+from bellcrank.expr.functions import call, function, written
 from bellcrank.expr.node import (
     MINUS_ONE,
     ONE,
@@ -31,14 +33,8 @@ from bellcrank.expr.node import (
 )
 from bellcrank.expr.walk import postorder
 
-# Bellcrank's name of a function, SymPy's name of the same one
-_NAMES = {
-    **{name: name for name in ("sin", "cos", "tan", "asin", "acos", "atan", "atan2", "exp", "log", "sign")},
-    **{"abs": "Abs", "min": "Min", "max": "Max", "pow": "Pow"},
-    **{"lt": "StrictLessThan", "le": "LessThan", "gt": "StrictGreaterThan", "ge": "GreaterThan"},
-}
-_COMPARISONS = frozenset({"lt", "le", "gt", "ge"})
-_OURS = {theirs: ours for ours, theirs in _NAMES.items() if ours != "pow"}
+# SymPy's name of a function, Bellcrank's name of the same one
+_OURS = {f.sympy or f.name: f.name for f in FUNCTIONS.values() if f.operator != "**" and f.sympy != ""}
 
 
 def to_sympy(expr: Expr) -> Any:
@@ -70,14 +66,32 @@ def _theirs(node: Expr, done: Mapping[Expr, Any], sympy: Any) -> Any:
         return sympy.Function(node.name)(*args)
     if node.name == "where":
         return sympy.Piecewise((args[1], _condition(node.args[0], done, sympy)), (args[2], True))
-    if node.name in _COMPARISONS:
+    if node.name in COMPARISONS:
         return sympy.Piecewise((1, _condition(node, done, sympy)), (0, True))
-    return getattr(sympy, _NAMES[node.name])(*args)
+    if FUNCTIONS[node.name].sympy == "":
+        return _in_terms(FUNCTIONS[node.name], args, sympy)
+    return _named(node, sympy)(*args)
+
+
+def _in_terms(known: MathFunction, args: list[Any], sympy: Any) -> Any:
+    """A function that SymPy does not have, written with others."""
+    names = [Symbol(n, "dummy") for n in known.names]
+    root = written(known.in_terms, known.names)(*names)
+    done: dict[Expr, Any] = dict(zip(names, args, strict=True))
+    for node in postorder((root,), known=frozenset(names)):
+        done[node] = _theirs(node, done, sympy)
+    return done[root]
+
+
+def _named(node: Func, sympy: Any) -> Any:
+    """SymPy's function for one of ours; those of the C library stand apart there."""
+    name = FUNCTIONS[node.name].sympy or node.name
+    return getattr(sympy, name, None) or getattr(import_module("sympy.codegen.cfunctions"), name)
 
 
 def _condition(node: Expr, done: Mapping[Expr, Any], sympy: Any) -> Any:
-    if isinstance(node, Func) and node.function is None and node.name in _COMPARISONS:
-        return getattr(sympy, _NAMES[node.name])(*(done[a] for a in node.args))
+    if isinstance(node, Func) and node.function is None and node.name in COMPARISONS:
+        return _named(node, sympy)(*(done[a] for a in node.args))
     return sympy.Ne(done[node], 0)
 
 
@@ -185,7 +199,7 @@ def _piecewise(*parts: Expr) -> Expr:
         raise ModelError("a Piecewise of SymPy needs a last value that holds otherwise, (value, True)")
     result = last
     for value, condition in zip(pairs[-2::-2], pairs[-1::-2], strict=True):
-        if value is ONE and result is ZERO and isinstance(condition, Func) and condition.name in _COMPARISONS:
+        if value is ONE and result is ZERO and isinstance(condition, Func) and condition.name in COMPARISONS:
             result = condition  # a comparison is a number, 1 or 0
         else:
             result = function("where", condition, value, result)

@@ -6,12 +6,14 @@ Sayers (1990), table 5.3.1.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from fractions import Fraction
+from functools import cache, partial
 from typing import Any
 
 from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.expr.construct import (
+    absolute,
     add,
     common_factors,
     div,
@@ -20,123 +22,126 @@ from bellcrank.expr.construct import (
     from_factors,
     mul,
     neg,
+    never_negative,
     power,
     split,
+    sub,
 )
-from bellcrank.expr.node import ONE, PI, ZERO, Expr, Func, Held, Number, Rational, Sum, Symbol, rational, size
+from bellcrank.expr.function_table import COMPARISONS, FUNCTIONS, OPERATORS, MathFunction
+from bellcrank.expr.node import PI, ZERO, Expr, Func, Held, Number, Rational, Sum, Symbol, rational, size
+from bellcrank.expr.text import Syntax, parse
 
-_PAIRS = (("sin", "asin"), ("cos", "acos"), ("tan", "atan"), ("exp", "log"))
-_INVERSE = {**dict(_PAIRS), **{b: a for a, b in _PAIRS}}
-_ODD = {"sin", "tan", "asin", "atan", "sign"}
-_EVEN = {"cos", "abs"}
-_NUMERIC = {
-    "sin": math.sin,
-    "cos": math.cos,
-    "tan": math.tan,
-    "asin": math.asin,
-    "acos": math.acos,
-    "atan": math.atan,
-    "exp": math.exp,
-    "log": math.log,
-}
-# Coefficients of x, x^2, ... of the series used for small arguments; the value at 0 comes first.
-_SERIES: dict[str, list[Rational]] = {
-    "sin": [0, 1, 0, Fraction(-1, 6), 0, Fraction(1, 120), 0, Fraction(-1, 5040)],
-    "cos": [1, 0, Fraction(-1, 2), 0, Fraction(1, 24), 0, Fraction(-1, 720)],
-    "tan": [0, 1, 0, Fraction(1, 3), 0, Fraction(2, 15), 0, Fraction(17, 315)],
-    "asin": [0, 1, 0, Fraction(1, 6), 0, Fraction(3, 40), 0, Fraction(15, 336)],
-    "atan": [0, 1, 0, Fraction(-1, 3), 0, Fraction(1, 5), 0, Fraction(-1, 7)],
-    "exp": [1, 1, Fraction(1, 2), Fraction(1, 6), Fraction(1, 24), Fraction(1, 120)],
-}
-ARITY = {
-    **dict.fromkeys(("sin", "cos", "tan", "asin", "acos", "atan", "sqrt", "exp", "log", "abs", "sign"), 1),
-    **dict.fromkeys(("atan2", "pow", "lt", "le", "gt", "ge"), 2),
-    "where": 3,
-}
+_RULES: dict[str, Callable[..., Expr]] = {}  # the algebra of functions that have one of their own
+
+
+def _rule(*names: str) -> Callable[[Callable[..., Expr]], Callable[..., Expr]]:
+    def note(rule: Callable[..., Expr]) -> Callable[..., Expr]:
+        _RULES.update({n: partial(rule, n) if len(names) > 1 else rule for n in names})
+        return rule
+
+    return note
 
 
 def function(name: str, *args: Expr) -> Expr:
     """A built-in function in simplest form."""
-    if name == "sqrt":
-        return power(args[0], Number(Fraction(1, 2)))
-    if name in ("min", "max"):
-        return _extremum(name, args)
-    if name == "atan2":
-        return _atan2(*args)
-    if name == "pow":
-        return power(*args)
-    if name == "where":
-        return _where(*args)
-    if name in ("lt", "le", "gt", "ge"):
-        return _compare(name, *args)
-    if name not in ARITY:
-        raise ModelError(f"'{name}' is not a built-in function.{did_you_mean(name, ARITY)}")
-    (x,) = args
-    if x.order > 0 and name in _SERIES:
-        return _series(name, x)
+    rule = _RULES.get(name)
+    if rule is not None:
+        return rule(*args)
+    known = FUNCTIONS.get(name)
+    if known is None:
+        raise ModelError(f"'{name}' is not a built-in function.{did_you_mean(name, FUNCTIONS)}")
+    if len(args) != known.arity:
+        raise ModelError(known.wrong_count(len(args)))
+    if known.macro:
+        return written(known.in_terms, known.names)(*args)
+    if len(args) == 1:
+        return _of_one(known, args[0])
+    if all(a.__class__ is Number for a in args):
+        return _numeric(known, *args)
+    return Func(name, tuple(sorted(args, key=lambda a: a.sort)) if known.symmetric else args)
+
+
+def _of_one(known: MathFunction, x: Expr) -> Expr:
+    if x.order > 0 and known.series:
+        return _series(known, x)
     inner = x.definition if x.__class__ is Held else x
-    if inner.__class__ is Func and inner.name == _INVERSE.get(name):
+    if inner.__class__ is Func and inner.name == known.inverse:
         return inner.args[0]
     c, core = split(x)
-    if c < 0 and (name in _ODD or name in _EVEN):
-        inside = function(name, neg(x))
-        return neg(inside) if name in _ODD else inside
+    if c < 0 and (known.odd or known.even):
+        inside = _of_one(known, neg(x))
+        return neg(inside) if known.odd else inside
     if x.__class__ is Number:
-        return _numeric(name, x.value)
-    if core is PI and Fraction(2 * c).denominator == 1:
-        folded = _quarter_turn(name, int(2 * c))
+        return _numeric(known, x)
+    if known.quarter_turns and core is PI and Fraction(2 * c).denominator == 1:
+        folded = known.quarter_turns[int(2 * c) % 4]
         if folded is not None:
-            return folded
-    if name == "abs":
-        if all(_never_negative(b, n) for b, n in factors_of(core)):
-            return x
-        if c != 1:
-            return mul(Number(c), function("abs", core))
-    if name == "sign" and c != 1:
-        return function("sign", core)
-    return Func(name, (x,))
+            return Number(folded)
+    return Func(known.name, (x,))
 
 
-def _never_negative(base: Expr, exponent: Rational) -> bool:
-    """Even powers, roots, absolute values, exponentials."""
-    if exponent.__class__ is int and exponent % 2:
-        return base.__class__ is Func and base.name in ("abs", "exp") and base.function is None
-    return True
-
-
-def _quarter_turn(name: str, quarters: int) -> Expr | None:
-    sine, cosine = (0, 1, 0, -1)[quarters % 4], (1, 0, -1, 0)[quarters % 4]
-    if name == "sin":
-        return Number(sine)
-    if name == "cos":
-        return Number(cosine)
-    if name == "tan":
-        return ZERO if sine == 0 else None
-    return None
-
-
-def _numeric(name: str, value: Rational) -> Expr:
-    if name == "abs":
-        return Number(size(value))
-    if name == "sign":
-        return Number((value > 0) - (value < 0))
-    if value == 0 and name != "log":
-        return {"cos": ONE, "exp": ONE}.get(name, Number(rational(_NUMERIC[name](0.0))) if name == "acos" else ZERO)
-    if value == 1 and name == "log":
-        return ZERO
+def _numeric(known: MathFunction, *args: Expr) -> Expr:
+    values = [a.value for a in args if isinstance(a, Number)]
     try:
-        return Number(rational(_NUMERIC[name](float(value))))
-    except ValueError:
-        raise ModelError(f"{name}({value}) is not defined") from None
+        result = known.exact(*values) if known.exact is not None else known.value(*map(float, values))
     except OverflowError:
-        raise ModelError(f"{name}({value}) is too large a number") from None
+        result = math.inf
+    except ZeroDivisionError:
+        result = math.nan
+    if result != result or result == -math.inf:
+        raise ModelError(f"{known.name}({', '.join(map(str, values))}) is not defined")
+    if result == math.inf:
+        raise ModelError(f"{known.name}({', '.join(map(str, values))}) is too large a number")
+    return Number(rational(result))
 
 
-def _series(name: str, x: Expr) -> Expr:
+def _series(known: MathFunction, x: Expr) -> Expr:
     """Truncated Taylor series for a small argument."""
-    return add(*(mul(Number(c), power(x, Number(k))) for k, c in enumerate(_SERIES[name]) if c != 0))
+    return add(*(mul(Number(c), power(x, Number(k))) for k, c in enumerate(known.series) if c != 0))
 
 
+_HALF = Number(Fraction(1, 2))
+_CREATORS: dict[str, Callable[..., Expr]] = {"+": add, "-": sub, "*": mul, "/": div, "**": power}
+
+
+@cache
+def written(text: str, names: tuple[str, ...]) -> Callable[..., Expr]:
+    """The expression that a text of the function table stands for, as a function of what its names stand for."""
+    build = _written(parse(text), names)
+    return lambda *args: build(args)
+
+
+def _written(node: Syntax, names: tuple[str, ...]) -> Callable[[tuple[Expr, ...]], Expr]:
+    parts = [_written(c, names) for c in node.children]
+    match node.op:
+        case "number":
+            number = Number(rational(node.args[0]))
+            return lambda args: number
+        case "name":
+            place = names.index(node.args[0])
+            return lambda args: args[place]
+        case "neg":
+            return lambda args: neg(parts[0](args))
+    called = node.args[0] if node.op == "call" else OPERATORS[node.op].name if node.op in OPERATORS else ""
+    create = _CREATORS.get(node.op) or partial(function, called)
+    return lambda args: create(*[p(args) for p in parts])
+
+
+@_rule("sqrt")
+def _square_root(x: Expr) -> Expr:
+    return power(x, _HALF)
+
+
+@_rule("sign")
+def _sign(x: Expr) -> Expr:
+    c, core = split(x)
+    return _of_one(FUNCTIONS["sign"], x if c == 1 or x.__class__ is Number else core if c > 0 else neg(core))
+
+
+_RULES["pow"], _RULES["abs"] = power, absolute
+
+
+@_rule("atan2")
 def _atan2(y: Expr, x: Expr) -> Expr:
     """Angle of the point (x, y); factors that cannot be negative are cancelled, parameters counted among them."""
     (cy, core_y), (cx, core_x) = split(y), split(x)
@@ -156,7 +161,7 @@ def _atan2(y: Expr, x: Expr) -> Expr:
         g = mul(Number(size(cx)), from_factors(1, common)) if abs(cx) == abs(cy) else from_factors(1, common)
         return _atan2(div(y, g), div(x, g))
     if y.order > x.order and cx > 0:
-        return _series("atan", div(y, x))
+        return _series(FUNCTIONS["atan"], div(y, x))
     if y.__class__ is Number and x.__class__ is Number:
         return Number(rational(math.atan2(y.value, x.value)))
     if cy < 0:
@@ -173,10 +178,11 @@ def _positive(base: Expr, exponent: Rational) -> bool:
 
 
 def _plainly_positive(base: Expr, exponent: Rational) -> bool:
-    return (base.__class__ is Symbol and base.constant) or _never_negative(base, exponent)
+    return (base.__class__ is Symbol and base.constant) or never_negative(base, exponent)
 
 
-def _extremum(name: str, args: tuple[Expr, ...]) -> Expr:
+@_rule("min", "max")
+def _extremum(name: str, *args: Expr) -> Expr:
     """The least or greatest of the arguments: repeated ones once, numbers first, the others in canonical order."""
     if not args:
         raise ModelError(f"{name}() needs at least one argument")
@@ -200,20 +206,22 @@ def _extremum(name: str, args: tuple[Expr, ...]) -> Expr:
     return result
 
 
-_MIRRORED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le"}
+_MIRROR = str.maketrans("<>", "><")
 
 
+@_rule(*COMPARISONS)
 def _compare(name: str, a: Expr, b: Expr) -> Expr:
+    known = COMPARISONS[name]
     if a.__class__ is Number and b.__class__ is Number:
-        x, y = a.value, b.value
-        return Number(int({"lt": x < y, "le": x <= y, "gt": x > y, "ge": x >= y}[name]))
+        return _numeric(known, a, b)
     if a is b:
-        return ONE if name in ("le", "ge") else ZERO
+        return _numeric(known, ZERO, ZERO)
     if a.sort < b.sort:  # the simpler one stands on the right: x > 0
-        a, b, name = b, a, _MIRRORED[name]
+        return Func(OPERATORS[known.operator.translate(_MIRROR)].name, (b, a))
     return Func(name, (a, b))
 
 
+@_rule("where")
 def _where(condition: Expr, yes: Expr, no: Expr) -> Expr:
     """`yes` where the condition holds (a comparison, or a value that is not zero), else `no`."""
     if yes is no:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 
 from bellcrank.expr.construct import factors_of
+from bellcrank.expr.function_table import COMPARISONS, FUNCTIONS
 from bellcrank.expr.node import Expr, Func, Held, Number, Product, Rational, Sum, Symbol, size
 from bellcrank.expr.show import _HALF, ATOM, FACTOR, SUM, TERM, Factors, Piece, _decimal, _scale, _terms
 from bellcrank.expr.walk import postorder
@@ -14,8 +15,6 @@ from bellcrank.expr.walk import postorder
 _ALPHABET = "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho _ sigma tau upsilon phi chi psi omega"
 _GREEK = {name: chr(0x3B1 + i) for i, name in enumerate(_ALPHABET.split())}
 _GREEK |= {name.capitalize(): chr(0x391 + i) for i, name in enumerate(_ALPHABET.split())}
-_COMPARISON = {"lt": "&lt;", "le": "≤", "gt": "&gt;", "ge": "≥"}
-_NAMES = {"asin": "arcsin", "acos": "arccos", "atan": "arctan"}
 APPLY, TIMES = "<mo>&#x2061;</mo>", "<mo>&#x2062;</mo>"
 
 
@@ -104,16 +103,16 @@ def _sum(node: Sum, done: Mapping[Expr, Piece]) -> Piece:
 
 def _function(node: Func, done: Mapping[Expr, Piece]) -> Piece:
     args = [done[a] for a in node.args]
+    known = FUNCTIONS[node.name].mathml if node.function is None else ""
     if node.function is None:
-        if node.name in _COMPARISON:
-            return row(args[0][0], f"<mo>{_COMPARISON[node.name]}</mo>", args[1][0]), 0
-        if node.name == "abs":
-            return row("<mo>|</mo>", args[0][0], "<mo>|</mo>"), ATOM
+        if node.name in COMPARISONS:
+            return row(args[0][0], f"<mo>{known}</mo>", args[1][0]), 0
         if node.name == "pow":
             return f"<msup>{_wrap(args[0], ATOM)}{row(args[1][0])}</msup>", FACTOR
+    if "#1" in known:
+        return row(known.replace("#1", args[0][0])), ATOM
     listed = "<mo>,</mo>".join(a[0] for a in args)
-    name = escape(_NAMES.get(node.name, node.name))
-    return row(f"<mi>{name}</mi>", APPLY, row("<mo>(</mo>", listed, "<mo>)</mo>")), ATOM
+    return row(f"<mi>{known or escape(node.name)}</mi>", APPLY, row("<mo>(</mo>", listed, "<mo>)</mo>")), ATOM
 
 
 def _product(coefficient: Rational, factors: Factors, done: Mapping[Expr, Piece]) -> Piece:

@@ -1,8 +1,8 @@
 """The expression DAG: immutable, interned nodes.
 
 Structurally equal expressions are one object, so `is` is the only equality and a node that occurs twice is an
-intermediate variable waiting to be named. This module knows what a node *is*; `construct` knows how to build one
-in simplest form, and is what the operators below call.
+intermediate variable waiting to be named. This module knows what a node *is*; `construct` and `functions` know how to
+build one in simplest form, and `operators` lets Python's operators do so.
 
 Every node carries, from its birth: whether it is constant (holds parameters and numbers only), its small order
 (Sayers 1990, section 5.3), a sort key that does not depend on the history of the process, and a fingerprint: the
@@ -13,14 +13,14 @@ equal as functions of their symbols up to a probability of about 1e-35.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
 from hashlib import blake2b
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 from weakref import WeakValueDictionary
 
 from bellcrank.errors import ModelError
+from bellcrank.expr.function_table import COMPARISONS, FUNCTIONS
 
 Rational = int | Fraction
 
@@ -70,75 +70,25 @@ class Expr:
     order: int
     sort: tuple[int, Any]
 
-    # Operators build canonical nodes; see `construct`.
-    def __add__(self, other: Any) -> Expr:
-        return NotImplemented if (x := operand(other)) is None else _construct.add(self, x)
+    if TYPE_CHECKING:  # operators build canonical nodes: `operators` gives them to the class
 
-    def __radd__(self, other: Any) -> Expr:
-        return NotImplemented if (x := operand(other)) is None else _construct.add(x, self)
-
-    def __sub__(self, other: Any) -> Expr:
-        return NotImplemented if (x := operand(other)) is None else _construct.sub(self, x)
-
-    def __rsub__(self, other: Any) -> Expr:
-        return NotImplemented if (x := operand(other)) is None else _construct.sub(x, self)
-
-    def __mul__(self, other: Any) -> Expr:
-        return NotImplemented if (x := operand(other)) is None else _construct.mul(self, x)
-
-    def __rmul__(self, other: Any) -> Expr:
-        return NotImplemented if (x := operand(other)) is None else _construct.mul(x, self)
-
-    def __truediv__(self, other: Any) -> Expr:
-        return NotImplemented if (x := operand(other)) is None else _construct.div(self, x)
-
-    def __rtruediv__(self, other: Any) -> Expr:
-        return NotImplemented if (x := operand(other)) is None else _construct.div(x, self)
-
-    def __pow__(self, other: Any) -> Expr:
-        return NotImplemented if (x := operand(other)) is None else _construct.power(self, x)
-
-    def __rpow__(self, other: Any) -> Expr:
-        return NotImplemented if (x := operand(other)) is None else _construct.power(x, self)
-
-    def __lt__(self, other: Any) -> Expr:
-        return NotImplemented if (x := operand(other)) is None else _function("lt", self, x)
-
-    def __le__(self, other: Any) -> Expr:
-        return NotImplemented if (x := operand(other)) is None else _function("le", self, x)
-
-    def __gt__(self, other: Any) -> Expr:
-        return NotImplemented if (x := operand(other)) is None else _function("gt", self, x)
-
-    def __ge__(self, other: Any) -> Expr:
-        return NotImplemented if (x := operand(other)) is None else _function("ge", self, x)
-
-    def __abs__(self) -> Expr:
-        return _function("abs", self)
-
-    def __neg__(self) -> Expr:
-        return _construct.neg(self)
-
-    def __pos__(self) -> Expr:
-        return self
-
-    def __str__(self) -> str:
-        from bellcrank.expr.show import text
-
-        return text(self)
-
-    def __repr__(self) -> str:
-        return str(self)
-
-    def _repr_latex_(self) -> str:
-        from bellcrank.expr.show import latex
-
-        return f"${latex(self)}$"
-
-    def __reduce__(self) -> tuple[Callable[..., Expr], tuple[Any, ...]]:
-        from bellcrank.expr.flat import dump, load_one
-
-        return load_one, (dump([self]),)
+        def __add__(self, other: Any) -> Expr: ...
+        def __radd__(self, other: Any) -> Expr: ...
+        def __sub__(self, other: Any) -> Expr: ...
+        def __rsub__(self, other: Any) -> Expr: ...
+        def __mul__(self, other: Any) -> Expr: ...
+        def __rmul__(self, other: Any) -> Expr: ...
+        def __truediv__(self, other: Any) -> Expr: ...
+        def __rtruediv__(self, other: Any) -> Expr: ...
+        def __pow__(self, other: Any) -> Expr: ...
+        def __rpow__(self, other: Any) -> Expr: ...
+        def __lt__(self, other: Any) -> Expr: ...
+        def __le__(self, other: Any) -> Expr: ...
+        def __gt__(self, other: Any) -> Expr: ...
+        def __ge__(self, other: Any) -> Expr: ...
+        def __neg__(self) -> Expr: ...
+        def __pos__(self) -> Expr: ...
+        def __abs__(self) -> Expr: ...
 
     @property
     def parts(self) -> tuple[Expr, ...]:
@@ -275,19 +225,13 @@ class Func(Expr):
         return node  # type: ignore[return-value]
 
     def __bool__(self) -> bool:
-        if self.function is None and self.name in ("lt", "le", "gt", "ge"):
+        if self.function is None and self.name in COMPARISONS:
             raise ModelError(undecided(str(self)))
         return True
 
     @property
     def parts(self) -> tuple[Expr, ...]:
         return self.args
-
-
-def _function(name: str, *args: Expr) -> Expr:
-    from bellcrank.expr.functions import function
-
-    return function(name, *args)
 
 
 def undecided(comparison: str) -> str:
@@ -344,10 +288,10 @@ def _function_residue(name: str, args: tuple[Expr, ...]) -> int:
 
 def _function_order(name: str, args: tuple[Expr, ...]) -> int:
     """Small order of a function that is not a series: that of its arguments where the value is one of them."""
-    if name not in ("abs", "min", "max", "where"):
+    known = FUNCTIONS.get(name)
+    if known is None or known.grows_with is None:
         return 0
-    values = args[1:] if name == "where" else args
-    return min((a.order for a in values if a is not ZERO), default=0)
+    return min((a.order for a in args[known.grows_with] if a is not ZERO), default=0)
 
 
 def _natural(name: str) -> tuple[Any, ...]:
@@ -408,5 +352,3 @@ ONE: Expr = Number(1)
 MINUS_ONE: Expr = Number(-1)
 TWO: Expr = Number(2)
 PI = Symbol("pi", "constant")
-
-from bellcrank.expr import construct as _construct  # noqa: E402  (operators need the creators, creators the nodes)

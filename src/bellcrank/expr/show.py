@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from fractions import Fraction
 
 from bellcrank.expr.construct import factors_of
+from bellcrank.expr.function_table import COMPARISONS, FUNCTIONS
 from bellcrank.expr.node import Expr, Func, Held, Number, Product, Rational, Sum, Symbol, size
 from bellcrank.expr.walk import postorder
 
 # Binding strengths: how tightly the outermost operator of a piece of text holds together.
 SUM, TERM, FACTOR, ATOM = 1, 2, 3, 4
-COMPARISON = {"lt": "<", "le": "<=", "gt": ">", "ge": ">="}
 Piece = tuple[str, int]
 Factors = tuple[tuple[Expr, Rational], ...]
 _HALF = Fraction(1, 2)
@@ -63,9 +63,9 @@ def _piece(node: Expr, done: Mapping[Expr, Piece]) -> Piece:
     if isinstance(node, Symbol):
         return node.name, ATOM
     if isinstance(node, Func):
-        if node.name in COMPARISON:
+        if node.name in COMPARISONS:
             a, b = (done[x][0] for x in node.args)
-            return f"({a} {COMPARISON[node.name]} {b})", ATOM
+            return f"({a} {COMPARISONS[node.name].operator} {b})", ATOM
         if node.name == "pow" and node.function is None:
             a, b = (_wrap(done[x], ATOM) for x in node.args)
             return f"{a}**{b}", FACTOR
@@ -123,11 +123,6 @@ _SMALL = "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu 
 _CAPITAL = "Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega"
 _LETTERS = frozenset(f"{_SMALL} omega {_CAPITAL}".split())
 _SPECIAL = {**{c: "\\" + c for c in "_#$%&{}"}, "\\": r"\backslash ", "^": r"\hat{}", "~": r"\sim "}
-_LATEX_COMPARISON = {"lt": "<", "le": r"\leq", "gt": ">", "ge": r"\geq"}
-_LATEX_FUNCTION = {
-    **{name: "\\" + name for name in ("sin", "cos", "tan", "exp", "log", "min", "max")},
-    **{"asin": r"\arcsin", "acos": r"\arccos", "atan": r"\arctan"},
-}
 
 
 def latex_text(name: str) -> str:
@@ -209,16 +204,17 @@ def _latex_piece(node: Expr, done: Mapping[Expr, Piece]) -> Piece:
 
 
 def _latex_function(node: Func, done: Mapping[Expr, Piece]) -> Piece:
+    args = [done[a][0] for a in node.args]
+    known = FUNCTIONS[node.name].latex if node.function is None else ""
     if node.function is None:
-        if node.name in COMPARISON:
-            a, b = (done[x][0] for x in node.args)
-            return f"{a} {_LATEX_COMPARISON[node.name]} {b}", 0
-        if node.name == "abs":
-            return rf"\left|{done[node.args[0]][0]}\right|", ATOM
+        if node.name in COMPARISONS:
+            return f"{args[0]} {known} {args[1]}", 0
         if node.name == "pow":
-            return f"{{{_latex_wrap(done[node.args[0]], ATOM)}}}^{{{done[node.args[1]][0]}}}", FACTOR
-    head = _LATEX_FUNCTION.get(node.name) or rf"\operatorname{{{latex_text(node.name)}}}"
-    return rf"{head}\left({', '.join(done[a][0] for a in node.args)}\right)", ATOM
+            return f"{{{_latex_wrap(done[node.args[0]], ATOM)}}}^{{{args[1]}}}", FACTOR
+    if "#1" in known:
+        return known.replace("#1", args[0]), ATOM
+    head = known or rf"\operatorname{{{latex_text(node.name)}}}"
+    return rf"{head}\left({', '.join(args)}\right)", ATOM
 
 
 def _latex_product(coefficient: Rational, factors: Factors, done: Mapping[Expr, Piece]) -> Piece:

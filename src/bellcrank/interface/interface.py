@@ -67,8 +67,8 @@ class Quantity:
     generic: str = ""
     body: str = ""
     positive: bool = False  # other values are refused
-    rate: int = 0  # an input: how often it is differentiated ...
-    base: str = ""  # ... and which one it is the rate of; of a parameter, the external routine that gives it
+    rate: int = 0  # an input: how often it is differentiated
+    base: str = ""  # an input: the one it is the rate of, or itself; a parameter: the external routine that gives it
     place: int = -1  # among the coordinates, speeds, parameters, inputs or outputs of the program
 
     @cached_property
@@ -181,6 +181,7 @@ def interface_of(analysis: Analysis, quantities: Quantities, program: Program) -
     mechanism, q = analysis.mechanism, quantities
     d = mechanism.description
     bodies = {s.name: b.name for b in mechanism.bodies for s in (*b.coordinates, *b.speeds)}
+    sources = {n.lower(): k.routine.name for k in analysis.entered for n in k.routine.returns}
     drawn = {s.name: float(x) for s, x in mechanism.start.items()}
 
     def scalar(name: str, kind: str, symbol: Symbol | None = None, place: int = -1) -> Quantity:
@@ -189,7 +190,7 @@ def interface_of(analysis: Analysis, quantities: Quantities, program: Program) -
         value = None if record is None or record.value is None else float(record.value)
         words = q.unit.get(key, UNKNOWN), q.label.get(key, name), value
         positive = record is not None and record.positive
-        return Quantity(name, kind, symbol, *words, positive=positive, base=source.get(key, ""), place=place)
+        return Quantity(name, kind, symbol, *words, positive=positive, base=sources.get(key, ""), place=place)
 
     def states(kind: str, symbols: Sequence[Symbol], first: int) -> tuple[Quantity, ...]:
         found = []
@@ -210,7 +211,6 @@ def interface_of(analysis: Analysis, quantities: Quantities, program: Program) -
     n_q, n_s = len(program.coordinates), len(program.coordinates) + len(program.speeds)
     by_name = {o.name: o for o in analysis.outputs}
     first = 1 + n_s + len(program.output_names)
-    source = {n.lower(): k.routine.name for k in analysis.entered for n in k.routine.returns}
     inputs = {s.name: _input(s.name, s, q, i, first + i) for i, s in enumerate(program.given_inputs)}
     given = len(program.given_parameters)
     parameters = [

@@ -11,7 +11,7 @@ from typing import Any
 
 from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.expr import PI, Expr, Number, add, div, function, mul, neg, power, sub
-from bellcrank.expr.functions import ARITY
+from bellcrank.expr.function_table import FUNCTIONS
 from bellcrank.expr.text import TOKEN, Syntax, parse
 from bellcrank.kane.motion import require_connected
 from bellcrank.vector import Vector, cross, dot, magnitude
@@ -114,14 +114,13 @@ class Language:
         name = str(node.args[0]).lower()
         if name in ("dot", "cross", "add", "mag", "magnitude"):
             return self._vector_function(node, name, parts)
-        if name in ("min", "max") or name in ARITY:
+        if name in FUNCTIONS:
             if any(isinstance(p, Vector) for p in parts):
                 raise node.fail(f"{name}() is a function of scalars")
-            wanted = ARITY.get(name)
-            if wanted is not None and len(parts) != wanted:
-                raise node.fail(f"{name}() has {wanted} argument{'s' if wanted > 1 else ''}, {len(parts)} given")
+            if not FUNCTIONS[name].takes(len(parts)):
+                raise node.fail(FUNCTIONS[name].wrong_count(len(parts)))
             return function(name, *parts)  # type: ignore[arg-type]
-        known = [*ARITY, "min", "max", "dot", "cross", "add", "mag", *self.known()]
+        known = [*FUNCTIONS, "dot", "cross", "add", "mag", *self.known()]
         raise node.fail(f"'{node.args[0]}' is not a known function.{did_you_mean(str(node.args[0]), known)}")
 
     def _vector_function(self, node: Syntax, name: str, parts: list[Value]) -> Value:

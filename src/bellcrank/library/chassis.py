@@ -20,7 +20,7 @@ from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.library.driven import add_knuckle, add_rack, add_wheel, driven_problems, named_slip, set_driven, slips_of
 from bellcrank.library.parts import PartialVehicle, is_number, problems_of, set_springs, strut, touch
 from bellcrank.library.terrain import Terrain, flat
-from bellcrank.model.formula import atan2, cross, direction, dot, dxdt, pos, project, rot, vel
+from bellcrank.model.formula import call, cross, direction, dot, dxdt, pos, project, rot, vel
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -212,8 +212,8 @@ def _add_motion_outputs(s: System, chassis: BodyHandle) -> None:
         ("ax", dot(dxdt(v), ahead), "longitudinal acceleration", "L/T**2"),
         ("ay", dot(dxdt(v), left), "lateral acceleration", "L/T**2"),
         ("yaw_rate", dot(rot(chassis), up), "yaw rate", "deg/s"),
-        ("pitch", atan2(-dot(e1, up), dot(e3, up)), "pitch, positive with the nose down", "deg"),
-        ("roll", atan2(dot(e2, up), dot(e3, up)), "roll, positive with the left side up", "deg"),
+        ("pitch", call("atan2", -dot(e1, up), dot(e3, up)), "pitch, positive with the nose down", "deg"),
+        ("roll", call("atan2", dot(e2, up), dot(e3, up)), "roll, positive with the left side up", "deg"),
     ):
         s.add_output(value, name, label=label, units=units, body=chassis)
 

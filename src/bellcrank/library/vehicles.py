@@ -19,7 +19,7 @@ from bellcrank.library.chassis import CAR, TRUCK, Design, rigid_vehicle
 from bellcrank.library.driven import add_wheel, driven_problems, named_slip, set_driven, slips_of
 from bellcrank.library.parts import PartialVehicle, problems_of, set_springs, strut, touch
 from bellcrank.library.terrain import Terrain, flat
-from bellcrank.model.formula import Formula, atan2, dot, magnitude, pos, to_syntax
+from bellcrank.model.formula import Formula, call, dot, magnitude, pos, to_syntax
 
 __all__ = [
     "Design",
@@ -140,7 +140,9 @@ def motorcycle(
                     place, f"{side}.{what}.{letter}", label=f"{letter} of the {side} {what}", units="L", body=body
                 )
     rod = pos(parts[1].chassis.origin, parts[0].chassis.origin)
-    s.add_output(atan2(dot(rod, s.inertial[3]), dot(rod, s.inertial[1])), "pitch", label="pitch, front up", units="deg")
+    s.add_output(
+        call("atan2", dot(rod, s.inertial[3]), dot(rod, s.inertial[1])), "pitch", label="pitch, front up", units="deg"
+    )
     s.add_output(magnitude(rod), "rod", label="distance of the chassis parts", units="L")
     strain = " + ".join(f"{p.contact.stored} + k_strut*(l_strut - {p.name}.stroke)**2/2" for p in parts)
     for p in parts:

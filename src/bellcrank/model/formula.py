@@ -6,11 +6,13 @@ description is frozen. Scalars that need no mechanics (parameters, coordinates, 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
 from bellcrank.errors import ModelError
 from bellcrank.expr import Expr, function
+from bellcrank.expr.function_table import CALLED
 from bellcrank.expr.node import operand, undecided
 from bellcrank.expr.text import Syntax, parse, postorder_syntax
 
@@ -142,11 +144,7 @@ def _scalar_function(name: str) -> Any:
     return apply
 
 
-sin, cos, tan = _scalar_function("sin"), _scalar_function("cos"), _scalar_function("tan")
-asin, acos, atan, atan2 = (_scalar_function(n) for n in ("asin", "acos", "atan", "atan2"))
-sqrt, exp, log = _scalar_function("sqrt"), _scalar_function("exp"), _scalar_function("log")
-sign, where = _scalar_function("sign"), _scalar_function("where")
-abs, min, max = (_scalar_function(n) for n in ("abs", "min", "max"))
+SCALAR: dict[str, Callable[..., Any]] = {name: _scalar_function(name) for name in CALLED}
 
 
 def dot(a: Any, b: Any) -> Formula:

@@ -12,7 +12,7 @@ from typing import Any
 
 from bellcrank.errors import ExpressionError, ModelError, did_you_mean
 from bellcrank.expr import PI, Expr, Func, Number, Symbol, expression, function, postorder, symbols, transform
-from bellcrank.expr.functions import ARITY
+from bellcrank.expr.function_table import CALLED, OPERATORS
 from bellcrank.expr.text import Syntax, evaluate_syntax
 from bellcrank.model.formula import show, to_syntax
 from bellcrank.model.records import Description, External, ExternalValue
@@ -22,13 +22,11 @@ MECHANICAL = {
     "project": (2,), "dplane": (2,), "pos": (1, 2), "vel": (1, 2), "rot": (1,), "dxdt": (1,), "partial": (2,),
     "nominal": (1,), "fm": (1,), "q": (1, 2), "u": (1, 2), "qp": (1, 2), "up": (1, 2),
 }  # fmt: skip
-SCALAR_FUNCTIONS = {**{k: (v,) for k, v in ARITY.items() if k not in ("pow", "lt", "le", "gt", "ge")}}
-RESERVED = {"t", "pi", "q", "u", "qp", "up", *MECHANICAL, *SCALAR_FUNCTIONS, "min", "max"}
+RESERVED = {"t", "pi", "q", "u", "qp", "up", *MECHANICAL, *CALLED}
 DUMMIES = {"x", "x0", "v"}
 SHORT = {"fm", "mag", "dir", "norm"}  # functions whose names may be those of parameters too
 NAME = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*", re.ASCII)
 DEEPEST = 50  # definitions inside each other
-COMPARE = {"<": "lt", "<=": "le", ">": "gt", ">=": "ge"}
 TIME = Symbol("t", "time")
 
 
@@ -130,9 +128,9 @@ class Scope:
                 return self.call(node, parts)
             case "neg":
                 return -self.settle(parts[0])
-            case op if op in COMPARE:
+            case op if op in OPERATORS and op != "**":
                 a, b = (self.as_scalar(p, c) for p, c in zip(parts, node.children, strict=True))
-                return function(COMPARE[op], a, b)
+                return function(OPERATORS[op].name, a, b)
         a, b = (self.settle(p) for p in parts)
         return self.arithmetic(node, a, b)
 
@@ -253,14 +251,15 @@ class Scope:
         if key in MECHANICAL:
             _arity(node, MECHANICAL[key], parts)
             return self.mechanical(key, node, parts)
-        if key in SCALAR_FUNCTIONS or key in ("min", "max"):
-            _arity(node, SCALAR_FUNCTIONS.get(key, tuple(range(1, 99))), parts)
+        if key in CALLED:
+            if not CALLED[key].takes(len(parts)):
+                raise _fail(node, CALLED[key].wrong_count(len(parts)))
             args = tuple(self.as_scalar(p, c) for p, c in zip(parts, node.children, strict=True))
             try:
                 return function(key, *args)
             except ModelError as error:
                 raise _fail(node, str(error)) from None
-        known = [*SCALAR_FUNCTIONS, "min", "max", *MECHANICAL, *(e.name for e in self.functions.values()), *self.tables]
+        known = [*CALLED, *MECHANICAL, *(e.name for e in self.functions.values()), *self.tables]
         raise _fail(node, f"unknown function '{name}'.{did_you_mean(name, known)}")
 
     # ---- mechanics: what a scalar scope knows of it
@@ -298,7 +297,7 @@ class Scope:
 
 def _arity(node: Syntax, allowed: tuple[int, ...], parts: list[Any]) -> None:
     if len(parts) not in allowed:
-        wanted = " or ".join(map(str, allowed)) if len(allowed) < 5 else "one or more"
+        wanted = " or ".join(map(str, allowed))
         raise _fail(node, f"{node.args[0]}() takes {wanted} argument{'s' if wanted != '1' else ''}, {len(parts)} given")
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bellcrank.expr import Expr, Func, Number, Product, Sum, Symbol, postorder
+from bellcrank.expr.function_table import FUNCTIONS
 from bellcrank.expr.node import Rational
 from bellcrank.expr.walk import STILL
 
@@ -85,8 +86,8 @@ def _count_node(node: Expr, total: Count, called: set[tuple[Any, ...]]) -> None:
         _count_product(node, total)
     elif isinstance(node, Func):
         if node.function is None:
-            total.function += 1
-            total.calls_classic += 1
+            total.function += FUNCTIONS[node.name].calls
+            total.calls_classic += FUNCTIONS[node.name].calls
         else:
             key = (getattr(node.function, "external", node.function), node.args)
             if key not in called:

@@ -10,12 +10,14 @@ import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any, Protocol
 
 import numpy as np
 
 from bellcrank.backend.c import FINISHED
 from bellcrank.errors import ModelError, RunError, did_you_mean
+from bellcrank.expr.function_table import CALLED, OPERATORS, MathFunction
 from bellcrank.expr.text import Syntax, evaluate_syntax, parse
 from bellcrank.model.formula import show
 from bellcrank.numeric.branch import Passage
@@ -229,18 +231,13 @@ def _key(text: str) -> str:
     return text.lower().replace(" ", "")
 
 
-def _smallest(*parts: Any) -> Any:
-    return np.minimum.reduce(np.broadcast_arrays(*parts))
-
-
-def _largest(*parts: Any) -> Any:
-    return np.maximum.reduce(np.broadcast_arrays(*parts))
+def _for_arrays(known: MathFunction) -> Callable[..., Any]:
+    """A function of the model language for channels, value by value."""
+    form = getattr(np, known.numpy or known.name, None) or np.vectorize(known.value, otypes=[float])
+    return form if known.arity is not None else lambda *parts: reduce(form, parts)
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "+": np.add, "-": np.subtract, "*": np.multiply, "/": np.divide, "**": np.power, "neg": np.negative,
-    "<": np.less, "<=": np.less_equal, ">": np.greater, ">=": np.greater_equal,
-    "sin": np.sin, "cos": np.cos, "tan": np.tan, "asin": np.arcsin, "acos": np.arccos, "atan": np.arctan, "atan2": np.arctan2,
-    "sqrt": np.sqrt, "exp": np.exp, "log": np.log, "abs": np.abs, "sign": np.sign, "min": _smallest, "max": _largest,
-    "where": np.where,
+    "+": np.add, "-": np.subtract, "*": np.multiply, "/": np.divide, "neg": np.negative,
+    **{name: _for_arrays(f) for name, f in {**OPERATORS, **CALLED}.items()},
 }  # fmt: skip

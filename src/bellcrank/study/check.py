@@ -127,7 +127,7 @@ def _run(definition: Definition, job: Job, equations: bc.Equations) -> Iterator[
     if run.get("backend", "auto") not in BACKENDS:
         yield f"[run] backend = {run['backend']!r} is not known; it is one of {', '.join(BACKENDS)}."
     try:
-        plan = run_plan(equations, run.get("t_end"), run.get("step"), run.get("method"), None)
+        plan = run_plan(equations.interface, run.get("t_end"), run.get("step"), run.get("method"), None)
     except BellcrankError as error:
         yield f"[run]: {'; '.join(getattr(error, 'problems', [str(error)]))}."
     else:

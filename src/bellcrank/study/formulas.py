@@ -7,25 +7,15 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from bellcrank.errors import ModelError, did_you_mean
-from bellcrank.expr.evaluate import BUILTIN
+from bellcrank.expr.function_table import CALLED, OPERATORS
 from bellcrank.expr.text import Syntax, evaluate_syntax, parse, postorder_syntax
 
-FUNCTIONS: dict[str, tuple[int, Callable[..., float]]] = {
-    "sqrt": (1, lambda x: math.sqrt(x) if x >= 0 else math.nan),
-    **{name: (1, BUILTIN[name]) for name in ("sin", "cos", "tan", "asin", "acos", "atan", "exp", "log", "abs", "sign")},
-    **{name: (2, BUILTIN[name]) for name in ("atan2", "min", "max")},
-    "where": (3, BUILTIN["where"]),
-}
 BINARY: dict[str, Callable[[float, float], float]] = {
     "+": lambda a, b: a + b,
     "-": lambda a, b: a - b,
     "*": lambda a, b: a * b,
     "/": lambda a, b: a / b if b else math.nan,
-    "**": BUILTIN["pow"],
-    "<": BUILTIN["lt"],
-    "<=": BUILTIN["le"],
-    ">": BUILTIN["gt"],
-    ">=": BUILTIN["ge"],
+    **{operator: f.value for operator, f in OPERATORS.items()},
 }
 
 
@@ -44,12 +34,11 @@ def names_in(text: str) -> set[str]:
 
 def _function(node: Syntax) -> Callable[..., float]:
     name = str(node.args[0]).lower()
-    if name not in FUNCTIONS:
-        raise node.fail(f"no function '{name}'.{did_you_mean(name, FUNCTIONS)} Functions: {', '.join(FUNCTIONS)}.")
-    count, function = FUNCTIONS[name]
-    if len(node.args) - 1 != count:
-        raise node.fail(f"{name}() takes {count} argument{'s' if count > 1 else ''}, {len(node.args) - 1} given")
-    return function
+    if name not in CALLED:
+        raise node.fail(f"no function '{name}'.{did_you_mean(name, CALLED)} Functions: {', '.join(CALLED)}.")
+    if not CALLED[name].takes(len(node.children)):
+        raise node.fail(CALLED[name].wrong_count(len(node.children)))
+    return CALLED[name].value
 
 
 class Circle(ModelError):

@@ -22,15 +22,9 @@ from bellcrank.expr.table import Table
 from bellcrank.expr.text import Syntax, evaluate_syntax, parse
 from bellcrank.model.records import Description, External, ExternalValue
 from bellcrank.verify import jets
+from bellcrank.verify.functions import FUNCTIONS
 from bellcrank.verify.jets import Jet, Value
 
-FUNCTIONS: dict[str, Callable[..., Value]] = {
-    "sin": jets.sin, "cos": jets.cos, "tan": jets.tan, "asin": jets.asin, "acos": jets.acos, "atan": jets.atan,
-    "atan2": jets.atan2, "sqrt": jets.sqrt, "exp": jets.exp, "log": jets.log, "abs": jets.absolute, "sign": jets.sign,
-    "min": jets.smallest, "max": jets.largest, "where": jets.where, "pow": jets.power,
-    "lt": lambda a, b: float(jets.value(a) < jets.value(b)), "le": lambda a, b: float(jets.value(a) <= jets.value(b)),
-    "gt": lambda a, b: float(jets.value(a) > jets.value(b)), "ge": lambda a, b: float(jets.value(a) >= jets.value(b)),
-}  # fmt: skip
 COMPARE = {"<": "lt", "<=": "le", ">": "gt", ">=": "ge"}
 ExternalRoutine = Callable[[External, list[float]], list[float]]
 
@@ -278,7 +272,7 @@ def _curve(table: Table, x: Value, n: int) -> Value:
             return float(slope)
         return float(spline(inside, n)) if spline is not None and inside == float(z) else 0.0
 
-    return jets._from_rate(x, lambda z: at(z, n), lambda z: _curve(table, z, n + 1))
+    return jets.from_rate(x, lambda z: at(z, n), lambda z: _curve(table, z, n + 1))
 
 
 def _surface(table: Table, args: list[Value], n: tuple[int, ...]) -> Value:

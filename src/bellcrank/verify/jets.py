@@ -193,7 +193,7 @@ def reciprocal(x: Value) -> Value:
     return Jet(y)
 
 
-def _from_rate(x: Value, start: Callable[[Any], Any], slope: Callable[[Value], Value]) -> Value:
+def from_rate(x: Value, start: Callable[[Any], Any], slope: Callable[[Value], Value]) -> Value:
     """f(x) whose derivative f'(x) is a known function: f(x)' = f'(x) x'."""
     if not isinstance(x, Jet):
         return start(x)
@@ -222,33 +222,16 @@ def cos(x: Value) -> Value:
     return sincos(x)[1]
 
 
-def tan(x: Value) -> Value:
-    s, c = sincos(x)
-    return s / c
-
-
 def exp(x: Value) -> Value:
-    return _from_rate(x, np.exp, exp)
+    return from_rate(x, np.exp, exp)
 
 
 def log(x: Value) -> Value:
-    return _from_rate(x, np.log, reciprocal)
+    return from_rate(x, np.log, reciprocal)
 
 
 def sqrt(x: Value) -> Value:
-    return _from_rate(x, np.sqrt, lambda z: 0.5 / sqrt(z))
-
-
-def asin(x: Value) -> Value:
-    return _from_rate(x, np.arcsin, lambda z: 1.0 / sqrt(1.0 - z * z))
-
-
-def acos(x: Value) -> Value:
-    return _from_rate(x, np.arccos, lambda z: -1.0 / sqrt(1.0 - z * z))
-
-
-def atan(x: Value) -> Value:
-    return _from_rate(x, np.arctan, lambda z: 1.0 / (1.0 + z * z))
+    return from_rate(x, np.sqrt, lambda z: 0.5 / sqrt(z))
 
 
 def atan2(y: Value, x: Value) -> Value:
@@ -276,24 +259,4 @@ def power(x: Value, n: Value) -> Value:
         for _ in range(int(abs(exponent))):
             result = result * x
         return result if exponent >= 0 else reciprocal(result)
-    return _from_rate(x, lambda z: np.power(z, exponent), lambda z: exponent * power(z, exponent - 1.0))
-
-
-def sign(x: Value) -> Value:
-    return np.sign(value(x))
-
-
-def absolute(x: Value) -> Value:
-    return x * np.sign(x.c[0]) if isinstance(x, Jet) else np.abs(x)
-
-
-def where(condition: Value, a: Value, b: Value) -> Value:
-    return a if value(condition) != 0 else b
-
-
-def smallest(*xs: Value) -> Value:
-    return min(xs, key=lambda x: float(value(x)))
-
-
-def largest(*xs: Value) -> Value:
-    return max(xs, key=lambda x: float(value(x)))
+    return from_rate(x, lambda z: np.power(z, exponent), lambda z: exponent * power(z, exponent - 1.0))

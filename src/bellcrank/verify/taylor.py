@@ -17,6 +17,7 @@ from bellcrank.expr.node import PI
 from bellcrank.program.program import Program
 from bellcrank.program.statements import Assign, Call, Reduce, Section, Solve
 from bellcrank.verify import jets
+from bellcrank.verify.functions import FUNCTIONS
 from bellcrank.verify.jets import Jet, NoDerivative, Value
 
 KINK = 1e-8  # of the largest slope: by how much differences with two steps may differ
@@ -45,15 +46,6 @@ def slope(function: Callable[[float], np.ndarray], step: float) -> tuple[np.ndar
             break
         coarse = fine
     return best, doubt
-
-
-FUNCTIONS: dict[str, Callable[..., Value]] = {
-    "sin": jets.sin, "cos": jets.cos, "tan": jets.tan, "asin": jets.asin, "acos": jets.acos, "atan": jets.atan,
-    "atan2": jets.atan2, "exp": jets.exp, "log": jets.log, "abs": jets.absolute, "sign": jets.sign, "pow": jets.power,
-    "min": jets.smallest, "max": jets.largest, "where": jets.where,
-    "lt": lambda a, b: float(jets.value(a) < jets.value(b)), "le": lambda a, b: float(jets.value(a) <= jets.value(b)),
-    "gt": lambda a, b: float(jets.value(a) > jets.value(b)), "ge": lambda a, b: float(jets.value(a) >= jets.value(b)),
-}  # fmt: skip
 
 
 class Kink(ArithmeticError):

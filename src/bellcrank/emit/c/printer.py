@@ -10,18 +10,14 @@ from bellcrank.emit.printer import ATOM, Piece, Printer
 from bellcrank.emit.routines import external_name
 from bellcrank.emit.steps import Angles, Step, step_targets
 from bellcrank.expr import ZERO, Func, Symbol
+from bellcrank.expr.function_table import names_in
 from bellcrank.expr.table import Table
 from bellcrank.program.program import Program
 from bellcrank.program.statements import Assign, Call, Reduce, Solve
 
 
 class CPrinter(Printer):
-    FUNCTIONS: ClassVar[Mapping[str, str]] = {
-        **{n: n for n in ("sin", "cos", "tan", "asin", "acos", "atan", "atan2", "exp", "log", "sqrt", "pow", "sign")},
-        "abs": "fabs",
-        "min": "smaller",
-        "max": "larger",
-    }
+    FUNCTIONS: ClassVar[Mapping[str, str]] = names_in("c")
     PI_TEXT = "3.141592653589793"
 
     def __init__(

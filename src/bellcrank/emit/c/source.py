@@ -22,6 +22,7 @@ from bellcrank.emit.routines import c_prototype, c_texts
 from bellcrank.emit.schedule import BEST, Options, Schedule, schedule
 from bellcrank.emit.steps import Angles, Step, step_expressions, step_targets, symbols_in
 from bellcrank.expr import ZERO, Expr, Func, Symbol, postorder
+from bellcrank.expr.function_table import helpers_in
 from bellcrank.expr.table import Table
 from bellcrank.numeric.projection import Scales
 from bellcrank.program.functions import Function
@@ -48,9 +49,6 @@ OWN_NAMES = frozenset(
         "out",
         "sincos_all",
         "solve_symmetric",
-        "sign",
-        "smaller",
-        "larger",
     )
     + ("call_external", "memory_of", "LANES", "EXPORT", "SEPARATE")
 )  # what the statements of a function may use besides the names of the model
@@ -189,7 +187,7 @@ class _Source:
         for node in postorder([e for f in self.functions.values() for e in _roots(f.section)]):
             if isinstance(node, Func) and node.function is None:
                 used.add(node.name)
-        parts = [_HELPERS[name] for name in ("sign", "min", "max") if name in used]
+        parts = helpers_in("c", used)
         if any(isinstance(s, Angles) for s in steps):
             parts.append(template("sincos.c"))
         if any(isinstance(s, Solve | Reduce) for s in steps):
@@ -574,9 +572,4 @@ _KEPT = {  # in the template of a run
     "HELD": "    memcpy(w + N_I, job->kept, (N_W - N_I)*sizeof *w);\n",
     "FIRST": "        if ((job->status = keep_values(job, 1, 0.0, job->y, w)))\n            return job->status;\n",
     "UPDATE": "    if (last && (failed = keep_values(job, 0, after, next, w)))\n        return failed;\n",
-}
-_HELPERS = {
-    "sign": "static inline double sign(double a) { return (double)((a > 0.0) - (a < 0.0)); }\n",
-    "min": "static inline double smaller(double a, double b) { return b < a ? b : a; }\n",
-    "max": "static inline double larger(double a, double b) { return b > a ? b : a; }\n",
 }

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 from bellcrank.emit.names import identifier
 from bellcrank.emit.printer import ATOM, TERM, Piece, Printer
 from bellcrank.expr import Expr, Func, Symbol
+from bellcrank.expr.function_table import names_in
 from bellcrank.expr.node import Rational
 from bellcrank.program.statements import Assign, Call, Reduce, Statement
 
@@ -20,14 +21,7 @@ _FLAG = "merge(1.0_dp, 0.0_dp, "
 class FortranPrinter(Printer):
     """Text of expressions; `calls` gives the names of tables and external routines, `offsets` where memories begin."""
 
-    FUNCTIONS: ClassVar[Mapping[str, str]] = {
-        **{
-            n: n
-            for n in ("sin", "cos", "tan", "asin", "acos", "atan", "atan2", "exp", "log", "sqrt", "abs", "min", "max")
-        },
-        "sign": "signum",
-        "pow": "**",
-    }
+    FUNCTIONS: ClassVar[Mapping[str, str]] = names_in("fortran")
     PI_TEXT = "3.141592653589793_dp"
 
     def __init__(

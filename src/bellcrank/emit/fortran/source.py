@@ -17,6 +17,7 @@ from bellcrank.emit.names import comment, identifier
 from bellcrank.emit.routines import external_name, fortran_interfaces, fortran_texts
 from bellcrank.emit.steps import step_targets
 from bellcrank.expr import Expr, Func, Symbol, postorder
+from bellcrank.expr.function_table import helpers_in, names_in
 from bellcrank.expr.table import Table
 from bellcrank.numeric.null_space import SINGULAR
 from bellcrank.numeric.projection import Scales
@@ -30,9 +31,9 @@ VALUES = ("start", "update", "entry", "echo")  # in Fortran with `_values`: entr
 OWN_NAMES = frozenset((
     "t", "y", "p", "c", "w", "k", "z", "out", "rate", "dp", "n_q", "n_u", "n_s", "n_p", "n_c", "n_w", "n_out", "n_g",
     "n_v", "n_i", "n_memory", "entry_values", "start_values", "update_values", "echo_values", "memory", "live", "constants", "derivatives", "outputs", "closure", "singular_rates", "inertias",
-    "model", "signum", "solve_symmetric", "constrained_rates", "pivoted", "scaled", "rank_g", "rank_v", "row_scale",
-    "column_scale", "usual_ratio", "singular", "steady_ratio", "usual_order", "n_order", "order_row", "order_column", "correct_q", "correct_u", "spline_value", "surface_value", "interval", "cubic", "sin", "cos",
-    "tan", "asin", "acos", "atan", "atan2", "exp", "log", "sqrt", "abs", "min", "max", "merge", "real", "real64",
+    "model", "solve_symmetric", "constrained_rates", "pivoted", "scaled", "rank_g", "rank_v", "row_scale",
+    "column_scale", "usual_ratio", "singular", "steady_ratio", "usual_order", "n_order", "order_row", "order_column", "correct_q", "correct_u", "spline_value", "surface_value", "interval", "cubic",
+    "merge", "real", "real64", *names_in("fortran").values(),
 ))  # fmt: skip
 
 
@@ -218,7 +219,7 @@ class _Source:
         roots += [r for s in sections for r in s.results]
         used = {n.name for n in postorder(roots) if isinstance(n, Func) and n.function is None}
         statements = [x for s in sections for x in s.statements]
-        parts = [template("signum.f90")] if "sign" in used else []
+        parts = helpers_in("fortran", used)
         if any(isinstance(s, Solve | Reduce) for s in statements):
             parts.append(template("solve.f90"))
         if p.loops is not None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable, Mapping, Sequence
+import math
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from bellcrank.emit.printer import ATOM, Piece, Printer
 from bellcrank.expr import Expr, Func, Symbol
+from bellcrank.expr.function_table import FUNCTIONS, helpers_in, names_in
 from bellcrank.numeric import null_space
 from bellcrank.program.functions import Function
 from bellcrank.program.program import Program
@@ -22,12 +24,8 @@ If there are, start(...) and update(...) give the last entries of w: values of e
 or over a step; entry(...) gives the last entries of p, and echo(...) values for the echo of a run.
 """
 
-from math import acos, asin, atan, atan2, cos, exp, log, pow, sin, sqrt, tan
+import math
 {imports}
-
-def sign(x):
-    return (x > 0) - (x < 0)
-
 '''
 
 LINEAR_SOLVE = """
@@ -43,28 +41,7 @@ def linear_solve(matrix, right):
 
 
 class PythonPrinter(Printer):
-    FUNCTIONS: ClassVar[Mapping[str, str]] = {
-        **{
-            n: n
-            for n in (
-                "sin",
-                "cos",
-                "tan",
-                "asin",
-                "acos",
-                "atan",
-                "atan2",
-                "exp",
-                "log",
-                "sqrt",
-                "sign",
-                "min",
-                "max",
-                "pow",
-            )
-        },
-        "abs": "abs",
-    }
+    FUNCTIONS: ClassVar[Mapping[str, str]] = names_in("python")
     PI_TEXT = "3.141592653589793"
 
     def __init__(self, names: Mapping[Symbol, str], routines: tuple[Any, ...]) -> None:
@@ -133,7 +110,7 @@ def python_source(
     imports = LINEAR_SOLVE if solved else ""
     if program.loops is not None:
         imports += "\n" + inspect.getsource(null_space).partition('"""\n\n')[2]
-    lines = [HEADER.format(title=_safe(program.name), imports=imports)]
+    lines: list[str] = []
     for letter, listed in (
         ("q", program.coordinates),
         ("u", program.speeds),
@@ -154,7 +131,16 @@ def python_source(
             lines += _function(
                 f.name, f.section, printer, len(program.coordinates) if f.name == "derivatives" else None
             )
-    return "\n".join(lines) + "\n"
+    head = HEADER.format(title=_safe(program.name), imports=_functions(printer.used_functions, imports))
+    return "\n".join([head, *lines]) + "\n"
+
+
+def _functions(used: Collection[str], others: str) -> str:
+    """What the program calls: functions of Python's module, other routines, and functions that Python lacks."""
+    called = [f.text("python") for f in FUNCTIONS.values() if f.name in used]
+    of_module = sorted(c.name for c in called if not c.helper and c.name in vars(math))
+    listed = f"from math import {', '.join(of_module)}\n" if of_module else ""
+    return listed + others + "".join(f"\n\n{text}" for text in helpers_in("python", used))
 
 
 def _safe(text: str) -> str:

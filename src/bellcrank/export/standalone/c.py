@@ -8,7 +8,7 @@ from bellcrank.emit.names import comment
 from bellcrank.emit.routines import fortran_file
 from bellcrank.export.standalone.loops import inertia_functions, row_names
 from bellcrank.export.standalone.setup import Keyed, Setup, input_files
-from bellcrank.export.standalone.text import about, filled, indented, require_language, template
+from bellcrank.export.standalone.text import about, indented, require_language, written
 from bellcrank.numeric.methods import METHODS, one_of
 from bellcrank.program.program import Program
 
@@ -22,8 +22,8 @@ def c_program(program: Program, setup: Setup, words: Words) -> dict[str, str]:
     common = {"TITLE": comment(setup.title), "STEM": setup.stem, "ABOUT": about(setup, "   ")}
     return {
         "model.c": c_source(program, words, extra=inertia_functions(program)),
-        "program.c": filled(template("program.c"), common | _pieces(program, setup)),
-        "Makefile": filled(template("Makefile_fortran.c" if foreign else "Makefile.c"), common),
+        "program.c": written("program.c", _pieces(program, setup), common),
+        "Makefile": written("Makefile_fortran.c" if foreign else "Makefile.c", common=common),
         **({"routines.f90": fortran_file(foreign, setup.title)} if foreign else {}),
         **input_files(setup),
     }
@@ -68,8 +68,8 @@ def _pieces(program: Program, setup: Setup) -> dict[str, str]:
 
 
 def _inputs(setup: Setup) -> dict[str, str]:
-    text = filled(
-        template("inputs.c"),
+    text = written(
+        "inputs.c",
         {
             "N_SIGNALS": str(len(setup.signals)),
             "SIGNALS": indented(map(_signal, setup.signals)),
@@ -87,8 +87,8 @@ def _inputs(setup: Setup) -> dict[str, str]:
 
 def _loops(program: Program, setup: Setup) -> dict[str, str]:
     inputs = "    set_inputs(job, 0.0, w);\n" if program.given_inputs else "    w[0] = 0.0;\n"
-    text = filled(
-        template("assemble.c"),
+    text = written(
+        "assemble.c",
         {
             "GUESSED": ", ".join(str(int(g)) for g in setup.guessed),
             "ROWS": ", ".join(map(c_string, row_names(program))),

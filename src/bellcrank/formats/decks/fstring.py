@@ -11,17 +11,17 @@ import re
 from collections.abc import Callable, Mapping
 
 from bellcrank.errors import ExpressionError, did_you_mean
+from bellcrank.expr.function_table import CALLED
 from bellcrank.expr.text import Syntax, parse, postorder_syntax
 from bellcrank.formats.decks.names import Names
 from bellcrank.formats.decks.reader import FString, Number, Symbol, UnitVector
-from bellcrank.model.scope import SCALAR_FUNCTIONS
 
 ARITY: Mapping[str, tuple[int, ...]] = {
-    "angle": (2, 3), "atan": (1,), "atan2": (2,), "cos": (1,), "cross": (2,), "dir": (1,), "dot": (2,), "dplane": (2,),
+    "angle": (2, 3), "cross": (2,), "dir": (1,), "dot": (2,), "dplane": (2,),
     "dxdt": (1,), "fm": (1,), "mag": (1,), "nominal": (1,), "partial": (2,), "pos": (1, 2), "q": (1,), "qp": (1,),
-    "rot": (1,), "sin": (1,), "u": (1,), "up": (1,), "vel": (1, 2),
+    "rot": (1,), "u": (1,), "up": (1,), "vel": (1, 2),
 }  # fmt: skip
-"""Functions of the F-strings; those of Bellcrank's own formulas (sqrt, exp, ...) are understood as well."""
+"""Vector functions of the F-strings; the scalar ones of Bellcrank's own formulas are understood as well."""
 RENAMED = {"dir": "direction", "mag": "magnitude", "dplane": "project"}
 STATES = ("q", "u", "qp", "up")
 HASH = re.compile(r"#\s*([a-z_]\w*)?", re.ASCII)
@@ -109,13 +109,14 @@ class _Reader:
         if name == "func":
             self._external(node, fail)
             return
-        if name not in ARITY and name not in SCALAR_FUNCTIONS and name not in ("min", "max"):
-            known = [*ARITY, "func", *SCALAR_FUNCTIONS]
+        if name not in ARITY and name not in CALLED:
+            known = [*ARITY, "func", *CALLED]
             hint = " An external function is written func(name, ...)."
             raise fail(f"unknown function '{name}'.{did_you_mean(name, known)}{hint}")
-        allowed = ARITY.get(name) or SCALAR_FUNCTIONS.get(name)
-        if allowed is not None and len(node.children) not in allowed:
-            wanted = " or ".join(map(str, allowed))
+        if name in CALLED and not CALLED[name].takes(len(node.children)):
+            raise fail(CALLED[name].wrong_count(len(node.children)))
+        if name in ARITY and len(node.children) not in ARITY[name]:
+            wanted = " or ".join(map(str, ARITY[name]))
             raise fail(f"{name}() takes {wanted} argument{'' if wanted == '1' else 's'}, {len(node.children)} given")
         if name in STATES:
             self._state(node, name, fail)
@@ -154,12 +155,11 @@ class _Reader:
         name, count = found[1], len(node.children) - 1
         if count == 0:
             raise fail(f"func({name}) needs an argument")
-        built_in = SCALAR_FUNCTIONS.get(name)
-        if built_in is None or count not in built_in:
+        if name not in CALLED or not CALLED[name].takes(count):
             known = self.names.functions.setdefault(name, count)
             if known != count:
                 raise fail(f"func({name}, ...) has {count} arguments here, {known} before")
-            if name in ARITY or built_in is not None:
+            if name in ARITY or name in CALLED:
                 raise fail(f"'{name}' has a meaning of its own and cannot be an external function; rename it")
         self.edits.append((*found.span(), f"{name}("))
 

@@ -7,22 +7,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from importlib.resources import files
 from typing import ClassVar
 
 from bellcrank.emit.printer import ATOM, UNARY, Piece, Printer
 from bellcrank.errors import InternalError, ModelError
 from bellcrank.expr import Func, Symbol
+from bellcrank.expr.function_table import FUNCTIONS, names_in
 from bellcrank.expr.node import Rational
+from bellcrank.files.template import filled, template
 from bellcrank.kane.autolev.plan import OutputFile, Plan
-from bellcrank.program.statements import Assign, Solve, Statement
+from bellcrank.program.statements import Assign, Solve, Statement, statement_targets
 
 RESERVED = {
     "T", "U", "UDOT", "Z", "C", "OUT", "X", "A", "B", "PI", "TMAX", "PSTEP", "STEP", "STEP0", "NCUTS", "HC", "IERR",
     "NPSTEP", "NSTEPS", "COUNT", "I", "J", "K", "MSG", "EQNS", "OUTPS", "CONSTS", "DEQS", "SOLVE", "SETTLE", "R",
-    "SIN", "COS", "TAN", "ASIN", "ACOS", "ATAN", "ATAN2", "SQRT", "EXP", "LOG", "ABS", "SIGN", "MIN", "MAX", "IF",
+    "SIGN", "IF", *(name.upper() for name in names_in("fortran").values()),
     "DO", "END", "READ", "WRITE", "STOP", "CALL", "DABS", "RETURN", "INT", "COEF", "RHS", "SOL",
 }  # fmt: skip
+_FOLDER = "bellcrank.kane.autolev/templates"
 WIDTH = 66  # characters of a statement on one line: columns 7 to 72
 
 
@@ -30,8 +32,9 @@ class FortranPrinter(Printer):
     """Double-precision expressions."""
 
     FUNCTIONS: ClassVar[Mapping[str, str]] = {
-        n: n.upper()
-        for n in ("sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sqrt", "exp", "log", "abs", "min", "max")
+        f.name: f.code["fortran77"].name if "fortran77" in f.code else f.text("fortran").name.upper()
+        for f in FUNCTIONS.values()
+        if "fortran77" in f.code or not f.text("fortran").helper
     }
     PI_TEXT = "3.141592653589793D0"
 
@@ -51,8 +54,8 @@ class FortranPrinter(Printer):
     def function(self, node: Func, args: list[Piece]) -> Piece:
         if node.function is None and node.name == "pow":
             return f"{self.wrap(args[0], ATOM)}**({args[1][0]})", UNARY
-        if node.function is None and node.name == "sign":
-            return f"SIGN(MIN(1.0D0,ABS({args[0][0]})*1.0D300),{args[0][0]})", ATOM
+        if node.function is None and node.name not in self.FUNCTIONS:
+            raise ModelError(f"CODE writes no programs with {node.name}(), which FORTRAN does not have")
         return super().function(node, args)
 
 
@@ -96,15 +99,16 @@ class _Writer:
         parts.append(self._settle())
         solves = any(isinstance(s, Solve) for s in p.derivatives.statements)
         if with_subroutines:
-            parts.append(_template("deqs.f").replace("@N@", str(len(p.speeds) + len(p.coordinates))))
-            parts += [_template("solve.f")] if solves else []
-        whole = "\n".join(part.rstrip("\n") for part in parts) + "\n"
-        return whole.replace("@Z@", str(max(len(self.intermediate), 1)))
+            parts.append(filled(template(_FOLDER, "deqs.f"), {"N": str(len(p.speeds) + len(p.coordinates))}))
+            parts += [template(_FOLDER, "solve.f")] if solves else []
+        return "\n".join(part.rstrip("\n") for part in parts) + "\n"
 
     # ---- pieces
 
     def _common(self) -> list[str]:
-        lines = ["COMMON/CZEES/Z(@Z@)", f"COMMON/CCON/C({max(len(self.program.constant_symbols), 1)})"]
+        sections = (self.program.derivatives, self.program.outputs)
+        held = {t for section in sections for s in section.statements for t in statement_targets(s)}
+        lines = [f"COMMON/CZEES/Z({max(len(held), 1)})", f"COMMON/CCON/C({max(len(self.program.constant_symbols), 1)})"]
         parameters = [self.names[s] for s in self.plan.equations.derivation.scalars.constants]
         return lines + ([f"COMMON/CPAR/{','.join(parameters)}"] if parameters else [])
 
@@ -296,10 +300,6 @@ class _Writer:
 
 def _quoted(text: str) -> str:
     return text.replace("'", "")
-
-
-def _template(name: str) -> str:
-    return (files("bellcrank.kane.autolev") / "templates" / name).read_text(encoding="utf-8")
 
 
 def _fixed(lines: Iterable[str]) -> str:

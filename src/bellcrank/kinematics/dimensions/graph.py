@@ -11,19 +11,22 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from bellcrank.expr.function_table import FUNCTIONS, kinds
 from bellcrank.kinematics.dimensions.algebra import settled
 from bellcrank.units import ANGLE, TIME, Dimension
 from bellcrank.units import ONE as PURE
 
-UNIT, HALF = Fraction(1), Fraction(1, 2)
+UNIT = Fraction(1)
 FREE = ("number", "any")  # nodes that may stand for any quantity, and so neither learn nor tell
 
-RESULT = dict.fromkeys(("atan2", "angle", "asin", "acos", "atan"), ANGLE)
-RESULT |= dict.fromkeys(("sin", "cos", "tan", "exp", "log", "sign", "direction", "dir", "lt", "le", "gt", "ge"), PURE)
-ARGUMENT = dict.fromkeys(("sin", "cos", "tan"), ANGLE) | dict.fromkeys(("asin", "acos", "atan", "exp", "log"), PURE)
-POWERS = {"dot": (UNIT, UNIT), "cross": (UNIT, UNIT), "sqrt": (HALF,), "dxdt": (UNIT,), "partial": (UNIT, -UNIT)}
-PASS = {"abs", "magnitude", "mag", "norm", "nominal", "project", "dplane"}  # dimension of the first argument
-COMPARE = {"<": "lt", "<=": "le", ">": "gt", ">=": "ge"}
+KINDS = {"A": ANGLE, "1": PURE}  # in the dimension rules of the function table
+VECTOR_RULES = {
+    "angle": "? -> A", "direction": "? -> 1", "dir": "? -> 1", "magnitude": "x -> x", "mag": "x -> x", "norm": "x -> x",
+    "nominal": "x -> x", "project": "x, ? -> x", "dplane": "x, ? -> x",
+}  # fmt: skip
+RULES = {f.name: f.kinds for f in FUNCTIONS.values()} | {name: kinds(rule) for name, rule in VECTOR_RULES.items()}
+ARGUMENT = {name: KINDS[taken[0]] for name, (taken, _) in RULES.items() if taken[0] in KINDS}
+POWERS = {"dot": (UNIT, UNIT), "cross": (UNIT, UNIT), "dxdt": (UNIT,), "partial": (UNIT, -UNIT)}
 
 
 @dataclass(eq=False, slots=True)
@@ -153,19 +156,27 @@ class Graph:
             node.factors = tuple((p, x) for p, x in zip(parts, POWERS[name]) if p.op != "number")
             if name == "dxdt":
                 node.factors += ((self.known("t", TIME), -UNIT),)
-        elif name in PASS:
-            node.join(node.parts[:1])
-        elif name in ("min", "max", "where"):
-            node.join(node.parts[1 if name == "where" else 0 :])
-        elif name in RESULT:
-            node.dimension, node.firm = RESULT[name], True
-            if name in ARGUMENT:
-                parts[0].learn(ARGUMENT[name], True, self.where)
-            elif name == "atan2" or name in COMPARE.values():
-                node.alike = node.parts
+        elif name in RULES:
+            self._apply(RULES[name], node)
         else:
             node.op = "any"  # an external routine or a table
         return node
+
+    def _apply(self, rule: tuple[tuple[str, ...], str], node: Node) -> None:
+        """The relations by a rule such as "x, x -> 1": kinds of the arguments, the last one for all further ones."""
+        taken, given = rule
+        kinds = [taken[min(i, len(taken) - 1)] for i in range(len(node.parts))]
+        for part, kind in zip(node.parts, kinds, strict=True):
+            if kind in KINDS:
+                part.learn(KINDS[kind], True, self.where)
+        alike = tuple(p for p, kind in zip(node.parts, kinds, strict=True) if kind == "x")
+        if given == "x":
+            node.join(alike)
+        elif given in KINDS:
+            node.dimension, node.firm, node.alike = KINDS[given], True, alike
+        else:
+            power = Fraction(given.removeprefix("x**(").removesuffix(")"))
+            node.factors = tuple((p, power) for p in alike if p.op != "number")
 
 
 def postorder(roots: Iterable[Node]) -> Iterator[Node]:

@@ -11,9 +11,10 @@ from fractions import Fraction
 from typing import Any
 
 from bellcrank.expr import Expr, Func, Held, Number, Product, Sum, Symbol, postorder
+from bellcrank.expr.function_table import OPERATORS
 from bellcrank.expr.text import Syntax, evaluate_syntax
 from bellcrank.kinematics.dimensions.algebra import MOMENT, SPEED, SPIN
-from bellcrank.kinematics.dimensions.graph import COMPARE, UNIT, Graph, Node, Root
+from bellcrank.kinematics.dimensions.graph import UNIT, Graph, Node, Root
 from bellcrank.model.formula import show, to_syntax
 from bellcrank.model.mechanism import Mechanism
 from bellcrank.units import FORCE, LENGTH, TIME, Dimension
@@ -129,7 +130,7 @@ class Reader:
                 return self.graph.product([(a, UNIT), (rest[0], UNIT if node.op == "*" else -UNIT)])
             case "**":
                 return self.graph.power(a, rest[0])
-        return self.graph.function(COMPARE[node.op], [a, *rest])
+        return self.graph.function(OPERATORS[node.op].name, [a, *rest])
 
     def _call(self, node: Syntax, name: str, parts: list[Any]) -> Node:
         if name in VECTORS:

@@ -1,0 +1,300 @@
+"""The functions of the model language: one record each, and nothing that depends on expressions.
+
+Everything that must know which functions there are (reading, algebra, derivatives, dimensions, values, every printer) asks
+this table, so that a function is added here alone, with a rule of its own in `verify.functions`, which shares
+nothing with the derivation on purpose. Identities that hold for one function only (sin^2 + cos^2, atan2) stand in
+`construct` and `functions`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Container, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from operator import ge, gt, le, lt
+
+Rational = int | Fraction
+
+
+@dataclass(frozen=True)
+class Code:
+    """A function in a language: its name there, or a pattern with {0}, and a helper that defines it where it is missing."""
+
+    name: str
+    helper: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class MathFunction:
+    """What is known of one function.
+
+    `arguments` names them; "..." says that there may be more. `value` is defined everywhere: what does not exist is nan,
+    what is too large inf, as in compiled code; `exact` is the value for rational numbers, where it is rational.
+    `slopes` are the partial derivatives, as text over the arguments and `f`, the function itself.
+
+    `dimension` is read from left to right: "A -> 1" takes an angle and gives a pure number, "x, x -> x" takes two
+    quantities of one kind and gives another of it, "?" is anything. If the result is x, the function grows with
+    those arguments: its small order is theirs.
+
+    A `macro` is only an abbreviation of `in_terms`, by which it is replaced when it is read.
+    """
+
+    name: str
+    arguments: str = "x"
+    operator: str = ""  # it is written between its arguments, not called
+    value: Callable[..., float]
+    exact: Callable[..., Rational] | None = None
+    slopes: tuple[str, ...] = ()
+    dimension: str = "1 -> 1"
+    # facts for the algebra
+    odd: bool = False
+    even: bool = False
+    symmetric: bool = False  # the order of the arguments does not matter
+    never_negative: bool = False
+    inverse: str = ""  # f(inverse(x)) is x
+    quarter_turns: tuple[int | None, ...] = ()  # values at 0, pi/2, pi, 3 pi/2, where they are whole
+    series: tuple[Rational, ...] = ()  # coefficients of 1, x, x**2, ... for small arguments
+    chooses: str = ""  # the condition by which it is the last but one of its arguments, and not the last
+    in_terms: str = ""
+    macro: bool = False
+    # cost
+    calls: int = 1  # what it counts for, in the honest and in the classic count of operations
+    select: bool = False  # a processor chooses or compares; nothing is called
+    # text
+    code: Mapping[str, Code] = field(default_factory=dict)  # by language: c, fortran, fortran77, python; else the name
+    syntax: bool = False  # languages have a construct for it, which their printers know
+    latex: str = ""  # a head, or a pattern with #1
+    mathml: str = ""
+    sympy: str | None = None  # its name in SymPy, if it is another one; "" if only `in_terms` exists there
+    numpy: str = ""  # its form for arrays in NumPy, if the name is another one
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The arguments by name."""
+        return tuple(a.strip() for a in self.arguments.split(",") if a.strip() != "...")
+
+    @cached_property
+    def arity(self) -> int | None:
+        """The number of arguments; None if there may be any, but at least one."""
+        return None if self.arguments.endswith("...") else len(self.names)
+
+    def takes(self, count: int) -> bool:
+        """May it be called with so many arguments?"""
+        return count == self.arity or (self.arity is None and count >= 1)
+
+    def wrong_count(self, count: int) -> str:
+        """The sentence about a wrong number of arguments."""
+        wanted = "one or more" if self.arity is None else self.arity
+        return f"{self.name}() takes {wanted} argument{'' if wanted == 1 else 's'}, {count} given"
+
+    @cached_property
+    def kinds(self) -> tuple[tuple[str, ...], str]:
+        """Kinds of the arguments, and that of the result."""
+        return kinds(self.dimension)
+
+    @cached_property
+    def grows_with(self) -> slice | None:
+        """The arguments whose small order it has."""
+        taken, given = self.kinds
+        return slice(taken.index("x"), None) if given == "x" else None
+
+    def text(self, language: str) -> Code:
+        """How the language calls it."""
+        return self.code.get(language) or Code(self.name)
+
+
+def kinds(rule: str) -> tuple[tuple[str, ...], str]:
+    """A rule of dimensions as the kinds of arguments and that of the result."""
+    taken, given = rule.split(" -> ")
+    return tuple(taken.split(", ")), given
+
+
+def _as_in_c(function: Callable[..., float], poles: Mapping[float, float] | None = None) -> Callable[..., float]:
+    """A function of Python's that gives nan, or inf at a pole and beyond the largest number, instead of an error."""
+
+    def value(*args: float) -> float:
+        try:
+            return float(function(*args))
+        except (ValueError, ZeroDivisionError):
+            return (poles or {}).get(args[0], math.nan)
+        except OverflowError:
+            return math.inf
+
+    return value
+
+
+def _power(x: float, n: float) -> float:
+    """x ** n as the C library has it."""
+    try:
+        return math.pow(x, n)
+    except OverflowError:
+        return -math.inf if x < 0 and n % 2 == 1 else math.inf
+    except ValueError:  # a pole, or the root of a negative number
+        if x != 0:
+            return math.nan
+        return math.copysign(math.inf, x) if n % 2 == 1 else math.inf
+
+
+def _whole(function: Callable[[float], int]) -> Callable[[float], float]:
+    """floor and ceil of any number; a zero keeps the sign of the argument."""
+    return lambda x: math.copysign(float(function(x)), x) if math.isfinite(x) else x
+
+
+def _sinh(x: float) -> float:
+    try:
+        return math.sinh(x)
+    except OverflowError:
+        return math.copysign(math.inf, x)
+
+
+def _smooth_step(x: float, a: float, b: float) -> float:
+    if a == b:
+        return math.nan
+    s = min(max((x - a) / (b - a), 0.0), 1.0)
+    return s**3 * (10 - 15 * s + 6 * s**2)
+
+
+def _of_libm(name: str) -> str:
+    """A function of the C library for Fortran, which has none of its own."""
+    return f"""\
+  pure function {name}_c(x) result(found)
+    real(dp), intent(in) :: x
+    real(dp) :: found
+    interface
+      pure function of_library(x) bind(c, name="{name}") result(found)
+        import :: dp
+        real(dp), intent(in), value :: x
+        real(dp) :: found
+      end function of_library
+    end interface
+    found = of_library(x)
+  end function {name}_c
+"""
+
+
+def _libm(name: str) -> Code:
+    return Code(f"{name}_c", _of_libm(name))
+
+
+def _series(*coefficients: str | int) -> tuple[Rational, ...]:
+    return tuple(c if isinstance(c, int) else Fraction(c) for c in coefficients)
+
+
+_S = "min(max((x - a)/(b - a), 0), 1)"
+_WHOLE = "def {0}(x):\n    return math.copysign(float(math.{0}(x)), x) if math.isfinite(x) else x\n"
+
+_ALL = (
+    # angles
+    MathFunction(
+        name="sin", value=_as_in_c(math.sin), slopes=("cos(x)",), dimension="A -> 1", odd=True, inverse="asin",
+        quarter_turns=(0, 1, 0, -1), series=_series(0, 1, 0, "-1/6", 0, "1/120", 0, "-1/5040"), latex=r"\sin",
+    ),
+    MathFunction(
+        name="cos", value=_as_in_c(math.cos), slopes=("-sin(x)",), dimension="A -> 1", even=True, inverse="acos",
+        quarter_turns=(1, 0, -1, 0), series=_series(1, 0, "-1/2", 0, "1/24", 0, "-1/720"), latex=r"\cos",
+    ),
+    MathFunction(
+        name="tan", value=_as_in_c(math.tan), slopes=("1 + f**2",), dimension="A -> 1", odd=True, inverse="atan",
+        quarter_turns=(0, None, 0, None), series=_series(0, 1, 0, "1/3", 0, "2/15", 0, "17/315"), latex=r"\tan",
+    ),
+    MathFunction(
+        name="asin", value=_as_in_c(math.asin), slopes=("(1 - x**2)**(-1/2)",), dimension="1 -> A", odd=True,
+        inverse="sin", series=_series(0, 1, 0, "1/6", 0, "3/40", 0, "15/336"), latex=r"\arcsin", mathml="arcsin",
+        numpy="arcsin",
+    ),
+    MathFunction(
+        name="acos", value=_as_in_c(math.acos), slopes=("-(1 - x**2)**(-1/2)",), dimension="1 -> A", inverse="cos",
+        latex=r"\arccos", mathml="arccos", numpy="arccos",
+    ),
+    MathFunction(
+        name="atan", value=math.atan, slopes=("1/(1 + x**2)",), dimension="1 -> A", odd=True, inverse="tan",
+        series=_series(0, 1, 0, "-1/3", 0, "1/5", 0, "-1/7"), latex=r"\arctan", mathml="arctan", numpy="arctan",
+    ),
+    MathFunction(
+        name="atan2", arguments="y, x", value=math.atan2, slopes=("x/(x**2 + y**2)", "-y/(x**2 + y**2)"),
+        dimension="x, x -> A", numpy="arctan2",
+    ),
+    # powers and logarithms
+    MathFunction(
+        name="sqrt", value=_as_in_c(math.sqrt), dimension="x -> x**(1/2)", in_terms="x**(1/2)",
+    ),
+    MathFunction(
+        name="exp", value=_as_in_c(math.exp), slopes=("f",), never_negative=True, inverse="log",
+        series=_series(1, 1, "1/2", "1/6", "1/24", "1/120"), latex=r"\exp",
+    ),
+    MathFunction(
+        name="log", value=_as_in_c(math.log, {0.0: -math.inf}), slopes=("1/x",), inverse="exp", latex=r"\log",
+    ),
+    MathFunction(
+        name="pow", arguments="b, n", operator="**", value=_power, slopes=("n*b**(n - 1)", "f*log(b)"),
+        dimension="?, 1 -> ?",
+        code={"fortran": Code("**")}, sympy="Pow", numpy="power",
+    ),
+    # size, sign, choice
+    MathFunction(
+        name="abs", value=abs, exact=abs, slopes=("sign(x)",), dimension="x -> x", even=True, never_negative=True,
+        select=True, code={"c": Code("fabs")}, latex=r"\left|#1\right|", mathml="<mo>|</mo>#1<mo>|</mo>", sympy="Abs",
+    ),
+    MathFunction(
+        name="sign", value=lambda x: float((x > 0) - (x < 0)), exact=lambda x: (x > 0) - (x < 0), slopes=("0",),
+        dimension="? -> 1", odd=True, select=True,
+        code={
+            "c": Code("sign", "static inline double sign(double a) { return (double)((a > 0.0) - (a < 0.0)); }\n"),
+            "fortran": Code("signum", """\
+  pure function signum(x) result(value)
+    real(dp), intent(in) :: x
+    real(dp) :: value
+    value = merge(sign(1.0_dp, x), 0.0_dp, abs(x) > 0.0_dp)
+  end function signum
+"""),
+            "fortran77": Code("SIGN(MIN(1.0D0,ABS({0})*1.0D300),{0})"),
+            "python": Code("sign", "def sign(x):\n    return (x > 0) - (x < 0)\n"),
+        },
+    ),
+    MathFunction(
+        name="min", arguments="a, b, ...", value=min, chooses="a <= b",
+        slopes=("where(a <= b, 1, 0)", "where(a <= b, 0, 1)"),
+        dimension="x -> x", select=True, latex=r"\min", sympy="Min", numpy="minimum",
+        code={"c": Code("smaller", "static inline double smaller(double a, double b) { return b < a ? b : a; }\n")},
+    ),
+    MathFunction(
+        name="max", arguments="a, b, ...", value=max, chooses="a >= b",
+        slopes=("where(a >= b, 1, 0)", "where(a >= b, 0, 1)"),
+        dimension="x -> x", select=True, latex=r"\max", sympy="Max", numpy="maximum",
+        code={"c": Code("larger", "static inline double larger(double a, double b) { return b > a ? b : a; }\n")},
+    ),
+    MathFunction(
+        name="where", arguments="c, a, b", value=lambda c, a, b: a if c != 0 else b, chooses="c",
+        slopes=("0", "where(c, 1, 0)", "where(c, 0, 1)"), dimension="?, x, x -> x", select=True, syntax=True,
+    ),
+    *(
+        MathFunction(
+            name=name, arguments="a, b", operator=operator, value=lambda a, b, test=test: float(test(a, b)),
+            exact=lambda a, b, test=test: int(test(a, b)), slopes=("0", "0"), dimension="x, x -> 1", select=True, syntax=True,
+            latex=latex, mathml=mathml, sympy=theirs, numpy=numpy,
+        )
+        for name, operator, test, latex, mathml, theirs, numpy in (
+            ("lt", "<", lt, "<", "&lt;", "StrictLessThan", "less"),
+            ("le", "<=", le, r"\leq", "≤", "LessThan", "less_equal"),
+            ("gt", ">", gt, ">", "&gt;", "StrictGreaterThan", "greater"),
+            ("ge", ">=", ge, r"\geq", "≥", "GreaterThan", "greater_equal"),
+        )
+    ),
+)  # fmt: skip
+
+FUNCTIONS: Mapping[str, MathFunction] = {f.name: f for f in _ALL}
+OPERATORS: Mapping[str, MathFunction] = {f.operator: f for f in _ALL if f.operator}  # by how they are written
+CALLED: Mapping[str, MathFunction] = {f.name: f for f in _ALL if not f.operator}  # what formulas call by name
+COMPARISONS: Mapping[str, MathFunction] = {f.name: f for f in _ALL if f.operator[:1] in ("<", ">")}
+
+
+def names_in(language: str) -> dict[str, str]:
+    """How a language calls the functions, by their names here."""
+    return {f.name: f.text(language).name for f in _ALL if not f.syntax and not f.macro}
+
+
+def helpers_in(language: str, used: Container[str]) -> list[str]:
+    """What a program that uses these functions must define itself."""
+    return [f.text(language).helper for f in _ALL if f.name in used and f.text(language).helper]
