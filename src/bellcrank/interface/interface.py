@@ -11,15 +11,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeVar
 
 from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.expr import Symbol
 from bellcrank.kinematics.dimensions import Quantities
 from bellcrank.kinematics.dimensions.quantities import UNKNOWN
-from bellcrank.kinematics.results import Analysis, Output
+from bellcrank.kinematics.results import Analysis
 from bellcrank.program.program import Program
 from bellcrank.units import Unit
+
+T = TypeVar("T")
 
 PLURAL = {
     "coordinate": "coordinates",
@@ -46,6 +48,11 @@ def key_of(name: Any) -> str:
     return "".join(text.split()).lower()
 
 
+def states_by_key(letter: str, listed: Sequence[T]) -> dict[str, T]:
+    """Coordinates ("q") or speeds ("u") by all keys that they are found by: their names, and Q(5) for the fifth."""
+    return {f"{letter}({i})": x for i, x in enumerate(listed, 1)} | {key_of(x): x for x in listed}
+
+
 @dataclass(frozen=True)
 class Quantity:
     """Something of a model that has a name. Its unit turns user values into those of the equations and back."""
@@ -60,12 +67,16 @@ class Quantity:
     generic: str = ""
     body: str = ""
     positive: bool = False  # other values are refused
-    rate: int = 0  # an input: how often it is differentiated ...
-    base: str = ""  # ... and which one it is the rate of, or its own name
+    rate: int = 0  # an input: how often it is differentiated
+    base: str = ""  # an input: the one it is the rate of, or itself; a parameter: the external routine that gives it
+    place: int = -1  # among the coordinates, speeds, parameters, inputs or outputs of the program
 
     @cached_property
     def key(self) -> str:
         return key_of(self.name)
+
+    def __str__(self) -> str:
+        return self.name
 
 
 @dataclass(frozen=True)
@@ -137,8 +148,7 @@ class Interface:
         for x in self.signals:  # one that the program does not use, or its rate alone
             found["input"].setdefault(x.key, x)
         for kind, letter, listed in (("coordinate", "q", self.coordinates), ("speed", "u", self.speeds)):
-            for i, x in enumerate(listed, 1):  # Q(5) is the fifth coordinate
-                found[kind].setdefault(f"{letter}({i})", x)
+            found[kind].update(states_by_key(letter, listed))
         return MappingProxyType(found)
 
     def get(self, name: Any, kinds: Sequence[str]) -> Quantity | None:
@@ -171,44 +181,55 @@ def interface_of(analysis: Analysis, quantities: Quantities, program: Program) -
     mechanism, q = analysis.mechanism, quantities
     d = mechanism.description
     bodies = {s.name: b.name for b in mechanism.bodies for s in (*b.coordinates, *b.speeds)}
+    sources = {n.lower(): k.routine.name for k in analysis.entered for n in k.routine.returns}
     drawn = {s.name: float(x) for s, x in mechanism.start.items()}
 
-    def scalar(name: str, kind: str, symbol: Symbol | None = None) -> Quantity:
+    def scalar(name: str, kind: str, symbol: Symbol | None = None, place: int = -1) -> Quantity:
         key = name.lower()
         record = d.parameters.get(key)
         value = None if record is None or record.value is None else float(record.value)
+        words = q.unit.get(key, UNKNOWN), q.label.get(key, name), value
         positive = record is not None and record.positive
-        return Quantity(name, kind, symbol, q.unit.get(key, UNKNOWN), q.label.get(key, name), value, positive=positive)
+        return Quantity(name, kind, symbol, *words, positive=positive, base=sources.get(key, ""), place=place)
 
-    def state(s: Symbol, kind: str, column: int = -1) -> Quantity:
-        label, generic = q.state_label.get(s.name, s.name), q.generic.get(s.name, "")
-        start = drawn.get(s.name, 0.0)
-        return Quantity(s.name, kind, s, q.states[s.name], label, start, column, generic, bodies.get(s.name, ""))
+    def states(kind: str, symbols: Sequence[Symbol], first: int) -> tuple[Quantity, ...]:
+        found = []
+        for i, s in enumerate(symbols):
+            unit, label = q.states[s.name], q.state_label.get(s.name, s.name)
+            start = float(unit.from_equation(drawn.get(s.name, 0.0)))
+            where = first + i if first else -1, q.generic.get(s.name, ""), bodies.get(s.name, "")
+            found.append(Quantity(s.name, kind, s, unit, label, start, *where, place=i if first else -1))
+        return tuple(found)
 
-    def output(o: Output, column: int) -> Quantity:
-        unit, generic = q.output_unit[o.name], q.generic.get(o.name, "")
-        return Quantity(o.name, "output", None, unit, o.label, None, column, generic, o.body or "")
+    def output(name: str, place: int) -> Quantity:
+        o, generic = by_name[name], q.generic.get(name, "")
+        column = 1 + n_s + place
+        return Quantity(
+            name, "output", None, q.output_unit[name], o.label, None, column, generic, o.body or "", place=place
+        )
 
-    places = {s.name: i for i, s in enumerate((*program.coordinates, *program.speeds), 1)}
+    n_q, n_s = len(program.coordinates), len(program.coordinates) + len(program.speeds)
     by_name = {o.name: o for o in analysis.outputs}
-    first = 1 + len(places) + len(program.output_names)
-    inputs = {s.name: _input(s.name, s, q, i) for i, s in enumerate(program.given_inputs, first)}
-    parameters = tuple(scalar(s.name, "parameter", s) for s in program.given_parameters)
-    used = {s.name.lower() for s in program.parameters}
-    met = analysis.parameters
+    first = 1 + n_s + len(program.output_names)
+    inputs = {s.name: _input(s.name, s, q, i, first + i) for i, s in enumerate(program.given_inputs)}
+    given = len(program.given_parameters)
+    parameters = [
+        scalar(s.name, "parameter" if i < given else "entered", s, i) for i, s in enumerate(program.parameters)
+    ]
+    used, met = {s.name.lower() for s in program.parameters}, analysis.parameters
     run = d.run
     return Interface(
         model=mechanism.name,
         units=d.units,
-        parameters=parameters,
-        entered=tuple(scalar(s.name, "entered", s) for s in program.parameters[len(parameters) :]),
-        coordinates=tuple(state(s, "coordinate", places[s.name]) for s in program.coordinates),
-        speeds=tuple(state(s, "speed", places[s.name]) for s in program.speeds),
-        removed=tuple(state(r.speed, "removed") for r in analysis.removed),
+        parameters=tuple(parameters[:given]),
+        entered=tuple(parameters[given:]),
+        coordinates=states("coordinate", program.coordinates, 1),
+        speeds=states("speed", program.speeds, 1 + n_q),
+        removed=states("removed", [r.speed for r in analysis.removed], 0),
         inputs=tuple(inputs.values()),
         signals=tuple(inputs.get(v.name) or _input(v.name, None, q) for v in d.variables),
         kept=tuple(scalar(s.name, "kept", s) for s in program.inputs if s.kind == "kept"),
-        outputs=tuple(output(by_name[name], i) for i, name in enumerate(program.output_names, 1 + len(places))),
+        outputs=tuple(output(name, i) for i, name in enumerate(program.output_names)),
         echo=tuple(scalar(name, "echo") for name in program.echo_names),
         run=RunDefaults(run.t_end, run.step, run.method, run.output_every, dict(run.initial), dict(run.inputs)),
         idle=tuple(scalar(name, "idle") for key, name in met.items() if key not in used),
@@ -216,13 +237,14 @@ def interface_of(analysis: Analysis, quantities: Quantities, program: Program) -
     )
 
 
-def _input(name: str, symbol: Symbol | None, q: Quantities, column: int = -1) -> Quantity:
+def _input(name: str, symbol: Symbol | None, q: Quantities, place: int = -1, column: int = -1) -> Quantity:
     """An input, or the rate of one: dxdt(z)."""
     base, times = name, 0
     while base.startswith("dxdt(") and base.endswith(")"):
         base, times = base[5:-1], times + 1
-    unit, label = q.unit[base.lower()], q.label.get(base.lower(), base)
+    unit, label = q.unit[base.lower()], q.label.get(base.lower()) or base
     if times:
         unit = Unit(unit.dimension, unit.factor, f"{unit.text}/s" if times == 1 else f"{unit.text}/s{times}")
         label = f"rate of {label}"
-    return Quantity(name, "input", symbol, unit, label, None, column, rate=times, base=base)
+    generic = q.generic.get(name, "")
+    return Quantity(name, "input", symbol, unit, label, None, column, generic, rate=times, base=base, place=place)

@@ -10,8 +10,9 @@ import hashlib
 import math
 from bisect import bisect_right
 from collections.abc import Sequence
-from pathlib import Path
 from typing import NamedTuple
+
+from bellcrank.files.template import filled, template
 
 NEWTON = 8
 SAMPLES = 8  # of a curved piece, before Newton's method starts from the nearest
@@ -244,8 +245,6 @@ def c_source(starts: list[float], pieces: list[list[float]], rigid: bool = False
     rows = ",\n".join("{" + ", ".join(map(repr, row)).replace("inf", "INFINITY") + "}" for row in whole)
     begins = ", ".join(map(repr, starts)) or "0.0"
     name = "ground_" + hashlib.sha256((rows + begins).encode()).hexdigest()[:12]
-    folder = Path(__file__).parent / "templates"
-    text = "\n".join((folder / f).read_text(encoding="utf-8") for f in ("ground.c", "shape.c" if rigid else "near.c"))
-    for key, value in {"NAME": name, "PIECES": rows, "STARTS": begins, "N": str(len(starts))}.items():
-        text = text.replace(f"@{key}@", value)
-    return text, f"{name}_is" if rigid else name
+    texts = [template("bellcrank.library/templates", f) for f in ("ground.c", "shape.c" if rigid else "near.c")]
+    places = {"NAME": name, "PIECES": rows, "STARTS": begins, "N": str(len(starts))}
+    return filled("\n".join(texts), places), f"{name}_is" if rigid else name

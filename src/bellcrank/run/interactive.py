@@ -6,10 +6,11 @@ import html
 import json
 import math
 from collections.abc import Mapping, Sequence
-from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from bellcrank.files.template import filled, template
 
 if TYPE_CHECKING:
     from bellcrank.run.result import Run
@@ -36,8 +37,8 @@ def plot_page(
                 )
         panels.append({"ylabel": f"{', '.join(channels)} ({unit})" if unit else ", ".join(channels), "lines": lines})
     data = {"panels": panels, "xlabel": x_label(runs[0], against), "cross": against is not None}
-    text = (files("bellcrank.run") / "templates" / "plot.html").read_text(encoding="utf-8")
-    return text.replace("@TITLE@", html.escape(title)).replace("@DATA@", _embedded(data))
+    pieces = {"TITLE": html.escape(title), "DATA": _embedded(data)}
+    return filled(template("bellcrank.run/templates", "plot.html"), pieces)
 
 
 def x_label(run: Run, against: str | None) -> str:

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
-from importlib.resources import files
 from typing import Any
 
 from bellcrank.derive.derived import Derived
 from bellcrank.errors import counted
 from bellcrank.expr.mathml import equation, math_element, math_name, mathml
+from bellcrank.files.template import filled, template
 from bellcrank.interface.interface import Interface
 from bellcrank.kinematics.results import Analysis
 from bellcrank.model.mechanism import Body
@@ -64,10 +64,8 @@ def report_page(subject: Subject) -> str:
     """The whole page."""
     sections = list(_sections(subject))
     title = escape(subject.derived.name)
-    text = (files("bellcrank.view") / "templates" / "report.html").read_text(encoding="utf-8")
-    for place, piece in (("TITLE", title), ("SUMMARY", _summary(subject)), ("BODY", "\n".join(sections))):
-        text = text.replace(f"@{place}@", piece, 2)
-    return text
+    pieces = {"TITLE": title, "SUMMARY": _summary(subject), "BODY": "\n".join(sections)}
+    return filled(template("bellcrank.view/templates", "report.html"), pieces)
 
 
 def _summary(s: Subject) -> str:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from bellcrank.emit.c.printer import external_calls
+from bellcrank.emit.c.signals import break_cases, kind_rows
 from bellcrank.emit.c.source import Words, c_source
 from bellcrank.emit.names import comment
 from bellcrank.emit.routines import fortran_file
 from bellcrank.export.standalone.loops import inertia_functions, row_names
 from bellcrank.export.standalone.setup import Keyed, Setup, input_files
-from bellcrank.export.standalone.text import about, filled, indented, require_language, template
+from bellcrank.export.standalone.text import about, indented, require_language, written
 from bellcrank.numeric.methods import METHODS, one_of
 from bellcrank.program.program import Program
-
-KINDS = ("constant", "step", "ramp", "sine", "chirp", "pieces")
+from bellcrank.signals import KINDS
 
 
 def c_program(program: Program, setup: Setup, words: Words) -> dict[str, str]:
@@ -22,8 +22,8 @@ def c_program(program: Program, setup: Setup, words: Words) -> dict[str, str]:
     common = {"TITLE": comment(setup.title), "STEM": setup.stem, "ABOUT": about(setup, "   ")}
     return {
         "model.c": c_source(program, words, extra=inertia_functions(program)),
-        "program.c": filled(template("program.c"), common | _pieces(program, setup)),
-        "Makefile": filled(template("Makefile_fortran.c" if foreign else "Makefile.c"), common),
+        "program.c": written("program.c", _pieces(program, setup), common),
+        "Makefile": written("Makefile_fortran.c" if foreign else "Makefile.c", common=common),
         **({"routines.f90": fortran_file(foreign, setup.title)} if foreign else {}),
         **input_files(setup),
     }
@@ -68,9 +68,12 @@ def _pieces(program: Program, setup: Setup) -> dict[str, str]:
 
 
 def _inputs(setup: Setup) -> dict[str, str]:
-    text = filled(
-        template("inputs.c"),
+    text = written(
+        "inputs.c",
         {
+            "KINDS": kind_rows(),
+            "KIND_LIST": ", ".join(KINDS),
+            "BREAKS": break_cases(),
             "N_SIGNALS": str(len(setup.signals)),
             "SIGNALS": indented(map(_signal, setup.signals)),
             "INPUT_SIGNAL": ", ".join(str(i) for i, _ in setup.inputs),
@@ -87,8 +90,8 @@ def _inputs(setup: Setup) -> dict[str, str]:
 
 def _loops(program: Program, setup: Setup) -> dict[str, str]:
     inputs = "    set_inputs(job, 0.0, w);\n" if program.given_inputs else "    w[0] = 0.0;\n"
-    text = filled(
-        template("assemble.c"),
+    text = written(
+        "assemble.c",
         {
             "GUESSED": ", ".join(str(int(g)) for g in setup.guessed),
             "ROWS": ", ".join(map(c_string, row_names(program))),
@@ -158,7 +161,7 @@ def _channel(c: Keyed) -> str:
 
 def _signal(s: Keyed) -> str:
     """A signal as it is without an input file; sampled ones are known from their file only."""
-    kind, values = (KINDS.index(s.formula.name), s.formula.numbers) if s.formula else (-1, ())
+    kind, values = (list(KINDS).index(s.formula.name), s.formula.numbers) if s.formula else (-1, ())
     numbers = ", ".join(repr(max(min(x, 1e300), -1e300)) for x in values) or "0.0"
     texts = ", ".join(map(c_string, (s.keyword, s.unit, s.label)))
     return f'{{{texts}, {s.factor!r}, {kind}, {{{numbers}}}, "", 0, 0, NULL, NULL}},'

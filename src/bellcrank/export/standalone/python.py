@@ -7,11 +7,12 @@ from dataclasses import asdict
 from bellcrank.emit.c.source import Words
 from bellcrank.emit.c.tables import spline_pieces, surface_pieces
 from bellcrank.emit.names import comment, identifier
+from bellcrank.emit.python.signals import python_signals
 from bellcrank.emit.python.source import python_source
 from bellcrank.export.standalone.loops import inertia_functions
 from bellcrank.export.standalone.python_routines import function_source
 from bellcrank.export.standalone.setup import Keyed, Setup, input_files
-from bellcrank.export.standalone.text import about, filled, indented, require_language, template
+from bellcrank.export.standalone.text import about, indented, require_language, written
 from bellcrank.expr.table import Table
 from bellcrank.program.lookup import routine_source
 from bellcrank.program.program import Program
@@ -24,9 +25,10 @@ def python_program(program: Program, setup: Setup, words: Words) -> dict[str, st
     common = {"TITLE": title, "STEM": setup.stem, "ABOUT": about(setup, "").replace('"', "'")}
     return {
         "model.py": python_source(program, _comments(words), inertia_functions(program)),
-        f"{setup.stem}.py": filled(template("python_program.txt"), common | _pieces(program, setup)),
-        "routines.py": filled(template("python_routines.txt"), common | {"ROUTINES": _routines(program)}),
-        "Makefile": filled(template("python_Makefile.txt"), common),
+        f"{setup.stem}.py": written("python_program.txt", _pieces(program, setup), common),
+        "routines.py": written("python_routines.txt", {"ROUTINES": _routines(program)}, common),
+        "signals.py": python_signals(),
+        "Makefile": written("python_Makefile.txt", common=common),
         **input_files(setup),
     }
 
@@ -71,7 +73,7 @@ def _pieces(program: Program, setup: Setup) -> dict[str, str]:
         }
         pieces |= {
             "IMPORTS": "from numeric.branch import Keeper\nfrom numeric.projection import CannotClose, Closure, RegularCorrection, Scales\n",
-            "LOOPS": filled(template("python_loops.txt"), loops),
+            "LOOPS": written("python_loops.txt", loops),
             "ASSEMBLE": "    closure = closure_of(e)\n    y = assemble(closure, y)\n    e.keeper = keeper_of(e, closure, y)\n",
         }
     return pieces

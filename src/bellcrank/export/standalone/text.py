@@ -3,34 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from importlib.resources import files
 from typing import Any
 
 from bellcrank.emit.names import comment
 from bellcrank.errors import ModelError
 from bellcrank.export.standalone.setup import Setup
 from bellcrank.expr.table import Table
+from bellcrank.files.template import filled, template
 from bellcrank.program.program import Program
 
 
-def template(name: str) -> str:
-    """Text that is the same for all models."""
-    return (files("bellcrank.export.standalone") / "templates" / name).read_text(encoding="utf-8")
-
-
-def filled(text: str, pieces: Mapping[str, str]) -> str:
-    """A template with its places @NAME@ filled, each piece as it stands: what is put in is not searched again."""
-    parts = text.split("@")
-    result = [parts[0]]
-    inside = True
-    for part in parts[1:]:
-        if inside and part in pieces:
-            result.append(pieces[part])
-            inside = False
-        else:
-            result.append(part if not inside else "@" + part)
-            inside = True
-    return "".join(result)
+def written(name: str, pieces: Mapping[str, str] | None = None, common: Mapping[str, str] | None = None) -> str:
+    """A template with its places filled; pieces of `common` may be left over."""
+    return filled(template("bellcrank.export.standalone/templates", name), pieces or {}, common)
 
 
 def externals_of(program: Program) -> list[Any]:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from importlib.resources import files
 from typing import ClassVar
 
 from bellcrank.emit.printer import ATOM, UNARY, Piece, Printer
@@ -15,8 +14,9 @@ from bellcrank.errors import InternalError, ModelError
 from bellcrank.expr import Func, Symbol
 from bellcrank.expr.function_table import FUNCTIONS, names_in
 from bellcrank.expr.node import Rational
+from bellcrank.files.template import filled, template
 from bellcrank.kane.autolev.plan import OutputFile, Plan
-from bellcrank.program.statements import Assign, Solve, Statement
+from bellcrank.program.statements import Assign, Solve, Statement, statement_targets
 
 RESERVED = {
     "T", "U", "UDOT", "Z", "C", "OUT", "X", "A", "B", "PI", "TMAX", "PSTEP", "STEP", "STEP0", "NCUTS", "HC", "IERR",
@@ -24,6 +24,7 @@ RESERVED = {
     "SIGN", "IF", *(name.upper() for name in names_in("fortran").values()),
     "DO", "END", "READ", "WRITE", "STOP", "CALL", "DABS", "RETURN", "INT", "COEF", "RHS", "SOL",
 }  # fmt: skip
+_FOLDER = "bellcrank.kane.autolev/templates"
 WIDTH = 66  # characters of a statement on one line: columns 7 to 72
 
 
@@ -98,15 +99,16 @@ class _Writer:
         parts.append(self._settle())
         solves = any(isinstance(s, Solve) for s in p.derivatives.statements)
         if with_subroutines:
-            parts.append(_template("deqs.f").replace("@N@", str(len(p.speeds) + len(p.coordinates))))
-            parts += [_template("solve.f")] if solves else []
-        whole = "\n".join(part.rstrip("\n") for part in parts) + "\n"
-        return whole.replace("@Z@", str(max(len(self.intermediate), 1)))
+            parts.append(filled(template(_FOLDER, "deqs.f"), {"N": str(len(p.speeds) + len(p.coordinates))}))
+            parts += [template(_FOLDER, "solve.f")] if solves else []
+        return "\n".join(part.rstrip("\n") for part in parts) + "\n"
 
     # ---- pieces
 
     def _common(self) -> list[str]:
-        lines = ["COMMON/CZEES/Z(@Z@)", f"COMMON/CCON/C({max(len(self.program.constant_symbols), 1)})"]
+        sections = (self.program.derivatives, self.program.outputs)
+        held = {t for section in sections for s in section.statements for t in statement_targets(s)}
+        lines = [f"COMMON/CZEES/Z({max(len(held), 1)})", f"COMMON/CCON/C({max(len(self.program.constant_symbols), 1)})"]
         parameters = [self.names[s] for s in self.plan.equations.derivation.scalars.constants]
         return lines + ([f"COMMON/CPAR/{','.join(parameters)}"] if parameters else [])
 
@@ -298,10 +300,6 @@ class _Writer:
 
 def _quoted(text: str) -> str:
     return text.replace("'", "")
-
-
-def _template(name: str) -> str:
-    return (files("bellcrank.kane.autolev") / "templates" / name).read_text(encoding="utf-8")
 
 
 def _fixed(lines: Iterable[str]) -> str:

@@ -1,0 +1,37 @@
+"""Files of text that are the same for all models, and what is put into them.
+
+Places are written @NAME@. Each is filled with a piece as it stands, which is not searched again; a place without a
+piece and a piece without a place are mistakes of ours, and said.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+
+from bellcrank.errors import InternalError
+
+_PLACE = re.compile(r"@([A-Z][A-Z0-9_]*)@")
+
+
+@cache
+def template(folder: str, name: str) -> str:
+    """The text of a file; `folder` as "bellcrank.emit/c/runtime": a package, and folders in it."""
+    package, *inner = folder.split("/")
+    return files(package).joinpath(*inner, name).read_text(encoding="utf-8")
+
+
+def filled(text: str, pieces: Mapping[str, str], common: Mapping[str, str] | None = None) -> str:
+    """A text with its places filled; pieces of `common` may be left over."""
+    known = {**(common or {}), **pieces}
+    places = {*_PLACE.findall(text)}
+    for wrong, what in (
+        (places.difference(known), "nothing fills"),
+        ({*pieces}.difference(places), "there is no place for"),
+    ):
+        if wrong:
+            start = text.strip().partition("\n")[0][:60]
+            raise InternalError(f"{what} {', '.join(f'@{name}@' for name in sorted(wrong))} in the template '{start}'")
+    return _PLACE.sub(lambda found: known[found[1]], text)

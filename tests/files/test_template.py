@@ -1,0 +1,31 @@
+"""Templates: every place is filled once, with what was given as it stands."""
+
+import pytest
+
+from bellcrank.errors import InternalError
+from bellcrank.files.template import filled, template
+
+
+def test_pieces_are_not_searched_again():
+    assert filled("@A@ and @B@", {"A": "@B@", "B": "me@example.org"}) == "@B@ and me@example.org"
+
+
+def test_an_address_is_no_place():
+    assert filled("a@b.org, @param, 5@6", {}) == "a@b.org, @param, 5@6"
+
+
+@pytest.mark.parametrize(
+    ("pieces", "message"),
+    [({}, "nothing fills @A@"), ({"A": "", "B": ""}, "there is no place for @B@")],
+)
+def test_places_and_pieces_must_meet(pieces, message):
+    with pytest.raises(InternalError, match=message):
+        filled("one @A@", pieces)
+
+
+def test_what_is_common_may_be_left_over():
+    assert filled("one @A@", {}, {"A": "1", "B": "2"}) == "one 1"
+
+
+def test_files_are_found_in_their_package():
+    assert "#include <math.h>" in template("bellcrank.emit/c/runtime", "head.c")
