@@ -17,8 +17,8 @@ from bellcrank.errors import ModelError
 from bellcrank.expr import ONE, Expr, Func, expression, substitute
 from bellcrank.expr.walk import postorder
 from bellcrank.linkage.implicit import SymbolicTrig, python_function, reach
+from bellcrank.linkage.link_motion import link_motion
 from bellcrank.linkage.linkage import Linkage
-from bellcrank.linkage.motion import link_motion
 from bellcrank.linkage.moving import add3, cross3, scale3
 from bellcrank.linkage.plan import Frames
 from bellcrank.linkage.table import Table
