@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from bellcrank.emit.c.source import Words
+from bellcrank.emit.fortran.least_norm import least_norm
 from bellcrank.emit.fortran.methods import method_cases, method_names
 from bellcrank.emit.fortran.printer import fortran_string, wrapped
 from bellcrank.emit.fortran.signals import break_cases, kind_tables, signal_cases
@@ -205,6 +206,7 @@ def _loops(program: Program, setup: Setup, set_inputs: str, declared: str) -> di
     text = written(
         "fortran/loops.f90",
         {
+            "LEAST_NORM": least_norm(),
             "GUESSED": ", ".join(flags) if len(flags) < 12 else " &\n      " + ", &\n      ".join(flags),
             "ROW_LENGTH": str(max(len(" ".join(r.split()).encode()) for r in rows)),
             "ROWS": cases,
