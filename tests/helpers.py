@@ -42,10 +42,10 @@ def simulation(eom):
 def values_at(eom, roots, q, u):
     """Values of expressions at a state, parameters at their defaults, inputs at zero, externals stubbed."""
     sim = simulation(eom)
-    known = dict(zip(sim.program.parameters, sim.parameter_values(), strict=True))
+    known = dict(zip(sim.loaded.program.parameters, sim.parameter_values(), strict=True))
     for symbols, numbers in ((eom.coordinates, q), (eom.speeds, u)):
         known.update(zip(symbols, numbers, strict=True))
-    known.update({s: 0.0 for s in sim.program.inputs})
+    known.update({s: 0.0 for s in sim.loaded.program.inputs})
     known |= {"t": 0.0}
     user = {name: (lambda *a: 0.3) for name in stub(eom)}
     return evaluate(roots, known, user)

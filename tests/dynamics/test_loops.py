@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
+from bellcrank.run.evaluate import closure
 from tests.helpers import example
 
 
@@ -46,11 +47,11 @@ def test_spatial_loops_stay_closed_and_conserve_energy(joint, freedoms):
     sim = eom.compile(backend="python")
     run = sim.simulate(t_end=0.3, step=0.001, initial={"q(a)": 0.2, "u(a)": 0.5})
     assert run.ended == "finished"
-    closure = sim._closure(sim.parameter_values(), [])
+    loops = closure(sim.loaded, sim.parameter_values(), [])
     for i in (0, 100, 300):
         q = np.array([run[str(s)][i] for s in eom.coordinates])
         u = np.array([run[str(s)][i] for s in eom.speeds])
-        g, _, v, _ = closure.evaluate(0.0, q, u)
+        g, _, v, _ = loops.evaluate(0.0, q, u)
         assert abs(g).max() < 1e-12 and abs(v).max() < 1e-11
     assert np.ptp(run["energy"]) < 1e-7 * np.ptp(run["kinetic"]) + 1e-9
 

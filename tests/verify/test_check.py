@@ -57,10 +57,8 @@ def corrupted(eom, i, size=1e-3):
     results = list(program.derivatives.results)
     state = [*program.coordinates, *program.speeds][i]
     results[i] = results[i] + size * state
-    wrong = bc.Equations.__new__(bc.Equations)
-    wrong.__dict__.update(eom.__dict__)
-    wrong.program = replace(program, derivatives=replace(program.derivatives, results=tuple(results)))
-    return wrong
+    program = replace(program, derivatives=replace(program.derivatives, results=tuple(results)))
+    return type(eom)(replace(eom.derived, program=program))
 
 
 @pytest.mark.parametrize(("name", "i"), [(name, i) for name, count in EQUATIONS.items() for i in range(count)])
@@ -82,10 +80,9 @@ def test_energy_balance_finds_a_wrong_equation_too():
 def test_wrong_output_is_found():
     system, eom = derived("quarter_car")
     outputs = eom.program.outputs
-    wrong = bc.Equations.__new__(bc.Equations)
-    wrong.__dict__.update(eom.__dict__)
     results = (outputs.results[0], outputs.results[1] * 1.001, *outputs.results[2:])
-    wrong.program = replace(eom.program, outputs=replace(outputs, results=results))
+    program = replace(eom.program, outputs=replace(outputs, results=results))
+    wrong = bc.Equations(replace(eom.derived, program=program))
     report = check(system, states=2, equations=wrong, backend="python", run=False)
     assert [line.note for line in report.lines if not line.passed] == ["largest in travel"]
 
@@ -109,10 +106,9 @@ def test_wrong_equation_with_small_variables_is_found(i):
 def test_wrong_output_with_small_variables_is_found():
     system, eom = derived("passenger_car_small")
     outputs = eom.program.outputs
-    wrong = bc.Equations.__new__(bc.Equations)
-    wrong.__dict__.update(eom.__dict__)
     results = (outputs.results[0], outputs.results[1] * 1.001, *outputs.results[2:])
-    wrong.program = replace(eom.program, outputs=replace(outputs, results=results))
+    program = replace(eom.program, outputs=replace(outputs, results=results))
+    wrong = bc.Equations(replace(eom.derived, program=program))
     report = check(system, states=2, equations=wrong, backend="python", run=False)
     assert [x.name for x in report.lines if not x.passed] == ["order of the truncation error of outputs"]
 
