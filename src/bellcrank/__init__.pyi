@@ -36,6 +36,7 @@ from bellcrank.model.formula import pos as pos
 from bellcrank.model.formula import project as project
 from bellcrank.model.formula import rot as rot
 from bellcrank.model.formula import vel as vel
+from bellcrank.model.joints.screw import Screw as Screw
 from bellcrank.run.dae_methods import Dae as Dae
 from bellcrank.run.inputs import chirp as chirp
 from bellcrank.run.inputs import ramp as ramp
