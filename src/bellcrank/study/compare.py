@@ -143,12 +143,12 @@ def compare(
         else _every_method(plan.method, free_fall, equations.program.loops.correction is not None)
     )
     sim = equations.compile(backend=backend)
-    bench = _Bench(sim, plan.t_end, plan.method, {"parameters": parameters, "initial": initial, "inputs": inputs})
+    trial = _Trial(sim, plan.t_end, plan.method, {"parameters": parameters, "initial": initial, "inputs": inputs})
     with _quiet():
-        bench.look(plan.step)
+        trial.look(plan.step)
         rows = []
         for i, dae in enumerate(chosen):
-            rows.append(bench.row(dae, plan.step, until, limits))
+            rows.append(trial.row(dae, plan.step, until, limits))
             if progress is not None:
                 progress((i + 1) / len(chosen))
     return Comparison(equations.name, plan.step, plan.t_end, plan.method, sim.backend, until, tuple(rows))
@@ -189,7 +189,7 @@ def _quiet() -> Iterator[None]:
         yield
 
 
-class _Bench:
+class _Trial:
     """Runs of one model, and the reference that they are compared with."""
 
     def __init__(self, sim: Simulation, t_end: float, method: str, settings: Mapping[str, Any]) -> None:
