@@ -5,7 +5,6 @@ from pathlib import Path
 
 import numpy as np
 
-import bellcrank as bc
 from bellcrank.expr import evaluate
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
@@ -13,10 +12,6 @@ NAMES = [
     "quarter_car", "double_pendulum", "cart", "passenger_car", "passenger_car_small", "spacecraft_1", "spacecraft_1_small",
     "spacecraft_2", "stanford_arm", "stanford_arm_controlled", "n_link_chain",
 ]  # fmt: skip
-
-
-def example(name, **arguments):
-    return bc.load_model(EXAMPLES / f"{name}.py", **arguments)
 
 
 def random_state(eom, name=""):

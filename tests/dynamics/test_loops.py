@@ -5,11 +5,11 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.run.evaluate import closure
-from tests.helpers import example
+from tests.models import example
 
 
 def test_slider_crank_follows_its_closed_form():
-    eom = example("slider_crank").equations()
+    eom = example("slider_crank")
     assert len(eom.notes) == 3 and all("gudgeon pin" in n for n in eom.notes)
     run = eom.compile().simulate(parameters={"c": 0.0})
     q = run["q(crank)"]
@@ -83,7 +83,7 @@ def test_euler_parameters_in_a_loop_keep_their_size():
 
 
 def test_guesses_of_dependent_angles_choose_the_assembly_and_leave_the_rest():
-    sim = example("slider_crank").equations().compile(backend="python")
+    sim = example("slider_crank").compile(backend="python")
     with pytest.warns(bc.ModelWarning, match=r"changed: q\(rod\) -0.7 -> "):
         q, u = sim.complete({"q(crank)": 0.5, "q(rod)": -0.7, "u(crank)": 20.0})
     assert (q[0], u[0]) == pytest.approx((0.5, 20.0))

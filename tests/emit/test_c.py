@@ -18,7 +18,7 @@ from bellcrank.emit.names import comment, identifier, safe_names
 from bellcrank.emit.python.source import PythonPrinter
 from bellcrank.expr import Product, Symbol
 from bellcrank.program import interpret
-from tests.models import EXAMPLES, derived, example, needs_compiler, pendulum, random_state, relative
+from tests.models import EXAMPLES, example, needs_compiler, pendulum, random_state, relative, system
 
 LONG = (
     "whipple_bicycle",
@@ -222,7 +222,7 @@ def test_numbers_out_of_range_are_no_trap():
 @needs_compiler
 def test_implicit_form_is_solved():
     explicit = example("stanford_arm")
-    implicit = derived("stanford_arm", solve="implicit")
+    implicit = system("stanford_arm").equations(solve="implicit")
     assert "solve_symmetric(6, " in c_source(implicit.program)
     q, u = random_state(explicit)
     sim, model = strict_model(implicit)

@@ -3,7 +3,6 @@
 import tomllib
 from functools import cache
 from pathlib import Path
-from runpy import run_path
 
 import numpy as np
 
@@ -11,21 +10,10 @@ import bellcrank as bc
 from bellcrank.verify.bodies import Machine
 from bellcrank.verify.formulas import Values
 from bellcrank.verify.numeric import Evaluation
+from tests.models import example as equations
 
 HERE = Path(__file__).parent
-EXAMPLES = HERE.parents[1] / "examples"
 CHECKS = tomllib.loads((HERE / "autosim_checks.toml").read_text(encoding="utf-8"))
-
-
-def example(name, **arguments):
-    """The System of examples/<name>.py."""
-    return run_path(str(EXAMPLES / f"{name}.py"))["model"](**arguments)
-
-
-@cache
-def equations(name, **arguments):
-    """The equations of an example, derived once."""
-    return example(name, **arguments).equations()
 
 
 @cache

@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
-from cases import assert_close, example
+from cases import assert_close
 
 import bellcrank as bc
 from bellcrank.run.evaluate import closure
+from tests.models import example, system
 
 CHECK = {  # independent evaluation of Kane's equations at one state, D = 100
     "q": [-0.5, 0.5634732702895136, -0.6444917733599087],
@@ -29,7 +30,7 @@ CHANNELS = ("pull", "x", "y", "q(a)", "q(b)", "q(c)", "u(a)")
 
 @pytest.fixture(scope="module")
 def sim():
-    return example("four_bar").equations().compile(backend="python")
+    return example("four_bar").compile(backend="python")
 
 
 def test_check_state(sim):
@@ -62,7 +63,7 @@ def test_history_of_the_midpoint_rule(sim, start, history):
 
 @pytest.mark.parametrize("backend", ["python", "auto"])
 def test_loop_stays_closed(backend):
-    sim = example("four_bar").equations().compile(backend=backend)
+    sim = example("four_bar").compile(backend=backend)
     run = sim.simulate(t_end=10.0, step=0.005, output_every=20)
     assert run.ended == "finished"
     loops = closure(sim.loaded, sim.parameter_values(), [])
@@ -103,14 +104,14 @@ def test_impossible_length_names_the_loop():
 
 
 def test_loop_on_one_body_is_refused():
-    s = example("four_bar")
+    s = system("four_bar")
     s.close_loop("bp", "s1", directions=("[b1]",))
     with pytest.raises(bc.ModelError, match="one body"):
         s.equations()
 
 
 def test_repeated_row_is_noted_and_changes_nothing():
-    s = example("four_bar")
+    s = system("four_bar")
     s.close_loop("bp", "cp", directions=("2*[b1]",), label="again")
     eom = s.equations()
     assert any("again" in n for n in eom.notes)

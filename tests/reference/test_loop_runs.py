@@ -2,7 +2,9 @@
 
 import numpy as np
 import pytest
-from cases import compiled, example, loop_residuals
+from cases import compiled, loop_residuals
+
+from tests.models import system
 
 LOOPS = {  # example: arguments, seconds of a long run
     "four_bar": ({}, 10),
@@ -165,7 +167,7 @@ REDUNDANT = [
 def test_redundant_row_changes_nothing(add):
     name = add.__name__
     plain = small(name)
-    s = example(name, **LOOPS.get(name, ({},))[0])
+    s = system(name, **LOOPS.get(name, ({},))[0])
     add(s)
     eom = s.equations()
     assert len(eom.independent_speeds) == len(plain.derived.analysis.independent_speeds)

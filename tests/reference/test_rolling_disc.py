@@ -2,13 +2,14 @@
 
 import numpy as np
 import pytest
-from cases import example
 from scipy.optimize import brentq
+
+from tests.models import example
 
 
 @pytest.fixture(scope="module")
 def sim():
-    return example("rolling_disc").equations().compile(backend="python")
+    return example("rolling_disc").compile(backend="python")
 
 
 def stiffness(sim, speed, h=1e-3):

@@ -2,7 +2,6 @@
 
 import json
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -14,15 +13,10 @@ from bellcrank.verify.check import check
 from bellcrank.verify.formulas import Values
 from bellcrank.verify.numeric import Evaluation
 from bellcrank.verify.report import Line, Report
+from tests.models import derived
 from tests.verify.machines import free_body, linkage, words
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-
-
-@cache
-def derived(name):
-    system = bc.load_model(EXAMPLES / f"{name}.py")
-    return system, system.equations()
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ SHARED |= {"bellcrank.errors", "bellcrank.units"}
 
 
 @pytest.mark.parametrize(
-    "name", ["jets", "formulas", "bodies", "guided", "joints", "loops", "numeric", "reactions", "report"]
+    "name", ["jets", "formulas", "bodies", "guided", "joints", "closed", "numeric", "reactions", "report"]
 )
 def test_only_data_and_syntax_are_shared(name):
     source = Path(bellcrank.verify.__file__).with_name(f"{name}.py").read_text(encoding="utf-8")
