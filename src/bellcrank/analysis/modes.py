@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.analysis.draw import draw_modes
 from bellcrank.analysis.tables import table, write_csv
 
 REAL = 1e-9  # imaginary part below this share of the largest eigenvalue: rounding
@@ -118,8 +117,9 @@ class Modes(Sequence[Mode]):
 
     def plot(self, path: str | Path | None = None) -> Any:
         """Draws the eigenvalues and the participation of all states; saves a picture when a path is given."""
-        listed = [(m.eigenvalue, m.participation) for m in self._modes]
-        return draw_modes(self.name, listed, self._modes[0].states if listed else (), path)
+        from bellcrank.analysis.draw import draw_modes
+
+        return draw_modes(self.name, self, path)
 
 
 def _eigenvalue(x: complex) -> str:

@@ -9,14 +9,13 @@ from typing import Any
 from bellcrank.errors import RunError, did_you_mean
 from bellcrank.files.picture import new_figure
 from bellcrank.files.record import guarded
-from bellcrank.run.channels import Channels
-from bellcrank.run.interactive import plot_page, x_label
+from bellcrank.run.interactive import History, plot_page, x_label
 
 PICTURES = (".png", ".svg", ".pdf")
 
 
 def draw(
-    runs: Sequence[Channels],
+    runs: Sequence[History],
     channels: list[str],
     against: str | None = None,
     path: str | Path | None = None,
@@ -25,7 +24,8 @@ def draw(
 ) -> Any:
     """A matplotlib figure of the given channels (default: up to eight), saved if a path is given.
 
-    A path that ends in .html gets an interactive page. `against` names a channel for the horizontal axis; `names` tell runs apart.
+    A path that ends in .html gets an interactive page. `against` names a channel for the horizontal axis; `names`
+    tell runs apart.
     """
     channels, against = chosen(runs, channels, against)
     groups: dict[str, list[str]] = {}
@@ -47,7 +47,7 @@ def draw(
     return figure
 
 
-def chosen(runs: Sequence[Channels], channels: Sequence[str], against: str | None) -> tuple[list[str], str | None]:
+def chosen(runs: Sequence[History], channels: Sequence[str], against: str | None) -> tuple[list[str], str | None]:
     """The channels as they are spelled; one that a run does not have is told."""
     names = list(channels) or [c for c in runs[0] if not c.startswith(("q(", "u("))][:8] or list(runs[0])[:8]
     result = []
@@ -64,7 +64,7 @@ def chosen(runs: Sequence[Channels], channels: Sequence[str], against: str | Non
 
 
 def _figure(
-    runs: Sequence[Channels], groups: dict[str, list[str]], against: str | None, title: str | None, told: Sequence[str]
+    runs: Sequence[History], groups: dict[str, list[str]], against: str | None, title: str | None, told: Sequence[str]
 ) -> Any:
     figure = new_figure(8, 1.2 + 2.1 * len(groups))
     axes = figure.subplots(len(groups), 1, sharex=True, squeeze=False)[:, 0]
