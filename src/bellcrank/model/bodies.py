@@ -1,6 +1,6 @@
 """Bodies and their joints: parents, coordinates and speeds, directions, and the pose at zero coordinates.
 
-In:  a `Checker` whose names are checked. Out: its drafts, resolved; `joint_of` makes the joint of each once all are known.
+In:  a `Checker` whose names are checked. Out: its drafts, resolved; `joint_of` makes the joints once all are known.
 """
 
 from __future__ import annotations

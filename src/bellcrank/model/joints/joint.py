@@ -1,8 +1,8 @@
 """The joint of a body: what the body does relative to its parent, and all that the stages ask of it.
 
-A kind of joint is a `Joint` (motion, kinematical equations, starting values, words) and, unless translate= and rotate= of a
-body describe it, a `JointRecord` that is given as joint=. Kinematics and dynamics know no kinds: a new one is a file
-beside this one, and its numerical twin in `verify`.
+A kind of joint is a `Joint` (motion, kinematical equations, starting values, words) and, unless translate= and
+rotate= of a body describe it, a `JointRecord` that is given as joint=. Kinematics and dynamics know no kinds: a new
+one is a file beside this one, and its numerical twin in `verify`.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ class Joint:
 
     @property
     def lock(self) -> Expr | None:
-        """Zero in the positions where the rates of coordinates are not determined (gimbal lock); None if there are none."""
+        """Zero where the rates of coordinates are not determined (gimbal lock); None if that is nowhere."""
         return None
 
     def left(self, name: str, states: Mapping[str, float], h: float, given: Mapping[str, float]) -> str:
@@ -109,7 +109,7 @@ class Joint:
         return ""
 
     def passed(self, name: str, history: Callable[[str], Any]) -> list[str]:
-        """Ends that its coordinates went beyond in a run, as sentences; `history` gives a coordinate by name, equation units."""
+        """Ends that a run went beyond, as sentences; `history` gives a coordinate by name, in equation units."""
         return []
 
     # ---- words

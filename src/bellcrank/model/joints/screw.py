@@ -18,8 +18,8 @@ from bellcrank.vector.basis import NULL, scale3
 
 @dataclass(frozen=True)
 class Screw:
-    """A screw, as joint= of a body: it turns about `axis` (1, 2, 3 or three components, along which the axes of parent and
-    body agree) and moves along it by `pitch`, a length, in every turn; a negative pitch is a left-hand thread."""
+    """A screw, as joint= of a body: it turns about `axis` (1, 2, 3 or three components, the same in parent and body)
+    and moves along it by `pitch`, a length, in every turn; a negative pitch is a left-hand thread."""
 
     pitch: Any
     axis: Any = 3
