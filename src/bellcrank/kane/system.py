@@ -16,7 +16,7 @@ from bellcrank.kane.linear_form import linear_form
 from bellcrank.kane.missing import Need, missing
 from bellcrank.kane.same import same_value
 from bellcrank.kane.speeds import eliminate
-from bellcrank.vector import Vector, dot
+from bellcrank.vector.basis import Vector, dot
 
 if TYPE_CHECKING:
     from bellcrank.kane.derivation import Derivation

@@ -25,7 +25,8 @@ from bellcrank.model.formula import show, to_syntax
 from bellcrank.model.mechanism import Mechanism
 from bellcrank.model.reading import Checker
 from bellcrank.model.records import ExternalValue, ForceRecord
-from bellcrank.vector import Vector, direction, dot, magnitude
+from bellcrank.model.scope import name_in
+from bellcrank.vector.basis import Vector, direction, dot, magnitude
 from bellcrank.vector.work import Work
 
 
@@ -384,10 +385,8 @@ class Reader:
             if record.body is not None:
                 self._try(where, partial(self.language.body, record.body))
             if value is not None:
-                body = record.body if isinstance(record.body, str) else getattr(record.body, "name", None)
-                a.outputs.append(
-                    Output(record.name, record.label or record.name, value, record.units, body, record.generic)
-                )
+                label, body = record.label or record.name, name_in(record.body)
+                a.outputs.append(Output(record.name, label, value, record.units, body, record.generic))
         for group in d.output_groups:
             for output in self._group(group):
                 if output.name not in seen:

@@ -19,7 +19,7 @@ from bellcrank.kinematics.language import Language
 from bellcrank.kinematics.loop_rows import LoopRow
 from bellcrank.kinematics.results import Analysis, Output
 from bellcrank.kinematics.rows import with_slopes
-from bellcrank.vector import Vector, cross, dot
+from bellcrank.vector.basis import Vector, cross, dot
 from bellcrank.vector.work import Work
 
 Line = tuple[dict[int, Expr], Expr]

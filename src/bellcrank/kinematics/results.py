@@ -11,7 +11,7 @@ from bellcrank.kinematics.constraints import Removed
 from bellcrank.kinematics.rows import Row
 from bellcrank.model.mechanism import Mechanism
 from bellcrank.model.records import External
-from bellcrank.vector import Vector
+from bellcrank.vector.basis import Vector
 
 
 @dataclass(frozen=True)

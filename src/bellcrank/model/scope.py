@@ -38,6 +38,11 @@ class Name:
     node: Syntax
 
 
+def name_in(given: Any) -> Any:
+    """The name that an object, a text or a part of a formula stands for; None if it has none."""
+    return given.text if isinstance(given, Name) else given if isinstance(given, str) else getattr(given, "name", None)
+
+
 class Scope:
     """Names of one frozen description."""
 

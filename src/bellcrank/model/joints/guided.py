@@ -68,7 +68,7 @@ class GuideRecord:
         datum: Vec3 = tuple(mul(metre, expression(x)) for x in self.at)  # type: ignore[assignment]
         drawn: Vec3 = tuple(mul(metre, expression(x)) for x in self.drawn)  # type: ignore[assignment]
         return GuidedJoint(
-            tuple(site.q), tuple(site.u), site.C, site.at, datum, add3(site.at, neg3(add3(datum, drawn))),
+            site.q, site.u, site.C, site.at, datum, add3(site.at, neg3(add3(datum, drawn))),
             self.guide, self.part, tuple(q for q, _ in pairs), tuple(u for _, u in pairs), metre,
             None if self.given is None else self._led(site),
         )  # fmt: skip

@@ -126,31 +126,24 @@ class Joint:
         raise NotImplementedError
 
 
-class Site(Protocol):
-    """Where a joint is made: a body of a description that is being checked. Problems are collected, not raised."""
+@dataclass(frozen=True)
+class Site:
+    """Where a joint is made: a body of a description that is being checked. Problems are collected, not raised.
 
-    name: str
-    q: list[Symbol]
-    u: list[Symbol]
+    `metre` is one metre in the length unit of the equations. `scalar` reads a formula, `constant` one without states,
+    `direction` an axis number or three constant components (as a unit vector); `states` are those of a body.
+    """
+
+    q: tuple[Symbol, ...]
+    u: tuple[Symbol, ...]
     C: Mat3
     at: Vec3
-
-    @property
-    def metre(self) -> Expr:
-        """One metre in the length unit of the equations."""
-
-    def problem(self, text: str) -> None: ...
-
-    def scalar(self, given: Any) -> Expr:
-        """The expression that a formula stands for."""
-
-    def constant(self, given: Any, what: str) -> Expr: ...
-
-    def direction(self, given: Any, what: str) -> Vec3 | None:
-        """Unit vector of an axis number or of three constant components."""
-
-    def states(self, body: str) -> tuple[list[Symbol], list[Symbol]]:
-        """Coordinates and speeds of a body."""
+    metre: Expr
+    problem: Callable[[str], None]
+    scalar: Callable[[Any], Expr]
+    constant: Callable[[Any, str], Expr]
+    direction: Callable[[Any, str], Vec3 | None]
+    states: Callable[[str], tuple[list[Symbol], list[Symbol]]]
 
 
 @runtime_checkable
