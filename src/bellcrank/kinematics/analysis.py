@@ -1,7 +1,7 @@
 """Kinematical analysis of a whole description: constraints solved, every formula turned into expressions.
 
-In:  a `Mechanism` and the `Checker` that made it. Out: `Analysis`: kinematics, forces, outputs as expressions in q, u, t
-and parameters. All problems found on the way are raised together.
+In:  a `Mechanism` and the `Checker` that made it. Out: `Analysis`: kinematics, forces, outputs as expressions in q,
+u, t and parameters. All problems found on the way are raised together.
 """
 
 from __future__ import annotations
@@ -25,12 +25,13 @@ from bellcrank.model.formula import show, to_syntax
 from bellcrank.model.mechanism import Mechanism
 from bellcrank.model.reading import Checker
 from bellcrank.model.records import ExternalValue, ForceRecord
-from bellcrank.vector import Vector, direction, dot, magnitude
+from bellcrank.model.scope import name_in
+from bellcrank.vector.basis import Vector, direction, dot, magnitude
 from bellcrank.vector.work import Work
 
 
 def analyse(mechanism: Mechanism, checker: Checker, multipliers: bool = False) -> Analysis:
-    """Solves the constraints and reads every formula. With `multipliers` no speed is removed, whatever the constraints are."""
+    """Solves the constraints and reads every formula. With `multipliers` no speed is removed, whatever they are."""
     points = _points(checker, mechanism)
     if checker.problems:
         _read_what_can_be_read(mechanism, checker, points)
@@ -257,7 +258,7 @@ class Reader:
                 self.analysis.echo.append(Output(name, (record and record.label) or name, value))
 
     def _kept(self) -> None:
-        """The calls of external routines that are made at the start of a run or at the end of steps, in order of entry."""
+        """Calls of external routines at the start of a run or at the end of steps, in order of entry."""
         order = {e: i for i, e in enumerate(self.checker.description.externals)}
         calls = [Kept(values, routine, args) for (routine, args), values in (self.language.kept or {}).items()]
         self.analysis.kept = sorted(calls, key=lambda k: order[k.routine])
@@ -360,7 +361,8 @@ class Reader:
         bad = [s.name for s in symbols(size) if s.kind == "acceleration"]
         if bad:
             raise ModelError(
-                f"its magnitude contains the acceleration {', '.join(bad)}: a force that depends on accelerations is an algebraic loop"
+                f"its magnitude contains the acceleration {', '.join(bad)}: "
+                "a force that depends on accelerations is an algebraic loop"
             )
         return self.k.work.hold(size)
 
@@ -383,10 +385,8 @@ class Reader:
             if record.body is not None:
                 self._try(where, partial(self.language.body, record.body))
             if value is not None:
-                body = record.body if isinstance(record.body, str) else getattr(record.body, "name", None)
-                a.outputs.append(
-                    Output(record.name, record.label or record.name, value, record.units, body, record.generic)
-                )
+                label, body = record.label or record.name, name_in(record.body)
+                a.outputs.append(Output(record.name, label, value, record.units, body, record.generic))
         for group in d.output_groups:
             for output in self._group(group):
                 if output.name not in seen:
