@@ -411,21 +411,14 @@ class Reader:
                 ]
             case "momentum":
                 linear, angular = momentum(self.k)
-                axes = self.k.frames[-1].axes
+                rows = [
+                    ("p", "linear momentum along", linear, "M*L/T"),
+                    ("h", "angular momentum about the fixed origin,", angular, "M*L**2/T"),
+                ]
                 return [
-                    *(
-                        Output(f"p{i}", f"linear momentum along [n{i}]", dot(axes[i - 1], linear), "M*L/T")
-                        for i in (1, 2, 3)
-                    ),
-                    *(
-                        Output(
-                            f"h{i}",
-                            f"angular momentum about the fixed origin, [n{i}]",
-                            dot(axes[i - 1], angular),
-                            "M*L**2/T",
-                        )
-                        for i in (1, 2, 3)
-                    ),
+                    Output(f"{letter}{i}", f"{words} [n{i}]", dot(e, v), units)
+                    for letter, words, v, units in rows
+                    for i, e in enumerate(self.k.frames[-1].axes, 1)
                 ]
             case "residuals":
                 return _residuals(a.loops.rows if a.loops else ())
@@ -441,13 +434,9 @@ class Reader:
 
 def _residuals(rows: Sequence[Row]) -> list[Output]:
     """How well loops are closed: residuals of positions, and of the speeds of all constraints. A tree has none."""
-    closed = [row for row in rows if row.g is not None]
+    closed = [(row.text, row.g) for row in rows if row.g is not None]
     return [
-        *(
-            Output(f"residual{i}", f"residual of {row.text}", row.g)
-            for i, row in enumerate(closed, 1)
-            if row.g is not None
-        ),
+        *(Output(f"residual{i}", f"residual of {text}", g) for i, (text, g) in enumerate(closed, 1)),
         *(Output(f"residual_rate{i}", f"residual of the rate of {row.text}", row.v) for i, row in enumerate(rows, 1)),
     ]
 
