@@ -21,6 +21,7 @@ from bellcrank.errors import ModelWarning as ModelWarning
 from bellcrank.errors import RunError as RunError
 from bellcrank.expr.table import table as table
 from bellcrank.library import terrain as terrain
+from bellcrank.library import tyres as tyres
 from bellcrank.library import vehicles as vehicles
 from bellcrank.model.formula import angle as angle
 from bellcrank.model.formula import cross as cross
