@@ -1,60 +1,6 @@
   ! ---- closed loops
 
-  ! The x with A x = r that is smallest when each x is divided by its root; A has a known rank. Rows are brought to length 1 first:
-  ! x = root A' y, where A A' y = r is solved by A A' = L D L' with the largest pivot first. Rows that vanish against the longest, or
-  ! whose pivot vanishes because they repeat others, are left out. What is not finite in A or r makes every x not finite.
-  subroutine least_norm(rows, r, rank_known, root, x)
-    real(dp), intent(in) :: rows(:, :), r(:), root(:)
-    integer, intent(in) :: rank_known
-    real(dp), intent(out) :: x(:)
-    real(dp) :: a(size(rows, 1), size(rows, 2))
-    real(dp) :: s(size(r), size(r)), y(size(r)), scale(size(r)), largest, entry
-    integer :: order(size(r)), rank, i, j, best, pivot, row
-    order = [(i, i = 1, size(r))]
-    do j = 1, size(x)
-      a(:, j) = root(j)*rows(:, j)
-    end do
-    scale = sqrt(sum(a*a, dim=2))
-    x = sum(0*scale) + sum(0*r)
-    if (size(r) == 0 .or. size(x) == 0) return
-    scale = merge(1/max(scale, tiny(scale)), 0*scale, scale > 1.0e-10_dp*maxval(scale))
-    y = scale*r
-    s = matmul(a, transpose(a))
-    do i = 1, size(r)
-      s(i, :) = scale(i)*s(i, :)*scale
-    end do
-    largest = 0
-    rank = 0
-    do while (rank < rank_known)
-      best = rank + 1
-      do i = rank + 2, size(r)
-        if (s(order(i), order(i)) > s(order(best), order(best))) best = i
-      end do
-      pivot = order(best)
-      if (rank == 0) largest = s(pivot, pivot)
-      if (.not. s(pivot, pivot) > 1.0e-12_dp*largest) exit
-      rank = rank + 1
-      order(best) = order(rank)
-      order(rank) = pivot
-      do i = rank + 1, size(r)
-        row = order(i)
-        entry = s(row, pivot)/s(pivot, pivot)
-        y(row) = y(row) - entry*y(pivot)
-        do j = rank + 1, size(r)
-          s(row, order(j)) = s(row, order(j)) - entry*s(pivot, order(j))
-        end do
-      end do
-    end do
-    do i = rank, 1, -1
-      row = order(i)
-      do j = i + 1, rank
-        y(row) = y(row) - s(row, order(j))*y(order(j))
-      end do
-      y(row) = y(row)/s(row, row)
-      x = x + root*scale(row)*y(row)*a(row, :)
-    end do
-  end subroutine least_norm
-
+@LEAST_NORM@
   ! Residuals g and v of the loops at a time and state, and their slopes by q and u.
   subroutine constraints(at, y, g, slope_g, v, slope_v)
     real(dp), intent(in) :: at, y(n_s)
@@ -84,7 +30,7 @@
     steady = steady_ratio(slope_v)
     worst_row = maxloc(abs(g), dim=1)
     if (.not. ratio > singular) return
-    do n = 1, 4
+    do n = 1, tuned_corrections
       if (all(abs(g) < small)) exit
       call least_norm(slope_g, g, rank_g, root_q, change_q)
       moved_by = moved_by + norm2(change_q)
@@ -132,10 +78,10 @@
     real(dp) :: found(n_s + 1), state(n_s)
     integer :: alive
     call singular_rates(y, found)
-    if (found(n_s + 1) > singular .and. found(n_s + 1) < near) then
+    if (found(n_s + 1) > singular .and. found(n_s + 1) < tuned_near) then
       alive = live
       state = y
-      call admit(t, state, tight)
+      call admit(t, state, tuned_tight)
       live = alive
       call singular_rates(state, found)
     end if
@@ -157,8 +103,8 @@
     real(dp), intent(in) :: y(n_s)
     real(dp) :: state(n_s)
     state = y
-    call admit(0.0_dp, state, closed)
-    wary = ratio < watched .or. steady < watched
+    call admit(0.0_dp, state, tuned_closed)
+    wary = ratio < tuned_watched .or. steady < tuned_watched
   end subroutine begin
 
   ! A step that ends on the constraints. It is taken again with care if it ends near a singular position, and halved if it needs a
@@ -172,13 +118,13 @@
 @DONE@    do
       call advance(h, start, middle, finish_time, y, k, next)
       if (.not. all(ieee_is_finite(next))) return
-@CORRECTION@      call admit(finish_time, next, merge(tight, closed, wary))
-      if (wary .or. (ratio >= near .and. steady >= near)) exit
+@CORRECTION@      call admit(finish_time, next, merge(tuned_tight, tuned_closed, wary))
+      if (wary .or. (ratio >= tuned_near .and. steady >= tuned_near)) exit
       wary = .true. ! once more, with care
     end do
     if (.not. all(ieee_is_finite(next))) return
-    if (moved_by <= 0.1_dp*h*norm2(next(n_q + 1:)) + 1.0e-6_dp .and. residual_left < 1.0e-9_dp) return
-    if (depth == 10) then
+    if (moved_by <= tuned_share*h*norm2(next(n_q + 1:)) + tuned_least .and. residual_left < tuned_open) return
+    if (depth == tuned_halvings) then
       ended = "the loop " // trim(row_name(worst_row)) // " cannot be kept closed: a correction of " // &
               trim(number(moved_by)) // " was needed"
       return
@@ -186,7 +132,7 @@
     call move(h/2, start, (start + middle)/2, middle, y, k, half, depth + 1, ended)
     next = half
     if (ended /= "" .or. .not. all(ieee_is_finite(half))) return
-    wary = wary .or. ratio < watched .or. steady < watched
+    wary = wary .or. ratio < tuned_watched .or. steady < tuned_watched
     call rates(.false., middle, half, rate)
     call move(h/2, middle, (middle + finish_time)/2, finish_time, half, rate, next, depth + 1, ended)
   end subroutine move
@@ -241,7 +187,7 @@
     integer :: n, halvings
     call constraints(0.0_dp, y, g, slope_g, v, slope_v)
     do n = 1, 60
-      if (all(abs(g) < 1.0e-13_dp)) exit
+      if (all(abs(g) < tuned_closed)) exit
       before = norm2(g)
       call free_change(slope_g, g, may(:n_q), change_q)
       scale = 1
