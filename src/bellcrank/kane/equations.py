@@ -34,7 +34,7 @@ from bellcrank.program.optimise import first_extraction, optimise
 from bellcrank.program.program import Program
 from bellcrank.units import ONE as PURE
 from bellcrank.units import Unit
-from bellcrank.vector import IDENTITY, NULL, dot
+from bellcrank.vector.basis import IDENTITY, NULL, dot
 from bellcrank.vector.work import Work
 
 FEW = 60  # intermediate results up to which equations are also tried written out
