@@ -9,8 +9,11 @@ import pytest
 import bellcrank as bc
 from bellcrank.backend.c import FINISHED, NOT_CLOSED, CModel, CRun
 from bellcrank.backend.compiler import compile_source, find_compiler
-from bellcrank.emit.c.source import c_source, template
+from bellcrank.emit.c.runtime_files import definitions, runtime
+from bellcrank.emit.c.source import c_source
+from bellcrank.emit.number import DOUBLE
 from bellcrank.numeric.course import Course
+from bellcrank.numeric.tuning import LOOPS
 from bellcrank.program.statements import Section
 from tests.models import example, needs_compiler, random_state, relative, system
 
@@ -100,7 +103,9 @@ def test_constraints_as_in_python(longest, monkeypatch):
 def least_norm(tmp_path_factory):
     source = (
         "#include <math.h>\nenum { N_G = 9, N_V = 9, N_Q = 9, N_U = 9 };\n"
-        + template("projection.c").partition("#define NEAR")[0]
+        + "#define real double\n"
+        + definitions(LOOPS, DOUBLE)
+        + runtime("least_norm.c")
     )
     source += "void f(int m, int n, const double *w, const double *a, const double *r, double *x)\n"
     source += "{ least_norm(m, n, m, w, a, r, x); }\n"

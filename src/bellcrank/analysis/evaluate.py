@@ -41,7 +41,7 @@ class Runner:
         program = slopes.program
         routines = [self._routine(r) for r in program.routines]
         self.model: Any = (
-            CModel(program, routines, [getattr(r, "name", "") for r in program.routines])
+            CModel(program, routines, [r.name for r in program.routines])
             if often and isinstance(sim.model, CModel)
             else PythonModel(program, routines)
         )

@@ -115,7 +115,9 @@ def _program(sim: Simulation, loads: Sequence[str]) -> tuple[Inverse, PythonMode
     if key not in sim._evaluators:
         found = derive_inverse(sim, loads)
         by_name = {r.name: f for r, f in zip(sim.program.routines, sim.externals, strict=True)}
-        routines = [r.value if isinstance(r, Table) else by_name.get(r.name, r.python) for r in found.program.routines]
+        routines: list[Any] = [
+            r.value if isinstance(r, Table) else by_name.get(r.name, r.python) for r in found.program.routines
+        ]
         only_c = [r.name for r, f in zip(found.program.routines, routines, strict=True) if f is None]
         if only_c:
             raise ModelError(f"external '{only_c[0]}' is given in C alone: give python= as well", sim.equations.name)

@@ -138,7 +138,7 @@ def sensitivity(
         else [names.find(x, ("output", "coordinate", "speed"), "output") for x in _listed(outputs)]
     )
     t_end, h, how, steps = _times(sim, t_end, step, method)
-    if any(getattr(r, "memory", None) for r in sim.program.routines):
+    if sim.program.remembers:
         raise ModelError(
             "sensitivities of a run with external routines that remember are not defined", sim.equations.name
         )

@@ -15,7 +15,6 @@ from bellcrank.backend.c import FINISHED, NOT_FINITE, CModel, Input, c_model
 from bellcrank.backend.compiler import find_compiler
 from bellcrank.backend.python import PythonModel
 from bellcrank.errors import ModelError, ModelWarning, mapping
-from bellcrank.expr.table import Table
 from bellcrank.numeric.course import At
 from bellcrank.numeric.projection import Closure
 from bellcrank.run.assembly import complete_state, start_state
@@ -89,7 +88,7 @@ class Simulation(Analyses):
             ]
         else:
             notes = ["runs in Python"]
-        remembers = [r.name for r in self.program.routines if getattr(r, "memory", None)]
+        remembers = self.program.remembers
         if remembers:
             listed = ", ".join(remembers)
             notes.append(
@@ -315,7 +314,7 @@ class Simulation(Analyses):
 
     @property
     def _uses_tables(self) -> bool:
-        return any(isinstance(r, Table) for r in self.program.routines)
+        return bool(self.program.tables)
 
     @property
     def _remembering(self) -> list[Memory]:

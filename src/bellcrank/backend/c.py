@@ -27,12 +27,11 @@ from bellcrank.backend.compiler import find_compiler, load_source
 from bellcrank.backend.fortran import fortran_library
 from bellcrank.backend.python import PythonModel
 from bellcrank.emit.c.printer import external_calls
-from bellcrank.emit.c.rigid import RigidWheel, rigid_source
+from bellcrank.emit.c.rigid import RigidWheel
 from bellcrank.emit.c.source import c_source
 from bellcrank.emit.routines import external_name
 from bellcrank.emit.schedule import BEST, Options
 from bellcrank.errors import BuildError, ModelWarning
-from bellcrank.expr.table import Table
 from bellcrank.numeric.course import At, Course
 from bellcrank.numeric.methods import METHODS
 from bellcrank.numeric.projection import NEAR
@@ -113,12 +112,11 @@ class CModel:
             raise BuildError("there is no C compiler (looked for CC, cc, gcc, clang and the Python package ziglang)")
         self.compiler = compiler
         # what is in Python is called back, unless it is in C as well
-        away_too = [r.name for r, f in zip(program.routines, routines, strict=True) if f is not None and not is_in_c(r)]
+        away_too = [
+            r.name for r, f in zip(program.routines, routines, strict=True) if f is not None and not r.known_in("c")
+        ]
         outside = (*outside, *away_too)
-        if rigid:
-            self.source = rigid_source(program, rigid, options=options, outside=outside)
-        else:
-            self.source = c_source(program, options=options, outside=outside, dae=dae)
+        self.source = c_source(program, options=options, outside=outside, dae=dae, wheels=rigid)
         self.rigid = tuple(rigid)
         self.program = program
         self.routines = tuple(routines)
@@ -130,7 +128,7 @@ class CModel:
         memory = sum(c.routine.memory or 0 for c in calls if c.function is not None)
         place = {routine: i for i, routine in enumerate(program.routines)}
         self._called = [self.routines[place[r]] for r in away]
-        self._arguments = [program.argument_count(r) for r in away]
+        self._arguments = [r.argument_count for r in away]
         self.memory = np.zeros(memory + 1)
         self.live = (
             0  # whose memories may single evaluations change? 1: called for rates, 2: for outputs and kept values
@@ -445,8 +443,3 @@ def _signal(given: Input) -> InputSignal:
 
 def _array(values: Sequence[float]) -> Any:
     return (ctypes.c_double * max(len(values), 1))(*values)
-
-
-def is_in_c(routine: Any) -> bool:
-    """Is it an external routine that is given in C or can be written so, or a table?"""
-    return isinstance(routine, Table) or bool(routine.known_in("c"))

@@ -167,7 +167,7 @@ def _build(
         )
     )
     for routine in program.routines:
-        if getattr(routine, "when", None) == "output" and program.in_rates(routine):
+        if routine.when == "output" and program.in_rates(routine):
             raise ModelError(
                 f"external '{routine.name}' is called for outputs only (when='output'), but the equations of motion use it"
             )

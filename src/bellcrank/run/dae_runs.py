@@ -41,7 +41,7 @@ def check_dae(dae: Dae, plan: Plan, equations: Equations) -> None:
         problems.append(f"dae={dae.method!r} needs a fixed step: method {one_of()}, not {plan.method}")
     if dae.method == "half-explicit" and plan.method not in HALF_EXPLICIT:
         problems.append(f"dae='half-explicit' is available for {', '.join(HALF_EXPLICIT)}, not for {plan.method}")
-    if any(getattr(r, "memory", None) for r in program.routines):
+    if program.remembers:
         problems.append(f"dae={dae.method!r} cannot be used with external routines that remember")
     if problems:
         raise ModelError(problems, equations.name)

@@ -10,8 +10,9 @@ import numpy as np
 
 from bellcrank.errors import BellcrankError, ModelError, RunError, did_you_mean
 from bellcrank.expr.table import Table
-from bellcrank.model.records import Description, External
+from bellcrank.model.records import Description
 from bellcrank.program.program import Program
+from bellcrank.program.routine import Routine
 from bellcrank.run.stepping import Stepper
 
 
@@ -21,7 +22,7 @@ class Memory:
     `when` is 1 for routines that are called for rates, 2 for those that are called for outputs and kept values only.
     """
 
-    def __init__(self, routine: External, function: Callable[..., Any], when: int) -> None:
+    def __init__(self, routine: Routine, function: Callable[..., Any], when: int) -> None:
         self.routine, self.function, self.when = routine, function, when
         self.array = np.zeros(routine.memory or 0)
         self.live = False
@@ -93,9 +94,9 @@ def routines_of(program: Program, description: Description, external: Mapping[st
             result.append(routine.value)
             continue
         function = replaced.get(routine.name.lower(), routine.python)
-        if function is None and not routine.c and not routine.fortran:
+        if function is None and not routine.given_in("c") and not routine.given_in("fortran"):
             raise ModelError(
                 f"external '{routine.name}' has no routine: give python=, c=, fortran= or external=", description.name
             )
-        result.append(None if function is None else Memory(routine, function, 1 if program.in_rates(routine) else 2))
+        result.append(None if function is None else Memory(routine, function, program.phase(routine)))
     return result

@@ -58,7 +58,7 @@ def check_rigid(sim: Simulation, plan: Plan, usual: bool) -> None:
         problems.append("dae= is for models with closed loops, in which rigid wheels are not available; use a tyre")
     if plan.method not in EXPLICIT:
         problems.append(f"method={plan.method!r}: rigid wheels run with {' or '.join(map(repr, EXPLICIT))}")
-    if any(getattr(r, "memory", None) for r in sim.program.routines):
+    if sim.program.remembers:
         problems.append("external routines that remember cannot be used with rigid wheels")
     if problems:
         raise ModelError(problems, sim.description.name)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from bellcrank.emit.c.printer import external_calls
-from bellcrank.emit.c.source import Words, c_source
+from bellcrank.emit.c.source import c_source
 from bellcrank.emit.names import comment
 from bellcrank.emit.routines import fortran_file
+from bellcrank.emit.words import Words
 from bellcrank.export.standalone.loops import inertia_functions, row_names
 from bellcrank.export.standalone.setup import Keyed, Setup, input_files
 from bellcrank.export.standalone.text import about, indented, require_language, written

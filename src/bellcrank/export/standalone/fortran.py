@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from bellcrank.emit.c.source import Words
 from bellcrank.emit.fortran.methods import method_cases, method_names
 from bellcrank.emit.fortran.printer import fortran_string, wrapped
 from bellcrank.emit.fortran.source import fortran_source
 from bellcrank.emit.names import comment
 from bellcrank.emit.routines import c_file
+from bellcrank.emit.words import Words
 from bellcrank.export.standalone.loops import inertia_functions, row_names
 from bellcrank.export.standalone.setup import Keyed, Setup, input_files
-from bellcrank.export.standalone.text import about, externals_of, require_language, written
+from bellcrank.export.standalone.text import about, require_language, written
 from bellcrank.numeric.methods import METHODS, one_of
 from bellcrank.program.loops import Loops
 from bellcrank.program.program import Program
@@ -21,7 +21,7 @@ from bellcrank.program.program import Program
 def fortran_program(program: Program, setup: Setup, words: Words) -> dict[str, str]:
     """All files of the program, by name."""
     require_language(program, "Fortran", "fortran", "c")
-    foreign = [r for r in externals_of(program) if not r.known_in("fortran")]
+    foreign = [r for r in program.externals if not r.known_in("fortran")]
     common = {"TITLE": comment(setup.title)[:100], "STEM": setup.stem, "ABOUT": about(setup, "! ")}
     return {
         "model.f90": fortran_source(program, words, extra=inertia_functions(program)),

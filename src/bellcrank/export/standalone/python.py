@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-from bellcrank.emit.c.source import Words
 from bellcrank.emit.c.tables import spline_pieces, surface_pieces
 from bellcrank.emit.names import comment, identifier
 from bellcrank.emit.python.source import python_source
+from bellcrank.emit.words import Words
 from bellcrank.export.standalone.loops import inertia_functions
 from bellcrank.export.standalone.python_routines import function_source
 from bellcrank.export.standalone.setup import Keyed, Setup, input_files
@@ -94,7 +94,7 @@ def _routines(program: Program) -> str:
         if isinstance(r, Table):
             names.append(_table(r))
             continue
-        if r.writer is not None:
+        if r.writer is not None or r.python is None:
             text, name = routine_source(program, r, "python"), identifier(r.name)
         else:
             text, name = function_source(r.python, r.name, f"external_{i}")
