@@ -28,11 +28,11 @@ lint: install
 	$(BIN)/lint-imports
 
 test: lint
-	$(BIN)/python -m pytest -n 2 -q
+	$(BIN)/python -m pytest -n 2 --dist loadfile -q
 
 # the long tests (marker `campaign`) too
 test-all: lint
-	$(BIN)/python -m pytest -n 2 -q -m "campaign or not campaign"
+	$(BIN)/python -m pytest -n 2 --dist loadfile -q -m "campaign or not campaign"
 
 .venv/.bench: .venv/.installed
 	$(BIN)/python -m pip install --quiet --editable '.[bench]'

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import numpy as np
 
-import bellcrank as bc
 from bellcrank.expr import evaluate
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
@@ -13,10 +12,6 @@ NAMES = [
     "quarter_car", "double_pendulum", "cart", "passenger_car", "passenger_car_small", "spacecraft_1", "spacecraft_1_small",
     "spacecraft_2", "stanford_arm", "stanford_arm_controlled", "n_link_chain",
 ]  # fmt: skip
-
-
-def example(name, **arguments):
-    return bc.load_model(EXAMPLES / f"{name}.py", **arguments)
 
 
 def random_state(eom, name=""):
@@ -42,10 +37,10 @@ def simulation(eom):
 def values_at(eom, roots, q, u):
     """Values of expressions at a state, parameters at their defaults, inputs at zero, externals stubbed."""
     sim = simulation(eom)
-    known = dict(zip(sim.program.parameters, sim.parameter_values(), strict=True))
+    known = dict(zip(sim.loaded.program.parameters, sim.parameter_values(), strict=True))
     for symbols, numbers in ((eom.coordinates, q), (eom.speeds, u)):
         known.update(zip(symbols, numbers, strict=True))
-    known.update({s: 0.0 for s in sim.program.inputs})
+    known.update({s: 0.0 for s in sim.loaded.program.inputs})
     known |= {"t": 0.0}
     user = {name: (lambda *a: 0.3) for name in stub(eom)}
     return evaluate(roots, known, user)

@@ -20,19 +20,20 @@ needs_compiler = pytest.mark.skipif(find_compiler() is None, reason="there is no
 
 
 @cache
+def derived(name, **arguments):
+    """The System of examples/<name>.py and its equations, derived once for all tests; neither is to be changed."""
+    described = system(name, **arguments)
+    return described, described.equations()
+
+
 def example(name, **arguments):
     """The equations of examples/<name>.py, derived once."""
-    return system(name, **arguments).equations()
+    return derived(name, **arguments)[1]
 
 
 def system(name, **arguments):
-    path = Path(__file__).parents[1] / "examples" / f"{name}.py"
-    return run_path(str(path))["model"](**arguments)
-
-
-def derived(name, **options):
-    """The equations of an example in another form."""
-    return system(name).equations(**options)
+    """The System of examples/<name>.py, made anew."""
+    return run_path(str(FOLDER / f"{name}.py"))["model"](**arguments)
 
 
 def pendulum(magnitude="-k*q(rod) - c*u(rod)", prepare=lambda s: None, **values):

@@ -1,61 +1,59 @@
-"""Bellcrank: describe a vehicle or mechanism, get its equations of motion as a small, fast simulation program."""
+"""Bellcrank: describe a vehicle or mechanism, get its equations of motion as a small, fast simulation program.
 
-import builtins
+The public names are listed in `__init__.pyi`, for type checkers and for Python alike, beside the functions of formulas.
+Each is imported from its module when it is first used, so that a program loads what it needs and nothing else.
+"""
 
-import bellcrank.formats.decks  # noqa: F401  load_model reads decks
-from bellcrank.analysis.equilibrium import NoEquilibrium
-from bellcrank.analysis.random import road_spectrum
-from bellcrank.api.equations import Equations
-from bellcrank.api.loading import load_model, settings_of
-from bellcrank.api.simulation import Simulation
-from bellcrank.api.system import System
-from bellcrank.backend.poses import compile_linkage
-from bellcrank.describe.contacts import Tyre
-from bellcrank.describe.slip import Slip
-from bellcrank.errors import (
-    BellcrankError,
-    BuildError,
-    ExpressionError,
-    InternalError,
-    ModelError,
-    ModelWarning,
-    RunError,
-)
-from bellcrank.expr.table import table
-from bellcrank.library import terrain, vehicles
-from bellcrank.model.formula import (
-    SCALAR,
-    angle,
-    cross,
-    direction,
-    dot,
-    dxdt,
-    fm,
-    magnitude,
-    nominal,
-    norm,
-    partial,
-    pos,
-    project,
-    rot,
-    vel,
-)
-from bellcrank.run.dae_methods import Dae
-from bellcrank.run.inputs import chirp, ramp, sampled, sine, step
-from bellcrank.run.result import Run
-from bellcrank.run.stored import read
-from bellcrank.study import Study, StudyResult, read_study
-from bellcrank.study.compare import Comparison, compare
-from bellcrank.verify.check import check
+from bellcrank.version import __version__ as __version__
 
-globals().update(SCALAR)  # sin, cos, ... of numbers, expressions and formulas
-__version__ = "0.1.0"
+_homes = {}  # public name: the module that defines it; filled when the first is asked for
 
-__all__ = [
-    "BellcrankError", "BuildError", "Comparison", "Dae", "Equations", "ExpressionError", "InternalError", "ModelError", "ModelWarning", "NoEquilibrium", "Run",
-    "RunError", "Simulation", "Slip", "Study", "StudyResult", "System", "Tyre", "angle", "check", "chirp", "compare",
-    "compile_linkage", "cross", "direction", "dot",
-    "dxdt", "fm", "load_model", "magnitude", "nominal", "norm", "partial", "pos", "project", "ramp", "read", "read_study", "road_spectrum",
-    "rot", "sampled", "settings_of", "sine", "step", "table", "terrain", "vehicles", "vel",
-    *(name for name in SCALAR if not hasattr(builtins, name)),  # Python has its own abs, min, max
-]  # fmt: skip
+
+def _listed():
+    if not _homes:
+        import ast
+
+        found = ast.parse(__loader__.get_data(__file__ + "i"))
+        lines = [node for node in found.body if isinstance(node, ast.ImportFrom)]
+        _homes.update({name.asname: node.module for node in lines for name in node.names if name.asname})
+    return _homes
+
+
+def _functions():
+    from bellcrank.model.formula import SCALAR  # sin, cos, ... of numbers, expressions and formulas
+
+    return SCALAR
+
+
+def _names():
+    return [*_listed(), *_functions()]
+
+
+def __getattr__(name):
+    from importlib import import_module
+
+    if name == "__all__":
+        import builtins  # which has abs, min and max of its own
+
+        return [x for x in _names() if not hasattr(builtins, x)]
+    home = _listed().get(name)
+    if home is not None:
+        module = import_module(home)
+        value = getattr(module, name) if hasattr(module, name) else import_module(f"{home}.{name}")
+    elif name.startswith("_"):
+        raise AttributeError(f"module 'bellcrank' has no attribute {name!r}")
+    elif name in _functions():
+        value = _functions()[name]
+    else:
+        try:
+            value = import_module(f"bellcrank.{name}")  # a folder
+        except ModuleNotFoundError as error:
+            if error.name != f"bellcrank.{name}":
+                raise
+            raise AttributeError(f"module 'bellcrank' has no attribute {name!r}") from None
+    globals()[name] = value
+    return value
+
+
+def __dir__():
+    return sorted([*globals(), *_names()])

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import difflib
 import importlib
+import sys
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -72,6 +74,14 @@ class InternalError(BellcrankError):
 
 class ModelWarning(UserWarning):
     """Something in a description that is allowed but probably not meant."""
+
+
+def warn(text: str) -> None:
+    """A warning at the line outside of Bellcrank that led to it."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("bellcrank"):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(text, ModelWarning, stacklevel=level)
 
 
 def mapping(given: Any, what: str) -> dict[Any, Any]:

@@ -38,8 +38,8 @@ def test_slopes_by_parameters_agree_with_complex_steps():
     from bellcrank.analysis.evaluate import evaluator
     from bellcrank.analysis.point import point_at
 
-    find = evaluator(sim, ("rates", "outputs"), eom.program.parameters)
-    _, slopes = find(point_at(sim, (q, u)))
+    find = evaluator(sim.plant, ("rates", "outputs"), eom.program.parameters)
+    _, slopes = find(point_at(sim.loaded, (q, u)))
     found = np.vstack([slopes["rates"], slopes["outputs"]])
     expected = jacobian(eom.program, p, q, u, by="p")
     for row, other in zip(found, expected, strict=True):
@@ -85,8 +85,8 @@ def test_loops_have_the_same_slopes_by_elimination_and_on_the_null_space(name):
     sim = eom.compile(backend="python")
     columns = [*eom.coordinates, *eom.speeds, *eom.program.parameters[:2]]
     groups = ("rates", "outputs", "positions", "speeds")
-    at = point_at(sim)
-    printed, whole = (find(sim, groups, columns)(at) for find in (Evaluator, LoopEvaluator))
+    at = point_at(sim.loaded)
+    printed, whole = (find(sim.plant, groups, columns)(at) for find in (Evaluator, LoopEvaluator))
     for group in groups:
         assert relative(whole[0][group], printed[0][group]) < 1e-12
         assert relative(whole[1][group], printed[1][group]) < 1e-12
@@ -132,7 +132,7 @@ def test_euler_parameters_are_reduced_to_independent_ones():
     model = sim.linearize(at=at)
     assert len(model.states) == 6 and "q(b, 1)" in model.dependent
     q, u = (np.array(x) for x in sim.complete(at))
-    kept = [s.name for s in sim.equations.coordinates].index("q(b, 2)")
+    kept = [s.name for s in sim.interface.coordinates].index("q(b, 2)")
 
     def rate(x):
         moved = q.copy()
@@ -187,7 +187,7 @@ def test_gradient_in_reverse_is_the_weighted_jacobian():
     weights = [0.3, -1.0, 2.0, 0.7]
     from bellcrank.backend.python import PythonModel
 
-    model = PythonModel(gradient.program, [])
+    model = PythonModel(gradient.program, []).calls()
     place = dict(zip(eom.program.parameters, p, strict=True))
     own = [place[s] for s in gradient.program.parameters]
     w = [weights[gradient.rates.index(s)] for s in gradient.program.inputs]

@@ -10,13 +10,13 @@ from tests.models import EXAMPLES, example, random_state, relative, system
 
 def state(sim):
     """A state that satisfies the constraints, away from rest."""
-    eom = sim.equations
+    eom = bc.Equations(sim.derived)
     if eom.analysis.loops is None:
         q, u = random_state(eom, 4)
         _, udot = sim.derivatives(0.0, q, u, inputs=dict.fromkeys(eom.inputs, 0.02))
         # a linkage has no position beyond its travel: there the start serves
         return (q, u) if np.all(np.isfinite(udot)) else (sim.complete()[0], 0.1 * u)
-    initial = dict(sim.description.run.initial)
+    initial = dict(sim.interface.run.initial)
     if not any(str(name).startswith("u(") for name in initial):
         initial |= {u.name: 0.7 for u in eom.independent_speeds}
     return sim.complete(initial)
@@ -87,7 +87,7 @@ def test_laws_of_actuators_are_recovered():
     s = system("stanford_arm_controlled")
     s.add_outputs("forces", "moments")
     sim = s.equations().compile(backend="python")
-    q, u = random_state(sim.equations, 3)
+    q, u = random_state(bc.Equations(sim.derived), 3)
     _, udot = sim.derivatives(0.0, q, u)
     names = ["tau1", "tau2", "tau3", "tau4", "tau5", "sigma"]
     found = sim.inverse(q, u, udot, forces=names)
@@ -130,7 +130,7 @@ def test_mass_matrix_of_a_loop_is_that_of_its_energy():
     sim = s.equations().compile(backend="python")
     q, u = sim.complete({"q(a)": -0.3, "u(a)": 1.3})
     _, udot = sim.derivatives(0.0, q, u)
-    free = list(sim.equations.speeds).index(sim.equations.independent_speeds[0])
+    free = list(sim.loaded.program.speeds).index(sim.derived.analysis.independent_speeds[0])
     slopes = u / u[free]  # the mechanism has one freedom, its speeds are proportional
     M = sim.inverse(q, u, udot + slopes).array[0] - sim.inverse(q, u, udot).array[0]
     assert 0.5 * M * u[free] ** 2 == pytest.approx(sim.outputs(0.0, q, u)["kinetic"], rel=1e-10)

@@ -22,7 +22,7 @@ def car():
 
 def by_hand(car, speed):
     """A and B (steer at the road) in the states v, r, phi, phi'; equation units."""
-    p = dict(zip(car.equations.parameters, car.parameter_values({"speed": speed}), strict=True))
+    p = dict(zip([x.name for x in car.interface.parameters], car.parameter_values({"speed": speed}), strict=True))
     t, h, V, m1, m2 = p["thetar"], p["h"], p["speed"], p["nrbm"], p["rbm"]
     d = p["ce"] * cos(t) + h * sin(t)
     E = np.eye(4)

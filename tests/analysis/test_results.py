@@ -109,7 +109,8 @@ def test_printed_slopes_agree_in_c_and_python(tmp_path):
     p = [known[s] for s in slopes.program.parameters]
     q, u = random_state(eom, 9)
     found = []
-    for model in (CModel(slopes.program, []), PythonModel(slopes.program, [])):
+    for made in (CModel(slopes.program, []), PythonModel(slopes.program, [])):
+        model = made.calls()
         found.append(model.outputs(0.0, q.tolist(), u.tolist(), p, model.constants(p), []))
     _, values = interpret.derivatives(slopes.program, interpret.constants(slopes.program, p), 0.0, q, u)
     expected = interpret.outputs(slopes.program, values)

@@ -94,7 +94,7 @@ def test_single_evaluations_and_results(sim, tmp_path):
     with pytest.raises(bc.ModelError, match="must be a dictionary"):
         sim.complete([1])
     with pytest.raises(bc.ModelError, match="external=3 must be a dictionary"):
-        sim.equations.compile(external=3)
+        bc.Equations(sim.derived).compile(external=3)
     run = sim.simulate()
     with pytest.raises(bc.RunError, match=r"cannot draw to .*x\.foo.*foo"):
         run.plot(path=tmp_path / "x.foo")

@@ -4,16 +4,17 @@ import numpy as np
 import pytest
 
 from bellcrank.dynamics.derive import PASSES
-from tests.helpers import NAMES, example, inputs, random_state, simulation, values_at
+from tests.helpers import NAMES, inputs, random_state, simulation, values_at
+from tests.models import example, system
 
 TREES = [n for n in NAMES if not n.startswith(("passenger", "cart")) and not n.endswith("_small")]
 
 
 @pytest.mark.parametrize("name", TREES)
 def test_mass_matrix_agrees_with_kinetic_energy(name):
-    system = example(name)
-    system.add_outputs("energy")
-    eom = system.equations(optimise="none")
+    s = system(name)
+    s.add_outputs("energy")
+    eom = s.equations(optimise="none")
     q, u = random_state(eom, name)
     n = len(u)
     M = np.array(values_at(eom, [x for row in eom.mass_matrix for x in row], q, u)).reshape(n, n)
@@ -24,7 +25,7 @@ def test_mass_matrix_agrees_with_kinetic_energy(name):
 
 @pytest.mark.parametrize("name", [n for n in NAMES if not n.endswith("_small")])
 def test_accelerations_solve_the_mass_matrix(name):
-    eom = example(name).equations()
+    eom = example(name)
     q, u = random_state(eom, name)
     n = len(u)
     M = np.array(values_at(eom, [x for row in eom.mass_matrix for x in row], q, u)).reshape(n, n)
@@ -36,8 +37,7 @@ def test_accelerations_solve_the_mass_matrix(name):
 @pytest.mark.parametrize("left_out", PASSES)
 @pytest.mark.parametrize("name", ["stanford_arm", "spacecraft_2", "passenger_car"])
 def test_no_pass_changes_the_motion(name, left_out):
-    system = example(name)
-    plain, full = system.equations(without=(left_out,)), system.equations()
+    plain, full = system(name).equations(without=(left_out,)), example(name)
     q, u = random_state(full, name)
     expected = np.concatenate(simulation(full).derivatives(0.0, q, u))
     got = np.concatenate(simulation(plain).derivatives(0.0, q, u))
@@ -48,18 +48,18 @@ def test_unknown_pass_is_named():
     import bellcrank as bc
 
     with pytest.raises(bc.ModelError, match=r"'regrup'.*Did you mean 'regroup'"):
-        example("stanford_arm").equations(without=("regrup",))
+        system("stanford_arm").equations(without=("regrup",))
 
 
 def test_energy_of_the_undamped_pendulum_is_conserved():
-    run = example("double_pendulum").equations().compile(backend="python").simulate(t_end=3, step=0.002)
+    run = example("double_pendulum").compile(backend="python").simulate(t_end=3, step=0.002)
     assert np.ptp(run["energy"]) < 1e-7 * np.ptp(run["kinetic"])
 
 
 def test_momentum_of_the_free_spacecraft_is_conserved():
-    system = example("spacecraft_2")
-    system.add_outputs("momentum")
-    run = system.equations().compile(backend="python").simulate(t_end=50, step=0.5, method="rk4", output_every=10)
+    s = system("spacecraft_2")
+    s.add_outputs("momentum")
+    run = s.equations().compile(backend="python").simulate(t_end=50, step=0.5, method="rk4", output_every=10)
     h = np.array([run[f"h{i}"] for i in (1, 2, 3)])
     assert np.ptp(h, axis=1).max() < 1e-9 * abs(h).max()
     assert max(abs(run[f"p{i}"] - run[f"p{i}"][0]).max() for i in (1, 2, 3)) < 1e-9 * abs(h).max()

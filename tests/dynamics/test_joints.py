@@ -58,10 +58,10 @@ def machine(base, joint):
 
 def start(sim, scale=0.4):
     rng = np.random.default_rng(3)
-    n_q, n_u = len(sim.program.coordinates), len(sim.program.speeds)
+    n_q, n_u = len(sim.loaded.program.coordinates), len(sim.loaded.program.speeds)
     q, u = scale * rng.uniform(-1, 1, n_q), scale * rng.uniform(-1, 1, n_u)
-    for scalar in sim.equations.analysis.mechanism.start:  # of Euler parameters
-        first = sim.program.coordinates.index(scalar)
+    for scalar in sim.derived.analysis.mechanism.start:  # of Euler parameters
+        first = sim.loaded.program.coordinates.index(scalar)
         e = np.array([1.0, *q[first + 1 : first + 4]])
         q[first : first + 4] = e / np.linalg.norm(e)
     return q, u

@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from tests.helpers import example
+from bellcrank.run.evaluate import closure
+from tests.models import example
 
 
 def test_slider_crank_follows_its_closed_form():
-    eom = example("slider_crank").equations()
+    eom = example("slider_crank")
     assert len(eom.notes) == 3 and all("gudgeon pin" in n for n in eom.notes)
     run = eom.compile().simulate(parameters={"c": 0.0})
     q = run["q(crank)"]
@@ -46,11 +47,11 @@ def test_spatial_loops_stay_closed_and_conserve_energy(joint, freedoms):
     sim = eom.compile(backend="python")
     run = sim.simulate(t_end=0.3, step=0.001, initial={"q(a)": 0.2, "u(a)": 0.5})
     assert run.ended == "finished"
-    closure = sim._closure(sim.parameter_values(), [])
+    loops = closure(sim.loaded, sim.parameter_values(), [])
     for i in (0, 100, 300):
         q = np.array([run[str(s)][i] for s in eom.coordinates])
         u = np.array([run[str(s)][i] for s in eom.speeds])
-        g, _, v, _ = closure.evaluate(0.0, q, u)
+        g, _, v, _ = loops.evaluate(0.0, q, u)
         assert abs(g).max() < 1e-12 and abs(v).max() < 1e-11
     assert np.ptp(run["energy"]) < 1e-7 * np.ptp(run["kinetic"]) + 1e-9
 
@@ -82,7 +83,7 @@ def test_euler_parameters_in_a_loop_keep_their_size():
 
 
 def test_guesses_of_dependent_angles_choose_the_assembly_and_leave_the_rest():
-    sim = example("slider_crank").equations().compile(backend="python")
+    sim = example("slider_crank").compile(backend="python")
     with pytest.warns(bc.ModelWarning, match=r"changed: q\(rod\) -0.7 -> "):
         q, u = sim.complete({"q(crank)": 0.5, "q(rod)": -0.7, "u(crank)": 20.0})
     assert (q[0], u[0]) == pytest.approx((0.5, 20.0))

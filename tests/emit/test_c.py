@@ -22,7 +22,7 @@ from bellcrank.emit.words import Words
 from bellcrank.expr import Product, Symbol
 from bellcrank.numeric.tuning import ELIMINATION
 from bellcrank.program import interpret
-from tests.models import EXAMPLES, derived, example, needs_compiler, pendulum, random_state, relative
+from tests.models import EXAMPLES, example, needs_compiler, pendulum, random_state, relative, system
 
 LONG = (
     "whipple_bicycle",
@@ -38,7 +38,7 @@ STRICT = ("-O1", "-ffp-contract=off", "-Wall", "-Wextra", "-Werror")
 def strict_model(eom, **options):
     """Compiled without warnings, external routines and tables as they are."""
     sim = eom.compile(backend="python")
-    return sim, CModel(eom.program, sim.externals, flags=STRICT, **options)
+    return sim, CModel(eom.program, sim.loaded.functions, flags=STRICT, **options).calls()
 
 
 # ---- text
@@ -101,7 +101,7 @@ def test_division_by_a_power_is_in_parentheses():
 def constants_of(eom):
     sim = eom.compile(backend="python")
     p = sim.parameter_values()
-    return p, sim.model.constants(p)
+    return p, sim.loaded.context().model.constants(p)
 
 
 # ---- numbers
@@ -113,10 +113,10 @@ def test_c_python_and_interpreter_agree(name):
     eom = example(name)
     sim, model = strict_model(eom)
     p = sim.parameter_values()
-    c, python = model.constants(p), sim.model
+    c, python = model.constants(p), sim.loaded.context().model
     assert relative(c, python.constants(p)) <= 1e-12 if c else True
     known = interpret.constants(eom.program, p)
-    user = {r.name: f for r, f in zip(eom.program.routines, sim.externals, strict=True)}
+    user = {r.name: f for r, f in zip(eom.program.routines, sim.loaded.functions, strict=True)}
     for seed in range(5):
         q, u = (x.tolist() for x in random_state(eom, seed))
         w = np.random.default_rng(seed).uniform(-0.01, 0.01, len(eom.program.inputs)).tolist()
@@ -177,7 +177,7 @@ def test_clang_agrees(flags, tmp_path, monkeypatch):
     monkeypatch.setenv("BELLCRANK_CACHE", str(tmp_path))
     assert "clang" in find_compiler().version
     sim = eom.compile(backend="python")
-    model = CModel(eom.program, sim.externals, flags=(*flags, *STRICT[2:]))
+    model = CModel(eom.program, sim.loaded.functions, flags=(*flags, *STRICT[2:])).calls()
     p = sim.parameter_values()
     got = model.derivatives(0.0, *(x.tolist() for x in state), p, model.constants(p), [])
     for g, e in zip(got, expected, strict=True):
@@ -208,10 +208,10 @@ def test_every_function_of_the_language():
 
     sim, model = strict_model(pendulum(f"m0*({text})", prepare, m0=1.0).equations())
     p = sim.parameter_values()
-    c = model.constants(p)
+    c, python = model.constants(p), sim.loaded.context().model
     for w in ([0.4, 1.3], [1.7, 0.6]):
         got = model.derivatives(0.0, [0.1], [0.2], p, c, w)
-        assert got[1] == pytest.approx(sim.model.derivatives(0.0, [0.1], [0.2], p, c, w)[1], rel=1e-13)
+        assert got[1] == pytest.approx(python.derivatives(0.0, [0.1], [0.2], p, c, w)[1], rel=1e-13)
 
 
 @needs_compiler
@@ -226,7 +226,7 @@ def test_numbers_out_of_range_are_no_trap():
 @needs_compiler
 def test_implicit_form_is_solved():
     explicit = example("stanford_arm")
-    implicit = derived("stanford_arm", solve="implicit")
+    implicit = system("stanford_arm").equations(solve="implicit")
     assert "solve_symmetric(6, " in c_source(implicit.program)
     q, u = random_state(explicit)
     sim, model = strict_model(implicit)

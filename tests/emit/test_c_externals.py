@@ -92,7 +92,7 @@ def test_single_evaluations_leave_the_memory_alone():
 @needs_compiler
 def test_given_routine_replaces_the_one_in_c():
     sim = machine().equations().compile(backend="c", external={"Counter": lambda t, memory: 0.0})
-    assert "external_counter" not in sim.model.source and "external_pair" in sim.model.source
+    assert "external_counter" not in sim.loaded.model.source and "external_pair" in sim.loaded.model.source
     assert sim.simulate(t_end=0.05)["calls"].tolist() == [0.0] * 6
 
 
@@ -162,7 +162,7 @@ def test_clean_under_the_sanitizers(tmp_path):
     )
     sim = eom.compile(backend="c")
     values = ", ".join(map(repr, sim.parameter_values()))
-    (tmp_path / "model.c").write_text(sim.model.source + MAIN.replace("@P@", values))
+    (tmp_path / "model.c").write_text(sim.loaded.model.source + MAIN.replace("@P@", values))
     flags = [
         "-std=c99",
         "-O1",

@@ -88,12 +88,14 @@ def test_constraints_as_in_python(longest, monkeypatch):
     )
     for eom in (example("four_bar"), coupled().equations()):
         sim = eom.compile(backend="python")
-        model = CModel(eom.program, sim.externals, flags=STRICT)
-        assert ("closure_1(" in model.source) == (longest == 3)
+        compiled = CModel(eom.program, sim.loaded.functions, flags=STRICT)
+        assert ("closure_1(" in compiled.source) == (longest == 3)
+        model, python = compiled.calls(), sim.loaded.context().model
         q, u = (x.tolist() for x in random_state(eom))
         p, w = sim.parameter_values(), [0.7] * len(eom.program.inputs)
         c = model.constants(p)
-        assert relative(model.closure(0.3, q, u, p, c, w), sim.model.closure(0.3, q, u, p, c, w)) <= 1e-14
+        at = 0.3, q, u, p, c, w
+        assert relative(model.values("closure", *at), python.values("closure", *at)) <= 1e-14
 
 
 # ---- the smallest change
@@ -175,9 +177,17 @@ def test_loop_stays_closed(method):
     run = sim.simulate(t_end=10.0, step=0.001, method=method, output_every=10)
     assert run.ended == "finished"
     p = sim.parameter_values()
-    c = sim.model.constants(p)
-    q, u = (np.column_stack([run[s.name] for s in listed]) for listed in (sim.program.coordinates, sim.program.speeds))
-    rows = np.array([sim.model.closure(0.0, a.tolist(), b.tolist(), p, c, []) for a, b in zip(q, u, strict=True)])
+    c = sim.loaded.context().model.constants(p)
+    q, u = (
+        np.column_stack([run[s.name] for s in listed])
+        for listed in (sim.loaded.program.coordinates, sim.loaded.program.speeds)
+    )
+    rows = np.array(
+        [
+            sim.loaded.context().model.values("closure", 0.0, a.tolist(), b.tolist(), p, c, [])
+            for a, b in zip(q, u, strict=True)
+        ]
+    )
     assert len(rows) == 1001
     assert np.abs(rows[:, :2]).max() < 1e-10
     assert np.abs(rows[:, 8:10]).max() < 1e-10
@@ -207,11 +217,12 @@ def test_program_with_two_repeated_rows(method):
     y = np.concatenate(sim.complete())
     rows = []
     for program in (eom.program, with_rows_twice(eom.program)):
-        model = CModel(program, sim.externals, flags=STRICT)
+        compiled = CModel(program, sim.loaded.functions, flags=STRICT)
+        model = compiled.calls()
         run = model.start(Course(method, 0.002, 500), y, p, model.constants(p), [])
         rows.append(run.advance(500))
         assert run.status == FINISHED
-    assert "N_G = 4, N_V = 4" in model.source
+    assert "N_G = 4, N_V = 4" in compiled.source
     assert np.abs(rows[0][:, :7] - rows[1][:, :7]).max() <= 1e-9
 
 
@@ -244,7 +255,9 @@ def test_last_good_state_is_kept():
     sim = driven_to_its_fold().compile(backend="c")
     p = sim.parameter_values()
     y = np.concatenate(sim.complete())
-    run = sim.model.start(Course("rk4", 0.002, 1000), y, p, sim.model.constants(p), [])
+    run = sim.loaded.context().model.start(
+        Course("rk4", 0.002, 1000), y, p, sim.loaded.context().model.constants(p), []
+    )
     rows = run.advance(1000)
     assert (run.status, run.reached) == (NOT_CLOSED, len(rows))
     assert run.state.tolist() == rows[-1, 1 : 1 + len(y)].tolist()
@@ -273,12 +286,14 @@ def test_constraint_that_has_no_value_stops_the_run():
 def test_singular_rates_and_corrections_as_in_python(name):
     """Accelerations without a fixed choice of independent speeds: C, Python, and the derivatives in regular positions."""
     sim = example(name).compile(backend="python")
-    model = CModel(sim.program, sim.externals, flags=STRICT)
+    model = CModel(sim.loaded.program, sim.loaded.functions, flags=STRICT).calls()
+    python = sim.loaded.context().model
     p = sim.parameter_values()
     c = model.constants(p)
     q, u = (x.tolist() for x in sim.complete())
     at = 0.0, q, [x + 0.1 for x in u], p, c, []
-    assert relative(model.singular_rates(*at), sim.model.singular_rates(*at)) <= 1e-12
-    qdot, udot = sim.model.derivatives(*at)
-    assert relative(sim.model.singular_rates(*at)[:-1], [*qdot, *udot]) <= 1e-9
-    assert sim.model.singular_rates(*at)[-1] > 0.1
+    singular = python.values("singular_rates", *at)
+    assert relative(model.values("singular_rates", *at), singular) <= 1e-12
+    qdot, udot = python.derivatives(*at)
+    assert relative(singular[:-1], [*qdot, *udot]) <= 1e-9
+    assert singular[-1] > 0.1

@@ -7,6 +7,7 @@ from pathlib import Path
 import bellcrank as bc
 from bellcrank.formats.decks.interpret import interpret
 from bellcrank.formats.decks.reader import read_deck
+from tests.models import example
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 NAMES = (
@@ -55,5 +56,4 @@ def from_deck(name):
 @cache
 def from_python(name):
     """The same of its twin in Python."""
-    equations = bc.load_model(EXAMPLES / f"{name}.py").equations()
-    return equations, equations.compile(backend="python")
+    return example(name), example(name).compile(backend="python")

@@ -92,7 +92,7 @@ def test_coordinates_of_another_body_in_the_nominal_state():
 
 def outputs(s, q, u=None):
     sim = s.equations(optimise="none").compile(backend="python")
-    return sim.outputs(0.0, q, np.zeros(len(sim.equations.speeds)) if u is None else u)
+    return sim.outputs(0.0, q, np.zeros(len(sim.interface.speeds)) if u is None else u)
 
 
 def test_directions_are_turned_into_the_parent():
@@ -233,7 +233,7 @@ def test_values_of_symbols_in_formulas():
 def test_real_units_of_parameters():
     text = PAIR + '(add-moment m :body1 b :magnitude !"k*q(1)")(set-units k "N-mm/deg" l "mm")(set-defaults k 2 l 500)'
     sim = quiet(lambda: system(text).equations().compile(backend="python"))
-    values = dict(zip([p.name for p in sim.program.parameters], sim.parameter_values(), strict=True))
+    values = dict(zip([p.name for p in sim.loaded.program.parameters], sim.parameter_values(), strict=True))
     assert (values["k"], values["l"]) == pytest.approx((2e-3 * 57.29577951308232, 0.5))
 
 
@@ -308,7 +308,7 @@ def test_the_last_setting_counts():
 def test_gees_has_the_value_of_the_unit_system(units, gees, gravity):
     text = BODY + gravity + f'(add-moment m :body1 b :magnitude !"k*gees")({units})(set-defaults k 1 l 1)'
     sim = quiet(lambda: system(text).equations().compile(backend="python"))
-    names = [p.name for p in sim.program.parameters]
+    names = [p.name for p in sim.loaded.program.parameters]
     assert sim.parameter_values()[names.index("g")] == gees
 
 
@@ -463,7 +463,7 @@ def test_variables_that_no_routine_sets_are_inputs():
     text += '(add-line-force f :point1 b0 :direction [n1] :magnitude w)(set-units w f)(set-name w "wind")'
     sim = quiet(lambda: system(text).equations().compile(backend="python"))
     assert sim.derivatives(0.0, [0.0], [0.0], inputs={"w": 6.0})[1][0] == 3.0
-    assert sim.description.variables[0].label == "wind"
+    assert sim.derived.analysis.mechanism.description.variables[0].label == "wind"
 
 
 # ---- what is refused

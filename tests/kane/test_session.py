@@ -415,7 +415,7 @@ def test_a_fault_of_the_program_does_not_end_the_session(tmp_path, monkeypatch):
         workspace.symbols["HALF"] = None
         raise RuntimeError("broken")
 
-    monkeypatch.setitem(commands.TABLE, "DOF", broken)
+    monkeypatch.setitem(commands.TABLE, "DOF", commands.Command(broken, 1, 1))
     session, said = Session(Files(tmp_path)), []
     lines = iter(["DOF(1)", "CONST(K)", "QUIT"])
     converse(session, lambda prompt: next(lines), said.append)

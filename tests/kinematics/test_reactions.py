@@ -57,7 +57,7 @@ def test_the_force_in_a_pin_does_not_depend_on_where_the_loop_is_cut():
     at_rocker = four_bar("rocker").equations().compile(backend="python")
     q, u = at_rocker.complete({"q(crank)": 0.9, "u(crank)": 2.0, "q(rocker)": 1.6, "q(coupler)": -0.6})
     one = at_rocker.outputs(0.0, q, u)
-    names = [c.name for c in at_rocker.equations.coordinates]
+    names = [c.name for c in at_rocker.interface.coordinates]
     value = dict(zip(names, q, strict=True))
     turn = value["q(crank)"] + value["q(coupler)"]  # of the coupler against the ground
     at_crank = four_bar("crank").equations().compile(backend="python")
@@ -90,7 +90,7 @@ def test_ground_reactions_balance_the_whole_mechanism():
     sim = s.equations().compile(backend="python")
     q, u = sim.complete({"q(crank)": 0.9, "u(crank)": 2.0, "q(rocker)": 1.6, "q(coupler)": -0.6})
     o = sim.outputs(0.0, q, u)
-    value = dict(zip([c.name for c in sim.equations.coordinates], q, strict=True))
+    value = dict(zip([c.name for c in sim.interface.coordinates], q, strict=True))
 
     def in_ground(body):
         c, si = np.cos(value[f"q({body})"]), np.sin(value[f"q({body})"])

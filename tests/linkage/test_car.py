@@ -20,7 +20,7 @@ def test_car_settles_at_equilibrium(exact):
     assert sum(loads) == pytest.approx(WEIGHT, rel=1e-4)
     assert loads[0] == pytest.approx(loads[1], rel=1e-9) and loads[2] == pytest.approx(loads[3], rel=1e-9)
     assert max(abs(run[f"q({n})"][-1]) for n in names) < 1e-3  # springs were set for the drawn ride height
-    speeds = [abs(run[str(u)][-1]) for u in sim.equations.speeds]
+    speeds = [abs(run[str(u)][-1]) for u in sim.interface.speeds]
     assert max(speeds) < 1e-4
     assert abs(run["q(rack)"]).max() < 1e-9  # left and right are mirror images
 
@@ -38,9 +38,9 @@ def test_steering_turns_both_front_wheels_and_leaves_the_rear():
     for name in ("fl", "fr", "rl"):
         s.add_output(f"angle([chassis1], [{name}1], [chassis3])", f"steer_{name}", units="A")
     sim = s.equations(optimise="none").compile(backend="python")
-    q = np.zeros(len(sim.equations.coordinates))
-    q[[str(c) for c in sim.equations.coordinates].index("q(rack)")] = 0.01
-    out = sim.outputs(0.0, q.tolist(), [0.0] * len(sim.equations.speeds))
+    q = np.zeros(len(sim.interface.coordinates))
+    q[[str(c) for c in sim.interface.coordinates].index("q(rack)")] = 0.01
+    out = sim.outputs(0.0, q.tolist(), [0.0] * len(sim.interface.speeds))
     assert out["steer_fl"] * out["steer_fr"] > 0 and abs(out["steer_fl"]) > np.radians(2)
     assert out["steer_fl"] != pytest.approx(out["steer_fr"], rel=1e-3)
     assert out["steer_rl"] == pytest.approx(0, abs=1e-12)

@@ -10,7 +10,8 @@ from bellcrank.emit.python.source import python_source
 from bellcrank.expr import Symbol, postorder
 from bellcrank.program import interpret
 from bellcrank.program.statements import Assign, count_section, statement_expressions
-from tests.helpers import EXAMPLES, NAMES, example, inputs, random_state, simulation, stub
+from tests.helpers import EXAMPLES, NAMES, inputs, random_state, simulation, stub
+from tests.models import example
 
 
 def uses(program):
@@ -28,7 +29,7 @@ def uses(program):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_nothing_is_computed_in_vain(name):
-    program = example(name).equations().program
+    program = example(name).program
     used = uses(program)
     for section in (program.constants, program.derivatives, program.outputs):
         for s in section.statements:
@@ -39,7 +40,7 @@ def test_nothing_is_computed_in_vain(name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_interpreter_and_python_agree(name):
-    eom = example(name).equations()
+    eom = example(name)
     q, u = random_state(eom, name)
     sim = simulation(eom)
     p = sim.parameter_values()
@@ -57,7 +58,7 @@ def test_interpreter_and_python_agree(name):
 
 
 def test_count_is_that_of_the_statements():
-    program = example("stanford_arm").equations().program
+    program = example("stanford_arm").program
     counted = count_section(program.derivatives.statements, program.derivatives.results)
     assert counted.total == program.count.total
 
@@ -80,15 +81,15 @@ def test_same_bytes_in_every_process():
             [sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True
         )
         texts.append(done.stdout)
-    assert texts[0] == texts[1] == python_source(example("spacecraft_2").equations().program)
+    assert texts[0] == texts[1] == python_source(example("spacecraft_2").program)
 
 
 def test_parameters_that_cancel_are_not_asked_for():
     """hra, the height of the roll axis, and two moments of inertia drop out of the car (Sayers 1990, section 9.1)."""
-    names = {p.lower() for p in example("passenger_car").equations().parameters}
+    names = {p.lower() for p in example("passenger_car").parameters}
     assert not names & {"hra", "nrbi11", "nrbi22", "nrbi12", "nrbi13", "nrbi23"}
     assert "iyy" in names
-    assert "iyy" not in {p.lower() for p in example("passenger_car_small").equations().parameters}
+    assert "iyy" not in {p.lower() for p in example("passenger_car_small").parameters}
 
 
 def test_constant_results_keep_their_numbers():

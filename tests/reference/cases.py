@@ -3,28 +3,17 @@
 import tomllib
 from functools import cache
 from pathlib import Path
-from runpy import run_path
 
 import numpy as np
 
+import bellcrank as bc
 from bellcrank.verify.bodies import Machine
 from bellcrank.verify.formulas import Values
 from bellcrank.verify.numeric import Evaluation
+from tests.models import example as equations
 
 HERE = Path(__file__).parent
-EXAMPLES = HERE.parents[1] / "examples"
 CHECKS = tomllib.loads((HERE / "autosim_checks.toml").read_text(encoding="utf-8"))
-
-
-def example(name, **arguments):
-    """The System of examples/<name>.py."""
-    return run_path(str(EXAMPLES / f"{name}.py"))["model"](**arguments)
-
-
-@cache
-def equations(name, **arguments):
-    """The equations of an example, derived once."""
-    return example(name, **arguments).equations()
 
 
 @cache
@@ -52,13 +41,14 @@ def sample(run, names, t):
 def loop_residuals(sim, run, states=4):
     """The largest residuals of positions and speeds in a run, found from the description alone: as shares of a radian or of the
     machine's size, and of the largest speed. For models in radians and consistent units."""
-    eom = sim.equations
+    eom = bc.Equations(sim.derived)
     values = Values()
-    for key, record in sim.description.parameters.items():
+    description = eom.analysis.mechanism.description
+    for key, record in description.parameters.items():
         if record.value is not None:
             unit = eom.quantities.unit.get(key)
             values[key] = float(record.value if unit is None else unit.to_equation(record.value))
-    machine = Machine.of(sim.description, values)
+    machine = Machine.of(description, values)
     q, u = ([x.name for x in listed] for listed in (eom.coordinates, eom.speeds))
     worst = np.zeros(2)
     for i in np.linspace(0, len(run) - 1, states).astype(int):

@@ -34,13 +34,13 @@ def last(run, letter):
 
 def accelerations(sim, q, u):
     """In the order of the reference; the states of the program follow the tree."""
-    names = [x.name for x in sim.equations.speeds]
+    names = [x.name for x in sim.interface.speeds]
     return sim.derivatives(0.0, q, u)[1][[names.index(f"u({k})") for k in ORDER]]
 
 
 def state(sim):
     """The published state at the end, in the order of the program."""
-    names = [x.name[2:-1] for x in sim.equations.coordinates]
+    names = [x.name[2:-1] for x in sim.interface.coordinates]
     return [np.array([listed[ORDER.index(k)] for k in names]) for listed in (ANGLES, RATES)]
 
 

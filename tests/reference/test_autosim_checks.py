@@ -2,14 +2,16 @@
 
 import numpy as np
 import pytest
-from cases import CHECKS, assert_close, example, sample
+from cases import CHECKS, assert_close, sample
+
+from tests.models import example
 
 CAR, SC1, SC2, ARM = (CHECKS[name] for name in ("passenger_car", "spacecraft_1", "spacecraft_2", "stanford_arm"))
 CAR_CHANNELS = ("Ay", "r", "alpha f", "alpha r", "FY1", "FY2", "MZ1", "MZ2", "ROLLM")
 
 
 def compiled(name, external=None, **arguments):
-    return example(name, **arguments).equations().compile(backend="python", external=external or {})
+    return example(name, **arguments).compile(backend="python", external=external or {})
 
 
 def commands(t):
@@ -65,7 +67,7 @@ def test_car_step_steer_history(name, key):
 
 
 def test_spacecraft_1_history_with_thrusters():
-    eom = example("spacecraft_1").equations()
+    eom = example("spacecraft_1")
     run = eom.compile(backend="python").simulate(
         t_end=30.0, step=0.02, method="rk2", initial={"q(c)": 4.0, "q(d)": -0.5}
     )
@@ -74,7 +76,7 @@ def test_spacecraft_1_history_with_thrusters():
 
 
 def test_spacecraft_1_history_without_thrusters():
-    eom = example("spacecraft_1").equations()
+    eom = example("spacecraft_1")
     sim = eom.compile(backend="python", external={"thrust": lambda t, axis, err, memory: 0.0})
     run = sim.simulate(t_end=11.0, step=0.005, method="rk4", output_every=20, initial={"q(c)": 4.0, "q(d)": -0.5})
     states = sample(run, (*eom.coordinates, *eom.speeds), 11.0)
@@ -83,7 +85,7 @@ def test_spacecraft_1_history_without_thrusters():
 
 @pytest.mark.parametrize(("key", "spin"), [("spin_w1", 4), ("spin_w3", 6)])
 def test_spacecraft_2_history(key, spin):
-    eom = example("spacecraft_2").equations()
+    eom = example("spacecraft_2")
     initial = {f"u(w, {i})": 0.0017 if i == spin else 0.00017 for i in (4, 5, 6)}
     run = eom.compile(backend="python").simulate(t_end=1000.0, step=1.0, method="rk2", output_every=10, initial=initial)
     for t, values in SC2["computed"][key].items():
@@ -92,7 +94,7 @@ def test_spacecraft_2_history(key, spin):
 
 
 def test_controlled_arm_history():
-    eom = example("stanford_arm_controlled").equations()
+    eom = example("stanford_arm_controlled")
     run = eom.compile(backend="python").simulate(
         t_end=10.0, step=0.002, method="rk4", output_every=25, initial={"q(b)": np.pi / 2}
     )

@@ -161,7 +161,7 @@ def test_contradicting_speeds_warn_and_say_what_is_used():
     with pytest.warns(bc.ModelWarning, match="contradict") as caught:
         _, u = sim.complete({"q(a)": 1.2, "u(a)": 1.0, "u(c)": 50.0})
     said = str(caught[0].message)
-    names = [x.name for x in sim.equations.speeds]
+    names = [x.name for x in sim.interface.speeds]
     changed = [name for name, value in (("u(a)", 1.0), ("u(c)", 50.0)) if abs(u[names.index(name)] - value) > 1e-6]
     assert changed and all(name in said for name in changed)
 

@@ -2,7 +2,9 @@
 
 import numpy as np
 import pytest
-from cases import assert_close, example
+from cases import assert_close
+
+from tests.models import example, system
 
 CHECK = {  # independent evaluation of Kane's equations at one state
     "q": [1.0, 2.0, 0.3, 0.25, 0.1, 0.2, 0.3, 0.4],
@@ -16,13 +18,13 @@ MIDPOINT_3_S = [14.4605, -0.0670218, -0.0212611, -1.44118e-05, 71.6805, 73.0369,
 
 @pytest.fixture(scope="module")
 def cart():
-    return example("cart").equations()
+    return example("cart")
 
 
 @pytest.mark.parametrize("solve", ["auto", "implicit"])
 def test_check_state(solve):
     qdot, udot = (
-        example("cart").equations(solve=solve).compile(backend="python").derivatives(0.0, CHECK["q"], CHECK["u"])
+        system("cart").equations(solve=solve).compile(backend="python").derivatives(0.0, CHECK["q"], CHECK["u"])
     )
     assert_close(qdot, CHECK["qp"], 1e-10)
     assert_close(udot, CHECK["up"], 1e-10)

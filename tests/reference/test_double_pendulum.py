@@ -2,7 +2,9 @@
 
 import numpy as np
 import pytest
-from cases import assert_close, example, sample
+from cases import assert_close, sample
+
+from tests.models import example
 
 PUBLISHED = [  # t, phi1, phi2, u1, u2, potential energy; damping zero
     (0.0, 0.785400, 0.785400, 0.0, 0.0, 67.9731),
@@ -33,7 +35,7 @@ def closed_form(phi, u, wda, wdab):
 
 @pytest.mark.parametrize("damping", [0.0, 28.64789])
 def test_closed_form(damping):
-    sim = example("double_pendulum").equations().compile(backend="python")
+    sim = example("double_pendulum").compile(backend="python")
     rng = np.random.default_rng(1)
     for _ in range(5):
         phi, u = rng.uniform(-3, 3, 2), rng.uniform(-3, 3, 2)
@@ -47,7 +49,7 @@ def test_closed_form(damping):
     [(0.0, 2.66667, 5.33333, PUBLISHED, ["pe"]), (28.64789, 2.66666667, 5.33333333, DAMPED, [])],
 )
 def test_published_history(damping, ia3, ib3, table, extra):
-    eom = example("double_pendulum").equations()
+    eom = example("double_pendulum")
     run = eom.compile(backend="python").simulate(
         t_end=10.0,
         step=0.005,

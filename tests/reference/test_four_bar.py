@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
-from cases import assert_close, example
+from cases import assert_close
 
 import bellcrank as bc
+from bellcrank.run.evaluate import closure
+from tests.models import example, system
 
 CHECK = {  # independent evaluation of Kane's equations at one state, D = 100
     "q": [-0.5, 0.5634732702895136, -0.6444917733599087],
@@ -28,7 +30,7 @@ CHANNELS = ("pull", "x", "y", "q(a)", "q(b)", "q(c)", "u(a)")
 
 @pytest.fixture(scope="module")
 def sim():
-    return example("four_bar").equations().compile(backend="python")
+    return example("four_bar").compile(backend="python")
 
 
 def test_check_state(sim):
@@ -45,9 +47,9 @@ def test_loop_closes_from_the_given_angle(sim):
 
 
 def test_published_speeds_are_dependent(sim):
-    assert [c.speed.name for c in sim.equations.constraints] == ["u(b)", "u(c)"]
-    assert [u.name for u in sim.equations.independent_speeds] == ["u(a)"]
-    assert len(sim.equations.speeds) == 3
+    assert [c.speed.name for c in bc.Equations(sim.derived).constraints] == ["u(b)", "u(c)"]
+    assert [u.name for u in sim.derived.analysis.independent_speeds] == ["u(a)"]
+    assert len(sim.interface.speeds) == 3
 
 
 @pytest.mark.parametrize(("start", "history"), [(-0.5, DISPLACED), (0.0, NOMINAL)], ids=["displaced", "nominal"])
@@ -61,14 +63,14 @@ def test_history_of_the_midpoint_rule(sim, start, history):
 
 @pytest.mark.parametrize("backend", ["python", "auto"])
 def test_loop_stays_closed(backend):
-    sim = example("four_bar").equations().compile(backend=backend)
+    sim = example("four_bar").compile(backend=backend)
     run = sim.simulate(t_end=10.0, step=0.005, output_every=20)
     assert run.ended == "finished"
-    closure = sim._closure(sim.parameter_values(), [])
+    loops = closure(sim.loaded, sim.parameter_values(), [])
     for i in range(len(run)):
-        q = np.array([run[str(c)][i] for c in sim.equations.coordinates])
-        u = np.array([run[str(c)][i] for c in sim.equations.speeds])
-        g, _, v, _ = closure.evaluate(0.0, q, u)
+        q = np.array([run[str(c)][i] for c in sim.interface.coordinates])
+        u = np.array([run[str(c)][i] for c in sim.interface.speeds])
+        g, _, v, _ = loops.evaluate(0.0, q, u)
         assert abs(g).max() < 1e-10 and abs(v).max() < 1e-10
 
 
@@ -81,7 +83,7 @@ def test_fourth_order_on_the_constraints(sim):
 
 def test_operation_count(sim):
     """Published: 81 / 141, the correction at every call included; here it is done once per step and enters at a quarter."""
-    count = sim.equations.operation_count()
+    count = bc.Equations(sim.derived).operation_count()
     assert (count["add"], count["multiply"] + count["divide"], count["function"]) == (57, 91, 8)
     assert (count["classic"]["add"], count["classic"]["muldiv"]) == (69, 110)
     assert count["per_step"]["total"] == 129
@@ -102,14 +104,14 @@ def test_impossible_length_names_the_loop():
 
 
 def test_loop_on_one_body_is_refused():
-    s = example("four_bar")
+    s = system("four_bar")
     s.close_loop("bp", "s1", directions=("[b1]",))
     with pytest.raises(bc.ModelError, match="one body"):
         s.equations()
 
 
 def test_repeated_row_is_noted_and_changes_nothing():
-    s = example("four_bar")
+    s = system("four_bar")
     s.close_loop("bp", "cp", directions=("2*[b1]",), label="again")
     eom = s.equations()
     assert any("again" in n for n in eom.notes)

@@ -2,7 +2,9 @@
 
 import numpy as np
 import pytest
-from cases import compiled, example, loop_residuals
+from cases import compiled, loop_residuals
+
+from tests.models import system
 
 LOOPS = {  # example: arguments, seconds of a long run
     "four_bar": ({}, 10),
@@ -35,7 +37,7 @@ def test_adaptive_methods_keep_loops_closed(name, method):
     fine = sim.simulate(t_end=2, step=5e-4, method="rk4")
     run = sim.simulate(t_end=2, step=0.05, method=method)
     assert loop_residuals(sim, run).max() < 1e-10
-    for q in sim.equations.coordinates:
+    for q in sim.interface.coordinates:
         assert abs(run[q.name][-1] - fine[q.name][-1]) < 1e-4
 
 
@@ -105,7 +107,7 @@ def test_halving_the_step_shows_fourth_order(name):
 
     def path(k):
         run = sim.simulate(t_end=t_end, step=step / k, method="rk4", output_every=k)
-        return np.array([run[x.name] for x in sim.equations.coordinates])
+        return np.array([run[x.name] for x in sim.interface.coordinates])
 
     reference = path(32)
     errors = np.array([abs(path(k) - reference).max() for k in (1, 2, 4)])
@@ -165,11 +167,11 @@ REDUNDANT = [
 def test_redundant_row_changes_nothing(add):
     name = add.__name__
     plain = small(name)
-    s = example(name, **LOOPS.get(name, ({},))[0])
+    s = system(name, **LOOPS.get(name, ({},))[0])
     add(s)
     eom = s.equations()
-    assert len(eom.independent_speeds) == len(plain.equations.independent_speeds)
-    assert len(eom.notes) > len(plain.equations.notes)
+    assert len(eom.independent_speeds) == len(plain.derived.analysis.independent_speeds)
+    assert len(eom.notes) > len(plain.derived.analysis.notes)
     t_end = {"andrews_squeezer": 0.01}.get(name, 0.4)
     # a row that repeats others by factors that vary changes stages off the constraints, by a share of the error of the method
     step = {"four_bar": 0.00125}.get(name)

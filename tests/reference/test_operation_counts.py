@@ -1,7 +1,8 @@
 """Operations of one evaluation of (qdot, udot) by the rule of Sayers (1990): exact figures, beside the published best."""
 
 import pytest
-from cases import example
+
+from tests.models import example, system
 
 # model: additions, multiplications and divisions, calls              published best (calls among the products: *)
 COUNTS = {
@@ -28,7 +29,7 @@ BARS = {  # what must hold, whatever the exact figure; are calls counted as prod
 
 @pytest.mark.parametrize("name", COUNTS)
 def test_operation_count(name):
-    classic = example(name).equations().operation_count()["classic"]
+    classic = example(name).operation_count()["classic"]
     assert (classic["add"], classic["muldiv"], classic["calls"]) == COUNTS[name]
     if name in BARS:
         adds, muldivs, with_calls = BARS[name]
@@ -38,22 +39,19 @@ def test_operation_count(name):
 
 def test_honest_and_classic_counts_are_of_the_same_program():
     """x**2 is one product in both; the honest count knows divisions apart."""
-    c = example("stanford_arm").equations().operation_count()
+    c = example("stanford_arm").operation_count()
     assert c["multiply"] + c["divide"] == c["classic"]["muldiv"]
     assert c["total"] == c["add"] + c["multiply"] + c["divide"] + c["function"]
 
 
 def test_chain_count_is_linear():
     """Twice as many links added cost twice as many operations, within 5 %."""
-    total = {n: example("n_link_chain", n=n).equations().operation_count()["total"] for n in (8, 16, 32)}
+    total = {n: example("n_link_chain", n=n).operation_count()["total"] for n in (8, 16, 32)}
     assert total[32] - total[16] <= 2.1 * (total[16] - total[8])
 
 
 @pytest.mark.campaign
 @pytest.mark.parametrize("name", ["stanford_arm", "spacecraft_2"])
 def test_thorough_search_finds_no_more_than_the_default(name):
-    system = example(name)
-    assert (
-        system.equations(optimise="thorough").operation_count()["total"]
-        <= system.equations().operation_count()["total"]
-    )
+    thorough = system(name).equations(optimise="thorough")
+    assert thorough.operation_count()["total"] <= example(name).operation_count()["total"]

@@ -2,19 +2,20 @@
 
 import numpy as np
 import pytest
-from cases import example
 from scipy.optimize import brentq
+
+from tests.models import example
 
 
 @pytest.fixture(scope="module")
 def sim():
-    return example("rolling_disc").equations().compile(backend="python")
+    return example("rolling_disc").compile(backend="python")
 
 
 def stiffness(sim, speed, h=1e-3):
     """Square of the frequency of small nods about straight rolling, from fourth-order differences of our equations."""
-    n = len(sim.equations.coordinates)
-    states = [s.name for s in (*sim.equations.coordinates, *sim.equations.speeds)]
+    n = len(sim.interface.coordinates)
+    states = [s.name for s in (*sim.interface.coordinates, *sim.interface.speeds)]
     x = np.zeros(len(states))
     x[states.index("u(yaw, 1)")] = speed
 
@@ -45,7 +46,7 @@ def test_a_push_at_speed_only_makes_it_nod(sim):
 def test_initial_value_of_a_dependent_speed_is_honoured(sim):
     q, u = sim.complete({"u(disc)": 5.0})
     qdot, _ = sim.derivatives(0.0, q, u)
-    names = [c.name for c in sim.equations.coordinates]
+    names = [c.name for c in sim.interface.coordinates]
     assert qdot[names.index("q(disc)")] == pytest.approx(5.0)
     with pytest.warns(UserWarning, match="contradicts"):
         sim.complete({"u(disc)": 5.0, "u(yaw, 1)": 0.1})

@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
-from cases import compiled, equations
+from cases import compiled
 from scipy.integrate import solve_ivp
+
+from tests.models import example
 
 L, M_PLATE, M_PLATFORM, K, FREE = 0.5, 0.4, 2.0, 200.0, 0.5  # of the example
 G = 9.80665
@@ -41,6 +43,6 @@ def test_platform_goes_straight_up_and_down(run):
 
 
 def test_redundant_condition_is_noted():
-    eom = equations("sarrus_linkage")
+    eom = example("sarrus_linkage")
     assert len(eom.independent_speeds) == 1
     assert len([n for n in eom.notes if "last hinge" in n]) == 1

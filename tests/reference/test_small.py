@@ -3,7 +3,9 @@
 from itertools import pairwise
 
 import numpy as np
-from cases import assert_close, example
+from cases import assert_close
+
+from tests.models import example, system
 
 SMALL = ("q(rb)", "u(rb)", "u(nrb, 2)", "u(nrb, 3)")
 
@@ -16,7 +18,7 @@ def accelerations(eom, scale):
 
 
 def test_difference_shrinks_with_square_of_amplitude():
-    s = example("passenger_car")
+    s = system("passenger_car")
     full = s.equations()
     s.small(*SMALL)
     small = s.equations()
@@ -28,9 +30,9 @@ def test_difference_shrinks_with_square_of_amplitude():
 
 
 def test_keyword_and_declaration_mean_the_same():
-    s = example("passenger_car")
+    s = system("passenger_car")
     s.small(*SMALL)
-    by_keyword = example("passenger_car_small").equations()
+    by_keyword = example("passenger_car_small")
     assert_close(accelerations(s.equations(), 1.0), accelerations(by_keyword, 1.0), 1e-14)
 
 
@@ -38,8 +40,7 @@ def test_small_spacecraft_approaches_the_full_one():
     """Bus and boom small, clock and camera not; commands and thrusters held."""
     external = {"cmd": lambda t: (0.7, 0.8), "thrust": lambda t, axis, err, memory: 0.0}
     full, small = (
-        example(name).equations().compile(backend="python", external=external)
-        for name in ("spacecraft_1", "spacecraft_1_small")
+        example(name).compile(backend="python", external=external) for name in ("spacecraft_1", "spacecraft_1_small")
     )
 
     def difference(scale):

@@ -26,7 +26,7 @@ def sim():
 
 def eigenvalues(sim, speed, h=0.01):
     """Of lean and steer about upright straight rolling, by sixth-order differences along states on the constraints."""
-    names = [x.name for x in (*sim.equations.coordinates, *sim.equations.speeds)]
+    names = [x.name for x in (*sim.interface.coordinates, *sim.interface.speeds)]
     place = [names.index(s) for s in STATES]
 
     def rates(state, size):

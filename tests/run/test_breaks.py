@@ -7,6 +7,7 @@ import pytest
 from scipy.linalg import expm
 
 import bellcrank as bc
+from bellcrank.run.evaluate import closure
 from tests.models import pendulum
 from tests.models import system as machine
 
@@ -229,9 +230,11 @@ def test_event_in_a_loop_lies_on_the_constraints(cranks):
     for sim in cranks:
         run = sim.simulate(t_end=1.0, step=0.005, inputs={"kick": 0}, events={"half": "x < 0.4"}, stop="half")
         assert run["x"][-1] == pytest.approx(0.4, abs=1e-12) and run.ended.startswith("stopped by event 'half'")
-        closure = sim._closure(sim.parameter_values(), sim._inputs({"kick": 0}))
-        q, u = (np.array([run[s.name][-1] for s in group]) for group in (sim.program.coordinates, sim.program.speeds))
-        g, _, v, _ = closure.evaluate(run.time[-1], q, u)
+        loops = closure(sim.loaded, sim.parameter_values(), sim.loaded.inputs({"kick": 0}))
+        q, u = (
+            np.array([run[s.name][-1] for s in group]) for group in (sim.interface.coordinates, sim.interface.speeds)
+        )
+        g, _, v, _ = loops.evaluate(run.time[-1], q, u)
         assert np.abs(g).max() < 1e-12 and np.abs(v).max() < 1e-10
         times.append(run.time[-1])
     assert times[0] == pytest.approx(times[1], rel=1e-10)

@@ -200,7 +200,7 @@ def test_condition_may_be_an_output_with_a_space_in_its_name():
 def test_blocks_of_steps_do_not_matter():
     sim = pendulum().equations().compile(backend="c")
     whole = sim.simulate(t_end=5.0, output_every=3)
-    run = sim.model.start(Course("rk4", 0.01, 500, 3), np.concatenate(sim.complete()), *known(sim), [])
+    run = sim.loaded.context().model.start(Course("rk4", 0.01, 500, 3), np.concatenate(sim.complete()), *known(sim), [])
     rows = np.vstack([run.advance(last) for last in (1, 2, 7, 9, 333, 500)])
     np.testing.assert_array_equal(rows[:, 0], whole.time)
     np.testing.assert_array_equal(rows[:, 1], whole["q(rod)"])
@@ -208,7 +208,7 @@ def test_blocks_of_steps_do_not_matter():
 
 def known(sim):
     p = sim.parameter_values()
-    return p, sim.model.constants(p)
+    return p, sim.loaded.context().model.constants(p)
 
 
 @needs_compiler

@@ -144,10 +144,10 @@ def test_single_evaluations_are_those_of_a_run_that_starts_there():
         udot = sim.derivatives(0.0, [0.2], [0.0])[1]
         assert udot[0] == pytest.approx(-(K + GAIN) * 0.2 / J, rel=1e-14)
         assert sim.outputs(0.0, [0.2], [0.0])["torque seen"] == pytest.approx(-GAIN * 0.2)
-    program = sims[0].program
+    program = sims[0].loaded.program
     known = interpret.constants(program, sims[0].parameter_values())
     assert interpret.kept(program, known, 0.0, [0.2], [0.0]) == pytest.approx([-GAIN * 0.2])
-    assert sims[0].equations.inputs == []
+    assert sims[0].interface.inputs == ()
 
 
 @needs_compiler
@@ -156,7 +156,7 @@ def test_source_compiles_without_warnings():
     s.add_external("first", arguments=(), returns=("a", "b"), when="init", python=lambda: (1.0, 2.0))
     s.add_output("a + b + sin(q(rod))", "sum")
     eom = s.equations()
-    CModel(eom.program, eom.compile(backend="c").externals, flags=STRICT)
+    CModel(eom.program, eom.compile(backend="c").loaded.functions, flags=STRICT)
     assert eom.compile(backend="c").simulate()["sum"][0] == pytest.approx(3 + math.sin(0.3))
 
 

@@ -12,7 +12,7 @@ import pytest
 import bellcrank as bc
 from bellcrank import cli
 from bellcrank.cli.study import Bar
-from bellcrank.study import executor as crew
+from bellcrank.study import executor
 from bellcrank.study.store import RECORDS, Store, Tail
 from bellcrank.study.worker import work
 from tests.study.studies import MARKED, end, mass, started, toml
@@ -268,7 +268,7 @@ def test_without_dask_one_core_is_offered(tmp_path, monkeypatch):
         bc.ModelWarning, match="pip install 'bellcrank.study.'.*: the study runs in this process, on one core"
     ):
         assert bc.read_study(mass()).run(tmp_path).made == 3
-    monkeypatch.setattr(crew, "has_dask", lambda: False)
+    monkeypatch.setattr(executor, "has_dask", lambda: False)
     with pytest.raises(bc.RunError, match="needs the packages dask and distributed"):
         bc.read_study(mass()).run(tmp_path / "other", scheduler="tcp://127.0.0.1:1")
 

@@ -6,7 +6,6 @@ from fractions import Fraction
 
 import numpy as np
 
-import bellcrank as bc
 from bellcrank.backend.python import PythonModel
 from bellcrank.program.statements import Assign
 from bellcrank.verify.subject import Subject
@@ -41,10 +40,8 @@ def spoiled(eom, place):
         statements = list(section.statements)
         statements[i] = replace(statements[i], value=statements[i].value * FACTOR + BESIDE)
         section = replace(section, statements=tuple(statements))
-    wrong = bc.Equations.__new__(bc.Equations)
-    wrong.__dict__.update(eom.__dict__)
-    wrong.program = replace(eom.program, **{name: section})
-    return wrong
+    program = replace(eom.program, **{name: section})
+    return type(eom)(replace(eom.derived, program=program))
 
 
 def acts(system, eom, wrong):
@@ -65,8 +62,8 @@ def acts(system, eom, wrong):
 
 
 def _largest_change(subject, eom, wrong, samples):
-    routines = subject.sim.externals
-    models = PythonModel(eom.program, routines), PythonModel(wrong.program, routines)
+    routines = subject.loaded.functions
+    models = [PythonModel(e.program, routines).calls() for e in (eom, wrong)]
     return max(_change(*(_results(m, subject, s) for m in models)) for s in samples)
 
 
@@ -80,5 +77,5 @@ def _results(model, subject, s):
     at = (s.time, s.q.tolist(), s.u.tolist(), p, model.constants(p), w)
     found = [*model.derivatives(*at), model.outputs(*at)]
     if model.program.loops is not None:
-        found += [model.closure(*at), model.singular_rates(*at)[:-1]]
+        found += [model.values("closure", *at), model.values("singular_rates", *at)[:-1]]
     return found

@@ -1,13 +1,13 @@
 """The check fails when any one generated equation is wrong: every rate, output, constraint, slope and intermediate result in turn."""
 
 import warnings
-from functools import cache
 from pathlib import Path
 
 import pytest
 
 import bellcrank as bc
 from bellcrank.verify.check import check
+from tests.models import derived
 from tests.verify.corruption import acts, places, spoiled
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -18,15 +18,9 @@ ALL = sorted(
 )  # derivations led by hand have checks of their own
 
 
-@cache
-def derived(name):
-    system = bc.load_model(EXAMPLES / f"{name}.py", **LARGE.get(name, {}))
-    return system, system.equations()
-
-
 def found(name, place):
     """Is the wrong equation found, unless it cannot matter?"""
-    system, eom = derived(name)
+    system, eom = derived(name, **LARGE.get(name, {}))
     wrong = spoiled(eom, place)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -40,7 +34,7 @@ def found(name, place):
 
 def sampled(name, count):
     """Equations spread over the program."""
-    listed = places(derived(name)[1].program)
+    listed = places(derived(name, **LARGE.get(name, {}))[1].program)
     return listed[:: max(1, len(listed) // count)]
 
 
@@ -64,13 +58,13 @@ def test_every_constraint_and_every_slope_of_the_four_bar():
 @pytest.mark.campaign
 @pytest.mark.parametrize("name", [n for n in ALL if n != "driven_car"])  # large; tests/library spoils its tyre
 def test_every_wrong_equation_of_every_example_is_found(name):
-    listed = places(derived(name)[1].program)
+    listed = places(derived(name, **LARGE.get(name, {}))[1].program)
     assert [place for place in listed if not found(name, place)] == []
 
 
 @pytest.mark.campaign
 @pytest.mark.parametrize("name", ALL)
 def test_every_example_passes(name):
-    system, eom = derived(name)
+    system, eom = derived(name, **LARGE.get(name, {}))
     report = check(system, equations=eom)
     assert report.passed, str(report)

@@ -11,7 +11,9 @@ SHARED = {"bellcrank.expr.node", "bellcrank.expr.table", "bellcrank.expr.text", 
 SHARED |= {"bellcrank.errors", "bellcrank.units"}
 
 
-@pytest.mark.parametrize("name", ["jets", "formulas", "bodies", "guided", "loops", "numeric", "reactions", "report"])
+@pytest.mark.parametrize(
+    "name", ["jets", "formulas", "bodies", "guided", "joints", "closed", "numeric", "reactions", "report"]
+)
 def test_only_data_and_syntax_are_shared(name):
     source = Path(bellcrank.verify.__file__).with_name(f"{name}.py").read_text(encoding="utf-8")
     nodes = list(ast.walk(ast.parse(source)))

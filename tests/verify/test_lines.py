@@ -32,10 +32,8 @@ def with_outputs(eom, change):
     results = [
         change.get(name, lambda x: x)(x) for name, x in zip(program.output_names, program.outputs.results, strict=True)
     ]
-    wrong = bc.Equations.__new__(bc.Equations)
-    wrong.__dict__.update(eom.__dict__)
-    wrong.program = replace(program, outputs=replace(program.outputs, results=tuple(results)))
-    return wrong
+    program = replace(program, outputs=replace(program.outputs, results=tuple(results)))
+    return type(eom)(replace(eom.derived, program=program))
 
 
 def line(report, name):
@@ -61,7 +59,8 @@ def test_compiled_rates_that_are_not_those_of_the_program_are_found():
     results = list(eom.program.derivatives.results)
     results[1] = results[1] * 2
     wrong = replace(eom.program, derivatives=replace(eom.program.derivatives, results=tuple(results)))
-    subject.sim.model = PythonModel(wrong, [])
+    subject.loaded = replace(subject.loaded, model=PythonModel(wrong, []))
+    subject.sim.loaded = subject.loaded
     assert not any(x.passed for x in lines_of_rates(subject, samples, 0))
 
 

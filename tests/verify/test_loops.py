@@ -54,9 +54,8 @@ def test_wrong_accelerations_that_keep_the_loop_closed_are_found():
     results = list(program.derivatives.results)
     for i, u in enumerate(program.speeds):  # admissible speeds are a multiple of that motion
         results[n + i] = results[n + i] + 1e-3 * u
-    wrong = bc.Equations.__new__(bc.Equations)
-    wrong.__dict__.update(eom.__dict__)
-    wrong.program = replace(program, derivatives=replace(program.derivatives, results=tuple(results)))
+    program = replace(program, derivatives=replace(program.derivatives, results=tuple(results)))
+    wrong = bc.Equations(replace(eom.derived, program=program))
     report = check(system, states=2, equations=wrong, backend="python")
     assert wrong_lines(report) == {MOTION, POWER, "energy balance"}, str(report)
 

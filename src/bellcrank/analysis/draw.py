@@ -8,33 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bellcrank.errors import RunError
+from bellcrank.files.picture import finished, new_figure
 
 if TYPE_CHECKING:
     from bellcrank.analysis.locus import RootLocus, StabilityChart
     from bellcrank.analysis.modes import Modes
     from bellcrank.analysis.response import Response, Spectrum
     from bellcrank.analysis.sensitivity import Sensitivity
-
-
-def _figure(width: float, height: float) -> Any:
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(width, height), layout="constrained")
-    FigureCanvasAgg(figure)
-    return figure
-
-
-def finished(figure: Any, path: str | Path | None) -> Any:
-    """Saves a figure if a path is given."""
-    if path is not None:
-        try:
-            Path(path).parent.mkdir(parents=True, exist_ok=True)
-            figure.savefig(path, dpi=130)
-        except (OSError, ValueError) as error:
-            raise RunError(f"cannot write {path}: {getattr(error, 'strerror', None) or error}") from None
-    return figure
 
 
 def _grid(axis: Any) -> None:
@@ -44,7 +24,7 @@ def _grid(axis: Any) -> None:
 def draw_modes(modes: Modes, path: str | Path | None = None) -> Any:
     """Eigenvalues in the complex plane beside the participation of the states."""
     states = modes[0].states if len(modes) else ()
-    figure = _figure(10, max(3.6, 1.8 + 0.28 * len(states)))
+    figure = new_figure(10, max(3.6, 1.8 + 0.28 * len(states)))
     plane, shares = figure.subplots(1, 2, width_ratios=(1, 1.25))
     for i, m in enumerate(modes, 1):
         points = [m.eigenvalue, m.eigenvalue.conjugate()] if m.oscillates else [m.eigenvalue]
@@ -70,7 +50,7 @@ def draw_modes(modes: Modes, path: str | Path | None = None) -> Any:
 
 def draw_response(response: Response, path: str | Path | None = None) -> Any:
     """Magnitude and phase over frequency."""
-    figure = _figure(8, 5.4)
+    figure = new_figure(8, 5.4)
     top, bottom = figure.subplots(2, 1, sharex=True, height_ratios=(1.6, 1))
     log = bool(np.all(response.f > 0))
     (top.loglog if log else top.plot)(response.f, response.magnitude, linewidth=1.4)
@@ -86,7 +66,7 @@ def draw_response(response: Response, path: str | Path | None = None) -> Any:
 
 def draw_spectra(spectra: Sequence[Spectrum], path: str | Path | None = None) -> Any:
     """Power spectral densities over each other."""
-    figure = _figure(8, 4.4)
+    figure = new_figure(8, 4.4)
     axis = figure.subplots()
     for s in spectra:
         keep = (s.f > 0) & (s.values > 0)
@@ -103,7 +83,7 @@ def draw_spectra(spectra: Sequence[Spectrum], path: str | Path | None = None) ->
 
 def draw_locus(locus: RootLocus, path: str | Path | None = None) -> Any:
     """Eigenvalues in the complex plane, and their real and imaginary parts over the parameter."""
-    figure = _figure(10, 5.0)
+    figure = new_figure(10, 5.0)
     plane, over = figure.subplots(1, 2)
     branches = locus.eigenvalues
     shown = plane.scatter(
@@ -128,7 +108,7 @@ def draw_locus(locus: RootLocus, path: str | Path | None = None) -> Any:
 
 def draw_chart(chart: StabilityChart, path: str | Path | None = None) -> Any:
     """Largest real part over two parameters, with the stability limit."""
-    figure = _figure(7.2, 5.2)
+    figure = new_figure(7.2, 5.2)
     axis = figure.subplots()
     (x, y) = chart.values
     size = float(np.nanmax(np.abs(chart.growth))) if np.any(np.isfinite(chart.growth)) else 1.0
@@ -151,7 +131,7 @@ def draw_equilibrium(
     what: str = "equilibrium",
 ) -> Any:
     """Values over a parameter or over time, one panel each: (name, values, unit)."""
-    figure = _figure(8, 1.2 + 1.9 * len(panels))
+    figure = new_figure(8, 1.2 + 1.9 * len(panels))
     axes = figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
     for axis, (label, values, unit) in zip(axes, panels, strict=True):
         axis.plot(x, values, linewidth=1.3)
@@ -167,7 +147,7 @@ def draw_values(name: str, rows: Sequence[tuple[str, float, str]], path: str | P
     groups: dict[str, list[tuple[str, float]]] = {}
     for label, value, unit in rows:
         groups.setdefault(unit, []).append((label, value if abs(value) > 1e-13 else 0.0))
-    figure = _figure(7, 1.2 + 0.32 * len(rows) + 0.6 * len(groups))
+    figure = new_figure(7, 1.2 + 0.32 * len(rows) + 0.6 * len(groups))
     axes = figure.subplots(len(groups), 1, squeeze=False, height_ratios=[len(g) + 1 for g in groups.values()])[:, 0]
     for axis, (unit, listed) in zip(axes, groups.items(), strict=True):
         places = range(len(listed))
@@ -186,7 +166,7 @@ def draw_values(name: str, rows: Sequence[tuple[str, float, str]], path: str | P
 
 def draw_sensitivity(s: Sensitivity, path: str | Path | None = None) -> Any:
     """Change of every channel for one per cent more of each parameter."""
-    figure = _figure(8, 1.2 + 1.9 * len(s.outputs))
+    figure = new_figure(8, 1.2 + 1.9 * len(s.outputs))
     axes = figure.subplots(len(s.outputs), 1, sharex=True, squeeze=False)[:, 0]
     for axis, output, unit in zip(axes, s.outputs, s.output_units, strict=True):
         for parameter, value in zip(s.parameters, s.parameter_values, strict=True):

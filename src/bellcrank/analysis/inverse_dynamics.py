@@ -1,31 +1,30 @@
-"""Inverse dynamics of a simulation: M(q) u' - f(q, u, t) as a program of its own."""
+"""Inverse dynamics of a model: M(q) u' - f(q, u, t) as a program of its own."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from bellcrank.analysis.inverse import InverseDynamics
-from bellcrank.analysis.point import parameters_of, refuse_kept
-from bellcrank.backend.python import PythonModel
+from bellcrank.analysis.plant import Plant
+from bellcrank.analysis.point import parameters_of
+from bellcrank.backend.model import Model
 from bellcrank.derive.external_slopes import Outside
 from bellcrank.dynamics.derive import reduction_of
 from bellcrank.dynamics.linear import user_system
 from bellcrank.errors import ModelError, RunError, did_you_mean
 from bellcrank.expr import ZERO, Expr, Symbol, add, mul, neg, small_threshold, sub
 from bellcrank.expr.table import Table
+from bellcrank.interface.interface import Interface
 from bellcrank.kinematics.analysis import Analysis
 from bellcrank.program.build import Parts, build_program
 from bellcrank.program.differentiate import total_slopes
 from bellcrank.program.idle import drop_idle_parameters
 from bellcrank.program.program import Program
 from bellcrank.units import ANGLE, FORCE, LENGTH, TIME, unit_system
-
-if TYPE_CHECKING:
-    from bellcrank.api.simulation import Simulation
 
 TOLERANCE = 1e-7  # of accelerations that constraints determine, and of freedoms that forces cannot move
 
@@ -42,12 +41,13 @@ class Inverse:
     entries: tuple[tuple[int, int], ...]
 
 
-def derive_inverse(sim: Simulation, loads: Sequence[str]) -> Inverse:
+def derive_inverse(plant: Plant, loads: Sequence[str]) -> Inverse:
     """The inverse dynamics as a program; the laws of the named loads are replaced by unknown magnitudes."""
-    a = sim.equations.analysis
+    a = plant.derived.analysis
     unknown = {x.name: Symbol(f"force {x.name}", "variable") for x in a.loads if x.name in loads}
     changed: Analysis = replace(a, loads=[replace(x, magnitude=unknown.get(x.name, x.magnitude)) for x in a.loads])
-    state_speeds = list(sim.program.speeds)
+    base = plant.loaded.program
+    state_speeds = list(base.speeds)
     speeds = list(a.mechanism.speeds)
     with small_threshold(a.mechanism.threshold):
         system = user_system(changed)
@@ -55,7 +55,7 @@ def derive_inverse(sim: Simulation, loads: Sequence[str]) -> Inverse:
         own = dict(
             zip(
                 state_speeds,
-                (e for _, e in sim.equations.derived.results.rates[len(sim.program.coordinates) :]),
+                (e for _, e in plant.derived.results.rates[len(base.coordinates) :]),
                 strict=True,
             )
         )
@@ -79,7 +79,6 @@ def derive_inverse(sim: Simulation, loads: Sequence[str]) -> Inverse:
         roots = drop_idle_parameters(roots)
         names = [f"M u' - f, {u.name}" for u in independent] + [f"residual {u.name}'" for u in tied]
         names += [f"slope {i + 1}, {j + 1}" for i, j in entries]
-        base = sim.program
         inputs = [*(s for s in base.inputs if s.kind != "rate"), *rate.values(), *forces]
         zeros = [ZERO] * (len(base.coordinates) + len(base.speeds))
         parts = Parts(
@@ -110,24 +109,23 @@ def _tied(a: Analysis, rate: Mapping[Symbol, Symbol], work: Any) -> dict[Symbol,
     return found
 
 
-def _program(sim: Simulation, loads: Sequence[str]) -> tuple[Inverse, PythonModel]:
-    key = ("inverse", *loads)
-    if key not in sim._evaluators:
-        found = derive_inverse(sim, loads)
-        by_name = {r.name: f for r, f in zip(sim.program.routines, sim.externals, strict=True)}
-        routines: list[Any] = [
-            r.value if isinstance(r, Table) else by_name.get(r.name, r.python) for r in found.program.routines
-        ]
-        only_c = [r.name for r, f in zip(found.program.routines, routines, strict=True) if f is None]
+def _program(plant: Plant, loads: Sequence[str]) -> tuple[Inverse, Model]:
+    def make() -> tuple[Inverse, Model]:
+        loaded, found = plant.loaded, derive_inverse(plant, loads)
+        by_name = {r.name: f for r, f in zip(loaded.program.routines, loaded.functions, strict=True)}
+        routines = found.program.routines
+        functions = [r.value if isinstance(r, Table) else by_name.get(r.name, r.python) for r in routines]
+        only_c = [r.name for r, f in zip(routines, functions, strict=True) if f is None]
         if only_c:
-            raise ModelError(f"external '{only_c[0]}' is given in C alone: give python= as well", sim.equations.name)
-        sim._evaluators[key] = found, PythonModel(found.program, routines)
-    made: tuple[Inverse, PythonModel] = sim._evaluators[key]
+            raise ModelError(f"external '{only_c[0]}' is given in C alone: give python= as well", plant.name)
+        return found, loaded.python.like(found.program, functions)
+
+    made: tuple[Inverse, Model] = plant.once(("inverse", *loads), make)
     return made
 
 
 def inverse_dynamics(
-    sim: Simulation,
+    plant: Plant,
     q: Any,
     u: Any,
     udot: Any,
@@ -137,12 +135,13 @@ def inverse_dynamics(
     inputs: Mapping[str, Any] | None,
 ) -> InverseDynamics:
     """Forces for given positions, speeds and accelerations (equation units), one state or one row per time."""
-    refuse_kept(sim)
-    loads = _loads(sim, forces)
-    inverse, model = _program(sim, loads)
-    motion, times, single = _motion(sim, q, u, udot, t)
-    p = parameters_of(sim, inverse.program.parameters, parameters)
-    signals = dict(zip(sim.program.inputs, sim._inputs(inputs), strict=True))
+    plant.refuse_kept()
+    loads = _loads(plant, forces)
+    inverse, found = _program(plant, loads)
+    motion, times, single = _motion(plant.interface, q, u, udot, t)
+    p = parameters_of(plant.loaded, inverse.program.parameters, parameters)
+    signals = dict(zip(plant.loaded.program.inputs, plant.loaded.inputs(inputs), strict=True))
+    model = found.calls()
     c = model.constants(p)
     rows = []
     for k, at in enumerate(times):
@@ -155,16 +154,16 @@ def inverse_dynamics(
             out = np.array(model.outputs(float(at), motion[0][k].tolist(), motion[1][k].tolist(), p, c, w))
         except (ZeroDivisionError, ValueError, OverflowError) as error:
             raise RunError(
-                f"inverse dynamics of '{sim.equations.name}' fails at t = {at:g} s ({error}): a singular configuration?"
+                f"inverse dynamics of '{plant.name}' fails at t = {at:g} s ({error}): a singular configuration?"
             ) from None
-        rows.append(_forces(sim, inverse, out, float(at), motion[2][k]))
-    return _named(sim, inverse, np.array(rows), times, single, loads)
+        rows.append(_forces(inverse, out, float(at), motion[2][k]))
+    return _named(plant, inverse, np.array(rows), times, single, loads)
 
 
-def _loads(sim: Simulation, forces: Iterable[Any] | str | None) -> list[str]:
+def _loads(plant: Plant, forces: Iterable[Any] | str | None) -> list[str]:
     if forces is None:
         return []
-    known = {x.name.lower(): x.name for x in sim.equations.analysis.loads}
+    known = {x.name.lower(): x.name for x in plant.derived.analysis.loads}
     found = []
     for given in [forces] if isinstance(forces, str) else forces:
         name = str(getattr(given, "name", given))
@@ -172,15 +171,15 @@ def _loads(sim: Simulation, forces: Iterable[Any] | str | None) -> list[str]:
             listed = list(known.values())
             raise ModelError(
                 f"forces: no force or moment is called '{name}'.{did_you_mean(name, listed)} Forces: {', '.join(listed) or 'none'}.",
-                sim.equations.name,
+                plant.name,
             )
         found.append(known[name.lower()])
     return found
 
 
-def _motion(sim: Simulation, q: Any, u: Any, udot: Any, t: Any) -> tuple[list[np.ndarray], np.ndarray, bool]:
+def _motion(interface: Interface, q: Any, u: Any, udot: Any, t: Any) -> tuple[list[np.ndarray], np.ndarray, bool]:
     """Positions, speeds and accelerations as rows over time."""
-    listed = (("q", q, sim.program.coordinates), ("u", u, sim.program.speeds), ("udot", udot, sim.program.speeds))
+    listed = (("q", q, interface.coordinates), ("u", u, interface.speeds), ("udot", udot, interface.speeds))
     arrays = []
     for name, given, wanted in listed:
         array = np.asarray(given, dtype=float)
@@ -188,21 +187,21 @@ def _motion(sim: Simulation, q: Any, u: Any, udot: Any, t: Any) -> tuple[list[np
             names = ", ".join(s.name for s in wanted)
             raise ModelError(
                 f"{name} must have {len(wanted)} values ({names}), or rows of them; its shape is {array.shape}",
-                sim.equations.name,
+                interface.model,
             )
         arrays.append(array)
     single = all(a.ndim == 1 for a in arrays)
     rows = max(1 if a.ndim == 1 else len(a) for a in arrays)
     spread = [np.broadcast_to(a, (rows, a.shape[-1])) if a.ndim == 1 or len(a) in (1, rows) else None for a in arrays]
     if any(a is None for a in spread):
-        raise ModelError("q, u and udot must have the same number of rows", sim.equations.name)
+        raise ModelError("q, u and udot must have the same number of rows", interface.model)
     times = np.broadcast_to(np.asarray(t, dtype=float), (rows,)) if np.ndim(t) == 0 or len(t) == rows else None
     if times is None:
-        raise ModelError(f"t must be one time, or one per row ({rows})", sim.equations.name)
+        raise ModelError(f"t must be one time, or one per row ({rows})", interface.model)
     return [a for a in spread if a is not None], times, single
 
 
-def _forces(sim: Simulation, inverse: Inverse, out: np.ndarray, t: float, udot: np.ndarray) -> np.ndarray:
+def _forces(inverse: Inverse, out: np.ndarray, t: float, udot: np.ndarray) -> np.ndarray:
     n, m = len(inverse.independent), len(inverse.dependent)
     missing, tied = out[:n], out[n : n + m]
     scale = float(np.abs(udot).max(initial=1.0))
@@ -230,25 +229,24 @@ def _forces(sim: Simulation, inverse: Inverse, out: np.ndarray, t: float, udot: 
 
 
 def _named(
-    sim: Simulation, inverse: Inverse, values: np.ndarray, times: np.ndarray, single: bool, loads: Sequence[str]
+    plant: Plant, inverse: Inverse, values: np.ndarray, times: np.ndarray, single: bool, loads: Sequence[str]
 ) -> InverseDynamics:
-    system = unit_system(sim.description.units)
-    kinds = {x.name: x for x in sim.equations.analysis.loads}
+    system = unit_system(plant.interface.units)
+    kinds = {x.name: x for x in plant.derived.analysis.loads}
     if loads:
         units = [system.display(FORCE * LENGTH if kinds[n].kind == "moment" else FORCE) for n in loads]
         names, labels = list(loads), [kinds[n].label for n in loads]
     else:
         units = []
-        for s in inverse.independent:
-            speed = sim.quantities.states[s.name].dimension
+        speeds = [plant.interface.find(s, ("speed", "removed"), "speed") for s in inverse.independent]
+        for x in speeds:
+            speed = x.unit.dimension
             units.append(system.display(FORCE * LENGTH / TIME / (speed / ANGLE**speed.angle)))
-        names = [f"force along {s.name}" for s in inverse.independent]
-        labels = [
-            f"generalised force along {sim.quantities.state_label.get(s.name, s.name)}" for s in inverse.independent
-        ]
+        names = [f"force along {x.name}" for x in speeds]
+        labels = [f"generalised force along {x.label}" for x in speeds]
     factors = np.array([x.factor for x in units])
     return InverseDynamics(
-        sim.equations.name,
+        plant.name,
         np.array(times),
         tuple(names),
         tuple(x.text for x in units),

@@ -9,20 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bellcrank.analysis.evaluate import Groups, Runner, grouped, rows_of
+from bellcrank.analysis.plant import Plant
 from bellcrank.analysis.point import Point
+from bellcrank.analysis.slope_runner import Groups, Runner, grouped, rows_of
 from bellcrank.derive.jacobian import derive_slopes
 from bellcrank.derive.results import GROUPS
 from bellcrank.errors import RunError
 from bellcrank.expr import ZERO, Expr, Symbol, add, mul, neg, substitute
 from bellcrank.program.differentiate import NOTHING
-
-if TYPE_CHECKING:
-    from bellcrank.api.simulation import Simulation
 
 REGULAR = 1e-8  # last singular value of J against the first
 
@@ -30,16 +27,17 @@ REGULAR = 1e-8  # last singular value of J against the first
 class LoopEvaluator:
     """Values and slopes of a model with loops; `columns` may be any symbols."""
 
-    def __init__(self, sim: Simulation, groups: Sequence[str], columns: Sequence[Symbol]) -> None:
-        loops, whole = sim.program.loops, sim.equations.derived.results
+    def __init__(self, plant: Plant, groups: Sequence[str], columns: Sequence[Symbol]) -> None:
+        program, whole = plant.loaded.program, plant.derived.results
+        loops = program.loops
         assert loops is not None
         self.names = [name for name, _ in whole.speeds]
         self.rank = loops.scales.rank_v
-        self.n_q, self.n_u, self.m = len(sim.program.coordinates), len(sim.program.speeds), len(loops.J)
-        rates = {u: Symbol(f"rate of {u.name}", "variable") for u in sim.program.speeds}
+        self.n_q, self.n_u, self.m = len(program.coordinates), len(program.speeds), len(loops.J)
+        rates = {u: Symbol(f"rate of {u.name}", "variable") for u in program.speeds}
         self.accelerations = list(rates.values())
         self.multipliers = [Symbol(f"multiplier {k + 1}", "variable") for k in range(self.m)]
-        analysis = sim.equations.analysis
+        analysis = plant.derived.analysis
         known: dict[Expr, Expr] = {analysis.kinematics.rate_of(u): x for u, x in rates.items()}
         outputs = [(o.name, substitute(o.value, known)) for o in analysis.outputs] if "outputs" in groups else []
         rows = self._rows(loops.M, loops.f, loops.J, loops.gamma)
@@ -47,9 +45,9 @@ class LoopEvaluator:
         results = replace(whole, rates=(*whole.rates[: self.n_q], *still), outputs=(*rows, *outputs), linear=NOTHING)
         given = [*self.accelerations, *self.multipliers]
         slopes = derive_slopes(
-            sim.program, results, GROUPS, [*columns, *self.accelerations], "forward", False, inputs=given
+            program, results, GROUPS, [*columns, *self.accelerations], "forward", False, inputs=given
         )
-        self.runner = Runner(sim, slopes)
+        self.runner = Runner(plant.loaded, slopes)
         self.sizes = {g: len(results.group(g)) for g in GROUPS}
         self.columns, self.notes = tuple(columns), slopes.notes
 

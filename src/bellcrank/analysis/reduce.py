@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import qr
 
 RANK = 1e-8  # smallest pivot of independent constraint rows, against the first
 ALIKE = 1e-6  # rows whose sizes differ by less are of different units, not singular
@@ -79,6 +78,8 @@ def _solve(left: np.ndarray, right: np.ndarray) -> np.ndarray:
 
 def _dependent(rows: np.ndarray, keep: np.ndarray, names: Sequence[str], expected: int) -> np.ndarray:
     """The columns that the rows determine: those that need not stay first, by pivoted elimination."""
+    from scipy.linalg import qr
+
     if not rows.size:
         return np.array([], dtype=int)
     size = np.linalg.norm(rows, axis=1, keepdims=True)

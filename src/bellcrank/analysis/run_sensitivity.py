@@ -1,39 +1,31 @@
-"""Sensitivities of a run of a simulation."""
+"""Sensitivities of a run of a model."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from bellcrank.analysis.evaluate import Evaluator
-from bellcrank.analysis.point import Names, Point, Quantity
+from bellcrank.analysis.plant import CHANNELS, PARAMETERS, Plant
+from bellcrank.analysis.point import Point
 from bellcrank.analysis.sensitivity import Sensitivity, integrate
 from bellcrank.errors import ModelError, RunError
 from bellcrank.expr import Expr, Symbol, evaluate, partial
+from bellcrank.interface.interface import Interface, Quantity
 from bellcrank.numeric.course import Course
 from bellcrank.numeric.methods import DEFAULT, METHODS
 from bellcrank.run.assembly import complete_state, state_key
 from bellcrank.run.closure import keeper_of
+from bellcrank.run.evaluate import closure
 from bellcrank.run.inputs import breaks_of
-
-if TYPE_CHECKING:
-    from bellcrank.api.simulation import Simulation
+from bellcrank.run.loaded import Loaded
 
 OFTEN = 4000  # evaluations above which compiling the slopes pays
 GROUPS = ("rates", "outputs", "positions", "speeds")
-
-
-def _printed(sim: Simulation, columns: list[Symbol], often: bool) -> Evaluator:
-    """Slopes of the equations as they are printed, made once per simulation."""
-    key = ("printed", tuple(columns), often)
-    if key not in sim._evaluators:
-        sim._evaluators[key] = Evaluator(sim, GROUPS, columns, often)
-    found: Evaluator = sim._evaluators[key]
-    return found
 
 
 class _Sensitive:
@@ -41,29 +33,28 @@ class _Sensitive:
 
     def __init__(
         self,
-        sim: Simulation,
+        plant: Plant,
         parameters: list[Quantity],
-        outputs: list[Quantity],
+        outputs: Sequence[Quantity],
         p: list[float],
         signals: Any,
         often: bool,
     ) -> None:
-        self.sim, self.outputs, self.p, self.signals = sim, outputs, tuple(p), signals
-        self.names = Names(sim)
-        columns = [q.symbol for q in (*self.names.states, *parameters) if q.symbol is not None]
+        self.loaded, self.outputs, self.p, self.signals = plant.loaded, outputs, tuple(p), signals
+        columns = [q.symbol for q in (*plant.interface.states, *parameters) if q.symbol is not None]
         # the run takes its rates from the printed equations, so do their derivatives
-        self.find = _printed(sim, columns, often)
-        self.n_q, self.n = len(sim.program.coordinates), len(self.names.states)
-        self.closure = sim._closure(p, signals)
+        self.find: Evaluator = plant.once(
+            ("printed", tuple(columns), often), lambda: Evaluator(plant, GROUPS, columns, often)
+        )
+        self.n_q, self.n = self.loaded.n_q, self.loaded.n_states
+        self.closure = closure(self.loaded, p, signals)
         self.root = np.ones(self.n)  # roots of the weights that corrections of a run have
         self.rows: list[tuple[float, np.ndarray, np.ndarray]] = []
 
     def start(self, x: np.ndarray) -> None:
         """Takes note of the start: corrections of a run move what is light there."""
         if self.closure is not None:
-            self.closure = keeper_of(
-                self.closure, self.sim._python, x, list(self.p), self.signals, np.zeros(self.sim._sizes[2])
-            ).closure
+            self.closure = keeper_of(self.closure, self.loaded.python.calls(), x, list(self.p), self.signals).closure
             assert self.closure.weights is not None
             self.root = np.sqrt(np.concatenate(self.closure.weights))
 
@@ -103,19 +94,17 @@ class _Sensitive:
         y, dy = [], []
         for q in self.outputs:
             if q.kind == "output":
-                i = self.names.outputs.index(q)
-                row = slopes["outputs"][i]
-                y.append(values["outputs"][i])
+                row = slopes["outputs"][q.place]
+                y.append(values["outputs"][q.place])
                 dy.append(row[: self.n] @ S + row[self.n :])
             else:
-                i = self.names.states.index(q)
-                y.append(x[i])
-                dy.append(S[i])
+                y.append(x[q.column - 1])
+                dy.append(S[q.column - 1])
         self.rows.append((t, np.array(y), np.array(dy)))
 
 
 def sensitivity(
-    sim: Simulation,
+    plant: Plant,
     parameters: Iterable[Any] | str,
     outputs: Iterable[Any] | str | None,
     t_end: float | None,
@@ -127,51 +116,47 @@ def sensitivity(
     check: bool,
 ) -> Sensitivity:
     """Derivatives of channels of a run by parameters, forward."""
-    names = Names(sim)
-    chosen = [names.find(x, ("parameter",), "parameter") for x in _listed(parameters)]
+    plant.refuse_kept()
+    loaded, interface = plant.loaded, plant.interface
+    chosen = [plant.find(x, PARAMETERS, "parameter") for x in _listed(parameters)]
     if not chosen:
-        raise ModelError("sensitivity: name at least one parameter", sim.equations.name)
-    listed = names.outputs or names.states
-    channels = (
-        listed
-        if outputs is None
-        else [names.find(x, ("output", "coordinate", "speed"), "output") for x in _listed(outputs)]
-    )
-    t_end, h, how, steps = _times(sim, t_end, step, method)
-    if sim.program.remembers:
-        raise ModelError(
-            "sensitivities of a run with external routines that remember are not defined", sim.equations.name
-        )
-    p = sim.parameter_values(values)
-    signals = sim._inputs(inputs, t_end)
-    given = {**sim.description.run.initial, **(initial or {})}
-    x = np.concatenate(complete_state(sim.equations, given, sim._closure(p, signals), p, signals))
-    run = _Sensitive(sim, chosen, channels, p, signals, steps * METHODS[how].evaluations > OFTEN)
+        raise ModelError("sensitivity: name at least one parameter", plant.name)
+    channels: Sequence[Quantity] = interface.outputs or interface.states
+    if outputs is not None:
+        channels = [plant.find(x, CHANNELS, "output") for x in _listed(outputs)]
+    t_end, h, how, steps = _times(interface, t_end, step, method)
+    if loaded.remembers:
+        raise ModelError("sensitivities of a run with external routines that remember are not defined", plant.name)
+    p = loaded.parameter_values(values)
+    signals = loaded.inputs(inputs, t_end)
+    given = {**interface.run.initial, **(initial or {})}
+    x = np.concatenate(complete_state(loaded, given, closure(loaded, p, signals), p, signals))
+    run = _Sensitive(plant, chosen, channels, p, signals, steps * METHODS[how].evaluations > OFTEN)
     S = np.zeros((run.n, len(chosen)))
-    told = {state_key(sim.equations, k) for k in given}
-    if sim.equations.analysis.removed:
-        S = _removed_speeds(sim, chosen, told, run.at(0.0, x), S)
+    told = {state_key(interface, k) for k in given}
+    if interface.removed:
+        S = _removed_speeds(loaded, chosen, told, run.at(0.0, x), S)
     if run.closure is not None:
-        held = np.array([s.name.lower().replace(" ", "") in told for s in names.states])
+        held = np.array([s.key in told for s in interface.states])
         S = run.tangent(0.0, x, S, held)
         run.start(x)
     try:
         course = Course(how, h, steps, 1, t_end, breaks_of(signals, t_end, steps))
         integrate(run.rates, x, S, course, run.n_q, run.admit, run.record)
     except FloatingPointError as error:
-        raise RunError(f"sensitivity of '{sim.equations.name}': {error}; try a smaller step") from None
-    result = _result(sim, run, chosen, channels, p)
+        raise RunError(f"sensitivity of '{plant.name}': {error}; try a smaller step") from None
+    result = _result(plant.name, run, chosen, channels)
     if not check:
         return result
     settings = {"t_end": t_end, "step": h, "method": how, "initial": initial, "inputs": inputs}
-    return replace(result, checked=_checked(sim, result, chosen, values, settings))
+    return replace(result, checked=_checked(plant, result, chosen, values, settings))
 
 
-def _removed_speeds(sim: Simulation, chosen: list[Quantity], told: set[str], at: Point, S: np.ndarray) -> np.ndarray:
+def _removed_speeds(loaded: Loaded, chosen: list[Quantity], told: set[str], at: Point, S: np.ndarray) -> np.ndarray:
     """Derivatives at the start where removed speeds are given: the independent ones follow them with changed parameters."""
-    a, program = sim.equations.analysis, sim.program
-    wanted = [r.speed for r in a.removed if r.speed.name.lower().replace(" ", "") in told]
-    free = [i for i, u in enumerate(program.speeds) if u.name.lower().replace(" ", "") not in told]
+    speed, program = loaded.analysis.kinematics.speed, loaded.program
+    wanted = [x.symbol for x in loaded.interface.removed if x.key in told and x.symbol is not None]
+    free = [i for i, x in enumerate(loaded.interface.speeds) if x.key not in told]
     if not wanted or not free:
         return S
     known: dict[Expr, float] = {Symbol("t", "time"): at.t}
@@ -182,7 +167,7 @@ def _removed_speeds(sim: Simulation, chosen: list[Quantity], told: set[str], at:
         (program.inputs, at.w),
     ):
         known.update(zip(symbols, map(float, numbers), strict=True))
-    relations = [a.kinematics.speed[s] for s in wanted]
+    relations = [speed[s] for s in wanted]
     by_speed = [evaluate([partial(e, program.speeds[i]) for i in free], known) for e in relations]
     by_parameter = [evaluate([partial(e, q.symbol) for q in chosen if q.symbol is not None], known) for e in relations]
     S = S.copy()
@@ -196,36 +181,31 @@ def _listed(given: Iterable[Any] | str) -> list[Any]:
 
 
 def _times(
-    sim: Simulation, t_end: float | None, step: float | None, method: str | None
+    interface: Interface, t_end: float | None, step: float | None, method: str | None
 ) -> tuple[float, float, str, int]:
-    r = sim.description.run
+    r = interface.run
     end = float(t_end if t_end is not None else r.t_end if r.t_end is not None else 1.0)
     h = float(step if step is not None else r.step if r.step is not None else end / 1000)
     how = str(method or r.method or DEFAULT).lower()
     if how not in METHODS:
         how = DEFAULT if method is None else how
     if how not in METHODS:
-        raise ModelError(
-            f"method={method!r}: sensitivities are integrated with {', '.join(METHODS)}", sim.equations.name
-        )
+        raise ModelError(f"method={method!r}: sensitivities are integrated with {', '.join(METHODS)}", interface.model)
     if not (math.isfinite(end) and math.isfinite(h) and 0 < h <= end * (1 + 1e-12)):
         raise ModelError(
-            f"t_end={end:g} s and step={h:g} s: both must be positive, the step not the larger one", sim.equations.name
+            f"t_end={end:g} s and step={h:g} s: both must be positive, the step not the larger one", interface.model
         )
     return end, h, how, math.ceil(end / h - 1e-9)
 
 
-def _result(
-    sim: Simulation, run: _Sensitive, chosen: list[Quantity], channels: list[Quantity], p: list[float]
-) -> Sensitivity:
+def _result(name: str, run: _Sensitive, chosen: list[Quantity], channels: Sequence[Quantity]) -> Sensitivity:
     f_y = np.array([q.unit.factor for q in channels])
     f_p = np.array([q.unit.factor for q in chosen])
     y = np.array([row[1] for row in run.rows]) / f_y
     slopes = np.array([row[2] for row in run.rows]) / f_y[:, None] * f_p[None, :]
-    place = {s: i for i, s in enumerate(sim.program.parameters)}
-    values = [float(q.unit.from_equation(p[place[q.symbol]])) for q in chosen if q.symbol is not None]
+    values = [float(q.unit.from_equation(run.p[q.place])) for q in chosen]
     return Sensitivity(
-        sim.equations.name,
+        name,
         np.array([row[0] for row in run.rows]),
         tuple(q.name for q in chosen),
         tuple(q.unit.text for q in chosen),
@@ -239,7 +219,7 @@ def _result(
 
 
 def _checked(
-    sim: Simulation,
+    plant: Plant,
     result: Sensitivity,
     chosen: list[Quantity],
     values: Mapping[str, float] | None,
@@ -250,7 +230,7 @@ def _checked(
     for q, value in zip(chosen, result.parameter_values, strict=True):
         d = 1e-3 * (abs(value) or 1.0)
         runs = {
-            k: sim.simulate(parameters={**(values or {}), q.name: value + k * d}, output_every=1, **settings)
+            k: plant.simulate(parameters={**(values or {}), q.name: value + k * d}, output_every=1, **settings)
             for k in (-2, -1, 1, 2)
         }
         for o in result.outputs:

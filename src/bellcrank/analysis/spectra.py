@@ -1,23 +1,20 @@
-"""Power spectral densities of a simulation: by its linear model, and by simulation of the model as it is."""
+"""Power spectral densities of a model: by its linear model, and by simulation of the model as it is."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from bellcrank.analysis.find_equilibrium import find_equilibrium
 from bellcrank.analysis.linearise import check_frequencies, linear_model
-from bellcrank.analysis.point import Names
+from bellcrank.analysis.plant import CHANNELS, Plant
 from bellcrank.analysis.random import as_density, line_density, realisation
 from bellcrank.analysis.response import Spectrum
 from bellcrank.errors import ModelError, RunError
 from bellcrank.expr.table import table
-
-if TYPE_CHECKING:
-    from bellcrank.api.simulation import Simulation
 
 DECAY = 12.0  # time constants of the slowest mode before the period that is evaluated
 LONGEST = 50  # periods to wait at most
@@ -25,7 +22,7 @@ SAMPLES = 40  # per period of the highest frequency
 
 
 def power_spectrum(
-    sim: Simulation,
+    plant: Plant,
     output: Any,
     spectra: Mapping[str, Any],
     f: Any,
@@ -37,27 +34,25 @@ def power_spectrum(
 ) -> Spectrum:
     """Density of an output for independent random inputs with given densities."""
     frequencies = check_frequencies(f)
-    names = Names(sim)
-    inputs = {names.find(k, ("input",), "input").name: as_density(v, str(k)) for k, v in spectra.items()}
+    plant.refuse_kept()
+    inputs = {plant.find(k, ("input",), "input").name: as_density(v, str(k)) for k, v in spectra.items()}
     if not inputs:
-        raise ModelError("spectra: give the density of at least one input", sim.equations.name)
-    channel = names.find(output, ("output", "coordinate", "speed"), "output")
+        raise ModelError("spectra: give the density of at least one input", plant.name)
+    channel = plant.find(output, CHANNELS, "output")
     if by == "linear":
-        model = linear_model(sim, at, list(inputs), [channel.name], parameters).essential()
+        model = linear_model(plant, at, list(inputs), [channel.name], parameters).essential()
         total = np.zeros(len(frequencies))
         for name, density in inputs.items():
             gain = np.abs(model.transfer(name, channel.name, 2j * np.pi * frequencies)) ** 2
             total += gain * density(frequencies)
-        return Spectrum(
-            sim.equations.name, channel.name, channel.unit.text, frequencies, total, "linear model", model.notes
-        )
+        return Spectrum(plant.name, channel.name, channel.unit.text, frequencies, total, "linear model", model.notes)
     if by != "simulation":
-        raise ModelError(f"by={by!r} is not known; it is 'linear' or 'simulation'", sim.equations.name)
-    return _simulated(sim, channel.name, channel.unit.text, inputs, frequencies, at, parameters, seed, periods)
+        raise ModelError(f"by={by!r} is not known; it is 'linear' or 'simulation'", plant.name)
+    return _simulated(plant, channel.name, channel.unit.text, inputs, frequencies, at, parameters, seed, periods)
 
 
 def _simulated(
-    sim: Simulation,
+    plant: Plant,
     channel: str,
     unit: str,
     inputs: Mapping[str, Any],
@@ -69,7 +64,7 @@ def _simulated(
 ) -> Spectrum:
     """Periodic random inputs; when what came before has died out, one period is evaluated; averaged over several runs."""
     if len(frequencies) < 2 or np.any(np.diff(frequencies) <= 0):
-        raise ModelError("by simulation, f must be at least two increasing frequencies", sim.equations.name)
+        raise ModelError("by simulation, f must be at least two increasing frequencies", plant.name)
     apart = float(np.diff(frequencies).min())
     period = 1.0 / apart
     first = max(1, math.ceil(frequencies[0] / apart - 1e-9))
@@ -79,9 +74,9 @@ def _simulated(
     h = period / samples
     start = at
     if isinstance(at, str) and at.lower() == "equilibrium":
-        start = find_equilibrium(sim, None, None, None, None, parameters, dict.fromkeys(inputs, 0.0), 0.0)
+        start = find_equilibrium(plant, None, None, None, None, parameters, dict.fromkeys(inputs, 0.0), 0.0)
     initial = getattr(start, "initial", start)
-    settle = _settling(sim, start, parameters, period)
+    settle = _settling(plant, start, parameters, period)
     rng = np.random.default_rng(seed)
     total = np.zeros(len(index))
     for _ in range(max(1, periods)):
@@ -91,7 +86,7 @@ def _simulated(
             repeated = np.tile(wave, settle + 1)
             times = np.arange(len(repeated) + 1) * h
             signals[name] = table(times.tolist(), np.append(repeated, wave[0]).tolist(), 3, name=f"random {name}")
-        run = sim.simulate(
+        run = plant.simulate(
             t_end=(settle + 1) * period,
             step=h,
             method="rk4",
@@ -103,12 +98,12 @@ def _simulated(
         if run.ended != "finished":
             raise RunError(f"the run for the spectrum of '{channel}' ended early: {run.ended}")
         total += line_density(run[channel][settle * samples : (settle + 1) * samples], index, period)
-    return Spectrum(sim.equations.name, channel, unit, lines, total / max(1, periods), "simulation")
+    return Spectrum(plant.name, channel, unit, lines, total / max(1, periods), "simulation")
 
 
-def _settling(sim: Simulation, start: Any, parameters: Mapping[str, float] | None, period: float) -> int:
+def _settling(plant: Plant, start: Any, parameters: Mapping[str, float] | None, period: float) -> int:
     """Periods until the slowest mode has died out."""
-    found = linear_model(sim, start, (), (), None if hasattr(start, "point") else parameters).essential().eigenvalues
+    found = linear_model(plant, start, (), (), None if hasattr(start, "point") else parameters).essential().eigenvalues
     decays = -found.real[np.abs(found) > 1e-9 * (np.abs(found).max(initial=0.0) or 1.0)]
     slowest = float(decays.min(initial=np.inf))
     if slowest <= 0:

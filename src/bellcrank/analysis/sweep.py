@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from bellcrank.analysis.equilibrium import Equilibrium, NoEquilibrium
-from bellcrank.analysis.find_equilibrium import SETTABLE, find_equilibrium
+from bellcrank.analysis.find_equilibrium import find_equilibrium
 from bellcrank.analysis.linear import LinearModel
 from bellcrank.analysis.linearise import linear_model
 from bellcrank.analysis.locus import Equilibria, RootLocus, StabilityChart
 from bellcrank.analysis.modes import matched
-from bellcrank.analysis.point import Names, Quantity
+from bellcrank.analysis.plant import PARAMETERS, SETTABLE, Plant
 from bellcrank.errors import ModelError, RunError
-
-if TYPE_CHECKING:
-    from bellcrank.api.simulation import Simulation
+from bellcrank.interface.interface import Quantity
 
 
 def _values(given: Iterable[float], what: str) -> np.ndarray:
@@ -28,30 +26,30 @@ def _values(given: Iterable[float], what: str) -> np.ndarray:
 
 
 def _model(
-    sim: Simulation, at: Any, chosen: Sequence[tuple[Quantity, float]], parameters: Any, inputs: Any
+    plant: Plant, at: Any, chosen: Sequence[tuple[Quantity, float]], parameters: Any, inputs: Any
 ) -> LinearModel:
     """The linear model with some quantities set (user units)."""
     number = {q.name: v for q, v in chosen}
-    own = {**(parameters or {}), **{q.name: v for q, v in chosen if q.kind == "parameter"}}
+    own = {**(parameters or {}), **{q.name: v for q, v in chosen if q.kind in PARAMETERS}}
     driven = {**(inputs or {}), **{q.name: v for q, v in chosen if q.kind == "input"}}
     states = {q.name: v for q, v in chosen if q.kind in ("coordinate", "speed")}
     if callable(at):
         at = at(*(v for _, v in chosen)) if len(number) > 1 else at(chosen[0][1])
     if isinstance(at, str) and at.lower() == "equilibrium":
-        found = find_equilibrium(sim, None, states, None, None, own, driven, 0.0)
-        return linear_model(sim, found, inputs=(), outputs=())
+        found = find_equilibrium(plant, None, states, None, None, own, driven, 0.0)
+        return linear_model(plant, found, inputs=(), outputs=())
     if isinstance(at, Equilibrium):
-        return linear_model(sim, at, inputs=(), outputs=())
+        return linear_model(plant, at, inputs=(), outputs=())
     if at is not None and not isinstance(at, Mapping):
         raise ModelError(
             f"at={at!r} is not known here; give 'equilibrium', values of states, a function of the value, or nothing"
         )
-    initial = {**(sim.description.run.initial if at is None else at), **states}
-    return linear_model(sim, initial, inputs=(), outputs=(), parameters=own, signals=driven)
+    initial = {**(plant.interface.run.initial if at is None else at), **states}
+    return linear_model(plant, initial, inputs=(), outputs=(), parameters=own, signals=driven)
 
 
 def root_locus(
-    sim: Simulation,
+    plant: Plant,
     over: Any,
     values: Iterable[float],
     at: Mapping[Any, float] | str | Callable[[float], Any] | None,
@@ -59,12 +57,13 @@ def root_locus(
     inputs: Mapping[str, Any] | None,
 ) -> RootLocus:
     """Eigenvalues over a parameter, input or state; coordinates that nothing depends on are left out."""
-    quantity = Names(sim).find(over, SETTABLE, "over")
+    plant.refuse_kept()
+    quantity = plant.find(over, SETTABLE, "over")
     numbers = _values(values, quantity.name)
     rows: list[np.ndarray] = []
     notes: dict[str, None] = {}
     for v in numbers:
-        model = _model(sim, at, [(quantity, float(v))], parameters, inputs).essential()
+        model = _model(plant, at, [(quantity, float(v))], parameters, inputs).essential()
         notes.update(dict.fromkeys(model.notes))
         now = model.eigenvalues
         rows.append(matched(rows[-1], now) if rows and len(rows[-1]) == len(now) else now)
@@ -72,11 +71,11 @@ def root_locus(
     table = np.full((len(rows), width), np.nan + 0j)
     for i, r in enumerate(rows):
         table[i, : len(r)] = r
-    return RootLocus(sim.equations.name, quantity.name, quantity.unit.text, numbers, table, tuple(notes))
+    return RootLocus(plant.name, quantity.name, quantity.unit.text, numbers, table, tuple(notes))
 
 
 def stability_chart(
-    sim: Simulation,
+    plant: Plant,
     first: tuple[Any, Iterable[float]],
     second: tuple[Any, Iterable[float]],
     at: Any,
@@ -84,31 +83,32 @@ def stability_chart(
     inputs: Mapping[str, Any] | None,
 ) -> StabilityChart:
     """Largest real part of all eigenvalues over two quantities; those of indifferent motions (zero) are not counted."""
-    names = Names(sim)
-    chosen = [names.find(name, SETTABLE, "over") for name, _ in (first, second)]
+    plant.refuse_kept()
+    chosen = [plant.find(name, SETTABLE, "over") for name, _ in (first, second)]
     grid = [_values(v, q.name) for (_, v), q in zip((first, second), chosen, strict=True)]
     growth = np.full((len(grid[0]), len(grid[1])), np.nan)
     for i, a in enumerate(grid[0]):
         for j, b in enumerate(grid[1]):
             try:
-                model = _model(sim, at, list(zip(chosen, (float(a), float(b)), strict=True)), parameters, inputs)
+                model = _model(plant, at, list(zip(chosen, (float(a), float(b)), strict=True)), parameters, inputs)
             except (NoEquilibrium, RunError):
                 continue
             found = model.essential().eigenvalues
             alive = found[np.abs(found) > 1e-7 * (np.abs(found).max(initial=0.0) or 1.0)]
             growth[i, j] = alive.real.max(initial=-np.inf) if alive.size else 0.0
     return StabilityChart(
-        sim.equations.name, (chosen[0].name, chosen[1].name), (chosen[0].unit.text, chosen[1].unit.text),
+        plant.name, (chosen[0].name, chosen[1].name), (chosen[0].unit.text, chosen[1].unit.text),
         (grid[0], grid[1]), growth,
     )  # fmt: skip
 
 
 def equilibria(
-    sim: Simulation, over: Any, values: Iterable[float], parameters: Any, inputs: Any, **options: Any
+    plant: Plant, over: Any, values: Iterable[float], parameters: Any, inputs: Any, **options: Any
 ) -> Equilibria:
     """Equilibria over values, each starting from the one before; outputs are channels too."""
-    quantity = Names(sim).find(over, SETTABLE, "over")
-    numbers = _values(values, quantity.name)
+    plant.refuse_kept()
+    quantity = plant.find(over, SETTABLE, "over")
+    numbers, loaded, outputs = _values(values, quantity.name), plant.loaded, plant.interface.outputs
     start = options.pop("start", None)
     fixed = options.pop("fixed", None) or {}
     fixed = dict(fixed) if isinstance(fixed, Mapping) else dict.fromkeys([fixed] if isinstance(fixed, str) else fixed)
@@ -116,7 +116,7 @@ def equilibria(
     units: dict[str, str] = {}
     for v in numbers:
         found = find_equilibrium(
-            sim,
+            plant,
             options.get("free"),
             {**fixed, quantity.name: float(v)},
             options.get("targets"),
@@ -127,12 +127,12 @@ def equilibria(
         )
         start = found.initial
         at = found.point
-        out = sim.model.outputs(at.t, at.q.tolist(), at.u.tolist(), list(at.p), sim._constants(list(at.p)), list(at.w))
-        named = dict(zip(sim.program.output_names, out, strict=True))
-        row = {**found.values, **{n: float(sim.quantities.output_unit[n].from_equation(x)) for n, x in named.items()}}
-        units = {**found.units, **{n: sim.quantities.output_unit[n].text for n in named}}
+        p = list(at.p)
+        out = loaded.model.calls().outputs(at.t, at.q.tolist(), at.u.tolist(), p, loaded.constants(p), list(at.w))
+        row = found.values | {x.name: float(x.unit.from_equation(v)) for x, v in zip(outputs, out, strict=True)}
+        units = found.units | {x.name: x.unit.text for x in outputs}
         for name, x in row.items():
             columns.setdefault(name, []).append(x)
     columns.pop(quantity.name, None)
     arrays = {n: np.array(c) for n, c in columns.items()}
-    return Equilibria(sim.equations.name, quantity.name, quantity.unit.text, numbers, arrays, units)
+    return Equilibria(plant.name, quantity.name, quantity.unit.text, numbers, arrays, units)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
 
 from bellcrank.analysis.equilibrium import Equilibrium
 from bellcrank.analysis.find_equilibrium import find_equilibrium
@@ -13,27 +13,28 @@ from bellcrank.analysis.inverse_dynamics import inverse_dynamics
 from bellcrank.analysis.linear import LinearModel
 from bellcrank.analysis.linearise import check_frequencies, linear_model
 from bellcrank.analysis.locus import Equilibria, RootLocus, StabilityChart
+from bellcrank.analysis.plant import Plant
 from bellcrank.analysis.response import Response, Spectrum
 from bellcrank.analysis.run_sensitivity import sensitivity
 from bellcrank.analysis.sensitivity import Sensitivity
 from bellcrank.analysis.spectra import power_spectrum
 from bellcrank.analysis.sweep import equilibria, root_locus, stability_chart
-
-if TYPE_CHECKING:
-    from bellcrank.api.simulation import Simulation
+from bellcrank.derive.derived import Derived
+from bellcrank.run.loaded import Loaded
+from bellcrank.run.result import Run
 
 
 class Analyses:
     """What a simulation tells besides time histories. Values in user units unless a method says otherwise."""
 
-    @cached_property
-    def _evaluators(self) -> dict[Any, Any]:
-        """Programs of slopes and of inverse dynamics that have been made, by what they are for."""
-        return {}
+    loaded: Loaded
+    derived: Derived
+    simulate: Callable[..., Run]
 
-    @property
-    def _simulation(self) -> Simulation:
-        return cast("Simulation", self)
+    @cached_property
+    def plant(self) -> Plant:
+        """The model as the analyses see it."""
+        return Plant(self.loaded, self.derived, self.simulate)
 
     def equilibrium(
         self,
@@ -50,7 +51,7 @@ class Analyses:
         `free`: parameters or inputs that are unknown too (preloads, ride heights); `fixed`: states, inputs or parameters that are held, by
         name with or without a value; `targets`: values that outputs or states shall have. Raises NoEquilibrium if there is none.
         """
-        return find_equilibrium(self._simulation, free, fixed, targets, start, parameters, inputs, t)
+        return find_equilibrium(self.plant, free, fixed, targets, start, parameters, inputs, t)
 
     def equilibria(
         self,
@@ -61,7 +62,7 @@ class Analyses:
         **options: Any,
     ) -> Equilibria:
         """Equilibria over values of one parameter, input or state (user units); options as of `equilibrium`."""
-        return equilibria(self._simulation, over, values, parameters, inputs, **options)
+        return equilibria(self.plant, over, values, parameters, inputs, **options)
 
     def linearize(
         self,
@@ -79,7 +80,7 @@ class Analyses:
         states (default: all outputs); `states`: those that stay independent if constraints allow. A point that is no equilibrium is allowed;
         `notes` says so.
         """
-        return linear_model(self._simulation, at, inputs, outputs, parameters, None, t, states)
+        return linear_model(self.plant, at, inputs, outputs, parameters, None, t, states)
 
     def frequency_response(
         self,
@@ -91,7 +92,7 @@ class Analyses:
     ) -> Response:
         """Complex response of an output (or state) to a sine of an input (or parameter) over frequencies f in Hz."""
         frequencies = check_frequencies(f)
-        return linear_model(self._simulation, at, [input], [output], parameters).frequency_response(
+        return linear_model(self.plant, at, [input], [output], parameters).frequency_response(
             input, output, frequencies
         )
 
@@ -111,7 +112,7 @@ class Analyses:
         `spectra`: density of every input, a function of f, (f, values) or a number, in (unit of the input)^2/Hz; bc.road_spectrum gives those of
         roads. `by`: "linear" model or "simulation" of the model as it is, with random phases; `periods` are then averaged.
         """
-        return power_spectrum(self._simulation, output, spectra, f, by, at, parameters, seed, periods)
+        return power_spectrum(self.plant, output, spectra, f, by, at, parameters, seed, periods)
 
     def root_locus(
         self,
@@ -122,7 +123,7 @@ class Analyses:
         inputs: Mapping[str, Any] | None = None,
     ) -> RootLocus:
         """Eigenvalues over values of a parameter, input or state; `at` may be a function of the value."""
-        return root_locus(self._simulation, over, values, at, parameters, inputs)
+        return root_locus(self.plant, over, values, at, parameters, inputs)
 
     def stability_chart(
         self,
@@ -133,7 +134,7 @@ class Analyses:
         inputs: Mapping[str, Any] | None = None,
     ) -> StabilityChart:
         """Largest real part of all eigenvalues over two quantities, each given as (name, values)."""
-        return stability_chart(self._simulation, first, second, at, parameters, inputs)
+        return stability_chart(self.plant, first, second, at, parameters, inputs)
 
     def inverse(
         self,
@@ -150,7 +151,7 @@ class Analyses:
         `forces`: forces and moments of the model whose magnitudes are sought instead of their laws; without, the generalised forces along
         all independent speeds that are needed besides those of the model.
         """
-        return inverse_dynamics(self._simulation, q, u, udot, t, forces, parameters, inputs)
+        return inverse_dynamics(self.plant, q, u, udot, t, forces, parameters, inputs)
 
     def sensitivity(
         self,
@@ -168,4 +169,4 @@ class Analyses:
 
         Run options as of `simulate`; `values` sets parameters; `check` compares with central differences of runs (`s.checked`).
         """
-        return sensitivity(self._simulation, parameters, outputs, t_end, step, method, values, initial, inputs, check)
+        return sensitivity(self.plant, parameters, outputs, t_end, step, method, values, initial, inputs, check)

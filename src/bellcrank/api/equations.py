@@ -211,7 +211,7 @@ class Equations:
         from bellcrank.api.simulation import Simulation
 
         self._warn_of_unknown_values()
-        return Simulation(self, backend, mapping(external, "external"))
+        return Simulation(self.derived, backend, mapping(external, "external"))
 
     def _warn_of_unknown_values(self) -> None:
         used = {n.lower() for n in self.analysis.parameters}

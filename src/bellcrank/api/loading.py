@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import runpy
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -15,31 +16,22 @@ from bellcrank.export.model_setup import setup_of
 from bellcrank.export.parameter_files import read_settings
 from bellcrank.files.parsfile import ParsFile
 
-LOADERS: dict[str, tuple[str, Callable[..., System]]] = {}
-"""Readers of models that are data, by ending: what such a file is called, and the function that reads it."""
-
-
-def loader(ending: str, what: str) -> Callable[[Callable[..., System]], Callable[..., System]]:
-    """Registers a function that reads models from files with that ending."""
-
-    def register(function: Callable[..., System]) -> Callable[..., System]:
-        LOADERS[ending] = (what, function)
-        return function
-
-    return register
+READERS = {".lsp": ("an AUTOSIM deck", "bellcrank.formats.decks.files", "load_deck")}
+"""Readers of models that are data, by ending: what such a file is called, the module and its function that reads it, which
+is imported for such a file alone."""
 
 
 def load_model(path: str | Path, **arguments: Any) -> System:
     """The System that a file describes: a deck, or model(**arguments) of a Python file, which is trusted code."""
     path = Path(path)
     if not path.exists():
-        endings = {".py", *LOADERS}
+        endings = {".py", *READERS}
         near = [p.name for p in path.parent.iterdir() if p.suffix in endings] if path.parent.is_dir() else []
         raise ModelError(f"no file {path}.{did_you_mean(path.name, near)}")
-    if path.suffix.lower() in LOADERS:
-        return _read(path, *LOADERS[path.suffix.lower()], arguments)
+    if path.suffix.lower() in READERS:
+        return _read(path, *READERS[path.suffix.lower()], arguments)
     if path.suffix != ".py":
-        others = "".join(f", or {what} ({ending})" for ending, (what, _) in sorted(LOADERS.items()))
+        others = "".join(f", or {what} ({ending})" for ending, (what, _, _) in sorted(READERS.items()))
         raise ModelError(f"{path.name}: a model is a Python file (.py) with a function model(){others}")
     names = runpy.run_path(str(path))
     make = names.get("model")
@@ -58,9 +50,10 @@ def settings_of(equations: Equations, pars: ParsFile | str | Path) -> dict[str, 
     return read_settings(setup_of(equations.derived, equations.compile), pars)
 
 
-def _read(path: Path, what: str, function: Callable[..., System], arguments: dict[str, Any]) -> System:
-    _check_arguments(f"{path.name}: {what}", function, arguments, 1)
-    return function(path, **arguments)
+def _read(path: Path, what: str, module: str, name: str, arguments: dict[str, Any]) -> System:
+    read = getattr(import_module(module), name)
+    _check_arguments(f"{path.name}: {what}", read, arguments, 1)
+    return read(path, **arguments)
 
 
 def _check_arguments(who: str, function: Callable[..., Any], arguments: dict[str, Any], skip: int) -> None:

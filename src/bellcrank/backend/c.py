@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import math
-import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -23,15 +22,17 @@ from bellcrank.backend.c_job import (
     RigidJob,
     check_sizes,
 )
-from bellcrank.backend.compiler import find_compiler, load_source
+from bellcrank.backend.compiler import Compiler, find_compiler, load_source
+from bellcrank.backend.external import external_function, remembering
 from bellcrank.backend.fortran import fortran_library
+from bellcrank.backend.model import Functions, Weights
 from bellcrank.backend.python import PythonModel
 from bellcrank.emit.c.printer import external_calls
 from bellcrank.emit.c.rigid import RigidWheel
 from bellcrank.emit.c.source import c_source
 from bellcrank.emit.routines import external_name
 from bellcrank.emit.schedule import BEST, Options
-from bellcrank.errors import BuildError, ModelWarning
+from bellcrank.errors import BuildError, warn
 from bellcrank.numeric.course import At, Course
 from bellcrank.numeric.methods import METHODS
 from bellcrank.numeric.projection import NEAR
@@ -69,30 +70,27 @@ class Input:
 
 def c_model(
     program: Program,
-    routines: Sequence[Callable[..., Any] | None],
+    functions: Functions,
     outside: Iterable[str] = (),
-    flags: Sequence[str] | None = None,
     rigid: Sequence[RigidWheel] = (),
 ) -> CModel | PythonModel:
     """The program compiled, or in Python, with a warning that says why, if that cannot be done."""
     try:
-        return CModel(program, routines, outside, flags, rigid=rigid)
+        return CModel(program, functions, outside, rigid=rigid)
     except BuildError as error:
-        found = [r for r in routines if r is not None]
-        if len(found) < len(routines):  # an external routine is given in C or Fortran alone
+        found = [f for f in functions if f is not None]
+        if len(found) < len(functions):  # an external routine is given in C or Fortran alone
             raise
-        warnings.warn(
-            f"{program.name} runs in Python, many times slower than compiled: {error}", ModelWarning, stacklevel=2
-        )
+        warn(f"{program.name} runs in Python, many times slower than compiled: {error}")
         return PythonModel(program, found)
 
 
 class CModel:
-    """derivatives, outputs and whole runs of a program in C.
+    """A program in C, compiled and loaded.
 
-    `routines` are the callables of the program's external routines and tables; those given in C are compiled in, unless `outside`
-    names them. A callable that remembers has an attribute `live`, set before each call. With `dae`, runs are those of methods for
-    differential-algebraic equations; with `rigid` wheels they touch, bounce and roll in runs.
+    `functions` are those of the program's external routines and tables; routines given in C are compiled in, unless `outside`
+    names them. With `dae`, runs are those of methods for differential-algebraic equations; with `rigid` wheels they touch, bounce
+    and roll in runs.
     """
 
     name = "c"
@@ -100,7 +98,7 @@ class CModel:
     def __init__(
         self,
         program: Program,
-        routines: Sequence[Callable[..., Any] | None],
+        functions: Functions,
         outside: Iterable[str] = (),
         flags: Sequence[str] | None = None,
         options: Options = BEST,
@@ -110,94 +108,113 @@ class CModel:
         compiler = find_compiler()
         if compiler is None:
             raise BuildError("there is no C compiler (looked for CC, cc, gcc, clang and the Python package ziglang)")
-        self.compiler = compiler
+        self.compiler: Compiler | None = compiler
         # what is in Python is called back, unless it is in C as well
-        away_too = [
-            r.name for r, f in zip(program.routines, routines, strict=True) if f is not None and not r.known_in("c")
-        ]
-        outside = (*outside, *away_too)
-        self.source = c_source(program, options=options, outside=outside, dae=dae, wheels=rigid)
+        given = zip(program.routines, functions, strict=True)
+        self._outside = (*outside, *(r.name for r, f in given if f is not None and not r.known_in("c")))
+        self.source = c_source(program, options=options, outside=self._outside, dae=dae, wheels=rigid)
         self.rigid = tuple(rigid)
         self.program = program
-        self.routines = tuple(routines)
-        calls = external_calls(program, outside).values()
+        self.functions = tuple(functions)
+        calls = external_calls(program, self._outside).values()
         foreign = [c.routine for c in calls if c.foreign]
         linked = [fortran_library(foreign, program.name)] if foreign else []
-        self._library = load_source(self.source, compiler, flags, linked)
+        self.library = load_source(self.source, compiler, flags, linked)
         away = [c.routine for c in calls if c.function is None]
-        memory = sum(c.routine.memory or 0 for c in calls if c.function is not None)
+        self.memory_size = sum(c.routine.memory or 0 for c in calls if c.function is not None)
         place = {routine: i for i, routine in enumerate(program.routines)}
-        self._called = [self.routines[place[r]] for r in away]
-        self._arguments = [r.argument_count for r in away]
-        self.memory = np.zeros(memory + 1)
-        self.live = (
-            0  # whose memories may single evaluations change? 1: called for rates, 2: for outputs and kept values
-        )
-        self.error: BaseException | None = None
-        self._callback = External(self._external)
-        self._externals = self.externals(self.memory)
-        self._sizes = (len(program.coordinates), len(program.speeds), len(program.output_names))
-        self._held: dict[str, tuple[Sequence[float], Any]] = {}
+        self.called_back = tuple((place[r], r.argument_count) for r in away)  # routine, number of arguments
         for name in ("constants", "derivatives", "outputs"):
-            getattr(self._library, name).restype = None
+            getattr(self.library, name).restype = None
         if program.loops is not None:
             for name in ("closure", *(() if dae else ("singular_rates",))):
-                getattr(self._library, name).restype = None
-        self._library.run.restype = ctypes.c_int
+                getattr(self.library, name).restype = None
+        self.library.run.restype = ctypes.c_int
         looped = program.loops is not None
         self.job_type: Any = RigidJob if rigid else DaeJob if dae and looped else LoopJob if looped else Job
-        check_sizes(self._library, self.job_type)
+        check_sizes(self.library, self.job_type)
 
-    # ---- single evaluations, as of PythonModel
+    def calls(self, functions: Functions | None = None) -> CCalls:
+        """The functions of the program for one run or evaluation."""
+        return CCalls(self, remembering(self.functions) if functions is None else functions)
+
+    def like(self, program: Program, functions: Functions) -> CModel:
+        """Another program, compiled; its external routines are called back."""
+        return CModel(program, functions, [r.name for r in program.routines])
+
+    def for_dae(self) -> CModel:
+        """The same program with runs by methods for differential-algebraic equations."""
+        return CModel(self.program, self.functions, self._outside, dae=True)
+
+    def functions_in_python(self) -> tuple[Callable[..., Any] | None, ...]:
+        """Functions of all routines and tables; those in C or Fortran alone are wrapped where loops are evaluated in Python."""
+        if self.program.loops is None:
+            return self.functions
+        pairs = zip(self.program.routines, self.functions, strict=True)
+        return tuple(f or external_function(self.program, r, self.compiled_routine(r)) for r, f in pairs)
+
+    def compiled_routine(self, routine: Any) -> Callable[..., Any]:
+        """An external routine that is given in C or Fortran as a function of Python, for what is evaluated there: start and loops."""
+        try:
+            function = getattr(self.library, external_name(routine))
+        except AttributeError:
+            raise BuildError(f"external '{routine.name}' is not seen outside of its text in C: is it static?") from None
+        count = len(routine.returns)
+        function.restype = None if count else ctypes.c_double
+
+        def call(*arguments: Any) -> Any:
+            given = [ctypes.c_double(a) for a in arguments[: len(routine.arguments)]]
+            values = (ctypes.c_double * count)()
+            given += [values] if count else []  # type: ignore[list-item]
+            given += [a.ctypes.data_as(Double) for a in arguments[len(routine.arguments) :]]
+            result = function(*given)
+            return tuple(values) if count else result
+
+        return call
+
+
+class CCalls:
+    """Calls of a compiled program with memories of their own; a function that remembers has `live`, set before each call of it."""
+
+    name = "c"
+
+    def __init__(self, model: CModel, functions: Functions) -> None:
+        self.model, self.program = model, model.program
+        self._called = [(functions[place], count) for place, count in model.called_back]
+        self._callback = External(self._external) if self._called else External()
+        self.memory = np.zeros(model.memory_size + 1)
+        self.live = 0
+        self.error: BaseException | None = None
+        self._externals = self.externals(self.memory)
+        self._held: dict[str, tuple[Sequence[float], Any]] = {}
+
+    # ---- single evaluations
 
     def constants(self, p: Sequence[float]) -> list[float]:
-        c = (ctypes.c_double * max(len(self.program.constants.statements), 1))()
-        self._library.constants(_array(p), c)
-        return list(c)[: len(self.program.constants.statements)]
+        count = len(self.program.constants.statements)
+        c = (ctypes.c_double * max(count, 1))()
+        self.model.library.constants(_array(p), c)
+        return list(c)[:count]
 
     def derivatives(self, *at: *At) -> tuple[list[float], list[float]]:
-        qd, ud = (ctypes.c_double * max(self._sizes[0], 1))(), (ctypes.c_double * max(self._sizes[1], 1))()
-        self._evaluate(self._library.derivatives, at, qd, ud)
-        return list(qd)[: self._sizes[0]], list(ud)[: self._sizes[1]]
+        n_q, n_u = len(self.program.coordinates), len(self.program.speeds)
+        qd, ud = (ctypes.c_double * max(n_q, 1))(), (ctypes.c_double * max(n_u, 1))()
+        self._evaluate(self.model.library.derivatives, at, qd, ud)
+        return list(qd)[:n_q], list(ud)[:n_u]
 
     def outputs(self, *at: *At) -> list[float]:
-        out = (ctypes.c_double * max(self._sizes[2], 1))()
-        self._evaluate(self._library.outputs, at, out)
-        return list(out)[: self._sizes[2]]
+        count = len(self.program.output_names)
+        out = (ctypes.c_double * max(count, 1))()
+        self._evaluate(self.model.library.outputs, at, out)
+        return list(out)[:count]
 
-    def closure(self, *at: *At) -> list[float]:
-        """g, G, v, J of closed loops in one list."""
-        out = (ctypes.c_double * len(self.program.closure.results))()
-        self._evaluate(self._library.closure, at, out)
-        return list(out)
-
-    def entry_values(self, p: Sequence[float]) -> list[float]:
-        """Parameters that external routines give, from the others."""
-        return self._kept_values("entry", (0.0, (), (), list(p), (), ()), len(self.program.entry.results))
-
-    def echo_values(self, *at: *At) -> list[float]:
-        """Values that external routines give to the echo of a run."""
-        return self._kept_values("echo", at, len(self.program.echo_names))
-
-    def start_values(self, *at: *At) -> list[float]:
-        """Values of external routines that hold over a run."""
-        return self._kept_values("start", at, len(self.program.start.results))
-
-    def update_values(self, *at: *At) -> list[float]:
-        """Values of external routines that hold over a step."""
-        return self._kept_values("update", at, len(self.program.update.results))
-
-    def _kept_values(self, name: str, at: At, count: int) -> list[float]:
+    def values(self, section: str, *at: *At) -> list[float]:
+        """Results of a section that stands for itself."""
+        count = len(getattr(self.program, section).results)
         if not count:
             return []
         out = (ctypes.c_double * count)()
-        self._evaluate(getattr(self._library, name), at, out)
-        return list(out)
-
-    def singular_rates(self, *at: *At) -> list[float]:
-        """Rates of coordinates and speeds of closed loops near singular positions, and the ratio of pivots, in one list."""
-        out = (ctypes.c_double * len(self.program.singular_rates.results))()
-        self._evaluate(self._library.singular_rates, at, out)
+        self._evaluate(getattr(self.model.library, section), at, out)
         return list(out)
 
     def _evaluate(self, function: Any, at: At, *results: Any) -> None:
@@ -220,11 +237,11 @@ class CModel:
 
     def _external(self, number: int, live: int, arguments: Any, values: Any) -> int:
         try:
-            routine: Any = self._called[number]
+            routine: Any = self._called[number][0]
             before = getattr(routine, "live", False)
             routine.live = bool(live & getattr(routine, "when", 1))
             try:
-                returned = routine(*arguments[: self._arguments[number]])
+                returned = routine(*arguments[: self._called[number][1]])
             finally:
                 routine.live = before
             for i, value in enumerate(returned if isinstance(returned, tuple) else (returned,)):
@@ -234,32 +251,9 @@ class CModel:
             return 1
         return 0
 
-    def compiled_routine(self, routine: Any) -> Callable[..., Any]:
-        """An external routine that is given in C or Fortran as a function of Python, for what is evaluated there: start and loops."""
-        try:
-            function = getattr(self._library, external_name(routine))
-        except AttributeError:
-            raise BuildError(f"external '{routine.name}' is not seen outside of its text in C: is it static?") from None
-        count = len(routine.returns)
-        function.restype = None if count else ctypes.c_double
-
-        def call(*arguments: Any) -> Any:
-            given = [ctypes.c_double(a) for a in arguments[: len(routine.arguments)]]
-            values = (ctypes.c_double * count)()
-            given += [values] if count else []  # type: ignore[list-item]
-            given += [a.ctypes.data_as(Double) for a in arguments[len(routine.arguments) :]]
-            result = function(*given)
-            return tuple(values) if count else result
-
-        return call
-
-    def externals(self, memory: np.ndarray) -> Externals:
+    def externals(self, memory: np.ndarray) -> Any:
         """External routines with a memory of their own for those in C."""
         return Externals(self._callback, memory.ctypes.data, 0, 0)
-
-    def forget(self) -> None:
-        """Clears what external routines in C remember between single evaluations."""
-        self.memory[:] = 0.0
 
     def raise_error(self) -> None:
         """Raises what an external routine or an input raised during the last call."""
@@ -267,7 +261,7 @@ class CModel:
             error, self.error = self.error, None
             raise error
 
-    # ---- runs
+    # ---- runs, which have not begun
 
     def start(
         self,
@@ -276,10 +270,33 @@ class CModel:
         p: Sequence[float],
         c: Sequence[float],
         inputs: Sequence[Input],
-        weights: tuple[np.ndarray, np.ndarray] | None = None,
+        weights: Weights | None = None,
+        staged: bool = False,
     ) -> CRun:
-        """A run that has not begun. `weights` of coordinates and speeds: the metric in which loops are closed."""
-        return CRun(self, course, state, p, c, inputs, weights)
+        """A run. `weights` of coordinates and speeds: the metric in which loops are closed; `staged`: are they at every stage?"""
+        run = CRun(self, course, state, p, c, inputs, weights)
+        if staged:
+            run.close_stages()
+        return run
+
+    def start_dae(
+        self, course: Course, state: np.ndarray, p: Sequence[float], inputs: Sequence[Input], dae: Any
+    ) -> DaeCRun:
+        """A run by a method for differential-algebraic equations."""
+        return DaeCRun(self, course, state, p, self.constants(p), inputs, dae)
+
+    def start_rigid(
+        self,
+        course: Course,
+        state: np.ndarray,
+        p: Sequence[float],
+        c: Sequence[float],
+        inputs: Sequence[Input],
+        tell: Callable[[str, float], None],
+        remember: bool,
+    ) -> RigidCRun:
+        """A run with rigid wheels, which tells its events."""
+        return RigidCRun(self, course, state, p, c, inputs, tell, remember)
 
 
 class CRun:
@@ -287,15 +304,16 @@ class CRun:
 
     def __init__(
         self,
-        model: CModel,
+        calls: CCalls,
         course: Course,
         state: np.ndarray,
         p: Sequence[float],
         c: Sequence[float],
         inputs: Sequence[Input],
-        weights: tuple[np.ndarray, np.ndarray] | None = None,
+        weights: Weights | None = None,
     ) -> None:
-        self.model, self.course = model, course
+        self.calls, self.course = calls, course
+        self._program, model = calls.program, calls.model
         self.state = np.array(state, dtype=float)
         self.bad = np.full_like(self.state, math.nan)
         self.rates = np.zeros_like(self.state)
@@ -307,15 +325,15 @@ class CRun:
         )  # self._inputs keeps their arrays
         self._function = Function(self._input)
         self._breaks = np.array([*course.breaks, 0.0])
-        self.kept = np.zeros(len(model.program.inputs) - len(inputs) + 1)
+        self._kept = np.zeros(len(self._program.inputs) - len(inputs) + 1)
         self._job = model.job_type(
             method=list(METHODS).index(course.method), total=course.total, every=course.every, h=course.step,
             t_end=course.t_end, n_breaks=len(course.breaks), with_inputs=1,
         )  # fmt: skip
         self._job.function = self._function
         self._job.inputs = ctypes.addressof(self._signals)
-        self.memory = np.zeros_like(model.memory)
-        self._externals = model.externals(self.memory)
+        self.memory = np.zeros_like(calls.memory)
+        self._externals = calls.externals(self.memory)
         self._job.externals = ctypes.addressof(self._externals)
         for name, array in (
             ("p", self._parameters),
@@ -324,17 +342,22 @@ class CRun:
             ("k", self.rates),
             ("bad", self.bad),
             ("breaks", self._breaks),
-            ("kept", self.kept),
+            ("kept", self._kept),
         ):
             setattr(self._job, name, array.ctypes.data)
         self._passages: list[tuple[float, float]] = []
         self._keeps = model.job_type is LoopJob
         if self._keeps:
             self._watch_loops(weights)
-        self._width = 1 + len(self.state) + len(model.program.output_names) + len(model.program.inputs)
+        self._width = 1 + len(self.state) + len(self._program.output_names) + len(self._program.inputs)
         self.status = FINISHED
         self.problem = ""
         self.reached = 0
+
+    @property
+    def kept(self) -> np.ndarray:
+        """Values of external routines that hold at present."""
+        return self._kept[:-1]
 
     @property
     def time(self) -> float:
@@ -344,9 +367,9 @@ class CRun:
         """From here on, loops are closed at every stage of a step."""
         self._job.staged = 1
 
-    def _watch_loops(self, weights: tuple[np.ndarray, np.ndarray] | None) -> None:
+    def _watch_loops(self, weights: Weights | None) -> None:
         """Room for what a run with closed loops remembers."""
-        n_q, n_u, _ = self.model._sizes
+        n_q, n_u = len(self._program.coordinates), len(self._program.speeds)
         self._roots = [np.sqrt(w) for w in weights or (np.ones(n_q), np.ones(n_u))]
         self._past = np.zeros(3 * (1 + n_u))
         self._visits = np.zeros((MOST_PASSAGES, 2))
@@ -370,15 +393,15 @@ class CRun:
         rows = np.empty((count, self._width))
         self._job.first, self._job.last, self._job.filled = first, last, 0
         self._job.rows = rows.ctypes.data
-        self.status = self.model._library.run(ctypes.byref(self._job))
+        self.status = self.calls.model.library.run(ctypes.byref(self._job))
         self.reached = self._job.reached
         if self._keeps:
             self._passages += [(float(t), float(x)) for t, x in self._visits[: self._job.n_passages]]
             self._job.n_passages = 0
         if self.status in (EXTERNAL_FAILED, INPUT_FAILED):
-            self.model.raise_error()
+            self.calls.raise_error()
         if self.status == NOT_CLOSED:
-            row = self.model.program.loops.positions[self._job.worst]  # type: ignore[union-attr]
+            row = self._program.loops.positions[self._job.worst]  # type: ignore[union-attr]
             self.problem = not_closed(row, self._job.moved, self._job.residual)
         return rows[: self._job.filled]
 
@@ -386,36 +409,55 @@ class CRun:
         try:
             value[0] = self._inputs[number].function(t)
         except BaseException as error:
-            self.model.error = error
+            self.calls.error = error
             return 1
         return 0
 
 
 class DaeCRun(CRun):
-    """A run in C by a method for differential-algebraic equations; `gains`: alpha, beta and gamma of the methods that have them."""
+    """A run in C by a method for differential-algebraic equations."""
 
-    def use(self, method: str, gains: tuple[float, float, float], free_fall: bool) -> None:
-        """The method, before the first step."""
-        self._frozen = np.zeros(2 * len(self.model.program.loops.v) + 1)  # type: ignore[union-attr]
+    def __init__(
+        self,
+        calls: CCalls,
+        course: Course,
+        state: np.ndarray,
+        p: Sequence[float],
+        c: Sequence[float],
+        inputs: Sequence[Input],
+        dae: Any,
+    ) -> None:
+        super().__init__(calls, course, state, p, c, inputs)
+        self._frozen = np.zeros(2 * len(self._program.loops.v) + 1)  # type: ignore[union-attr]
         job = self._job
-        job.dae, job.free_fall, job.frozen = DAE_METHODS.index(method), int(free_fall), self._frozen.ctypes.data
-        job.alpha, job.beta, job.gamma = gains
+        job.dae, job.free_fall = DAE_METHODS.index(dae.method), int(dae.base == "free fall")
+        job.frozen = self._frozen.ctypes.data
+        job.alpha, job.beta, job.gamma = dae.alpha, dae.beta, dae.gamma
 
 
 class RigidCRun(CRun):
-    """A run in C with rigid wheels. `told`: time, wheel and kind of events; `modes` of the wheels at each recorded step, if `remember`."""
+    """A run in C with rigid wheels. `tell` gets name and time of its events; `modes` of the wheels at each recorded step, if `remember`."""
 
     KINDS = ("impact", "rolls", "leaves the ground", "is held in a notch")
 
-    def use(self, remember: bool) -> None:
-        """Room for what is told, before the first step."""
-        wheels = self.model.rigid
-        self._remember = remember
-        self._mode = np.zeros((len(wheels), 11))  # as in the template
+    def __init__(
+        self,
+        calls: CCalls,
+        course: Course,
+        state: np.ndarray,
+        p: Sequence[float],
+        c: Sequence[float],
+        inputs: Sequence[Input],
+        tell: Callable[[str, float], None],
+        remember: bool,
+    ) -> None:
+        super().__init__(calls, course, state, p, c, inputs)
+        self._tell, self._remember = tell, remember
+        self._names = [w.name for w in calls.model.rigid]
+        self._mode = np.zeros((len(self._names), 11))  # as in the template
         self._mode[:, 4] = 1.0
         self._room = np.zeros((4000, 3))
         self.modes: list[np.ndarray] = []
-        self.told: list[tuple[float, str]] = []
         job = self._job
         job.modes, job.modes_of_row = self._mode.ctypes.data, self._mode.size
         job.told, job.most_told = self._room.ctypes.data, len(self._room)
@@ -429,7 +471,7 @@ class RigidCRun(CRun):
         rows = super().advance(last)
         self.modes.extend(snapshots[: len(rows)])
         for t, wheel, kind in self._room[: self._job.n_told].tolist():
-            self.told.append((t, f"{self.model.rigid[int(wheel)].name} {self.KINDS[int(kind)]}"))
+            self._tell(f"{self._names[int(wheel)]} {self.KINDS[int(kind)]}", t)
         return rows
 
 

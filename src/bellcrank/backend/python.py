@@ -6,6 +6,11 @@ from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Any
 
+import numpy as np
+
+from bellcrank.backend.compiler import Compiler
+from bellcrank.backend.external import remembering
+from bellcrank.backend.model import Functions
 from bellcrank.emit.python.source import python_source
 from bellcrank.numeric.course import At
 from bellcrank.program import interpret
@@ -13,86 +18,74 @@ from bellcrank.program.program import Program
 
 
 class PythonModel:
-    """derivatives and outputs of a program over plain floats."""
+    """A program in Python. `functions` are those of its external routines and tables."""
 
     name = "python"
+    compiler: Compiler | None = None
 
-    def __init__(self, program: Program, routines: Sequence[Callable[..., Any]]) -> None:
+    def __init__(self, program: Program, functions: Functions) -> None:
         self.source = python_source(program, equations=("minimal", "multipliers"))
         module = ModuleType("bellcrank_model")
         # The source holds numbers, operators and names made by the printer only: no text of a user reaches it.
         exec(compile(self.source, f"<{program.name}>", "exec"), module.__dict__)
-        self._module: Any = module
+        self.module: Any = module
         self.program = program
-        self.routines = tuple(routines)
-        self._enters = bool(program.entry.results)
-        self._starts, self._updates = bool(program.start.results), bool(program.update.results)
+        self.functions = tuple(functions)
+
+    def calls(self, functions: Functions | None = None) -> PythonCalls:
+        """The functions of the program for one run or evaluation."""
+        return PythonCalls(self, remembering(self.functions) if functions is None else functions)
+
+    def like(self, program: Program, functions: Functions) -> PythonModel:
+        """Another program in Python."""
+        return PythonModel(program, functions)
+
+    def functions_in_python(self) -> tuple[Callable[..., Any] | None, ...]:
+        """Functions of all routines and tables."""
+        return self.functions
+
+    def for_dae(self) -> None:
+        """Runs by methods for differential-algebraic equations are driven by Python."""
+
+
+class PythonCalls:
+    """Calls of a program in Python with memories of their own; whole runs are driven from outside."""
+
+    name = "python"
+
+    def __init__(self, model: PythonModel, functions: Functions) -> None:
+        self.program, self._module = model.program, model.module
+        self._functions = tuple(functions)
+        self.live = 0
+        self.memory = np.zeros(1)  # no routine is in C
 
     def constants(self, p: Sequence[float]) -> list[float]:
         return self._module.constants(p)
 
     def derivatives(self, *at: *At) -> tuple[list[float], list[float]]:
-        return self._module.derivatives(*at, self.routines)
-
-    def closure(self, *at: *At) -> list[float]:
-        """g, dg/dq, v, dv/du of closed loops in one list."""
-        values: list[float] = self._module.closure(*at, self.routines)
-        return values
-
-    def correct_q(self, *at: *At) -> list[float]:
-        """What dependent coordinates are to be moved by in regular positions."""
-        values: list[float] = self._module.correct_q(*at, self.routines)
-        return values
-
-    def correct_u(self, *at: *At) -> list[float]:
-        """The same for speeds, then the pivots."""
-        values: list[float] = self._module.correct_u(*at, self.routines)
-        return values
-
-    def singular_rates(self, *at: *At) -> list[float]:
-        """Rates of coordinates and speeds of closed loops near singular positions, and the ratio of pivots, in one list."""
-        values: list[float] = self._module.singular_rates(*at, self.routines)
-        return values
-
-    def system(self, *at: *At) -> list[float]:
-        """q', M (lower triangle), f, J, gamma, g and v of a constrained model in one list."""
-        values: list[float] = self._module.system(*at, self.routines)
-        return values
-
-    def coordinate_rates(self, *at: *At) -> list[float]:
-        """q' alone."""
-        values: list[float] = self._module.coordinate_rates(*at, self.routines)
-        return values
-
-    def entry_values(self, p: Sequence[float]) -> list[float]:
-        """Parameters that external routines give, from the others."""
-        values: list[float] = self._module.entry(0.0, [], [], p, [], [], self.routines) if self._enters else []
-        return values
-
-    def echo_values(self, *at: *At) -> list[float]:
-        """Values that external routines give to the echo of a run."""
-        values: list[float] = self._module.echo(*at, self.routines) if self.program.echo_names else []
-        return values
-
-    def start_values(self, *at: *At) -> list[float]:
-        """Values of external routines that hold over a run."""
-        values: list[float] = self._module.start(*at, self.routines) if self._starts else []
-        return values
-
-    def update_values(self, *at: *At) -> list[float]:
-        """Values of external routines that hold over a step."""
-        values: list[float] = self._module.update(*at, self.routines) if self._updates else []
-        return values
+        return self._module.derivatives(*at, self._functions)
 
     def outputs(self, *at: *At) -> list[float]:
         try:
-            values: list[float] = self._module.outputs(*at, self.routines)
+            values: list[float] = self._module.outputs(*at, self._functions)
         except (OverflowError, ValueError, ZeroDivisionError):  # some have no value: inf or nan, as in C
             return self._interpreted_outputs(*at)
         return values
 
+    def values(self, section: str, *at: *At) -> list[float]:
+        """Results of a section that stands for itself."""
+        if not getattr(self.program, section).results:
+            return []
+        values: list[float] = getattr(self._module, section)(*at, self._functions)
+        return values
+
     def _interpreted_outputs(self, t: float, q: Any, u: Any, p: Any, c: Any, w: Any) -> list[float]:
-        user = {r.name: f for r, f in zip(self.program.routines, self.routines, strict=True)}
+        user = {r.name: f for r, f in zip(self.program.routines, self._functions, strict=True) if f is not None}
         known = interpret.constants(self.program, p)
         _, values = interpret.derivatives(self.program, known, t, q, u, w, user)
         return interpret.outputs(self.program, values, user)
+
+    def start(self, *_: Any, **__: Any) -> None:
+        """There is no run to start."""
+
+    start_dae = start_rigid = start

@@ -86,7 +86,6 @@ def options(parser: ArgumentParser) -> None:
 
 
 def command(args: Namespace) -> int:
-    """Find equilibria, modes, frequency responses and sensitivities of a model."""
     equations = derive(args)
     with Progress("compiling"):
         sim = equations.compile(**given(backend=args.backend))

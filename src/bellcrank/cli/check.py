@@ -24,7 +24,6 @@ def options(parser: ArgumentParser) -> None:
 
 
 def command(args: Namespace) -> int:
-    """Check the equations of motion against an independent numerical evaluation of the model."""
     if is_script(args.model):
         report = _check(args, script_plan(args.model, args.solve).equations, None, dict(args.set))
     else:

@@ -59,7 +59,6 @@ def times(text: str) -> list[float]:
 
 
 def command(args: Namespace) -> int:
-    """Compare methods that keep constraints: drift, accuracy, cost and largest stable step."""
     system = load(args)
     with Progress("deriving the equations of motion"):
         usual = system.equations(**given(solve=args.solve))

@@ -17,7 +17,6 @@ def options(parser: ArgumentParser) -> None:
 
 
 def command(args: Namespace) -> int:
-    """Derive the equations of motion and count the operations of one evaluation."""
     equations = derive(args)
     count = equations.operation_count()
     if args.json:

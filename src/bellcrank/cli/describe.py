@@ -18,7 +18,6 @@ def options(parser: ArgumentParser) -> None:
 
 
 def command(args: Namespace) -> int:
-    """List parameters, inputs, states and outputs with values, units and labels."""
     equations = derive(args)
     if args.json:
         parameters = [asdict(row) for row in parameter_rows(equations.interface)]

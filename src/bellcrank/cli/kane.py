@@ -28,7 +28,6 @@ def options(parser: ArgumentParser) -> None:
 
 
 def command(args: Namespace) -> int:
-    """Derive equations of motion by hand, in the language of AUTOLEV (1992), at the terminal."""
     run_console(args.folder)
     return FINE
 

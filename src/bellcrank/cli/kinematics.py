@@ -64,7 +64,6 @@ def span(text: str) -> np.ndarray:
 
 
 def command(args: Namespace) -> int:
-    """Measure a suspension over travel and rack: camber, toe, roll centre, motion ratios and more."""
     name = args.suspension
     known = name in shipped() or (not Path(name).exists() and not Path(name).suffix)
     linkage = load(shipped(name) if known and not Path(name).exists() else name)

@@ -1,7 +1,7 @@
 """The parser of all commands, and the one place where errors become exit codes.
 
-A command is a module with `options(parser)`, which adds its options, and `command(args)`, which does the work, returns an exit
-code and whose docstring's first line is the help. To add one: write the module, add a line to COMMANDS.
+A command is a module with `options(parser)`, which adds its options, and `command(args)`, which does the work and returns
+an exit code. To add one: write the module, add a line to COMMANDS. Only the module of the command that is given is imported.
 """
 
 from __future__ import annotations
@@ -10,48 +10,34 @@ import sys
 import warnings
 from argparse import ArgumentParser
 from collections.abc import Sequence
-from types import ModuleType
+from importlib import import_module
 from typing import Any
 
 import bellcrank as bc
-from bellcrank.cli import (
-    analyse,
-    check,
-    compare,
-    count,
-    describe,
-    kane,
-    kinematics,
-    plot,
-    report,
-    run,
-    study,
-    translate,
-    write,
-)
 from bellcrank.cli.codes import INTERRUPTED, USAGE, USER_ERROR
 
-COMMANDS: dict[str, ModuleType] = {
-    "run": run,
-    "describe": describe,
-    "count": count,
-    "write": write,
-    "check": check,
-    "compare": compare,
-    "study": study,
-    "translate": translate,
-    "kane": kane,
-    "analyse": analyse,
-    "plot": plot,
-    "report": report,
-    "kinematics": kinematics,
+COMMANDS = {
+    "run": "Run a simulation and tell how it went.",
+    "describe": "List parameters, inputs, states and outputs with values, units and labels.",
+    "count": "Derive the equations of motion and count the operations of one evaluation.",
+    "write": "Derive the equations of motion and write a stand-alone program: source, Makefile and default input.",
+    "check": "Check the equations of motion against an independent numerical evaluation of the model.",
+    "compare": "Compare methods that keep constraints: drift, accuracy, cost and largest stable step.",
+    "study": "Run a model over grids and samples of its parameters, on all cores or a Dask cluster; a killed study goes on.",
+    "translate": "Write the Python model that is equivalent to an AUTOSIM deck.",
+    "kane": "Derive equations of motion by hand, in the language of AUTOLEV (1992), at the terminal.",
+    "analyse": "Find equilibria, modes, frequency responses and sensitivities of a model.",
+    "plot": "Draw channels of one or several runs.",
+    "report": "Write one page about a model: tree, tables, equations, operation counts, check and plots of a run.",
+    "kinematics": "Measure a suspension over travel and rack: camber, toe, roll centre, motion ratios and more.",
 }
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command line; returns the exit code."""
-    parser = make_parser()
-    args = parser.parse_args(arguments)
+    words = sys.argv[1:] if arguments is None else list(arguments)
+    parser = make_parser(words[0] if words else None)
+    args = parser.parse_args(words)
     if args.command is None:
         parser.print_help(sys.stderr)
         return USAGE
@@ -81,7 +67,8 @@ def _show_warning(message: Any, category: Any, filename: str, lineno: int, file:
     print(f"warning: {message}", file=sys.stderr)
 
 
-def make_parser() -> ArgumentParser:
+def make_parser(wanted: str | None) -> ArgumentParser:
+    """The parser of the command line, with the options of one command."""
     parser = ArgumentParser(
         prog="bellcrank",
         description="Describe a vehicle or mechanism; get its equations of motion as a small, fast simulation program.",
@@ -90,9 +77,10 @@ def make_parser() -> ArgumentParser:
     parser.add_argument("--version", action="version", version=f"bellcrank {bc.__version__}")
     parser.set_defaults(command=None)
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
-    for name, module in COMMANDS.items():
-        words = module.command.__doc__.splitlines()[0]
+    for name, words in COMMANDS.items():
         found = commands.add_parser(name, help=words[0].lower() + words[1:].rstrip("."), description=words)
-        module.options(found)
-        found.set_defaults(command=module.command)
+        if name == wanted:
+            module = import_module(f"bellcrank.cli.{name}")
+            module.options(found)
+            found.set_defaults(command=module.command)
     return parser

@@ -27,7 +27,6 @@ def options(parser: ArgumentParser) -> None:
 
 
 def command(args: Namespace) -> int:
-    """Draw channels of one or several runs."""
     files = [w for w in args.words if Path(w).suffix.lower() in FORMATS]
     channels = [w for w in args.words if w not in files]
     if not files:

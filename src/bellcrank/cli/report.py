@@ -30,7 +30,6 @@ def options(parser: ArgumentParser) -> None:
 
 
 def command(args: Namespace) -> int:
-    """Write one page about a model: tree, tables, equations, operation counts, check and plots of a run."""
     system: bc.System = load(args)
     path = args.out or f"{Path(args.model).stem}.html"
     make_folder(path)

@@ -66,7 +66,6 @@ def options(parser: ArgumentParser) -> None:
 
 
 def command(args: Namespace) -> int:
-    """Run a simulation and tell how it went."""
     if kane.is_script(args.model):
         return kane.run_command(args)
     equations = derive(args)

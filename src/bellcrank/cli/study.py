@@ -46,7 +46,6 @@ def options(parser: ArgumentParser) -> None:
 
 
 def command(args: Namespace) -> int:
-    """Run a model over grids and samples of its parameters, on all cores or a Dask cluster; a killed study goes on."""
     with Progress("reading the study and deriving its model"):
         study = bc.read_study(args.study)
     folder = Path(args.out or f"{Path(args.study).stem}_results")

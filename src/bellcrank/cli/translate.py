@@ -19,7 +19,6 @@ def options(parser: ArgumentParser) -> None:
 
 
 def command(args: Namespace) -> int:
-    """Write the Python model that is equivalent to an AUTOSIM deck."""
     path = Path(args.deck)
     if path.suffix.lower() != ".lsp":
         raise bc.ModelError(f"{path.name}: what is translated is an AUTOSIM deck (.lsp)")

@@ -17,7 +17,6 @@ def options(parser: ArgumentParser) -> None:
 
 
 def command(args: Namespace) -> int:
-    """Derive the equations of motion and write a stand-alone program: source, Makefile and default input."""
     equations = derive(args)
     folder = args.out or f"{Path(args.model).stem}_{args.language}"
     path = equations.write(args.language, folder)

@@ -28,9 +28,9 @@ class Derived:
     def name(self) -> str:
         return self.analysis.mechanism.name
 
-    @cached_property
+    @property
     def interface(self) -> Interface:
-        """Everything the model shows to the outside: names, units, words, defaults, columns."""
+        """Everything the model shows to the outside: names, units, words, columns, and defaults as they are at present."""
         return interface_of(self.analysis, self.quantities, self.program)
 
     @cached_property

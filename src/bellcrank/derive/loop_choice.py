@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from bellcrank.backend.c import Input
+from bellcrank.backend.model import Calls
 from bellcrank.backend.python import PythonModel
 from bellcrank.errors import BellcrankError
 from bellcrank.expr import Expr, Symbol
@@ -197,7 +198,7 @@ class _Place:
     """The constraints in numbers, and where to start."""
 
     closure: Closure
-    model: PythonModel
+    model: Calls
     p: list[float]
     w: list[float]
     q: np.ndarray
@@ -220,15 +221,15 @@ class _Place:
         try:
             names = [s.name.lower() for s in program.given_parameters]
             p = [float(quantities.unit[n].to_equation(values[n])) for n in names]
-            model = PythonModel(program, routines)
-            p += model.entry_values([*p, *(0.0 for _ in program.entry.results)])
+            model = PythonModel(program, routines).calls()
+            p += model.values("entry", 0.0, (), (), [*p, *(0.0 for _ in program.entry.results)], (), ())
             w = [_at_start(s, d.run.inputs, quantities) for s in program.inputs]
             return cls._with(model, p, w, *_start(analysis, quantities))
         except Failure:
             return None
 
     @classmethod
-    def _with(cls, model: PythonModel, p: list[float], w: list[float], q: np.ndarray, given: np.ndarray) -> _Place:
+    def _with(cls, model: Calls, p: list[float], w: list[float], q: np.ndarray, given: np.ndarray) -> _Place:
         signals = [Input(lambda t, x=x: x) for x in w]  # type: ignore[misc]
         closure = closure_of(model, p, signals)
         assert closure is not None

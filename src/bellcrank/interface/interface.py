@@ -8,7 +8,7 @@ a user typed, or writes one for a user to read, asks here.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any
@@ -60,12 +60,16 @@ class Quantity:
     generic: str = ""
     body: str = ""
     positive: bool = False  # other values are refused
-    rate: int = 0  # an input: how often it is differentiated ...
-    base: str = ""  # ... and which one it is the rate of, or its own name
+    rate: int = 0  # an input: how often it is differentiated
+    base: str = ""  # an input: the one it is the rate of, or itself; a parameter: the external routine that gives it
+    place: int = -1  # among the coordinates, speeds, parameters, inputs or outputs of the program
 
     @cached_property
     def key(self) -> str:
         return key_of(self.name)
+
+    def __str__(self) -> str:
+        return self.name
 
 
 @dataclass(frozen=True)
@@ -171,44 +175,51 @@ def interface_of(analysis: Analysis, quantities: Quantities, program: Program) -
     mechanism, q = analysis.mechanism, quantities
     d = mechanism.description
     bodies = {s.name: b.name for b in mechanism.bodies for s in (*b.coordinates, *b.speeds)}
+    sources = {n.lower(): k.routine.name for k in analysis.entered for n in k.routine.returns}
     drawn = {s.name: float(x) for s, x in mechanism.start.items()}
 
-    def scalar(name: str, kind: str, symbol: Symbol | None = None) -> Quantity:
+    def scalar(name: str, kind: str, symbol: Symbol | None = None, place: int = -1) -> Quantity:
         key = name.lower()
         record = d.parameters.get(key)
         value = None if record is None or record.value is None else float(record.value)
         positive = record is not None and record.positive
-        return Quantity(name, kind, symbol, q.unit.get(key, UNKNOWN), q.label.get(key, name), value, positive=positive)
+        words, base = (q.unit.get(key, UNKNOWN), q.label.get(key, name), value), sources.get(key, "")
+        return Quantity(name, kind, symbol, *words, positive=positive, base=base, place=place)
 
-    def state(s: Symbol, kind: str, column: int = -1) -> Quantity:
-        label, generic = q.state_label.get(s.name, s.name), q.generic.get(s.name, "")
-        start = drawn.get(s.name, 0.0)
-        return Quantity(s.name, kind, s, q.states[s.name], label, start, column, generic, bodies.get(s.name, ""))
+    def state(s: Symbol, kind: str, place: int = -1, before: int = 0) -> Quantity:
+        words = q.states[s.name], q.state_label.get(s.name, s.name), drawn.get(s.name, 0.0)
+        column = -1 if place < 0 else 1 + before + place
+        generic, body = q.generic.get(s.name, ""), bodies.get(s.name, "")
+        return Quantity(s.name, kind, s, *words, column, generic, body, place=place)
 
-    def output(o: Output, column: int) -> Quantity:
+    def output(o: Output, place: int) -> Quantity:
         unit, generic = q.output_unit[o.name], q.generic.get(o.name, "")
-        return Quantity(o.name, "output", None, unit, o.label, None, column, generic, o.body or "")
+        return Quantity(
+            o.name, "output", None, unit, o.label, None, 1 + n_s + place, generic, o.body or "", place=place
+        )
 
-    places = {s.name: i for i, s in enumerate((*program.coordinates, *program.speeds), 1)}
+    n_q = len(program.coordinates)
+    n_s = n_q + len(program.speeds)
     by_name = {o.name: o for o in analysis.outputs}
-    first = 1 + len(places) + len(program.output_names)
-    inputs = {s.name: _input(s.name, s, q, i) for i, s in enumerate(program.given_inputs, first)}
-    parameters = tuple(scalar(s.name, "parameter", s) for s in program.given_parameters)
+    first = 1 + n_s + len(program.output_names)
+    inputs = {s.name: _input(s.name, s, q, i, first) for i, s in enumerate(program.given_inputs)}
+    numbers = tuple(scalar(s.name, "parameter", s, i) for i, s in enumerate(program.parameters))
+    given = len(program.given_parameters)
     used = {s.name.lower() for s in program.parameters}
     met = analysis.parameters
     run = d.run
     return Interface(
         model=mechanism.name,
         units=d.units,
-        parameters=parameters,
-        entered=tuple(scalar(s.name, "entered", s) for s in program.parameters[len(parameters) :]),
-        coordinates=tuple(state(s, "coordinate", places[s.name]) for s in program.coordinates),
-        speeds=tuple(state(s, "speed", places[s.name]) for s in program.speeds),
+        parameters=numbers[:given],
+        entered=tuple(replace(x, kind="entered") for x in numbers[given:]),
+        coordinates=tuple(state(s, "coordinate", i) for i, s in enumerate(program.coordinates)),
+        speeds=tuple(state(s, "speed", i, n_q) for i, s in enumerate(program.speeds)),
         removed=tuple(state(r.speed, "removed") for r in analysis.removed),
         inputs=tuple(inputs.values()),
         signals=tuple(inputs.get(v.name) or _input(v.name, None, q) for v in d.variables),
         kept=tuple(scalar(s.name, "kept", s) for s in program.inputs if s.kind == "kept"),
-        outputs=tuple(output(by_name[name], i) for i, name in enumerate(program.output_names, 1 + len(places))),
+        outputs=tuple(output(by_name[name], i) for i, name in enumerate(program.output_names)),
         echo=tuple(scalar(name, "echo") for name in program.echo_names),
         run=RunDefaults(run.t_end, run.step, run.method, run.output_every, dict(run.initial), dict(run.inputs)),
         idle=tuple(scalar(name, "idle") for key, name in met.items() if key not in used),
@@ -216,13 +227,14 @@ def interface_of(analysis: Analysis, quantities: Quantities, program: Program) -
     )
 
 
-def _input(name: str, symbol: Symbol | None, q: Quantities, column: int = -1) -> Quantity:
+def _input(name: str, symbol: Symbol | None, q: Quantities, place: int = -1, first: int = 0) -> Quantity:
     """An input, or the rate of one: dxdt(z)."""
     base, times = name, 0
     while base.startswith("dxdt(") and base.endswith(")"):
         base, times = base[5:-1], times + 1
-    unit, label = q.unit[base.lower()], q.label.get(base.lower(), base)
+    unit, label = q.unit[base.lower()], q.label.get(base.lower()) or base
     if times:
         unit = Unit(unit.dimension, unit.factor, f"{unit.text}/s" if times == 1 else f"{unit.text}/s{times}")
         label = f"rate of {label}"
-    return Quantity(name, "input", symbol, unit, label, None, column, rate=times, base=base)
+    generic, column = q.generic.get(name, ""), -1 if place < 0 else first + place
+    return Quantity(name, "input", symbol, unit, label, None, column, generic, rate=times, base=base, place=place)

@@ -73,7 +73,7 @@ class KaneEquations(Equations):
         """A simulation, ready to run; Euler parameters of initial states are brought to unit size."""
         from bellcrank.kane.simulation import KaneSimulation
 
-        return KaneSimulation(self, backend, dict(external or {}))
+        return KaneSimulation(self.derived, backend, dict(external or {}))
 
     @cached_property
     def _user_system(self) -> tuple[list[list[Expr]], list[Expr]]:

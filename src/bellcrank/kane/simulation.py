@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -13,42 +13,36 @@ from bellcrank.analysis.inverse import InverseDynamics
 from bellcrank.api.simulation import Simulation
 from bellcrank.errors import ModelError
 from bellcrank.expr import Expr, Symbol, evaluate
-from bellcrank.kane.equations import KaneEquations
+from bellcrank.kane.equations import HandDerived
 from bellcrank.kane.scalars import TIME
 from bellcrank.run.result import Run
-
-if TYPE_CHECKING:
-    from bellcrank.kane.derivation import Derivation
 
 
 class KaneSimulation(Simulation):
     """A simulation of a hand-led derivation."""
 
+    derived: HandDerived
+
     def simulate(self, *args: Any, **options: Any) -> Run:
         """As `Simulation.simulate`; initial Euler parameters may be given in any size."""
         given = inspect.signature(super().simulate).bind(*args, **options).arguments
-        given["initial"] = self.unit_size({**self.description.run.initial, **(given.get("initial") or {})})
+        given["initial"] = self.unit_size({**self.interface.run.initial, **(given.get("initial") or {})})
         return super().simulate(**given)
 
     def unit_size(self, given: Mapping[Any, float]) -> dict[Any, float]:
         """Initial values with Euler parameters of size 1."""
         values = {(k.name if isinstance(k, Symbol) else str(k)).lower(): (k, v) for k, v in given.items()}
         result = dict(given)
-        for four in self._derivation.euler.values():
+        for four in self.derived.derivation.euler.values():
             keys = [values.get(e.name.lower(), (e, 0.0)) for e in four]
             size = math.sqrt(sum(float(v) ** 2 for _, v in keys))
             if any(e.name.lower() in values for e in four):
                 if not size > 0:
                     raise ModelError(
-                        f"the Euler parameters {', '.join(e.name for e in four)} are all zero", self.equations.name
+                        f"the Euler parameters {', '.join(e.name for e in four)} are all zero", self.interface.model
                     )
                 result.update({k: float(v) / size for k, v in keys})
         return result
-
-    @property
-    def _derivation(self) -> Derivation:
-        assert isinstance(self.equations, KaneEquations)
-        return self.equations.derivation
 
     def inverse(
         self,
@@ -61,20 +55,19 @@ class KaneSimulation(Simulation):
         inputs: Mapping[str, Any] | None = None,
     ) -> InverseDynamics:
         """Generalized forces M u' - f that a motion needs besides the loads given; one state, or one row per time."""
-        name = self.equations.name
+        name = self.interface.model
         if forces is not None:
             raise ModelError("the loads of a hand-led derivation have no names: leave forces= out", name)
-        assert isinstance(self.equations, KaneEquations)
-        system, program = self.equations.system, self.program
+        system, program = self.derived.system, self.derived.program
         single = np.ndim(q) == 1
         times = np.atleast_1d(np.asarray(t, dtype=float))
         rows = [np.atleast_2d(np.asarray(x, dtype=float)) for x in (q, u, udot)]
         wanted = (len(program.coordinates), len(program.speeds), len(program.speeds))
         if any(x.shape != (len(times), n) for x, n in zip(rows, wanted, strict=True)):
             raise ModelError(f"q, u, udot must have {', '.join(map(str, wanted))} values for each time", name)
-        fixed: dict[Expr, float] = dict.fromkeys(self._derivation.scalars.constants, 0.0)  # some do not act
+        fixed: dict[Expr, float] = dict.fromkeys(self.derived.derivation.scalars.constants, 0.0)  # some do not act
         fixed.update(zip(program.parameters, self.parameter_values(parameters), strict=True))
-        signals = list(zip(program.inputs, self._inputs(inputs), strict=True))
+        signals = list(zip(program.inputs, self.loaded.inputs(inputs), strict=True))
         n = len(system.speeds)
         roots = [*(x for row in system.M for x in row), *system.f]
         found = []

@@ -1,4 +1,4 @@
-"""What all vehicles share: a wheel with its contact, springs by name, and the sentences about wrong values."""
+"""What all vehicles share: the partial vehicle, a wheel with its contact, springs by name, sentences about wrong values."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from bellcrank.api.system import System
-from bellcrank.describe.contacts import Contact
+from bellcrank.describe.contacts import Contact, Tyre
 from bellcrank.describe.handles import BodyHandle
+from bellcrank.errors import ModelError
+from bellcrank.library.terrain import Terrain, flat
 
 
 @dataclass(frozen=True)
@@ -54,3 +56,46 @@ def set_springs(
     s.set_defaults(m_rim=rim, k_tyre=k[0], k_strut=k[1], c_tyre=c[0], c_strut=c[1], l_tyre=length[0], l_strut=length[1])
     s.set_defaults(c_roll=roll)
     s.set_units(c_roll="F*T/L", k_tyre="F/L", k_strut="F/L", c_tyre="F*T/L", c_strut="F*T/L")
+
+
+def partial_vehicle(
+    s: System,
+    name: str,
+    *,
+    at: Any = 0,
+    contact: Any = 0,
+    rim: Any,
+    chassis: Any,
+    k: Sequence[Any],
+    c: Sequence[Any] = (0, 0),
+    length: Sequence[Any],
+    terrain: Terrain | None = None,
+    rolling_resistance: Any = 0,
+    drive: Any = 0,
+    translate: Any = (1, 3),
+) -> PartialVehicle:
+    """Adds two point masses over a contact point at x = `at`, or at a point (x, y, z).
+
+    `rim`, `chassis`: masses; `k`, `c`, `length`: stiffness, damping and relaxed length of tyre and suspension, in this order.
+    The contact point has no mass, so `contact` must be 0. `translate`: axes along which both masses move.
+    """
+    place = tuple(at) if isinstance(at, tuple | list) else (at, 0, 0)
+    problems = problems_of(contact, {"rim": rim, "chassis": chassis}, {"k": k, "c": c, "length": length})
+    if len(place) != 3:
+        problems.append(f"at={at!r} must be x or (x, y, z)")
+    if problems:
+        raise ModelError(f"partial vehicle '{name}': " + "; ".join(problems), s.name)
+    x, y, z = place
+    low = _sum(z, length[0])
+    wheel = s.add_point_mass(f"{name}.rim", mass=rim, translate=translate, joint_at=(x, y, low))
+    body = s.add_point_mass(f"{name}.chassis", mass=chassis, translate=translate, joint_at=(x, y, _sum(low, length[1])))
+    s.add_strut(f"{name}.strut", magnitude=strut(k[1], c[1], length[1]), between=(body.origin, wheel.origin))
+    contact_point = touch(
+        s, f"{name}.tyre", at=wheel, rim=length[0], terrain=terrain or flat(), tyre=Tyre(k[0], c[0]),
+        rolling_resistance=rolling_resistance, drive=drive,
+    )  # fmt: skip
+    return PartialVehicle(name, wheel, body, contact_point)
+
+
+def _sum(*parts: Any) -> Any:
+    return " + ".join(f"({p})" for p in parts)

@@ -12,8 +12,8 @@ from typing import Any
 
 from bellcrank.api.system import System
 from bellcrank.errors import ModelError
+from bellcrank.library.parts import partial_vehicle
 from bellcrank.library.terrain import Terrain, flat
-from bellcrank.library.vehicles import partial_vehicle
 from bellcrank.model.formula import Formula, cross, dot, magnitude, pos, to_syntax
 
 CORNERS = {

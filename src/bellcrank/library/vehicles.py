@@ -17,7 +17,8 @@ from bellcrank.describe.slip import Slip
 from bellcrank.errors import ModelError
 from bellcrank.library.chassis import CAR, TRUCK, Design, rigid_vehicle
 from bellcrank.library.driven import add_wheel, driven_problems, named_slip, set_driven, slips_of
-from bellcrank.library.parts import PartialVehicle, problems_of, set_springs, strut, touch
+from bellcrank.library.parts import PartialVehicle, partial_vehicle, problems_of, set_springs, strut, touch
+from bellcrank.library.point_mass import point_mass_car
 from bellcrank.library.terrain import Terrain, flat
 from bellcrank.model.formula import Formula, call, dot, magnitude, pos, to_syntax
 
@@ -33,51 +34,6 @@ __all__ = [
     "truck",
 ]
 
-
-def partial_vehicle(
-    s: System,
-    name: str,
-    *,
-    at: Any = 0,
-    contact: Any = 0,
-    rim: Any,
-    chassis: Any,
-    k: Sequence[Any],
-    c: Sequence[Any] = (0, 0),
-    length: Sequence[Any],
-    terrain: Terrain | None = None,
-    rolling_resistance: Any = 0,
-    drive: Any = 0,
-    translate: Any = (1, 3),
-) -> PartialVehicle:
-    """Adds two point masses over a contact point at x = `at`, or at a point (x, y, z).
-
-    `rim`, `chassis`: masses; `k`, `c`, `length`: stiffness, damping and relaxed length of tyre and suspension, in this order.
-    The contact point has no mass, so `contact` must be 0. `translate`: axes along which both masses move.
-    """
-    place = tuple(at) if isinstance(at, tuple | list) else (at, 0, 0)
-    problems = problems_of(contact, {"rim": rim, "chassis": chassis}, {"k": k, "c": c, "length": length})
-    if len(place) != 3:
-        problems.append(f"at={at!r} must be x or (x, y, z)")
-    if problems:
-        raise ModelError(f"partial vehicle '{name}': " + "; ".join(problems), s.name)
-    x, y, z = place
-    low = _sum(z, length[0])
-    wheel = s.add_point_mass(f"{name}.rim", mass=rim, translate=translate, joint_at=(x, y, low))
-    body = s.add_point_mass(f"{name}.chassis", mass=chassis, translate=translate, joint_at=(x, y, _sum(low, length[1])))
-    s.add_strut(f"{name}.strut", magnitude=strut(k[1], c[1], length[1]), between=(body.origin, wheel.origin))
-    contact_point = touch(
-        s, f"{name}.tyre", at=wheel, rim=length[0], terrain=terrain or flat(), tyre=Tyre(k[0], c[0]),
-        rolling_resistance=rolling_resistance, drive=drive,
-    )  # fmt: skip
-    return PartialVehicle(name, wheel, body, contact_point)
-
-
-def _sum(*parts: Any) -> Any:
-    return " + ".join(f"({p})" for p in parts)
-
-
-# ---- motorcycle
 
 SIDES = ("rear", "front")
 
@@ -223,10 +179,3 @@ def truck(*, axles: Sequence[float] = TRUCK.axles, **changes: Any) -> System:
 def car(*, front: float = CAR.axles[0], rear: float = -CAR.axles[1], **changes: Any) -> System:
     """A four-wheeled car with a rigid chassis: a truck of two axles, `front` before and `rear` behind the mass centre."""
     return rigid_vehicle("car", CAR, {"axles": (front, -rear), **changes})
-
-
-def point_mass_car(**options: Any) -> System:
-    """A four-wheeled car of point masses joined by constraints: `bellcrank.library.point_mass.point_mass_car`."""
-    from bellcrank.library import point_mass  # which is built on this module
-
-    return point_mass.point_mass_car(**options)

@@ -23,20 +23,11 @@ KEYS = (
     "kind", "name", "units", "axes", "side", "points", "attach", "struts", "rack", "lengths", "vehicle", "note",
     "bodies", "joints", "rods",
 )  # fmt: skip
-VEHICLE = {
-    "wheelbase": "m",
-    "cg_height": "m",
-    "brake_front": "",
-    "drive_front": "",
-    "tyre_radius": "m",
-    "axle": "",
-    "inboard_brake": "",
-    "inboard_drive": "",
-    "toe": "deg",
-    "camber": "deg",
-    "travel_low": "m",
-    "travel_high": "m",
-}
+VEHICLE = (
+    "wheelbase", "cg_height", "brake_front", "drive_front", "tyre_radius", "axle", "inboard_brake", "inboard_drive",
+    "toe", "camber", "travel_low", "travel_high",
+)  # fmt: skip
+LENGTHS = ("wheelbase", "cg_height", "tyre_radius", "travel_low", "travel_high")
 
 
 def read_sheet(source: Any, kind: str | None = None, **given: Any) -> Sheet:
@@ -250,7 +241,7 @@ class _Reader:
             elif key.startswith("inboard"):
                 result[key] = bool(value)
             else:
-                read = self._length if VEHICLE[key] == "m" else self._number
+                read = self._length if key in LENGTHS else self._number
                 result[key] = read(f"vehicle {key}", value)
         return result
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from bellcrank.expr import Expr, Symbol, cos, expression, sin
+from bellcrank.linkage.link_motion import link_motion
 from bellcrank.linkage.linkage import Linkage
-from bellcrank.linkage.motion import link_motion
 from bellcrank.linkage.moving import Scalar
 from bellcrank.linkage.plan import Frames, Trig
 from bellcrank.linkage.pose import polarised

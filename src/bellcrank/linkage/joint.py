@@ -17,8 +17,8 @@ from bellcrank.errors import ModelError
 from bellcrank.expr import ONE, Expr, Func, expression, substitute
 from bellcrank.expr.walk import postorder
 from bellcrank.linkage.implicit import SymbolicTrig, python_function, reach
+from bellcrank.linkage.link_motion import link_motion
 from bellcrank.linkage.linkage import Linkage
-from bellcrank.linkage.motion import link_motion
 from bellcrank.linkage.moving import add3, cross3, scale3
 from bellcrank.linkage.plan import Frames
 from bellcrank.linkage.table import Table
@@ -151,14 +151,7 @@ class ExactGuide:
         second = [self._second(k, rates, args) for k in range(plan.unknowns)]
         none = [0] * plan.unknowns
         m = link_motion(frames, part, self.linkage.origins[part], [*[none] * self.count, second])
-        return JointMotion(
-            _matrix(m.R),
-            _vector(m.position, metre),
-            tuple(_vector(m.d[j], metre * s) for j, s in enumerate(scales)),
-            tuple(_vector(m.delta[j], s) for j, s in enumerate(scales)),
-            _vector(m.dd[-1], metre),
-            _vector(m.ddelta[-1], ONE),
-        )
+        return _guided(m.R, m.position, m.d, m.delta, m.dd[-1], m.ddelta[-1], metre, scales)
 
     def _second(self, k: int, rates: Sequence[Expr], args: Sequence[Expr]) -> Expr:
         total = self._yy(0, k, args) * rates[0] * rates[0]
@@ -286,14 +279,7 @@ class TableGuide:
         pairs = 3 if self.two else 1
         a = add3(*(scale3(x, self._vec(part, first + 3 * k, given)) for k, x in products))
         alpha = add3(*(scale3(x, self._vec(part, first + 3 * (pairs + k), given)) for k, x in products))
-        return JointMotion(
-            _matrix(R),
-            _vector(self._vec(part, 0, given), metre),
-            tuple(_vector(d[j], metre * s) for j, s in enumerate(scales)),
-            tuple(_vector(delta[j], s) for j, s in enumerate(scales)),
-            _vector(a, metre),
-            _vector(alpha, ONE),
-        )
+        return _guided(R, self._vec(part, 0, given), d, delta, a, alpha, metre, scales)
 
     def nominal(self, e: Expr) -> Expr:
         return _at_zero(e, self._zero)
@@ -320,6 +306,18 @@ def _metric(
     scales = [ONE / metre if kind == "length" else ONE for kind in guide.kinds()]
     args = [q * s for q, s in zip(coordinates, scales, strict=True)]
     return args, [u * s for u, s in zip(speeds, scales, strict=True)], scales
+
+
+def _guided(R: Any, p: Any, d: Any, delta: Any, a: Any, alpha: Any, metre: Expr, scales: Sequence[Expr]) -> JointMotion:
+    """The motion in the units of the equations, from one in m."""
+    return JointMotion(
+        _matrix(R),
+        _vector(p, metre),
+        tuple(_vector(d[j], metre * s) for j, s in enumerate(scales)),
+        tuple(_vector(delta[j], s) for j, s in enumerate(scales)),
+        _vector(a, metre),
+        _vector(alpha, ONE),
+    )
 
 
 def _vector(v: Any, factor: Expr) -> Vec3:

@@ -13,7 +13,7 @@ import numpy as np
 from bellcrank.errors import ModelError, ModelWarning
 from bellcrank.linkage.assembly import Mobility, assemble, count_freedoms
 from bellcrank.linkage.chain import Chain, check_chain
-from bellcrank.linkage.motion import LinkMotion, link_motion, links_of, origins
+from bellcrank.linkage.link_motion import LinkMotion, link_motion, links_of, origins
 from bellcrank.linkage.moving import Vec
 from bellcrank.linkage.path import Way, follow
 from bellcrank.linkage.plan import Frames, make_plan

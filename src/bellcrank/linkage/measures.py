@@ -26,6 +26,7 @@ from typing import Any
 import numpy as np
 
 from bellcrank.errors import ModelError, did_you_mean
+from bellcrank.files.picture import finished, new_figure
 from bellcrank.linkage.wheel import Wheel, see_wheel
 
 Array = np.ndarray[Any, Any]
@@ -208,16 +209,13 @@ def _anti(m: Measures, w: Wheel) -> None:
     scale = 100.0 * v["wheelbase"] / v["cg_height"]
     locked, rolling = _slopes(w)
     front = v["axle"] == "front"
-    if "brake_front" in v:
-        share = v["brake_front"] if front else 1.0 - v["brake_front"]
-        slope = rolling if v.get("inboard_brake") else locked
-        name = "anti_dive" if front else "anti_lift_braking"
-        m.add(name, scale * share * (slope if front else -slope), "%", f"{name.replace('_', ' ')}, {v['axle']} axle")
-    if "drive_front" in v:
-        share = v["drive_front"] if front else 1.0 - v["drive_front"]
-        slope = rolling if v.get("inboard_drive") else locked
-        name = "anti_lift_driving" if front else "anti_squat"
-        m.add(name, scale * share * (slope if front else -slope), "%", f"{name.replace('_', ' ')}, {v['axle']} axle")
+    for how, names in (("brake", ("anti_dive", "anti_lift_braking")), ("drive", ("anti_lift_driving", "anti_squat"))):
+        if f"{how}_front" in v:
+            share = v[f"{how}_front"] if front else 1.0 - v[f"{how}_front"]
+            slope = rolling if v.get(f"inboard_{how}") else locked
+            name = names[0] if front else names[1]
+            label = f"{name.replace('_', ' ')}, {v['axle']} axle"
+            m.add(name, scale * share * (slope if front else -slope), "%", label)
 
 
 def _slopes(w: Wheel) -> tuple[Array, Array]:
@@ -250,9 +248,6 @@ def _struts(m: Measures, w: Wheel) -> None:
 
 def draw(measures: Sequence[Measures], path: str | Path | None = None, against: str = "travel") -> Any:
     """A matplotlib figure: the main measures over travel or rack, one line for each set."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
     wanted = (
         "camber", "toe", "caster", "kingpin_inclination", "scrub_radius", "mechanical_trail", "half_track_change",
         "wheelbase_change", "roll_centre_height", "anti_dive", "anti_squat", "anti_lift_braking",
@@ -263,8 +258,7 @@ def draw(measures: Sequence[Measures], path: str | Path | None = None, against: 
     ]
     shown = [c for c in shown if np.isfinite(first[c]).all()]
     rows = -(-len(shown) // 3)
-    figure = Figure(figsize=(11, 2.3 * rows + 0.6), layout="constrained")
-    FigureCanvasAgg(figure)
+    figure = new_figure(11, 2.3 * rows + 0.6)
     axes = figure.subplots(rows, 3, squeeze=False).ravel()
     for axis, name in zip(axes, shown, strict=False):
         factor, unit = (1000.0, "mm") if first.units[name] == "m" else (1.0, first.units[name])
@@ -283,6 +277,4 @@ def draw(measures: Sequence[Measures], path: str | Path | None = None, against: 
     if len(measures) > 1:
         axes[0].legend(fontsize=8)
     figure.suptitle(f"{first.name}: kinematics", fontsize=11)
-    if path is not None:
-        figure.savefig(path, dpi=130)
-    return figure
+    return finished(figure, path)

@@ -223,72 +223,36 @@ def _pushrod(sheet: Sheet, at: _Places) -> tuple[list[Joint], list[Rod]]:
     return joints, [*rods, Rod("pushrod", "pushrod_crank", "pushrod_outer")]
 
 
-_WISHBONES = {
-    "lower_front": BASE,
-    "lower_rear": BASE,
-    "lower_ball": "carrier",
-    "upper_front": BASE,
-    "upper_rear": BASE,
-    "upper_ball": "carrier",
-    "tie_base": BASE,
-    "tie_carrier": "carrier",
-    "wheel_centre": "carrier",
-}
-_SWING = {"pivot_inner": BASE, "pivot_outer": BASE, "wheel_centre": "carrier"}
+def _on(**names: str) -> dict[str, str]:
+    """Hard points with the body of each, from the names on every body."""
+    return {name: body for body, listed in names.items() for name in listed.split()}
+
+
+_WISHBONES = _on(
+    base="lower_front lower_rear upper_front upper_rear tie_base",
+    carrier="lower_ball upper_ball tie_carrier wheel_centre",
+)
+_STRUT = _on(
+    base="lower_front lower_rear tie_base", carrier="lower_ball strut_lower tie_carrier wheel_centre", strut="strut_top"
+)
+_SWING = _on(base="pivot_inner pivot_outer", carrier="wheel_centre")
+_FOUR_RODS = _on(
+    base="lower_left_base lower_right_base upper_left_base upper_right_base",
+    axle="lower_left_axle lower_right_axle upper_left_axle upper_right_axle wheel_left wheel_right wheel_centre",
+)
+_CRANK = _on(
+    base="crank_pivot crank_axis spring_base", bell_crank="pushrod_crank spring_crank", carrier="pushrod_outer"
+)
 
 KINDS: dict[str, Kind] = {
-    "five_link": Kind(
-        {
-            **{f"P{i}": BASE for i in range(1, 6)},
-            **{f"X{i}": "carrier" for i in range(1, 6)},
-            "wheel_centre": "carrier",
-        },
-        _five_rods,
-        ("carrier",),
-    ),
+    "five_link": Kind(_on(base="P1 P2 P3 P4 P5", carrier="X1 X2 X3 X4 X5 wheel_centre"), _five_rods, ("carrier",)),
     "double_wishbone": Kind(_WISHBONES, _wishbones, ("lower_arm", "upper_arm", "carrier"), tie=("tie_base",)),
-    "macpherson": Kind(
-        {
-            "lower_front": BASE,
-            "lower_rear": BASE,
-            "lower_ball": "carrier",
-            "strut_lower": "carrier",
-            "strut_top": "strut",
-            "tie_base": BASE,
-            "tie_carrier": "carrier",
-            "wheel_centre": "carrier",
-        },
-        _macpherson,
-        ("lower_arm", "strut", "carrier"),
-        tie=("tie_base",),
-    ),
+    "macpherson": Kind(_STRUT, _macpherson, ("lower_arm", "strut", "carrier"), tie=("tie_base",)),
     "trailing_arm": Kind(_SWING, _swing, ("carrier",)),
     "semi_trailing": Kind(_SWING, _swing, ("carrier",)),
-    "solid_axle_four_link": Kind(
-        {
-            **{f"{level}_{side}_base": BASE for level in ("lower", "upper") for side in ("left", "right")},
-            **{f"{level}_{side}_axle": "axle" for level in ("lower", "upper") for side in ("left", "right")},
-            "wheel_left": "axle",
-            "wheel_right": "axle",
-            "wheel_centre": "axle",
-        },
-        _axle,
-        ("axle",),
-        carrier="axle",
-    ),
+    "solid_axle_four_link": Kind(_FOUR_RODS, _axle, ("axle",), carrier="axle"),
     "formula_pushrod": Kind(
-        {
-            **_WISHBONES,
-            "crank_pivot": BASE,
-            "crank_axis": BASE,
-            "pushrod_crank": "bell_crank",
-            "pushrod_outer": "carrier",
-            "spring_base": BASE,
-            "spring_crank": "bell_crank",
-        },
-        _pushrod,
-        ("lower_arm", "upper_arm", "carrier", "bell_crank"),
-        tie=("tie_base",),
+        {**_WISHBONES, **_CRANK}, _pushrod, ("lower_arm", "upper_arm", "carrier", "bell_crank"), tie=("tie_base",)
     ),
 }
 OPTIONAL = {

@@ -24,6 +24,8 @@ Array = np.ndarray[Any, Any]
 FORMAT = "bellcrank linkage table 1"
 MOST = 20001  # nodes
 ORDER = {"quintic": 6, "cubic": 4, "three-rotations": 3}
+_STATED = ("name", "kind", "bodies", "carrier", "wheel_centre", "axes", "side", "note")
+_LISTED = {"joints": Joint, "rods": Rod, "inputs": Input, "struts": Strut}
 _FIRST = ("position", "rotation", "d", "delta", "dd", "ddelta")
 _SECOND = ("d_rack", "delta_rack", "dd_rack", "ddelta_rack", "dd_mixed", "ddelta_mixed")
 
@@ -361,9 +363,9 @@ def _fields(nodes: Nodes) -> dict[str, Array]:
 
 
 def _plain(chain: Chain) -> dict[str, Any]:
-    data = {f: getattr(chain, f) for f in ("name", "kind", "bodies", "carrier", "wheel_centre", "axes", "side", "note")}
+    data = {f: getattr(chain, f) for f in _STATED}
     data |= {"points": {n: asdict(p) for n, p in chain.points.items()}, "vehicle": dict(chain.vehicle)}
-    return data | {f: [asdict(x) for x in getattr(chain, f)] for f in ("joints", "rods", "inputs", "struts")}
+    return data | {f: [asdict(x) for x in getattr(chain, f)] for f in _LISTED}
 
 
 def _chain(data: dict[str, Any]) -> Chain:
@@ -372,22 +374,9 @@ def _chain(data: dict[str, Any]) -> Chain:
     def tuples(x: Any) -> Any:
         return tuple(tuples(y) for y in x) if isinstance(x, list) else x
 
-    def made(kind: Any, rows: list[dict[str, Any]]) -> tuple[Any, ...]:
-        return tuple(kind(**{k: tuples(v) for k, v in row.items()}) for row in rows)
+    def made(kind: Any, row: dict[str, Any]) -> Any:
+        return kind(**{k: tuples(v) for k, v in row.items()})
 
-    return Chain(
-        name=data["name"],
-        kind=data["kind"],
-        bodies=tuple(data["bodies"]),
-        points={n: HardPoint(p["body"], tuples(p["at"])) for n, p in data["points"].items()},
-        joints=made(Joint, data["joints"]),
-        rods=made(Rod, data["rods"]),
-        carrier=data["carrier"],
-        wheel_centre=data["wheel_centre"],
-        inputs=made(Input, data["inputs"]),
-        axes=data["axes"],
-        side=data["side"],
-        struts=made(Strut, data["struts"]),
-        vehicle=data["vehicle"],
-        note=data["note"],
-    )
+    lists: dict[str, Any] = {f: tuple(made(kind, row) for row in data[f]) for f, kind in _LISTED.items()}
+    points = {n: made(HardPoint, p) for n, p in data["points"].items()}
+    return Chain(points=points, vehicle=data["vehicle"], **{f: tuples(data[f]) for f in _STATED}, **lists)

@@ -70,7 +70,7 @@ def _states(checker: Checker, draft: Draft) -> None:
     if record.joint is not None:
         own = record.joint.own
         if slides or axes or four or record.reference_axis is not None:
-            carried = f"it is carried by {record.joint.called}"
+            carried = f"it is carried by a {record.joint.kind}"
             checker.problem(where, f"{carried}, so it can have no translate, rotate or axes of its own.")
             slides, axes, four = [], [], False
     k = len(slides) + own

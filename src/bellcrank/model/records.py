@@ -8,7 +8,7 @@ from typing import Any
 
 from bellcrank.errors import ModelError
 from bellcrank.expr import Expr
-from bellcrank.model.joints.joint import JointRecord
+from bellcrank.model.joints.joint import JointRecord as JointRecord
 
 
 @dataclass

@@ -67,6 +67,10 @@ class AdaptiveRun:
         return np.array(rows)
 
     @property
+    def kept(self) -> np.ndarray:
+        return self.evaluation.kept
+
+    @property
     def passages(self) -> list[Passage]:
         return self.evaluation.keeper.passages if self.evaluation.keeper else []
 

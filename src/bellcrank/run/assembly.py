@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from bellcrank.backend.c import Input
-from bellcrank.errors import ModelError, ModelWarning, did_you_mean
+from bellcrank.errors import ModelError, did_you_mean, warn
 from bellcrank.expr import Expr, Symbol, evaluate
+from bellcrank.interface.interface import Interface, key_of
 from bellcrank.numeric.projection import CannotClose, Closure
-from bellcrank.run.values import finite, input_signals, parameter_values, state_lists
-
-if TYPE_CHECKING:
-    from bellcrank.api.equations import Equations
+from bellcrank.run.loaded import Loaded
+from bellcrank.run.values import finite, state_lists
 
 STARTS = 24  # from which a loop is tried to be closed, if the guess fails
+STATES = ("coordinate", "speed", "removed")
 
 
 def start_state(
-    equations: Equations,
+    loaded: Loaded,
     given: Any,
     closure: Closure | None,
     p: list[float],
@@ -29,41 +28,40 @@ def start_state(
 ) -> tuple[np.ndarray, np.ndarray]:
     """The state a run starts from: values by name beside those of set_run, or a whole state (q, u) in equation units."""
     if isinstance(given, tuple | list) and len(given) == 2:
-        q, u = (np.array(x) for x in state_lists(equations, *given))
-        return (q, u) if closure is None else _closed(equations, None, q, u, closure)
-    default = equations.analysis.mechanism.description.run.initial
+        q, u = (np.array(x) for x in state_lists(loaded.interface, *given))
+        return (q, u) if closure is None else _closed(loaded, None, q, u, closure)
     if given is not None and not isinstance(given, Mapping):
         what = "a dictionary {state: value}, or a state (q, u) as complete() returns it"
-        raise ModelError(f"initial={given!r} must be {what}", equations.name)
-    return complete_state(equations, {**default, **(given or {})}, closure, p, signals)
+        raise ModelError(f"initial={given!r} must be {what}", loaded.name)
+    return complete_state(loaded, {**loaded.interface.run.initial, **(given or {})}, closure, p, signals)
 
 
 def complete_state(
-    equations: Equations,
+    loaded: Loaded,
     given: Mapping[Any, float],
     closure: Closure | None = None,
     p: list[float] | None = None,
     signals: list[Input] | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """A full state (q, u) in equation units on all constraints; parameters and inputs are the defaults unless given."""
-    q, u = initial_state(equations, given, p, signals)
+    q, u = initial_state(loaded, given, p, signals)
     if closure is None:
         return q, u
-    return _closed(equations, {state_key(equations, key) for key in given}, q, u, closure)
+    return _closed(loaded, {state_key(loaded.interface, key) for key in given}, q, u, closure)
 
 
 def _closed(
-    equations: Equations, given: set[str] | None, q: np.ndarray, u: np.ndarray, closure: Closure
+    loaded: Loaded, given: set[str] | None, q: np.ndarray, u: np.ndarray, closure: Closure
 ) -> tuple[np.ndarray, np.ndarray]:
     """The state with its loops closed; `given` names the values that are kept if that can be (None: all)."""
-    program = equations.program
-    names = {_plain(s.name) for s in (*program.coordinates, *program.speeds)} if given is None else given
+    interface = loaded.interface
+    names = {x.key for x in interface.states} if given is None else given
     free_q, free_u = (
-        np.array([_plain(s.name) not in names for s in listed]) for listed in (program.coordinates, program.speeds)
+        np.array([x.key not in names for x in listed]) for listed in (interface.coordinates, interface.speeds)
     )
     # what is given is kept; if that cannot be, dependent coordinates are guesses only; then everything may move
-    independent = {_plain(u.name) for u in equations.independent_speeds}
-    guessed = np.array(["u" + _plain(s.name)[1:] not in independent for s in program.coordinates])
+    independent = {key_of(u) for u in loaded.analysis.independent_speeds}
+    guessed = np.array(["u" + x.key[1:] not in independent for x in interface.coordinates])
     everything = np.ones_like(free_q), np.ones_like(free_u)
     failed = None
     for attempt, (may_q, may_u) in enumerate(((free_q, free_u), (free_q | guessed, free_u), everything)):
@@ -71,30 +69,30 @@ def _closed(
             found = closure.assemble(0.0, q, u, may_q, may_u)
         except CannotClose as error:
             failed = failed or error
-            other = _from_elsewhere(equations, q, u, may_q, may_u, closure) if attempt == 0 else None
+            other = _from_elsewhere(loaded, q, u, may_q, may_u, closure) if attempt == 0 else None
             if other is None:
                 continue
             found = other
         if attempt > 0:
-            _warn_of_moved(equations, names, np.concatenate([q, u]), np.concatenate(found))
+            _warn_of_moved(interface, names, np.concatenate([q, u]), np.concatenate(found))
         return found
     assert failed is not None
     raise ModelError(
         f"the loop {failed.row} cannot be closed: a residual of {failed.residual:.3g} remains. "
         "Check lengths, or give initial values nearer to an assembly.",
-        equations.name,
+        loaded.name,
     )
 
 
 def _from_elsewhere(
-    equations: Equations, q: np.ndarray, u: np.ndarray, may_q: np.ndarray, may_u: np.ndarray, closure: Closure
+    loaded: Loaded, q: np.ndarray, u: np.ndarray, may_q: np.ndarray, may_u: np.ndarray, closure: Closure
 ) -> tuple[np.ndarray, np.ndarray] | None:
     """The assembly nearest to the guess among those found from other starts of what is not given; None if there is none."""
     if not may_q.any():
         return None
-    slides = {s for b in equations.analysis.mechanism.bodies for s in b.joint.slide_coordinates}
+    slides = {s for b in loaded.analysis.mechanism.bodies for s in b.joint.slide_coordinates}
     gap = float(np.abs(closure.evaluate(0.0, q, u)[0]).max(initial=0.0))
-    reach = np.array([gap if s in slides else np.pi for s in equations.program.coordinates])
+    reach = np.array([gap if s in slides else np.pi for s in loaded.program.coordinates])
     rng = np.random.default_rng(0)
     found: list[tuple[float, tuple[np.ndarray, np.ndarray]]] = []
     for i in range(STARTS):
@@ -108,68 +106,53 @@ def _from_elsewhere(
     return min(found, key=lambda pair: pair[0])[1] if found else None
 
 
-def _plain(name: str) -> str:
-    return name.lower().replace(" ", "")
-
-
-def _warn_of_moved(equations: Equations, names: set[str], before: np.ndarray, after: np.ndarray) -> None:
+def _warn_of_moved(interface: Interface, names: set[str], before: np.ndarray, after: np.ndarray) -> None:
     """Tells which given initial values contradict the constraints, and what is used instead."""
-    program, units = equations.program, equations.quantities.states
-    moved = []
-    for s, old, new in zip((*program.coordinates, *program.speeds), before, after, strict=True):
-        if _plain(s.name) in names and abs(new - old) > 1e-9:
-            unit = units[s.name]
-            moved.append(f"{s.name} {unit.from_equation(old):.6g} -> {unit.from_equation(new):.6g}")
+    moved = [
+        f"{x.name} {x.unit.from_equation(old):.6g} -> {x.unit.from_equation(new):.6g}"
+        for x, old, new in zip(interface.states, before, after, strict=True)
+        if x.key in names and abs(new - old) > 1e-9
+    ]
     if moved:
-        warnings.warn(
-            f"the initial values contradict the constraints; changed: {', '.join(moved)}",
-            ModelWarning,
-            stacklevel=5,
-        )
+        warn(f"the initial values contradict the constraints; changed: {', '.join(moved)}")
 
 
 def initial_state(
-    equations: Equations,
+    loaded: Loaded,
     given: Mapping[Any, float],
     p: list[float] | None = None,
     signals: list[Input] | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """The values given, in equation units; zero where none is. Independent speeds follow removed ones that are given."""
-    program, units = equations.program, equations.quantities.states
-    q = {_plain(s.name): i for i, s in enumerate(program.coordinates)}
-    u = {_plain(s.name): i for i, s in enumerate(program.speeds)}
-    values_q, values_u = np.zeros(len(q)), np.zeros(len(u))
-    for s, x in equations.analysis.mechanism.start.items():
-        values_q[q[_plain(s.name)]] = x
-    removed = {_plain(r.speed.name): r.speed for r in equations.analysis.removed}
+    interface = loaded.interface
+    q, u = (np.array([x.default or 0.0 for x in listed]) for listed in (interface.coordinates, interface.speeds))
     wanted: dict[Symbol, float] = {}
     for key, value in given.items():
-        name = state_key(equations, key)
         number = finite(value, f"initial value of {key}")
-        if name in q:
-            values_q[q[name]] = units[program.coordinates[q[name]].name].to_equation(number)
-        elif name in u:
-            values_u[u[name]] = units[program.speeds[u[name]].name].to_equation(number)
-        elif name in removed:
-            unit = units[removed[name].name]
-            wanted[removed[name]] = float(unit.to_equation(number))
-        else:
-            known = [s.name for s in (*program.coordinates, *program.speeds)]
+        x = interface.get(key, STATES)
+        if x is None:
+            known = [s.name for s in interface.states]
             raise ModelError(
-                f"initial value for '{key}': no such coordinate or speed.{did_you_mean(str(key), known)} States: {', '.join(known)}.",
-                equations.name,
+                f"initial value for '{key}': no such coordinate or speed.{did_you_mean(str(key), known)}"
+                f" States: {', '.join(known)}.",
+                interface.model,
             )
+        inside = float(x.unit.to_equation(number))
+        if x.kind == "removed" and x.symbol is not None:
+            wanted[x.symbol] = inside
+        else:
+            (q if x.kind == "coordinate" else u)[x.place] = inside
     if wanted:
-        names = {state_key(equations, key) for key in given}
-        free = np.array([_plain(s.name) not in names for s in program.speeds])
-        p = parameter_values(equations) if p is None else p
-        signals = input_signals(equations, None) if signals is None else signals
-        values_u = _speeds_for(equations, wanted, values_q, values_u, free, p, [i.function(0.0) for i in signals])
-    return values_q, values_u
+        names = {state_key(interface, key) for key in given}
+        free = np.array([x.key not in names for x in interface.speeds])
+        p = loaded.parameter_values() if p is None else p
+        signals = loaded.inputs(None) if signals is None else signals
+        u = _speeds_for(loaded, wanted, q, u, free, p, [i.function(0.0) for i in signals])
+    return q, u
 
 
 def _speeds_for(
-    equations: Equations,
+    loaded: Loaded,
     wanted: dict[Symbol, float],
     q: np.ndarray,
     u: np.ndarray,
@@ -178,7 +161,7 @@ def _speeds_for(
     w: list[float],
 ) -> np.ndarray:
     """Independent speeds, as far as they are free, for which removed speeds have the wanted values."""
-    program = equations.program
+    program = loaded.program
     known: dict[Expr, float] = {Symbol("t", "time"): 0.0}
     for listed, numbers in (
         (program.coordinates, q.tolist()),
@@ -186,7 +169,7 @@ def _speeds_for(
         (program.given_inputs, w),
     ):
         known.update(zip(listed, numbers, strict=True))
-    relations = [equations.analysis.kinematics.speed[s] for s in wanted]
+    relations = [loaded.analysis.kinematics.speed[s] for s in wanted]
 
     def values(speeds: np.ndarray) -> np.ndarray:
         return np.array(evaluate(relations, known | dict(zip(program.speeds, speeds.tolist(), strict=True))))
@@ -199,21 +182,12 @@ def _speeds_for(
     solved[free] = np.linalg.lstsq(slopes, missing, rcond=1e-10)[0] if free.any() else 0.0
     for s, want, got in zip(wanted, wanted.values(), values(solved), strict=True):
         if abs(got - want) > 1e-9 * max(1.0, abs(want)):
-            warnings.warn(
-                f"the initial value of {s.name} contradicts the others through a constraint; {got:.6g} is used instead of {want:.6g}",
-                ModelWarning,
-                stacklevel=5,
-            )
+            told = f"the initial value of {s.name} contradicts the others through a constraint"
+            warn(f"{told}; {got:.6g} is used instead of {want:.6g}")
     return solved
 
 
-def state_key(equations: Equations, key: Any) -> str:
-    """q(b, 2), Q(5) or a symbol, as the name of a state without spaces."""
-    name = key.name if isinstance(key, Symbol) else str(key)
-    name = name.lower().replace(" ", "")
-    if name[:2] in ("q(", "u(") and name[2:-1].isdigit():
-        listed = equations.program.coordinates if name[0] == "q" else equations.program.speeds
-        index = int(name[2:-1])
-        if 1 <= index <= len(listed):
-            return _plain(listed[index - 1].name)
-    return name
+def state_key(interface: Interface, key: Any) -> str:
+    """q(b, 2), Q(5) or a symbol, as the key of a state."""
+    found = interface.get(key, STATES)
+    return key_of(key) if found is None else found.key

@@ -7,15 +7,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from bellcrank.backend.c import CModel, Input
-from bellcrank.backend.python import PythonModel
+from bellcrank.backend.c import Input
+from bellcrank.backend.model import Calls
 from bellcrank.expr import Expr, Symbol, evaluate
 from bellcrank.numeric.branch import Keeper
 from bellcrank.numeric.course import At
 from bellcrank.numeric.projection import NEAR, Closure, RegularCorrection, steadiness
 
 
-def closure_of(model: PythonModel, p: Sequence[float], signals: Sequence[Input]) -> Closure | None:
+def closure_of(model: Calls, p: Sequence[float], signals: Sequence[Input]) -> Closure | None:
     """The constraints of closed loops as a function of time and state; None without loops."""
     program = model.program
     loops = program.loops
@@ -24,26 +24,26 @@ def closure_of(model: PythonModel, p: Sequence[float], signals: Sequence[Input])
     c = model.constants(p)
 
     def function(t: float, q: list[float], u: list[float]) -> list[float]:
-        return model.closure(t, q, u, p, c, [i.function(t) for i in signals])
+        return model.values("closure", t, q, u, p, c, [i.function(t) for i in signals])
 
     n_q, n_u = len(program.coordinates), len(program.speeds)
     return Closure(loops.names, loops.positions, n_q, n_u, function, loops.scales)
 
 
-def rates_near_singular(model: PythonModel | CModel, at: At) -> list[float] | None:
+def rates_near_singular(model: Calls, at: At) -> list[float] | None:
     """Rates of all states without a choice of speeds, where the choice that the equations make fails or nearly so; else None."""
     loops = model.program.loops
     if loops is None:
         return None
-    *rates, ratio = model.singular_rates(*at)
+    *rates, ratio = model.values("singular_rates", *at)
     shape = len(loops.names), len(model.program.speeds)
-    J = np.array(model.closure(*at)[-shape[0] * shape[1] :]).reshape(shape)
+    J = np.array(model.values("closure", *at)[-shape[0] * shape[1] :]).reshape(shape)
     return rates if min(ratio, steadiness(J, loops.scales)) < NEAR else None
 
 
 def keeper_of(
     closure: Closure,
-    model: PythonModel,
+    model: Calls,
     y: np.ndarray,
     p: Sequence[float],
     signals: Sequence[Input],
@@ -56,7 +56,7 @@ def keeper_of(
     c, n_q = model.constants(p), closure.n_q
 
     def singular_rates(t: float, y: np.ndarray) -> np.ndarray:
-        return np.array(model.singular_rates(*at(t, y[:n_q], y[n_q:])))
+        return np.array(model.values("singular_rates", *at(t, y[:n_q], y[n_q:])))
 
     def at(t: float, q: np.ndarray, u: np.ndarray) -> At:
         return t, q.tolist(), u.tolist(), p, c, [*(i.function(t) for i in signals), *held.tolist()]
@@ -67,8 +67,8 @@ def keeper_of(
         correction = RegularCorrection(
             list(loops.correction.q),
             list(loops.correction.u),
-            lambda t, q, u: np.array(model.correct_q(*at(t, q, u))),
-            lambda t, q, u: np.array(model.correct_u(*at(t, q, u))),
+            lambda t, q, u: np.array(model.values("correct_q", *at(t, q, u))),
+            lambda t, q, u: np.array(model.values("correct_u", *at(t, q, u))),
             np.array(loops.correction.pivot_scales),
         )
     w = [*(i.function(0.0) for i in signals), *held.tolist()]
@@ -78,7 +78,7 @@ def keeper_of(
 
 
 def inertia_weights(
-    model: PythonModel, y: np.ndarray, p: Sequence[float], w: Sequence[float]
+    model: Calls, y: np.ndarray, p: Sequence[float], w: Sequence[float]
 ) -> tuple[np.ndarray, np.ndarray]:
     """Inverse inertias of coordinates and speeds at a state: corrections move what is light."""
     program = model.program
@@ -98,7 +98,7 @@ def inertia_weights(
     c = model.constants(p)
 
     def moved(u: np.ndarray) -> np.ndarray:
-        return np.array(model.singular_rates(0.0, y[:n_q].tolist(), u.tolist(), p, c, w)[:n_q])
+        return np.array(model.values("singular_rates", 0.0, y[:n_q].tolist(), u.tolist(), p, c, w)[:n_q])
 
     still = moved(np.zeros(len(w_u)))
     S = np.array([moved(unit) - still for unit in np.eye(len(w_u))]).T

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bellcrank.errors import RunError, did_you_mean
+from bellcrank.files.picture import new_figure
 from bellcrank.run.interactive import plot_page, x_label
 
 if TYPE_CHECKING:
@@ -68,11 +69,7 @@ def chosen(runs: Sequence[Run], channels: Sequence[str], against: str | None) ->
 def _figure(
     runs: Sequence[Run], groups: dict[str, list[str]], against: str | None, title: str | None, told: Sequence[str]
 ) -> Any:
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(8, 1.2 + 2.1 * len(groups)), layout="constrained")
-    FigureCanvasAgg(figure)
+    figure = new_figure(8, 1.2 + 2.1 * len(groups))
     axes = figure.subplots(len(groups), 1, sharex=True, squeeze=False)[:, 0]
     for axis, (unit, names) in zip(axes, groups.items(), strict=True):
         for run, who in zip(runs, told, strict=True):

@@ -3,73 +3,58 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from bellcrank.backend.c import FINISHED, NOT_CLOSED, CRun, Input
+from bellcrank.backend.c import FINISHED, NOT_CLOSED, Input
 from bellcrank.errors import ModelError, RunError, did_you_mean, mapping
-from bellcrank.run.adaptive import AdaptiveRun
+from bellcrank.interface.interface import Interface
+from bellcrank.model.mechanism import Body
 from bellcrank.run.diagnose import Moment, broken_term, likely_term
 from bellcrank.run.events import Watch, is_strict, read_condition
-from bellcrank.run.prepare import Trip
+from bellcrank.run.loaded import Loaded
+from bellcrank.run.prepare import Prepared
 from bellcrank.run.result import Run
-from bellcrank.run.stepping import Stepper
-
-if TYPE_CHECKING:
-    from bellcrank.api.equations import Equations
+from bellcrank.run.stepping import Evaluation
 
 
 def watch_for(
-    equations: Equations, events: Mapping[str, Any] | None, stop: Any, parameters: Mapping[str, float] | None
+    loaded: Loaded, events: Mapping[str, Any] | None, stop: Any, parameters: Mapping[str, float] | None
 ) -> Watch:
     """The events to look for; conditions may use channels and parameters, in user units."""
-    program, quantities = equations.program, equations.quantities
     events = mapping(events, "events")
     if not isinstance(stop, str | Iterable):
-        raise ModelError(f"stop={stop!r} must name events", equations.name)
+        raise ModelError(f"stop={stop!r} must name events", loaded.name)
     stop = {stop} if isinstance(stop, str) else {str(s) for s in stop}
     for name in stop:
         if name not in events:
-            raise ModelError(f"stop={name!r}: no event has that name.{did_you_mean(name, events)}", equations.name)
-    columns = {"t": (0, 1.0)}
-    states = (*program.coordinates, *program.speeds)
-    columns.update({s.name: (i, quantities.states[s.name].factor) for i, s in enumerate(states, 1)})
-    names = program.output_names
-    columns.update({n: (i, quantities.output_unit[n].factor) for i, n in enumerate(names, 1 + len(states))})
-    for i, s in enumerate(program.inputs, 1 + len(states) + len(names)):
-        if s.kind == "variable":
-            columns.setdefault(s.name, (i, quantities.unit[s.name.lower()].factor))
-    records = equations.analysis.mechanism.description.parameters.values()
-    values = {r.name: float(r.value) for r in records if r.value is not None}
+            raise ModelError(f"stop={name!r}: no event has that name.{did_you_mean(name, events)}", loaded.name)
+    columns = {"t": (0, 1.0)} | {x.name: (x.column, x.unit.factor) for x in loaded.interface.channels}
+    i = loaded.interface
+    known = (*i.parameters, *i.entered, *i.idle, *i.unused)
+    values = {x.name: x.default for x in known if x.default is not None}
     values.update({str(k): float(v) for k, v in (parameters or {}).items()})
     conditions = {n: read_condition(c, columns, values, n) for n, c in events.items()}
     return Watch(conditions, sorted(stop), [n for n, c in events.items() if is_strict(c)])
 
 
-def how_ended(
-    equations: Equations,
-    externals: Sequence[Any],
-    trip: Trip,
-    watch: Watch,
-    p: list[float],
-    signals: Sequence[Input],
-) -> str:
+def how_ended(prepared: Prepared, e: Evaluation, watch: Watch, adaptive: bool) -> str:
     """The sentence that says how a run ended."""
     if watch.stopped is not None:
         return f"stopped by event '{watch.stopped.name}' at t = {watch.stopped.time:.6g} s"
-    run, h = trip.run, trip.h
+    run, h = prepared.run, prepared.h
     if run.status == FINISHED:
         return "finished"
     t = run.time
     if run.status == NOT_CLOSED:
         return f"stopped at t = {t:g} s: {run.problem}. A position where the constraints lock? Else try a smaller step"
-    program = equations.program
-    states = (*program.coordinates, *program.speeds)
-    bad = [s.name for s, v in zip(states, run.bad, strict=True) if not np.isfinite(v)]
-    numbers = {s.name: float(v) for s, v in zip(states, run.state, strict=True)}
-    given = _given(equations, t, p, signals)
-    told = (b.joint.left(b.name, numbers, h, given) for b in equations.analysis.mechanism.bodies)
+    loaded = e.context.loaded
+    states = [x.name for x in loaded.interface.states]
+    bad = [name for name, v in zip(states, run.bad, strict=True) if not np.isfinite(v)]
+    numbers = dict(zip(states, map(float, run.state), strict=True))
+    given = _given(loaded.interface, t, e.p, e.inputs)
+    told = (b.joint.left(b.name, numbers, h, given) for b in loaded.analysis.mechanism.bodies)
     if gone := next(filter(None, told), ""):
         return f"stopped at t = {t:g} s: {gone}"
     if run.problem:
@@ -77,73 +62,56 @@ def how_ended(
     else:
         listed = ", ".join(bad[:4]) + (f" and {len(bad) - 4} more" if len(bad) > 4 else "")
         what = f"{listed} {'is no longer a finite number' if len(bad) == 1 else 'are no longer finite numbers'}"
-    return "; ".join(
-        x
-        for x in (
-            f"stopped at t = {t:g} s: {what}",
-            _likely(equations, externals, run, t, h, p, signals),
-            "try a smaller step",
-        )
-        if x
-    )
+    after = t + 1e-9 * max(t, h) if adaptive else t  # where its steps became too small
+    likely = _likely(e, run.state, [*run.kept.tolist()], (max(t - h, 0.0), t, after))
+    return "; ".join(x for x in (f"stopped at t = {t:g} s: {what}", likely, "try a smaller step") if x)
 
 
-def _given(equations: Equations, t: float, p: Sequence[float], signals: Sequence[Input]) -> dict[str, float]:
+def _given(interface: Interface, t: float, p: Sequence[float], signals: Sequence[Input]) -> dict[str, float]:
     """Parameters, inputs and time by name, in equation units."""
-    program = equations.program
-    values = dict(zip((s.name for s in program.parameters), p, strict=True)) | {"t": t}
-    for s, signal in zip(program.inputs, signals, strict=False):
+    parameters = (*interface.parameters, *interface.entered)
+    values = dict(zip((x.name for x in parameters), p, strict=True)) | {"t": t}
+    for x, signal in zip(interface.inputs, signals, strict=True):
         try:
-            values[s.name] = signal.function(t)
+            values[x.name] = signal.function(t)
         except RunError:
             continue
     return values
 
 
-def _likely(
-    equations: Equations,
-    externals: Sequence[Any],
-    run: Stepper,
-    t: float,
-    h: float,
-    p: list[float],
-    signals: Sequence[Input],
-) -> str:
-    program = equations.program
-    n_q = len(program.coordinates)
-    before = max(t - h, 0.0)
-    values = dict(zip((s.name for s in program.parameters), p, strict=True))
-    user = {r.name: f for r, f in zip(program.routines, externals, strict=True) if f is not None}
-    loads = equations.analysis.loads
-    kept = run.kept[:-1].tolist() if isinstance(run, CRun) else []
-    state = run.state[:n_q].tolist(), run.state[n_q:].tolist()
+def _likely(e: Evaluation, y: np.ndarray, kept: list[float], times: tuple[float, float, float]) -> str:
+    """What broke in a step from the state y; `times`: before it, at its end, and where its steps became too small."""
+    program, loads = e.context.loaded.program, e.context.loaded.analysis.loads
+    values = dict(zip((s.name for s in program.parameters), e.p, strict=True))
+    user = e.context.named_functions
+    before, t, after = times
     found = ""
-    after = t + 1e-9 * max(t, h) if isinstance(run, AdaptiveRun) else t  # where its steps became too small
     for time in (before, (before + t) / 2, t, after):  # what breaks may do so within the step
         try:
-            w = [*(i.function(time) for i in signals), *kept]
+            w = [*(i.function(time) for i in e.inputs), *kept]
         except RunError:
             break
-        at = Moment(program, time, *state, values, w, user)
+        at = Moment(program, time, y[: e.n_q].tolist(), y[e.n_q :].tolist(), values, w, user)
         if broken := broken_term(at):
             return broken
         found = found or likely_term(at, loads)
     return found
 
 
-def left_tables(run: Run, equations: Equations) -> list[str]:
+def left_tables(run: Run, bodies: Sequence[Body], interface: Interface) -> list[str]:
     """Linkages whose tables were extended because the run left them."""
+    units = {x.name: x.unit for x in interface.states}
 
     def history(s: str) -> np.ndarray:
-        return np.asarray(equations.quantities.states[s].to_equation(run[s]))
+        return np.asarray(units[s].to_equation(run[s]))
 
-    return [told for b in equations.analysis.mechanism.bodies for told in b.joint.passed(b.name, history)]
+    return [told for b in bodies for told in b.joint.passed(b.name, history)]
 
 
-def not_finite(run: Run, outputs: Sequence[str]) -> list[str]:
+def not_finite(run: Run, interface: Interface) -> list[str]:
     """A sentence for each output that has no value somewhere."""
     found = []
-    for name in outputs:
+    for name in (x.name for x in interface.outputs):
         bad = np.flatnonzero(~np.isfinite(run[name]))
         if len(bad):
             times = f"t = {run.time[bad[0]]:.6g} s" + (f" and {len(bad) - 1} more times" if len(bad) > 1 else "")
@@ -151,32 +119,20 @@ def not_finite(run: Run, outputs: Sequence[str]) -> list[str]:
     return found
 
 
-def as_run(equations: Equations, rows: np.ndarray, ended: str, watch: Watch, settings: dict[str, Any]) -> Run:
+def as_run(interface: Interface, rows: np.ndarray, ended: str, watch: Watch, settings: dict[str, Any]) -> Run:
     """Rows of time, states and outputs as a result in user units."""
-    program, quantities = equations.program, equations.quantities
-    channels: dict[str, np.ndarray] = {}
-    units: dict[str, str] = {}
-    labels: dict[str, str] = {}
-    states = (*program.coordinates, *program.speeds)
     if rows.shape[1] < 2:  # not even the first row could be evaluated
-        rows = np.empty((0, 1 + len(states) + len(program.output_names) + len(program.inputs)))
-    for i, s in enumerate(states, 1):
-        unit = quantities.states[s.name]
-        channels[s.name] = np.asarray(unit.from_equation(rows[:, i]))
-        units[s.name], labels[s.name] = unit.text, quantities.state_label.get(s.name, s.name)
-    by_name = {o.name: o for o in equations.analysis.outputs}
-    for i, name in enumerate(program.output_names, 1 + len(states)):
-        unit = quantities.output_unit[name]
-        channels[name] = np.asarray(unit.from_equation(rows[:, i]))
-        units[name], labels[name] = unit.text, by_name[name].label
-    for i, s in enumerate(program.inputs, 1 + len(states) + len(program.output_names)):
-        if s.kind == "variable" and s.name not in channels:
-            unit = quantities.unit[s.name.lower()]
-            channels[s.name] = np.asarray(unit.from_equation(rows[:, i]))
-            units[s.name], labels[s.name] = unit.text, quantities.label.get(s.name.lower()) or s.name
-    bodies = {s.name: b.name for b in equations.analysis.mechanism.bodies for s in (*b.coordinates, *b.speeds)}
-    bodies |= {name: by_name[name].body or "" for name in program.output_names}
-    bodies = {name: bodies.get(name, "") for name in channels}
-    generic = {name: quantities.generic.get(name, "") for name in channels}
-    time = rows[:, 0].copy()
-    return Run(equations.name, time, channels, units, labels, ended, list(watch.events), settings, generic, bodies)
+        rows = np.empty((0, interface.width))
+    listed = interface.channels
+    return Run(
+        interface.model,
+        rows[:, 0].copy(),
+        {x.name: np.asarray(x.unit.from_equation(rows[:, x.column])) for x in listed},
+        {x.name: x.unit.text for x in listed},
+        {x.name: x.label for x in listed},
+        ended,
+        list(watch.events),
+        settings,
+        {x.name: x.generic for x in listed},
+        {x.name: x.body for x in listed},
+    )

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
 
-from bellcrank.backend.c import CModel, CRun
-from bellcrank.numeric.course import Course
 from bellcrank.numeric.methods import ADAPTIVE
 from bellcrank.run.adaptive import AdaptiveRun
 from bellcrank.run.events import Watch, Within
 from bellcrank.run.inputs import breaks_of
-from bellcrank.run.memory import Memory, Remembered
-from bellcrank.run.stepping import Evaluation, PythonRun, Rows, Stepper, within_step
+from bellcrank.run.stepping import Evaluation, FixedStepper, PythonRun, Rows, Stepper, within_step
 from bellcrank.run.values import Plan
 
 
 @dataclass(frozen=True)
-class Trip:
+class Prepared:
     """A run of `total` steps of length h (s), every n-th recorded; of adaptive methods the steps are those between outputs."""
 
     run: Stepper
@@ -30,43 +28,56 @@ class Trip:
     remembered: Remembered | None = None
 
 
-def prepare(
-    plan: Plan,
-    evaluation: Evaluation,
-    y: np.ndarray,
-    watch: Watch,
-    tolerances: tuple[float, float],
-    memories: Sequence[Memory],
-) -> Trip:
+class Remembered:
+    """Memories of a run, each with the array in which single evaluations find it: marked before a step, put back for a look.
+
+    `rates` are those at the mark.
+    """
+
+    def __init__(self, run: Stepper, arrays: Sequence[tuple[np.ndarray, np.ndarray]]) -> None:
+        self.run, self.arrays = run, arrays
+        self.rates = run.rates
+        self.marked: list[np.ndarray] = []
+
+    def mark(self) -> None:
+        self.rates = self.run.rates.copy()
+        self.marked = [running.copy() for running, _ in self.arrays]
+
+    @contextmanager
+    def back(self) -> Iterator[None]:
+        later = [seen.copy() for _, seen in self.arrays]
+        try:
+            for (_, seen), marked in zip(self.arrays, self.marked, strict=True):
+                seen[:] = marked
+            yield
+        finally:
+            for (_, seen), values in zip(self.arrays, later, strict=True):
+                seen[:] = values
+
+
+def prepare(plan: Plan, e: Evaluation, y: np.ndarray, watch: Watch, tolerances: tuple[float, float]) -> Prepared:
     """A run that has not begun, from the state y."""
-    breaks = breaks_of(evaluation.inputs, plan.t_end, plan.steps)
     if plan.method in ADAPTIVE:
-        times = plan.output_times
-        adaptive = AdaptiveRun(evaluation, plan.method, times, y, *tolerances, breaks, watch)
-        return Trip(adaptive, len(times) - 1, 1, plan.step * plan.every)
-    every = 1 if watch.conditions else plan.every
-    course = Course(plan.method, plan.step, plan.steps, every, plan.t_end, breaks)
-    run: Stepper
-    if isinstance(evaluation.model, CModel):
-        weights = evaluation.keeper.closure.weights if evaluation.keeper else None
-        run = evaluation.model.start(course, y, evaluation.p, evaluation.c, evaluation.inputs, weights)
-        if evaluation.keeper is not None and evaluation.keeper.staged:
-            run.close_stages()
-    else:
-        run = PythonRun(evaluation, course, y)
-    remembered = _remembered(run, evaluation, memories)
+        times, breaks = plan.output_times, breaks_of(e.inputs, plan.t_end, plan.steps)
+        adaptive = AdaptiveRun(e, plan.method, times, y, *tolerances, breaks, watch)
+        return Prepared(adaptive, len(times) - 1, 1, plan.step * plan.every)
+    course = plan.course(e.inputs, 1 if watch.conditions else plan.every)
+    weights, staged = (e.keeper.closure.weights, e.keeper.staged) if e.keeper else (None, False)
+    compiled = e.model.start(course, y, e.p, e.c, e.inputs, weights, staged)
+    run: FixedStepper = PythonRun(e, course, y) if compiled is None else compiled
+    remembered = _remembered(run, e)
 
     def within(i: int, row: np.ndarray) -> Rows:
-        return within_step(evaluation, course, i, row, remembered.rates if remembered else None)
+        return within_step(e, course, i, row, remembered.rates if remembered else None)
 
-    return Trip(run, plan.steps, plan.every, plan.step, within, remembered)
+    return Prepared(run, plan.steps, plan.every, plan.step, within, remembered)
 
 
-def _remembered(run: Stepper, evaluation: Evaluation, memories: Sequence[Memory]) -> Remembered | None:
+def _remembered(run: FixedStepper, e: Evaluation) -> Remembered | None:
     """What external routines remember and keep during a run, if any do."""
-    arrays = [(m.array, m.array) for m in memories if len(m.array)]
-    if isinstance(run, CRun) and len(run.memory) > 1:
-        arrays.append((run.memory, run.model.memory))
-    if len(evaluation.kept):
-        arrays.append((run.kept[:-1] if isinstance(run, CRun) else evaluation.kept, evaluation.kept))
+    arrays = [(m.array, m.array) for m in e.context.memories if len(m.array)]
+    if len(run.memory) > 1:
+        arrays.append((run.memory, e.model.memory))
+    if len(e.kept):
+        arrays.append((run.kept, e.kept))
     return Remembered(run, arrays) if arrays else None

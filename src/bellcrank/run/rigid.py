@@ -4,70 +4,44 @@ in C (`emit/c/runtime/rigid.c`) or driven by Python (`run/rigid_wheels.py`).
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from bellcrank.backend.c import CModel, RigidCRun
-from bellcrank.emit.c.rigid import RigidWheel
-from bellcrank.errors import ModelError, ModelWarning, RunError
-from bellcrank.model.contact import INPUTS, OUTPUTS, RigidContact
-from bellcrank.numeric.course import Course
+from bellcrank.errors import ModelError, RunError, warn
+from bellcrank.model.contact import RigidContact
 from bellcrank.numeric.methods import EXPLICIT
-from bellcrank.run.events import Event
-from bellcrank.run.inputs import breaks_of
-from bellcrank.run.prepare import Trip
+from bellcrank.run.events import Event, Watch
+from bellcrank.run.loaded import Loaded
+from bellcrank.run.prepare import Prepared
+from bellcrank.run.rigid_layout import rigid_wheels
 from bellcrank.run.rigid_wheels import RigidRun, Wheel, within_rigid_step
-from bellcrank.run.stepping import Rows
-
-if TYPE_CHECKING:
-    from bellcrank.api.simulation import Simulation
-    from bellcrank.program.program import Program
-    from bellcrank.run.events import Watch
-    from bellcrank.run.stepping import Evaluation
-    from bellcrank.run.values import Plan
-
+from bellcrank.run.stepping import Evaluation, Rows
+from bellcrank.run.values import Plan
 
 NEAR = ("distance", "normal_x", "normal_z", "foot_x", "foot_z")
 
 
-def rigid_wheels(contacts: Sequence[RigidContact], program: Program) -> list[RigidWheel]:
-    """The rigid wheels of a model as generated code knows them; none in a model with closed loops."""
-    if program.loops is not None:
-        return []
-    inputs = [s.name for s in program.given_inputs]
-    outputs = list(program.output_names)
-    found = []
-    for c in contacts:
-        places = tuple(inputs.index(name) if (name := f"{c.name}.{i}") in inputs else -1 for i in INPUTS)
-        facts = tuple(outputs.index(f"{c.name}.{o}") for o in OUTPUTS)
-        source, ground = c.terrain.c_rigid
-        found.append(RigidWheel(c.name, c.radius, c.restitution, c.turns, c.resistance, places, facts, source, ground))  # type: ignore[arg-type]
-    return found
-
-
-def check_rigid(sim: Simulation, plan: Plan, usual: bool) -> None:
+def check_rigid(loaded: Loaded, plan: Plan, usual: bool) -> None:
     """Tells what cannot be done with rigid wheels."""
     problems = []
-    if sim.program.loops is not None:
+    if loaded.program.loops is not None:
         problems.append("rigid wheels in a model with closed loops or multipliers are not available; use a tyre")
     elif not usual:
         problems.append("dae= is for models with closed loops, in which rigid wheels are not available; use a tyre")
     if plan.method not in EXPLICIT:
         problems.append(f"method={plan.method!r}: rigid wheels run with {' or '.join(map(repr, EXPLICIT))}")
-    if sim.program.remembers:
+    if loaded.remembers:
         problems.append("external routines that remember cannot be used with rigid wheels")
     if problems:
-        raise ModelError(problems, sim.description.name)
+        raise ModelError(problems, loaded.name)
 
 
-def rigid_trip(sim: Simulation, plan: Plan, evaluation: Evaluation, y: Any, watch: Watch) -> Trip:
-    """A run with rigid wheels."""
-    contacts = sim.description.contacts
-    facts = rigid_wheels(contacts, sim.program)
+def prepare_rigid(contacts: Sequence[RigidContact], plan: Plan, e: Evaluation, y: np.ndarray, watch: Watch) -> Prepared:
+    """A run with rigid wheels that has not begun, from the state y."""
+    layout = rigid_wheels(contacts, e.model.program)
     wheels = [
         Wheel(
             c.name,
@@ -79,35 +53,22 @@ def rigid_trip(sim: Simulation, plan: Plan, evaluation: Evaluation, y: Any, watc
             tuple(i for i in f.inputs if i >= 0),
             f.facts,
         )
-        for c, f in zip(contacts, facts, strict=True)
+        for c, f in zip(contacts, layout, strict=True)
     ]
-    every = 1 if watch.conditions else plan.every
-    breaks = breaks_of(evaluation.inputs, plan.t_end, plan.steps)
-    course = Course(plan.method, plan.step, plan.steps, every, plan.t_end, breaks)
-    python = RigidRun(evaluation, course, y, wheels, watch)
+    course = plan.course(e.inputs, 1 if watch.conditions else plan.every)
+    python = RigidRun(e, course, y, wheels, watch)
     _raise_wheels(python, {c.name for c in contacts if c.below == "error"})
-    run: RigidRun | _Told = python
-    if isinstance(evaluation.model, CModel):
-        run = _Told(evaluation.model, course, python.state, evaluation.p, evaluation.c, evaluation.inputs)
-        run.watch = watch
-        run.use(bool(watch.conditions))
+
+    def tell(what: str, t: float) -> None:
+        watch.events.append(Event(what, t))
+
+    compiled = e.model.start_rigid(course, python.state, e.p, e.c, e.inputs, tell, bool(watch.conditions))
+    run = python if compiled is None else compiled
 
     def within(i: int, row: np.ndarray) -> Rows:
-        return within_rigid_step(evaluation, course, _as_wheels(wheels, run.modes[i - 1]), i, row)
+        return within_rigid_step(e, course, _as_wheels(wheels, run.modes[i - 1]), i, row)
 
-    return Trip(run, plan.steps, plan.every, plan.step, within)
-
-
-class _Told(RigidCRun):
-    """A compiled run that tells its events to a watch."""
-
-    watch: Watch
-
-    def advance(self, last: int) -> np.ndarray:
-        rows = super().advance(last)
-        self.watch.events += [Event(what, t) for t, what in self.told]
-        self.told.clear()
-        return rows
+    return Prepared(run, plan.steps, plan.every, plan.step, within)
 
 
 def _as_wheels(wheels: Sequence[Wheel], modes: Any) -> list[Wheel]:
@@ -126,4 +87,4 @@ def _raise_wheels(run: RigidRun, strict: set[str]) -> None:
     for wheel, depth in run.raise_wheels():
         if wheel in strict:
             raise RunError(f"{wheel} starts {depth:g} below ground")
-        warnings.warn(f"{wheel} starts {depth:g} below ground and is moved up", ModelWarning, stacklevel=4)
+        warn(f"{wheel} starts {depth:g} below ground and is moved up")

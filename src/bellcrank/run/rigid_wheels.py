@@ -83,6 +83,10 @@ class RigidRun:
         self._advance = advance_by(course.method, evaluation.n_q)
 
     @property
+    def kept(self) -> np.ndarray:
+        return self.e.kept
+
+    @property
     def time(self) -> float:
         return self.course.time(self.reached)
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -14,19 +13,16 @@ from bellcrank.run.stability import sentence, too_large
 from bellcrank.run.stepping import NO_VALUE, Evaluation
 from bellcrank.run.values import Plan
 
-if TYPE_CHECKING:
-    from bellcrank.api.equations import Equations
-
 MOST_STATES = {"c": 150, "python": 30}  # of a model that is looked at
 
 
-def step_too_large(
-    equations: Equations, externals: Sequence[Any], plan: Plan, evaluation: Evaluation, rows: np.ndarray
-) -> str:
-    """A sentence if the step of a run with a fixed step is too large, looked at where it starts, in between, and where speeds change most; else ""."""
+def step_too_large(plan: Plan, evaluation: Evaluation, rows: np.ndarray) -> str:
+    """A sentence if the step of a run with a fixed step is too large, looked at where it starts, in between, and where speeds change
+    most; else ""."""
+    loaded = evaluation.context.loaded
     n_q, n_s = evaluation.n_q, evaluation.n_s
     # routines that remember, or are given in Python alone, may count their calls: they are not called for this
-    own = any(isinstance(r, External) and (r.memory or not r.known_in("c")) for r in equations.program.routines)
+    own = any(isinstance(r, External) and (r.memory or not r.known_in("c")) for r in loaded.program.routines)
     if (
         plan.method in ADAPTIVE
         or own
@@ -53,12 +49,11 @@ def step_too_large(
     alarm, y = found
 
     def culprit(mode: np.ndarray, t: float) -> str:
-        program = equations.program
+        program, user = loaded.program, evaluation.context.named_functions
         parameters = dict(zip((s.name for s in program.parameters), evaluation.p, strict=True))
-        user = {r.name: f for r, f in zip(program.routines, externals, strict=True) if f is not None}
         at = t, y[:n_q], y[n_q:]
         inputs = evaluation.at(t, y)[-1]
-        return changes_of_loads(program, equations.analysis.loads, at, parameters, inputs, user, mode)
+        return changes_of_loads(program, loaded.analysis.loads, at, parameters, inputs, user, mode)
 
     return sentence(alarm, plan.step, plan.method, culprit)
 

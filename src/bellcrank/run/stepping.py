@@ -1,7 +1,7 @@
 """Runs with a fixed step that go on step by step, driven by Python; and states within a step.
 
 A run has `advance(last)`, which goes on to step number `last` and returns the rows recorded on the way (time, states, outputs,
-inputs), `reached`, `status`, `state` (the last good one) and `bad` (the one that is not finite). `CRun` of `build` and
+inputs), `reached`, `status`, `state` (the last good one) and `bad` (the one that is not finite). `CRun` of `backend` and
 `AdaptiveRun` are others.
 """
 
@@ -10,16 +10,19 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 
 from bellcrank.backend.c import FINISHED, NOT_CLOSED, NOT_FINITE, Input, not_closed
+from bellcrank.backend.model import Calls
 from bellcrank.numeric.branch import HALVINGS, Keeper, Passage
 from bellcrank.numeric.course import At, Course, Part
 from bellcrank.numeric.integrate import Rates, Times, advance_by
 from bellcrank.numeric.methods import METHODS
 from bellcrank.numeric.projection import NEAR, WATCHED, Admitted
+from bellcrank.run.loaded import Context
 
 NO_VALUE = (OverflowError, ValueError, ZeroDivisionError)  # of Python's arithmetic, where C has inf or nan
 Rows = Callable[[float], np.ndarray]  # the row at a time
@@ -36,6 +39,9 @@ class Stepper(Protocol):
     rates: np.ndarray  # at the state; of runs with a fixed step
 
     @property
+    def kept(self) -> np.ndarray: ...  # values of external routines that hold at present
+
+    @property
     def time(self) -> float: ...  # of the state, or of the step that failed
 
     @property
@@ -44,35 +50,49 @@ class Stepper(Protocol):
     def advance(self, last: int) -> np.ndarray: ...
 
 
+class FixedStepper(Stepper, Protocol):
+    """A run with a fixed step. `memory`: what external routines in C remember."""
+
+    @property
+    def memory(self) -> np.ndarray: ...
+
+
 @dataclass(frozen=True)
 class Evaluation:
-    """A model with all it needs to be evaluated at a time and state.
+    """A model in the context of a run or an evaluation, with all it needs to be evaluated at a time and state."""
 
-    `set_live` says whose memories may change: 1 of external routines called for rates, 2 of the others, 0 none.
-    """
-
-    model: Any
-    n_q: int
-    n_s: int  # coordinates and speeds
+    context: Context
     p: Sequence[float]
     c: Sequence[float]
     inputs: Sequence[Input]
-    set_live: Callable[[int], None]
     kept: np.ndarray  # values of external routines that hold over a step or a run
     keeper: Keeper | None = None
+
+    @property
+    def model(self) -> Calls:
+        return self.context.model
+
+    @cached_property
+    def n_q(self) -> int:
+        return self.context.loaded.n_q
+
+    @cached_property
+    def n_s(self) -> int:
+        """Coordinates and speeds."""
+        return self.context.loaded.n_states
 
     def hold(self, t: float, y: np.ndarray, first: bool = False, live: int = 2) -> None:
         """Calls the external routines whose values are kept: those for a whole run at its first step, the others always."""
         if not len(self.kept):
             return
-        self.set_live(live)
+        self.context.set_live(live)
         try:
-            if first and (found := self.model.start_values(*self.at(t, y))):
+            if first and (found := self.model.values("start", *self.at(t, y))):
                 self.kept[: len(found)] = found
-            if found := self.model.update_values(*self.at(t, y)):
+            if found := self.model.values("update", *self.at(t, y)):
                 self.kept[-len(found) :] = found
         finally:
-            self.set_live(0)
+            self.context.set_live(0)
 
     def at(self, t: float, y: np.ndarray) -> At:
         w = [*(i.function(t) for i in self.inputs), *self.kept.tolist()]
@@ -88,20 +108,20 @@ class Evaluation:
 
     def settled(self, t: float, y: np.ndarray) -> np.ndarray:
         """Rates at an accepted state: what external routines remember may change here."""
-        self.set_live(1)
+        self.context.set_live(1)
         try:
             return self.rates(t, y)
         finally:
-            self.set_live(0)
+            self.context.set_live(0)
 
     def row(self, t: float, y: np.ndarray, live: int = 0) -> np.ndarray:
         """Time, state, outputs and inputs."""
         at = self.at(t, y)
-        self.set_live(live)
+        self.context.set_live(live)
         try:
             return np.array([t, *y, *self.model.outputs(*at), *at[-1]])
         finally:
-            self.set_live(0)
+            self.context.set_live(0)
 
 
 class PythonRun:
@@ -128,6 +148,14 @@ class PythonRun:
     @property
     def time(self) -> float:
         return self.course.time(self.reached)
+
+    @property
+    def kept(self) -> np.ndarray:
+        return self.evaluation.kept
+
+    @property
+    def memory(self) -> np.ndarray:
+        return self.evaluation.model.memory
 
     @property
     def passages(self) -> list[Passage]:

@@ -4,25 +4,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from copy import copy
 from typing import Any
 
 import numpy as np
 
-from bellcrank.backend.python import PythonModel
+from bellcrank.backend.model import Model
 from bellcrank.expr.table import Table
-from bellcrank.program.program import Program
 
 ROWS = 200  # that are looked at
 
 
-def asked_beyond(program: Program, model: PythonModel, rows: np.ndarray, p: Sequence[float]) -> list[str]:
+def asked_beyond(model: Model, rows: np.ndarray, p: Sequence[float]) -> list[str]:
     """A sentence for each table that was asked beyond its points. What depends on external routines is not looked at."""
+    program = model.program
     if not program.tables or rows.shape[1] < 2:
         return []
     farthest: dict[str, tuple[float, str]] = {}
-    looking = copy(model)
-    looking.routines = tuple(_recorder(r, farthest) if isinstance(r, Table) else _unknown(r) for r in program.routines)
+    looking = model.calls([_recorder(r, farthest) if isinstance(r, Table) else _unknown(r) for r in program.routines])
     n_q, n_s, n_w = len(program.coordinates), len(program.coordinates) + len(program.speeds), len(program.inputs)
     c = looking.constants(p)
     for i in np.unique(np.linspace(0, len(rows) - 1, min(len(rows), ROWS)).astype(int)):

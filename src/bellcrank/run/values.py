@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from bellcrank.backend.c import Input
-from bellcrank.errors import ModelError, ModelWarning, did_you_mean, mapping
+from bellcrank.errors import ModelError, did_you_mean, mapping, warn
 from bellcrank.expr import Expr, evaluate
 from bellcrank.expr.show import text
+from bellcrank.interface.interface import Interface, key_of
+from bellcrank.model.mechanism import Body
+from bellcrank.numeric.course import Course
 from bellcrank.numeric.methods import ADAPTIVE, DEFAULT
 from bellcrank.numeric.methods import METHODS as FIXED
-from bellcrank.run.inputs import as_input, as_signal, check_covers, differentiated
-
-if TYPE_CHECKING:
-    from bellcrank.api.equations import Equations
+from bellcrank.run.inputs import as_input, as_signal, breaks_of, check_covers
 
 METHODS = (*FIXED, *ADAPTIVE)
 
@@ -38,16 +37,21 @@ class Plan:
         whole = round(self.t_end / self.step)
         return whole if abs(whole * self.step - self.t_end) < 1e-9 * self.t_end else math.ceil(self.t_end / self.step)
 
+    def course(self, inputs: Sequence[Input], every: int) -> Course:
+        """Steps of a run with these inputs, of which every n-th is recorded."""
+        breaks = breaks_of(inputs, self.t_end, self.steps)
+        return Course(self.method, self.step, self.steps, every, self.t_end, breaks)
+
     @property
     def output_times(self) -> np.ndarray:
         return np.append(np.arange(0.0, self.t_end * (1 - 1e-9), self.step * self.every), self.t_end)
 
 
 def run_plan(
-    equations: Equations, t_end: float | None, step: float | None, method: str | None, output_every: int | None
+    interface: Interface, t_end: float | None, step: float | None, method: str | None, output_every: int | None
 ) -> Plan:
     """What is given, else what set_run says, else t_end = 1 s, a thousand steps, rk4, every step."""
-    r, name = equations.analysis.mechanism.description.run, equations.name
+    r, name = interface.run, interface.model
     t_end = positive(t_end if t_end is not None else r.t_end if r.t_end is not None else 1.0, "t_end")
     step = positive(step if step is not None else r.step if r.step is not None else t_end / 1000, "step")
     method = method_name(method or r.method or DEFAULT, name)
@@ -61,89 +65,70 @@ def run_plan(
     return Plan(t_end, step, method, int(every))
 
 
-def parameter_values(equations: Equations, given: Mapping[str, float] | None = None) -> list[float]:
+def given_parameters(interface: Interface, given: Mapping[str, float] | None = None) -> list[float]:
     """The parameters in equation units but for those that external routines give; `given` (user units) overrides the defaults."""
-    quantities, description = equations.quantities, equations.analysis.mechanism.description
-    override = {str(k).lower(): v for k, v in mapping(given, "parameters").items()}
+    override = {key_of(k): (str(k).lower(), v) for k, v in mapping(given, "parameters").items()}
     values, missing, refused = [], [], []
-    for p in equations.program.given_parameters:
-        key = p.name.lower()
-        record = description.parameters.get(key)
-        value = override.pop(key, record.value if record else None)
+    for p in interface.parameters:
+        _, value = override.pop(p.key, ("", p.default))
         if value is None:
             missing.append(p.name)
             continue
         found = finite(value, f"parameter '{p.name}'")
-        values.append(float(quantities.unit[key].to_equation(found)))
-        if record is not None and record.positive and not found > 0:
+        values.append(float(p.unit.to_equation(found)))
+        if p.positive and not found > 0:
             refused.append(f"parameter '{p.name}' is {found:g}; it must be positive")
     if refused:
-        raise ModelError(refused, equations.name)
+        raise ModelError(refused, interface.model)
     if missing:
         listed = ", ".join(f"'{m}'" for m in missing)
         raise ModelError(
             f"no value is given for {len(missing)} parameters: {listed}. Use set_defaults() or parameters=.",
-            equations.name,
+            interface.model,
         )
-    entered = {n.lower(): k.routine.name for k in equations.analysis.entered for n in k.routine.returns}
-    for name in override:
-        if name in entered:
-            raise ModelError(f"parameter '{name}' is given by the external routine '{entered[name]}'", equations.name)
-        if name not in equations.analysis.parameters:
-            known = list(equations.analysis.parameters.values())
-            warnings.warn(
-                f"parameters={{'{name}': ...}}: the model has no such parameter.{did_you_mean(name, known)}",
-                ModelWarning,
-                stacklevel=3,
-            )
+    for key, (name, _) in override.items():
+        entered = interface.get(key, ("entered",))
+        if entered is not None:
+            raise ModelError(f"parameter '{name}' is given by the external routine '{entered.base}'", interface.model)
+        if key not in {x.key for x in interface.idle}:
+            known = [x.name for x in (*interface.parameters, *interface.entered, *interface.idle)]
+            warn(f"parameters={{'{name}': ...}}: the model has no such parameter.{did_you_mean(name, known)}")
     return values
 
 
-def input_signals(equations: Equations, given: Mapping[str, Any] | None, t_end: float | None = None) -> list[Input]:
+def input_signals(interface: Interface, given: Mapping[str, Any] | None, t_end: float | None = None) -> list[Input]:
     """Every input over time in equation units; those that are sampled must cover a run until t_end."""
-    quantities, description = equations.quantities, equations.analysis.mechanism.description
     given = mapping(given, "inputs")
-    listed = {str(k).lower(): v for k, v in {**description.run.inputs, **given}.items()}
-    _warn_of_unknown_inputs([v.name for v in description.variables], given)
+    listed = {key_of(k): v for k, v in {**interface.run.inputs, **given}.items()}
+    known = [x.name for x in interface.signals]
+    for name in given:
+        if key_of(name) not in map(key_of, known):
+            warn(f"inputs={{'{name}': ...}}: the model has no such input.{did_you_mean(str(name), known)}")
     result: list[Input] = []
     missing = []
-    for s in equations.program.given_inputs:
-        name, times = differentiated(s.name) if s.kind == "rate" else (s.name, 0)
-        if name.lower() not in listed:
-            missing.append(name)
+    for x in interface.inputs:
+        if key_of(x.base) not in listed:
+            missing.append(x.base)
             continue
-        signal = as_signal(listed[name.lower()], name)
+        signal = as_signal(listed[key_of(x.base)], x.base)
         if t_end is not None:
-            check_covers(signal, name, t_end)
-        result.append(as_input(signal, name, quantities.unit[name.lower()].factor, times))
+            check_covers(signal, x.base, t_end)
+        result.append(as_input(signal, x.base, x.unit.factor, x.rate))
     if missing:
-        raise ModelError(
-            f"no input is given for {', '.join(dict.fromkeys(missing))}: use inputs= or set_run(inputs=)",
-            equations.name,
-        )
+        names = ", ".join(dict.fromkeys(missing))
+        raise ModelError(f"no input is given for {names}: use inputs= or set_run(inputs=)", interface.model)
     return result
 
 
-def _warn_of_unknown_inputs(known: Sequence[str], given: Mapping[str, Any]) -> None:
-    for name in given:
-        if str(name).lower() not in {k.lower() for k in known}:
-            warnings.warn(
-                f"inputs={{'{name}': ...}}: the model has no such input.{did_you_mean(str(name), known)}",
-                ModelWarning,
-                stacklevel=4,
-            )
-
-
-def state_lists(equations: Equations, q: Any, u: Any) -> tuple[list[float], list[float]]:
+def state_lists(interface: Interface, q: Any, u: Any) -> tuple[list[float], list[float]]:
     """q and u as lists of the right lengths."""
-    program = equations.program
     found: list[list[float]] = []
-    for given, wanted, what in ((q, program.coordinates, "q"), (u, program.speeds, "u")):
-        names = ", ".join(s.name for s in wanted)
+    for given, wanted, what in ((q, interface.coordinates, "q"), (u, interface.speeds, "u")):
+        names = ", ".join(x.name for x in wanted)
         if isinstance(given, str) or not isinstance(given, Sequence | np.ndarray) or len(given) != len(wanted):
             count = f"{len(given)} given" if isinstance(given, Sequence | np.ndarray) else f"not {given!r}"
-            raise ModelError(f"{what} must have {len(wanted)} values ({names}), {count}", equations.name)
-        found.append([number(x, s.name) for x, s in zip(given, wanted, strict=True)])
+            raise ModelError(f"{what} must have {len(wanted)} values ({names}), {count}", interface.model)
+        found.append([number(v, x.name) for v, x in zip(given, wanted, strict=True)])
     return found[0], found[1]
 
 
@@ -179,17 +164,6 @@ def positive(value: Any, what: str, unit: str = " s") -> float:
     return found
 
 
-def _default_values(equations: Equations) -> dict[str, float]:
-    """Default values of all parameters that have one, in equation units."""
-    unit, records = equations.quantities.unit, equations.analysis.mechanism.description.parameters
-    found = {}
-    for key, name in equations.analysis.parameters.items():
-        record = records.get(key)
-        if record is not None and record.value is not None and key in unit:
-            found[name] = float(unit[key].to_equation(finite(record.value, f"parameter '{name}'")))
-    return found
-
-
 def _value(entries: Sequence[Expr], known: Mapping[str, float]) -> list[float] | None:
     """Values of constant expressions; None if they depend on what has no value, because the equations do not use it."""
     try:
@@ -199,11 +173,13 @@ def _value(entries: Sequence[Expr], known: Mapping[str, float]) -> list[float] |
     return found if all(math.isfinite(x) for x in found) else None
 
 
-def check_masses(equations: Equations, p: Sequence[float]) -> None:
+def check_masses(bodies: Sequence[Body], interface: Interface, p: Sequence[float]) -> None:
     """Masses and moments of inertia that follow from parameters must not be negative."""
-    known = _default_values(equations) | {s.name: x for s, x in zip(equations.program.parameters, p, strict=True)}
+    idle = [x for x in interface.idle if x.default is not None]
+    known = {x.name: float(x.unit.to_equation(finite(x.default, f"parameter '{x.name}'"))) for x in idle}
+    known |= {x.name: v for x, v in zip((*interface.parameters, *interface.entered), p, strict=True)}
     problems = []
-    for body in equations.analysis.mechanism.bodies:
+    for body in bodies:
         mass = _value([body.mass], known)
         if mass is not None and mass[0] < 0:
             problems.append(f"the mass of body '{body.name}' is negative: {text(body.mass)} = {mass[0]:g}")
@@ -216,4 +192,4 @@ def check_masses(equations: Equations, p: Sequence[float]) -> None:
                 f"the inertia of body '{body.name}' is not physical: its smallest principal value is {moments[0]:g}"
             )
     if problems:
-        raise ModelError(problems, equations.name)
+        raise ModelError(problems, interface.model)

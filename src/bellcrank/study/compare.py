@@ -20,6 +20,7 @@ from bellcrank.numeric.methods import METHODS, one_of
 from bellcrank.program.dae_count import step_count
 from bellcrank.run.dae_methods import KNOWN, MINIMAL, WITH_BASE, Dae, as_dae
 from bellcrank.run.dae_runs import redundant_of
+from bellcrank.run.evaluate import closure, state_at
 from bellcrank.run.result import Run
 from bellcrank.run.values import run_plan
 from bellcrank.view.comparison import draw_comparison
@@ -130,7 +131,7 @@ def compare(
     equations = model if isinstance(model, Equations) else _with_energy(model)
     if equations.program.loops is None:
         raise ModelError("there is nothing to compare: the model has no constraints", equations.name)
-    plan = run_plan(equations, t_end, step, method, 1)
+    plan = run_plan(equations.interface, t_end, step, method, 1)
     if plan.method not in METHODS:
         raise ModelError(f"methods are compared with a fixed step: {one_of()}, not {plan.method}", equations.name)
     until = tuple(sorted(horizons or (plan.t_end / 100, plan.t_end / 10, plan.t_end)))
@@ -142,12 +143,12 @@ def compare(
         else _every_method(plan.method, free_fall, equations.program.loops.correction is not None)
     )
     sim = equations.compile(backend=backend)
-    bench = _Bench(sim, plan.t_end, plan.method, {"parameters": parameters, "initial": initial, "inputs": inputs})
+    trial = _Trial(sim, plan.t_end, plan.method, {"parameters": parameters, "initial": initial, "inputs": inputs})
     with _quiet():
-        bench.look(plan.step)
+        trial.look(plan.step)
         rows = []
         for i, dae in enumerate(chosen):
-            rows.append(bench.row(dae, plan.step, until, limits))
+            rows.append(trial.row(dae, plan.step, until, limits))
             if progress is not None:
                 progress((i + 1) / len(chosen))
     return Comparison(equations.name, plan.step, plan.t_end, plan.method, sim.backend, until, tuple(rows))
@@ -188,14 +189,15 @@ def _quiet() -> Iterator[None]:
         yield
 
 
-class _Bench:
+class _Trial:
     """Runs of one model, and the reference that they are compared with."""
 
     def __init__(self, sim: Simulation, t_end: float, method: str, settings: Mapping[str, Any]) -> None:
         self.sim, self.t_end, self.method = sim, t_end, method
         self.settings = {k: v for k, v in settings.items() if v is not None}
-        self.coordinates = [s.name for s in sim.program.coordinates]
-        self.speeds = [s.name for s in sim.program.speeds]
+        self.coordinates = [x.name for x in sim.interface.coordinates]
+        self.speeds = [x.name for x in sim.interface.speeds]
+        self.units = {x.name: x.unit for x in sim.interface.states}
 
     def run(self, step: float, every: int, dae: Dae) -> Run:
         return self.sim.simulate(
@@ -207,7 +209,7 @@ class _Bench:
         self.every = max(1, math.ceil(self.t_end / step / SAMPLES))
         self.reference = self.run(step / FINER, FINER * self.every, Dae())
         if self.reference.ended != "finished":
-            raise ModelError(f"the reference run {self.reference.ended}", self.sim.equations.name)
+            raise ModelError(f"the reference run {self.reference.ended}", self.sim.interface.model)
         q, u = (np.array([self.reference[c] for c in names]) for names in (self.coordinates, self.speeds))
         self.span = float(np.ptp(q, axis=1).max()) or 1.0
         self.fastest = float(np.abs(u).max()) or 1.0
@@ -215,13 +217,13 @@ class _Bench:
 
     def _has_regular_mass(self) -> bool:
         """Does every speed have an inertia, at the start?"""
-        units = self.sim.quantities.states
         q, u = (
-            [float(units[c].to_equation(self.reference[c][0])) for c in names]
+            [float(self.units[c].to_equation(self.reference[c][0])) for c in names]
             for names in (self.coordinates, self.speeds)
         )
-        at = self.sim._at(0.0, q, u, self.settings.get("parameters"), self.settings.get("inputs"))
-        M = redundant_of(self.sim._python, self.sim.program).numbers(at).M
+        context = self.sim.loaded.context()
+        at = state_at(context, 0.0, q, u, self.settings.get("parameters"), self.settings.get("inputs"))
+        M = redundant_of(context.python).numbers(at).M
         size = np.sqrt(np.diag(M))
         return bool(size.min() > 0 and np.linalg.eigvalsh(M / np.outer(size, size))[0] > 1e-9)
 
@@ -234,7 +236,7 @@ class _Bench:
         error = max(float(np.abs(run[c][:n] - self.reference[c][:n]).max(initial=0.0)) for c in self.coordinates)
         energy = np.abs(run["energy"][:n] - self.reference["energy"][:n]) if "energy" in run.channels else None
         done = math.ceil(run.time[-1] / step - 1e-9) if len(run) else 0
-        count = step_count(self.sim.program, dae.method, dae.usual, self.method, self.regular).total
+        count = step_count(self.sim.loaded.program, dae.method, dae.usual, self.method, self.regular).total
         return Compared(
             name_of(dae), drift, r.largest[1], error, None if energy is None else float(energy.max(initial=0.0)), count,
             self.cost(dae, step) if done else math.nan, self.limit(dae, step) if limits else None, run.ended, run.time, position, energy,
@@ -258,15 +260,14 @@ class _Bench:
         if not r.g.size:
             return 0.0
         worst = int(r.position.argmax())
-        units = self.sim.quantities.states
         q, u = (
-            np.array([float(units[c].to_equation(run[c][worst])) for c in names])
+            np.array([float(self.units[c].to_equation(run[c][worst])) for c in names])
             for names in (self.coordinates, self.speeds)
         )
         p = self.sim.parameter_values(self.settings.get("parameters"))
-        closure = self.sim._closure(p, self.sim._inputs(self.settings.get("inputs")))
-        assert closure is not None
-        g, G, _, _ = closure.evaluate(float(run.time[worst]), q, u)
+        found = closure(self.sim.loaded, p, self.sim.loaded.inputs(self.settings.get("inputs")))
+        assert found is not None
+        g, G, _, _ = found.evaluate(float(run.time[worst]), q, u)
         return float(np.abs(np.linalg.lstsq(G, g, rcond=1e-6)[0]).max())
 
     def limit(self, dae: Dae, step: float) -> float | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from bellcrank.errors import ModelError, RunError
 from bellcrank.files.csv_table import read_csv
@@ -17,9 +17,6 @@ from bellcrank.files.record import guarded
 from bellcrank.study.read_values import read_inputs, read_measures, read_parts
 from bellcrank.study.reader import Reader
 from bellcrank.study.records import Definition, Given, ModelSpec, OutputSpec, PlotSpec, TableSpec
-
-if TYPE_CHECKING:
-    from bellcrank.study.study import Study
 
 KEYS = (
     "name", "note", "model", "run", "parameters", "initial", "inputs", "outputs", "measures", "grid", "samples", "parts", "tables", "plots",
@@ -29,13 +26,10 @@ TABLE = ("title", "value", "rows", "columns", "part", "where", "best", "beside",
 PLOT = ("file", "title", "value", "x", "y", "lines", "part", "where", "best")
 
 
-def read_study(source: str | Path | Mapping[str, Any], folder: str | Path | None = None) -> Study:
-    """The study of a TOML file, or of a mapping with the same content; checked against its model, which is derived here.
-
-    `folder` is where files named by the study are looked for, by default that of the study file. Raises a `ModelError` with all problems.
-    """
-    from bellcrank.study.study import Study
-
+def read_definition(
+    source: str | Path | Mapping[str, Any], folder: str | Path | None = None
+) -> tuple[Definition, list[str]]:
+    """What a TOML file says, or a mapping with the same content, and all that is wrong with it."""
     if isinstance(source, Mapping):
         data, name, base = dict(source), "study", Path(folder or ".")
     elif isinstance(source, str | Path):
@@ -44,8 +38,7 @@ def read_study(source: str | Path | Mapping[str, Any], folder: str | Path | None
     else:
         raise ModelError(f"a study is the path of a .toml file or a mapping, given {type(source).__name__}")
     reader = Reader(data, "the study")
-    definition = _definition(reader, name, base)
-    return Study.checked(definition, reader.problems)
+    return _definition(reader, name, base), reader.problems
 
 
 def _file(path: Path) -> dict[str, Any]:

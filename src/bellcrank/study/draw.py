@@ -8,13 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.analysis.draw import finished
+from bellcrank.files.picture import finished, new_figure
 from bellcrank.study.pivot import best_of, chosen, grouped, shown
 from bellcrank.study.records import PlotSpec
 from bellcrank.study.rows import Row, Rows
 from bellcrank.study.sampling import Part
 
-ENDINGS = (".png", ".svg", ".pdf")
 MOST = 12  # pictures that are drawn unasked
 
 
@@ -53,11 +52,7 @@ def _axes(part: Part) -> list[tuple[Any, ...]]:
 
 def draw(result: Rows, spec: PlotSpec, path: Path | None = None) -> Any:
     """One plot, saved if a path is given. Returns the figure."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(7.2, 4.8), layout="constrained")
-    FigureCanvasAgg(figure)
+    figure = new_figure(7.2, 4.8)
     axis = figure.subplots()
     rows = chosen(result.rows, spec)
     if spec.y is not None:

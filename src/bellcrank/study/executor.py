@@ -74,7 +74,7 @@ def need_dask() -> None:
         raise RunError("this needs the packages dask and distributed: pip install 'bellcrank[study]'")
 
 
-class Crew:
+class Executor:
     """Gives out runs to the workers of a client until all are done.
 
     `look_after` is called now and then with whether runs were done meanwhile; `patience`: s that may pass without workers.

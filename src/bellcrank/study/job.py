@@ -13,12 +13,12 @@ from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
-import bellcrank as bc
 from bellcrank.errors import ModelError
 from bellcrank.interface.interface import key_of
 from bellcrank.study.measures import Measure
 from bellcrank.study.records import Definition
 from bellcrank.study.sampling import Value
+from bellcrank.version import __version__
 
 Job = dict[str, Any]
 GROUPS = ("model", "terrain", "run")
@@ -37,7 +37,7 @@ def job_of(definition: Definition) -> Job:
     if spec.file is not None:
         model["file"], model["files"] = spec.file.name, _texts(spec.file)
     return {
-        "bellcrank": bc.__version__,
+        "bellcrank": __version__,
         "model": model,
         "outputs": {n: [o.formula, o.units, o.label] for n, o in definition.outputs.items()},
         "run": dict(definition.run),

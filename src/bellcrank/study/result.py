@@ -12,6 +12,7 @@ import numpy as np
 from bellcrank.errors import RunError, optional_package
 from bellcrank.files import record as files
 from bellcrank.files.choose import write_table
+from bellcrank.study.draw import draw_all
 from bellcrank.study.pivot import Pivot, pivot
 from bellcrank.study.rows import Column, Row, Rows
 
@@ -92,8 +93,6 @@ class StudyResult(Rows):
 
     def plot(self, folder: str | Path | None = None, ending: str = ".png") -> list[Path]:
         """Draws the [[plots]] of the study, or a picture of every measure over what varies; returns their paths."""
-        from bellcrank.study.draw import draw_all
-
         return draw_all(self, Path(folder) if folder is not None else self.folder, ending)
 
     def as_dict(self) -> dict[str, Any]:

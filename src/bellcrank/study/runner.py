@@ -1,4 +1,4 @@
-"""A model on the bench: built, derived and compiled once, then run with the values of many runs."""
+"""A model of a study: built, derived and compiled once, then run with the values of many runs."""
 
 from __future__ import annotations
 
@@ -12,13 +12,18 @@ from typing import Any
 
 import numpy as np
 
-import bellcrank as bc
-from bellcrank.errors import BellcrankError, ModelError, did_you_mean
+from bellcrank.api.equations import Equations
+from bellcrank.api.loading import load_model
+from bellcrank.api.system import System
+from bellcrank.errors import BellcrankError, ModelError, ModelWarning, did_you_mean
 from bellcrank.interface.interface import PARAMETERS, Interface, key_of
+from bellcrank.library import terrain as terrains
+from bellcrank.library import vehicles
+from bellcrank.run.inputs import ramp, sine, step
 from bellcrank.study.formulas import Names
 from bellcrank.study.job import Job, measures_of
+from bellcrank.study.rows import FINISHED
 
-FINISHED = "finished"
 SIMULATE = ("t_end", "step", "method", "output_every", "dae", "rtol", "atol")
 
 
@@ -56,7 +61,7 @@ def choose(what: str, known: Mapping[str, Any], name: Any) -> Any:
     return known[name]
 
 
-def build(job: Job, place: Path | None = None) -> bc.System:
+def build(job: Job, place: Path | None = None) -> System:
     """The model of a job with the channels the study adds; `place` is where its file lies, if it lies here."""
     model = job["model"]
     system = _load(model, place) if model.get("file") else _vehicle(model)
@@ -68,20 +73,20 @@ def build(job: Job, place: Path | None = None) -> bc.System:
     return system
 
 
-def _vehicle(model: Mapping[str, Any]) -> bc.System:
-    maker = choose("vehicle", makers(bc.vehicles, "System"), model["vehicle"])
+def _vehicle(model: Mapping[str, Any]) -> System:
+    maker = choose("vehicle", makers(vehicles, "System"), model["vehicle"])
     arguments = dict(model["arguments"])
     if model.get("terrain") is not None:
         ground = dict(model["terrain"])
         kind = ground.pop("kind", None)
-        terrain = choose("terrain", makers(bc.terrain, "Terrain"), kind)
+        terrain = choose("terrain", makers(terrains, "Terrain"), kind)
         arguments["terrain"] = call(f"terrain {kind}", terrain, ground)
     system = call(f"vehicle {model['vehicle']}", maker, arguments)
-    assert isinstance(system, bc.System)
+    assert isinstance(system, System)
     return system
 
 
-def _load(model: Mapping[str, Any], place: Path | None) -> bc.System:
+def _load(model: Mapping[str, Any], place: Path | None) -> System:
     if place is not None:
         return _run_file(place, model["arguments"])
     with tempfile.TemporaryDirectory(prefix="bellcrank-study-") as folder:
@@ -90,9 +95,9 @@ def _load(model: Mapping[str, Any], place: Path | None) -> bc.System:
         return _run_file(Path(folder) / model["file"], model["arguments"])
 
 
-def _run_file(path: Path, arguments: Mapping[str, Any]) -> bc.System:
+def _run_file(path: Path, arguments: Mapping[str, Any]) -> System:
     try:
-        return bc.load_model(path, **arguments)
+        return load_model(path, **arguments)
     except (BellcrankError, OSError):
         raise
     except Exception as error:  # whatever the code of a model file does wrong
@@ -104,15 +109,15 @@ def failed(job: Job, ended: str) -> dict[str, Any]:
     return {"measures": {m.name: None for m in measures_of(job)}, "ended": ended, "notes": [], "seconds": 0.0}
 
 
-class Bench:
+class Runner:
     """A compiled model, run with the settings of settled jobs."""
 
-    def __init__(self, equations: bc.Equations, backend: str | None = None) -> None:
+    def __init__(self, equations: Equations, backend: str | None = None) -> None:
         self.interface = equations.interface
         self.sim = equations.compile(backend=backend or "auto")
 
     @classmethod
-    def of(cls, job: Job, place: Path | None = None) -> Bench:
+    def of(cls, job: Job, place: Path | None = None) -> Runner:
         return cls(build(job, place).equations(), job["run"].get("backend"))
 
     def options(self, job: Job) -> dict[str, Any]:
@@ -124,7 +129,7 @@ class Bench:
         began = time.perf_counter()
         measures: dict[str, float | None] = {m.name: None for m in measures_of(job)}
         with warnings.catch_warnings(record=True) as told:
-            warnings.simplefilter("always", bc.ModelWarning)
+            warnings.simplefilter("always", ModelWarning)
             try:
                 ended = self._measure(job, measures)
             except BellcrankError as error:
@@ -133,7 +138,7 @@ class Bench:
                 ended = f"{type(error).__name__}: {error}"
         if ended != FINISHED:
             measures = dict.fromkeys(measures)
-        notes = list(dict.fromkeys(str(w.message) for w in told if issubclass(w.category, bc.ModelWarning)))
+        notes = list(dict.fromkeys(str(w.message) for w in told if issubclass(w.category, ModelWarning)))
         return {"measures": measures, "ended": ended, "notes": notes[:5], "seconds": time.perf_counter() - began}
 
     def _measure(self, job: Job, measures: dict[str, float | None]) -> str:
@@ -173,5 +178,5 @@ def _signal(names: Names, name: str, given: Any) -> Any:
     if "t" in given:
         return (given["t"], given["value"])
     ((kind, arguments),) = given.items()
-    make = {"step": bc.step, "ramp": bc.ramp, "sine": bc.sine}[kind]
+    make = {"step": step, "ramp": ramp, "sine": sine}[kind]
     return make(**{k: names.number(v, f"input {name}, {k}") for k, v in arguments.items()})

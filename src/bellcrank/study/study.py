@@ -5,22 +5,23 @@ from __future__ import annotations
 import math
 import re
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import bellcrank as bc
+from bellcrank.api.equations import Equations
 from bellcrank.errors import BellcrankError, ModelError, ModelWarning, RunError, counted
 from bellcrank.interface.interface import CHANNELS, PARAMETERS
 from bellcrank.study.check import problems_with
-from bellcrank.study.executor import CONNECT, WORKERS, Crew, alone, has_dask, need_dask, remote
+from bellcrank.study.definition import read_definition
+from bellcrank.study.executor import CONNECT, WORKERS, Executor, alone, has_dask, need_dask, remote
 from bellcrank.study.job import Job, job_of, run_key, settled
 from bellcrank.study.local import local
 from bellcrank.study.records import Definition
 from bellcrank.study.result import StudyResult
-from bellcrank.study.rows import Column, Row
-from bellcrank.study.runner import FINISHED, Bench, build
+from bellcrank.study.rows import FINISHED, Column, Row
+from bellcrank.study.runner import Runner, build
 from bellcrank.study.sampling import Value
 from bellcrank.study.store import Store, changes
 
@@ -40,7 +41,7 @@ class Study:
     `definition` is what its file says, `equations` are those of the model, `points` the values of all runs.
     """
 
-    def __init__(self, definition: Definition, job: Job, equations: bc.Equations) -> None:
+    def __init__(self, definition: Definition, job: Job, equations: Equations) -> None:
         self.definition, self.equations, self._job = definition, equations, job
         self.points: list[tuple[str, dict[str, Value]]] = [
             (p.name, values) for p in definition.parts for values in p.runs()
@@ -154,16 +155,16 @@ class Study:
         need_dask()
         if scheduler is not None:
             with remote(scheduler, timeout) as client:
-                Crew(client, self._job, store, tell, patience).do(rest)
+                Executor(client, self._job, store, tell, patience).do(rest)
             return
         self._compile()
         with local(workers, store.folder) as (client, processes):
-            Crew(client, self._job, store, tell, math.inf, processes.look_after).do(rest)
+            Executor(client, self._job, store, tell, math.inf, processes.look_after).do(rest)
 
     def _compile(self) -> None:
         """Puts the compiled model into the cache of this machine, where the workers find it."""
         first = settled(self._job, self.points[0][1])
-        Bench(self.equations, first["run"].get("backend"))
+        Runner(self.equations, first["run"].get("backend"))
 
     def _result(self, store: Store, done: dict[str, Any], again: int, notes: list[str]) -> StudyResult:
         rows = tuple(
@@ -190,3 +191,12 @@ class Study:
             of = [interface.find(c, CHANNELS, "channel") for c in m.channels]
             found[m.name] = Column(m.unit(of[0].unit.text), f"{m.kind} of {', '.join(x.name for x in of)}")
         return found
+
+
+def read_study(source: str | Path | Mapping[str, Any], folder: str | Path | None = None) -> Study:
+    """The study of a TOML file, or of a mapping with the same content; checked against its model, which is derived here.
+
+    `folder` is where files named by the study are looked for, by default that of the study file. Raises a `ModelError`
+    with all problems.
+    """
+    return Study.checked(*read_definition(source, folder))

@@ -18,12 +18,12 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-import bellcrank as bc
 from bellcrank.errors import BellcrankError, ModelWarning, RunError
 from bellcrank.study.job import Job, settled, variant_of
-from bellcrank.study.runner import Bench, failed
+from bellcrank.study.runner import Runner, failed
 from bellcrank.study.sampling import Value
 from bellcrank.study.store import Tail, Writer, token_at
+from bellcrank.version import __version__
 
 Runs = Sequence[tuple[str, Mapping[str, Value]]]  # key and values
 KEPT = 8  # compiled models that a thread keeps
@@ -31,21 +31,21 @@ KEPT = 8  # compiled models that a thread keeps
 _own = threading.local()  # a compiled model has state of its own, so no two threads share one
 
 
-def _models() -> OrderedDict[str, Bench | str]:
+def _models() -> OrderedDict[str, Runner | str]:
     if not hasattr(_own, "models"):
         _own.models = OrderedDict()
-    found: OrderedDict[str, Bench | str] = _own.models
+    found: OrderedDict[str, Runner | str] = _own.models
     return found
 
 
-def _bench(job: Job) -> Bench | str:
+def _runner(job: Job) -> Runner | str:
     """The model of a run, or the sentence that says why there is none."""
     models, variant = _models(), variant_of(job)
     if variant not in models:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", ModelWarning)  # told when the study was read
-                models[variant] = Bench.of(job)
+                models[variant] = Runner.of(job)
         except BellcrankError as error:
             models[variant] = str(error)
         except Exception as error:  # a fault: the other runs go on
@@ -59,16 +59,17 @@ def _bench(job: Job) -> Bench | str:
 def one_run(job: Job, key: str, values: Mapping[str, Value]) -> dict[str, Any]:
     """The record of a run."""
     job = settled(job, values)
-    bench = _bench(job)
-    found = bench.run(job) if isinstance(bench, Bench) else failed(job, bench)
+    runner = _runner(job)
+    found = runner.run(job) if isinstance(runner, Runner) else failed(job, runner)
     return {"key": key, "values": dict(values), **found, "by": f"{socket.gethostname()}:{os.getpid()}"}
 
 
 def work(job: Job, runs: Runs, folder: str, token: str, seconds: float) -> tuple[bool, list[dict[str, Any]]]:
     """Records of as many of the runs as are done within some seconds, at least of one; and whether they lie in the folder already."""
-    if job["bellcrank"] != bc.__version__:
+    if job["bellcrank"] != __version__:
         raise RunError(
-            f"the worker {socket.gethostname()}:{os.getpid()} has Bellcrank {bc.__version__}, the study comes from {job['bellcrank']}"
+            f"the worker {socket.gethostname()}:{os.getpid()} has Bellcrank {__version__},"
+            f" the study comes from {job['bellcrank']}"
         )
     there = token_at(folder)
     if there is not None and there != token:

@@ -126,7 +126,7 @@ class RigidMotions:
         self.motion = evaluation.motion(s.q, s.u)
         self.bodies = evaluation.machine.bodies
         self.centre = next(
-            (np.asarray(jets.value(b.joint_at), dtype=float) for b in self.bodies if b.parent < 0), np.zeros(3)
+            (np.asarray(jets.value(b.joint.at), dtype=float) for b in self.bodies if b.parent < 0), np.zeros(3)
         )
 
     def _velocities(self, at: np.ndarray) -> np.ndarray:

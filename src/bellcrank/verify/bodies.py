@@ -10,22 +10,18 @@ Sayers (1990), sections 8.1.3 to 8.1.6 and 8.2.
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from bellcrank.model.joints.guided import GuideRecord
 from bellcrank.model.records import BodyRecord, Description, PointRecord
 from bellcrank.verify import jets
 from bellcrank.verify.formulas import CannotEvaluate, Scalars, Values, name_of
-from bellcrank.verify.guided import GuidedPose, guided_pose, metre_of, numbers_of
+from bellcrank.verify.guided import metre_of
 from bellcrank.verify.jets import Jet, Value, value
-
-E = np.eye(3)
-ZERO = np.zeros(3)
+from bellcrank.verify.joints import GROUND, ZERO, E, Joint, PlainJoint, Pose, joint_of
 
 
 @dataclass(frozen=True)
@@ -39,33 +35,17 @@ class Structure:
 
 @dataclass(frozen=True)
 class Body:
-    """One body with its joint. `C` is R_AB at zero coordinates, A the parent; vectors are in A or B by their use."""
+    """One body with its joint."""
 
     index: int
     name: str
     parent: int
-    slides: tuple[Value, ...]
-    axes: tuple[Value, ...]
-    euler: bool
-    C: Value
-    joint_at: Value
+    joint: Joint
     cm: Value
     mass: Value
     inertia: Value
     q: slice
     u: slice
-    structure: Structure
-    speed_point: Value
-    guide: GuideRecord | None = None  # a joint given by functions
-
-    @property
-    def free_rotation(self) -> bool:
-        return self.euler or len(self.axes) == 3
-
-    @property
-    def turns(self) -> slice:
-        """The coordinates of rotation."""
-        return slice(self.q.start + len(self.slides), self.q.stop)
 
 
 Led = tuple[Value, Value]  # what is given from outside to the functions that move a body, and its rate
@@ -90,9 +70,9 @@ class Machine:
         self._parent: list[int] = []
         self._found: dict[str, Structure] = {}
         records = self._in_order(description.bodies)
-        self._drafts: list[dict[str, Any]] = [self._draft(r) for r in records]
+        self._next_reference: list[bool] = []
+        self.bodies = [self._body(r) for r in records]
         self._composites()
-        self.bodies = [Body(**d) for d in self._drafts]
         self.own = slice(len(self.q_names), len(self.q_names) + len(description.states))  # states of the user's own
         self.q_names += [z.name.lower() for z in description.states]
 
@@ -121,7 +101,7 @@ class Machine:
             waiting.extend(reversed(children.get(order[-1].name.lower(), [])))
         return order
 
-    def _draft(self, r: BodyRecord) -> dict[str, Any]:
+    def _body(self, r: BodyRecord) -> Body:
         index = len(self.index)
         parent = -1 if r.parent is None or name_of(r.parent) == "n" else self.index[name_of(r.parent)]
         self.index[r.name.lower()] = index
@@ -138,31 +118,17 @@ class Machine:
         self._R_N.append(R_N)
         self._p_N.append(p_N)
         self._parent.append(parent)
-        n_q, n_u = len(slides) + (4 if euler else len(axes)), len(slides) + (3 if euler else len(axes))
-        guide = r.joint if isinstance(r.joint, GuideRecord) else None
-        if guide is not None:
-            n_q = n_u = guide.own
-        q, u = slice(len(self.q_names), len(self.q_names) + n_q), slice(len(self.u_names), len(self.u_names) + n_u)
-        self.q_names += _state_names("q", r.name, n_q)
-        self.u_names += _state_names("u", r.name, n_u)
-        return {
-            "index": index,
-            "name": r.name,
-            "parent": parent,
-            "slides": slides,
-            "axes": axes,
-            "euler": euler,
-            "C": C,
-            "joint_at": joint_at,
-            "cm": self._converted(self.scalars.triple(r.cm), r.coordinates_of, R_N, p_N),
-            "mass": self.scalars.named(f"{r.name}m".lower()) if r.mass is None else self.scalars.scalar(r.mass),
-            "inertia": self._inertia(r),
-            "q": q,
-            "u": u,
-            "structure": Structure(next_reference, False, None),
-            "speed_point": ZERO,
-            "guide": guide,
-        }
+        joint: Joint = PlainJoint(slides, axes, euler, C, joint_at)
+        if r.joint is not None:
+            joint = joint_of(r.joint, joint_at, self.metre, self._axis, self.scalars.scalar)
+        q = slice(len(self.q_names), len(self.q_names) + joint.n_q)
+        u = slice(len(self.u_names), len(self.u_names) + joint.n_u)
+        self.q_names += _state_names("q", r.name, joint.n_q)
+        self.u_names += _state_names("u", r.name, joint.n_u)
+        self._next_reference.append(next_reference)
+        cm = self._converted(self.scalars.triple(r.cm), r.coordinates_of, R_N, p_N)
+        mass = self.scalars.named(f"{r.name}m".lower()) if r.mass is None else self.scalars.scalar(r.mass)
+        return Body(index, r.name, parent, joint, cm, mass, self._inertia(r), q, u)
 
     def _axis(self, given: Any) -> Value:
         """Unit vector of an axis number or of three components."""
@@ -220,45 +186,22 @@ class Machine:
 
     def _composites(self) -> None:
         total: dict[int, tuple[Value, Value]] = {}  # composite mass and mass centre
-        for d in reversed(self._drafts):
-            mass, moment = d["mass"], d["cm"] * d["mass"]
-            for child in self._drafts:
-                if child["parent"] == d["index"] and child["structure"].fixed:
-                    m, c = total[child["index"]]
-                    mass, moment = mass + m, moment + (child["joint_at"] + child["C"] @ c) * m
+        for b in reversed(self.bodies):
+            mass, moment = b.mass, b.cm * b.mass
+            for child in self.bodies:
+                if child.parent == b.index and self._found[child.name.lower()].fixed:
+                    m, c = total[child.index]
+                    mass, moment = mass + m, moment + (child.joint.at + child.joint.C @ c) * m
             massless = bool(np.all(jets.value(mass) == 0))
             cm = ZERO if massless else moment / mass
-            total[d["index"]] = mass, cm
-            known = self.structure[d["name"].lower()] if self.structure else None
-            found = known or self._structure_of(d, massless, jets.value(cm))
-            self._found[d["name"].lower()] = d["structure"] = found
-            d["speed_point"] = ZERO if found.speed_axes is None else cm
-
-    def _structure_of(self, d: dict[str, Any], massless: bool, cm: np.ndarray) -> Structure:
-        still = not d["axes"] and not d["euler"]
-        on_axis = len(d["axes"]) == 1 and np.linalg.norm(np.cross(jets.value(d["axes"][0]), cm)) < 1e-12
-        fixed = (
-            not d["slides"]
-            and not d["guide"]
-            and (massless or still or not np.any(np.abs(cm) > 1e-12) or bool(on_axis))
-        )
-        speed_axes = (0, 1, 2) if len(d["slides"]) == 3 else self._planar_axes(d)
-        return Structure(d["structure"].next_reference, fixed, speed_axes)
-
-    @staticmethod
-    def _planar_axes(d: dict[str, Any]) -> tuple[int, ...] | None:
-        """Body axes in the plane of a body that moves in a plane of the ground: two slides, at most one rotation."""
-        if len(d["slides"]) != 2 or d["parent"] != -1 or d["euler"] or len(d["axes"]) > 1:
-            return None
-        C = jets.value(d["C"])
-        normal = np.cross(*(jets.value(s) for s in d["slides"]))
-        if d["axes"] and np.linalg.norm(np.cross(normal, C @ jets.value(d["axes"][0]))) > 1e-9:
-            return None
-        across = np.abs(C.T @ normal)
-        k = int(np.argmax(across))
-        if abs(across[k] - 1.0) > 1e-9:
-            return None
-        return tuple(a for a in range(3) if a != k)
+            total[b.index] = mass, cm
+            key, joint = b.name.lower(), b.joint
+            found = self.structure[key] if self.structure else None
+            if found is None:
+                fixed = joint.fixes(massless, jets.value(cm))
+                found = Structure(self._next_reference[b.index], fixed, joint.speed_axes(b.parent < 0))
+            self._found[key] = found
+            joint.absolute, joint.speed_point = found.speed_axes, ZERO if found.speed_axes is None else cm
 
     # ---- points and motions
 
@@ -275,36 +218,23 @@ class Machine:
         """One metre in the length unit of the equations."""
         return metre_of(self.description)
 
-    def followed(self, guide: GuideRecord, letter: str = "q") -> list[int]:
-        """Places of the coordinates (or speeds) that the functions depend on."""
-        bodies = [self.bodies[self.index[name.lower()]] for name, _ in guide.follows]
-        return [getattr(b, letter).start + i for b, (_, i) in zip(bodies, guide.follows, strict=True)]
+    def places(self, b: Body, letter: str = "q") -> list[int]:
+        """Places of the coordinates (or speeds) that move a body."""
+        if b.joint.follows is None:
+            own: slice = getattr(b, letter)
+            return list(range(own.start, own.stop))
+        bodies = [self.bodies[self.index[name.lower()]] for name, _ in b.joint.follows]
+        return [getattr(other, letter).start + i for other, (_, i) in zip(bodies, b.joint.follows, strict=True)]
 
     @cached_property
     def reach(self) -> dict[int, float]:
         """How far the coordinates that move guided bodies may be from zero, half of what the functions allow."""
-        reach: dict[int, float] = {}
-        for b in self.bodies:
-            if b.guide is not None:
-                kinds, ends = b.guide.guide.kinds(), b.guide.guide.reach()
-                for i, kind, (low, high) in zip(self.followed(b.guide), kinds, ends, strict=False):
-                    reach[i] = 0.5 * min(-low, high) * (self.metre if kind == "length" else 1.0)
-        return reach
-
-    def guided_at(self, guide: GuideRecord) -> np.ndarray:
-        return np.array(guide.at) * self.metre
-
-    def guided_offset(self, b: Body, guide: GuideRecord) -> Value:
-        """From the reference point of the functions to the body's origin, body axes."""
-        return b.joint_at - (np.array(guide.at) + np.array(guide.drawn)) * self.metre
-
-    def guided_numbers(self, b: Body, values: tuple[float, ...]) -> Mapping[str, Any]:
-        assert b.guide is not None
-        return numbers_of(b.guide, values, self.metre)
+        return {i: x for b in self.bodies for i, x in zip(self.places(b), b.joint.reach(), strict=False)}
 
     def led_by(self, scalars: Scalars) -> Machine:
         """The same machine at an instant: what moves its bodies from outside has the values of these scalars."""
-        found = {b.index: scalars.scalar(b.guide.given) for b in self.bodies if b.guide and b.guide.given is not None}
+        given = {b.index: b.joint.given for b in self.bodies if b.joint.given is not None}
+        found = {i: scalars.scalar(formula) for i, formula in given.items()}
         return self._led({i: (r, jets.rate(r) if isinstance(r, Jet) else 0.0) for i, r in found.items()})
 
     def _led(self, led: dict[int, Led]) -> Machine:
@@ -352,8 +282,7 @@ class Machine:
         """All coordinates zero; Euler parameters (1, 0, 0, 0)."""
         q = np.zeros(len(self.q_names))
         for b in self.bodies:
-            if b.euler:
-                q[b.q.start + len(b.slides)] = 1.0
+            b.joint.start(q[b.q])
         return q
 
     def moving(self, q: np.ndarray, u: Jet) -> Motion:
@@ -370,88 +299,23 @@ class Machine:
 
 
 class Motion:
-    """R[b] (columns: body axes), origin p[b], angular velocity w[b], velocity of the origin v[b]; -1: the ground."""
+    """Of all bodies; -1: the ground."""
 
     def __init__(self, machine: Machine, q: Value, u: Value) -> None:
         self.machine, self.q, self.u = machine, q, u
-        self.R: dict[int, Value] = {-1: E}
-        self.p: dict[int, Value] = {-1: ZERO}
-        self.w: dict[int, Value] = {-1: ZERO}
-        self.v: dict[int, Value] = {-1: ZERO}
-        self._guided: dict[int, tuple[GuidedPose, Value, Value]] = {}
+        self.of: dict[int, Pose] = {-1: GROUND}
         for b in machine.bodies:
-            self._place(b)
-            self._move(b)
-
-    def _place(self, b: Body) -> None:
-        if b.guide is not None:
-            self._place_guided(b, b.guide)
-            return
-        q, k = self.q[b.q], len(b.slides)
-        R_AB = b.C
-        if b.euler:
-            R_AB = R_AB @ euler_rotation([q[k + i] for i in range(4)])
-        else:
-            for i, axis in enumerate(b.axes):
-                R_AB = R_AB @ rotation_about(axis, q[k + i])
-        self.R[b.index] = self.R[b.parent] @ R_AB
-        self.p[b.index] = self.p[b.parent] + self.R[b.parent] @ self._offset(b)
-
-    def _offset(self, b: Body) -> Value:
-        """From the parent's origin to b's, in the parent."""
-        r = b.joint_at
-        for i, slide in enumerate(b.slides):
-            r = r + slide * self.q[b.q][i]
-        return r
-
-    def _place_guided(self, b: Body, guide: GuideRecord) -> None:
-        """A body that functions of coordinates move."""
-        z = [self.q[i] for i in self.machine.followed(guide)]
-        if guide.given is not None:
-            z.append(self.machine.led.get(b.index, (0.0, 0.0))[0])
-        pose = guided_pose(self.machine.guided_numbers(b, tuple(float(value(x)) for x in z)), z)
-        R_A = self.R[b.parent]
-        self.R[b.index] = R_A @ pose.R
-        arm = R_A @ (pose.p + self.machine.guided_at(guide))
-        own = self.R[b.index] @ self.machine.guided_offset(b, guide)
-        self.p[b.index] = self.p[b.parent] + arm + own
-        self._guided[b.index] = pose, arm, own
-
-    def _move_guided(self, b: Body, guide: GuideRecord) -> None:
-        pose, arm, own = self._guided[b.index]
-        R_A, w_A = self.R[b.parent], self.w[b.parent]
-        w, v = w_A, self.v[b.parent] + jets.cross(w_A, arm)
-        rates = [self.u[i] for i in self.machine.followed(guide, "u")]
-        if guide.given is not None:
-            rates.append(self.machine.led.get(b.index, (0.0, 0.0))[1])
-        for d, delta, rate in zip(pose.d, pose.delta, rates, strict=True):
-            w = w + (R_A @ delta) * rate
-            v = v + (R_A @ d) * rate
-        self.w[b.index] = w
-        self.v[b.index] = v + jets.cross(w, own)
-
-    def _move(self, b: Body) -> None:
-        if b.guide is not None:
-            self._move_guided(b, b.guide)
-            return
-        u, k = self.u[b.u], len(b.slides)
-        R_A, w_A, R = self.R[b.parent], self.w[b.parent], self.R[b.index]
-        if b.free_rotation:
-            w = R @ u[k : k + 3]
-        elif b.axes:
-            w = w_A + (R @ b.axes[0]) * u[k]
-        else:
-            w = w_A
-        self.w[b.index] = w
-        if b.structure.speed_axes is not None:
-            v = -jets.cross(w, R @ b.speed_point)
-            for i, axis in enumerate(b.structure.speed_axes):
-                v = v + R[:, axis] * u[i]
-        else:
-            v = self.v[b.parent] + jets.cross(w_A, R_A @ self._offset(b))
-            for i, slide in enumerate(b.slides):
-                v = v + (R_A @ slide) * u[i]
-        self.v[b.index] = v
+            z, rates = self.q[b.q], self.u[b.u]
+            if b.joint.follows is not None:
+                z, rates = [q[i] for i in machine.places(b)], [u[i] for i in machine.places(b, "u")]
+            if b.joint.given is not None:
+                led = machine.led.get(b.index, (0.0, 0.0))
+                z, rates = [*z, led[0]], [*rates, led[1]]
+            self.of[b.index] = b.joint.motion(z, rates, self.of[b.parent])
+        self.R = {i: pose.R for i, pose in self.of.items()}
+        self.p = {i: pose.p for i, pose in self.of.items()}
+        self.w = {i: pose.w for i, pose in self.of.items()}
+        self.v = {i: pose.v for i, pose in self.of.items()}
 
     def position(self, body: int, at: Value) -> Value:
         return self.p[body] + self.R[body] @ at
@@ -463,76 +327,12 @@ class Motion:
         """q' of the bodies that produces these velocities, joint by joint."""
         rates: list[Value] = []
         for b in self.machine.bodies:
-            if b.guide is not None:
-                rates += [self.u[i] for i in range(b.u.start, b.u.stop)]
-            rates += self._slide_rates(b)
-            rates += self._turn_rates(b)
+            rates += b.joint.rates(self.q[b.q], self.u[b.u], self.of[b.parent], self.of[b.index])
         return jets.stack(rates) if rates else np.zeros(0)
 
-    def _slide_rates(self, b: Body) -> list[Value]:
-        if not b.slides:
-            return []
-        R_A, w_A = self.R[b.parent], self.w[b.parent]
-        carried = self.v[b.parent] + jets.cross(w_A, R_A @ self._offset(b))
-        relative = R_A.T @ (self.v[b.index] - carried)
-        S = jets.stack(b.slides)
-        found = jets.solve(S @ S.T, S @ relative)
-        return [found[i] for i in range(len(b.slides))]
-
-    def _turn_rates(self, b: Body) -> list[Value]:
-        if not b.free_rotation and not b.axes:
-            return []
-        k, q = len(b.slides), self.q[b.q]
-        w = self.R[b.index].T @ (self.w[b.index] - self.w[b.parent])
-        if b.euler:
-            return euler_rates([q[k + i] for i in range(4)], w)
-        if len(b.axes) == 1:
-            return [jets.dot(b.axes[0], w)]
-        found = jets.solve(self._turn_axes(b).T, w)
-        return [found[i] for i in range(3)]
-
-    def _turn_axes(self, b: Body) -> Value:
-        """Rows: the three rotation axes on the axes of the turned body."""
-        k, q = len(b.slides), self.q[b.q]
-        turns = [rotation_about(axis, q[k + i]) for i, axis in enumerate(b.axes)]
-        return jets.stack([turns[2].T @ (turns[1].T @ b.axes[0]), turns[2].T @ b.axes[1], b.axes[2]])
-
     def gimbal(self) -> float:
-        """How far the three-angle joints are from locking: 1 far, 0 locked."""
-        three = [b for b in self.machine.bodies if len(b.axes) == 3]
-        return min((abs(float(np.linalg.det(jets.value(self._turn_axes(b))))) for b in three), default=1.0)
-
-
-def rotation_about(axis: Value, angle: Value) -> Value:
-    """Rodrigues' formula; columns are the turned axes."""
-    s, c = jets.sincos(angle)
-    x, y, z = axis[0], axis[1], axis[2]
-    skew = jets.stack([jets.stack([0.0, -z, y]), jets.stack([z, 0.0, -x]), jets.stack([-y, x, 0.0])])
-    along = jets.stack([axis * x, axis * y, axis * z])
-    return skew * s + (E - along) * c + along
-
-
-def euler_rotation(e: list[Value]) -> Value:
-    """R_AB of Euler parameters, e[0] the cosine of half the angle."""
-    a, b, c, d = e
-    rows = [
-        [a * a + b * b - c * c - d * d, 2 * (b * c - a * d), 2 * (b * d + a * c)],
-        [2 * (b * c + a * d), a * a - b * b + c * c - d * d, 2 * (c * d - a * b)],
-        [2 * (b * d - a * c), 2 * (c * d + a * b), a * a - b * b - c * c + d * d],
-    ]
-    return jets.stack([jets.stack(row) for row in rows])
-
-
-def euler_rates(e: list[Value], w: Value) -> list[Value]:
-    """e' for the relative angular velocity w on the axes of the turned body."""
-    a, b, c, d = e
-    x, y, z = w[0], w[1], w[2]
-    return [
-        (b * x + c * y + d * z) * -0.5,
-        (a * x - d * y + c * z) * 0.5,
-        (d * x + a * y - b * z) * 0.5,
-        (-c * x + b * y + a * z) * 0.5,
-    ]
+        """How far joints are from locking: 1 far, 0 locked."""
+        return min((b.joint.gimbal(self.q[b.q]) for b in self.machine.bodies), default=1.0)
 
 
 def _axes(given: Any) -> list[Any]:

@@ -19,7 +19,6 @@ import numpy as np
 
 from bellcrank.api.equations import Equations
 from bellcrank.api.system import System
-from bellcrank.backend.python import PythonModel
 from bellcrank.errors import BellcrankError, ModelError
 from bellcrank.kane import Derivation
 from bellcrank.kane.equations import KaneEquations
@@ -169,9 +168,11 @@ def _singular_rates(subject: Subject) -> Callable[[Sample], np.ndarray] | None:
     """The rates as the program computes them near singular positions, which must be the same in regular ones."""
     if not subject.eom.program.singular_rates.results:
         return None
-    model = PythonModel(subject.eom.program, subject.sim.externals)
+    model = subject.loaded.python.calls()
     n = len(subject.eom.coordinates) + len(subject.eom.speeds)
-    return lambda s: np.array(model.singular_rates(s.time, s.q.tolist(), s.u.tolist(), *subject.numbers(s))[:n])
+    return lambda s: np.array(
+        model.values("singular_rates", s.time, s.q.tolist(), s.u.tolist(), *subject.numbers(s))[:n]
+    )
 
 
 def _lines_of_own_run(subject: Subject) -> list[Line]:

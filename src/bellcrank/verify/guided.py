@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from bellcrank.errors import ModelError, ModelWarning
-from bellcrank.model.joints.guided import GuideRecord
 from bellcrank.model.records import Description
 from bellcrank.units import unit_system
 from bellcrank.verify.formulas import CannotEvaluate
@@ -38,7 +37,7 @@ def metre_of(description: Description) -> float:
     return float(unit_system(description.units).parse_unit("m").to_equation(1.0))
 
 
-def numbers_of(record: GuideRecord, values: tuple[float, ...], metre: float) -> Numbers:
+def numbers_of(record: Any, values: tuple[float, ...], metre: float) -> Numbers:
     """What the functions themselves give at some values of their coordinates."""
     try:
         with warnings.catch_warnings():

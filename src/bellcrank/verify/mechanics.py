@@ -62,7 +62,7 @@ class Formulas(Scalars):
             raise CannotEvaluate(f"no point has the name '{name}'")
         body = self.machine.bodies[self.machine.index[head]]
         if tail == "joint":
-            return body.parent, body.joint_at
+            return body.parent, body.joint.at
         return body.index, body.cm if tail == "cm" else zero
 
     def unit_vector(self, body: str, axis: int) -> Value:

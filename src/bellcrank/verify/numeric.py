@@ -17,9 +17,9 @@ import numpy as np
 
 from bellcrank.verify import jets
 from bellcrank.verify.bodies import Body, Machine, Motion
+from bellcrank.verify.closed import Closed
 from bellcrank.verify.formulas import CannotEvaluate, ExternalRoutine, Scalars
 from bellcrank.verify.jets import Jet, Value
-from bellcrank.verify.loops import Closed
 from bellcrank.verify.mechanics import Formulas
 
 

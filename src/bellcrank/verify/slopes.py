@@ -148,7 +148,7 @@ def rate_slopes(subject: Subject, s: Sample, direction: np.ndarray) -> np.ndarra
     """The slopes of all rates along a direction of the state, through the statements of the program."""
     program = subject.eom.program
     p, _, w = subject.numbers(s)
-    taylor = Taylor(program, subject.sim.externals)
+    taylor = Taylor(program, subject.loaded.functions)
     taylor.give(program.parameters, p)
     taylor.run(program.constants)
     given = len(program.given_inputs)

@@ -28,7 +28,9 @@ from bellcrank.numeric.course import At
 from bellcrank.numeric.projection import CannotClose
 from bellcrank.run.assembly import initial_state
 from bellcrank.run.closure import rates_near_singular
+from bellcrank.run.evaluate import closure, state_at
 from bellcrank.run.inputs import Signal
+from bellcrank.run.loaded import Context
 from bellcrank.verify.bodies import Machine
 from bellcrank.verify.formulas import CannotEvaluate, Values
 from bellcrank.verify.jets import NoDerivative, value
@@ -71,6 +73,7 @@ class Subject:
             if quiet:
                 warnings.simplefilter("ignore", ModelWarning)
             self.sim: Simulation = eom.compile(external=stubs, **options)
+            self.loaded = self.sim.loaded
             self.machine = Machine.of(self.description, self.values())
         self.rng = np.random.default_rng(seed)
         self.length = self._length()
@@ -90,7 +93,7 @@ class Subject:
 
     def _length(self) -> float:
         """The size of the machine."""
-        points = [b.joint_at for b in self.machine.bodies] + [b.cm for b in self.machine.bodies]
+        points = [b.joint.at for b in self.machine.bodies] + [b.cm for b in self.machine.bodies]
         points += [self.machine.point(p)[1] for p in self.description.points]
         return max((float(np.linalg.norm(value(p))) for p in points), default=0.0) or 1.0
 
@@ -117,14 +120,16 @@ class Subject:
 
     def plain_rates(self, s: Sample) -> np.ndarray:
         """q' and u' of the equations themselves, also near singular positions, where a run takes others."""
-        return np.concatenate(self.sim.model.derivatives(*self._at(s)))
+        context = self.loaded.context()
+        return np.concatenate(context.model.derivatives(*self._at(context, s)))
 
     def steady(self, s: Sample) -> bool:
         """Do runs use the equations themselves here? Not near singular positions, nor where a pivot vanishes."""
-        return rates_near_singular(self.sim.model, self._at(s)) is None
+        context = self.loaded.context()
+        return rates_near_singular(context.model, self._at(context, s)) is None
 
-    def _at(self, s: Sample) -> At:
-        return self.sim._at(s.time, s.q.tolist(), s.u.tolist(), self.given, held(s))
+    def _at(self, context: Context, s: Sample) -> At:
+        return state_at(context, s.time, s.q.tolist(), s.u.tolist(), self.given, held(s))
 
     def outputs(self, s: Sample, scaled: Mapping[str, float] | None = None) -> dict[str, float]:
         """Channels of the program under check, in user units."""
@@ -134,11 +139,12 @@ class Subject:
     def numbers(self, s: Sample) -> tuple[list[float], list[float], list[float]]:
         """Parameters, constants and inputs as the program takes them."""
         p = self.sim.parameter_values(self.given)
-        return p, self.sim._constants(p), [i.function(s.time) for i in self.sim._inputs(held(s))]
+        return p, self.loaded.constants(p), [i.function(s.time) for i in self.loaded.inputs(held(s))]
 
     def closure(self, s: Sample) -> list[float]:
         """g, dg/dq, v and dv/du of the program under check."""
-        return self.sim.model.closure(s.time, s.q.tolist(), s.u.tolist(), *self.numbers(s))
+        at = s.time, s.q.tolist(), s.u.tolist(), *self.numbers(s)
+        return self.loaded.model.calls().values("closure", *at)
 
     def sizes(self, letter: str) -> np.ndarray:
         """What counts as one for every coordinate ("q") or speed ("u"): a radian, or the machine's size."""
@@ -146,7 +152,7 @@ class Subject:
         for b in self.machine.bodies:
             span, names = (b.q, self.machine.q_names) if letter == "q" else (b.u, self.machine.u_names)
             for i in range(span.start, span.stop):
-                sizes[names[i]] = self.length if i < span.start + len(b.slides) else 1.0
+                sizes[names[i]] = self.length if i < span.start + b.joint.lengths else 1.0
                 if letter == "q":
                     sizes[names[i]] = self.machine.reach.get(i, sizes[names[i]])
         sizes |= {z.name.lower(): OWN for z in self.description.states}
@@ -195,7 +201,7 @@ class Subject:
         """The initial state of the description, brought onto its constraints where that can be done."""
         if not self.loops:
             return self.sim.complete()
-        rest = Sample(0.0, *initial_state(self.sim.equations, self.description.run.initial), self._no_inputs)
+        rest = Sample(0.0, *initial_state(self.loaded, self.description.run.initial), self._no_inputs)
         s = self._closed(rest)
         return (rest.q, rest.u) if s is None else (s.q, s.u)
 
@@ -204,12 +210,11 @@ class Subject:
         q, u = q0.copy(), u0.copy()
         place = {x.name.lower().replace(" ", ""): i for i, x in enumerate(self.eom.speeds)}
         for b in self.machine.bodies:
-            slides = len(b.slides)
+            slides = b.joint.lengths
             for i in range(b.q.start, b.q.stop):
                 scale = self.machine.reach.get(i, self.length if i < b.q.start + slides else 1.0)
                 q[i] += size * scale * self.rng.uniform(-1, 1)
-            if b.euler:
-                q[b.turns] /= np.linalg.norm(q[b.turns])
+            b.joint.settle(q[b.q])
             for i in range(b.u.start, b.u.stop):
                 scale = self.length if i < b.u.start + slides else 1.0
                 if self.machine.u_names[i] in place:
@@ -230,10 +235,10 @@ class Subject:
         """Inputs that lead bodies by functions (lower case), and how far these allow it."""
         found: dict[str, float] = {}
         for b in self.machine.bodies:
-            if b.guide is not None and b.guide.given is not None:
-                kind, (low, high) = b.guide.guide.kinds()[-1], b.guide.guide.reach()[-1]
-                reach = 0.5 * min(-low, high) * (self.machine.metre if kind == "length" else 1.0)
-                formula = b.guide.given if isinstance(b.guide.given, str) else show(to_syntax(b.guide.given))
+            given = b.joint.given
+            if given is not None:
+                reach = b.joint.reach()[-1]
+                formula = given if isinstance(given, str) else show(to_syntax(given))
                 words = re.findall(r"[a-z_][\w.]*", formula.lower())
                 found |= {v.name.lower(): reach for v in self.description.variables if v.name.lower() in words}
         return found
@@ -246,11 +251,11 @@ class Subject:
         """The sample on the constraints of its loops, Euler parameters of unit size; None where there is none."""
         if not self.loops:
             return s
-        closure = self.sim._closure(self.sim.parameter_values(self.given), self.sim._inputs(held(s)))
-        assert closure is not None
+        found = closure(self.loaded, self.sim.parameter_values(self.given), self.loaded.inputs(held(s)))
+        assert found is not None
         free_q, free_u = np.ones(len(s.q), dtype=bool), np.ones(len(s.u), dtype=bool)
         try:
-            q, u = closure.assemble(s.time, s.q, s.u, free_q, free_u)
+            q, u = found.assemble(s.time, s.q, s.u, free_q, free_u)
         except (CannotClose, *UNUSABLE):
             return None
         return Sample(s.time, q, u, s.inputs)

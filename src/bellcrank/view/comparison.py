@@ -8,19 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.analysis.draw import finished
+from bellcrank.files.picture import finished, new_figure
 
 Line = tuple[str, np.ndarray, np.ndarray, np.ndarray | None]  # name, time, residual, error of the energy
 
 
 def draw_comparison(title: str, lines: Sequence[Line], path: str | Path | None = None) -> Any:
     """One panel for each quantity, logarithmic; a residual of exactly zero lies at 1e-17."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
     with_energy = any(energy is not None for *_, energy in lines)
-    figure = Figure(figsize=(9, 6.4 if with_energy else 3.8), layout="constrained")
-    FigureCanvasAgg(figure)
+    figure = new_figure(9, 6.4 if with_energy else 3.8)
     axes = figure.subplots(2 if with_energy else 1, 1, sharex=True, squeeze=False)[:, 0]
     for i, (name, time, residual, energy) in enumerate(lines):
         style = {"label": name, "linewidth": 1.1, "color": f"C{i % 10}", "linestyle": "-" if i < 10 else "--"}

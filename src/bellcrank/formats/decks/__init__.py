@@ -5,7 +5,7 @@ makes the same System.
 
 The modules, each importing only from those before it: `reader` (text to data), `macros` (forms to arguments), `names` (what names
 stand for), `fstring` (formulas), `values` (arguments to values), `deck` (calls on a System), `machine` (questions to
-the System so far), `settings`, `bodies`, `forces`, `routines`, `outputs` (macros), `interpret` (the way through all forms),
+the System so far), `settings`, `state` (a deck being read), `bodies`, `forces`, `routines`, `outputs` (macros), `interpret` (the way through all forms),
 `files` (decks and routines from files), `translate` (calls to Python text).
 """
 

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from bellcrank.formats.decks.machine import Nominal
 from bellcrank.formats.decks.macros import Arguments
+from bellcrank.formats.decks.state import DeckState
 from bellcrank.formats.decks.values import Vector
-
-if TYPE_CHECKING:
-    from bellcrank.formats.decks.interpret import Interpreter
 
 ORIGIN: Vector = (0, 0, 0)
 Axis = int | Vector
 
 
-def add_body(deck: Interpreter, given: Arguments) -> None:
+def add_body(deck: DeckState, given: Arguments) -> None:
     """A body with its joint; see `System.add_body`."""
     names, values, symbol = deck.names, deck.values, given.required[0]
     name = names.new(symbol, "body", names.bodies)
@@ -44,7 +42,7 @@ def _in_a_sentence(label: str) -> str:
     return label[:1].lower() + label[1:] if label[1:2].islower() else label
 
 
-def _joint(deck: Interpreter, given: Arguments, parent: str) -> tuple[tuple[Axis, ...], tuple[int, ...], Axis | None]:
+def _joint(deck: DeckState, given: Arguments, parent: str) -> tuple[tuple[Axis, ...], tuple[int, ...], Axis | None]:
     """Directions of translation and the first axis in the parent, the axes of rotation in the body."""
     values = deck.values
     slides = values.axes(given.get("translate"), ":translate")
@@ -68,7 +66,7 @@ def _joint(deck: Interpreter, given: Arguments, parent: str) -> tuple[tuple[Axis
     return slides, axes, parent_axis
 
 
-def _turned(deck: Interpreter, given: str, wanted: str, axis: Axis) -> Axis:
+def _turned(deck: DeckState, given: str, wanted: str, axis: Axis) -> Axis:
     components = axis if not isinstance(axis, int) else tuple(int(i == axis) for i in (1, 2, 3))
     found = Nominal(deck.system).turned(given, wanted, components)
     if isinstance(axis, int) and found == components:
@@ -76,7 +74,7 @@ def _turned(deck: Interpreter, given: str, wanted: str, axis: Axis) -> Axis:
     return found[0], found[1], found[2]
 
 
-def _places(deck: Interpreter, given: Arguments, parent: str) -> dict[str, Any]:
+def _places(deck: DeckState, given: Arguments, parent: str) -> dict[str, Any]:
     """joint_at, cm and the body whose coordinates these are. What is not given lies at the origin of parent and body."""
     values = deck.values
     joint, cm, system = given.get("joint-coordinates"), given.get("cm-coordinates"), given.get("coordinate-system")
@@ -95,7 +93,7 @@ def _places(deck: Interpreter, given: Arguments, parent: str) -> dict[str, Any]:
     return {**found, "coordinates_of": other}
 
 
-def _mass(deck: Interpreter, given: Arguments, name: str) -> dict[str, Any]:
+def _mass(deck: DeckState, given: Arguments, name: str) -> dict[str, Any]:
     """Mass and inertia; what is not given gets symbols named after the body."""
     found: dict[str, Any] = {}
     symbol = given.required[0]
@@ -111,7 +109,7 @@ def _mass(deck: Interpreter, given: Arguments, name: str) -> dict[str, Any]:
     return found
 
 
-def add_point(deck: Interpreter, given: Arguments) -> None:
+def add_point(deck: DeckState, given: Arguments) -> None:
     """A point of a body; see `System.add_point`."""
     names, values = deck.names, deck.values
     name = names.new(given.required[0], "point", {*names.points, "o"})

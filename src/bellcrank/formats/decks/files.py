@@ -17,7 +17,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from bellcrank.api.loading import loader
 from bellcrank.api.system import System
 from bellcrank.errors import BellcrankError, ModelError, ModelWarning, did_you_mean
 from bellcrank.files.record import guarded
@@ -30,7 +29,6 @@ from bellcrank.formats.decks.reader import FString, List, Symbol, read_deck
 SUFFIXES = (".py", ".c", ".f90")  # of files with external routines
 
 
-@loader(".lsp", "an AUTOSIM deck")
 def load_deck(path: str | Path, external: str | Path | None = None) -> System:
     """The System that a deck describes; what a person should know of it is told as warnings."""
     deck = read_deck_file(path, external)[0]

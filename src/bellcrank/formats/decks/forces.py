@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from bellcrank.formats.decks.macros import Arguments
-
-if TYPE_CHECKING:
-    from bellcrank.formats.decks.interpret import Interpreter
+from bellcrank.formats.decks.state import DeckState
 
 DOWN = "[n3]"
 DUMMIES = ("x", "x0", "v")
 
 
-def add_force(deck: Interpreter, given: Arguments) -> None:
+def add_force(deck: DeckState, given: Arguments) -> None:
     """A force along a direction or between two points; see `System.add_force` and `System.add_strut`."""
     names, values = deck.names, deck.values
     name = names.new(given.required[0], "force", names.forces)
@@ -33,7 +31,7 @@ def add_force(deck: Interpreter, given: Arguments) -> None:
     deck.call("add_strut" if "between" in options else "add_force", name, **options, **_label(deck, given))
 
 
-def add_moment(deck: Interpreter, given: Arguments) -> None:
+def add_moment(deck: DeckState, given: Arguments) -> None:
     """A moment between two bodies; see `System.add_moment`."""
     names = deck.names
     name = names.new(given.required[0], "moment", names.forces)
@@ -49,7 +47,7 @@ def add_moment(deck: Interpreter, given: Arguments) -> None:
     deck.call("add_moment", name, **options, **_label(deck, given))
 
 
-def _magnitude(deck: Interpreter, given: Arguments, name: str, dummies: tuple[str, ...]) -> Any:
+def _magnitude(deck: DeckState, given: Arguments, name: str, dummies: tuple[str, ...]) -> Any:
     """The magnitude; by default a constant that is called like the force."""
     magnitude = given.get("magnitude")
     if magnitude is not None:
@@ -58,12 +56,12 @@ def _magnitude(deck: Interpreter, given: Arguments, name: str, dummies: tuple[st
     return deck.names.scalar(name, symbol, symbol.fail)
 
 
-def _label(deck: Interpreter, given: Arguments) -> dict[str, str]:
+def _label(deck: DeckState, given: Arguments) -> dict[str, str]:
     label = given.get("name")
     return {} if label is None else {"label": deck.values.text(label, ":name")}
 
 
-def add_gravity(deck: Interpreter, given: Arguments) -> None:
+def add_gravity(deck: DeckState, given: Arguments) -> None:
     """Gravity along [n3] unless told otherwise; its size is the parameter GEES."""
     if deck.system.description.gravity is not None:
         raise given.form.fail("gravity is given twice")

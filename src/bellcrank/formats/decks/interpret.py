@@ -7,28 +7,22 @@ Unit system, name and declared variables hold for the whole deck wherever they s
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Any
 
 from bellcrank.errors import ModelError
 from bellcrank.formats.decks.bodies import add_body, add_point
-from bellcrank.formats.decks.deck import Call, Deck, DeckSystem, Routines, apply
+from bellcrank.formats.decks.deck import Deck, Routines
 from bellcrank.formats.decks.forces import add_force, add_gravity, add_moment
-from bellcrank.formats.decks.fstring import HASH
-from bellcrank.formats.decks.machine import composite_centres, independent_speeds
+from bellcrank.formats.decks.machine import composite_centres
 from bellcrank.formats.decks.macros import Arguments, arguments, macro_of
-from bellcrank.formats.decks.names import Names
 from bellcrank.formats.decks.outputs import add_accelerations, add_out
 from bellcrank.formats.decks.reader import FString, List, String, Symbol, shown
 from bellcrank.formats.decks.routines import add_subroutine, check_variables, declare_functions
-from bellcrank.formats.decks.settings import Settings
-from bellcrank.formats.decks.values import Values
+from bellcrank.formats.decks.state import TITLE, DeckState
 from bellcrank.model.scope import RESERVED
 from bellcrank.units import UNIT_SYSTEMS
 
-BARE = re.compile(r"[a-z_]\w*", re.ASCII)
-TITLE = "*multibody-system-name*"
 MOST_FORMS, MOST_BODIES, MOST_PROBLEMS = 5000, 200, 20
 
 
@@ -42,36 +36,8 @@ def interpret(forms: Sequence[List], routines: Routines | None = None, name: str
     return Interpreter(forms, routines or {}, name, centres).run() if centres else deck
 
 
-class Interpreter:
-    """Reads forms one after the other; `call` notes what they become and does it at once on a System."""
-
-    def __init__(
-        self, forms: Sequence[List], routines: Routines, name: str, centres: dict[str, tuple[str, ...]]
-    ) -> None:
-        self.name, self.routines, self.centres = name, routines, centres
-        self.problems: list[str] = []
-        self.forms = self._since_reset(forms)
-        self.deck = Deck(name.rpartition(".")[0] or name, "mks")
-        self._look_ahead()
-        self.system = DeckSystem(self.deck.title, units=self.deck.units)
-        self.names = Names(self.speeds_now)
-        self.names.centres = {body: f"{body}_composite" for body in centres}
-        self.names.variables = self.declared
-        self.names.gees = "gees" if "g" in self.bare | self.symbols else "g"
-        self.values = Values(self.names)
-        self.settings = Settings(self.names, self.deck, name)
-        self.returned: set[str] = set()
-        self.called: set[str] = set()
-        self.place = ""  # of the form that is being read
-        self._speeds: tuple[tuple[int, int, int], list[str]] | None = None
-
-    def speeds_now(self) -> list[str]:
-        """The speeds that constraints leave of the machine so far."""
-        d = self.system.description
-        size = len(d.bodies), len(d.constraints), len(d.loops)
-        if self._speeds is None or self._speeds[0] != size:
-            self._speeds = size, independent_speeds(self.system)
-        return self._speeds[1]
+class Interpreter(DeckState):
+    """Reads forms one after the other."""
 
     def run(self) -> Deck:
         for form in self.forms:
@@ -91,6 +57,10 @@ class Interpreter:
             raise ModelError(self.problems, self.name)
         return self.deck
 
+    def call(self, method: str, /, *args: Any, **options: Any) -> None:
+        declare_functions(self)
+        super().call(method, *args, **options)
+
     def _enter_anyway(self, form: List) -> None:
         """What a broken form was to enter is known from now on, so that it is not told again and again."""
         head, symbol = (*form.items, None, None)[:2]
@@ -101,50 +71,6 @@ class Interpreter:
                 self.names.points.setdefault(symbol.name, "n")
             elif head.name in ("add-line-force", "add-strut", "add-moment"):
                 self.names.forces.add(symbol.name)
-
-    def call(self, method: str, /, *args: Any, **options: Any) -> None:
-        """Notes a call of a method of System and makes it."""
-        declare_functions(self)
-        self._make(Call(method, args, options, place=self.place))
-
-    def _make(self, call: Call) -> None:
-        self.deck.calls.append(call)
-        apply(call, self.system)
-
-    # ---- before the first form
-
-    def _since_reset(self, forms: Sequence[List]) -> list[List]:
-        """The forms after the last (reset), which forgets all that came before."""
-        found: list[List] = []
-        for form in forms:
-            head = form.items[0] if form.items else None
-            if isinstance(head, Symbol) and head.name == "reset":
-                found.clear()
-            found.append(form)
-        return found
-
-    def _look_ahead(self) -> None:
-        """What holds for the whole deck: unit system, title, declared variables, names used as they are in formulas."""
-        self.declared: dict[str, Any] = {}
-        self.bare: set[str] = set()
-        self.symbols: set[str] = set()
-        for form in self.forms:
-            names, symbols = words(form)
-            self.bare |= names
-            self.symbols |= symbols
-            try:
-                given = arguments(form)
-            except ModelError:
-                continue  # told when the form is read
-            match given.macro.name:
-                case units if units in UNIT_SYSTEMS:
-                    self.deck.units = units
-                case "setf":
-                    for symbol, value in given.rest:
-                        if isinstance(symbol, Symbol) and symbol.name == TITLE and isinstance(value, String):
-                            self.deck.title = " ".join(value.text.split()) or self.deck.title
-                case "add-variables":
-                    self.declared.update({d.name: d for (d,) in given.rest if isinstance(d, Symbol)})
 
     # ---- forms
 
@@ -263,7 +189,7 @@ class Interpreter:
             if name not in self.returned:
                 self.call("add_variable", name, **self.settings.of_variable(name))
         for made in self.settings.calls(self.system):
-            self._make(made)
+            self.make(made)
         missing = sorted(n for n in self.called if n not in self.routines and n in self._externals())
         if missing:
             listed = ", ".join(missing)
@@ -274,18 +200,3 @@ class Interpreter:
 
     def _externals(self) -> set[str]:
         return {e.name for e in self.system.description.externals}
-
-
-def words(form: List) -> tuple[set[str], set[str]]:
-    """Names in the formulas of a form that do not stand after '#', and the symbols outside of formulas."""
-    names: set[str] = set()
-    symbols: set[str] = set()
-    stack: list[Any] = [form]
-    while stack:
-        datum = stack.pop()
-        if isinstance(datum, FString):
-            names.update(BARE.findall(HASH.sub(" ", datum.text.lower())))
-        elif isinstance(datum, Symbol):
-            symbols.add(datum.name)
-        stack.extend(getattr(datum, "items", ()) or getattr(datum, "rows", ()))
-    return names, symbols

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from bellcrank.formats.decks.macros import Arguments
-
-if TYPE_CHECKING:
-    from bellcrank.formats.decks.interpret import Interpreter
+from bellcrank.formats.decks.state import DeckState
 
 
-def add_out(deck: Interpreter, given: Arguments) -> None:
+def add_out(deck: DeckState, given: Arguments) -> None:
     """An output channel; see `System.add_output`."""
     expression, short = given.required
     values = deck.values
@@ -28,7 +26,7 @@ def add_out(deck: Interpreter, given: Arguments) -> None:
     deck.call("add_output", value, name, **options)
 
 
-def add_accelerations(deck: Interpreter) -> None:
+def add_accelerations(deck: DeckState) -> None:
     """The derivatives of all generalized speeds, called UP(1), UP(2) ..."""
     for i, speed in enumerate(deck.names.speeds(), 1):
         deck.call("add_output", f"dxdt({speed})", f"UP({i})", label=f"rate of {speed}")

@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import inspect
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.formats.decks.deck import Routine
 from bellcrank.formats.decks.macros import Arguments
 from bellcrank.formats.decks.procedures import procedures
 from bellcrank.formats.decks.reader import Datum, Symbol
+from bellcrank.formats.decks.state import DeckState
 from bellcrank.model.scope import RESERVED
-
-if TYPE_CHECKING:
-    from bellcrank.formats.decks.interpret import Interpreter
 
 PLACES = {"difeqn": "derivatives", **{x: x for x in ("echo", "input", "init", "output", "update")}}
 MEMORY = 16
 """Numbers that a routine may keep between steps if it takes a memory but does not say how large."""
 
 
-def add_subroutine(deck: Interpreter, given: Arguments) -> None:
+def add_subroutine(deck: DeckState, given: Arguments) -> None:
     """A routine that sets declared variables; see `System.add_external`. Its other arguments are what it gets."""
     where, name = _where(deck, given), deck.names.new(given.required[1], "subroutine", deck.called)
     deck.called.add(name)
@@ -40,7 +38,7 @@ def add_subroutine(deck: Interpreter, given: Arguments) -> None:
     deck.call("add_external", name, **options, **_routine(deck, name, len(inputs), bool(returns)))
 
 
-def check_variables(deck: Interpreter, given: Arguments) -> None:
+def check_variables(deck: DeckState, given: Arguments) -> None:
     """Declared variables have been looked up before; here their names are checked."""
     _where(deck, given)
     for (datum,) in given.rest:
@@ -49,7 +47,7 @@ def check_variables(deck: Interpreter, given: Arguments) -> None:
             raise datum.fail(f"'{name}' has a meaning of its own and cannot be a variable; rename it")
 
 
-def declare_functions(deck: Interpreter) -> None:
+def declare_functions(deck: DeckState) -> None:
     """Declares the functions that formulas have called with func() since the last time."""
     for name, count in deck.names.functions.items():
         if name in deck.called:
@@ -61,7 +59,7 @@ def declare_functions(deck: Interpreter) -> None:
         deck.call("add_external", name, arguments=names, **routine)
 
 
-def _where(deck: Interpreter, given: Arguments) -> str:
+def _where(deck: DeckState, given: Arguments) -> str:
     where = deck.names.symbol(given.required[0], "where")
     if where not in PLACES:
         listed = ", ".join(PLACES)
@@ -70,11 +68,11 @@ def _where(deck: Interpreter, given: Arguments) -> str:
     return where
 
 
-def _declared(deck: Interpreter, datum: Datum) -> bool:
+def _declared(deck: DeckState, datum: Datum) -> bool:
     return isinstance(datum, Symbol) and datum.name in deck.declared
 
 
-def _routine(deck: Interpreter, name: str, count: int, returns: bool = False) -> dict[str, Any]:
+def _routine(deck: DeckState, name: str, count: int, returns: bool = False) -> dict[str, Any]:
     """The routine behind a name in all languages; what it has beside its text (memory, c, fortran) stands on the Python function."""
     found = deck.routines.get(name)
     if found is None:

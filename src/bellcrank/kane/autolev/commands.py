@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+
 from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.expr import ZERO, Expr, Symbol, add, mul
 from bellcrank.kane import euler
@@ -13,13 +16,13 @@ from bellcrank.kane.autolev.declare import (
     dof,
     frames,
     massless,
-    need,
     points,
     principal,
     specified,
     var,
     whole,
 )  # fmt: skip
+from bellcrank.kane.autolev.words import forms, wrong_number
 from bellcrank.kane.autolev.workspace import Handler, Workspace, show
 from bellcrank.kane.dynamics import HALF
 from bellcrank.kane.frames import Frame
@@ -30,7 +33,6 @@ from bellcrank.vector import Vector
 
 
 def simprot(w: Workspace, args: tuple[str, ...]) -> list[str]:
-    need(args, 4, 4, "SIMPROT(F,G,axis,angle)")
     f, g = w.frame(args[0]), w.frame(args[1])
     axis = whole(args[2], "the axis", 1, 3)
     w.d._require_apart(f, g)
@@ -42,16 +44,15 @@ def simprot(w: Workspace, args: tuple[str, ...]) -> list[str]:
 
 
 def dircos(w: Workspace, args: tuple[str, ...]) -> list[str]:
-    syntax = "DIRCOS(F,G), DIRCOS(F,G,c11,..,c33) or DIRCOS(F,G,EULERP)"
     if len(args) not in (2, 3, 11):
-        need(args, 99, None, syntax)
+        raise wrong_number("DIRCOS", args)
     f, g = w.frame(args[0]), w.frame(args[1])
     if len(args) == 2:
         return [_dircos_text(f, g, w.d.dircos(f, g).R)]
     w.d._require_apart(f, g)
     if len(args) == 3:
         if args[2].upper() != "EULERP":
-            raise ModelError(f"'{args[2]}' is not known here; the form is {syntax}")
+            raise ModelError(f"'{args[2]}' is not known here; the form is {forms('DIRCOS')}")
         return _by_euler_parameters(w, f, g)
     where = f"DIRCOS({f},{g},..)"
     elements = [w.scalar_with_new_names(a, "coordinate", where) for a in args[2:]]
@@ -83,7 +84,6 @@ def _dircos_text(f: Frame, g: Frame, R: object) -> str:
 
 
 def epdots(w: Workspace, args: tuple[str, ...]) -> list[str]:
-    need(args, 2, 2, "EPDOTS(F,G)")
     f, g = w.frame(args[0]), w.frame(args[1])
     w.d.euler_rates(f, g)
     listed = euler.scalar_last(w.d.euler[g])
@@ -96,7 +96,6 @@ def epdots(w: Workspace, args: tuple[str, ...]) -> list[str]:
 
 
 def express(w: Workspace, args: tuple[str, ...]) -> list[str]:
-    need(args, 2, 2, "EXPRESS(V,F)")
     name, frame = args[0].strip().upper(), w.frame(args[1])
     form = w.form(name)
     if form is None and not isinstance(w.results.get(name), Vector):
@@ -112,32 +111,26 @@ def express(w: Workspace, args: tuple[str, ...]) -> list[str]:
 
 
 def v2pts(w: Workspace, args: tuple[str, ...]) -> list[str]:
-    need(args, 4, 4, "V2PTS(G,H,X,Y)")
-    return _velocity(w, args, "V2PTS")
+    return _velocity(w, args, w.d.v2pts)
 
 
 def v1pt(w: Workspace, args: tuple[str, ...]) -> list[str]:
-    need(args, 4, 4, "V1PT(G,H,X,Y)")
-    return _velocity(w, args, "V1PT")
+    return _velocity(w, args, w.d.v1pt)
 
 
-def _velocity(w: Workspace, args: tuple[str, ...], command: str) -> list[str]:
+def _velocity(w: Workspace, args: tuple[str, ...], find: Callable[..., Vector]) -> list[str]:
     g, h, x, y = w.frame(args[0]), w.frame(args[1]), w.point(args[2]), w.point(args[3])
     name = f"V{y}{g}"
     w.claim([name])
-    v = w.d.v2pts(g, h, x, y) if command == "V2PTS" else w.d.v1pt(g, h, x, y)
-    w.take(name, f"{name}={show(v)}")
-    return [f"{name}={show(v)}"]
+    return [_taken(w, name, find(g, h, x, y))]
 
 
 def pangvel(w: Workspace, args: tuple[str, ...]) -> list[str]:
-    need(args, 1, 2, "PANGVEL(F) or PANGVEL(F,n)")
     f = w.frame(args[0])
     return _partials(w, args[1:], f"W{f}N", lambda u: w.d.machine.partial_angular_velocity(f, u))
 
 
 def pvel(w: Workspace, args: tuple[str, ...]) -> list[str]:
-    need(args, 1, 2, "PVEL(P) or PVEL(P,n)")
     p = w.point(args[0])
     return _partials(w, args[1:], f"V{p}N", lambda u: w.d.machine.partial_velocity(p, u))
 
@@ -164,9 +157,7 @@ def _require_dof(w: Workspace) -> None:
 
 
 def frstar(w: Workspace, args: tuple[str, ...]) -> list[str]:
-    need(args, 0, 0, "FRSTAR")
     _require_dof(w)
-    _once(w, "FRSTAR")
     m = w.d.machine
     if not m.heavy_points() and not m.turning_bodies():
         raise ModelError("nothing has mass yet: give FRAMES(..) or POINTS(..)")
@@ -176,14 +167,11 @@ def frstar(w: Workspace, args: tuple[str, ...]) -> list[str]:
     answers = [_result(w, f"TSTAR{b}", t) for b, t in torques.items()]
     for i, u in _numbered(w):
         answers.append(_result(w, f"F{i}STAR", m.inertia(u, torques)))
-    w.done.add("FRSTAR")
     return answers
 
 
 def fr(w: Workspace, args: tuple[str, ...]) -> list[str]:
-    need(args, 0, 0, "FR")
     _require_dof(w)
-    _once(w, "FR")
     if w.waiting:
         undeclared = {n: place for n, place in w.waiting.items() if w.symbols[n].kind == "control"}
         if undeclared:
@@ -198,25 +186,20 @@ def fr(w: Workspace, args: tuple[str, ...]) -> list[str]:
     if needs := w.d.machine.load_needs():
         raise missing(needs, "FR")
     answers = [_result(w, f"F{i}", w.d.machine.active(u)) for i, u in _numbered(w)]
-    w.done.add("FR")
     return answers
 
 
 def kane(w: Workspace, args: tuple[str, ...]) -> list[str]:
-    need(args, 0, 0, "KANE")
     lacking = [c for c in ("FR", "FRSTAR") if c not in w.done]
     if lacking:
         raise ModelError(f"KANE needs {' and '.join(lacking)} first")
     needs = [Need("rate", q.name) for q in w.d.scalars.coordinates if q not in w.d.scalars.rates]
     if needs:
         raise missing(needs, "KANE")
-    w.done.add("KANE")
     return [f"R={i}: {show(add(_scalar(w, f'F{i}STAR'), _scalar(w, f'F{i}')))}=0" for i, _ in _numbered(w)]
 
 
 def ke(w: Workspace, args: tuple[str, ...]) -> list[str]:
-    need(args, 0, 0, "KE")
-    _once(w, "KE")
     parts = w.d.machine.kinetic_parts()
     answers = [_result(w, f"ZKE{i}", part) for i, part in enumerate(parts, 1)]
     total = mul(HALF, add(*parts)) if parts else ZERO
@@ -225,7 +208,6 @@ def ke(w: Workspace, args: tuple[str, ...]) -> list[str]:
     if degrees[2] is total:
         answers[-1] = f"KE2=({'+'.join(f'ZKE{i}' for i in range(1, len(parts) + 1)) or '0'})/2"
     _result(w, "KE", total)
-    w.done.add("KE")
     return [*answers, "KE=KE0+KE1+KE2"]
 
 
@@ -235,17 +217,16 @@ def _scalar(w: Workspace, name: str) -> Expr:
     return value
 
 
-def _once(w: Workspace, name: str) -> None:
-    if name in w.done:
-        raise ModelError(f"{name} was given already")
-
-
 def _numbered(w: Workspace) -> list[tuple[int, Symbol]]:
     return list(enumerate([*w.d.scalars.independent, *w.d.scalars.auxiliary], 1))
 
 
 def _result(w: Workspace, name: str, value: Expr | Vector) -> str:
     w.results[name] = value
+    return _taken(w, name, value)
+
+
+def _taken(w: Workspace, name: str, value: Expr | Vector) -> str:
     w.take(name, f"{name}={show(value)}")
     return f"{name}={show(value)}"
 
@@ -285,9 +266,33 @@ def _without_units(w: Workspace) -> list[str]:
     return [f"no unit: {', '.join(names)}"] if names else ["everything has a unit"]
 
 
-TABLE: dict[str, Handler] = {
-    "AUTOZ": autoz, "DOF": dof, "FRAMES": frames, "SIMPROT": simprot, "DIRCOS": dircos, "EPDOTS": epdots,
-    "EXPRESS": express, "PANGVEL": pangvel, "PVEL": pvel, "VAR": var, "CONST": const, "SPECIFIED": specified,
-    "POINTS": points, "MASSLESS": massless, "V2PTS": v2pts, "V1PT": v1pt, "PRINCIPAL": principal, "FRSTAR": frstar,
-    "CONTROLS": controls, "AUXILIARY": auxiliary, "FR": fr, "KANE": kane, "KE": ke, "UNITS": units,
+@dataclass(frozen=True)
+class Command:
+    """What carries out a command, how many arguments it takes, and whether it may be given once only."""
+
+    carry_out: Handler
+    least: int = 0
+    most: int = 0
+    once: bool = False
+
+    def __call__(self, name: str, w: Workspace, args: tuple[str, ...]) -> list[str]:
+        if not self.least <= len(args) <= self.most:
+            raise wrong_number(name, args)
+        if self.once and name in w.done:
+            raise ModelError(f"{name} was given already")
+        answers = self.carry_out(w, args)
+        w.done.add(name)
+        return answers
+
+
+ANY = 10**6
+TABLE = {
+    "AUTOZ": Command(autoz, 1, 1), "DOF": Command(dof, 1, 1), "FRAMES": Command(frames, 1, ANY),
+    "SIMPROT": Command(simprot, 4, 4), "DIRCOS": Command(dircos, 0, ANY), "EPDOTS": Command(epdots, 2, 2),
+    "EXPRESS": Command(express, 2, 2), "PANGVEL": Command(pangvel, 1, 2), "PVEL": Command(pvel, 1, 2),
+    "VAR": Command(var, 1, ANY), "CONST": Command(const, 1, ANY), "SPECIFIED": Command(specified, 1, ANY),
+    "POINTS": Command(points, 1, ANY), "MASSLESS": Command(massless, 1, ANY), "V2PTS": Command(v2pts, 4, 4),
+    "V1PT": Command(v1pt, 4, 4), "PRINCIPAL": Command(principal, 1, ANY), "FRSTAR": Command(frstar, once=True),
+    "CONTROLS": Command(controls, 1, ANY), "AUXILIARY": Command(auxiliary, 2, 2), "FR": Command(fr, once=True),
+    "KANE": Command(kane), "KE": Command(ke, once=True), "UNITS": Command(units, 0, ANY),
 }  # fmt: skip

@@ -12,12 +12,6 @@ from bellcrank.kane.motion import Point
 PAIRS = ((1, 1), (2, 2), (3, 3), (1, 2), (2, 3), (3, 1))
 
 
-def need(args: tuple[str, ...], least: int, most: int | None, syntax: str) -> None:
-    """Complains about a wrong number of arguments."""
-    if len(args) < least or (most is not None and len(args) > most):
-        raise ModelError(f"{len(args)} argument{'' if len(args) == 1 else 's'} given; the form is {syntax}")
-
-
 def whole(text: str, what: str, low: int, high: int) -> int:
     if not text.isdigit() or not low <= int(text) <= high:
         raise ModelError(f"{what} must be a whole number from {low} to {high}, not '{text}'")
@@ -25,7 +19,6 @@ def whole(text: str, what: str, low: int, high: int) -> int:
 
 
 def autoz(w: Workspace, args: tuple[str, ...]) -> list[str]:
-    need(args, 1, 1, "AUTOZ(ON) or AUTOZ(OFF)")
     if args[0].upper() not in ("ON", "OFF"):
         raise ModelError(f"AUTOZ is ON or OFF, not '{args[0]}'")
     w.d.scalars.autoz = args[0].upper() == "ON"
@@ -33,7 +26,6 @@ def autoz(w: Workspace, args: tuple[str, ...]) -> list[str]:
 
 
 def dof(w: Workspace, args: tuple[str, ...]) -> list[str]:
-    need(args, 1, 1, "DOF(n)")
     n = whole(args[0], "the number of degrees of freedom", 1, 200)
     if w.dof:
         raise ModelError(f"DOF is already given: DOF({w.dof})")
@@ -46,7 +38,6 @@ def dof(w: Workspace, args: tuple[str, ...]) -> list[str]:
 
 
 def frames(w: Workspace, args: tuple[str, ...]) -> list[str]:
-    need(args, 1, None, "FRAMES(A,B,..)")
     names = w.claim(args, FRAME)
     w.claim([x for n in names for x in (f"{n}STAR", f"MASS{n}", *(f"{n}{i}" for i in (1, 2, 3)))])
     for n in names:
@@ -80,7 +71,6 @@ def _set_inertia(w: Workspace, body: Body, names: list[str]) -> None:
 
 
 def principal(w: Workspace, args: tuple[str, ...]) -> list[str]:
-    need(args, 1, None, "PRINCIPAL(A,B,..)")
     bodies = [w.frame(a) for a in args]
     for b in bodies:
         if not isinstance(b, Body):
@@ -96,7 +86,6 @@ def principal(w: Workspace, args: tuple[str, ...]) -> list[str]:
 
 
 def points(w: Workspace, args: tuple[str, ...]) -> list[str]:
-    need(args, 1, None, "POINTS(Q,R,..)")
     names = w.claim(args)
     w.claim(f"MASS{n}" for n in names)
     for n in names:
@@ -110,7 +99,6 @@ def points(w: Workspace, args: tuple[str, ...]) -> list[str]:
 
 
 def massless(w: Workspace, args: tuple[str, ...]) -> list[str]:
-    need(args, 1, None, "MASSLESS(Q,R,..)")
     listed: list[Frame | Point] = []
     for a in args:
         key = a.strip().upper()
@@ -138,7 +126,6 @@ def massless(w: Workspace, args: tuple[str, ...]) -> list[str]:
 
 
 def var(w: Workspace, args: tuple[str, ...]) -> list[str]:
-    need(args, 1, None, "VAR(X1,X2,..)")
     for name in w.claim(args):
         w.variable(name, "coordinate")
         w.take(name, f"a variable, by VAR({','.join(a.upper() for a in args)})")
@@ -146,19 +133,16 @@ def var(w: Workspace, args: tuple[str, ...]) -> list[str]:
 
 
 def const(w: Workspace, args: tuple[str, ...]) -> list[str]:
-    need(args, 1, None, "CONST(C1,C2,..)")
     for name in w.claim(args):
         w.constants.append(w.constant(name, f"a constant, by CONST({','.join(a.upper() for a in args)})"))
     return []
 
 
 def controls(w: Workspace, args: tuple[str, ...]) -> list[str]:
-    need(args, 1, None, "CONTROLS(C1,C2,..)")
     return _to_be_defined(w, args, w.controls, "CONTROLS")
 
 
 def specified(w: Workspace, args: tuple[str, ...]) -> list[str]:
-    need(args, 1, None, "SPECIFIED(X1,X2,..)")
     return _to_be_defined(w, args, w.specified, "SPECIFIED")
 
 
@@ -174,7 +158,6 @@ def _to_be_defined(w: Workspace, args: tuple[str, ...], into: list[Symbol], comm
 
 
 def auxiliary(w: Workspace, args: tuple[str, ...]) -> list[str]:
-    need(args, 2, 2, "AUXILIARY(U3,R3)")
     u, r = w.claim(args)
     s = w.d.scalars
     w.symbols[u] = Symbol(u, "speed")

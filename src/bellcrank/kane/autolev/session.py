@@ -14,17 +14,17 @@ from pathlib import Path
 from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.kane.autolev.assign import assign
 from bellcrank.kane.autolev.commands import TABLE
-from bellcrank.kane.autolev.declare import need
 from bellcrank.kane.autolev.files import Files
 from bellcrank.kane.autolev.fortran import fortran_program
 from bellcrank.kane.autolev.plan import Plan, make_plan
 from bellcrank.kane.autolev.reader import Line, read_line
-from bellcrank.kane.autolev.words import COMMANDS, FORMS, help_lines, what_lines
+from bellcrank.kane.autolev.words import COMMANDS, FORMS, forms, help_lines, what_lines, wrong_number
 from bellcrank.kane.autolev.workspace import Workspace, dialect_hint, show
 from bellcrank.kane.missing import MissingError
 
 FORMAT = "bellcrank kane workspace"
 DEEPEST = 5  # EXEC within EXEC
+OF_FILES = ("RECORD", "EXEC", "SAVE", "LOAD")
 FORMULA_ONLY = ("ADD", "DERIV", "DOT", "CROSS", "FORCE", "TORQUE", "PE")
 
 
@@ -60,6 +60,8 @@ class Session:
         self.notes, self.hints = [], []
         line = read_line(text)
         if line.kind == "command" and line.name in self._own():
+            if line.name in OF_FILES and len(line.args or ()) != 1:
+                raise wrong_number(line.name, line.args or ())
             return self._own()[line.name](line.args or ())
         keep = _Snapshot(self.workspace)
         before = len(self.workspace.d.scalars.intermediate)
@@ -87,18 +89,19 @@ class Session:
             raise ModelError(f"{line.name} is used as {COMMANDS[line.name][0]}")
         if line.name == "CODE":
             return self._code(line.args or ())
-        handler = TABLE.get(line.name)
-        if handler is None:
+        command = TABLE.get(line.name)
+        if command is None:
             known = self.workspace.lookup(line.name)
             if line.args is None and known is not None:
                 return [f"{line.name}={show(known)}"]
             raise ModelError(f"there is no command {line.name}.{did_you_mean(line.name, COMMANDS)} WHAT lists them.")
-        return handler(self.workspace, line.args or ())
+        return command(line.name, self.workspace, line.args or ())
 
     def _code(self, args: tuple[str, ...]) -> list[str]:
-        need(args, 1, 2, COMMANDS["CODE"][0])
+        if not 1 <= len(args) <= 2:
+            raise wrong_number("CODE", args)
         if len(args) == 2 and args[1].upper() != "SUBS":
-            raise ModelError(f"'{args[1]}' is not known here; the form is {COMMANDS['CODE'][0]}")
+            raise ModelError(f"'{args[1]}' is not known here; the form is {forms('CODE')}")
         if "KANE" not in self.workspace.done:
             raise ModelError("CODE needs KANE first")
         if "/" in args[0]:
@@ -166,13 +169,11 @@ class Session:
         return []
 
     def _record(self, args: tuple[str, ...]) -> list[str]:
-        need(args, 1, 1, "RECORD(file)")
         path = self.files.path(args[0], ".al")
         self.files.write(path, "".join(f"{e.text}\n" for e in self.entries))
         return [f"{len(self.entries)} lines in {path.name}"]
 
     def _exec(self, args: tuple[str, ...]) -> list[str]:
-        need(args, 1, 1, "EXEC(file)")
         path = self.files.path(args[0], ".al")
         text = self.files.read(path)
         if self._depth >= DEEPEST:
@@ -198,7 +199,6 @@ class Session:
         return self.listing()[start:]
 
     def _save(self, args: tuple[str, ...]) -> list[str]:
-        need(args, 1, 1, "SAVE(file)")
         path, words = self.files.path(args[0], ".sav"), self.files.path(args[0], ".wrk")
         data = {"format": FORMAT, "version": 1, "lines": [e.text for e in self.entries]}
         self.files.write(path, json.dumps(data, indent=1) + "\n")
@@ -206,7 +206,6 @@ class Session:
         return [f"{len(self.entries)} entries in {path.name}, with their answers in {words.name}"]
 
     def _load(self, args: tuple[str, ...]) -> list[str]:
-        need(args, 1, 1, "LOAD(file)")
         path = self.files.path(args[0], ".sav")
         lines = _saved_lines(self.files.read(path), path)
         fresh = Session(self.files)

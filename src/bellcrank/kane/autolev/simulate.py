@@ -104,11 +104,12 @@ def _euler(plan: Plan) -> list[list[int]]:
 def _merson(plan: Plan, sim: Simulation, constants: dict[str, float], outcome: Outcome) -> Run:
     n_q = len(plan.equations.coordinates)
     p = sim.parameter_values(constants)
-    c = sim.model.constants(p)
+    model = sim.loaded.context().model
+    c = model.constants(p)
     sets = _euler(plan)
 
     def rates(t: float, y: np.ndarray) -> np.ndarray:
-        qdot, udot = sim.model.derivatives(t, y[:n_q].tolist(), y[n_q:].tolist(), p, c, [])
+        qdot, udot = model.derivatives(t, y[:n_q].tolist(), y[n_q:].tolist(), p, c, [])
         return np.array([*qdot, *udot])
 
     def settle(y: np.ndarray) -> np.ndarray:
@@ -134,7 +135,7 @@ def _merson(plan: Plan, sim: Simulation, constants: dict[str, float], outcome: O
 
 
 def _row(sim: Simulation, t: float, y: np.ndarray, n_q: int, constants: dict[str, float]) -> dict[str, float]:
-    states = [*sim.program.coordinates, *sim.program.speeds]
+    states = sim.interface.states
     row = {"t": t} | {s.name: float(v) for s, v in zip(states, y, strict=True)}
     return row | sim.outputs(t, y[:n_q].tolist(), y[n_q:].tolist(), parameters=constants)
 

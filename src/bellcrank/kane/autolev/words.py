@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from bellcrank.errors import did_you_mean
+from collections.abc import Sequence
+
+from bellcrank.errors import ModelError, counted, did_you_mean
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "AUTOZ": (
@@ -38,14 +40,14 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "VAR": ("VAR(X1,X2,..)", "Declares variables. Not needed for U's, T and what stands on the left of '='."),
     "CONST": ("CONST(C1,C2,..)", "Declares constants. Their values are read from the input file, in this order."),
     "SPECIFIED": (
-        "SPECIFIED(X1,..)",
+        "SPECIFIED(X1,X2,..)",
         "Declares prescribed motions, then defined by X1=formula in T. Output file .SPn.",
     ),
     "POINTS": ("POINTS(Q,R,..)", "Points. Each has a mass MASSQ unless MASSLESS says otherwise."),
-    "MASSLESS": ("MASSLESS(Q,..)", "Points or frames without mass."),
+    "MASSLESS": ("MASSLESS(Q,R,..)", "Points or frames without mass."),
     "V2PTS": ("V2PTS(G,H,X,Y)", "Velocity of Y in G from that of X, both fixed in H: VYG = VXG + WHG x PXY."),
     "V1PT": ("V1PT(G,H,X,Y)", "Velocity of Y in G; Y moves on H, in which X is fixed: VYG = VYH + VXG + WHG x PXY."),
-    "PRINCIPAL": ("PRINCIPAL(A,..)", "Products of inertia are zero; IA(i,i) becomes IA(i)."),
+    "PRINCIPAL": ("PRINCIPAL(A,B,..)", "Products of inertia are zero; IA(i,i) becomes IA(i)."),
     "FRSTAR": (
         "FRSTAR",
         "Inertia torques TSTARA, ... and generalized inertia forces F1STAR, ... Needs V, A, W and ALF.",
@@ -59,7 +61,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "A torque on F; a torque that F exerts on G, with its reaction on F.",
     ),
     "CONTROLS": (
-        "CONTROLS(C1,..)",
+        "CONTROLS(C1,C2,..)",
         "Force quantities that depend on the motion, then defined by C1=formula. Output file .COn.",
     ),
     "AUXILIARY": (
@@ -106,6 +108,16 @@ X'=formula        kinematical differential equation of the coordinate X
 FORCE(P), FORCE(P/Q), TORQUE(F), TORQUE(F/G)
 F1, F1STAR, TSTARA, KE, PE, Z1: results of FR, FRSTAR, KE, AUTOZ
 EAN1 ... EAN4     Euler parameters of A in N, scalar last"""
+
+
+def forms(name: str) -> str:
+    """How a command is written, in words."""
+    return " or ".join(COMMANDS[name][0].split("   "))
+
+
+def wrong_number(name: str, args: Sequence[str]) -> ModelError:
+    """Complains about the number of arguments."""
+    return ModelError(f"{counted(len(args), 'argument')} given; the form is {forms(name)}")
 
 
 def help_lines(name: str | None) -> list[str]:

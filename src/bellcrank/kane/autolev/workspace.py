@@ -55,7 +55,7 @@ class Workspace:
         self.units: dict[str, str] = {}
         self.notes: list[str] = []
         self.hints: list[str] = []  # remarks on what may still follow
-        self.done: set[str] = set()  # FR, FRSTAR, KANE, KE
+        self.done: set[str] = set()  # commands that were carried out
         self.code: tuple[str, bool] | None = None
 
     # ---- names

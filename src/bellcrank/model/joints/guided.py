@@ -54,7 +54,7 @@ class GuideRecord:
     drawn: tuple[float, float, float] = (0.0, 0.0, 0.0)
     given: Any = None
 
-    called: ClassVar[str] = "a linkage"
+    kind: ClassVar[str] = "linkage"
 
     def joint(self, site: Site) -> Joint:
         pairs = []

@@ -161,8 +161,8 @@ class JointRecord(Protocol):
         """How many coordinates and speeds it has of its own."""
 
     @property
-    def called(self) -> str:
-        """What carries the body, in a sentence."""
+    def kind(self) -> str:
+        """What carries the body: a word that stands for this kind of joint."""
 
     def joint(self, site: Site) -> Joint: ...
 

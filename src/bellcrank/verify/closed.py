@@ -120,7 +120,7 @@ class Closed:
         self.formulas = formulas
         self.unit = np.ones(len(machine.u_names))  # speeds of unit size: slides move by the size of the machine
         for b in machine.bodies:
-            self.unit[b.u.start : b.u.start + len(b.slides)] = length
+            self.unit[b.u.start : b.u.start + b.joint.lengths] = length
         self._known: tuple[bytes, Slopes] | None = None
 
     def rows(self, motion: Motion) -> list[Value]:

@@ -1,0 +1,56 @@
+"""The public names: type checkers read them here, `__init__.py` imports each from its module when it is first used."""
+
+from typing import Any
+
+from bellcrank.analysis.equilibrium import NoEquilibrium as NoEquilibrium
+from bellcrank.analysis.random import road_spectrum as road_spectrum
+from bellcrank.api.equations import Equations as Equations
+from bellcrank.api.loading import load_model as load_model
+from bellcrank.api.loading import settings_of as settings_of
+from bellcrank.api.simulation import Simulation as Simulation
+from bellcrank.api.system import System as System
+from bellcrank.backend.poses import compile_linkage as compile_linkage
+from bellcrank.describe.contacts import Tyre as Tyre
+from bellcrank.describe.slip import Slip as Slip
+from bellcrank.errors import BellcrankError as BellcrankError
+from bellcrank.errors import BuildError as BuildError
+from bellcrank.errors import ExpressionError as ExpressionError
+from bellcrank.errors import InternalError as InternalError
+from bellcrank.errors import ModelError as ModelError
+from bellcrank.errors import ModelWarning as ModelWarning
+from bellcrank.errors import RunError as RunError
+from bellcrank.expr.table import table as table
+from bellcrank.library import terrain as terrain
+from bellcrank.library import vehicles as vehicles
+from bellcrank.model.formula import angle as angle
+from bellcrank.model.formula import cross as cross
+from bellcrank.model.formula import direction as direction
+from bellcrank.model.formula import dot as dot
+from bellcrank.model.formula import dxdt as dxdt
+from bellcrank.model.formula import fm as fm
+from bellcrank.model.formula import magnitude as magnitude
+from bellcrank.model.formula import nominal as nominal
+from bellcrank.model.formula import norm as norm
+from bellcrank.model.formula import partial as partial
+from bellcrank.model.formula import pos as pos
+from bellcrank.model.formula import project as project
+from bellcrank.model.formula import rot as rot
+from bellcrank.model.formula import vel as vel
+from bellcrank.run.dae_methods import Dae as Dae
+from bellcrank.run.inputs import chirp as chirp
+from bellcrank.run.inputs import ramp as ramp
+from bellcrank.run.inputs import sampled as sampled
+from bellcrank.run.inputs import sine as sine
+from bellcrank.run.inputs import step as step
+from bellcrank.run.result import Run as Run
+from bellcrank.run.stored import read as read
+from bellcrank.study import Study as Study
+from bellcrank.study import StudyResult as StudyResult
+from bellcrank.study import read_study as read_study
+from bellcrank.study.compare import Comparison as Comparison
+from bellcrank.study.compare import compare as compare
+from bellcrank.verify.check import check as check
+
+__version__: str
+
+def __getattr__(name: str) -> Any: ...  # sin, cos and the other functions of formulas; folders

@@ -1,0 +1,62 @@
+"""Plant: a model that is analysed, as control engineers call it: loaded, with the derivation behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from bellcrank.derive.derived import Derived
+from bellcrank.errors import ModelError
+from bellcrank.expr import symbols
+from bellcrank.interface.interface import Interface, Quantity
+from bellcrank.program.statements import statement_expressions
+from bellcrank.run.loaded import Loaded
+from bellcrank.run.result import Run
+
+PARAMETERS = ("parameter", "entered")
+STATES = ("coordinate", "speed")
+CHANNELS = ("output", *STATES)
+SETTABLE = (*STATES, "input", *PARAMETERS)
+
+
+@dataclass(frozen=True)
+class Plant:
+    """What analyses look at. `simulate` runs it, options as of `Simulation.simulate`."""
+
+    loaded: Loaded
+    derived: Derived
+    simulate: Callable[..., Run]
+    _made: dict[Any, Any] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        return self.loaded.name
+
+    @property
+    def interface(self) -> Interface:
+        return self.loaded.interface
+
+    def once(self, key: Any, make: Callable[[], Any]) -> Any:
+        """A program of slopes or of inverse dynamics, made when it is first asked for."""
+        if key not in self._made:
+            self._made.setdefault(key, make())
+        return self._made[key]
+
+    def find(self, given: Any, kinds: Sequence[str], what: str) -> Quantity:
+        """The quantity of that name; one that acts before a run begins cannot be analysed."""
+        found = self.interface.find(given, kinds, what)
+        entry = self.loaded.program.entry.statements
+        if found.symbol in {s for k in entry for e in statement_expressions(k) for s in symbols(e)}:
+            why = f"{what} '{given}' acts through external routines that are called when parameters have been read"
+            raise ModelError(f"{why} (when='input'): this is not available for it", self.name)
+        return found
+
+    def refuse_kept(self) -> None:
+        """An error for models with values that change in jumps, at the end of steps: they have no equations in continuous time."""
+        if self.interface.kept:
+            raise ModelError(
+                "this is not available for models with external routines that are called once per step or run: "
+                + ", ".join(x.name for x in self.interface.kept),
+                self.name,
+            )

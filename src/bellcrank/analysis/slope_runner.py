@@ -1,0 +1,124 @@
+"""A program of slopes as a function of a point."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any, Protocol
+
+import numpy as np
+
+from bellcrank.analysis.point import Point, parameters_of
+from bellcrank.derive.external_slopes import SlopeOf, difference
+from bellcrank.derive.jacobian import Slopes, seed
+from bellcrank.errors import ModelError, RunError
+from bellcrank.expr import Symbol
+from bellcrank.expr.table import Table
+from bellcrank.run.loaded import Loaded
+
+NO_VALUE = (ZeroDivisionError, ValueError, OverflowError)
+Groups = dict[str, np.ndarray]
+NOWHERE = slice(0, 0)
+
+
+class Find(Protocol):
+    """Values by group (rates, outputs, positions, speeds) and their slopes (rows by columns) at a point, in equation units."""
+
+    columns: tuple[Symbol, ...]
+    notes: tuple[str, ...]
+
+    def __call__(self, at: Point) -> tuple[Groups, Groups]: ...
+
+
+class Runner:
+    """A program of slopes, loaded, with the parameters and inputs it needs put in their places."""
+
+    def __init__(self, loaded: Loaded, slopes: Slopes, often: bool = False) -> None:
+        self.loaded, self.slopes = loaded, slopes
+        program = slopes.program
+        functions = [self._function(r) for r in program.routines]
+        self.model = (loaded.model if often else loaded.python).like(program, functions)
+        place = {s: i for i, s in enumerate(loaded.program.parameters)}
+        self._p = [place.get(s) for s in program.parameters]
+        others = [s for s in program.parameters if s not in place]
+        self._other = dict(zip(others, parameters_of(loaded, others), strict=True))
+
+        self._constants = lru_cache(maxsize=8)(lambda p: self.model.calls().constants(list(p)))
+
+    def _function(self, routine: Any) -> Any:
+        if isinstance(routine, Table):
+            return routine.value
+        if isinstance(routine, SlopeOf):
+            return difference(self._function(routine.base), routine.argument)
+        by_name = {r.name: f for r, f in zip(self.loaded.program.routines, self.loaded.functions, strict=True)}
+        function = by_name.get(routine.name, routine.python)
+        if function is None:
+            raise ModelError(
+                f"external '{routine.name}' is given in C alone: its slopes need python= or external= as well",
+                self.loaded.name,
+            )
+        return function
+
+    def __call__(
+        self, at: Point, given: Mapping[Symbol, float] | None = None, loose: slice = NOWHERE
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Values of all rows and their slopes by all columns; `given` are inputs of the program besides those of the model.
+
+        Rows in `loose` may have no finite values: an angle between directions has no slope where they coincide.
+        """
+        symbols = self.slopes.program.parameters
+        p = [at.p[i] if i is not None else self._other[s] for i, s in zip(self._p, symbols, strict=True)]
+        known = {**dict(zip(self.loaded.program.inputs, at.w, strict=True)), **(given or {})}
+        try:
+            values, matrix = self._evaluated(at, p, known)
+        except NO_VALUE as error:
+            raise RunError(self.singular(at, str(error))) from None
+        bad = ~np.isfinite(values) | ~np.all(np.isfinite(matrix), axis=1)
+        bad[loose] = False
+        if np.any(bad):
+            names = [r for r, b in zip(self.slopes.rows, bad, strict=True) if b]
+            more = " and others" if len(names) > 4 else ""
+            raise RunError(self.singular(at, f"{', '.join(names[:4])}{more} not finite"))
+        return values, matrix
+
+    def _evaluated(self, at: Point, p: list[float], known: Mapping[Symbol, float]) -> tuple[np.ndarray, np.ndarray]:
+        model, c = self.model.calls(), self._constants(tuple(p))
+        q, u, inputs = at.q.tolist(), at.u.tolist(), self.slopes.program.inputs
+
+        def run(given: Mapping[Symbol, float]) -> tuple[np.ndarray, np.ndarray]:
+            w = [given.get(s, 0.0) for s in inputs]
+            return self.slopes.dense(model.outputs(at.t, q, u, p, c, w))
+
+        if not self.slopes.rates:
+            return run(known)
+        values = np.zeros(len(self.slopes.rows))
+        matrix = np.zeros((len(self.slopes.rows), len(self.slopes.columns)))
+        for j, column in enumerate(self.slopes.columns):
+            values, found = run({**known, seed(column): 1.0})
+            matrix[:, j] = found[:, 0]
+        return values, matrix
+
+    def singular(self, at: Point, why: str) -> str:
+        """What is said of a point without slopes."""
+        states = self.loaded.interface.coordinates
+        shown = ", ".join(f"{s.name} = {v:.4g}" for s, v in zip(states[:6], at.q, strict=False))
+        return (
+            f"the model '{self.loaded.name}' cannot be differentiated here ({why}): a singular configuration? "
+            f"At {shown}{' ...' if len(states) > 6 else ''} (rad and consistent units); move away from it"
+        )
+
+
+def grouped(array: np.ndarray, sizes: Mapping[str, int]) -> Groups:
+    """Rows of an array by group."""
+    ends = np.cumsum(list(sizes.values()))
+    return {g: array[end - n : end] for (g, n), end in zip(sizes.items(), ends, strict=True)}
+
+
+def rows_of(group: str, sizes: Mapping[str, int], skip: int = 0) -> slice:
+    """The rows of a group, without its first ones."""
+    start = 0
+    for name, n in sizes.items():
+        if name == group:
+            return slice(start + skip, start + n)
+        start += n
+    return NOWHERE

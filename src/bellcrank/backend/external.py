@@ -1,0 +1,104 @@
+"""External routines of a model: what is called, what it remembers, and whether it returned what it should.
+
+In:  the routines of a program and what a user gives in their place. Out: a function for each, immutable; `remembering` gives each
+context of a run or an evaluation memories of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bellcrank.errors import BellcrankError, ModelError, RunError, did_you_mean
+from bellcrank.expr.table import Table
+from bellcrank.model.records import External
+from bellcrank.program.program import Program
+from bellcrank.program.routine import Routine
+
+Function = Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class ExternalFunction:
+    """An external routine with the function that is called for it. A call outside of any context has a memory of zeros.
+
+    `when` is 1 for routines that are called for rates, 2 for those that are called for outputs and kept values only.
+    """
+
+    routine: Routine
+    function: Function
+    when: int
+
+    def __call__(self, *args: float) -> Any:
+        return Memory(self)(*args)
+
+
+class Memory:
+    """An external function with what it remembers. While `live`, a call may change the memory; else it works on a copy."""
+
+    def __init__(self, called: ExternalFunction) -> None:
+        self.routine, self.function, self.when = called.routine, called.function, called.when
+        self.array = np.zeros(self.routine.memory or 0)
+        self.live = False
+
+    def __call__(self, *args: float) -> Any:
+        given: tuple[Any, ...] = args
+        if self.routine.memory:
+            given = (*args, self.array if self.live else self.array.copy())
+        try:
+            value = self.function(*given)
+        except BellcrankError:
+            raise
+        except Exception as error:
+            shown = ", ".join(f"{a:g}" for a in args)
+            raise RunError(
+                f"external '{self.routine.name}({shown})' failed: {type(error).__name__}: {error}"
+            ) from error
+        return self._checked(value)
+
+    def _checked(self, value: Any) -> Any:
+        names = self.routine.returns
+        wanted = f"{len(names)} numbers ({', '.join(names)})" if names else "one number"
+        try:
+            array = np.asarray([[]] if value is None else value, dtype=float)
+        except (TypeError, ValueError):
+            array = np.empty((0, 0))
+        if array.shape != ((len(names),) if names else ()) and not (len(names) == 1 and array.ndim == 0):
+            raise RunError(f"external '{self.routine.name}' must return {wanted}, but returned {value!r}")
+        return tuple(array.tolist()) if len(names) > 1 else float(array.ravel()[0])
+
+
+def remembering(functions: Sequence[Function | None]) -> list[Any]:
+    """The functions with memories of their own, all zero."""
+    return [Memory(f) if isinstance(f, ExternalFunction) else f for f in functions]
+
+
+def external_function(program: Program, routine: Routine, function: Function) -> ExternalFunction:
+    """A function for an external routine of a program."""
+    return ExternalFunction(routine, function, program.phase(routine))
+
+
+def functions_of(
+    program: Program, externals: Sequence[External], given: Mapping[str, Any], model: str
+) -> list[Function | None]:
+    """A function for every external routine and table of the program, given ones first; None where there is only C or Fortran."""
+    replaced = {k.lower(): v for k, v in given.items()}
+    for name in given:
+        if name.lower() not in {e.name.lower() for e in externals}:
+            near = did_you_mean(name, [e.name for e in externals])
+            raise ModelError(f"external={{'{name}': ...}}: no external has that name.{near}")
+    result: list[Function | None] = []
+    for routine in program.routines:
+        if isinstance(routine, Table):
+            result.append(routine.value)
+            continue
+        function = replaced.get(routine.name.lower(), routine.python)
+        if function is None and not routine.given_in("c") and not routine.given_in("fortran"):
+            raise ModelError(
+                f"external '{routine.name}' has no routine: give python=, c=, fortran= or external=", model
+            )
+        result.append(None if function is None else external_function(program, routine, function))
+    return result

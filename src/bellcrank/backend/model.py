@@ -1,0 +1,76 @@
+"""What a program can be called as: the protocols that compiled programs and those in Python satisfy.
+
+A `Model` is a program made ready, and never changes. What calls change (memories of external routines, errors that these raise,
+arrays kept from one call to the next) is in `Calls`, of which every run and every evaluation makes its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+
+from bellcrank.backend.compiler import Compiler
+from bellcrank.numeric.course import At, Course
+from bellcrank.program.program import Program
+
+Functions = Sequence[Callable[..., Any] | None]
+Weights = tuple[np.ndarray, np.ndarray]
+
+
+class Calls(Protocol):
+    """The functions of a program over plain floats, with memories of their own.
+
+    `live` says whose memories a call may change: 1 of external routines called for rates, 2 of the others, 0 none. `memory` is that
+    of routines in C. `start` and its kin begin whole runs, those of compiled programs; None where Python has to drive them.
+    """
+
+    name: str
+    program: Program
+    live: int
+    memory: np.ndarray
+
+    def constants(self, p: Sequence[float]) -> list[float]: ...
+
+    def derivatives(self, *at: *At) -> tuple[list[float], list[float]]: ...
+
+    def outputs(self, *at: *At) -> list[float]: ...
+
+    def values(self, section: str, *at: *At) -> list[float]:
+        """Results of a section that stands for itself; compiled programs lack corrections and the system with multipliers."""
+
+    def start(
+        self, course: Course, state: np.ndarray, p: Sequence[float], c: Sequence[float], inputs: Sequence[Any],
+        weights: Weights | None = None, staged: bool = False,
+    ) -> Any: ...  # fmt: skip
+
+    def start_dae(
+        self, course: Course, state: np.ndarray, p: Sequence[float], inputs: Sequence[Any], dae: Any
+    ) -> Any: ...
+
+    def start_rigid(
+        self, course: Course, state: np.ndarray, p: Sequence[float], c: Sequence[float], inputs: Sequence[Any],
+        tell: Callable[[str, float], None], remember: bool,
+    ) -> Any: ...  # fmt: skip
+
+
+class Model(Protocol):
+    """A program made ready to be called. `compiler`: what compiled it, None for one in Python."""
+
+    name: str
+    program: Program
+    source: str
+    compiler: Compiler | None
+
+    def calls(self, functions: Functions | None = None) -> Calls:
+        """The functions of the program for one run or evaluation; those of external routines are its own unless given."""
+
+    def like(self, program: Program, functions: Functions) -> Model:
+        """Another program, made ready in the same way."""
+
+    def for_dae(self) -> Model | None:
+        """The program with runs by methods for differential-algebraic equations; None where Python drives them."""
+
+    def functions_in_python(self) -> tuple[Callable[..., Any] | None, ...]:
+        """Functions of all routines and tables, as Python can call them; None where it need not."""

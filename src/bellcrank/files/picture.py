@@ -1,0 +1,29 @@
+"""Pictures: a figure that needs no display, and its file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from bellcrank.errors import RunError
+
+
+def new_figure(width: float, height: float) -> Any:
+    """An empty matplotlib figure, in inches."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width, height), layout="constrained")
+    FigureCanvasAgg(figure)
+    return figure
+
+
+def finished(figure: Any, path: str | Path | None) -> Any:
+    """Saves a figure if a path is given."""
+    if path is not None:
+        try:
+            Path(path).parent.mkdir(parents=True, exist_ok=True)
+            figure.savefig(path, dpi=130)
+        except (OSError, ValueError) as error:
+            raise RunError(f"cannot write {path}: {getattr(error, 'strerror', None) or error}") from None
+    return figure

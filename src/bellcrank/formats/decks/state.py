@@ -1,0 +1,112 @@
+"""What the macros of a deck act on: its names and settings so far, the calls they became, and the System these make.
+
+Unit system, title and declared variables hold for the whole deck wherever they stand, so they are looked for first.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from bellcrank.errors import ModelError
+from bellcrank.formats.decks.deck import Call, Deck, DeckSystem, Routines, apply
+from bellcrank.formats.decks.fstring import HASH
+from bellcrank.formats.decks.machine import independent_speeds
+from bellcrank.formats.decks.macros import arguments
+from bellcrank.formats.decks.names import Names
+from bellcrank.formats.decks.reader import FString, List, String, Symbol
+from bellcrank.formats.decks.settings import Settings
+from bellcrank.formats.decks.values import Values
+from bellcrank.units import UNIT_SYSTEMS
+
+BARE = re.compile(r"[a-z_]\w*", re.ASCII)
+TITLE = "*multibody-system-name*"
+
+
+class DeckState:
+    """A deck being read; `call` notes what a form becomes and does it at once on the System."""
+
+    def __init__(
+        self, forms: Sequence[List], routines: Routines, name: str, centres: dict[str, tuple[str, ...]]
+    ) -> None:
+        self.name, self.routines, self.centres = name, routines, centres
+        self.problems: list[str] = []
+        self.forms = self._since_reset(forms)
+        self.deck = Deck(name.rpartition(".")[0] or name, "mks")
+        self._look_ahead()
+        self.system = DeckSystem(self.deck.title, units=self.deck.units)
+        self.names = Names(self.speeds_now)
+        self.names.centres = {body: f"{body}_composite" for body in centres}
+        self.names.variables = self.declared
+        self.names.gees = "gees" if "g" in self.bare | self.symbols else "g"
+        self.values = Values(self.names)
+        self.settings = Settings(self.names, self.deck, name)
+        self.returned: set[str] = set()
+        self.called: set[str] = set()
+        self.place = ""  # of the form that is being read
+        self._speeds: tuple[tuple[int, int, int], list[str]] | None = None
+
+    def speeds_now(self) -> list[str]:
+        """The speeds that constraints leave of the machine so far."""
+        d = self.system.description
+        size = len(d.bodies), len(d.constraints), len(d.loops)
+        if self._speeds is None or self._speeds[0] != size:
+            self._speeds = size, independent_speeds(self.system)
+        return self._speeds[1]
+
+    def call(self, method: str, /, *args: Any, **options: Any) -> None:
+        """Notes a call of a method of System and makes it."""
+        self.make(Call(method, args, options, place=self.place))
+
+    def make(self, call: Call) -> None:
+        self.deck.calls.append(call)
+        apply(call, self.system)
+
+    def _since_reset(self, forms: Sequence[List]) -> list[List]:
+        """The forms after the last (reset), which forgets all that came before."""
+        found: list[List] = []
+        for form in forms:
+            head = form.items[0] if form.items else None
+            if isinstance(head, Symbol) and head.name == "reset":
+                found.clear()
+            found.append(form)
+        return found
+
+    def _look_ahead(self) -> None:
+        """What holds for the whole deck: unit system, title, declared variables, names used as they are in formulas."""
+        self.declared: dict[str, Any] = {}
+        self.bare: set[str] = set()
+        self.symbols: set[str] = set()
+        for form in self.forms:
+            names, symbols = words(form)
+            self.bare |= names
+            self.symbols |= symbols
+            try:
+                given = arguments(form)
+            except ModelError:
+                continue  # told when the form is read
+            match given.macro.name:
+                case units if units in UNIT_SYSTEMS:
+                    self.deck.units = units
+                case "setf":
+                    for symbol, value in given.rest:
+                        if isinstance(symbol, Symbol) and symbol.name == TITLE and isinstance(value, String):
+                            self.deck.title = " ".join(value.text.split()) or self.deck.title
+                case "add-variables":
+                    self.declared.update({d.name: d for (d,) in given.rest if isinstance(d, Symbol)})
+
+
+def words(form: List) -> tuple[set[str], set[str]]:
+    """Names in the formulas of a form that do not stand after '#', and the symbols outside of formulas."""
+    names: set[str] = set()
+    symbols: set[str] = set()
+    stack: list[Any] = [form]
+    while stack:
+        datum = stack.pop()
+        if isinstance(datum, FString):
+            names.update(BARE.findall(HASH.sub(" ", datum.text.lower())))
+        elif isinstance(datum, Symbol):
+            symbols.add(datum.name)
+        stack.extend(getattr(datum, "items", ()) or getattr(datum, "rows", ()))
+    return names, symbols

@@ -1,0 +1,88 @@
+"""A model evaluated at one time and state: rates, outputs, values of the echo, multipliers, states that satisfy the constraints.
+
+Each evaluation has a context of its own: what external routines remember and keep is that of a run which starts there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from bellcrank.backend.c import Input
+from bellcrank.errors import mapping
+from bellcrank.numeric.course import At
+from bellcrank.numeric.projection import Closure
+from bellcrank.run.assembly import complete_state
+from bellcrank.run.closure import closure_of, rates_near_singular
+from bellcrank.run.dae_runs import multipliers_at, redundant_of
+from bellcrank.run.loaded import Context, Loaded
+from bellcrank.run.stepping import Evaluation
+from bellcrank.run.values import number, state_lists
+
+Parameters = Mapping[str, float] | None
+Inputs = Mapping[str, Any] | None
+
+
+def state_at(
+    context: Context, t: float, q: Sequence[float], u: Sequence[float], parameters: Parameters, inputs: Inputs
+) -> At:
+    """A state (equation units) with all that programs are called with."""
+    loaded = context.loaded
+    p = loaded.parameter_values(parameters)
+    c, signals = loaded.constants(p), loaded.inputs(inputs)
+    evaluation = Evaluation(context, p, c, signals, np.zeros(len(loaded.interface.kept)))
+    y = np.array([x for part in state_lists(loaded.interface, q, u) for x in part])
+    t = number(t, "t")
+    evaluation.hold(t, y, first=True, live=0)
+    return evaluation.at(t, y)
+
+
+def rates(loaded: Loaded, *at: Any) -> tuple[np.ndarray, np.ndarray]:
+    """q' and u'; in a singular position of closed loops, constraints that vanish there are left out."""
+    context = loaded.context()
+    here = state_at(context, *at)
+    near = rates_near_singular(context.model, here)
+    if near is not None:
+        return np.array(near[: loaded.n_q]), np.array(near[loaded.n_q :])
+    qdot, udot = context.model.derivatives(*here)
+    return np.array(qdot), np.array(udot)
+
+
+def outputs(loaded: Loaded, *at: Any) -> dict[str, float]:
+    """Output channels in user units."""
+    context = loaded.context()
+    values = context.model.outputs(*state_at(context, *at))
+    return {x.name: float(x.unit.from_equation(v)) for x, v in zip(loaded.interface.outputs, values, strict=True)}
+
+
+def echo(loaded: Loaded, *at: Any) -> dict[str, float]:
+    """What external routines give to the echo of a run that starts there, in equation units."""
+    context = loaded.context()
+    values = context.model.values("echo", *state_at(context, *at))
+    return dict(zip(loaded.program.echo_names, values, strict=True))
+
+
+def multipliers(loaded: Loaded, *at: Any) -> dict[str, float]:
+    """lambda of M u' = f + J' lambda by constraint row, in equation units; with redundant rows the smallest."""
+    loops = loaded.program.loops
+    if loops is None:
+        return {}
+    context = loaded.context()
+    return multipliers_at(redundant_of(context.python), state_at(context, *at), loops.names)
+
+
+def closure(loaded: Loaded, p: Sequence[float], signals: Sequence[Input]) -> Closure | None:
+    """The constraints of closed loops as a function of time and state; None without loops."""
+    return None if loaded.program.loops is None else closure_of(loaded.python.calls(), p, signals)
+
+
+def complete(loaded: Loaded, initial: Mapping[Any, float] | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """The full state in equation units from the values given (user units), what constraints determine solved for."""
+    given = loaded.interface.run.initial if initial is None else mapping(initial, "initial")
+    if loaded.program.loops is None:
+        p = loaded.parameter_values() if loaded.interface.entered else None
+        return complete_state(loaded, given, p=p)
+    p, signals = loaded.parameter_values(), loaded.inputs(None)
+    return complete_state(loaded, given, closure(loaded, p, signals), p, signals)

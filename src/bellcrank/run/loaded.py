@@ -1,0 +1,182 @@
+"""Loaded: a model that can be evaluated, and the context of one run or one evaluation.
+
+In:  a program with its interface, the analysed model it came from, and what a user gives in place of external routines. Out: `Loaded`,
+which never changes, so that any number of threads may use it. What a run or an evaluation changes is in a `Context` of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any
+
+import numpy as np
+
+from bellcrank.backend.c import Input, c_model
+from bellcrank.backend.compiler import find_compiler
+from bellcrank.backend.external import Memory, functions_of, remembering
+from bellcrank.backend.model import Calls, Model
+from bellcrank.backend.python import PythonModel
+from bellcrank.errors import ModelError
+from bellcrank.interface.interface import Interface
+from bellcrank.kinematics.analysis import Analysis
+from bellcrank.program.program import Program
+from bellcrank.run.rigid_layout import rigid_wheels
+from bellcrank.run.values import check_masses, given_parameters, input_signals
+
+BACKENDS = ("auto", "c", "python")
+
+
+@dataclass(frozen=True, eq=False)
+class Loaded:
+    """A program ready to be called. `functions`: one for every external routine and table, None for those in C or Fortran alone."""
+
+    analysis: Analysis
+    interface: Interface
+    program: Program
+    model: Model
+    functions: tuple[Callable[..., Any] | None, ...]
+
+    @property
+    def name(self) -> str:
+        return self.interface.model
+
+    @property
+    def n_q(self) -> int:
+        return len(self.program.coordinates)
+
+    @property
+    def n_states(self) -> int:
+        return len(self.program.coordinates) + len(self.program.speeds)
+
+    @property
+    def remembers(self) -> list[str]:
+        """External routines with a memory."""
+        return self.program.remembers
+
+    @cached_property
+    def python(self) -> Model:
+        """The program in Python, for what is evaluated there whatever the backend: start and loops."""
+        return self.model if self.model.compiler is None else PythonModel(self.program, self.functions)
+
+    @cached_property
+    def dae(self) -> Model | None:
+        """The program with runs by methods for differential-algebraic equations; None where runs are driven by Python."""
+        return self.model.for_dae()
+
+    def context(self) -> Context:
+        """What one run or one evaluation changes."""
+        return Context(self)
+
+    # ---- values in equation units
+
+    def parameter_values(self, given: Mapping[str, float] | None = None) -> list[float]:
+        """All parameters; `given` (user units) overrides the defaults."""
+        p = given_parameters(self.interface, given)
+        if not self.interface.entered:
+            return p
+        zeros = [0.0 for _ in self.interface.entered]
+        return [*p, *self.model.calls().values("entry", 0.0, (), (), [*p, *zeros], (), ())]
+
+    def constants(self, p: list[float]) -> list[float]:
+        """What follows from parameters alone."""
+        return self._constants(tuple(p))
+
+    @cached_property
+    def _constants(self) -> Callable[[tuple[float, ...]], list[float]]:
+        return lru_cache(maxsize=8)(self._found_constants)
+
+    def _found_constants(self, p: tuple[float, ...]) -> list[float]:
+        check_masses(self.analysis.mechanism.bodies, self.interface, p)
+        try:
+            known = self.model.calls().constants(list(p))
+        except (ZeroDivisionError, ValueError, OverflowError) as error:
+            known, why = [], str(error)
+        else:
+            why = "" if np.all(np.isfinite(known)) else "a result is not finite"
+        if why:
+            raise ModelError(
+                f"the constants of the model cannot be computed with these parameters ({why}):"
+                " a mass, inertia or length that may not be zero?",
+                self.name,
+            )
+        return known
+
+    def inputs(self, given: Mapping[str, Any] | None, t_end: float | None = None) -> list[Input]:
+        """Every input over time; those that are sampled must cover a run until t_end."""
+        return input_signals(self.interface, given, t_end)
+
+    def notes(self) -> list[str]:
+        """How the model runs, in sentences."""
+        if self.model.compiler is not None:
+            notes = [f"compiled by {self.model.compiler.name}"]
+        elif find_compiler() is None:
+            notes = [
+                "runs in Python: there is no C compiler (looked for CC, cc, gcc, clang and the Python package ziglang)"
+            ]
+        else:
+            notes = ["runs in Python"]
+        if self.remembers:
+            notes.append(
+                f"what {', '.join(self.remembers)} remembers changes once per accepted step; with method='rk2' at the middle"
+                " of a step too, as in AUTOSIM"
+            )
+        return notes
+
+
+def load(
+    analysis: Analysis, interface: Interface, program: Program, backend: str, external: Mapping[str, Any]
+) -> Loaded:
+    """The program loaded. `backend`: "c" compiles, "python" does not, "auto" compiles if there is a C compiler."""
+    if backend not in BACKENDS:
+        known = ", ".join(repr(b) for b in BACKENDS)
+        raise ModelError(f"backend={backend!r} is not known; it is one of {known}", interface.model)
+    description = analysis.mechanism.description
+    functions = functions_of(program, description.externals, external, interface.model)
+    only_c = [f"'{r.name}'" for r, f in zip(program.routines, functions, strict=True) if f is None]
+    model: Model
+    if backend == "c" or (backend == "auto" and find_compiler() is not None):
+        model = c_model(program, functions, external, rigid_wheels(description.contacts, program))
+    elif only_c:
+        what = f"external {', '.join(only_c)} is given in C or Fortran alone, but the model runs in Python"
+        raise ModelError(f"{what}: give python= as well", interface.model)
+    else:
+        model = PythonModel(program, functions)
+    return Loaded(analysis, interface, program, model, model.functions_in_python())
+
+
+class Context:
+    """What one run or one evaluation changes: memories of external routines, and what was raised in them.
+
+    `model` calls the program, `python` the same in Python; both share the memories of routines in Python.
+    """
+
+    def __init__(self, loaded: Loaded) -> None:
+        self.loaded = loaded
+        self.functions = remembering(loaded.functions)
+        self.model: Calls = loaded.model.calls(self.functions)
+        self.memories = [f for f in self.functions if isinstance(f, Memory)]
+
+    @cached_property
+    def python(self) -> Calls:
+        model = self.loaded.python
+        return self.model if model is self.loaded.model else model.calls(self.functions)
+
+    @cached_property
+    def dae(self) -> Calls | None:
+        """Runs by methods for differential-algebraic equations."""
+        model = self.loaded.dae
+        return None if model is None else model.calls(self.functions)
+
+    @property
+    def named_functions(self) -> dict[str, Callable[..., Any]]:
+        """External routines and tables by name, as far as they can be called from Python."""
+        pairs = zip(self.loaded.program.routines, self.functions, strict=True)
+        return {r.name: f for r, f in pairs if f is not None}
+
+    def set_live(self, live: int) -> None:
+        """Whose memories single evaluations may change: 1 of routines called for rates, 2 of the others, 0 none."""
+        for routine in self.memories:
+            routine.live = bool(live & routine.when)
+        self.model.live = live

@@ -1,0 +1,24 @@
+"""Where the inputs and outputs of rigid wheels stand in a program."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bellcrank.emit.c.rigid import RigidWheel
+from bellcrank.model.contact import INPUTS, OUTPUTS, RigidContact
+from bellcrank.program.program import Program
+
+
+def rigid_wheels(contacts: Sequence[RigidContact], program: Program) -> list[RigidWheel]:
+    """The rigid wheels of a model as generated code knows them; none in a model with closed loops."""
+    if program.loops is not None:
+        return []
+    inputs = [s.name for s in program.given_inputs]
+    outputs = list(program.output_names)
+    found = []
+    for c in contacts:
+        places = tuple(inputs.index(name) if (name := f"{c.name}.{i}") in inputs else -1 for i in INPUTS)
+        facts = tuple(outputs.index(f"{c.name}.{o}") for o in OUTPUTS)
+        source, ground = c.terrain.c_rigid
+        found.append(RigidWheel(c.name, c.radius, c.restitution, c.turns, c.resistance, places, facts, source, ground))  # type: ignore[arg-type]
+    return found

@@ -1,0 +1,93 @@
+"""A run from its start to its result: `Loaded` and what a user asks for -> `Run`."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from bellcrank.backend.c import FINISHED, NOT_FINITE
+from bellcrank.errors import warn
+from bellcrank.numeric.methods import ADAPTIVE
+from bellcrank.run.assembly import start_state
+from bellcrank.run.closure import closure_of, keeper_of
+from bellcrank.run.dae_methods import Dae, as_dae
+from bellcrank.run.dae_runs import check_dae, prepare_dae, residuals_of
+from bellcrank.run.events import Progress, take_steps
+from bellcrank.run.loaded import Loaded
+from bellcrank.run.outcome import as_run, how_ended, left_tables, not_finite, watch_for
+from bellcrank.run.prepare import prepare
+from bellcrank.run.result import Run
+from bellcrank.run.rigid import check_rigid, prepare_rigid
+from bellcrank.run.step_limit import step_too_large
+from bellcrank.run.stepping import Evaluation
+from bellcrank.run.table_range import asked_beyond
+from bellcrank.run.values import positive, run_plan
+
+
+def simulate(
+    loaded: Loaded,
+    t_end: float | None = None,
+    step: float | None = None,
+    method: str | None = None,
+    output_every: int | None = None,
+    parameters: Mapping[str, float] | None = None,
+    initial: Mapping[Any, float] | tuple[Sequence[float], Sequence[float]] | None = None,
+    inputs: Mapping[str, Any] | None = None,
+    rtol: float = 1e-8,
+    atol: float = 1e-10,
+    events: Mapping[str, Any] | None = None,
+    stop: Iterable[str] | str = (),
+    progress: Progress | None = None,
+    dae: str | Dae = "projection",
+    assemble: bool = True,
+) -> Run:
+    """Integrates from t = 0 to t_end; arguments as of `Simulation.simulate`. All that changes is in a context of this run."""
+    dae = as_dae(dae)
+    plan = run_plan(loaded.interface, t_end, step, method, output_every)
+    tolerances = positive(rtol, "rtol", ""), positive(atol, "atol", "")
+    p = loaded.parameter_values(parameters)
+    signals = loaded.inputs(inputs, plan.t_end)
+    watch = watch_for(loaded, events, stop, parameters)
+    mechanism = loaded.analysis.mechanism
+    contacts = mechanism.description.contacts
+    if contacts:
+        check_rigid(loaded, plan, dae.usual)
+    check_dae(dae, plan, loaded)
+    context, kept = loaded.context(), np.zeros(len(loaded.interface.kept))
+    closure = None if loaded.program.loops is None else closure_of(context.python, p, signals)
+    y = np.concatenate(start_state(loaded, initial, closure if assemble else None, p, signals))
+    keeper = None if closure is None else keeper_of(closure, context.python, y, p, signals, kept, dae.staged)
+    evaluation = Evaluation(context, p, loaded.constants(p), signals, kept, keeper)
+    if contacts:
+        prepared = prepare_rigid(contacts, plan, evaluation, y, watch)
+    elif dae.usual:
+        prepared = prepare(plan, evaluation, y, watch, tolerances)
+    else:
+        prepared = prepare_dae(plan, evaluation, dae, y, watch)
+    began = time.perf_counter()
+    rows = take_steps(
+        prepared.run, prepared.total, prepared.every, watch, prepared.within, prepared.remembered, progress
+    )
+    seconds = time.perf_counter() - began
+    context.set_live(0)
+    watch.passed(prepared.run.passages)
+    ended = how_ended(prepared, evaluation, watch, plan.method in ADAPTIVE)
+    too_large = "" if contacts else step_too_large(plan, evaluation, rows)
+    if too_large and prepared.run.status == NOT_FINITE:
+        ended = ended.replace("try a smaller step", too_large)
+    settings = {"t_end": plan.t_end, "step": plan.step, "method": plan.method, "backend": loaded.model.name}
+    settings["seconds"] = seconds
+    if closure is not None:
+        settings["dae"] = dae.method
+    run = as_run(loaded.interface, rows, ended, watch, settings)
+    run.find_residuals = residuals_of(loaded, rows, p, evaluation.c)
+    uses_tables = bool(loaded.program.tables)
+    doubts = asked_beyond(loaded.python, rows, p) if uses_tables else []
+    doubts += [too_large] if too_large and prepared.run.status == FINISHED else []
+    left = left_tables(run, mechanism.bodies, loaded.interface)
+    for doubt in (*not_finite(run, loaded.interface), *doubts, *left):
+        warn(doubt)
+    return run

@@ -1,0 +1,254 @@
+"""Joints in numbers: how bodies move in their parents. Written apart from `model.joints`, from the records alone.
+
+A joint gives the pose and velocities of its body from those of the parent, and the rates of its coordinates that
+belong to these velocities. Values are numbers or jets. What moves a body are its own coordinates and speeds, or those
+it follows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bellcrank.model.records import JointRecord
+from bellcrank.verify import jets
+from bellcrank.verify.formulas import CannotEvaluate
+from bellcrank.verify.guided import guided_pose, numbers_of
+from bellcrank.verify.jets import Value, value
+
+E = np.eye(3)
+ZERO = np.zeros(3)
+
+
+@dataclass(frozen=True)
+class Pose:
+    """Orientation (columns: body axes) and origin of a body, its angular velocity and the velocity of its origin."""
+
+    R: Value
+    p: Value
+    w: Value
+    v: Value
+
+
+GROUND = Pose(E, ZERO, ZERO, ZERO)
+
+
+class Joint:
+    """What most joints have in common: rates are speeds, nothing is bound or locked, no mass centre stays fixed."""
+
+    n_q = n_u = 1
+    at: Value  # origin in the parent, and R_AB, at zero coordinates
+    C: Value
+    lengths = 0  # how many coordinates, and speeds, are lengths: the first ones
+    follows: Sequence[tuple[str, int]] | None = None  # bodies and places of what moves it, if not its own
+    given: Any = None  # a formula that moves it from outside, after these
+    absolute: tuple[int, ...] | None = None  # body axes of absolute translational speeds, and the point they belong to
+    speed_point: Value = ZERO
+
+    def motion(self, q: Any, u: Any, A: Pose) -> Pose:
+        """The motion of the body for what moves it, its parent being A."""
+        raise NotImplementedError
+
+    def rates(self, q: Any, u: Any, A: Pose, B: Pose) -> list[Value]:
+        return [u[i] for i in range(self.n_u)]
+
+    def start(self, q: np.ndarray) -> None:
+        """Sets what is not zero where the body stands as it was drawn."""
+
+    def settle(self, q: np.ndarray) -> None:
+        """Brings coordinates onto what binds them to each other."""
+
+    def gimbal(self, q: Any) -> float:
+        """How far it is from locking: 1 far, 0 locked."""
+        return 1.0
+
+    def fixes(self, massless: bool, cm: np.ndarray) -> bool:
+        return False
+
+    def speed_axes(self, on_ground: bool) -> tuple[int, ...] | None:
+        """Body axes of absolute translational speeds; None: relative speeds."""
+        return None
+
+    def reach(self) -> list[float]:
+        """How far what moves it may be from zero, half of what functions allow."""
+        return []
+
+
+@dataclass
+class PlainJoint(Joint):
+    """Slides, then rotations. `C` is R_AB at zero coordinates, `at` the origin in the parent. The form of the speeds is
+    set when the composite bodies are known."""
+
+    slides: tuple[Value, ...]
+    axes: tuple[Value, ...]
+    euler: bool
+    C: Value
+    at: Value
+
+    def __post_init__(self) -> None:
+        k = self.lengths = len(self.slides)
+        self.n_q, self.n_u = k + (4 if self.euler else len(self.axes)), k + (3 if self.euler else len(self.axes))
+        self.turns = slice(k, self.n_q)
+
+    def fixes(self, massless: bool, cm: np.ndarray) -> bool:
+        still = not self.axes and not self.euler
+        on_axis = len(self.axes) == 1 and np.linalg.norm(np.cross(value(self.axes[0]), cm)) < 1e-12
+        return not self.slides and (massless or still or not np.any(np.abs(cm) > 1e-12) or bool(on_axis))
+
+    def speed_axes(self, on_ground: bool) -> tuple[int, ...] | None:
+        if len(self.slides) == 3:
+            return 0, 1, 2
+        # in a plane fixed in the ground: two slides, at most one rotation
+        if len(self.slides) != 2 or not on_ground or self.euler or len(self.axes) > 1:
+            return None
+        C = value(self.C)
+        normal = np.cross(*(value(s) for s in self.slides))
+        if self.axes and np.linalg.norm(np.cross(normal, C @ value(self.axes[0]))) > 1e-9:
+            return None
+        across = np.abs(C.T @ normal)
+        k = int(np.argmax(across))
+        return None if abs(across[k] - 1.0) > 1e-9 else tuple(a for a in range(3) if a != k)
+
+    def _offset(self, q: Any) -> Value:
+        """From the parent's origin to the body's, in the parent."""
+        r = self.at
+        for i, slide in enumerate(self.slides):
+            r = r + slide * q[i]
+        return r
+
+    def motion(self, q: Any, u: Any, A: Pose) -> Pose:
+        k = self.lengths
+        R_AB = self.C
+        if self.euler:
+            R_AB = R_AB @ euler_rotation([q[k + i] for i in range(4)])
+        else:
+            for i, axis in enumerate(self.axes):
+                R_AB = R_AB @ rotation_about(axis, q[k + i])
+        R, arm = A.R @ R_AB, A.R @ self._offset(q)
+        if self.n_u - k == 3:
+            w = R @ u[k : k + 3]
+        else:
+            w = A.w + (R @ self.axes[0]) * u[k] if self.axes else A.w
+        if self.absolute is not None:
+            v = -jets.cross(w, R @ self.speed_point)
+            for i, axis in enumerate(self.absolute):
+                v = v + R[:, axis] * u[i]
+        else:
+            v = A.v + jets.cross(A.w, arm)
+            for i, slide in enumerate(self.slides):
+                v = v + (A.R @ slide) * u[i]
+        return Pose(R, A.p + arm, w, v)
+
+    def rates(self, q: Any, u: Any, A: Pose, B: Pose) -> list[Value]:
+        return self._slide_rates(q, A, B) + self._turn_rates(q, A, B)
+
+    def _slide_rates(self, q: Any, A: Pose, B: Pose) -> list[Value]:
+        if not self.slides:
+            return []
+        carried = A.v + jets.cross(A.w, A.R @ self._offset(q))
+        relative = A.R.T @ (B.v - carried)
+        S = jets.stack(self.slides)
+        found = jets.solve(S @ S.T, S @ relative)
+        return [found[i] for i in range(len(self.slides))]
+
+    def _turn_rates(self, q: Any, A: Pose, B: Pose) -> list[Value]:
+        if not self.euler and not self.axes:
+            return []
+        w = B.R.T @ (B.w - A.w)
+        if self.euler:
+            return euler_rates([q[self.lengths + i] for i in range(4)], w)
+        if len(self.axes) == 1:
+            return [jets.dot(self.axes[0], w)]
+        found = jets.solve(self._turn_axes(q).T, w)
+        return [found[i] for i in range(3)]
+
+    def _turn_axes(self, q: Any) -> Value:
+        """Rows: the three rotation axes on the axes of the turned body."""
+        turns = [rotation_about(axis, q[self.lengths + i]) for i, axis in enumerate(self.axes)]
+        return jets.stack([turns[2].T @ (turns[1].T @ self.axes[0]), turns[2].T @ self.axes[1], self.axes[2]])
+
+    def start(self, q: np.ndarray) -> None:
+        if self.euler:
+            q[self.lengths] = 1.0
+
+    def settle(self, q: np.ndarray) -> None:
+        if self.euler:
+            q[self.turns] /= np.linalg.norm(q[self.turns])
+
+    def gimbal(self, q: Any) -> float:
+        return abs(float(np.linalg.det(value(self._turn_axes(q))))) if len(self.axes) == 3 else 1.0
+
+
+@dataclass
+class GuidedJoint(Joint):
+    """A body that the functions of a linkage move; the last of their arguments may be given from outside."""
+
+    record: Any
+    metre: float
+    at: Value
+
+    def __post_init__(self) -> None:
+        r = self.record
+        self.C, self.n_q, self.n_u = E, r.own, r.own
+        self.follows, self.given = r.follows, r.given
+        self._datum = np.array(r.at) * self.metre
+        self._offset = self.at - (np.array(r.at) + np.array(r.drawn)) * self.metre
+
+    def motion(self, q: Any, u: Any, A: Pose) -> Pose:
+        pose = guided_pose(numbers_of(self.record, tuple(float(value(x)) for x in q), self.metre), q)
+        R = A.R @ pose.R
+        arm, own = A.R @ (pose.p + self._datum), R @ self._offset
+        w, v = A.w, A.v + jets.cross(A.w, arm)
+        for d, delta, rate in zip(pose.d, pose.delta, u, strict=True):
+            w = w + (A.R @ delta) * rate
+            v = v + (A.R @ d) * rate
+        return Pose(R, A.p + arm + own, w, v + jets.cross(w, own))
+
+    def reach(self) -> list[float]:
+        ends = zip(self.record.guide.kinds(), self.record.guide.reach(), strict=False)
+        return [0.5 * min(-low, high) * (self.metre if kind == "length" else 1.0) for kind, (low, high) in ends]
+
+
+def joint_of(
+    record: JointRecord, at: Value, metre: float, axis: Callable[[Any], Value], scalar: Callable[[Any], Value]
+) -> Joint:
+    """The joint of a record; `axis` and `scalar` read what stands there."""
+    match record.kind:
+        case "linkage":
+            return GuidedJoint(record, metre, at)
+    raise CannotEvaluate(f"a {record.kind} has no independent check")
+
+
+def rotation_about(axis: Value, angle: Value) -> Value:
+    """Rodrigues' formula; columns are the turned axes."""
+    s, c = jets.sincos(angle)
+    x, y, z = axis[0], axis[1], axis[2]
+    skew = jets.stack([jets.stack([0.0, -z, y]), jets.stack([z, 0.0, -x]), jets.stack([-y, x, 0.0])])
+    along = jets.stack([axis * x, axis * y, axis * z])
+    return skew * s + (E - along) * c + along
+
+
+def euler_rotation(e: list[Value]) -> Value:
+    """R_AB of Euler parameters, e[0] the cosine of half the angle."""
+    a, b, c, d = e
+    rows = [
+        [a * a + b * b - c * c - d * d, 2 * (b * c - a * d), 2 * (b * d + a * c)],
+        [2 * (b * c + a * d), a * a - b * b + c * c - d * d, 2 * (c * d - a * b)],
+        [2 * (b * d - a * c), 2 * (c * d + a * b), a * a - b * b - c * c + d * d],
+    ]
+    return jets.stack([jets.stack(row) for row in rows])
+
+
+def euler_rates(e: list[Value], w: Value) -> list[Value]:
+    """e' for the relative angular velocity w on the axes of the turned body."""
+    a, b, c, d = e
+    x, y, z = w[0], w[1], w[2]
+    return [
+        (b * x + c * y + d * z) * -0.5,
+        (a * x - d * y + c * z) * 0.5,
+        (d * x + a * y - b * z) * 0.5,
+        (-c * x + b * y + a * z) * 0.5,
+    ]
