@@ -14,10 +14,18 @@ import numpy as np
 import bellcrank as bc
 from bellcrank.cli.codes import FINE
 from bellcrank.cli.model import derive
-from bellcrank.cli.options import given, json_option, model_options, value_of, value_options
+from bellcrank.cli.options import (
+    given,
+    json_option,
+    model_options,
+    run_options,
+    run_settings,
+    start_option,
+    value_of,
+    value_options,
+)
 from bellcrank.cli.progress import Progress
 from bellcrank.cli.text import heading, number
-from bellcrank.numeric.methods import one_of
 
 DEFAULT_FREQUENCIES = np.geomspace(0.1, 20.0, 60)
 
@@ -66,10 +74,7 @@ def options(parser: ArgumentParser) -> None:
         metavar="NAME=VALUE",
         help="value that an output or state shall have",
     )
-    parser.add_argument(
-        "--initial", action="append", default=[], type=value_of, metavar="STATE=VALUE",
-        help='value at the start, such as "q(f)=.25" (may be repeated)',
-    )  # fmt: skip
+    start_option(parser)
     parser.add_argument("--outputs", nargs="+", metavar="NAME", help="channels of --sensitivity (default: all outputs)")
     parser.add_argument(
         "--frequencies",
@@ -79,9 +84,7 @@ def options(parser: ArgumentParser) -> None:
         help="Hz, spaced evenly on a logarithmic scale",
     )
     parser.add_argument("--check", action="store_true", help="compare sensitivities with differences of runs")
-    parser.add_argument("--t-end", type=float, metavar="S", help="end of the run of --sensitivity in s")
-    parser.add_argument("--step", type=float, metavar="S", help="time step of --sensitivity in s")
-    parser.add_argument("--method", metavar="NAME", help=f"{one_of()}, for --sensitivity")
+    run_options(parser, "the run of --sensitivity", fixed=True)
     parser.add_argument("--out", metavar="FOLDER", help="write every result there as CSV and PNG")
 
 
@@ -137,7 +140,7 @@ def _results(equations: bc.Equations, sim: bc.Simulation, args: Namespace) -> An
     if args.sensitivity:
         yield "sensitivity", sim.sensitivity(
             args.sensitivity, args.outputs, values=dict(args.set), initial=dict(args.initial), check=args.check,
-            **given(t_end=args.t_end, step=args.step, method=args.method),
+            **run_settings(args),
         )  # fmt: skip
 
 

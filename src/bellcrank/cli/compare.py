@@ -9,26 +9,27 @@ import bellcrank as bc
 from bellcrank.cli.codes import FINE
 from bellcrank.cli.files import make_folder, read_inputs
 from bellcrank.cli.model import load, settings
-from bellcrank.cli.options import given, json_option, model_options, value_of, value_options
+from bellcrank.cli.options import (
+    given,
+    input_option,
+    json_option,
+    model_options,
+    run_options,
+    run_settings,
+    start_option,
+    value_options,
+)
 from bellcrank.cli.progress import Progress
 from bellcrank.cli.text import table
-from bellcrank.numeric.methods import one_of
 
 
 def options(parser: ArgumentParser) -> None:
     model_options(parser)
     value_options(parser)
     json_option(parser)
-    parser.add_argument(
-        "--initial", action="append", default=[], type=value_of, metavar="STATE=VALUE",
-        help='initial value in its user unit, such as "q(f)=.25" (may be repeated)',
-    )  # fmt: skip
-    parser.add_argument(
-        "--input", metavar="FILE", help="CSV file: the first column is time, the others are named inputs"
-    )
-    parser.add_argument("--t-end", type=float, metavar="S", help="end of the runs in s")
-    parser.add_argument("--step", type=float, metavar="S", help="time step in s")
-    parser.add_argument("--method", metavar="NAME", help=one_of())
+    start_option(parser)
+    input_option(parser)
+    run_options(parser, "the runs", fixed=True)
     parser.add_argument(
         "--dae", type=names, metavar="NAMES", help="methods to compare, such as projection,dlmm (default: all)"
     )
@@ -67,10 +68,7 @@ def command(args: Namespace) -> int:
         found = bc.compare(
             system, free_fall=args.free_fall, limits=not args.no_limits, parameters=settings(args, usual) or None,
             initial=dict(args.initial) or None, inputs=inputs, progress=progress.tell,
-            **given(
-                t_end=args.t_end, step=args.step, method=args.method, methods=args.dae, horizons=args.horizons,
-                backend=args.backend,
-            ),
+            **run_settings(args), **given(methods=args.dae, horizons=args.horizons, backend=args.backend),
         )  # fmt: skip
     if args.plot:
         make_folder(args.plot)
@@ -95,7 +93,8 @@ def text(found: bc.Comparison, plot: str | None) -> str:
         f"{found.model}: {found.method}, step {found.step:g} s, to t = {found.t_end:g} s, in {found.backend}",
         table(rows, head, "<" + ">" * (len(head) - 1)),
         "",
-        "drift, speeds: largest residuals of positions and speeds; error, energy: against the default with an eighth of the step",
+        "drift, speeds: largest residuals of positions and speeds;"
+        " error, energy: against the default with an eighth of the step",
     ]
     lines += [f"{r.name}: {r.ended}" for r in found.rows if r.ended != "finished"]
     return "\n".join([*lines, *([f"wrote {plot}"] if plot else [])])

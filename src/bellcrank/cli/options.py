@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, ArgumentTypeError
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from typing import Any
+
+from bellcrank.numeric.methods import ADAPTIVE, METHODS
 
 
 def model_options(parser: ArgumentParser) -> None:
@@ -11,7 +13,8 @@ def model_options(parser: ArgumentParser) -> None:
     parser.add_argument(
         "model",
         metavar="MODEL",
-        help="a Python file with a function model(); it is run, so trust it; or an AUTOSIM deck (.lsp) or AUTOLEV script (.al)",
+        help="a Python file with a function model(); it is run, so trust it; or an AUTOSIM deck (.lsp) or AUTOLEV script"
+        " (.al)",
     )
     parser.add_argument(
         "--arg", action="append", default=[], type=argument, metavar="NAME=VALUE",
@@ -28,6 +31,34 @@ def value_options(parser: ArgumentParser) -> None:
         help="value of a parameter in its user unit (may be repeated)",
     )  # fmt: skip
     parser.add_argument("--backend", metavar="NAME", help="auto, c or python")
+
+
+def run_options(parser: ArgumentParser, of: str = "the run", fixed: bool = False) -> None:
+    """--t-end, --step, --method: what `run_settings` reads."""
+    words = ", ".join(METHODS)
+    words += "" if fixed else f"; adaptive: {', '.join(ADAPTIVE)}"
+    parser.add_argument("--t-end", type=float, metavar="S", help=f"end of {of} in s")
+    parser.add_argument("--step", type=float, metavar="S", help="time step in s")
+    parser.add_argument("--method", metavar="NAME", help=words)
+
+
+def run_settings(args: Namespace) -> dict[str, Any]:
+    """Those of `run_options` that were given."""
+    return given(t_end=args.t_end, step=args.step, method=args.method)
+
+
+def start_option(parser: ArgumentParser) -> None:
+    """--initial."""
+    parser.add_argument(
+        "--initial", action="append", default=[], type=value_of, metavar="STATE=VALUE",
+        help='initial value in its user unit, such as "q(f)=.25" (may be repeated)',
+    )  # fmt: skip
+
+
+def input_option(parser: ArgumentParser, more: str = "") -> None:
+    """--input."""
+    words = f"CSV file: the first column is time, the others are named inputs{more}"
+    parser.add_argument("--input", metavar="FILE", help=words)
 
 
 def json_option(parser: ArgumentParser) -> None:

@@ -9,9 +9,8 @@ import bellcrank as bc
 from bellcrank.cli.codes import FINE
 from bellcrank.cli.files import make_folder
 from bellcrank.cli.model import load
-from bellcrank.cli.options import given, model_options, positive, value_options
+from bellcrank.cli.options import given, model_options, positive, run_options, run_settings, value_options
 from bellcrank.cli.progress import Progress
-from bellcrank.numeric.methods import METHODS
 from bellcrank.verify.page import write_report
 
 
@@ -22,9 +21,7 @@ def options(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--states", type=positive, default=5, metavar="N", help="random states of the check (default 5)"
     )
-    parser.add_argument("--t-end", type=float, metavar="S", help="end of the run in s")
-    parser.add_argument("--step", type=float, metavar="S", help="time step in s")
-    parser.add_argument("--method", metavar="NAME", help=f"{', '.join(METHODS)}, or an adaptive method of SciPy")
+    run_options(parser)
     parser.add_argument("--no-check", action="store_true", help="leave out the check")
     parser.add_argument("--no-run", action="store_true", help="leave out the run")
 
@@ -36,7 +33,7 @@ def command(args: Namespace) -> int:
     with Progress("writing the report"):
         write_report(
             system, path, states=0 if args.no_check else args.states, run=not args.no_run, parameters=dict(args.set),
-            **given(solve=args.solve, backend=args.backend, t_end=args.t_end, step=args.step, method=args.method),
+            **given(solve=args.solve, backend=args.backend), **run_settings(args),
         )  # fmt: skip
     print(f"wrote {path}")
     return FINE

@@ -13,34 +13,37 @@ from bellcrank.cli import kane
 from bellcrank.cli.codes import ENDED_EARLY, FINE
 from bellcrank.cli.files import make_folder, read_inputs
 from bellcrank.cli.model import derive, settings
-from bellcrank.cli.options import condition, given, json_option, model_options, positive, value_of, value_options
+from bellcrank.cli.options import (
+    condition,
+    given,
+    input_option,
+    json_option,
+    model_options,
+    positive,
+    run_options,
+    run_settings,
+    start_option,
+    value_options,
+)
 from bellcrank.cli.progress import Progress
 from bellcrank.cli.text import heading, model_sizes, number, operations_text, plain, shown, table
 from bellcrank.export.model_setup import setup_of
 from bellcrank.export.parameter_files import write_echo
 from bellcrank.files.choose import FORMATS
-from bellcrank.numeric.methods import ADAPTIVE, METHODS
+from bellcrank.numeric.methods import METHODS
+from bellcrank.run.dae_methods import KNOWN
 
 
 def options(parser: ArgumentParser) -> None:
     model_options(parser)
     value_options(parser)
     json_option(parser)
+    start_option(parser)
+    input_option(parser, "; for a SCRIPT.al its input file")
+    run_options(parser)
     parser.add_argument(
-        "--initial", action="append", default=[], type=value_of, metavar="STATE=VALUE",
-        help='initial value in its user unit, such as "q(f)=.25" (may be repeated)',
-    )  # fmt: skip
-    parser.add_argument(
-        "--input", metavar="FILE",
-        help="CSV file: the first column is time, the others are named inputs; for a SCRIPT.al its input file",
-    )  # fmt: skip
-    parser.add_argument("--t-end", type=float, metavar="S", help="end of the run in s")
-    parser.add_argument("--step", type=float, metavar="S", help="time step in s")
-    parser.add_argument("--method", metavar="NAME", help=f"{', '.join(METHODS)}; adaptive: {', '.join(ADAPTIVE)}")
-    parser.add_argument(
-        "--dae", metavar="NAME",
-        help="how constraints of positions and loops are kept: projection, dlmm, clmm, baumgarte, stabilised, post, half-explicit, minimal",
-    )  # fmt: skip
+        "--dae", metavar="NAME", help=f"how constraints of positions and loops are kept: {', '.join(KNOWN)}"
+    )
     parser.add_argument("--output-every", type=positive, metavar="N", help="keep every N-th step")
     parser.add_argument(
         "--event", action="append", default=[], type=condition, metavar="NAME=CONDITION",
@@ -76,7 +79,7 @@ def command(args: Namespace) -> int:
     compiled = time.perf_counter()
     inputs = read_inputs(args.input, equations) if args.input else {}
     told = bc.settings_of(equations, args.pars) if args.pars else {}
-    options = given(t_end=args.t_end, step=args.step, method=args.method, output_every=args.output_every, dae=args.dae)
+    options = {**run_settings(args), **given(output_every=args.output_every, dae=args.dae)}
     for name, values in (("parameters", parameters), ("initial", dict(args.initial)), ("inputs", inputs)):
         options[name] = {**told.get(name, {}), **values}
     options = {**told, **options}

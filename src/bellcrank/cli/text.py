@@ -13,7 +13,7 @@ from bellcrank.errors import counted
 def model_sizes(equations: bc.Equations) -> dict[str, Any]:
     return {
         "model": equations.name,
-        "bodies": len(equations.analysis.mechanism.bodies),
+        "bodies": len(equations.derived.bodies),
         "coordinates": len(equations.coordinates),
         "speeds": len(equations.independent_speeds),
         "derivation": equations.how,

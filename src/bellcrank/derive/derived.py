@@ -6,9 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
+from bellcrank.derive.matrices import Matrices, dependent_speeds, user_matrices
 from bellcrank.derive.results import Results, model_results
+from bellcrank.expr import Symbol
 from bellcrank.interface.interface import Interface, interface_of
 from bellcrank.kinematics.analysis import Analysis
+from bellcrank.kinematics.constraints import Removed
 from bellcrank.kinematics.dimensions import Quantities
 from bellcrank.program.program import Program
 
@@ -32,6 +35,26 @@ class Derived:
     def interface(self) -> Interface:
         """Everything the model shows to the outside: names, units, words, columns, and defaults as they are at present."""
         return interface_of(self.analysis, self.quantities, self.program)
+
+    @property
+    def bodies(self) -> tuple[str, ...]:
+        """Names of the bodies."""
+        return tuple(b.name for b in self.analysis.mechanism.bodies)
+
+    @property
+    def independent_speeds(self) -> list[Symbol]:
+        """A regular set of speeds: with loops fewer than there are states, of which the rest follows."""
+        return self.analysis.independent_speeds
+
+    @cached_property
+    def dependent(self) -> tuple[Removed, ...]:
+        """The dependent speeds, each with the relation that determines it."""
+        return dependent_speeds(self.analysis)
+
+    @cached_property
+    def matrices(self) -> Matrices:
+        """M and f of M u' = f, in the user's speeds."""
+        return user_matrices(self.analysis)
 
     @cached_property
     def results(self) -> Results:

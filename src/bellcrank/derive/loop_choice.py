@@ -18,6 +18,7 @@ from bellcrank.backend.python import PythonModel
 from bellcrank.errors import BellcrankError
 from bellcrank.expr import Expr, Symbol
 from bellcrank.expr.table import Table
+from bellcrank.interface.interface import Interface, interface_of, key_of
 from bellcrank.kinematics.analysis import Analysis, Elimination
 from bellcrank.kinematics.dimensions import Quantities
 from bellcrank.numeric.null_space import fixed_ratio
@@ -26,7 +27,7 @@ from bellcrank.program.build import KeptCall, Parts, build_program
 from bellcrank.program.loops import Loops
 from bellcrank.program.statements import Call
 from bellcrank.run.closure import closure_of
-from bellcrank.run.inputs import as_signal, differentiated
+from bellcrank.run.inputs import as_signal
 
 RANK = 1e-6  # a singular value below this share of the largest is none
 ACTING = 1e-12  # a scaled entry below this never acts
@@ -207,24 +208,30 @@ class _Place:
     @classmethod
     def of(cls, analysis: Analysis, loops: Loops, rates: Sequence[Expr], quantities: Quantities) -> _Place | None:
         mechanism = analysis.mechanism
-        d, parameters, inputs = mechanism.description, analysis.parameter_symbols, analysis.input_symbols
+        parameters, inputs = analysis.parameter_symbols, analysis.input_symbols
         entered = [KeptCall(k.symbols, k.routine, k.arguments) for k in analysis.entered]
         parts = Parts(
-            d.name, parameters, mechanism.coordinates, mechanism.speeds, rates, (), inputs, loops=loops, entered=entered
+            mechanism.name,
+            parameters,
+            mechanism.coordinates,
+            mechanism.speeds,
+            rates,
+            (),
+            inputs,
+            loops=loops,
+            entered=entered,
         )
         program = build_program(parts)
         held = {s.routine for s in (*program.closure.statements, *program.entry.statements) if isinstance(s, Call)}
         routines = [_callable(r, r in held) for r in program.routines]
-        values = {key: r.value for key, r in d.parameters.items()}
-        if None in routines or any(values.get(p.name.lower()) is None for p in program.given_parameters):
+        interface = interface_of(analysis, quantities, program)
+        if None in routines or any(x.default is None for x in interface.parameters):
             return None
         try:
-            names = [s.name.lower() for s in program.given_parameters]
-            p = [float(quantities.unit[n].to_equation(values[n])) for n in names]
+            p = [float(x.unit.to_equation(x.default)) for x in interface.parameters]
             model = PythonModel(program, routines).calls()
             p += model.values("entry", 0.0, (), (), [*p, *(0.0 for _ in program.entry.results)], (), ())
-            w = [_at_start(s, d.run.inputs, quantities) for s in program.inputs]
-            return cls._with(model, p, w, *_start(analysis, quantities))
+            return cls._with(model, p, *_start(interface))
         except Failure:
             return None
 
@@ -291,27 +298,16 @@ class _Place:
         return "; so only for these dimensions: with slightly other ones they bind more, or cannot be closed"
 
 
-def _at_start(s: Symbol, given: object, quantities: Quantities) -> float:
-    """An input at t = 0, in equation units; zero where it is not given."""
-    name, _ = differentiated(s.name) if s.kind == "rate" else (s.name, 0)
-    listed = {str(k).lower(): v for k, v in dict(given or {}).items()}  # type: ignore[call-overload]
-    if s.kind == "rate" or name.lower() not in listed:
-        return 0.0
-    return float(as_signal(listed[name.lower()], name)(0.0)) * quantities.unit[name.lower()].factor
-
-
-def _start(analysis: Analysis, quantities: Quantities) -> tuple[np.ndarray, np.ndarray]:
-    """Initial coordinates in equation units, and which of them are given."""
-    mechanism = analysis.mechanism
-    place = {s.name.lower().replace(" ", ""): i for i, s in enumerate(mechanism.coordinates)}
-    q, given = np.zeros(len(place)), np.zeros(len(place), dtype=bool)
-    for s, x in mechanism.start.items():
-        q[mechanism.coordinates.index(s)] = x
-    for key, value in mechanism.description.run.initial.items():
-        name = (key.name if isinstance(key, Symbol) else str(key)).lower().replace(" ", "")
-        if name[:2] == "q(" and name[2:-1].isdigit() and 1 <= int(name[2:-1]) <= len(q):
-            name = mechanism.coordinates[int(name[2:-1]) - 1].name.lower().replace(" ", "")
-        if name in place:
-            q[place[name]] = quantities.states[mechanism.coordinates[place[name]].name].to_equation(float(value))
-            given[place[name]] = True
-    return q, given
+def _start(interface: Interface) -> tuple[list[float], np.ndarray, np.ndarray]:
+    """Inputs at t = 0, zero where none is given; coordinates at the start, and which are given; in equation units."""
+    inputs = {key_of(k): v for k, v in interface.run.inputs.items()}
+    w = [
+        float(as_signal(inputs[x.key], x.name)(0.0)) * x.unit.factor if x.key in inputs and not x.rate else 0.0
+        for x in interface.inputs
+    ]
+    q = np.array([x.unit.to_equation(x.default) for x in interface.coordinates])
+    given = np.zeros(len(q), dtype=bool)
+    for key, value in interface.run.initial.items():
+        if x := interface.get(key, ("coordinate",)):
+            q[x.place], given[x.place] = x.unit.to_equation(float(value)), True
+    return w, q, given

@@ -8,18 +8,20 @@ a user typed, or writes one for a user to read, asks here.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeVar
 
 from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.expr import Symbol
 from bellcrank.kinematics.dimensions import Quantities
 from bellcrank.kinematics.dimensions.quantities import UNKNOWN
-from bellcrank.kinematics.results import Analysis, Output
+from bellcrank.kinematics.results import Analysis
 from bellcrank.program.program import Program
 from bellcrank.units import Unit
+
+T = TypeVar("T")
 
 PLURAL = {
     "coordinate": "coordinates",
@@ -44,6 +46,11 @@ def key_of(name: Any) -> str:
     """The one way in which names are compared: without capitals and blanks. A symbol stands for its name."""
     text = name.name if hasattr(name, "name") else str(name)
     return "".join(text.split()).lower()
+
+
+def states_by_key(letter: str, listed: Sequence[T]) -> dict[str, T]:
+    """Coordinates ("q") or speeds ("u") by all keys that they are found by: their names, and Q(5) for the fifth."""
+    return {f"{letter}({i})": x for i, x in enumerate(listed, 1)} | {key_of(x): x for x in listed}
 
 
 @dataclass(frozen=True)
@@ -141,8 +148,7 @@ class Interface:
         for x in self.signals:  # one that the program does not use, or its rate alone
             found["input"].setdefault(x.key, x)
         for kind, letter, listed in (("coordinate", "q", self.coordinates), ("speed", "u", self.speeds)):
-            for i, x in enumerate(listed, 1):  # Q(5) is the fifth coordinate
-                found[kind].setdefault(f"{letter}({i})", x)
+            found[kind].update(states_by_key(letter, listed))
         return MappingProxyType(found)
 
     def get(self, name: Any, kinds: Sequence[str]) -> Quantity | None:
@@ -182,44 +188,48 @@ def interface_of(analysis: Analysis, quantities: Quantities, program: Program) -
         key = name.lower()
         record = d.parameters.get(key)
         value = None if record is None or record.value is None else float(record.value)
+        words = q.unit.get(key, UNKNOWN), q.label.get(key, name), value
         positive = record is not None and record.positive
-        words, base = (q.unit.get(key, UNKNOWN), q.label.get(key, name), value), sources.get(key, "")
-        return Quantity(name, kind, symbol, *words, positive=positive, base=base, place=place)
+        return Quantity(name, kind, symbol, *words, positive=positive, base=sources.get(key, ""), place=place)
 
-    def state(s: Symbol, kind: str, place: int = -1, before: int = 0) -> Quantity:
-        words = q.states[s.name], q.state_label.get(s.name, s.name), drawn.get(s.name, 0.0)
-        column = -1 if place < 0 else 1 + before + place
-        generic, body = q.generic.get(s.name, ""), bodies.get(s.name, "")
-        return Quantity(s.name, kind, s, *words, column, generic, body, place=place)
+    def states(kind: str, symbols: Sequence[Symbol], first: int) -> tuple[Quantity, ...]:
+        found = []
+        for i, s in enumerate(symbols):
+            unit, label = q.states[s.name], q.state_label.get(s.name, s.name)
+            start = float(unit.from_equation(drawn.get(s.name, 0.0)))
+            where = first + i if first else -1, q.generic.get(s.name, ""), bodies.get(s.name, "")
+            found.append(Quantity(s.name, kind, s, unit, label, start, *where, place=i if first else -1))
+        return tuple(found)
 
-    def output(o: Output, place: int) -> Quantity:
-        unit, generic = q.output_unit[o.name], q.generic.get(o.name, "")
+    def output(name: str, place: int) -> Quantity:
+        o, generic = by_name[name], q.generic.get(name, "")
+        column = 1 + n_s + place
         return Quantity(
-            o.name, "output", None, unit, o.label, None, 1 + n_s + place, generic, o.body or "", place=place
+            name, "output", None, q.output_unit[name], o.label, None, column, generic, o.body or "", place=place
         )
 
-    n_q = len(program.coordinates)
-    n_s = n_q + len(program.speeds)
+    n_q, n_s = len(program.coordinates), len(program.coordinates) + len(program.speeds)
     by_name = {o.name: o for o in analysis.outputs}
     first = 1 + n_s + len(program.output_names)
-    inputs = {s.name: _input(s.name, s, q, i, first) for i, s in enumerate(program.given_inputs)}
-    numbers = tuple(scalar(s.name, "parameter", s, i) for i, s in enumerate(program.parameters))
+    inputs = {s.name: _input(s.name, s, q, i, first + i) for i, s in enumerate(program.given_inputs)}
     given = len(program.given_parameters)
-    used = {s.name.lower() for s in program.parameters}
-    met = analysis.parameters
+    parameters = [
+        scalar(s.name, "parameter" if i < given else "entered", s, i) for i, s in enumerate(program.parameters)
+    ]
+    used, met = {s.name.lower() for s in program.parameters}, analysis.parameters
     run = d.run
     return Interface(
         model=mechanism.name,
         units=d.units,
-        parameters=numbers[:given],
-        entered=tuple(replace(x, kind="entered") for x in numbers[given:]),
-        coordinates=tuple(state(s, "coordinate", i) for i, s in enumerate(program.coordinates)),
-        speeds=tuple(state(s, "speed", i, n_q) for i, s in enumerate(program.speeds)),
-        removed=tuple(state(r.speed, "removed") for r in analysis.removed),
+        parameters=tuple(parameters[:given]),
+        entered=tuple(parameters[given:]),
+        coordinates=states("coordinate", program.coordinates, 1),
+        speeds=states("speed", program.speeds, 1 + n_q),
+        removed=states("removed", [r.speed for r in analysis.removed], 0),
         inputs=tuple(inputs.values()),
         signals=tuple(inputs.get(v.name) or _input(v.name, None, q) for v in d.variables),
         kept=tuple(scalar(s.name, "kept", s) for s in program.inputs if s.kind == "kept"),
-        outputs=tuple(output(by_name[name], i) for i, name in enumerate(program.output_names)),
+        outputs=tuple(output(name, i) for i, name in enumerate(program.output_names)),
         echo=tuple(scalar(name, "echo") for name in program.echo_names),
         run=RunDefaults(run.t_end, run.step, run.method, run.output_every, dict(run.initial), dict(run.inputs)),
         idle=tuple(scalar(name, "idle") for key, name in met.items() if key not in used),
@@ -227,7 +237,7 @@ def interface_of(analysis: Analysis, quantities: Quantities, program: Program) -
     )
 
 
-def _input(name: str, symbol: Symbol | None, q: Quantities, place: int = -1, first: int = 0) -> Quantity:
+def _input(name: str, symbol: Symbol | None, q: Quantities, place: int = -1, column: int = -1) -> Quantity:
     """An input, or the rate of one: dxdt(z)."""
     base, times = name, 0
     while base.startswith("dxdt(") and base.endswith(")"):
@@ -236,5 +246,5 @@ def _input(name: str, symbol: Symbol | None, q: Quantities, place: int = -1, fir
     if times:
         unit = Unit(unit.dimension, unit.factor, f"{unit.text}/s" if times == 1 else f"{unit.text}/s{times}")
         label = f"rate of {label}"
-    generic, column = q.generic.get(name, ""), -1 if place < 0 else first + place
+    generic = q.generic.get(name, "")
     return Quantity(name, "input", symbol, unit, label, None, column, generic, rate=times, base=base, place=place)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from bellcrank.api.equations import Equations
 from bellcrank.derive.derived import Derived
+from bellcrank.derive.matrices import Matrices
 from bellcrank.derive.pipeline import OPTIMISE, SOLVE, Clock
 from bellcrank.derive.results import Results
 from bellcrank.dynamics.derive import LONG
@@ -75,10 +76,6 @@ class KaneEquations(Equations):
 
         return KaneSimulation(self.derived, backend, dict(external or {}))
 
-    @cached_property
-    def _user_system(self) -> tuple[list[list[Expr]], list[Expr]]:
-        return self.system.M, self.system.f
-
 
 @dataclass(frozen=True)
 class HandDerived(Derived):
@@ -86,6 +83,10 @@ class HandDerived(Derived):
 
     derivation: Derivation
     system: KaneSystem
+
+    @cached_property
+    def matrices(self) -> Matrices:
+        return self.system.M, self.system.f
 
     @cached_property
     def results(self) -> Results:

@@ -8,14 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from bellcrank.errors import ModelError
 from bellcrank.expr import ONE, ZERO, Expr, Symbol, add, latex, mul, partial, release, sub, substitute
+from bellcrank.kane.steps import Steps
 from bellcrank.kane.system import kane_system
-
-if TYPE_CHECKING:
-    from bellcrank.kane.derivation import Derivation
 
 Matrix = list[list[Expr]]
 
@@ -58,7 +56,7 @@ class Linear:
         return f"${self.latex()}$"
 
 
-def linearized(d: Derivation, at: Mapping[Any, Any]) -> Linear:
+def linearized(d: Steps, at: Mapping[Any, Any]) -> Linear:
     """The linearised equations about a state; values of states and accelerations (u1') that are not given are zero."""
     system = kane_system(d)
     q, u = d.scalars.coordinates, system.speeds

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from bellcrank.errors import ModelError
 from bellcrank.expr import ONE, ZERO, Expr, Held, Symbol, add, depends_on, mul, neg, partial, substitute
@@ -16,10 +15,8 @@ from bellcrank.kane.linear_form import linear_form
 from bellcrank.kane.missing import Need, missing
 from bellcrank.kane.same import same_value
 from bellcrank.kane.speeds import eliminate
+from bellcrank.kane.steps import Steps
 from bellcrank.vector import Vector, dot
-
-if TYPE_CHECKING:
-    from bellcrank.kane.derivation import Derivation
 
 REAL = ("parameter", "constant", "coordinate", "speed", "time", "variable")  # kinds of symbols a program may hold
 
@@ -39,7 +36,7 @@ class KaneSystem:
         return [Symbol(f"{u.name}'", "acceleration") for u in self.speeds]
 
 
-def kane_system(d: Derivation) -> KaneSystem:
+def kane_system(d: Steps) -> KaneSystem:
     """M and f from the residuals F_r + F_r* = 0."""
     s = d.scalars
     needs = [Need("rate", q.name) for q in s.coordinates if q not in s.rates]
@@ -73,7 +70,7 @@ def kane_system(d: Derivation) -> KaneSystem:
     return KaneSystem(speeds, M, f, reactions, rates)
 
 
-def _reactions(d: Derivation, residuals: Mapping[Symbol, Expr]) -> dict[Symbol, Expr]:
+def _reactions(d: Steps, residuals: Mapping[Symbol, Expr]) -> dict[Symbol, Expr]:
     """The unknown components, from the equations of the auxiliary speeds."""
     unknowns = d.scalars.unknown
     if not unknowns:
@@ -91,14 +88,14 @@ def _reactions(d: Derivation, residuals: Mapping[Symbol, Expr]) -> dict[Symbol, 
     return eliminate(rows, right, unknowns, "the auxiliary speeds do not determine the components they should measure")
 
 
-def _require_known(d: Derivation, roots: Iterable[Expr]) -> None:
+def _require_known(d: Steps, roots: Iterable[Expr]) -> None:
     for s in symbols(*roots):
         if s.kind not in REAL:
             why = "has no definition yet" if s.kind in ("control", "defined") else f"is left over ({s.kind})"
             raise ModelError(f"{s.name} stands in the equations of motion but {why}", d.name)
 
 
-def _require_symmetric(d: Derivation, speeds: Sequence[Symbol], M: list[list[Expr]]) -> None:
+def _require_symmetric(d: Steps, speeds: Sequence[Symbol], M: list[list[Expr]]) -> None:
     for i in range(len(M)):
         for j in range(i):
             if not same_value(M[i][j], M[j][i]):
@@ -109,7 +106,7 @@ def _require_symmetric(d: Derivation, speeds: Sequence[Symbol], M: list[list[Exp
                 )
 
 
-def _contradictions(d: Derivation) -> str:
+def _contradictions(d: Steps) -> str:
     """Which of the given accelerations is not the derivative of its velocity."""
     found = []
     m, n = d.motion, d.newtonian
@@ -122,13 +119,13 @@ def _contradictions(d: Derivation) -> str:
     return " " + "; ".join(found) if found else " A given acceleration does not belong to its velocity."
 
 
-def same_vector(d: Derivation, a: Vector, b: Vector) -> bool:
+def same_vector(d: Steps, a: Vector, b: Vector) -> bool:
     """Are two vectors equal, as functions?"""
     parts = d.scalars.resolve(dot(e, a - b) for e in d.newtonian.axes)
     return all(same_value(x, ZERO) for x in parts)
 
 
-def _with_unit_size(d: Derivation, rates: list[Expr]) -> list[Expr]:
+def _with_unit_size(d: Steps, rates: list[Expr]) -> list[Expr]:
     """Rates of the coordinates; those of Euler parameters get (1 - e.e) e, which keeps their size at 1 and turns nothing."""
     s = d.scalars
     place = {q: i for i, q in enumerate(s.coordinates)}

@@ -19,7 +19,7 @@ from bellcrank.errors import BellcrankError, ModelError, ModelWarning, did_you_m
 from bellcrank.interface.interface import PARAMETERS, Interface, key_of
 from bellcrank.library import terrain as terrains
 from bellcrank.library import vehicles
-from bellcrank.run.inputs import ramp, sine, step
+from bellcrank.signals import made
 from bellcrank.study.formulas import Names
 from bellcrank.study.job import Job, measures_of
 from bellcrank.study.rows import FINISHED
@@ -178,5 +178,4 @@ def _signal(names: Names, name: str, given: Any) -> Any:
     if "t" in given:
         return (given["t"], given["value"])
     ((kind, arguments),) = given.items()
-    make = {"step": step, "ramp": ramp, "sine": sine}[kind]
-    return make(**{k: names.number(v, f"input {name}, {k}") for k, v in arguments.items()})
+    return made(kind, **{k: names.number(v, f"input {name}, {k}") for k, v in arguments.items()})

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from bellcrank.emit.c import job
 from bellcrank.emit.c.methods import method_cases, method_names
 from bellcrank.emit.c.runtime_files import definitions, runtime
+from bellcrank.emit.c.signals import signal_cases, signal_names
 from bellcrank.emit.number import Number
 from bellcrank.numeric.tuning import STEPS
 from bellcrank.program.program import Program
@@ -56,7 +57,7 @@ def run_text(program: Program, run: Run, number: Number) -> str:
         TUNING=definitions(STEPS, number),
         STATUS=run.status,
         JOB=job.job_text(run.fields),
-        INPUTS="\n" + runtime("inputs.c") if program.given_inputs else "\n",
+        INPUTS="\n" + _inputs() if program.given_inputs else "\n",
         DECLARED=run.declared,
         SET=setting,
         RATES=run.rates + run.derivatives,
@@ -72,6 +73,10 @@ def run_text(program: Program, run: Run, number: Number) -> str:
         PAUSE=run.pause,
         **_kept(program, setting),
     )
+
+
+def _inputs() -> str:
+    return runtime("inputs.c", KINDS=signal_names(), CASES=signal_cases())
 
 
 def _kept(program: Program, setting: str) -> dict[str, str]:

@@ -1,0 +1,40 @@
+"""M u' = f as a user sees it: in the user's own speeds, with what determines the dependent ones.
+
+In:  an `Analysis`. Out: matrices of expressions, and relations of speeds.
+"""
+
+from __future__ import annotations
+
+from bellcrank.dynamics.derive import reduced_system
+from bellcrank.expr import ZERO, Expr, small_threshold
+from bellcrank.kinematics.constraints import Removed, solve_speed_constraint
+from bellcrank.kinematics.results import Analysis
+from bellcrank.program.idle import drop_idle_parameters
+
+Matrices = tuple[list[list[Expr]], list[Expr]]
+
+
+def user_matrices(analysis: Analysis) -> Matrices:
+    """M and f of M u' = f."""
+    with small_threshold(analysis.mechanism.threshold):
+        system, _ = reduced_system(analysis, shift_back=True)
+    index = system.index
+    matrix = [system.M.get((max(i, j), min(i, j)), ZERO) for i in index for j in index]
+    clean = drop_idle_parameters([*matrix, *(system.f[i] for i in index)])
+    n = len(index)
+    return [clean[i * n : (i + 1) * n] for i in range(n)], clean[n * n :]
+
+
+def dependent_speeds(analysis: Analysis) -> tuple[Removed, ...]:
+    """The dependent speeds, each with the relation that determines it."""
+    loops = analysis.loops
+    if loops is None:
+        return tuple(analysis.removed)
+    removed: list[Removed] = []
+    speeds = analysis.state_speeds
+    for row, pivot in zip(loops.used, loops.pivots, strict=True):
+        solved = solve_speed_constraint(row.v, removed, speeds, pivot, row.text)
+        assert solved is not None
+        removed.append(solved)
+        speeds.remove(pivot)
+    return tuple(removed)

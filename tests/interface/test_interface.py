@@ -1,0 +1,92 @@
+"""The interface of models: what runs record is what it lists, and every spelling of a name finds the same quantity."""
+
+import warnings
+
+import pytest
+
+import bellcrank as bc
+from bellcrank.interface.interface import CHANNELS, STATES, key_of
+from tests.helpers import stub
+from tests.models import EXAMPLES, example
+
+
+def stubbed(eom):
+    """A simulation in Python, and inputs for it."""
+    inputs = dict.fromkeys((x.name for x in eom.interface.signals), 0.0)
+    return eom.compile(backend="python", external=stub(eom)), inputs
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_a_run_records_the_channels(name):
+    eom = example(name)
+    sim, inputs = stubbed(eom)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", bc.ModelWarning)
+        run = sim.simulate(t_end=1e-4, step=1e-4, method="rk4", output_every=1, inputs=inputs)
+    listed = eom.interface.channels
+    assert list(run) == [x.name for x in listed]
+    assert run.units == {x.name: x.unit.text for x in listed}
+    assert run.labels == {x.name: x.label for x in listed}
+    assert len({x.column for x in listed}) == len(listed) and max(x.column for x in listed) < eom.interface.width
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_every_spelling_finds_a_state(name):
+    eom = example(name)
+    interface = eom.interface
+    for letter, listed in (("q", interface.coordinates), ("u", interface.speeds)):
+        for i, x in enumerate(listed, 1):
+            blanks = x.name.replace(",", " ,  ").replace("(", " ( ")
+            for spelled in (x.name, x.name.upper(), blanks, x.symbol, f"{letter.upper()}({i})"):
+                assert interface.get(spelled, STATES) is x, spelled
+            assert x.place == i - 1
+    for x in interface.channels:
+        assert interface.channel(x.name.upper()) is x
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_it_agrees_with_program_and_listing(name):
+    eom = example(name)
+    interface, program = eom.interface, eom.program
+    assert [x.symbol for x in interface.states] == [*program.coordinates, *program.speeds]
+    assert [x.symbol for x in (*interface.parameters, *interface.entered)] == list(program.parameters)
+    assert [x.symbol for x in (*interface.inputs, *interface.kept)] == list(program.inputs)
+    assert [x.name for x in interface.outputs] == list(program.output_names)
+    text = eom.describe()
+    for x in (*interface.parameters, *interface.states, *interface.outputs):
+        assert x.name in text and x.label in text
+
+
+def test_near_names_are_told():
+    interface = example("quarter_car").interface
+    with pytest.raises(bc.ModelError, match=r"channel 'z_raod' is not known. Did you mean 'z_road'\?.*inputs: z_road"):
+        interface.find("z_raod", CHANNELS, "channel")
+    with pytest.raises(bc.ModelError, match=r"speeds: u\(wheel\), u\(body\)"):
+        interface.find("u(hub)", ("speed",), "speed")
+
+
+def test_kinds_stand_apart():
+    s = bc.System("apart", units="mks")
+    rod = s.add_body("rod", rotate=2, mass="m", inertia=(0, "i", 0))
+    s.add_variable("m_in", units="F*L", label="moment")
+    s.add_variable("idle_in", units="L")
+    s.add_moment("drive", magnitude="m_in", direction=rod[2], on=rod)
+    s.add_parameter("nobody", 3.0)
+    s.set_defaults(i=2.0)
+    interface = s.equations().interface
+    assert interface.get("I", ("parameter",)).default == 2.0
+    assert interface.get("m", ("parameter",)) is None and interface.get("m", ("idle",)).name == "m"
+    assert interface.get("nobody", ("parameter", "idle")) is None and interface.get("nobody", ("unused",)).default == 3
+    assert [x.name for x in interface.inputs] == ["m_in"] and [x.name for x in interface.signals] == ["m_in", "idle_in"]
+    assert interface.channel("M_in").label == "moment"
+    assert interface.channel("idle_in") is None and interface.get("idle_in", ("input",)).column == -1
+
+
+def test_an_euler_parameter_starts_at_one():
+    s = bc.System("free", units="mks")
+    s.add_body("b", rotate="euler-parameters", mass=1, inertia=(1, 2, 3))
+    assert [x.default for x in s.equations().interface.coordinates] == [1, 0, 0, 0]
+
+
+def test_names_are_compared_one_way():
+    assert key_of(" q( B , 2)") == key_of("Q(b,2)") == "q(b,2)"
