@@ -1,6 +1,7 @@
 /* The smallest change that meets linear equations. */
 enum {
     MOST_ROWS = N_G > N_V ? N_G : N_V,
+    MOST_COLUMNS = N_Q > N_U ? N_Q : N_U,
     LARGEST_A = N_G*N_Q > N_V*N_U ? N_G*N_Q : N_V*N_U
 };
 
@@ -12,17 +13,16 @@ static real length(int n, const real *x)
     return sqrt(sum);
 }
 
-/* The x with A x = r that is smallest when each x is divided by its root; A has m rows of n and a known rank. Rows are brought to
-   length 1 first: x = root A' y, where A A' y = r is solved by A A' = L D L' with the largest pivot first. Rows that vanish against
-   the longest, or whose pivot vanishes because they repeat others, are left out. What is not finite in A or r makes every x NaN. */
-static void least_norm(int m, int n, int rank_known, const real *restrict root, const real *restrict rows,
+/* The x with A x = r that is smallest when each x is divided by its root; A has m rows of n and a known rank. Rows are
+   brought to length 1 and orthogonalised, the one with most left first, so that no square of A is formed. Rows that
+   vanish against the longest, or of which nothing is left because they repeat others, are left out. What is not finite
+   in A or r makes every x NaN. */
+static void least_norm(int m, int n, int rank, const real *restrict root, const real *restrict rows,
     const real *restrict r, real *restrict x)
 {
-    real a[LARGEST_A + 1], s[MOST_ROWS*MOST_ROWS + 1], y[MOST_ROWS + 1], scale[MOST_ROWS + 1];
-    real longest = 0.0, most = 0.0, finite = 0.0;
-    int order[MOST_ROWS + 1], from[MOST_ROWS + 1], to[MOST_ROWS + 1], rank = 0;
+    real a[LARGEST_A + 1], e[MOST_COLUMNS + 1], y[MOST_ROWS + 1], left[MOST_ROWS + 1], longest = 0.0, finite = 0.0;
+    int from[MOST_ROWS + 1], to[MOST_ROWS + 1]; /* what is not zero in a row */
     for (int i = 0; i < m; i++) {
-        order[i] = i;
         from[i] = n;
         to[i] = 0;
         for (int k = 0; k < n; k++) {
@@ -32,51 +32,47 @@ static void least_norm(int m, int n, int rank_known, const real *restrict root, 
                 to[i] = k + 1;
             }
         }
-        scale[i] = length(n, a + i*n);
-        longest = scale[i] > longest ? scale[i] : longest;
-        finite += 0.0*scale[i] + 0.0*r[i];
+        left[i] = length(n, a + i*n);
+        longest = left[i] > longest ? left[i] : longest;
+        finite += 0.0*left[i] + 0.0*r[i];
     }
     for (int i = 0; i < m; i++) {
-        scale[i] = scale[i] > SHORT*longest ? 1.0/scale[i] : 0.0;
-        y[i] = scale[i]*r[i];
-        for (int j = 0; j <= i; j++) {
-            real sum = 0.0;
-            for (int k = from[i] > from[j] ? from[i] : from[j]; k < to[i] && k < to[j]; k++)
-                sum += a[i*n + k]*a[j*n + k];
-            s[i*m + j] = s[j*m + i] = scale[i]*scale[j]*sum;
-        }
+        const int counts = left[i] > SHORT*longest;
+        for (int k = from[i]; k < to[i]; k++)
+            a[i*n + k] = counts ? a[i*n + k]/left[i] : 0.0;
+        y[i] = counts ? r[i]/left[i] : 0.0;
+        left[i] = length(n, a + i*n);
     }
-    for (; rank < rank_known; rank++) {
-        int best = rank;
-        for (int i = rank + 1; i < m; i++)
-            if (s[order[i]*(m + 1)] > s[order[best]*(m + 1)])
+    for (int k = 0; k < n; k++)
+        x[k] = finite;
+    for (; rank > 0; rank--) {
+        int best = 0;
+        for (int i = 1; i < m; i++)
+            if (left[i] > left[best])
                 best = i;
-        const int pivot = order[best];
-        const real d = s[pivot*(m + 1)];
-        if (rank == 0)
-            most = d;
-        if (!(d > REPEATED*most))
+        if (!(left[best] > REPEATED))
             break;
-        order[best] = order[rank];
-        order[rank] = pivot;
-        for (int i = rank + 1; i < m; i++) {
-            const int row = order[i];
-            const real entry = s[row*m + pivot]/d;
-            if (entry == 0.0)
+        const int first = from[best], last = to[best];
+        const real share = y[best]/left[best];
+        for (int k = first; k < last; k++) {
+            e[k] = a[best*n + k]/left[best];
+            x[k] += share*e[k];
+        }
+        left[best] = 0.0;
+        for (int i = 0; i < m; i++) {
+            real along = 0.0;
+            for (int k = from[i] > first ? from[i] : first; k < to[i] && k < last && left[i] > 0.0; k++)
+                along += a[i*n + k]*e[k];
+            if (along == 0.0)
                 continue;
-            y[row] -= entry*y[pivot];
-            for (int j = rank + 1; j < m; j++)
-                s[row*m + order[j]] -= entry*s[pivot*m + order[j]];
+            for (int k = first; k < last; k++)
+                a[i*n + k] -= along*e[k];
+            y[i] -= share*along;
+            from[i] = first < from[i] ? first : from[i];
+            to[i] = last > to[i] ? last : to[i];
+            left[i] = length(n, a + i*n);
         }
     }
-    for (int j = 0; j < n; j++)
-        x[j] = finite;
-    for (int i = rank - 1; i >= 0; i--) {
-        const int row = order[i];
-        for (int j = i + 1; j < rank; j++)
-            y[row] -= s[row*m + order[j]]*y[order[j]];
-        y[row] /= s[row*(m + 1)];
-        for (int j = 0; j < n; j++)
-            x[j] += root[j]*scale[row]*y[row]*a[row*n + j];
-    }
+    for (int k = 0; k < n; k++)
+        x[k] *= root[k];
 }
