@@ -1,27 +1,42 @@
-"""Plots of analyses."""
+"""Plots of analyses, of plain arrays and words: results call them, and they know no result."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from bellcrank.files.picture import finished, new_figure
 
-if TYPE_CHECKING:
-    from bellcrank.analysis.locus import RootLocus, StabilityChart
-    from bellcrank.analysis.modes import Modes
-    from bellcrank.analysis.response import Response, Spectrum
-    from bellcrank.analysis.sensitivity import Sensitivity
+Place = str | Path | None  # where a picture is saved, if it is
+
+
+class Mode(Protocol):
+    """What is drawn of a mode."""
+
+    @property
+    def eigenvalue(self) -> complex: ...
+
+    @property
+    def participation(self) -> np.ndarray: ...
+
+    @property
+    def states(self) -> tuple[str, ...]: ...
+
+    @property
+    def oscillates(self) -> bool: ...
+
+    @property
+    def natural_frequency(self) -> float: ...
 
 
 def _grid(axis: Any) -> None:
     axis.grid(True, linewidth=0.4, alpha=0.6)
 
 
-def draw_modes(modes: Modes, path: str | Path | None = None) -> Any:
+def draw_modes(name: str, modes: Sequence[Mode], path: Place = None) -> Any:
     """Eigenvalues in the complex plane beside the participation of the states."""
     states = modes[0].states if len(modes) else ()
     figure = new_figure(10, max(3.6, 1.8 + 0.28 * len(states)))
@@ -44,81 +59,84 @@ def draw_modes(modes: Modes, path: str | Path | None = None) -> Any:
         shares.set_xticks(range(len(modes)), labels, fontsize=7)
         shares.set_title("participation", fontsize=10)
         figure.colorbar(image, ax=shares)
-    figure.suptitle(f"{modes.name}: modes", fontsize=11)
+    figure.suptitle(f"{name}: modes", fontsize=11)
     return finished(figure, path)
 
 
-def draw_response(response: Response, path: str | Path | None = None) -> Any:
-    """Magnitude and phase over frequency."""
+def draw_response(
+    name: str, ratio: tuple[str, str], f: np.ndarray, magnitude: np.ndarray, phase: np.ndarray, path: Place = None
+) -> Any:
+    """Magnitude and phase (degrees) over frequency; `ratio`: which output per which input, and its unit."""
     figure = new_figure(8, 5.4)
     top, bottom = figure.subplots(2, 1, sharex=True, height_ratios=(1.6, 1))
-    log = bool(np.all(response.f > 0))
-    (top.loglog if log else top.plot)(response.f, response.magnitude, linewidth=1.4)
-    (bottom.semilogx if log else bottom.plot)(response.f, response.phase, linewidth=1.4)
-    top.set_ylabel(f"{response.output} per {response.input}\n({response.unit})")
+    log = bool(np.all(f > 0))
+    (top.loglog if log else top.plot)(f, magnitude, linewidth=1.4)
+    (bottom.semilogx if log else bottom.plot)(f, phase, linewidth=1.4)
+    top.set_ylabel(f"{ratio[0]}\n({ratio[1]})")
     bottom.set_ylabel("phase (deg)")
     bottom.set_xlabel("frequency (Hz)")
     for axis in (top, bottom):
         axis.grid(True, which="both", linewidth=0.4, alpha=0.6)
-    figure.suptitle(f"{response.name}: frequency response", fontsize=11)
+    figure.suptitle(f"{name}: frequency response", fontsize=11)
     return finished(figure, path)
 
 
-def draw_spectra(spectra: Sequence[Spectrum], path: str | Path | None = None) -> Any:
-    """Power spectral densities over each other."""
+def draw_spectra(
+    name: str, unit: str, spectra: Sequence[tuple[str, np.ndarray, np.ndarray]], path: Place = None
+) -> Any:
+    """Power spectral densities over each other: (label, frequencies, values)."""
     figure = new_figure(8, 4.4)
     axis = figure.subplots()
-    for s in spectra:
-        keep = (s.f > 0) & (s.values > 0)
-        axis.loglog(
-            s.f[keep], s.values[keep], linewidth=1.3, label=f"{s.channel}, {s.source}, rms {s.rms:.4g} {s.unit}"
-        )
+    for label, f, values in spectra:
+        keep = (f > 0) & (values > 0)
+        axis.loglog(f[keep], values[keep], linewidth=1.3, label=label)
     axis.set_xlabel("frequency (Hz)")
-    axis.set_ylabel(f"({spectra[0].unit})$^2$/Hz")
+    axis.set_ylabel(f"({unit})$^2$/Hz")
     axis.grid(True, which="both", linewidth=0.4, alpha=0.6)
     axis.legend(fontsize=8)
-    figure.suptitle(f"{spectra[0].name}: power spectral density", fontsize=11)
+    figure.suptitle(f"{name}: power spectral density", fontsize=11)
     return finished(figure, path)
 
 
-def draw_locus(locus: RootLocus, path: str | Path | None = None) -> Any:
+def draw_locus(name: str, over: str, unit: str, values: np.ndarray, branches: np.ndarray, path: Place = None) -> Any:
     """Eigenvalues in the complex plane, and their real and imaginary parts over the parameter."""
     figure = new_figure(10, 5.0)
-    plane, over = figure.subplots(1, 2)
-    branches = locus.eigenvalues
+    plane, side = figure.subplots(1, 2)
     shown = plane.scatter(
-        branches.real.ravel(), branches.imag.ravel(), c=np.repeat(locus.values, branches.shape[1]), s=9, cmap="viridis"
+        branches.real.ravel(), branches.imag.ravel(), c=np.repeat(values, branches.shape[1]), s=9, cmap="viridis"
     )
-    figure.colorbar(shown, ax=plane, label=f"{locus.over} ({locus.unit})")
+    figure.colorbar(shown, ax=plane, label=f"{over} ({unit})")
     plane.axvline(0, color="black", linewidth=0.8)
     plane.set_xlabel("real part (1/s)")
     plane.set_ylabel("imaginary part (rad/s)")
-    over.plot(locus.values, branches.real, color="tab:blue", linewidth=1.2)
-    over.plot(locus.values, np.abs(branches.imag), color="tab:orange", linewidth=0.9, linestyle="--")
-    over.plot([], [], color="tab:blue", label="real part (1/s)")
-    over.plot([], [], color="tab:orange", linestyle="--", label="imaginary part (rad/s)")
-    over.axhline(0, color="black", linewidth=0.8)
-    over.set_xlabel(f"{locus.over} ({locus.unit})")
-    over.legend(fontsize=8)
-    for axis in (plane, over):
+    side.plot(values, branches.real, color="tab:blue", linewidth=1.2)
+    side.plot(values, np.abs(branches.imag), color="tab:orange", linewidth=0.9, linestyle="--")
+    side.plot([], [], color="tab:blue", label="real part (1/s)")
+    side.plot([], [], color="tab:orange", linestyle="--", label="imaginary part (rad/s)")
+    side.axhline(0, color="black", linewidth=0.8)
+    side.set_xlabel(f"{over} ({unit})")
+    side.legend(fontsize=8)
+    for axis in (plane, side):
         _grid(axis)
-    figure.suptitle(f"{locus.name}: eigenvalues over {locus.over}", fontsize=11)
+    figure.suptitle(f"{name}: eigenvalues over {over}", fontsize=11)
     return finished(figure, path)
 
 
-def draw_chart(chart: StabilityChart, path: str | Path | None = None) -> Any:
-    """Largest real part over two parameters, with the stability limit."""
+def draw_chart(
+    name: str, over: Sequence[str], values: tuple[np.ndarray, np.ndarray], growth: np.ndarray, path: Place = None
+) -> Any:
+    """Largest real part over two parameters, with the stability limit; `over`: their names and units."""
     figure = new_figure(7.2, 5.2)
     axis = figure.subplots()
-    (x, y) = chart.values
-    size = float(np.nanmax(np.abs(chart.growth))) if np.any(np.isfinite(chart.growth)) else 1.0
-    shown = axis.pcolormesh(x, y, chart.growth.T, cmap="RdBu_r", vmin=-size, vmax=size, shading="nearest")
-    if np.nanmin(chart.growth) < 0 < np.nanmax(chart.growth):
-        axis.contour(x, y, chart.growth.T, levels=[0.0], colors="black", linewidths=1.4)
+    (x, y) = values
+    size = float(np.nanmax(np.abs(growth))) if np.any(np.isfinite(growth)) else 1.0
+    shown = axis.pcolormesh(x, y, growth.T, cmap="RdBu_r", vmin=-size, vmax=size, shading="nearest")
+    if np.nanmin(growth) < 0 < np.nanmax(growth):
+        axis.contour(x, y, growth.T, levels=[0.0], colors="black", linewidths=1.4)
     figure.colorbar(shown, ax=axis, label="largest real part (1/s); stable below 0")
-    axis.set_xlabel(f"{chart.over[0]} ({chart.units[0]})")
-    axis.set_ylabel(f"{chart.over[1]} ({chart.units[1]})")
-    figure.suptitle(f"{chart.name}: stability", fontsize=11)
+    axis.set_xlabel(over[0])
+    axis.set_ylabel(over[1])
+    figure.suptitle(f"{name}: stability", fontsize=11)
     return finished(figure, path)
 
 
@@ -127,7 +145,7 @@ def draw_equilibrium(
     name: str,
     over: str,
     x: np.ndarray,
-    path: str | Path | None = None,
+    path: Place = None,
     what: str = "equilibrium",
 ) -> Any:
     """Values over a parameter or over time, one panel each: (name, values, unit)."""
@@ -142,7 +160,7 @@ def draw_equilibrium(
     return finished(figure, path)
 
 
-def draw_values(name: str, rows: Sequence[tuple[str, float, str]], path: str | Path | None = None) -> Any:
+def draw_values(name: str, rows: Sequence[tuple[str, float, str]], path: Place = None) -> Any:
     """Values as bars, one panel per unit: (name, value, unit)."""
     groups: dict[str, list[tuple[str, float]]] = {}
     for label, value, unit in rows:
@@ -164,16 +182,18 @@ def draw_values(name: str, rows: Sequence[tuple[str, float, str]], path: str | P
     return finished(figure, path)
 
 
-def draw_sensitivity(s: Sensitivity, path: str | Path | None = None) -> Any:
-    """Change of every channel for one per cent more of each parameter."""
-    figure = new_figure(8, 1.2 + 1.9 * len(s.outputs))
-    axes = figure.subplots(len(s.outputs), 1, sharex=True, squeeze=False)[:, 0]
-    for axis, output, unit in zip(axes, s.outputs, s.output_units, strict=True):
-        for parameter, value in zip(s.parameters, s.parameter_values, strict=True):
-            axis.plot(s.time, s[output, parameter] * 0.01 * value, linewidth=1.3, label=parameter)
-        axis.set_ylabel(f"{output}\n({unit})", fontsize=9)
+def draw_sensitivity(
+    name: str, time: np.ndarray, panels: Sequence[tuple[str, Mapping[str, np.ndarray]]], path: Place = None
+) -> Any:
+    """Change of every channel for one per cent more of each parameter: (channel with its unit, changes by parameter)."""
+    figure = new_figure(8, 1.2 + 1.9 * len(panels))
+    axes = figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
+    for axis, (label, changes) in zip(axes, panels, strict=True):
+        for parameter, values in changes.items():
+            axis.plot(time, values, linewidth=1.3, label=parameter)
+        axis.set_ylabel(label, fontsize=9)
         _grid(axis)
     axes[0].legend(fontsize=8, title="+1 % of", title_fontsize=8)
     axes[-1].set_xlabel("time (s)")
-    figure.suptitle(f"{s.name}: sensitivity", fontsize=11)
+    figure.suptitle(f"{name}: sensitivity", fontsize=11)
     return finished(figure, path)

@@ -56,7 +56,7 @@ class RootLocus:
         """Draws all branches; saves a picture when a path is given."""
         from bellcrank.analysis.draw import draw_locus
 
-        return draw_locus(self, path)
+        return draw_locus(self.name, self.over, self.unit, self.values, self.eigenvalues, path)
 
 
 def _short(x: complex) -> str:
@@ -96,7 +96,8 @@ class StabilityChart:
         """Draws the chart with its limit; saves a picture when a path is given."""
         from bellcrank.analysis.draw import draw_chart
 
-        return draw_chart(self, path)
+        over = [f"{n} ({u})" for n, u in zip(self.over, self.units, strict=True)]
+        return draw_chart(self.name, over, self.values, self.growth, path)
 
 
 @dataclass(frozen=True)

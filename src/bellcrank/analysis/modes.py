@@ -119,7 +119,7 @@ class Modes(Sequence[Mode]):
         """Draws the eigenvalues and the participation of all states; saves a picture when a path is given."""
         from bellcrank.analysis.draw import draw_modes
 
-        return draw_modes(self, path)
+        return draw_modes(self.name, self, path)
 
 
 def _eigenvalue(x: complex) -> str:

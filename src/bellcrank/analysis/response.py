@@ -59,7 +59,8 @@ class Response:
         """Magnitude and phase over frequency; saves a picture when a path is given."""
         from bellcrank.analysis.draw import draw_response
 
-        return draw_response(self, path)
+        ratio = f"{self.output} per {self.input}", self.unit
+        return draw_response(self.name, ratio, self.f, self.magnitude, self.phase, path)
 
 
 @dataclass(frozen=True)
@@ -94,4 +95,6 @@ class Spectrum:
         """The density over frequency, others over it; saves a picture when a path is given."""
         from bellcrank.analysis.draw import draw_spectra
 
-        return draw_spectra([self, *others], path)
+        listed = (self, *others)
+        lines = [(f"{s.channel}, {s.source}, rms {s.rms:.4g} {s.unit}", s.f, s.values) for s in listed]
+        return draw_spectra(self.name, self.unit, lines, path)

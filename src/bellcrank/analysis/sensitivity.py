@@ -145,4 +145,9 @@ class Sensitivity:
         """Draws every channel's change for one per cent of each parameter; saves a picture when a path is given."""
         from bellcrank.analysis.draw import draw_sensitivity
 
-        return draw_sensitivity(self, path)
+        given = list(zip(self.parameters, self.parameter_values, strict=True))
+        panels = [
+            (f"{o}\n({unit})", {p: self[o, p] * 0.01 * value for p, value in given})
+            for o, unit in zip(self.outputs, self.output_units, strict=True)
+        ]
+        return draw_sensitivity(self.name, self.time, panels, path)

@@ -8,20 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from bellcrank.api.equations import Equations
-from bellcrank.derive.derived import Derived
-from bellcrank.derive.matrices import Matrices
 from bellcrank.derive.pipeline import OPTIMISE, SOLVE, Clock
-from bellcrank.derive.results import Results
 from bellcrank.dynamics.derive import LONG
-from bellcrank.dynamics.factor import best_orders, pattern
-from bellcrank.dynamics.factor import solve as factored
 from bellcrank.errors import ModelError
-from bellcrank.expr import ONE, ZERO, Expr, Symbol, add, mul, release, substitute
+from bellcrank.expr import ONE, Expr, Symbol, add, release, substitute
 from bellcrank.expr.walk import symbols
+from bellcrank.kane.derived import HandDerived, solved
+from bellcrank.kane.simulation import KaneSimulation
+from bellcrank.kane.steps import Steps
 from bellcrank.kane.system import REAL, KaneSystem, kane_system
 from bellcrank.kinematics.analysis import Analysis, Output
 from bellcrank.kinematics.body_motion import Kinematics
@@ -37,12 +34,8 @@ from bellcrank.program.optimise import first_extraction, optimise
 from bellcrank.program.program import Program
 from bellcrank.units import ONE as PURE
 from bellcrank.units import Unit
-from bellcrank.vector import IDENTITY, NULL, dot
+from bellcrank.vector.basis import IDENTITY, NULL, dot
 from bellcrank.vector.work import Work
-
-if TYPE_CHECKING:
-    from bellcrank.kane.derivation import Derivation
-    from bellcrank.kane.simulation import KaneSimulation
 
 FEW = 60  # intermediate results up to which equations are also tried written out
 
@@ -72,40 +65,10 @@ class KaneEquations(Equations):
 
     def compile(self, backend: str = "auto", external: Mapping[str, Any] | None = None) -> KaneSimulation:
         """A simulation, ready to run; Euler parameters of initial states are brought to unit size."""
-        from bellcrank.kane.simulation import KaneSimulation
-
         return KaneSimulation(self.derived, backend, dict(external or {}))
 
 
-@dataclass(frozen=True)
-class HandDerived(Derived):
-    """A hand-led derivation as data."""
-
-    derivation: Derivation
-    system: KaneSystem
-
-    @cached_property
-    def matrices(self) -> Matrices:
-        return self.system.M, self.system.f
-
-    @cached_property
-    def results(self) -> Results:
-        """All that may be differentiated: rates and outputs, and the unit size of Euler parameters."""
-        s, system = self.derivation.scalars, self.system
-        states = [*s.coordinates, *system.speeds]
-        rates = _solved(self.derivation, system)
-        known: dict[Expr, Expr] = dict(zip(system.accelerations, rates[len(s.coordinates) :], strict=True))
-        outputs = [(o.name, substitute(o.value, known)) for o in self.analysis.outputs]
-        sizes = [
-            (f"unit size of the Euler parameters of {b}", add(*(mul(e, e) for e in four)) - 1)
-            for b, four in self.derivation.euler.items()
-        ]
-        constants = tuple(sorted(s.constants, key=lambda c: c.name.lower()))
-        named = tuple((f"{x.name}'", rate) for x, rate in zip(states, rates, strict=True))
-        return Results(named, tuple(outputs), tuple(sizes), (), constants, tuple(s.inputs))
-
-
-def equations_of(d: Derivation, solve: str = "auto", level: str = "default") -> KaneEquations:
+def equations_of(d: Steps, solve: str = "auto", level: str = "default") -> KaneEquations:
     """The equations of motion of a derivation."""
     if solve not in SOLVE or solve == "order-n":
         raise ModelError(
@@ -130,14 +93,14 @@ def equations_of(d: Derivation, solve: str = "auto", level: str = "default") -> 
 # ---- programs
 
 
-def _explicit(d: Derivation, system: KaneSystem, outputs: list[Output], level: str) -> Program:
+def _explicit(d: Steps, system: KaneSystem, outputs: list[Output], level: str) -> Program:
     """The rates in symbols. Intermediate results are kept, or written out where that comes out cheaper."""
-    ways = [_solved(d, system)]
+    ways = [solved(d, system)]
     if 0 < len(d.scalars.intermediate) <= FEW:
         plain = [release(x) for x in (*system.f, *(x for row in system.M for x in row))]
         n = len(system.f)
         rows = [plain[n * (i + 1) : n * (i + 2)] for i in range(n)]
-        ways.append(_solved(d, replace(system, f=plain[:n], M=rows)))
+        ways.append(solved(d, replace(system, f=plain[:n], M=rows)))
     raw = [count(roots).total for roots in ways]
     clean = [drop_idle_parameters(roots) for roots in ways]
     if level == "none":
@@ -149,24 +112,13 @@ def _explicit(d: Derivation, system: KaneSystem, outputs: list[Output], level: s
     return _build(d, system, short[best], outputs, stages=[("formulation", raw[best]), ("extraction", totals[best])])
 
 
-def _solved(d: Derivation, system: KaneSystem) -> list[Expr]:
-    """Rates of coordinates and speeds, M factored in symbols."""
-    work = Work([*d.scalars.coordinates, *system.speeds])
-    n = len(system.speeds)
-    M = {(i, j): x for i in range(n) for j in range(i + 1) if (x := work.hold(system.M[i][j])) is not ZERO}
-    (order,) = best_orders(pattern(M, n), keep=1)
-    names = {i: f"the speed {u}" for i, u in enumerate(system.speeds)}
-    udot = factored(M, {i: work.hold(x) for i, x in enumerate(system.f)}, order, names, work)
-    return [*system.rates, *(udot[i] for i in range(n))]
-
-
-def _implicit(d: Derivation, system: KaneSystem, outputs: list[Output]) -> Program:
+def _implicit(d: Steps, system: KaneSystem, outputs: list[Output]) -> Program:
     unknowns = [Symbol(f"x{i + 1}", "intermediate") for i in range(len(system.speeds))]
     matrix = [[system.M[max(i, j)][min(i, j)] for j in range(len(unknowns))] for i in range(len(unknowns))]
     return _build(d, system, [*system.rates, *unknowns], outputs, solve=(matrix, system.f), unknowns=unknowns)
 
 
-def _build(d: Derivation, system: KaneSystem, rates: list[Expr], outputs: list[Output], **more: object) -> Program:
+def _build(d: Steps, system: KaneSystem, rates: list[Expr], outputs: list[Output], **more: object) -> Program:
     s = d.scalars
     known: dict[Expr, Expr] = dict(zip(system.accelerations, rates[len(s.coordinates) :], strict=True))
     values = [(o.name, substitute(o.value, known)) for o in outputs]
@@ -187,7 +139,7 @@ def _build(d: Derivation, system: KaneSystem, rates: list[Expr], outputs: list[O
 # ---- what runs and readers need
 
 
-def _outputs(d: Derivation, system: KaneSystem) -> list[Output]:
+def _outputs(d: Steps, system: KaneSystem) -> list[Output]:
     s, notes = d.scalars, d.notes
     listed: list[tuple[str, Expr, str, str]] = []
     for name, value in notes.channels.items():
@@ -213,7 +165,7 @@ def _outputs(d: Derivation, system: KaneSystem) -> list[Output]:
     return [Output(name, label, v, unit or None) for (name, _, unit, label), v in zip(listed, values, strict=True)]
 
 
-def _group(d: Derivation, group: str) -> list[tuple[str, Expr, str, str]]:
+def _group(d: Steps, group: str) -> list[tuple[str, Expr, str, str]]:
     if group == "energy":
         kinetic = d.kinetic_energy()
         rows = [("kinetic", kinetic, "", "kinetic energy")]
@@ -229,7 +181,7 @@ def _group(d: Derivation, group: str) -> list[tuple[str, Expr, str, str]]:
     ]
 
 
-def _analysis(d: Derivation, outputs: list[Output]) -> Analysis:
+def _analysis(d: Steps, outputs: list[Output]) -> Analysis:
     s, notes = d.scalars, d.notes
     records = {
         c.name.lower(): ParameterRecord(c.name, notes.values.get(c.name.lower()), None, c.name) for c in s.constants
@@ -247,7 +199,7 @@ def _analysis(d: Derivation, outputs: list[Output]) -> Analysis:
     return found
 
 
-def _body(index: int, frame: object, d: Derivation) -> Body:
+def _body(index: int, frame: object, d: Steps) -> Body:
     """A body as the later stages count it; only the unit size of its Euler parameters matters to them."""
     q = d.euler.get(frame, ())  # type: ignore[call-overload]
     name = str(frame)
@@ -256,7 +208,7 @@ def _body(index: int, frame: object, d: Derivation) -> Body:
     return Body(index, name, name, -1, ONE, (NULL, NULL, NULL), NULL, joint)
 
 
-def _quantities(d: Derivation, outputs: list[Output]) -> Quantities:
+def _quantities(d: Steps, outputs: list[Output]) -> Quantities:
     """Units are labels here: values are taken as they are."""
     s, units = d.scalars, d.notes.units
     result = Quantities()

@@ -11,15 +11,15 @@ from bellcrank.kinematics.constraints import Removed
 from bellcrank.kinematics.rows import Row
 from bellcrank.model.mechanism import Mechanism
 from bellcrank.model.records import External
-from bellcrank.vector import Vector
+from bellcrank.vector.basis import Vector
 
 
 @dataclass(frozen=True)
 class Load:
     """A force or moment: `magnitude` along `direction` on `body` (through `point`), the opposite on `against`.
 
-    The reaction of a strut acts through `reaction`, its other end, which lies on the same line; that of a force through the
-    same point.
+    The reaction of a strut acts through `reaction`, its other end, which lies on the same line; that of a force
+    through the same point.
     """
 
     name: str
@@ -47,9 +47,10 @@ class Output:
 
 @dataclass(frozen=True)
 class Elimination:
-    """Constraints of a model with closed loops, where all speeds are states: the rows, positions first, and their elimination.
+    """Constraints of a model with closed loops, where all speeds are states: rows, positions first, and what they give.
 
-    `used` rows, in order, are solved for the speeds `pivots`; rows that are not used follow from them where the loops are closed.
+    `used` rows, in order, are solved for the speeds `pivots`; rows that are not used follow from them where the loops
+    are closed.
     """
 
     rows: tuple[Row, ...]

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from bellcrank.errors import RunError, did_you_mean
 from bellcrank.files.picture import new_figure
-from bellcrank.run.interactive import plot_page, x_label
-
-if TYPE_CHECKING:
-    from bellcrank.run.result import Run
+from bellcrank.run.interactive import History, plot_page, x_label
 
 PICTURES = (".png", ".svg", ".pdf")
 
 
 def draw(
-    runs: Sequence[Run],
+    runs: Sequence[History],
     channels: list[str],
     against: str | None = None,
     path: str | Path | None = None,
@@ -50,7 +47,7 @@ def draw(
     return figure
 
 
-def chosen(runs: Sequence[Run], channels: Sequence[str], against: str | None) -> tuple[list[str], str | None]:
+def chosen(runs: Sequence[History], channels: Sequence[str], against: str | None) -> tuple[list[str], str | None]:
     """The channels as they are spelled; one that a run does not have is told."""
     names = list(channels) or [c for c in runs[0] if not c.startswith(("q(", "u("))][:8] or list(runs[0])[:8]
     result = []
@@ -67,7 +64,7 @@ def chosen(runs: Sequence[Run], channels: Sequence[str], against: str | None) ->
 
 
 def _figure(
-    runs: Sequence[Run], groups: dict[str, list[str]], against: str | None, title: str | None, told: Sequence[str]
+    runs: Sequence[History], groups: dict[str, list[str]], against: str | None, title: str | None, told: Sequence[str]
 ) -> Any:
     figure = new_figure(8, 1.2 + 2.1 * len(groups))
     axes = figure.subplots(len(groups), 1, sharex=True, squeeze=False)[:, 0]
