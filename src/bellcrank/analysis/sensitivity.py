@@ -1,8 +1,8 @@
 """Derivatives of a run with respect to parameters, integrated together with it.
 
-S = dx/dp obeys S' = (df/dx) S + df/dp. Taken through the same stages as the state, it is the exact derivative of what the
-fixed-step method computes, so it agrees with differences of runs as far as these are accurate.
-Hairer, Norsett & Wanner, Solving Ordinary Differential Equations I (1993), section I.14.
+S = dx/dp obeys S' = (df/dx) S + df/dp. Taken through the same stages as the state, it is the exact derivative of what
+the fixed-step method computes, so it agrees with differences of runs as far as these are accurate. Hairer, Norsett &
+Wanner, Solving Ordinary Differential Equations I (1993), section I.14.
 """
 
 from __future__ import annotations
@@ -70,7 +70,8 @@ def _step(
 class Sensitivity:
     """Derivatives of channels over time: `s["Ay", "ca1"]`, in units of the channel per unit of the parameter.
 
-    `channels` are those of the run itself. `checked`: largest deviation from central differences, as share of the largest value, if asked for.
+    `channels` are those of the run itself. `checked`: largest deviation from central differences, as share of the
+    largest value, if asked for.
     """
 
     name: str
