@@ -277,8 +277,9 @@ def test_rates_in_single_precision(tmp_path, name):
     library.constants(p32, c32)
     results = (ctypes.c_void_p(x.ctypes.data) for x in (*rates, externals))
     library.derivatives(ctypes.c_float(0.3), q32, u32, p32, c32, w32, *results)
-    at = (0.3, q.tolist(), u.tolist(), p, sim.model.constants(p), w)
-    for got, expected in zip(rates, sim.model.derivatives(*at), strict=True):
+    python = sim.loaded.context().model
+    at = (0.3, q.tolist(), u.tolist(), p, python.constants(p), w)
+    for got, expected in zip(rates, python.derivatives(*at), strict=True):
         assert 0.0 < relative(got[: len(expected)].astype(float), expected) <= 1e-4
 
 
