@@ -162,8 +162,8 @@ class Equations:
     def compile(self, backend: str = "auto", external: Mapping[str, Any] | None = None) -> Any:
         """A simulation, ready to run. `external` replaces external routines by name.
 
-        `backend`: "c" compiles, "python" does not, "auto" compiles if there is a C compiler. `sim.backend` and `sim.notes`
-        tell.
+        `backend`: "c" compiles, "python" does not, "auto" compiles if there is a C compiler. `sim.backend` and
+        `sim.notes` tell.
         """
         from bellcrank.api.simulation import Simulation
 

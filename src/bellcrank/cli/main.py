@@ -1,7 +1,7 @@
 """The parser of all commands, and the one place where errors become exit codes.
 
-A command is a module with `options(parser)`, which adds its options, and `command(args)`, which does the work, returns an exit
-code and whose docstring's first line is the help. To add one: write the module, add a line to COMMANDS.
+A command is a module with `options(parser)`, which adds its options, and `command(args)`, which does the work, returns
+an exit code and whose docstring's first line is the help. To add one: write the module, add a line to COMMANDS.
 """
 
 from __future__ import annotations
@@ -85,7 +85,8 @@ def make_parser() -> ArgumentParser:
     parser = ArgumentParser(
         prog="bellcrank",
         description="Describe a vehicle or mechanism; get its equations of motion as a small, fast simulation program.",
-        epilog="Exit codes: 0 fine, 1 an error in model or options, 2 wrong usage, 3 a check failed, 4 a run ended early.",
+        epilog="Exit codes: 0 fine, 1 an error in model or options, 2 wrong usage, 3 a check failed,"
+        " 4 a run ended early.",
     )
     parser.add_argument("--version", action="version", version=f"bellcrank {bc.__version__}")
     parser.set_defaults(command=None)

@@ -115,7 +115,7 @@ def _states(derived: Derived) -> tuple[Keyed, ...]:
 
 
 def _initial(derived: Derived) -> Mapping[str, float]:
-    """Initial values by state, in user units. If one of them is a speed that constraints determine, the speeds it leads to."""
+    """Initial values by state, in user units; for a speed that constraints determine, those that it leads to."""
     interface = derived.interface
     found = {k: interface.get(k, ("coordinate", "speed")) for k in interface.run.initial}
     if None not in found.values():

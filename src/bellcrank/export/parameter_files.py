@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -161,7 +162,7 @@ def write_echo(setup: Setup, loaded: Loaded, run: Run, options: Mapping[str, Any
     files = {path: default_input(setup)}
     files |= {path.with_name(s.file): signal_file(s) for s in listed if s.file}
     for place, text in files.items():
-        guarded("write", place, lambda place=place, text=text: place.write_text(text, encoding="utf-8"))  # type: ignore[misc]
+        guarded("write", place, partial(place.write_text, text, encoding="utf-8"))
     return path
 
 

@@ -1,8 +1,8 @@
 """From Kane's equations to a program: mass matrix, solution, interface.
 
-In:  the steps of a derivation. Out: `HandDerived`, the same data that the derivation of a description gives. The mass matrix
-is read off the residuals F_r + F_r*, so it is what the user's own velocities and accelerations say; if it is not symmetric they
-contradict each other.
+In:  the steps of a derivation. Out: `HandDerived`, the same data that the derivation of a description gives. The mass
+matrix is read off the residuals F_r + F_r*, so it is what the user's own velocities and accelerations say; if it is not
+symmetric they contradict each other.
 """
 
 from __future__ import annotations
