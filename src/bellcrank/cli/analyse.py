@@ -175,8 +175,8 @@ def figures(result: Any) -> Any:
         }  # fmt: skip
     return [
         {
-            "eigenvalue": [m.eigenvalue.real, m.eigenvalue.imag], "frequency": m.natural_frequency, "damping": m.damping,
-            "participation": dict(zip(m.states, m.participation.tolist(), strict=True)),
+            "eigenvalue": [m.eigenvalue.real, m.eigenvalue.imag], "frequency": m.natural_frequency,
+            "damping": m.damping, "participation": dict(zip(m.states, m.participation.tolist(), strict=True)),
         }
         for m in result
     ]  # fmt: skip

@@ -37,6 +37,6 @@ def command(args: Namespace) -> int:
 def _check(args: Namespace, subject: Any, equations: bc.Equations | None, parameters: dict[str, float]) -> Report:
     with Progress("checking"):
         return check(
-            subject, states=args.states, seed=args.seed, equations=equations, parameters=parameters, backend=args.backend,
-            **given(solve=args.solve),
+            subject, states=args.states, seed=args.seed, equations=equations, parameters=parameters,
+            backend=args.backend, **given(solve=args.solve),
         )  # fmt: skip

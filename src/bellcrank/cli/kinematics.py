@@ -19,8 +19,9 @@ from bellcrank.linkage.table import default_range
 from bellcrank.linkage.wheel import MODES
 
 COLUMNS = (
-    "travel", "rack", "camber", "toe", "caster", "kingpin_inclination", "scrub_radius", "mechanical_trail", "track_change",
-    "wheelbase_change", "roll_centre_height", "anti_dive", "anti_squat", "anti_lift_braking", "anti_lift_driving",
+    "travel", "rack", "camber", "toe", "caster", "kingpin_inclination", "scrub_radius", "mechanical_trail",
+    "track_change", "wheelbase_change", "roll_centre_height", "anti_dive", "anti_squat", "anti_lift_braking",
+    "anti_lift_driving",
 )  # fmt: skip
 
 

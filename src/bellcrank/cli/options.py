@@ -13,8 +13,8 @@ def model_options(parser: ArgumentParser) -> None:
     parser.add_argument(
         "model",
         metavar="MODEL",
-        help="a Python file with a function model(); it is run, so trust it; or an AUTOSIM deck (.lsp) or AUTOLEV script"
-        " (.al)",
+        help="a Python file with a function model(); it is run, so trust it; or an AUTOSIM deck (.lsp) or AUTOLEV"
+        " script (.al)",
     )
     parser.add_argument(
         "--arg", action="append", default=[], type=argument, metavar="NAME=VALUE",

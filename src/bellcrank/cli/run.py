@@ -91,7 +91,7 @@ def command(args: Namespace) -> int:
         run.save(args.out, classic=args.classic)
     if args.echo:
         make_folder(args.echo)
-        write_echo(setup_of(equations.derived, equations.compile), sim, run, options, args.echo)
+        write_echo(setup_of(equations.derived), sim.loaded, run, options, args.echo)
     if args.plot:
         make_folder(args.plot)
         run.plot(path=args.plot)

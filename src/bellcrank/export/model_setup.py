@@ -12,7 +12,9 @@ from bellcrank.files.parsfile import keyword_for
 from bellcrank.files.record import short_names
 from bellcrank.interface.interface import Quantity, key_of
 from bellcrank.numeric.methods import DEFAULT, METHODS
+from bellcrank.run.evaluate import complete
 from bellcrank.run.inputs import as_signal
+from bellcrank.run.loaded import load
 
 TAKEN = (
     "model",
@@ -29,11 +31,8 @@ TAKEN = (
     "null_space",
 )  # files and targets beside it
 
-Compile = Callable[..., Any]
-"""Makes a simulation of the model."""
 
-
-def setup_of(derived: Derived, compiled: Compile) -> Setup:
+def setup_of(derived: Derived) -> Setup:
     """Keywords, units, words and defaults of everything in a model's program."""
     interface = derived.interface
     run, notes = interface.run, list[str]()
@@ -51,7 +50,7 @@ def setup_of(derived: Derived, compiled: Compile) -> Setup:
         title=" ".join(interface.model.split()) or "model",
         stem=stem_of(interface.model),
         parameters=parameters,
-        states=_states(derived, compiled),
+        states=_states(derived),
         removed=tuple(_without_blanks(x) for x in interface.removed),
         guessed=_guessed(derived),
         signals=tuple(_signal(derived, base, taken, notes) for base in bases),
@@ -74,16 +73,16 @@ def _about(derived: Derived) -> tuple[str, ...]:
     bodies = analysis.mechanism.bodies
     freedom, listed = len(analysis.independent_speeds), []
     names = ("the inertial reference", *(b.name for b in bodies))
-    listed.append(f"{len(bodies)} bodies, {freedom} degree{'' if freedom == 1 else 's'} of freedom")
+    listed.append(f"{len(derived.bodies)} bodies, {freedom} degree{'' if freedom == 1 else 's'} of freedom")
     for b in bodies:
         label = f" ({b.label})" if b.label and b.label != b.name else ""
         joint = ", ".join(s.name for s in b.coordinates) or "fixed"
         listed.append(f"  {b.name}{label} on {names[b.parent + 1]}: {joint}")
     listed += ["forces and moments"] if analysis.loads else []
-    for load in analysis.loads:
-        label = f" ({load.label})" if load.label != load.name else ""
-        against = f" against {names[load.against + 1]}" if load.against >= 0 else ""
-        listed.append(f"  {load.kind} {load.name}{label} on {names[load.body + 1]}{against}")
+    for x in analysis.loads:
+        label = f" ({x.label})" if x.label != x.name else ""
+        against = f" against {names[x.against + 1]}" if x.against >= 0 else ""
+        listed.append(f"  {x.kind} {x.name}{label} on {names[x.body + 1]}{against}")
     rows = [r.text for r in (analysis.loops.rows if analysis.loops else ())]
     rows += [f"{r.speed.name} follows from {r.text}" for r in analysis.removed]
     listed += ["constraints", *(f"  {text}" for text in rows)] if rows else []
@@ -107,23 +106,23 @@ def _without_blanks(x: Quantity) -> str:
     return "".join(x.name.split())
 
 
-def _states(derived: Derived, compiled: Compile) -> tuple[Keyed, ...]:
-    given, loops = _initial(derived, compiled), derived.program.loops is not None
+def _states(derived: Derived) -> tuple[Keyed, ...]:
+    given, loops = _initial(derived), derived.program.loops is not None
     return tuple(
         Keyed(_without_blanks(x), x, given.get(x.key, x.default), x.key in given or not loops)
         for x in derived.interface.states
     )
 
 
-def _initial(derived: Derived, compiled: Compile) -> Mapping[str, float]:
-    """Initial values by state, in user units. If one of them is a speed that constraints determine, the speeds it leads to."""
+def _initial(derived: Derived) -> Mapping[str, float]:
+    """Initial values by state, in user units; for a speed that constraints determine, those that it leads to."""
     interface = derived.interface
     found = {k: interface.get(k, ("coordinate", "speed")) for k in interface.run.initial}
     if None not in found.values():
         return {x.key: float(interface.run.initial[k]) for k, x in found.items() if x is not None}
     externals = derived.analysis.mechanism.description.externals
     stubs = {e.name: _zeros(len(e.returns)) for e in externals if e.python is None}
-    q, u = compiled(backend="python", external=stubs).complete(None)
+    q, u = complete(load(derived.analysis, interface, derived.program, "python", stubs))
     return {x.key: float(x.unit.from_equation(value)) for x, value in zip(interface.states, (*q, *u), strict=True)}
 
 

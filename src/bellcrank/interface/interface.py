@@ -1,8 +1,8 @@
 """Interface: everything a model shows to the outside, by name.
 
-In:  an analysed model, its quantities and its program. Out: `Interface`, frozen: parameters, states, inputs, outputs and values
-of the echo, each with its unit, words, default and column, and what a run uses unless told otherwise. Whoever reads a name that
-a user typed, or writes one for a user to read, asks here.
+In:  an analysed model, its quantities and its program. Out: `Interface`, frozen: parameters, states, inputs, outputs
+and values of the echo, each with its unit, words, default and column, and what a run uses unless told otherwise.
+Whoever reads a name that a user typed, or writes one for a user to read, asks here.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class Quantity:
 
 @dataclass(frozen=True)
 class RunDefaults:
-    """What a run uses unless told otherwise: times in s, values in user units; None and what is missing is left to it."""
+    """What a run uses unless told otherwise: times in s, values in user units; None is left to the run."""
 
     t_end: float | None = None
     step: float | None = None
@@ -95,9 +95,9 @@ class RunDefaults:
 class Interface:
     """The quantities of a model in the order of its program.
 
-    `removed` are speeds that constraints determine; `entered` parameters that external routines give when the others are
-    known; `inputs` those that the program takes, with their rates; `kept` values of external routines that stand behind them.
-    `signals` are the inputs that a user gives, from which `inputs` follow.
+    `removed` are speeds that constraints determine; `entered` parameters that external routines give when the others
+    are known; `inputs` those that the program takes, with their rates; `kept` values of external routines that stand
+    behind them. `signals` are the inputs that a user gives, from which `inputs` follow.
     """
 
     model: str

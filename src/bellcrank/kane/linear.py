@@ -48,7 +48,8 @@ class Linear:
             return rf"\begin{{bmatrix}} {body} \end{{bmatrix}}"
 
         return (
-            rf"{matrix(self.M)} \, \delta\dot{{u}} = {matrix(self.K)} \, \delta q + {matrix(self.C)} \, \delta u, \quad "
+            rf"{matrix(self.M)} \, \delta\dot{{u}} = {matrix(self.K)} \, \delta q + {matrix(self.C)} \, \delta u,"
+            r" \quad "
             rf"\delta\dot{{q}} = {matrix(self.G)} \, \delta q + {matrix(self.H)} \, \delta u"
         )
 

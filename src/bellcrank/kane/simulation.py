@@ -13,7 +13,7 @@ from bellcrank.analysis.inverse import InverseDynamics
 from bellcrank.api.simulation import Simulation
 from bellcrank.errors import ModelError
 from bellcrank.expr import Expr, Symbol, evaluate
-from bellcrank.kane.equations import HandDerived
+from bellcrank.kane.derived import HandDerived
 from bellcrank.kane.scalars import TIME
 from bellcrank.run.result import Run
 

@@ -70,11 +70,20 @@ def _pieces(program: Program, setup: Setup) -> dict[str, str]:
             "POSITIONS": repr(program.loops.positions),
         }
         pieces |= {
-            "IMPORTS": "from numeric.branch import Keeper\nfrom numeric.projection import CannotClose, Closure, RegularCorrection, Scales\n",
+            "IMPORTS": _IMPORTS,
             "LOOPS": written("python_loops.txt", loops),
-            "ASSEMBLE": "    closure = closure_of(e)\n    y = assemble(closure, y)\n    e.keeper = keeper_of(e, closure, y)\n",
+            "ASSEMBLE": _ASSEMBLE,
         }
     return pieces
+
+
+_IMPORTS = """from numeric.branch import Keeper
+from numeric.projection import CannotClose, Closure, RegularCorrection, Scales
+"""
+_ASSEMBLE = """    closure = closure_of(e)
+    y = assemble(closure, y)
+    e.keeper = keeper_of(e, closure, y)
+"""
 
 
 def _quantity(q: Keyed) -> str:
