@@ -13,18 +13,7 @@ from bellcrank.cli import kane
 from bellcrank.cli.codes import ENDED_EARLY, FINE
 from bellcrank.cli.files import make_folder, read_inputs
 from bellcrank.cli.model import derive, settings
-from bellcrank.cli.options import (
-    condition,
-    given,
-    input_option,
-    json_option,
-    model_options,
-    positive,
-    run_options,
-    run_settings,
-    start_option,
-    value_options,
-)
+from bellcrank.cli.options import condition, given, positive, run_options, run_settings, shared
 from bellcrank.cli.progress import Progress
 from bellcrank.cli.text import heading, model_sizes, number, operations_text, plain, shown, table
 from bellcrank.export.model_setup import setup_of
@@ -35,11 +24,7 @@ from bellcrank.run.dae_methods import KNOWN
 
 
 def options(parser: ArgumentParser) -> None:
-    model_options(parser)
-    value_options(parser)
-    json_option(parser)
-    start_option(parser)
-    input_option(parser, "; for a SCRIPT.al its input file")
+    shared(parser, "model", "values", "json", "start", "input")
     run_options(parser)
     parser.add_argument(
         "--dae", metavar="NAME", help=f"how constraints of positions and loops are kept: {', '.join(KNOWN)}"
