@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from bellcrank.analysis.tables import table, write_csv
+from bellcrank.interface.interface import place_of
 
 
 @dataclass(frozen=True)
@@ -28,11 +29,10 @@ class InverseDynamics:
     single: bool
 
     def __getitem__(self, name: Any) -> Any:
-        keys = [n.lower().replace(" ", "") for n in self.names]
-        key = str(name).lower().replace(" ", "")
-        if key not in keys:
+        place = place_of(name, self.names)
+        if place is None:
             raise KeyError(f"no force '{name}'. Forces: {', '.join(self.names)}")
-        column = self.values[:, keys.index(key)]
+        column = self.values[:, place]
         return float(column[0]) if self.single else column
 
     @property

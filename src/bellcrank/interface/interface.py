@@ -7,7 +7,7 @@ Whoever reads a name that a user typed, or writes one for a user to read, asks h
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
@@ -46,6 +46,12 @@ def key_of(name: Any) -> str:
     """The one way in which names are compared: without capitals and blanks. A symbol stands for its name."""
     text = name.name if hasattr(name, "name") else str(name)
     return "".join(text.split()).lower()
+
+
+def place_of(name: Any, listed: Iterable[str]) -> int | None:
+    """Where a name stands in a list."""
+    key = key_of(name)
+    return next((i for i, x in enumerate(listed) if key_of(x) == key), None)
 
 
 def states_by_key(letter: str, listed: Sequence[T]) -> dict[str, T]:
