@@ -1,33 +1,31 @@
-"""Plots of analyses."""
+"""Plots of analyses: names, units and arrays to figures."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from bellcrank.files.picture import finished, new_figure
 
-if TYPE_CHECKING:
-    from bellcrank.analysis.locus import RootLocus, StabilityChart
-    from bellcrank.analysis.modes import Modes
-    from bellcrank.analysis.response import Response, Spectrum
-    from bellcrank.analysis.sensitivity import Sensitivity
+Picture = str | Path | None
+Named = tuple[str, np.ndarray]  # what a line shows, and its values
 
 
 def _grid(axis: Any) -> None:
     axis.grid(True, linewidth=0.4, alpha=0.6)
 
 
-def draw_modes(modes: Modes, path: str | Path | None = None) -> Any:
+def draw_modes(
+    name: str, modes: Sequence[tuple[complex, np.ndarray]], states: Sequence[str], path: Picture = None
+) -> Any:
     """Eigenvalues in the complex plane beside the participation of the states."""
-    states = modes[0].states if len(modes) else ()
     figure = new_figure(10, max(3.6, 1.8 + 0.28 * len(states)))
     plane, shares = figure.subplots(1, 2, width_ratios=(1, 1.25))
-    for i, m in enumerate(modes, 1):
-        points = [m.eigenvalue, m.eigenvalue.conjugate()] if m.oscillates else [m.eigenvalue]
+    for i, (root, _) in enumerate(modes, 1):
+        points = [root, root.conjugate()] if root.imag else [root]
         plane.plot([p.real for p in points], [p.imag for p in points], "x", markersize=8, mew=1.8)
         plane.annotate(str(i), (points[0].real, points[0].imag), xytext=(5, 4), textcoords="offset points", fontsize=8)
     plane.axvline(0, color="black", linewidth=0.8)
@@ -35,90 +33,91 @@ def draw_modes(modes: Modes, path: str | Path | None = None) -> Any:
     plane.set_ylabel("imaginary part (rad/s)")
     _grid(plane)
     if len(modes):
-        image = shares.imshow(np.array([m.participation for m in modes]).T, aspect="auto", cmap="Blues", vmin=0, vmax=1)
+        image = shares.imshow(np.array([share for _, share in modes]).T, aspect="auto", cmap="Blues", vmin=0, vmax=1)
         shares.set_yticks(range(len(states)), states, fontsize=8)
         labels = [
-            f"{i}\n{m.natural_frequency:.3g} Hz" if m.oscillates else f"{i}\n{m.eigenvalue.real:.3g}/s"
-            for i, m in enumerate(modes, 1)
+            f"{i}\n{abs(root) / (2 * np.pi):.3g} Hz" if root.imag else f"{i}\n{root.real:.3g}/s"
+            for i, (root, _) in enumerate(modes, 1)
         ]
         shares.set_xticks(range(len(modes)), labels, fontsize=7)
         shares.set_title("participation", fontsize=10)
         figure.colorbar(image, ax=shares)
-    figure.suptitle(f"{modes.name}: modes", fontsize=11)
+    figure.suptitle(f"{name}: modes", fontsize=11)
     return finished(figure, path)
 
 
-def draw_response(response: Response, path: str | Path | None = None) -> Any:
+def draw_response(
+    name: str, label: str, f: np.ndarray, magnitude: np.ndarray, phase: np.ndarray, path: Picture = None
+) -> Any:
     """Magnitude and phase over frequency."""
     figure = new_figure(8, 5.4)
     top, bottom = figure.subplots(2, 1, sharex=True, height_ratios=(1.6, 1))
-    log = bool(np.all(response.f > 0))
-    (top.loglog if log else top.plot)(response.f, response.magnitude, linewidth=1.4)
-    (bottom.semilogx if log else bottom.plot)(response.f, response.phase, linewidth=1.4)
-    top.set_ylabel(f"{response.output} per {response.input}\n({response.unit})")
+    log = bool(np.all(f > 0))
+    (top.loglog if log else top.plot)(f, magnitude, linewidth=1.4)
+    (bottom.semilogx if log else bottom.plot)(f, phase, linewidth=1.4)
+    top.set_ylabel(label)
     bottom.set_ylabel("phase (deg)")
     bottom.set_xlabel("frequency (Hz)")
     for axis in (top, bottom):
         axis.grid(True, which="both", linewidth=0.4, alpha=0.6)
-    figure.suptitle(f"{response.name}: frequency response", fontsize=11)
+    figure.suptitle(f"{name}: frequency response", fontsize=11)
     return finished(figure, path)
 
 
-def draw_spectra(spectra: Sequence[Spectrum], path: str | Path | None = None) -> Any:
+def draw_spectra(
+    name: str, unit: str, spectra: Sequence[tuple[str, np.ndarray, np.ndarray]], path: Picture = None
+) -> Any:
     """Power spectral densities over each other."""
     figure = new_figure(8, 4.4)
     axis = figure.subplots()
-    for s in spectra:
-        keep = (s.f > 0) & (s.values > 0)
-        axis.loglog(
-            s.f[keep], s.values[keep], linewidth=1.3, label=f"{s.channel}, {s.source}, rms {s.rms:.4g} {s.unit}"
-        )
+    for label, f, values in spectra:
+        keep = (f > 0) & (values > 0)
+        axis.loglog(f[keep], values[keep], linewidth=1.3, label=label)
     axis.set_xlabel("frequency (Hz)")
-    axis.set_ylabel(f"({spectra[0].unit})$^2$/Hz")
+    axis.set_ylabel(f"({unit})$^2$/Hz")
     axis.grid(True, which="both", linewidth=0.4, alpha=0.6)
     axis.legend(fontsize=8)
-    figure.suptitle(f"{spectra[0].name}: power spectral density", fontsize=11)
+    figure.suptitle(f"{name}: power spectral density", fontsize=11)
     return finished(figure, path)
 
 
-def draw_locus(locus: RootLocus, path: str | Path | None = None) -> Any:
+def draw_locus(name: str, over: Named, unit: str, branches: np.ndarray, path: Picture = None) -> Any:
     """Eigenvalues in the complex plane, and their real and imaginary parts over the parameter."""
     figure = new_figure(10, 5.0)
-    plane, over = figure.subplots(1, 2)
-    branches = locus.eigenvalues
-    shown = plane.scatter(
-        branches.real.ravel(), branches.imag.ravel(), c=np.repeat(locus.values, branches.shape[1]), s=9, cmap="viridis"
-    )
-    figure.colorbar(shown, ax=plane, label=f"{locus.over} ({locus.unit})")
+    plane, beside = figure.subplots(1, 2)
+    parameter, values = over
+    colours = np.repeat(values, branches.shape[1])
+    shown = plane.scatter(branches.real.ravel(), branches.imag.ravel(), c=colours, s=9, cmap="viridis")
+    figure.colorbar(shown, ax=plane, label=f"{parameter} ({unit})")
     plane.axvline(0, color="black", linewidth=0.8)
     plane.set_xlabel("real part (1/s)")
     plane.set_ylabel("imaginary part (rad/s)")
-    over.plot(locus.values, branches.real, color="tab:blue", linewidth=1.2)
-    over.plot(locus.values, np.abs(branches.imag), color="tab:orange", linewidth=0.9, linestyle="--")
-    over.plot([], [], color="tab:blue", label="real part (1/s)")
-    over.plot([], [], color="tab:orange", linestyle="--", label="imaginary part (rad/s)")
-    over.axhline(0, color="black", linewidth=0.8)
-    over.set_xlabel(f"{locus.over} ({locus.unit})")
-    over.legend(fontsize=8)
-    for axis in (plane, over):
+    beside.plot(values, branches.real, color="tab:blue", linewidth=1.2)
+    beside.plot(values, np.abs(branches.imag), color="tab:orange", linewidth=0.9, linestyle="--")
+    beside.plot([], [], color="tab:blue", label="real part (1/s)")
+    beside.plot([], [], color="tab:orange", linestyle="--", label="imaginary part (rad/s)")
+    beside.axhline(0, color="black", linewidth=0.8)
+    beside.set_xlabel(f"{parameter} ({unit})")
+    beside.legend(fontsize=8)
+    for axis in (plane, beside):
         _grid(axis)
-    figure.suptitle(f"{locus.name}: eigenvalues over {locus.over}", fontsize=11)
+    figure.suptitle(f"{name}: eigenvalues over {parameter}", fontsize=11)
     return finished(figure, path)
 
 
-def draw_chart(chart: StabilityChart, path: str | Path | None = None) -> Any:
+def draw_chart(name: str, over: Sequence[Named], units: Sequence[str], growth: np.ndarray, path: Picture = None) -> Any:
     """Largest real part over two parameters, with the stability limit."""
     figure = new_figure(7.2, 5.2)
     axis = figure.subplots()
-    (x, y) = chart.values
-    size = float(np.nanmax(np.abs(chart.growth))) if np.any(np.isfinite(chart.growth)) else 1.0
-    shown = axis.pcolormesh(x, y, chart.growth.T, cmap="RdBu_r", vmin=-size, vmax=size, shading="nearest")
-    if np.nanmin(chart.growth) < 0 < np.nanmax(chart.growth):
-        axis.contour(x, y, chart.growth.T, levels=[0.0], colors="black", linewidths=1.4)
+    (first, x), (second, y) = over
+    size = float(np.nanmax(np.abs(growth))) if np.any(np.isfinite(growth)) else 1.0
+    shown = axis.pcolormesh(x, y, growth.T, cmap="RdBu_r", vmin=-size, vmax=size, shading="nearest")
+    if np.nanmin(growth) < 0 < np.nanmax(growth):
+        axis.contour(x, y, growth.T, levels=[0.0], colors="black", linewidths=1.4)
     figure.colorbar(shown, ax=axis, label="largest real part (1/s); stable below 0")
-    axis.set_xlabel(f"{chart.over[0]} ({chart.units[0]})")
-    axis.set_ylabel(f"{chart.over[1]} ({chart.units[1]})")
-    figure.suptitle(f"{chart.name}: stability", fontsize=11)
+    axis.set_xlabel(f"{first} ({units[0]})")
+    axis.set_ylabel(f"{second} ({units[1]})")
+    figure.suptitle(f"{name}: stability", fontsize=11)
     return finished(figure, path)
 
 
@@ -127,7 +126,7 @@ def draw_equilibrium(
     name: str,
     over: str,
     x: np.ndarray,
-    path: str | Path | None = None,
+    path: Picture = None,
     what: str = "equilibrium",
 ) -> Any:
     """Values over a parameter or over time, one panel each: (name, values, unit)."""
@@ -142,7 +141,7 @@ def draw_equilibrium(
     return finished(figure, path)
 
 
-def draw_values(name: str, rows: Sequence[tuple[str, float, str]], path: str | Path | None = None) -> Any:
+def draw_values(name: str, rows: Sequence[tuple[str, float, str]], path: Picture = None) -> Any:
     """Values as bars, one panel per unit: (name, value, unit)."""
     groups: dict[str, list[tuple[str, float]]] = {}
     for label, value, unit in rows:
@@ -164,16 +163,18 @@ def draw_values(name: str, rows: Sequence[tuple[str, float, str]], path: str | P
     return finished(figure, path)
 
 
-def draw_sensitivity(s: Sensitivity, path: str | Path | None = None) -> Any:
-    """Change of every channel for one per cent more of each parameter."""
-    figure = new_figure(8, 1.2 + 1.9 * len(s.outputs))
-    axes = figure.subplots(len(s.outputs), 1, sharex=True, squeeze=False)[:, 0]
-    for axis, output, unit in zip(axes, s.outputs, s.output_units, strict=True):
-        for parameter, value in zip(s.parameters, s.parameter_values, strict=True):
-            axis.plot(s.time, s[output, parameter] * 0.01 * value, linewidth=1.3, label=parameter)
+def draw_sensitivity(
+    name: str, time: np.ndarray, panels: Sequence[tuple[str, str, Sequence[Named]]], path: Picture = None
+) -> Any:
+    """Change of every channel (name, unit, lines) for one per cent more of each parameter."""
+    figure = new_figure(8, 1.2 + 1.9 * len(panels))
+    axes = figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
+    for axis, (output, unit, lines) in zip(axes, panels, strict=True):
+        for parameter, change in lines:
+            axis.plot(time, change, linewidth=1.3, label=parameter)
         axis.set_ylabel(f"{output}\n({unit})", fontsize=9)
         _grid(axis)
     axes[0].legend(fontsize=8, title="+1 % of", title_fontsize=8)
     axes[-1].set_xlabel("time (s)")
-    figure.suptitle(f"{s.name}: sensitivity", fontsize=11)
+    figure.suptitle(f"{name}: sensitivity", fontsize=11)
     return finished(figure, path)

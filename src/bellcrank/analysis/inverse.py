@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from bellcrank.analysis.draw import draw_equilibrium
 from bellcrank.analysis.tables import table, write_csv
 from bellcrank.interface.interface import place_of
 
@@ -16,7 +17,7 @@ from bellcrank.interface.interface import place_of
 class InverseDynamics:
     """Forces and torques that produce a motion, in user units: `result["tau1"]`; arrays over time for a trajectory.
 
-    Without chosen forces they are the generalised forces along every independent speed that are needed besides those of the model.
+    Without chosen forces they are the generalised forces along every independent speed, besides those of the model.
     """
 
     name: str
@@ -64,7 +65,5 @@ class InverseDynamics:
 
     def plot(self, path: str | Path | None = None) -> Any:
         """Draws the forces over time; saves a picture when a path is given."""
-        from bellcrank.analysis.draw import draw_equilibrium
-
         panels = [(n, self.values[:, i], self.units[i]) for i, n in enumerate(self.names)]
         return draw_equilibrium(panels, self.name, "time (s)", self.time, path, "inverse dynamics")

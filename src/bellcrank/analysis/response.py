@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from bellcrank.analysis.draw import draw_response, draw_spectra
 from bellcrank.analysis.tables import table, write_csv
 
 
@@ -57,9 +58,8 @@ class Response:
 
     def plot(self, path: str | Path | None = None) -> Any:
         """Magnitude and phase over frequency; saves a picture when a path is given."""
-        from bellcrank.analysis.draw import draw_response
-
-        return draw_response(self, path)
+        label = f"{self.output} per {self.input}\n({self.unit})"
+        return draw_response(self.name, label, self.f, self.magnitude, self.phase, path)
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,8 @@ class Spectrum:
         return len(self.f)
 
     def __str__(self) -> str:
-        return f"{self.name}: {self.channel}, {self.source}, rms {self.rms:.6g} {self.unit} from {self.f[0]:g} to {self.f[-1]:g} Hz"
+        band = f"from {self.f[0]:g} to {self.f[-1]:g} Hz"
+        return f"{self.name}: {self.channel}, {self.source}, rms {self.rms:.6g} {self.unit} {band}"
 
     def save(self, path: str | Path) -> Path:
         """Writes a CSV file: frequency and density."""
@@ -92,6 +93,5 @@ class Spectrum:
 
     def plot(self, path: str | Path | None = None, *others: Spectrum) -> Any:
         """The density over frequency, others over it; saves a picture when a path is given."""
-        from bellcrank.analysis.draw import draw_spectra
-
-        return draw_spectra([self, *others], path)
+        lines = [(f"{s.channel}, {s.source}, rms {s.rms:.4g} {s.unit}", s.f, s.values) for s in (self, *others)]
+        return draw_spectra(self.name, self.unit, lines, path)

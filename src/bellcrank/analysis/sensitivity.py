@@ -1,8 +1,8 @@
 """Derivatives of a run with respect to parameters, integrated together with it.
 
-S = dx/dp obeys S' = (df/dx) S + df/dp. Taken through the same stages as the state, it is the exact derivative of what the
-fixed-step method computes, so it agrees with differences of runs as far as these are accurate.
-Hairer, Norsett & Wanner, Solving Ordinary Differential Equations I (1993), section I.14.
+S = dx/dp obeys S' = (df/dx) S + df/dp. Taken through the same stages as the state, it is the exact derivative of what
+the fixed-step method computes, so it agrees with differences of runs as far as these are accurate. Hairer, Norsett &
+Wanner, Solving Ordinary Differential Equations I (1993), section I.14.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from bellcrank.analysis.draw import draw_sensitivity
 from bellcrank.analysis.tables import per, table, write_csv
 from bellcrank.interface.interface import place_of
 from bellcrank.numeric.course import Course
@@ -71,7 +72,8 @@ def _step(
 class Sensitivity:
     """Derivatives of channels over time: `s["Ay", "ca1"]`, in units of the channel per unit of the parameter.
 
-    `channels` are those of the run itself. `checked`: largest deviation from central differences, as share of the largest value, if asked for.
+    `channels` are those of the run itself. `checked`: largest deviation from central differences, as share of the
+    largest value, if asked for.
     """
 
     name: str
@@ -143,6 +145,9 @@ class Sensitivity:
 
     def plot(self, path: str | Path | None = None) -> Any:
         """Draws every channel's change for one per cent of each parameter; saves a picture when a path is given."""
-        from bellcrank.analysis.draw import draw_sensitivity
-
-        return draw_sensitivity(self, path)
+        changes = list(zip(self.parameters, self.parameter_values, strict=True))
+        panels = [
+            (output, unit, [(p, self[output, p] * 0.01 * value) for p, value in changes])
+            for output, unit in zip(self.outputs, self.output_units, strict=True)
+        ]
+        return draw_sensitivity(self.name, self.time, panels, path)

@@ -29,6 +29,7 @@ from bellcrank.backend.model import Functions, Weights
 from bellcrank.backend.python import PythonModel
 from bellcrank.emit.c.printer import external_calls
 from bellcrank.emit.c.rigid import RigidWheel, rigid_source
+from bellcrank.emit.c.signals import NUMBERED
 from bellcrank.emit.c.source import c_source
 from bellcrank.emit.routines import external_name
 from bellcrank.emit.schedule import BEST, Options
@@ -39,7 +40,6 @@ from bellcrank.numeric.methods import METHODS
 from bellcrank.numeric.projection import NEAR
 from bellcrank.program.program import Program
 
-KINDS = ("constant", "step", "ramp", "sine", "chirp", "pieces", "function")
 MOST_PASSAGES = 1000  # near singular positions, in one block of steps
 DAE_METHODS = ("projection", "dlmm", "clmm", "baumgarte", "stabilised", "post", "half-explicit")
 FINISHED, NOT_FINITE, EXTERNAL_FAILED, INPUT_FAILED, NOT_CLOSED = range(5)
@@ -480,7 +480,7 @@ class RigidCRun(CRun):
 
 
 def _signal(given: Input) -> InputSignal:
-    result = InputSignal(kind=KINDS.index(given.kind), rate=given.rate, scale=given.scale)
+    result = InputSignal(kind=NUMBERED.index(given.kind), rate=given.rate, scale=given.scale)
     result.a[: len(given.numbers)] = given.numbers
     if given.points is not None and given.pieces is not None:
         result.n, result.x, result.pieces = len(given.points), given.points.ctypes.data, given.pieces.ctypes.data

@@ -24,7 +24,8 @@ COMMANDS = {
     "write": "Derive the equations of motion and write a stand-alone program: source, Makefile and default input.",
     "check": "Check the equations of motion against an independent numerical evaluation of the model.",
     "compare": "Compare methods that keep constraints: drift, accuracy, cost and largest stable step.",
-    "study": "Run a model over grids and samples of parameters, on all cores or by Dask; a killed study goes on.",
+    "study": "Run a model over grids and samples of its parameters, on all cores or a Dask cluster; a killed study "
+    "goes on.",
     "translate": "Write the Python model that is equivalent to an AUTOSIM deck.",
     "kane": "Derive equations of motion by hand, in the language of AUTOLEV (1992), at the terminal.",
     "analyse": "Find equilibria, modes, frequency responses and sensitivities of a model.",

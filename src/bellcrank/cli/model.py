@@ -57,7 +57,7 @@ def _take_run_settings(args: Namespace, equations: bc.Equations) -> None:
 
 
 def settings(args: Namespace, equations: bc.Equations) -> dict[str, float]:
-    """The parameters of --set; an unknown name is an error here, since nobody sees the run that follows."""
+    """The parameters of --set; a name that the model does not know is an error here, before a run nobody watches."""
     interface = equations.interface
     names = sorted((x.name for x in interface.all(PARAMETERS)), key=str.lower)
     problems = [

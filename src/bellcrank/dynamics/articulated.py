@@ -1,8 +1,8 @@
 """Articulated bodies: the order-n form. Each joint is eliminated at its own link, the rest handed to the parent.
 
-At a link, about its origin: n = I alpha + B a + n0, f = B^T alpha + A a + f0, with (alpha, a) the acceleration beyond the bias
-motion. Bias forces come from the same inertia-force recursion as in `composite`, so no products with velocities enter the
-articulated inertias. Featherstone, Rigid Body Dynamics Algorithms (2008), ch. 7.
+At a link, about its origin: n = I alpha + B a + n0, f = B^T alpha + A a + f0, with (alpha, a) the acceleration beyond
+the bias motion. Bias forces come from the same inertia-force recursion as in `composite`, so no products with
+velocities enter the articulated inertias. Featherstone, Rigid Body Dynamics Algorithms (2008), ch. 7.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Derivation: from analysed kinematics to accelerations.
 
-In:  an `Analysis`. Out: `Derivation`s: u' as expressions over held intermediate results, by composite bodies with
-a symbolic factorisation or by articulated bodies; and, on request, the mass matrix and forces for the user's own speeds.
-Several ways are derived where it is not known beforehand which needs the fewest operations; `program` counts.
+In:  an `Analysis`. Out: `Derivation`s: u' as expressions over held intermediate results, by composite bodies with a
+symbolic factorisation or by articulated bodies; and, on request, the mass matrix and forces for the user's own
+speeds. Several ways are derived where it is not known beforehand which needs the fewest operations; `program` counts.
 """
 
 from __future__ import annotations
@@ -226,7 +226,7 @@ def _free_point(
         udot[f.index] = work.hold(add(*terms))
 
 
-# ------------------------------------------------------------------------------------ constrained systems, user's speeds
+# ---- constrained systems, user's speeds
 
 
 @dataclass

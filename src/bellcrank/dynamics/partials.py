@@ -1,8 +1,8 @@
 """Constrained systems by reduced partial velocities: M u' = f for the independent speeds, link by link.
 
-Every link gets its partial velocities with respect to the independent speeds (those of removed speeds folded in) and the
-acceleration it has when all independent accelerations are zero. Kane & Levinson (1985), ch. 4 and 6; Sayers (1990), section 8.4, on
-links whose inertias are regrouped.
+Every link gets its partial velocities with respect to the independent speeds (those of removed speeds folded in) and
+the acceleration it has when all independent accelerations are zero. Kane & Levinson (1985), ch. 4 and 6; Sayers
+(1990), section 8.4, on links whose inertias are regrouped.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def by_partials(
 ) -> tuple[Matrix, dict[int, Expr]]:
     """Mass matrix and forces of the reduced system; `gravity` in the axes of free links.
 
-    `pairs`: equal wheels are taken two by two, by the sum and the difference of their rotations, which are often simpler.
+    `pairs`: equal wheels are taken two by two, by sum and difference of their rotations, often simpler.
     """
     motion = BiasMotion()
     turns: list[Partial] = []

@@ -1,8 +1,8 @@
 """Inertial parameters that act only in combination are moved to the parent link (minimal inertial parameters).
 
-What lies on a revolute axis does not notice the rotation: m, h_k and J_kk go to the parent; second moments of a sliding
-link are those of its parent. What stays has m = 0, h_k = 0, J_kk = 0. Kinetic energy is unchanged. A balanced leaf (wheel,
-rotor, last wrist link) is marked `spin`: its own rotation is taken as absolute, which decouples its row.
+What lies on a revolute axis does not notice the rotation: m, h_k and J_kk go to the parent; second moments of a
+sliding link are those of its parent. What stays has m = 0, h_k = 0, J_kk = 0. Kinetic energy is unchanged. A balanced
+leaf (wheel, rotor, last wrist link) is marked `spin`: its own rotation is taken as absolute, which decouples its row.
 Khalil & Dombre, Modeling, Identification and Control of Robots (2002), ch. 9.
 """
 

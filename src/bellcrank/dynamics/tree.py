@@ -1,8 +1,9 @@
 """The mechanism as a tree of elementary links, the form the recursions work on.
 
-In:  a `Mechanism`. Out: `Tree`: links with at most one relative freedom each, or a group of absolute ones, with constant
-offsets and inertias (m, h = m c, J = second moments about the link's origin). A body with slides and a rotation becomes several
-links; welded bodies join their parent's link. Constants are held, so that a parameter expression is one atom.
+In:  a `Mechanism`. Out: `Tree`: links with at most one relative freedom each, or a group of absolute ones, with
+constant offsets and inertias (m, h = m c, J = second moments about the link's origin). A body with slides and a
+rotation becomes several links; welded bodies join their parent's link. Constants are held, so that a parameter
+expression is one atom.
 """
 
 from __future__ import annotations
@@ -116,7 +117,7 @@ def align(axis: Vec3) -> tuple[int, Mat3]:
     sizes = [abs(float(a.value)) if isinstance(a, Number) else 0.5 for a in axis]
     k = max(range(3), key=lambda a: (sizes[a], -a))
     i, j = (k + 1) % 3, (k + 2) % 3
-    # first transverse direction: normal to the axis in the plane of k and i, or, if the axis has no part along i, axis i itself
+    # first transverse direction: normal to the axis in the plane of k and i, or axis i where the axis has no part in it
     if axis[i] is ZERO:
         first = list(unit(i))
     else:

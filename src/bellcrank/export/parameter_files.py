@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from bellcrank import signals
 from bellcrank.errors import RunError, did_you_mean
 from bellcrank.export.standalone.setup import Keyed, Setup, default_input, signal_file
 from bellcrank.files.parsfile import RUN_KEYWORDS, SIGNALS, Entry, ParsFile, number_of, read_parsfile
 from bellcrank.files.record import guarded
 from bellcrank.interface.interface import key_of
-from bellcrank.run import inputs as signals
 from bellcrank.run.evaluate import echo
 from bellcrank.run.inputs import as_signal
 from bellcrank.run.loaded import Loaded
@@ -105,19 +105,11 @@ class _Reader:
                 self._problem(entry, f"{entry.keyword}: {word} needs {count} numbers")
                 return
             try:
-                given = found[0] if word == "constant" else _MAKE[word](found)
+                given = found[0] if word == "constant" else signals.KINDS[word].signal(*found)
             except RunError as error:
                 self._problem(entry, str(error))
                 return
         self.settings["inputs"][self.inputs[entry.keyword]] = given
-
-
-_MAKE: dict[str, Any] = {
-    "step": lambda a: signals.step(a[0], a[1], a[2]),
-    "ramp": lambda a: signals.ramp(*a),
-    "sine": lambda a: signals.sine(*a),
-    "chirp": lambda a: signals.chirp(*a),
-}
 
 
 def read_signal(name: str, folder: Path) -> Any:

@@ -1,7 +1,7 @@
 """The functions of the model language: one record each, and nothing that depends on expressions.
 
-Everything that must know which functions there are (reading, algebra, derivatives, dimensions, values, every printer) asks
-this table, so that a function is added here alone, with a rule of its own in `verify.functions`, which shares
+Everything that must know which functions there are (reading, algebra, derivatives, dimensions, values, every printer)
+asks this table, so that a function is added here alone, with a rule of its own in `verify.functions`, which shares
 nothing with the derivation on purpose. Identities that hold for one function only (sin^2 + cos^2, atan2) stand in
 `construct` and `functions`.
 """
@@ -20,7 +20,7 @@ Rational = int | Fraction
 
 @dataclass(frozen=True)
 class Code:
-    """A function in a language: its name there, or a pattern with {0}, and a helper that defines it where it is missing."""
+    """A function in a language: its name or a pattern with {0}, and a helper that defines it where it is missing."""
 
     name: str
     helper: str = ""
@@ -30,8 +30,8 @@ class Code:
 class MathFunction:
     """What is known of one function.
 
-    `arguments` names them; "..." says that there may be more. `value` is defined everywhere: what does not exist is nan,
-    what is too large inf, as in compiled code; `exact` is the value for rational numbers, where it is rational.
+    `arguments` names them; "..." says that there may be more. `value` is defined everywhere: what does not exist is
+    nan, what is too large inf, as in compiled code; `exact` is the value for rational numbers, where it is rational.
     `slopes` are the partial derivatives, as text over the arguments and `f`, the function itself.
 
     `dimension` is read from left to right: "A -> 1" takes an angle and gives a pure number, "x, x -> x" takes two
@@ -156,26 +156,25 @@ def _smooth_step(x: float, a: float, b: float) -> float:
     return s**3 * (10 - 15 * s + 6 * s**2)
 
 
-def _of_libm(name: str) -> str:
+def _of_libm(name: str) -> Code:
     """A function of the C library for Fortran, which has none of its own."""
-    return f"""\
+    return Code(
+        f"{name}_c",
+        f"""\
   pure function {name}_c(x) result(found)
     real(dp), intent(in) :: x
     real(dp) :: found
     interface
       pure function of_library(x) bind(c, name="{name}") result(found)
-        import :: dp
-        real(dp), intent(in), value :: x
-        real(dp) :: found
+        use, intrinsic :: iso_c_binding, only: c_double
+        real(c_double), intent(in), value :: x
+        real(c_double) :: found
       end function of_library
     end interface
     found = of_library(x)
   end function {name}_c
-"""
-
-
-def _libm(name: str) -> Code:
-    return Code(f"{name}_c", _of_libm(name))
+""",
+    )
 
 
 def _series(*coefficients: str | int) -> tuple[Rational, ...]:
@@ -232,6 +231,55 @@ _ALL = (
         dimension="?, 1 -> ?",
         code={"fortran": Code("**")}, sympy="Pow", numpy="power",
     ),
+    MathFunction(
+        name="log10", value=_as_in_c(math.log10, {0.0: -math.inf}), slopes=("1/(x*log(10))",), latex=r"\log_{10}",
+        mathml="log₁₀",
+    ),
+    MathFunction(
+        name="log2", value=_as_in_c(math.log2, {0.0: -math.inf}), slopes=("1/(x*log(2))",), latex=r"\log_{2}",
+        mathml="log₂", code={"fortran": _of_libm("log2")},
+    ),
+    MathFunction(
+        name="log1p", value=_as_in_c(math.log1p, {-1.0: -math.inf}), slopes=("1/(1 + x)",), inverse="expm1",
+        series=_series(0, 1, "-1/2", "1/3", "-1/4", "1/5"), code={"fortran": _of_libm("log1p")},
+    ),
+    MathFunction(
+        name="expm1", value=_as_in_c(math.expm1), slopes=("1 + f",), inverse="log1p",
+        series=_series(0, 1, "1/2", "1/6", "1/24", "1/120"), code={"fortran": _of_libm("expm1")},
+    ),
+    MathFunction(name="exp2", value=_as_in_c(math.exp2), in_terms="2**x", macro=True),
+    MathFunction(
+        name="cbrt", value=math.cbrt, slopes=("1/(3*f**2)",), dimension="x -> x**(1/3)", odd=True,
+        in_terms="sign(x)*abs(x)**(1/3)", code={"fortran": _of_libm("cbrt")}, latex=r"\sqrt[3]{#1}",
+        mathml="<mroot>#1<mn>3</mn></mroot>", sympy="",
+    ),
+    # hyperbolic functions
+    MathFunction(
+        name="sinh", value=_sinh, slopes=("cosh(x)",), odd=True, inverse="asinh",
+        series=_series(0, 1, 0, "1/6", 0, "1/120", 0, "1/5040"), latex=r"\sinh",
+    ),
+    MathFunction(
+        name="cosh", value=_as_in_c(math.cosh), slopes=("sinh(x)",), even=True, never_negative=True, inverse="acosh",
+        series=_series(1, 0, "1/2", 0, "1/24", 0, "1/720"), latex=r"\cosh",
+    ),
+    MathFunction(
+        name="tanh", value=math.tanh, slopes=("1 - f**2",), odd=True, inverse="atanh",
+        series=_series(0, 1, 0, "-1/3", 0, "2/15", 0, "-17/315"), latex=r"\tanh",
+    ),
+    MathFunction(
+        name="asinh", value=math.asinh, slopes=("(1 + x**2)**(-1/2)",), odd=True, inverse="sinh",
+        series=_series(0, 1, 0, "-1/6", 0, "3/40", 0, "-15/336"), latex=r"\operatorname{arsinh}", mathml="arsinh",
+        numpy="arcsinh",
+    ),
+    MathFunction(
+        name="acosh", value=_as_in_c(math.acosh), slopes=("(x**2 - 1)**(-1/2)",), never_negative=True,
+        latex=r"\operatorname{arcosh}", mathml="arcosh", numpy="arccosh",
+    ),
+    MathFunction(
+        name="atanh", value=_as_in_c(math.atanh, {1.0: math.inf, -1.0: -math.inf}), slopes=("1/(1 - x**2)",), odd=True,
+        inverse="tanh", series=_series(0, 1, 0, "1/3", 0, "1/5", 0, "1/7"), latex=r"\operatorname{artanh}",
+        mathml="artanh", numpy="arctanh",
+    ),
     # size, sign, choice
     MathFunction(
         name="abs", value=abs, exact=abs, slopes=("sign(x)",), dimension="x -> x", even=True, never_negative=True,
@@ -254,6 +302,37 @@ _ALL = (
         },
     ),
     MathFunction(
+        name="floor", value=_whole(math.floor), exact=math.floor, slopes=("0",),
+        code={"fortran": _of_libm("floor"), "python": Code("floor", _WHOLE.format("floor"))},
+        latex=r"\left\lfloor #1 \right\rfloor", mathml="<mo>⌊</mo>#1<mo>⌋</mo>",
+    ),
+    MathFunction(
+        name="ceil", value=_whole(math.ceil), exact=math.ceil, slopes=("0",),
+        code={"fortran": _of_libm("ceil"), "python": Code("ceil", _WHOLE.format("ceil"))},
+        latex=r"\left\lceil #1 \right\rceil", mathml="<mo>⌈</mo>#1<mo>⌉</mo>", sympy="ceiling",
+    ),
+    MathFunction(  # x - y*floor(x/y): the sign of y, as in Python
+        name="mod", arguments="x, y", value=_as_in_c(lambda x, y: x % y), exact=lambda x, y: x % y,
+        slopes=("1", "-floor(x/y)"), dimension="x, x -> x", sympy="Mod",
+        code={
+            "c": Code("modulo", """\
+static inline double modulo(double a, double b)
+{
+    const double rest = fmod(a, b);
+    if (rest == 0.0)
+        return copysign(rest, b);
+    return (rest < 0.0) != (b < 0.0) ? rest + b : rest;
+}
+"""),
+            "fortran": Code("modulo"),
+            "python": Code("modulo", "def modulo(a, b):\n    return a % b if b else math.nan\n"),
+        },
+    ),
+    MathFunction(  # 0 up to a, 1 from b on; slope and curvature do not jump
+        name="smooth_step", arguments="x, a, b", value=_smooth_step, dimension="x -> 1",
+        in_terms=f"{_S}**3*(10 - 15*{_S} + 6*{_S}**2)", macro=True,
+    ),
+    MathFunction(
         name="min", arguments="a, b, ...", value=min, chooses="a <= b",
         slopes=("where(a <= b, 1, 0)", "where(a <= b, 0, 1)"),
         dimension="x -> x", select=True, latex=r"\min", sympy="Min", numpy="minimum",
@@ -272,8 +351,8 @@ _ALL = (
     *(
         MathFunction(
             name=name, arguments="a, b", operator=operator, value=lambda a, b, test=test: float(test(a, b)),
-            exact=lambda a, b, test=test: int(test(a, b)), slopes=("0", "0"), dimension="x, x -> 1", select=True, syntax=True,
-            latex=latex, mathml=mathml, sympy=theirs, numpy=numpy,
+            exact=lambda a, b, test=test: int(test(a, b)), slopes=("0", "0"), dimension="x, x -> 1", select=True,
+            syntax=True, latex=latex, mathml=mathml, sympy=theirs, numpy=numpy,
         )
         for name, operator, test, latex, mathml, theirs, numpy in (
             ("lt", "<", lt, "<", "&lt;", "StrictLessThan", "less"),

@@ -5,7 +5,7 @@
     TITLE   any words
     bm      10.0    kg   mass of b          what follows the value is for the reader
     q(a)    -0.5    rad
-    z_road  step 0.5 0.05 0                 an input: constant, step, ramp, sine, chirp or file
+    z_road  step 0.5 0.05 0                 an input: a number, a kind of signal and its numbers, or a file
     PARSFILE other.par                      goes on with that file, then comes back
     END                                     of this file; may be left out
 
@@ -21,11 +21,12 @@ from pathlib import Path
 
 from bellcrank.errors import RunError
 from bellcrank.files.record import guarded
+from bellcrank.signals import KINDS
 
 DEEPEST = 20  # files within files
 RUN_KEYWORDS = ("stopt", "step", "iprint", "method")
 RESERVED = ("parsfile", "title", "end", *RUN_KEYWORDS)
-SIGNALS = {"constant": 1, "step": 3, "ramp": 3, "sine": 4, "chirp": 5, "file": 0}
+SIGNALS = {name: len(kind.numbers) for name, kind in KINDS.items()} | {"file": 0}
 """Kinds of inputs and how many numbers each takes."""
 
 

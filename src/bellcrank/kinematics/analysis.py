@@ -1,7 +1,7 @@
 """Kinematical analysis of a whole description: constraints solved, every formula turned into expressions.
 
-In:  a `Mechanism` and the `Checker` that made it. Out: `Analysis`: kinematics, forces, outputs as expressions in q, u, t
-and parameters. All problems found on the way are raised together.
+In:  a `Mechanism` and the `Checker` that made it. Out: `Analysis`: kinematics, forces, outputs as expressions in q,
+u, t and parameters. All problems found on the way are raised together.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from bellcrank.vector.work import Work
 
 
 def analyse(mechanism: Mechanism, checker: Checker, multipliers: bool = False) -> Analysis:
-    """Solves the constraints and reads every formula. With `multipliers` no speed is removed, whatever the constraints are."""
+    """Solves the constraints and reads every formula. With `multipliers` no speed is removed by any constraint."""
     points = _points(checker, mechanism)
     if checker.problems:
         _read_what_can_be_read(mechanism, checker, points)
@@ -257,7 +257,7 @@ class Reader:
                 self.analysis.echo.append(Output(name, (record and record.label) or name, value))
 
     def _kept(self) -> None:
-        """The calls of external routines that are made at the start of a run or at the end of steps, in order of entry."""
+        """Calls of external routines at the start of a run or at the end of steps, in order of entry."""
         order = {e: i for i, e in enumerate(self.checker.description.externals)}
         calls = [Kept(values, routine, args) for (routine, args), values in (self.language.kept or {}).items()]
         self.analysis.kept = sorted(calls, key=lambda k: order[k.routine])
@@ -360,7 +360,8 @@ class Reader:
         bad = [s.name for s in symbols(size) if s.kind == "acceleration"]
         if bad:
             raise ModelError(
-                f"its magnitude contains the acceleration {', '.join(bad)}: a force that depends on accelerations is an algebraic loop"
+                f"its magnitude contains the acceleration {', '.join(bad)}: "
+                "a force that depends on accelerations is an algebraic loop"
             )
         return self.k.work.hold(size)
 

@@ -1,7 +1,7 @@
 """Speed constraints: linear in the speeds, solved for one speed each, in symbols.
 
-Sayers (1990), section 8.3: each constraint removes one speed; the replacement is put into all earlier ones. A constraint that
-is already satisfied is ignored and noted.
+Sayers (1990), section 8.3: each constraint removes one speed; the replacement is put into all earlier ones. A
+constraint that is already satisfied is ignored and noted.
 """
 
 from __future__ import annotations

@@ -59,7 +59,8 @@ class Language(Scope):
             if short is not None and "." not in key:
                 raise _place(
                     node,
-                    f"'{name}' is a point of that name and also short for '{short.name}': rename the point or write '{short.name}'",
+                    f"'{name}' is a point of that name and also short for '{short.name}': rename the point or write "
+                    f"'{short.name}'",
                 )
             return self.points[key]
         if key in ("o", "n.origin"):

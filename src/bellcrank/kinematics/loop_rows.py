@@ -30,8 +30,8 @@ JOINTS = {
 class LoopRow:
     """One equation of a loop: a . b = 0 (rods: a . a = length squared).
 
-    a is the vector from point r to point p (`turns` False), or fixed in the body of p; b is fixed in the body of r, or, where directions were
-    given, in the bodies they were taken from. For rods b is None.
+    a is the vector from point r to point p (`turns` False), or fixed in the body of p; b is fixed in the body of r,
+    or, where directions were given, in the bodies they were taken from. For rods b is None.
     """
 
     text: str
@@ -71,7 +71,8 @@ def loop_rows(record: LoopRecord, language: Language) -> list[LoopRow]:
     if joint not in JOINTS:
         known = [*JOINTS, "rod"]
         raise ModelError(
-            f"the loop {name}: joint={joint!r} is not known.{did_you_mean(joint, known)} It is one of {', '.join(known)}."
+            f"the loop {name}: joint={joint!r} is not known.{did_you_mean(joint, known)} "
+            f"It is one of {', '.join(known)}."
         )
     return _joint_rows(record, joint, name, between, p, r, language)
 

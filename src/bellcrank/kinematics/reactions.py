@@ -1,9 +1,9 @@
 """Constraint forces and moments, of joints and of loops, as expressions in states and accelerations.
 
-Every body's motion asks for a force and a moment; what loads do not provide, constraints do. Multipliers of loops and speed constraints
-follow from the generalized forces that belong to the dependent speeds (Kane & Levinson 1985, section 4.9); the joint of a
-body carries what is then missing on the body and all that hang on it.
-A position constraint written as a formula of coordinates is read as drives in the joints of these coordinates.
+Every body's motion asks for a force and a moment; what loads do not provide, constraints do. Multipliers of loops and
+speed constraints follow from the generalized forces that belong to the dependent speeds (Kane & Levinson 1985,
+section 4.9); the joint of a body carries what is then missing on the body and all that hang on it. A position
+constraint written as a formula of coordinates is read as drives in the joints of these coordinates.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Reactions:
         analysis.multipliers = tuple(self.multipliers)
 
     def outputs(self) -> list[Output]:
-        """Forces and moments on every body from its parent at its joint, and of every loop; multipliers of other constraints."""
+        """Forces and moments on bodies from their parents, and of every loop; multipliers of other constraints."""
         listed: list[Output] = []
         for b in self.bodies:
             listed += self._joint(b.index)
@@ -146,7 +146,7 @@ class Reactions:
         return shares
 
     def _virtual_loop(self, row: LoopRow, index: int, below: list[int]) -> list[Expr]:
-        """How a loop's equation changes with small displacements of all bodies below a joint: three along axes, three about."""
+        """How a loop's equation changes as all bodies below a joint are displaced: three along axes, three about."""
         axes = [Vector({e: ONE}) for e in self.k.frames[index].axes]
         return [self._change(row, index, below, e, turning) for turning in (False, True) for e in axes]
 

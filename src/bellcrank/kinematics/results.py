@@ -18,8 +18,8 @@ from bellcrank.vector import Vector
 class Load:
     """A force or moment: `magnitude` along `direction` on `body` (through `point`), the opposite on `against`.
 
-    The reaction of a strut acts through `reaction`, its other end, which lies on the same line; that of a force through the
-    same point.
+    The reaction of a strut acts through `reaction`, its other end, which lies on the same line; that of a force
+    through the same point.
     """
 
     name: str
@@ -47,9 +47,10 @@ class Output:
 
 @dataclass(frozen=True)
 class Elimination:
-    """Constraints of a model with closed loops, where all speeds are states: the rows, positions first, and their elimination.
+    """Constraints of a model whose speeds are all states: the rows, positions first, and their elimination.
 
-    `used` rows, in order, are solved for the speeds `pivots`; rows that are not used follow from them where the loops are closed.
+    `used` rows, in order, are solved for the speeds `pivots`; rows that are not used follow from them where the loops
+    are closed.
     """
 
     rows: tuple[Row, ...]

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from bellcrank.errors import RunError, did_you_mean
 from bellcrank.files.picture import new_figure
+from bellcrank.files.record import guarded
+from bellcrank.run.channels import Channels
 from bellcrank.run.interactive import plot_page, x_label
-
-if TYPE_CHECKING:
-    from bellcrank.run.result import Run
 
 PICTURES = (".png", ".svg", ".pdf")
 
 
 def draw(
-    runs: Sequence[Run],
+    runs: Sequence[Channels],
     channels: list[str],
     against: str | None = None,
     path: str | Path | None = None,
@@ -34,7 +33,8 @@ def draw(
         groups.setdefault(runs[0].units.get(c, ""), []).append(c)
     told = list(names or (run.name for run in runs))
     if path is not None and Path(path).suffix.lower() == ".html":
-        _write(path, plot_page(runs, groups, against, title or runs[0].name, told))
+        page = plot_page(runs, groups, against, title or runs[0].name, told)
+        guarded("write", Path(path), lambda: Path(path).write_text(page, encoding="utf-8"))
         return None
     figure = _figure(runs, groups, against, title, told)
     if path is not None:
@@ -43,14 +43,11 @@ def draw(
             raise RunError(
                 f"cannot draw to {path}: no plot ends in '{ending}'; known endings are .png, .svg, .pdf and .html"
             )
-        try:
-            figure.savefig(path, dpi=130)
-        except OSError as error:
-            raise RunError(f"cannot write {path}: {error.strerror or error}") from None
+        guarded("write", Path(path), lambda: figure.savefig(path, dpi=130))
     return figure
 
 
-def chosen(runs: Sequence[Run], channels: Sequence[str], against: str | None) -> tuple[list[str], str | None]:
+def chosen(runs: Sequence[Channels], channels: Sequence[str], against: str | None) -> tuple[list[str], str | None]:
     """The channels as they are spelled; one that a run does not have is told."""
     names = list(channels) or [c for c in runs[0] if not c.startswith(("q(", "u("))][:8] or list(runs[0])[:8]
     result = []
@@ -67,7 +64,7 @@ def chosen(runs: Sequence[Run], channels: Sequence[str], against: str | None) ->
 
 
 def _figure(
-    runs: Sequence[Run], groups: dict[str, list[str]], against: str | None, title: str | None, told: Sequence[str]
+    runs: Sequence[Channels], groups: dict[str, list[str]], against: str | None, title: str | None, told: Sequence[str]
 ) -> Any:
     figure = new_figure(8, 1.2 + 2.1 * len(groups))
     axes = figure.subplots(len(groups), 1, sharex=True, squeeze=False)[:, 0]
@@ -84,10 +81,3 @@ def _figure(
     axes[-1].set_xlabel(x_label(runs[0], against))
     figure.suptitle(title or runs[0].name, fontsize=11)
     return figure
-
-
-def _write(path: str | Path, text: str) -> None:
-    try:
-        Path(path).write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise RunError(f"cannot write {path}: {error.strerror or error}") from None

@@ -6,18 +6,16 @@ import html
 import json
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from bellcrank.files.template import filled, template
-
-if TYPE_CHECKING:
-    from bellcrank.run.result import Run
+from bellcrank.run.channels import Channels
 
 
 def plot_page(
-    runs: Sequence[Run], groups: Mapping[str, Sequence[str]], against: str | None, title: str, names: Sequence[str]
+    runs: Sequence[Channels], groups: Mapping[str, Sequence[str]], against: str | None, title: str, names: Sequence[str]
 ) -> str:
     """The page: one panel per unit, every run in it. `names` tell the runs apart."""
     panels = []
@@ -41,7 +39,7 @@ def plot_page(
     return filled(template("bellcrank.run/templates", "plot.html"), pieces)
 
 
-def x_label(run: Run, against: str | None) -> str:
+def x_label(run: Channels, against: str | None) -> str:
     """What stands below the horizontal axis."""
     if against is None:
         return "time (s)"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -10,20 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.errors import RunError, did_you_mean, optional_package
+from bellcrank.errors import RunError, optional_package
 from bellcrank.files.choose import write_record
 from bellcrank.files.record import Channel, Record
-
-
-class NoChannel(RunError, KeyError):
-    """A channel that a run does not have."""
-
-    __str__ = Exception.__str__
+from bellcrank.run.channels import Channels
 
 
 @dataclass(frozen=True)
 class Residuals:
-    """What is left of constraints in the recorded steps, in equation units: a column for each row, of positions g and of speeds v."""
+    """What is left of constraints in the recorded steps, equation units: a column per row, of positions g, of speeds v."""
 
     time: np.ndarray
     g: np.ndarray
@@ -48,15 +43,9 @@ class Residuals:
 
 
 @dataclass
-class Run:
+class Run(Channels):
     """Result of a simulation. Channels are arrays in user units: `run["Ay"]`, `run.units["Ay"]`, `run.labels["Ay"]`."""
 
-    name: str
-    time: np.ndarray
-    channels: dict[str, np.ndarray]
-    units: dict[str, str]
-    labels: dict[str, str]
-    ended: str
     events: list[Any] = field(default_factory=list)
     settings: dict[str, Any] = field(default_factory=dict)
     generic: dict[str, str] = field(default_factory=dict)  # what kind of quantity a channel is, in words
@@ -77,25 +66,6 @@ class Run:
         if self.find_residuals is not None:
             state |= {"residuals": self.residuals, "find_residuals": None}
         return state
-
-    def __getitem__(self, channel: Any) -> np.ndarray:
-        name = str(channel)
-        if name == "t":
-            return self.time
-        if name not in self.channels:
-            by_case = {k.lower(): k for k in self.channels}
-            if name.lower() in by_case:
-                return self.channels[by_case[name.lower()]]
-            raise NoChannel(
-                f"no channel '{name}'.{did_you_mean(name, self.channels)} Channels: {', '.join(self.channels)}"
-            )
-        return self.channels[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.channels)
-
-    def __len__(self) -> int:
-        return len(self.time)
 
     def __repr__(self) -> str:
         return f"Run({self.name!r}: {len(self.time)} samples of {len(self.channels)} channels; {self.ended})"

@@ -1,4 +1,4 @@
-"""A study held against its model: names of parameters, states, inputs and channels, formulas, settings, tables and plots."""
+"""A study held against its model: names of all kinds, formulas, settings, tables and plots."""
 
 from __future__ import annotations
 
@@ -152,7 +152,8 @@ def _shown(definition: Definition) -> Iterator[str]:
     parts = {p.name: p for p in definition.parts}
     for place, spec in shown:
         if spec.value not in measures:
-            yield f"{place}: no measure '{spec.value}'.{did_you_mean(spec.value, measures)} Measures: {_listed(measures)}."
+            near = did_you_mean(spec.value, measures)
+            yield f"{place}: no measure '{spec.value}'.{near} Measures: {_listed(measures)}."
         if spec.part is not None and spec.part not in parts:
             yield f"{place}: no part '{spec.part}'.{did_you_mean(spec.part, parts)} Parts: {_listed(parts)}."
             continue

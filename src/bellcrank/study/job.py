@@ -1,7 +1,8 @@
-"""A study as plain data that can be sent to other machines, the settings of each run, and the key by which a run is known.
+"""A study as plain data that can be sent to other machines, the settings of each run, and the key of a run.
 
-The key of a run is a digest of everything that determines its result: the model with its arguments, or the text of its file; terrain,
-channels, settings, values, measures, and the version of Bellcrank. Runs with the same key are one run, also of different parts.
+The key of a run is a digest of everything that determines its result: the model with its arguments, or the text of
+its file; terrain, channels, settings, values, measures, and the version of Bellcrank. Runs with the same key are one
+run, also of different parts.
 """
 
 from __future__ import annotations

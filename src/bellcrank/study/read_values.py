@@ -6,16 +6,13 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from bellcrank import signals
 from bellcrank.errors import did_you_mean
 from bellcrank.study.measures import KINDS, Measure
 from bellcrank.study.reader import Reader
 from bellcrank.study.sampling import DISTRIBUTIONS, HOW, Part, Samples, Value
 
-SIGNALS: dict[str, tuple[str, ...]] = {
-    "step": ("at", "height", "before"),
-    "ramp": ("start", "slope", "end"),
-    "sine": ("amplitude", "frequency", "phase", "start"),
-}
+SIGNALS = {name: kind.names for name, kind in signals.KINDS.items() if name != "constant"}
 MOST = 1_000_000  # runs of a study
 
 

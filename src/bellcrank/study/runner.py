@@ -19,7 +19,7 @@ from bellcrank.errors import BellcrankError, ModelError, ModelWarning, did_you_m
 from bellcrank.interface.interface import PARAMETERS, Interface, key_of
 from bellcrank.library import terrain as terrains
 from bellcrank.library import vehicles
-from bellcrank.run.inputs import ramp, sine, step
+from bellcrank.signals import made
 from bellcrank.study.formulas import Names
 from bellcrank.study.job import Job, measures_of
 from bellcrank.study.rows import FINISHED
@@ -44,7 +44,8 @@ def call(what: str, function: Callable[..., Any], arguments: Mapping[str, Any]) 
     if wrong:
         near = did_you_mean(wrong[0], signature.parameters)
         raise ModelError(
-            f"{what} takes no {' and no '.join(repr(w) for w in wrong)}.{near} It takes {', '.join(signature.parameters)}."
+            f"{what} takes no {' and no '.join(repr(w) for w in wrong)}.{near} "
+            f"It takes {', '.join(signature.parameters)}."
         )
     try:
         signature.bind(**arguments)
@@ -178,5 +179,4 @@ def _signal(names: Names, name: str, given: Any) -> Any:
     if "t" in given:
         return (given["t"], given["value"])
     ((kind, arguments),) = given.items()
-    make = {"step": step, "ramp": ramp, "sine": sine}[kind]
-    return make(**{k: names.number(v, f"input {name}, {k}") for k, v in arguments.items()})
+    return made(kind, **{k: names.number(v, f"input {name}, {k}") for k, v in arguments.items()})

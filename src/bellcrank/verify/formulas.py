@@ -22,10 +22,9 @@ from bellcrank.expr.table import Table
 from bellcrank.expr.text import Syntax, evaluate_syntax, parse
 from bellcrank.model.records import Description, External, ExternalValue
 from bellcrank.verify import jets
-from bellcrank.verify.functions import FUNCTIONS
+from bellcrank.verify.functions import COMPARE, FUNCTIONS
 from bellcrank.verify.jets import Jet, Value
 
-COMPARE = {"<": "lt", "<=": "le", ">": "gt", ">=": "ge"}
 ExternalRoutine = Callable[[External, list[float]], list[float]]
 
 
@@ -136,7 +135,7 @@ class Scalars:
                 return settled[0] * jets.reciprocal(settled[1])
             case "**":
                 return jets.power(*settled)
-        return FUNCTIONS[COMPARE[node.op]](*settled)
+        return COMPARE[node.op](*settled)
 
     def settle(self, value: Any) -> Value:
         return self.named(value.text.lower()) if isinstance(value, Name) else value

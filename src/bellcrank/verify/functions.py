@@ -36,6 +36,24 @@ def _absolute(x: Value) -> Value:
     return x * np.sign(x.c[0]) if isinstance(x, Jet) else np.abs(x)
 
 
+def _mod(x: Value, y: Value) -> Value:
+    """x less as many whole y as leave something of the sign of y."""
+    return x - y * np.floor(np.divide(jets.value(x), jets.value(y)))
+
+
+def _smooth_step(x: Value, a: Value, b: Value) -> Value:
+    s = (x - a) / (b - a)
+    if jets.value(s) <= 0.0:
+        return 0.0
+    return s * s * s * (s * (s * 6.0 - 15.0) + 10.0) if jets.value(s) < 1.0 else 1.0
+
+
+COMPARE: Mapping[str, Rule] = {
+    "<": steps(lambda a, b: float(a < b)),
+    "<=": steps(lambda a, b: float(a <= b)),
+    ">": steps(lambda a, b: float(a > b)),
+    ">=": steps(lambda a, b: float(a >= b)),
+}
 FUNCTIONS: Mapping[str, Rule] = {
     "sin": jets.sin,
     "cos": jets.cos,
@@ -47,14 +65,30 @@ FUNCTIONS: Mapping[str, Rule] = {
     "sqrt": jets.sqrt,
     "exp": jets.exp,
     "log": jets.log,
+    "log10": smooth(np.log10, lambda x: jets.reciprocal(x) * (1.0 / np.log(10.0))),
+    "log2": smooth(np.log2, lambda x: jets.reciprocal(x) * (1.0 / np.log(2.0))),
+    "log1p": smooth(np.log1p, lambda x: jets.reciprocal(1.0 + x)),
+    "expm1": smooth(np.expm1, jets.exp),
+    "exp2": smooth(np.exp2, lambda x: jets.exp(x * np.log(2.0)) * np.log(2.0)),
+    "cbrt": smooth(np.cbrt, lambda x: (1.0 / 3.0) / jets.power(FUNCTIONS["cbrt"](x), 2.0)),
     "pow": jets.power,
+    "sinh": smooth(np.sinh, lambda x: FUNCTIONS["cosh"](x)),
+    "cosh": smooth(np.cosh, lambda x: FUNCTIONS["sinh"](x)),
+    "tanh": smooth(np.tanh, lambda x: 1.0 - jets.power(FUNCTIONS["tanh"](x), 2.0)),
+    "asinh": smooth(np.arcsinh, lambda x: 1.0 / jets.sqrt(1.0 + x * x)),
+    "acosh": smooth(np.arccosh, lambda x: 1.0 / jets.sqrt(x * x - 1.0)),
+    "atanh": smooth(np.arctanh, lambda x: 1.0 / (1.0 - x * x)),
     "abs": _absolute,
     "sign": steps(np.sign),
+    "floor": steps(np.floor),
+    "ceil": steps(np.ceil),
+    "mod": _mod,
+    "smooth_step": _smooth_step,
     "min": lambda *xs: min(xs, key=lambda x: float(jets.value(x))),
     "max": lambda *xs: max(xs, key=lambda x: float(jets.value(x))),
     "where": lambda c, a, b: a if jets.value(c) != 0 else b,
-    "lt": steps(lambda a, b: float(a < b)),
-    "le": steps(lambda a, b: float(a <= b)),
-    "gt": steps(lambda a, b: float(a > b)),
-    "ge": steps(lambda a, b: float(a >= b)),
+    "lt": COMPARE["<"],
+    "le": COMPARE["<="],
+    "gt": COMPARE[">"],
+    "ge": COMPARE[">="],
 }

@@ -29,8 +29,8 @@ from bellcrank.numeric.projection import CannotClose
 from bellcrank.run.assembly import initial_state
 from bellcrank.run.closure import rates_near_singular
 from bellcrank.run.evaluate import closure, state_at
-from bellcrank.run.inputs import Signal
 from bellcrank.run.loaded import Context
+from bellcrank.signals import Signal
 from bellcrank.verify.bodies import Machine
 from bellcrank.verify.formulas import CannotEvaluate, Values
 from bellcrank.verify.jets import NoDerivative, value

@@ -16,6 +16,7 @@ from typing import ClassVar, TypeVar
 from bellcrank.emit.c import job
 from bellcrank.emit.c.methods import half_explicit_tables, method_cases, method_names
 from bellcrank.emit.c.printer import CPrinter, external_calls
+from bellcrank.emit.c.signals import signal_cases, signal_names
 from bellcrank.emit.c.tables import table_functions
 from bellcrank.emit.names import comment, safe_names
 from bellcrank.emit.routines import c_prototype, c_texts
@@ -303,7 +304,8 @@ class _Source:
 
     def _run(self) -> str:
         text = self._with_kept(self._with_loops(template("run.c")))
-        inputs = template("inputs.c") if self.program.given_inputs else ""
+        inputs = template("inputs.c").replace("@KINDS@", signal_names()).replace("@CASES@", signal_cases())
+        inputs = inputs if self.program.given_inputs else ""
         setting = "    if (set_inputs(job, t, w))\n        return INPUT_FAILED;\n" if self.program.given_inputs else ""
         text = text.replace("@METHODS@", method_names()).replace("@ADVANCE@", method_cases())
         return text.replace("@INPUTS@", f"\n{inputs}").replace("@SET@", setting)

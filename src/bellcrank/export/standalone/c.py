@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bellcrank.emit.c.printer import external_calls
+from bellcrank.emit.c.signals import break_cases, kind_rows
 from bellcrank.emit.c.source import Words, c_source
 from bellcrank.emit.names import comment
 from bellcrank.emit.routines import fortran_file
@@ -11,8 +12,7 @@ from bellcrank.export.standalone.setup import Keyed, Setup, input_files
 from bellcrank.export.standalone.text import about, indented, require_language, written
 from bellcrank.numeric.methods import METHODS, one_of
 from bellcrank.program.program import Program
-
-KINDS = ("constant", "step", "ramp", "sine", "chirp", "pieces")
+from bellcrank.signals import KINDS
 
 
 def c_program(program: Program, setup: Setup, words: Words) -> dict[str, str]:
@@ -71,6 +71,9 @@ def _inputs(setup: Setup) -> dict[str, str]:
     text = written(
         "inputs.c",
         {
+            "KINDS": kind_rows(),
+            "KIND_LIST": ", ".join(KINDS),
+            "BREAKS": break_cases(),
             "N_SIGNALS": str(len(setup.signals)),
             "SIGNALS": indented(map(_signal, setup.signals)),
             "INPUT_SIGNAL": ", ".join(str(i) for i, _ in setup.inputs),
@@ -163,7 +166,7 @@ def _channel(c: Keyed) -> str:
 
 def _signal(s: Keyed) -> str:
     """A signal as it is without an input file; sampled ones are known from their file only."""
-    kind, values = (KINDS.index(s.formula.name), s.formula.numbers) if s.formula else (-1, ())
+    kind, values = (list(KINDS).index(s.formula.name), s.formula.numbers) if s.formula else (-1, ())
     numbers = ", ".join(repr(max(min(x, 1e300), -1e300)) for x in values) or "0.0"
     texts = ", ".join(map(c_string, (s.keyword, s.unit, s.label)))
     return f'{{{texts}, {s.factor!r}, {kind}, {{{numbers}}}, "", 0, 0, NULL, NULL}},'

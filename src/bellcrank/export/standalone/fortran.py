@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from bellcrank.emit.c.source import Words
 from bellcrank.emit.fortran.methods import method_cases, method_names
 from bellcrank.emit.fortran.printer import fortran_string, wrapped
+from bellcrank.emit.fortran.signals import break_cases, kind_tables, signal_cases
 from bellcrank.emit.fortran.source import fortran_source
 from bellcrank.emit.names import comment
 from bellcrank.emit.routines import c_file
@@ -16,6 +17,7 @@ from bellcrank.export.standalone.text import about, externals_of, require_langua
 from bellcrank.numeric.methods import METHODS, one_of
 from bellcrank.program.loops import Loops
 from bellcrank.program.program import Program
+from bellcrank.signals import KINDS
 
 
 def fortran_program(program: Program, setup: Setup, words: Words) -> dict[str, str]:
@@ -180,10 +182,12 @@ def _inputs(setup: Setup, lengths: dict[str, str]) -> dict[str, str]:
         "N_SIGNALS": str(len(setup.signals)),
         "INPUT_SIGNAL": _listed(i + 1 for i, _ in setup.inputs),
         "INPUT_RATE": _listed(rate for _, rate in setup.inputs),
+        **kind_tables(),
     }
+    cases = {**signal_cases(), "BREAK_CASES": break_cases(), "KIND_LIST": ", ".join(KINDS)}
     return {
         "DECLARATIONS": written("inputs_types.f90", declared, lengths),
-        "INPUTS": written("inputs.f90"),
+        "INPUTS": written("inputs.f90", cases),
         "READ_INPUT": "    call read_input(keyword, rest, path, line, known)\n    if (known) return\n",
         "ECHO_INPUTS": "    call echo_inputs(handle)\n",
         "SET_INPUTS": "    call set_inputs()\n",

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from bellcrank.emit.c.source import Words
 from bellcrank.emit.c.tables import spline_pieces, surface_pieces
 from bellcrank.emit.names import comment, identifier
+from bellcrank.emit.python.signals import python_signals
 from bellcrank.emit.python.source import python_source
 from bellcrank.export.standalone.loops import inertia_functions
 from bellcrank.export.standalone.python_routines import function_source
@@ -26,6 +27,7 @@ def python_program(program: Program, setup: Setup, words: Words) -> dict[str, st
         "model.py": python_source(program, _comments(words), inertia_functions(program)),
         f"{setup.stem}.py": written("python_program.txt", _pieces(program, setup), common),
         "routines.py": written("python_routines.txt", {"ROUTINES": _routines(program)}, common),
+        "signals.py": python_signals(),
         "Makefile": written("python_Makefile.txt", common=common),
         **input_files(setup),
     }

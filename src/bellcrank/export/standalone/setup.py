@@ -6,6 +6,7 @@ default input of a program and the files of its sampled inputs.
 
 from __future__ import annotations
 
+import textwrap
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,7 +15,7 @@ import numpy as np
 from bellcrank.files.parsfile import parsfile_line
 from bellcrank.interface.interface import Interface, Quantity
 from bellcrank.numeric.methods import listing
-from bellcrank.run.inputs import Signal
+from bellcrank.signals import KINDS, Signal
 
 
 @dataclass(frozen=True)
@@ -113,11 +114,7 @@ def default_input(setup: Setup) -> str:
         else:
             lines.append(parsfile_line(p.keyword, number(p.value), p.unit, p.label))
     if setup.signals:
-        lines += [
-            "",
-            "* inputs: constant VALUE | step AT HEIGHT BEFORE | ramp START SLOPE END | sine AMPLITUDE HZ PHASE START",
-        ]
-        lines += ["*         | chirp AMPLITUDE HZ1 HZ2 DURATION START | file NAME"]
+        lines += ["", *_kinds()]
     for s in setup.signals:
         if s.signal is None:
             lines.append(f"* {parsfile_line(s.keyword, '...', s.unit, s.label)}: an input must be given")
@@ -132,6 +129,18 @@ def default_input(setup: Setup) -> str:
     lines += ["", "* from external routines"] if routines else []
     lines += [f"* {parsfile_line(q.keyword, number(q.value or 0.0), q.unit, q.label)}" for q in routines]
     return "\n".join([*lines, "END", ""])
+
+
+def _kinds() -> list[str]:
+    """What an input may be, for the reader of a parameter file."""
+    shown = []
+    for kind in KINDS.values():
+        units = (f"/{n.unit}" if n.unit not in ("", "s") else "" for n in kind.numbers)
+        shown.append(
+            " ".join([kind.name, *map("".join, zip((name.upper() for name in kind.names), units, strict=True))])
+        )
+    lead = "* inputs: "
+    return textwrap.wrap(" | ".join([*shown, "file NAME"]), 110, initial_indent=lead, subsequent_indent="*         ")
 
 
 def signal_file(sampled: Keyed) -> str:

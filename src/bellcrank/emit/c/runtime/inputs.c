@@ -1,33 +1,12 @@
 /* ---- inputs as functions of time */
 
-enum { CONSTANT, STEP, RAMP, SINE, CHIRP, PIECES, FUNCTION };
-
+@KINDS@
 static double input_value(const Input *in, double t)
 {
     const double two_pi = 6.283185307179586, *a = in->a;
     switch (in->kind) {
-    case STEP: /* at, height, before */
-        return a[2] + (t >= a[0] ? a[1] : 0.0);
-    case RAMP: { /* start, slope, end */
-        const double inside = t < a[0] ? a[0] : t > a[2] ? a[2] : t;
-        return in->rate ? (t >= a[0] && t < a[2] ? a[1] : 0.0) : a[1]*(inside - a[0]);
-    }
-    case SINE: { /* amplitude, frequency, phase, start */
-        const double w = two_pi*a[1], phase = w*(t - a[3]) + a[2];
-        return t < a[3] ? 0.0 : in->rate == 1 ? a[0]*w*cos(phase) : (in->rate ? -w*w : 1.0)*a[0]*sin(phase);
-    }
-    case CHIRP: { /* amplitude, first frequency, last frequency, duration, start */
-        const double s = t > a[4] ? t - a[4] : 0.0, inside = s < a[3] ? s : a[3], k = (a[2] - a[1])/a[3];
-        const double phase = two_pi*(a[1]*inside + 0.5*k*inside*inside + a[2]*(s - inside));
-        const double w = two_pi*(a[1] + k*inside), growth = s < a[3] ? two_pi*k : 0.0;
-        if (t < a[4] || in->rate == 0)
-            return t < a[4] ? 0.0 : a[0]*sin(phase);
-        return in->rate == 1 ? a[0]*w*cos(phase) : a[0]*(growth*cos(phase) - w*w*sin(phase));
-    }
-    case PIECES:
+@CASES@    default: /* PIECES */
         return spline_value(in->n, in->x, in->pieces, in->rate, t);
-    default: /* CONSTANT */
-        return in->rate ? 0.0 : a[0];
     }
 }
 

@@ -14,7 +14,12 @@ typedef struct {
 static const struct {
     const char *word;
     int kind, numbers;
-} kinds[] = {{"constant", CONSTANT, 1}, {"step", STEP, 3}, {"ramp", RAMP, 3}, {"sine", SINE, 4}, {"chirp", CHIRP, 5}};
+    int smooth;             /* how often it can be differentiated */
+    int positive;           /* the number that must be positive, or -1 ... */
+    const char *positive_name;
+} kinds[] = {
+    @KINDS@
+};
 
 enum { N_SIGNALS = @N_SIGNALS@ };
 
@@ -109,12 +114,12 @@ static int read_input(const char *keyword, char *rest, const char *path, long li
                         problem(path, line, "%s: %s needs %d numbers", keyword, word, kinds[k].numbers);
                         return 1;
                     }
-                if (kinds[k].kind == CHIRP && !(s->a[3] > 0.0))
-                    problem(path, line, "%s: the duration of a chirp must be positive", keyword);
+                if (kinds[k].positive >= 0 && !(s->a[kinds[k].positive] > 0.0))
+                    problem(path, line, "%s: the %s of a %s must be positive", keyword, kinds[k].positive_name, kinds[k].word);
                 s->kind = kinds[k].kind;
                 return 1;
             }
-        problem(path, line, "%s needs a number, constant, step, ramp, sine, chirp or file, found '%s'", keyword, word);
+        problem(path, line, "%s needs a number, @KIND_LIST@ or file, found '%s'", keyword, word);
         return 1;
     }
     return 0;
@@ -159,9 +164,11 @@ static void prepare_inputs(Input *inputs)
         inputs[i].n = s->n;
         inputs[i].x = s->x;
         inputs[i].pieces = s->pieces;
-        if (s->kind == STEP && input_rate[i])
-            problem(settings.input, 0, "%s must be differentiable: a step is not", s->keyword);
-        if (input_rate[i] == 2 && (s->kind == RAMP || (s->kind == PIECES && s->straight)))
+        for (size_t k = 0; k < sizeof kinds/sizeof kinds[0]; k++)
+            if (kinds[k].kind == s->kind && input_rate[i] > kinds[k].smooth)
+                problem(settings.input, 0, "%s must be differentiable%s: a %s is not", s->keyword, input_rate[i] == 2 ? " twice" : "",
+                        kinds[k].word);
+        if (input_rate[i] == 2 && s->kind == PIECES && s->straight)
             problem(settings.input, 0, "%s must be differentiable twice: straight lines are not", s->keyword);
     }
 }
@@ -170,6 +177,15 @@ static int earlier(const void *a, const void *b)
 {
     const double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
+}
+
+/* Times at which a signal of a kind is not smooth, and how many there are. */
+static int signal_breaks(int kind, const double *a, double *at)
+{
+    switch (kind) {
+@BREAKS@    default:
+        return 0;
+    }
 }
 
 /* Times in order at which inputs jump or have a kink: steps are split there. An input with more of them than there are steps is
@@ -181,26 +197,17 @@ static double *find_breaks(int64_t steps, int64_t *count)
     for (int i = 0; i < N_SIGNALS; i++) {
         const Signal *s = &signals[i];
         const int64_t before = *count;
-        int64_t n = s->kind == PIECES && s->straight ? s->n - 2 : s->kind == CONSTANT || s->kind == PIECES ? 0 : 2;
-        double steepest = 0.0;
+        double steepest = 0.0, at[6];
+        const int n = signal_breaks(s->kind, s->a, at);
         for (int64_t k = 0; k + 1 < s->n; k++)
             steepest = fmax(steepest, fabs(s->pieces[4*k + 1]));
-        breaks = more_room(breaks, *count + n + 1);
-        for (int64_t k = 0; k < n; k++) {
-            double at = s->a[0];
-            if (s->kind == PIECES) {
-                if (!(fabs(s->pieces[4*(k + 1) + 1] - s->pieces[4*k + 1]) > 1e-9*steepest))
-                    continue;
-                at = s->x[k + 1];
-            } else if (s->kind == RAMP)
-                at = s->a[k == 0 ? 0 : 2];
-            else if (s->kind == SINE)
-                at = s->a[3];
-            else if (s->kind == CHIRP)
-                at = s->a[4] + (k == 0 ? 0.0 : s->a[3]);
-            if (at > 0.0 && at <= settings.t_end)
-                breaks[(*count)++] = at;
-        }
+        breaks = more_room(breaks, *count + s->n + n + 1);
+        for (int k = 0; k < n; k++)
+            if (at[k] > 0.0 && at[k] <= settings.t_end)
+                breaks[(*count)++] = at[k];
+        for (int64_t k = 1; k + 1 < s->n && s->kind == PIECES && s->straight; k++)
+            if (fabs(s->pieces[4*k + 1] - s->pieces[4*(k - 1) + 1]) > 1e-9*steepest && s->x[k] > 0.0 && s->x[k] <= settings.t_end)
+                breaks[(*count)++] = s->x[k];
         if (*count - before > steps)
             *count = before;
     }

@@ -104,13 +104,13 @@
                        trim(keyword) // ": " // trim(kind) // " needs " // whole(kind_numbers(k)) // " numbers")
           return
         end do
-        if (kind == "chirp" .and. signals(i)%a(4) <= 0) &
-          call problem(path, line, trim(keyword) // ": the duration of a chirp must be positive")
+        if (kind_positive(k) > 0 .and. signals(i)%a(max(kind_positive(k), 1)) <= 0) call problem(path, line, &
+          trim(keyword) // ": the " // trim(positive_names(k)) // " of a " // trim(kind) // " must be positive")
         signals(i)%kind = kinds(k)
         return
       end do
-      call problem(path, line, trim(keyword) // " needs a number, constant, step, ramp, sine, chirp or file, found '" &
-                   // trim(kind) // "'")
+      call problem(path, line, trim(keyword) // " needs a number, " // &
+                   "@KIND_LIST@ or file, found '" // trim(kind) // "'")
     end do
   end subroutine read_input
 
@@ -139,7 +139,7 @@
 
   ! What is missing or too short is told.
   subroutine check_inputs()
-    integer :: i, n
+    integer :: i, k, n
     do i = 1, size(signals)
       if (signals(i)%kind == "") call problem(input, 0, "no input is given for " // trim(signals(i)%keyword))
       if (signals(i)%kind /= "file" .or. .not. signals(i)%straight) cycle
@@ -149,11 +149,14 @@
         call problem(signals(i)%file, 0, trim(signals(i)%keyword) // " is not known for the whole run")
     end do
     do i = 1, n_i
-      if (input_rate(i) == 2 .and. (signals(input_signal(i))%kind == "ramp" .or. &
-        (signals(input_signal(i))%kind == "file" .and. signals(input_signal(i))%straight))) call problem(input, 0, &
-        trim(signals(input_signal(i))%keyword) // " must be differentiable twice: straight lines are not")
-      if (input_rate(i) > 0 .and. signals(input_signal(i))%kind == "step") &
-        call problem(input, 0, trim(signals(input_signal(i))%keyword) // " must be differentiable: a step is not")
+      associate (s => signals(input_signal(i)))
+        do k = 1, size(kinds)
+          if (s%kind == kinds(k) .and. input_rate(i) > kind_smooth(k)) call problem(input, 0, trim(s%keyword) // &
+            " must be differentiable" // trim(merge(" twice", "      ", input_rate(i) == 2)) // ": a " // trim(s%kind) // " is not")
+        end do
+        if (input_rate(i) == 2 .and. s%kind == "file" .and. s%straight) call problem(input, 0, &
+          trim(s%keyword) // " must be differentiable twice: straight lines are not")
+      end associate
     end do
   end subroutine check_inputs
 
@@ -163,35 +166,13 @@
     integer, intent(in) :: slope
     real(dp), intent(in) :: at
     real(dp), parameter :: two_pi = 6.283185307179586_dp
-    real(dp) :: value, inside, passed, phase, growth
+    real(dp) :: value, @SIGNAL_LETS@
     associate (a => s%a)
       select case (s%kind)
-      case ("step") ! at, height, before
-        value = a(3) + merge(a(2), 0.0_dp, at >= a(1))
-      case ("ramp") ! start, slope, end
-        if (slope == 1) then
-          value = merge(a(2), 0.0_dp, at >= a(1) .and. at < a(3))
-        else
-          value = a(2)*(min(max(at, a(1)), a(3)) - a(1))
-        end if
-      case ("sine") ! amplitude, frequency, phase, start
-        phase = two_pi*a(2)*(at - a(4)) + a(3)
-        value = merge(a(1)*two_pi*a(2)*cos(phase), a(1)*sin(phase), slope == 1)
-        if (slope == 2) value = -(two_pi*a(2))**2*value
-        if (at < a(4)) value = 0
-      case ("chirp") ! amplitude, first frequency, last frequency, duration, start
-        passed = max(at - a(5), 0.0_dp)
-        inside = min(passed, a(4))
-        growth = (a(3) - a(2))/a(4)
-        phase = two_pi*(a(2)*inside + growth*inside*inside/2 + a(3)*(passed - inside))
-        value = merge(a(1)*two_pi*(a(2) + growth*inside)*cos(phase), a(1)*sin(phase), slope == 1)
-        if (slope == 2) value = merge(a(1)*two_pi*growth*cos(phase), 0.0_dp, passed < a(4)) &
-          - (two_pi*(a(2) + growth*inside))**2*value
-        if (at < a(5)) value = 0
-      case ("file")
+@SIGNAL_CASES@      case ("file")
         value = spline_value(s%x, s%pieces, slope, at)
       case default
-        value = merge(0.0_dp, a(1), slope > 0)
+        value = 0
       end select
     end associate
   end function signal_value
@@ -206,15 +187,7 @@
     do i = 1, size(signals)
       associate (s => signals(i))
         select case (s%kind)
-        case ("step")
-          some = [s%a(1)]
-        case ("ramp")
-          some = [s%a(1), s%a(3)]
-        case ("sine")
-          some = [s%a(4)]
-        case ("chirp")
-          some = [s%a(5), s%a(5) + s%a(4)]
-        case ("file")
+@BREAK_CASES@        case ("file")
           some = [real(dp) ::]
           n = size(s%x)
           if (s%straight) then

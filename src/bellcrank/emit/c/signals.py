@@ -1,0 +1,54 @@
+"""Signals of inputs in C: their numbers, values and breaks."""
+
+from __future__ import annotations
+
+from bellcrank.emit.formula import CFormula
+from bellcrank.signals import KINDS, Kind
+
+NUMBERED = (*KINDS, "pieces", "function")  # as compiled code counts them
+
+
+def signal_names() -> str:
+    return f"enum {{ {', '.join(name.upper() for name in NUMBERED)} }};\n"
+
+
+def _printer(kind: Kind) -> CFormula:
+    names = {"t": "t", "two_pi": "two_pi", **{name: name for name, _ in kind.lets}}
+    return CFormula(names | {name: f"a[{i}]" for i, name in enumerate(kind.names)})
+
+
+def signal_cases() -> str:
+    """The cases of `input_value`."""
+    lines = []
+    for kind in KINDS.values():
+        printer = _printer(kind)
+        lines.append(f"    case {kind.name.upper()}: {{ /* {', '.join(kind.names)} */")
+        lines += [f"        const double {name} = {printer.text(x)};" for name, x in kind.lets]
+        *first, last = [printer.text(x) for x in kind.orders]
+        lines += [f"        if (in->rate == {i})\n            return {text};" for i, text in enumerate(first)]
+        lines += [f"        return {last};", "    }"]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def kind_rows() -> str:
+    """What written programs know of the kinds: word, number, how many numbers, how often differentiable, which one must
+    be positive."""
+    rows = []
+    for kind in KINDS.values():
+        place = next((i for i, n in enumerate(kind.numbers) if n.positive), -1)
+        name = f'"{kind.names[place]}"' if place >= 0 else "NULL"
+        rows.append(
+            f'{{"{kind.name}", {kind.name.upper()}, {len(kind.numbers)}, {len(kind.orders) - 1}, {place}, {name}}}'
+        )
+    return ",\n    ".join(rows)
+
+
+def break_cases() -> str:
+    """The cases of `signal_breaks`: times at which a signal is not smooth."""
+    lines = []
+    for kind in KINDS.values():
+        if kind.breaks:
+            lines.append(f"    case {kind.name.upper()}:")
+            lines += [f"        at[{i}] = {_printer(kind).text(x)};" for i, x in enumerate(kind.breaks)]
+            lines.append(f"        return {len(kind.breaks)};")
+    return "".join(f"{line}\n" for line in lines)

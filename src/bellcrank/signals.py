@@ -1,0 +1,246 @@
+"""Inputs over time: steps, ramps, sines, chirps, sampled signals. Values in user units, time in s.
+
+A kind of signal is a record of formulas in its numbers and the time t. Python, C and Fortran compute them as they stand
+here; parameter files, studies and written programs take names and numbers from the records. A new kind is a record and
+a function here.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from bellcrank.errors import RunError
+
+MOST_NUMBERS = 6  # of a kind, as compiled programs have room for
+FUNCTIONS = {name: getattr(math, name) for name in ("sin", "cos", "exp", "sqrt")} | {"min": min, "max": max}
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number of a signal, by name, with the unit it is given in: "" is that of the input."""
+
+    name: str
+    unit: str = ""
+    positive: bool = False
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of signal: its value, its rate and the rate of that ("": there is none), and the times at which it is not
+    smooth.
+
+    The formulas use the numbers by name, t, two_pi, `lets` (names for parts of them, in order), + - * /, comparisons,
+    `and`, x if y else z, and the functions of FUNCTIONS.
+    """
+
+    name: str
+    numbers: tuple[Number, ...]
+    value: str
+    rate: str = ""
+    second: str = ""
+    lets: tuple[tuple[str, str], ...] = ()
+    breaks: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> list[str]:
+        return [n.name for n in self.numbers]
+
+    @property
+    def orders(self) -> list[str]:
+        """The formulas that there are: value, rate, second rate."""
+        return [x for x in (self.value, self.rate, self.second) if x]
+
+    @property
+    def python(self) -> str:
+        """Its text in Python: name(rate, t, numbers...), and name_breaks(numbers...)."""
+        arguments = ", ".join(self.names)
+        lines = [f"def {self.name}(rate, t, {arguments}):", *(f"    {name} = {x}" for name, x in self.lets)]
+        for order, text in enumerate(self.orders[1:], 1):
+            lines += [f"    if rate == {order}:", f"        return {text}"]
+        listed = ", ".join(self.breaks)
+        lines += [f"    return {self.value}", "", "", f"def {self.name}_breaks({arguments}):", f"    return [{listed}]"]
+        return "\n".join([*lines, ""])
+
+    @cached_property
+    def functions(self) -> tuple[Callable[..., float], Callable[..., list[float]]]:
+        """Both as functions. The text is that of a record above, never a user's."""
+        space: dict[str, Any] = {**FUNCTIONS, "two_pi": 2 * math.pi}
+        exec(compile(self.python, f"<{self.name}>", "exec"), space)
+        return space[self.name], space[f"{self.name}_breaks"]
+
+    def signal(self, *given: Any) -> Signal:
+        """The signal with its numbers."""
+        found = []
+        for number, value in zip(self.numbers, given, strict=True):
+            try:
+                found.append(float(value))
+            except (TypeError, ValueError):
+                raise RunError(f"{self.name}: {number.name}={value!r} is not a number") from None
+            if number.positive and not found[-1] > 0:
+                raise RunError(f"{self.name}: {number.name}={found[-1]!r} must be positive")
+        value, breaks = self.functions
+        orders = [_of_time(value, order, found) for order in range(len(self.orders))] + [None, None]
+        assert orders[0] is not None
+        kinks = tuple(x for x in breaks(*found) if math.isfinite(x))
+        return Signal(self.name, orders[0], orders[1], kinks, tuple(found), second=orders[2])
+
+
+def _of_time(value: Callable[..., float], order: int, numbers: Sequence[float]) -> Callable[[float], float] | None:
+    return lambda t: value(order, t, *numbers)
+
+
+@dataclass(frozen=True)
+class Signal:
+    """A function of time with its rate; `breaks` are times at which it is not smooth.
+
+    `numbers`, or `points` and cubic `pieces`, say all about a signal that compiled code knows by its `name`; `covers`
+    is the time for which a sampled one is known.
+    """
+
+    name: str
+    value: Callable[[float], float]
+    rate: Callable[[float], float] | None = None
+    breaks: tuple[float, ...] = ()
+    numbers: tuple[float, ...] = ()
+    points: np.ndarray | None = None
+    pieces: np.ndarray | None = None
+    covers: tuple[float, float] = (-math.inf, math.inf)
+    second: Callable[[float], float] | None = None  # the rate of the rate
+
+    def __call__(self, t: float) -> float:
+        return self.value(t)
+
+
+_START = Number("start", "s")
+KINDS = {
+    k.name: k
+    for k in (
+        Kind("constant", (Number("value"),), "value", "0.0", "0.0"),
+        Kind(
+            "step",
+            (Number("at", "s"), Number("height"), Number("before")),
+            "before + (height if t >= at else 0.0)",
+            breaks=("at",),
+        ),
+        Kind(
+            "ramp",
+            (_START, Number("slope", "1/s"), Number("end", "s")),
+            "slope*(min(max(t, start), end) - start)",
+            "slope if t >= start and t < end else 0.0",
+            breaks=("start", "end"),
+        ),
+        Kind(
+            "sine",
+            (Number("amplitude"), Number("frequency", "Hz"), Number("phase", "rad"), _START),
+            "0.0 if t < start else amplitude*sin(turned)",
+            "0.0 if t < start else amplitude*w*cos(turned)",
+            "0.0 if t < start else -w*w*amplitude*sin(turned)",
+            lets=(("w", "two_pi*frequency"), ("turned", "w*(t - start) + phase")),
+            breaks=("start",),
+        ),
+        Kind(
+            "chirp",
+            (Number("amplitude"), Number("f0", "Hz"), Number("f1", "Hz"), Number("duration", "s", True), _START),
+            "0.0 if t < start else amplitude*sin(turned)",
+            "0.0 if t < start else amplitude*w*cos(turned)",
+            "0.0 if t < start else amplitude*(growth*cos(turned) - w*w*sin(turned))",
+            lets=(
+                ("passed", "max(t - start, 0.0)"),
+                ("inside", "min(passed, duration)"),
+                ("k", "(f1 - f0)/duration"),
+                ("turned", "two_pi*(f0*inside + 0.5*k*inside*inside + f1*(passed - inside))"),
+                ("w", "two_pi*(f0 + k*inside)"),
+                ("growth", "two_pi*k if passed < duration else 0.0"),
+            ),
+            breaks=("start", "start + duration"),
+        ),
+    )
+}
+
+
+def step(at: float = 0.0, height: float = 1.0, before: float = 0.0) -> Signal:
+    """`before` until t = at, then `before + height`."""
+    return KINDS["step"].signal(at, height, before)
+
+
+def ramp(start: float = 0.0, slope: float = 1.0, end: float = math.inf) -> Signal:
+    """Zero until `start`, then rising by `slope` per second until `end`, then constant."""
+    return KINDS["ramp"].signal(start, slope, end)
+
+
+def sine(amplitude: float = 1.0, frequency: float = 1.0, phase: float = 0.0, start: float = 0.0) -> Signal:
+    """amplitude * sin(2 pi frequency (t - start) + phase) from `start` on; frequency in Hz, phase in rad."""
+    return KINDS["sine"].signal(amplitude, frequency, phase, start)
+
+
+def chirp(
+    amplitude: float = 1.0, f0: float = 0.1, f1: float = 10.0, duration: float = 10.0, start: float = 0.0
+) -> Signal:
+    """A sine whose frequency grows linearly from f0 to f1 (Hz) within `duration`, and stays at f1 after it."""
+    return KINDS["chirp"].signal(amplitude, f0, f1, duration, start)
+
+
+def constant(value: float) -> Signal:
+    """The same at all times."""
+    return KINDS["constant"].signal(value)
+
+
+def made(kind: str, **numbers: float) -> Signal:
+    """A signal by the name of its kind, with the defaults of its function for what is not given."""
+    signal: Signal = globals()[KINDS[kind].name](**numbers)
+    return signal
+
+
+def sampled(times: Sequence[float], values: Sequence[float], name: str = "input") -> Signal:
+    """Straight lines between samples; asked outside its times it is an error."""
+    try:
+        x, y = np.ascontiguousarray(times, dtype=float), np.ascontiguousarray(values, dtype=float)
+    except (TypeError, ValueError):
+        raise RunError(f"input '{name}': times and values must be numbers") from None
+    if x.ndim != 1 or x.shape != y.shape or len(x) < 2 or np.any(np.diff(x) <= 0):
+        raise RunError(f"input '{name}': times must increase and match the values (got {x.shape} and {y.shape})")
+    if not (np.all(np.isfinite(x)) and np.all(np.isfinite(y))):
+        raise RunError(f"input '{name}' holds values that are not finite numbers")
+    slack = 1e-9 * max(abs(x[-1]), 1.0)
+    covers = (float(x[0] - slack), float(x[-1] + slack))
+
+    def value(t: float) -> float:
+        if t < covers[0] or t > covers[1]:
+            raise RunError(f"input '{name}' covers t = {x[0]:g} to {x[-1]:g} s, but is needed at t = {t:g} s")
+        return float(np.interp(t, x, y))
+
+    def rate(t: float) -> float:
+        i = min(max(int(np.searchsorted(x, t, side="right")) - 1, 0), len(x) - 2)
+        return float((y[i + 1] - y[i]) / (x[i + 1] - x[i]))
+
+    pieces = np.zeros((len(x) - 1, 4))
+    pieces[:, 0], pieces[:, 1] = y[:-1], np.diff(y) / np.diff(x)
+    return Signal("pieces", value, rate, kinks(x, pieces[:, 1]), (), x, pieces, covers)
+
+
+def kinks(x: np.ndarray, slopes: np.ndarray) -> tuple[float, ...]:
+    """Points between straight lines at which the slope changes."""
+    changes = np.abs(np.diff(slopes)) > 1e-9 * np.abs(slopes).max(initial=0.0)
+    return tuple(x[1:-1][changes].tolist())
+
+
+def pieces(points: np.ndarray, coefficients: np.ndarray) -> Signal:
+    """Cubic pieces that begin at the points, lowest power first; outside it goes on with the end slope."""
+    x, a = np.ascontiguousarray(points, dtype=float), np.ascontiguousarray(coefficients, dtype=float)
+
+    def at(t: float, rate: bool) -> float:
+        inside = min(max(t, float(x[0])), float(x[-1]))
+        i = min(max(int(np.searchsorted(x, inside, side="right")) - 1, 0), len(x) - 2)
+        s = inside - float(x[i])
+        a0, a1, a2, a3 = a[i].tolist()
+        slope: float = a1 + s * (2 * a2 + s * 3 * a3)
+        value: float = a0 + s * (a1 + s * (a2 + s * a3)) + (t - inside) * slope
+        return slope if rate else value
+
+    return Signal("pieces", lambda t: at(t, False), lambda t: at(t, True), (), (), x, a)
