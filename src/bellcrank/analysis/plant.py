@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from threading import RLock
 from typing import Any
 
 from bellcrank.derive.derived import Derived
@@ -28,6 +29,7 @@ class Plant:
     derived: Derived
     simulate: Callable[..., Run]
     _made: dict[Any, Any] = field(default_factory=dict)
+    _making: Any = field(default_factory=RLock)
 
     @property
     def name(self) -> str:
@@ -39,9 +41,10 @@ class Plant:
 
     def once(self, key: Any, make: Callable[[], Any]) -> Any:
         """A program of slopes or of inverse dynamics, made when it is first asked for."""
-        if key not in self._made:
-            self._made.setdefault(key, make())
-        return self._made[key]
+        with self._making:
+            if key not in self._made:
+                self._made[key] = make()
+            return self._made[key]
 
     def find(self, given: Any, kinds: Sequence[str], what: str) -> Quantity:
         """The quantity of that name; one that acts before a run begins cannot be analysed."""

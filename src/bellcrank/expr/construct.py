@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from fractions import Fraction
+from threading import RLock
 from typing import Any
 
 from bellcrank.errors import ModelError
@@ -32,18 +33,23 @@ from bellcrank.expr.node import (
 Factors = dict[Expr, Rational]
 Terms = dict[Expr, Rational]
 _threshold = 2
+_turns = RLock()
 _LARGEST_POWER = 10_000  # bits of a number raised to a power: 9**9**9 is a slip, not a number
 
 
 @contextmanager
 def small_threshold(threshold: int) -> Iterator[None]:
-    """Terms of a sum whose small order is at least the leading order plus `threshold` are dropped inside."""
+    """Terms of a sum whose small order is at least the leading order plus `threshold` are dropped inside.
+
+    Threads take turns here: the threshold holds for all expressions that are made.
+    """
     global _threshold
-    previous, _threshold = _threshold, threshold
-    try:
-        yield
-    finally:
-        _threshold = previous
+    with _turns:
+        previous, _threshold = _threshold, threshold
+        try:
+            yield
+        finally:
+            _threshold = previous
 
 
 def expression(value: Any) -> Expr:

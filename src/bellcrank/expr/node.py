@@ -16,6 +16,7 @@ import math
 from fractions import Fraction
 from functools import lru_cache
 from hashlib import blake2b
+from threading import Lock
 from typing import TYPE_CHECKING, Any, ClassVar
 from weakref import WeakValueDictionary
 
@@ -29,6 +30,7 @@ PRIME = 2**127 - 1
 # Ranks order the factors of a product and the terms of a sum: numbers, parameters, variables, functions, compounds.
 RANK_NUMBER, RANK_PARAMETER, RANK_SYMBOL, RANK_FUNCTION, RANK_HELD, RANK_PRODUCT, RANK_SUM = range(7)
 
+_interning = Lock()
 CONSTANT_KINDS = frozenset({"parameter", "constant"})
 
 
@@ -96,6 +98,16 @@ class Expr:
         return ()
 
 
+# looked up without the detour of a method in Python
+_references: dict[tuple[Any, ...], Any] = Expr._table.data  # type: ignore[attr-defined]
+
+
+def _interned(key: tuple[Any, ...], node: Expr) -> Expr:
+    """The one node of that key: another thread may have made it in the meantime."""
+    with _interning:
+        return Expr._table.setdefault(key, node)
+
+
 class Number(Expr):
     """An exact rational number."""
 
@@ -104,15 +116,15 @@ class Number(Expr):
 
     def __new__(cls, value: Rational) -> Number:
         key = (cls, value)
-        node = Expr._table.get(key)
-        if node is None:
+        known = _references.get(key)
+        if known is None or (node := known()) is None:
             node = object.__new__(cls)
             node.value = value = rational(value)
             node.constant, node.order = True, 0
             node.fingerprint = residue(value)
             node.sort = (RANK_NUMBER, value)
-            Expr._table[key] = node
-        return node  # type: ignore[return-value]
+            return _interned(key, node)  # type: ignore[return-value]
+        return node
 
 
 class Symbol(Expr):
@@ -128,15 +140,15 @@ class Symbol(Expr):
 
     def __new__(cls, name: str, kind: str = "parameter", order: int = 0) -> Symbol:
         key = (cls, name, kind, order)
-        node = Expr._table.get(key)
-        if node is None:
+        known = _references.get(key)
+        if known is None or (node := known()) is None:
             node = object.__new__(cls)
             node.name, node.kind, node.order = name, kind, order
             node.constant = kind in CONSTANT_KINDS
             node.fingerprint = digest("symbol", kind, name)
             node.sort = (RANK_PARAMETER if node.constant else RANK_SYMBOL, (*_natural(name), (-1, 0, kind)))
-            Expr._table[key] = node
-        return node  # type: ignore[return-value]
+            return _interned(key, node)  # type: ignore[return-value]
+        return node
 
 
 class Sum(Expr):
@@ -147,8 +159,8 @@ class Sum(Expr):
 
     def __new__(cls, terms: tuple[tuple[Expr, Rational], ...]) -> Sum:
         key = (cls, terms)
-        node = Expr._table.get(key)
-        if node is None:
+        known = _references.get(key)
+        if known is None or (node := known()) is None:
             node = object.__new__(cls)
             node.terms = terms
             constant, order, fingerprint = True, terms[0][0].order, 0
@@ -160,8 +172,8 @@ class Sum(Expr):
                 fingerprint += number * core.fingerprint
             node.constant, node.order, node.fingerprint = constant, order, fingerprint % PRIME
             node.sort = (RANK_SUM, node.fingerprint)
-            Expr._table[key] = node
-        return node  # type: ignore[return-value]
+            return _interned(key, node)  # type: ignore[return-value]
+        return node
 
     @property
     def parts(self) -> tuple[Expr, ...]:
@@ -181,8 +193,8 @@ class Product(Expr):
 
     def __new__(cls, coefficient: Rational, factors: tuple[tuple[Expr, Rational], ...]) -> Product:
         key = (cls, coefficient, factors)
-        node = Expr._table.get(key)
-        if node is None:
+        known = _references.get(key)
+        if known is None or (node := known()) is None:
             node = object.__new__(cls)
             node.coefficient, node.factors, node._core = coefficient, factors, None
             constant, order, fingerprint = True, 0, residue(coefficient)
@@ -193,8 +205,8 @@ class Product(Expr):
                 fingerprint = fingerprint * power_residue(base.fingerprint, exponent) % PRIME
             node.constant, node.order, node.fingerprint = constant, order, fingerprint
             node.sort = (RANK_PRODUCT, fingerprint)
-            Expr._table[key] = node
-        return node  # type: ignore[return-value]
+            return _interned(key, node)  # type: ignore[return-value]
+        return node
 
     @property
     def parts(self) -> tuple[Expr, ...]:
@@ -211,8 +223,8 @@ class Func(Expr):
 
     def __new__(cls, name: str, args: tuple[Expr, ...], function: Any = None) -> Func:
         key = (cls, name, args, function)
-        node = Expr._table.get(key)
-        if node is None:
+        known = _references.get(key)
+        if known is None or (node := known()) is None:
             node = object.__new__(cls)
             node.name, node.args, node.function = name, args, function
             node.constant = all(a.constant for a in args) and not getattr(function, "varies", False)
@@ -221,8 +233,8 @@ class Func(Expr):
             mark = getattr(function, "mark", "")
             node.fingerprint = _function_residue(f"{name} {mark}" if mark else name, args)
             node.sort = (RANK_FUNCTION, (name, node.fingerprint))
-            Expr._table[key] = node
-        return node  # type: ignore[return-value]
+            return _interned(key, node)  # type: ignore[return-value]
+        return node
 
     def __bool__(self) -> bool:
         if self.function is None and self.name in COMPARISONS:
@@ -247,15 +259,15 @@ class Held(Expr):
 
     def __new__(cls, definition: Expr) -> Held:
         key = (cls, definition)
-        node = Expr._table.get(key)
-        if node is None:
+        known = _references.get(key)
+        if known is None or (node := known()) is None:
             node = object.__new__(cls)
             node.definition = definition
             node.constant, node.order = definition.constant, definition.order
             node.fingerprint = definition.fingerprint
             node.sort = (RANK_HELD, definition.fingerprint)
-            Expr._table[key] = node
-        return node  # type: ignore[return-value]
+            return _interned(key, node)  # type: ignore[return-value]
+        return node
 
     @property
     def parts(self) -> tuple[Expr, ...]:
