@@ -10,7 +10,7 @@ from bellcrank.derive.derived import Derived
 from bellcrank.export.standalone.setup import Keyed, Setup
 from bellcrank.files.parsfile import keyword_for
 from bellcrank.files.record import short_names
-from bellcrank.interface.interface import Quantity, key_of
+from bellcrank.interface.interface import Interface, Quantity, key_of
 from bellcrank.numeric.methods import DEFAULT, METHODS
 from bellcrank.run.evaluate import complete
 from bellcrank.run.inputs import as_signal
@@ -50,10 +50,10 @@ def setup_of(derived: Derived) -> Setup:
         title=" ".join(interface.model.split()) or "model",
         stem=stem_of(interface.model),
         parameters=parameters,
-        states=_states(derived),
+        states=_states(derived, interface),
         removed=tuple(_without_blanks(x) for x in interface.removed),
-        guessed=_guessed(derived),
-        signals=tuple(_signal(derived, base, taken, notes) for base in bases),
+        guessed=_guessed(derived, interface),
+        signals=tuple(_signal(interface, base, taken, notes) for base in bases),
         inputs=tuple((bases.index(x.base), x.rate) for x in interface.inputs),
         channels=tuple(Keyed(short, x) for short, x in zip(listed, interface.channels, strict=True)),
         entered=tuple(Keyed(x.name, x) for x in interface.entered),
@@ -106,17 +106,15 @@ def _without_blanks(x: Quantity) -> str:
     return "".join(x.name.split())
 
 
-def _states(derived: Derived) -> tuple[Keyed, ...]:
-    given, loops = _initial(derived), derived.program.loops is not None
+def _states(derived: Derived, interface: Interface) -> tuple[Keyed, ...]:
+    given, loops = _initial(derived, interface), derived.program.loops is not None
     return tuple(
-        Keyed(_without_blanks(x), x, given.get(x.key, x.default), x.key in given or not loops)
-        for x in derived.interface.states
+        Keyed(_without_blanks(x), x, given.get(x.key, x.default), x.key in given or not loops) for x in interface.states
     )
 
 
-def _initial(derived: Derived) -> Mapping[str, float]:
+def _initial(derived: Derived, interface: Interface) -> Mapping[str, float]:
     """Initial values by state, in user units; for a speed that constraints determine, those that it leads to."""
-    interface = derived.interface
     found = {k: interface.get(k, ("coordinate", "speed")) for k in interface.run.initial}
     if None not in found.values():
         return {x.key: float(interface.run.initial[k]) for k, x in found.items() if x is not None}
@@ -130,16 +128,16 @@ def _zeros(n: int) -> Callable[..., Any]:
     return lambda *arguments: (0.0,) * n if n else 0.0
 
 
-def _guessed(derived: Derived) -> tuple[bool, ...]:
+def _guessed(derived: Derived, interface: Interface) -> tuple[bool, ...]:
     independent = {key_of(u)[1:] for u in derived.analysis.independent_speeds}
-    return tuple(x.key[1:] not in independent for x in derived.interface.coordinates)
+    return tuple(x.key[1:] not in independent for x in interface.coordinates)
 
 
-def _signal(derived: Derived, base: str, taken: list[str], notes: list[str]) -> Keyed:
+def _signal(interface: Interface, base: str, taken: list[str], notes: list[str]) -> Keyed:
     """An input with what it is over time in runs of the model."""
-    x = derived.interface.find(base, ("input",), "input")
+    x = interface.find(base, ("input",), "input")
     keyword = _keyword(x, taken)
-    given = {key_of(k): v for k, v in derived.interface.run.inputs.items()}
+    given = {key_of(k): v for k, v in interface.run.inputs.items()}
     signal = as_signal(given[x.key], x.name) if x.key in given else None
     if signal is not None and signal.name == "function":
         notes.append(f"The input {x.name} of the model is a function in Python: give another one here.")

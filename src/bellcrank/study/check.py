@@ -69,12 +69,12 @@ def _names(definition: Definition, interface: Interface) -> Iterator[str]:
     }
     free = [n for n in definition.varied if n.partition(".")[0] not in GROUPS and not is_state(n)]
     for name in dict.fromkeys((*definition.parameters, *free)):
-        if name.lower() not in own and name.lower() not in used:
+        if key_of(name) not in {*own, *used}:
             near = did_you_mean(name, listed)
             yield f"the model has no parameter '{name}', and no formula uses it.{near} Parameters: {_listed(listed)}."
         elif texts.get(name):
             yield f"parameter '{name}': {texts[name][0]!r} is not a number."
-    known = {*own, *(n.lower() for n in definition.parameters), *(n.lower() for n in free)}
+    known = {*own, *map(key_of, definition.parameters), *map(key_of, free)}
     for place, text in _formulas(definition):
         for name in sorted(names_in(text) - known):
             yield f"{place}: nobody gives '{name}'.{did_you_mean(name, known)} Names: {_listed(known)}."
