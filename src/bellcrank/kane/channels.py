@@ -73,7 +73,7 @@ def hand_interface(d: Steps, program: Program, outputs: Sequence[Output]) -> Int
         """Quantities of one kind; `first` is the column of the first in rows of results."""
         found = []
         for i, s in enumerate(symbols):
-            key, place = s.name.lower(), i if kind not in ("removed", "idle") else -1
+            key, place = s.name.lower(), i if first > 0 or kind == "parameter" else -1
             words = Unit(PURE, 1.0, notes.units.get(key, "")), notes.labels.get(key, s.name)
             value = start.get(s.name, 0.0) if s.kind in ("coordinate", "speed") else notes.values.get(key)
             column, body = first + i if first > 0 else -1, bodies.get(s.name, "")
