@@ -21,6 +21,7 @@ from bellcrank.errors import ModelWarning as ModelWarning
 from bellcrank.errors import RunError as RunError
 from bellcrank.expr.table import table as table
 from bellcrank.library import terrain as terrain
+from bellcrank.library import tyres as tyres
 from bellcrank.library import vehicles as vehicles
 from bellcrank.model.formula import angle as angle
 from bellcrank.model.formula import cross as cross
@@ -36,6 +37,7 @@ from bellcrank.model.formula import pos as pos
 from bellcrank.model.formula import project as project
 from bellcrank.model.formula import rot as rot
 from bellcrank.model.formula import vel as vel
+from bellcrank.model.joints.screw import Screw as Screw
 from bellcrank.run.dae_methods import Dae as Dae
 from bellcrank.run.result import Run as Run
 from bellcrank.run.stored import read as read

@@ -21,6 +21,7 @@ from bellcrank.expr.table import Table
 from bellcrank.expr.text import Syntax, postorder_syntax
 from bellcrank.model.bodies import states_of
 from bellcrank.model.formula import Formula, to_syntax
+from bellcrank.model.joints.joint import JointRecord
 from bellcrank.model.records import (
     BodyRecord,
     ConstraintRecord,
@@ -76,16 +77,17 @@ class Builder:
         coordinates_of: BodyHandle | str | None = None,
         small_angles: Any = False,
         small_translations: Any = False,
+        joint: JointRecord | None = None,
     ) -> BodyHandle:
         """Adds a body carried by `parent` (default: the ground) through 0 to 3 translations, then 0, 1 or 3 rotations.
 
         `translate`: directions in the parent; `rotate`: axes of the new body, or "euler-parameters"; an axis is 1, 2, 3
-        or three components. `joint_at` is measured in the parent, `cm` in the body. Mass and inertia default to
-        parameters named after the body.
+        or three components; or `joint`, a joint of another kind, in place of all these. `joint_at` is measured in the
+        parent, `cm` in the body. Mass and inertia default to parameters named after the body.
         """
         record = BodyRecord(
             name_of(name, "body"), parent, label, mass, inertia, translate, rotate, rotation_axis, reference_axis,
-            joint_at, cm, coordinates_of, small_angles, small_translations,
+            joint_at, cm, coordinates_of, small_angles, small_translations, joint,
         )  # fmt: skip
         self.description.bodies.append(record)
         q, u = states_of(record)

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from bellcrank.describe.builder import Builder
 from bellcrank.describe.handles import BodyHandle, PointHandle
-from bellcrank.describe.slip import Slip, add_slip, needs_of_slip
+from bellcrank.describe.patch import SlipLaw, add_patch, is_law, needs_of_slip
 from bellcrank.emit.names import identifier
 from bellcrank.errors import ModelError
 from bellcrank.model.formula import Formula, dot, pos, to_syntax, vel
@@ -39,7 +39,7 @@ class Tyre:
 
     stiffness: Any
     damping: Any = 0
-    slip: Slip | None = None
+    slip: SlipLaw | None = None
 
 
 @dataclass(frozen=True)
@@ -98,8 +98,8 @@ def add_contact(
     s.define(contact.load, f"where({contact.depth} > 0, {press}, 0)")
     resistance = _text(rolling_resistance) if _given(rolling_resistance) else None
     if tyre.slip is not None:
-        add_slip(s, name, point, wheel, tyre.slip, _upwards(s), resistance)
-        s.define(contact.stored, f"{k}*{contact.depth}**2/2 + {name}_kept")
+        kept = add_patch(s, name, point, wheel, tyre.slip, _upwards(s), resistance)
+        s.define(contact.stored, f"{k}*{contact.depth}**2/2 + {kept}")
     else:
         s.define(contact.stored, f"{k}*{contact.depth}**2/2")
         _add_pushes(s, contact, point, resistance, drive)
@@ -116,10 +116,10 @@ def _require_tyre(s: Builder, name: str, tyre: Tyre, wheel: Any, drive: Any) -> 
         if isinstance(value, int | float) and not value >= 0
     ]
     slip: Any = tyre.slip
-    if isinstance(slip, Slip):
+    if is_law(slip):
         problems += [f"slip: {p}" for p in slip.problems()] + needs_of_slip(wheel, _given(drive))
     elif slip is not None:
-        problems.append(f"slip={slip!r} must be a bc.Slip, or None for a tyre that glides")
+        problems.append(f"slip={slip!r} must be a bc.Slip, another law of bc.tyres, or None for a tyre that glides")
     if problems:
         raise ModelError([f"contact '{name}': {p}" for p in problems], s.name)
 

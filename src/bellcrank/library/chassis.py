@@ -15,7 +15,7 @@ import numpy as np
 from bellcrank.api.system import System
 from bellcrank.describe.contacts import Tyre
 from bellcrank.describe.handles import BodyHandle
-from bellcrank.describe.slip import Slip
+from bellcrank.describe.patch import SlipLaw
 from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.library.driven import add_knuckle, add_rack, add_wheel, driven_problems, named_slip, set_driven, slips_of
 from bellcrank.library.parts import PartialVehicle, is_number, problems_of, set_springs, strut, touch
@@ -45,7 +45,7 @@ class Design:
     length: Sequence[float]
     rolling_resistance: float = 0.0
     terrain: Terrain | None = None
-    slip: Slip | Sequence[Slip] | None = None
+    slip: SlipLaw | Sequence[SlipLaw] | None = None
     spin: float = 1.0
     steered: Sequence[int] = (1,)
     driven: Sequence[int] = (1,)

@@ -10,7 +10,8 @@ from typing import Any
 
 from bellcrank.api.system import System
 from bellcrank.describe.handles import BodyHandle
-from bellcrank.describe.slip import FLOW, TINY, Slip
+from bellcrank.describe.patch import TINY, SlipLaw, is_law
+from bellcrank.describe.slip import FLOW
 from bellcrank.library.parts import is_number
 
 LAG = 0.02  # s, of the rack behind the driver and of each wheel behind the rack
@@ -94,32 +95,28 @@ def _set_wheel(s: System, spin: float) -> None:
     s.set_labels(i_spin="moment of inertia of a wheel about its axis", k_brake="elasticity of a brake")
 
 
-def named_slip(s: System, slip: Slip, index: int) -> Slip:
+def named_slip(s: System, slip: SlipLaw, index: int) -> SlipLaw:
     """The slip of an axle with parameters in place of its numbers."""
-    along, across = slip.lengths
-    values = {"c_long": slip.longitudinal, "s_long": along, "mu": slip.friction}
-    units = {"c_long": "1" if slip.per_load else "F", "s_long": "L", "mu": "1"}
-    if slip.cornering is not None:
-        values |= {"c_side": slip.cornering, "s_side": across}
-        units |= {"c_side": "1/A" if slip.per_load else "F/A", "s_side": "L"}
-    names = {key: f"{key}_{index}" for key in values}
-    for key, name in names.items():
-        s.set_defaults({name: values[key]})
-        s.set_units({name: units[key]})
+
+    def parameter(key: str, value: Any, units: str) -> str:
+        name = f"{key}_{index}"
+        s.set_defaults({name: value})
+        s.set_units({name: units})
         s.require_positive(name)
-    lengths = names["s_long"], names.get("s_side", names["s_long"])
-    return Slip(names["c_long"], names.get("c_side"), lengths, names["mu"], slip.per_load, slip.damping)
+        return name
+
+    return slip.named(parameter)
 
 
-def slips_of(given: Any, axles: int, space: bool) -> tuple[list[Slip], list[str]]:
+def slips_of(given: Any, axles: int, space: bool) -> tuple[list[SlipLaw], list[str]]:
     """One slip per axle, and what is wrong with them."""
-    slips: Sequence[Any] = [given] * axles if isinstance(given, Slip) else given
-    if not isinstance(slips, tuple | list) or len(slips) != axles or not all(isinstance(x, Slip) for x in slips):
+    slips: Sequence[Any] = [given] * axles if is_law(given) else given
+    if not isinstance(slips, tuple | list) or len(slips) != axles or not all(map(is_law, slips)):
         return [], [f"slip={given!r} must be one bc.Slip, or one for each of the {axles} axles"]
     problems = [f"slip: {p}" for x in slips for p in x.problems()]
-    if space and any(x.cornering is None for x in slips):
+    if space and not all(x.space for x in slips):
         problems.append("slip: cornering=None has no side force; a vehicle in space needs a cornering stiffness")
-    if not space and any(x.cornering is not None for x in slips):
+    if not space and any(x.space for x in slips):
         problems.append("slip: a vehicle in the plane has no side force; leave cornering out")
     return list(slips), list(dict.fromkeys(problems))
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from bellcrank.api.system import System
 from bellcrank.describe.contacts import Tyre
+from bellcrank.describe.patch import SlipLaw
 from bellcrank.describe.slip import Slip
 from bellcrank.errors import ModelError
 from bellcrank.library.chassis import CAR, TRUCK, Design, rigid_vehicle
@@ -50,7 +51,7 @@ def motorcycle(
     wheelbase: float = 1.0,
     rolling_resistance: float = 0.0,
     terrain: Terrain | None = None,
-    slip: Slip | Sequence[Slip] | None = None,
+    slip: SlipLaw | Sequence[SlipLaw] | None = None,
     spin: float = 0.05,
     brakes: Sequence[float] = (0.3, 0.7),
 ) -> System:
@@ -133,7 +134,7 @@ def _free_halves(s: System, ground: Terrain) -> list[PartialVehicle]:
     return parts
 
 
-def _carried_halves(s: System, ground: Terrain, model: int, slips: Sequence[Slip]) -> list[PartialVehicle]:
+def _carried_halves(s: System, ground: Terrain, model: int, slips: Sequence[SlipLaw]) -> list[PartialVehicle]:
     """Chassis parts fixed in a frame (model 2), or free to move up and down in it (model 1)."""
     if model == 1:
         frame = s.add_body("frame", mass=0, inertia=0, translate=1, joint_at=(0, 0, "l_tyre + l_strut"))

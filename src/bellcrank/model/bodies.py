@@ -11,7 +11,7 @@ from typing import Any
 
 from bellcrank.expr import ONE, Expr, Symbol, evaluate, expression, symbols
 from bellcrank.model.inertia import inertia_of, mass_of
-from bellcrank.model.joints.joint import Joint
+from bellcrank.model.joints.joint import Joint, JointRecord
 from bellcrank.model.joints.plain import PlainJoint
 from bellcrank.model.joints.rotation import EulerParameters
 from bellcrank.model.reading import AXES, Checker, Draft, is_axis_number, of_unit_size
@@ -67,7 +67,9 @@ def _states(checker: Checker, draft: Draft) -> None:
         checker.problem(where, f"rotate={record.rotate!r}: {allowed}")
         axes = axes[:1]
     own = 0
-    if record.joint is not None:
+    if record.joint is not None and not isinstance(record.joint, JointRecord):
+        checker.problem(where, f"joint={record.joint!r} is not a joint.")
+    elif record.joint is not None:
         own = record.joint.own
         if slides or axes or four or record.reference_axis is not None:
             carried = f"it is carried by a {record.joint.kind}"
@@ -204,7 +206,7 @@ def _coordinate_axis(axis: Vec3) -> int | None:
 
 def joint_of(checker: Checker, draft: Draft) -> Joint:
     site = BodySite(checker, draft)
-    if draft.record.joint is not None:
+    if isinstance(draft.record.joint, JointRecord):
         return draft.record.joint.joint(site)
     q, u, k = tuple(site.q), tuple(site.u), len(draft.slides)
     return PlainJoint(q, u, site.C, site.at, draft.rotation(q[k:], u[k:], draft.axes), draft.slides)

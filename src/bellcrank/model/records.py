@@ -27,7 +27,7 @@ class BodyRecord:
     coordinates_of: Any = None
     small_angles: Any = False
     small_translations: Any = False
-    joint: JointRecord | None = None  # a joint of another kind instead of translate and rotate
+    joint: Any = None  # a `JointRecord`: a joint of another kind instead of translate and rotate
 
 
 @dataclass

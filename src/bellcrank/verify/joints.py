@@ -212,6 +212,24 @@ class GuidedJoint(Joint):
         return [0.5 * min(-low, high) * (self.metre if kind == "length" else 1.0) for kind, (low, high) in ends]
 
 
+@dataclass
+class ScrewJoint(Joint):
+    """Turns about an axis and moves along it, by `pitch` in a turn."""
+
+    axis: Value
+    pitch: Value
+    at: Value
+
+    def __post_init__(self) -> None:
+        self.C = E
+
+    def motion(self, q: Any, u: Any, A: Pose) -> Pose:
+        along, turn = A.R @ self.axis, self.pitch / (2 * np.pi)
+        arm = A.R @ self.at + along * (turn * q[0])
+        v = A.v + jets.cross(A.w, arm) + along * (turn * u[0])
+        return Pose(A.R @ rotation_about(self.axis, q[0]), A.p + arm, A.w + along * u[0], v)
+
+
 def joint_of(
     record: JointRecord, at: Value, metre: float, axis: Callable[[Any], Value], scalar: Callable[[Any], Value]
 ) -> Joint:
@@ -219,6 +237,9 @@ def joint_of(
     match record.kind:
         case "linkage":
             return GuidedJoint(record, metre, at)
+        case "screw":
+            screw: Any = record
+            return ScrewJoint(axis(screw.axis), scalar(screw.pitch), at)
     raise CannotEvaluate(f"a {record.kind} has no independent check")
 
 

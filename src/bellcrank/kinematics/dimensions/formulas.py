@@ -13,6 +13,7 @@ from bellcrank.kinematics.dimensions.algebra import INERTIA, SPEED
 from bellcrank.kinematics.dimensions.graph import Node
 from bellcrank.kinematics.dimensions.reading import Reader
 from bellcrank.model.formula import show, to_syntax
+from bellcrank.model.joints.joint import JointRecord
 from bellcrank.model.joints.words import called
 from bellcrank.model.records import BodyRecord, Description, ForceRecord
 from bellcrank.units import ACCELERATION, LENGTH, MASS, Unit
@@ -74,7 +75,7 @@ def _read_body(reader: Reader, record: BodyRecord) -> None:
     ):
         for i, x in enumerate(at, 1):
             reader.read(x, where, f"coordinate of {place} in dir {i}", what, LENGTH)
-    for value, words, option, dimension in record.joint.formulas(body) if record.joint is not None else ():
+    for value, words, option, dimension in record.joint.formulas(body) if isinstance(record.joint, JointRecord) else ():
         reader.read(value, where, words, option, dimension)
     for what, given in (
         ("translation", record.translate),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from bellcrank.expr import Expr, Symbol
 from bellcrank.model.joints.words import Called, State
@@ -153,6 +153,7 @@ class Site(Protocol):
         """Coordinates and speeds of a body."""
 
 
+@runtime_checkable
 class JointRecord(Protocol):
     """A joint as it is given: joint= of a body."""
 

@@ -1,0 +1,166 @@
+"""The contact patch of a wheel that turns: slip velocities on the ground, and what forces of the patch do to the wheel.
+
+How a tyre holds the road is a law (`SlipLaw`): it gets the patch as names for formulas and writes its states and
+definitions there. A law is one class in one module; `describe.slip` has the usual one, `library.tyres` further ones.
+Axes: along the road, to the left, up. The wheel turns about its second axis.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
+
+from bellcrank.describe.builder import Builder
+from bellcrank.describe.handles import BodyHandle
+from bellcrank.expr.text import Syntax
+from bellcrank.model.formula import Formula, cross, dot, rot, vel
+
+TINY = 1e-9  # force or length below which none has a direction
+WORDS = {"x": "along", "y": "across"}
+
+
+@dataclass(frozen=True)
+class Patch:
+    """The patch of a contact, as names for formulas.
+
+    `load`: normal force; `roll`: rolling speed (spin times distance to the ground); `slip`: velocity of the rim at the
+    ground, along ("x") and, in space, to the left ("y").
+    """
+
+    builder: Builder
+    name: str
+    space: bool
+
+    @property
+    def load(self) -> str:
+        return f"{self.name}_load"
+
+    @property
+    def roll(self) -> str:
+        return f"{self.name}_roll"
+
+    @property
+    def slip(self) -> dict[str, str]:
+        return {side: f"{self.name}_slip{side}" for side in ("xy" if self.space else "x")}
+
+    def define(self, part: str, formula: Any) -> str:
+        """Names a scalar `<contact>_<part>`; returns that name."""
+        self.builder.define(f"{self.name}_{part}", formula)
+        return f"{self.name}_{part}"
+
+    def add_state(self, part: str, rate: Any, units: str, label: str) -> str:
+        """Declares a state `<contact>_<part>`; returns that name."""
+        self.builder.add_state(f"{self.name}_{part}", rate=rate, units=units, label=label)
+        return f"{self.name}_{part}"
+
+
+@dataclass(frozen=True)
+class PatchForces:
+    """What a law gives, as formulas: the force of the ground on the wheel along and to the left, and stored energy."""
+
+    along: str
+    across: str = "0"
+    stored: str = "0"
+
+
+@runtime_checkable
+class SlipLaw(Protocol):
+    """How a tyre holds the road."""
+
+    @property
+    def space(self) -> bool:
+        """Has it a side force, so that the wheel may turn in space?"""
+        ...
+
+    def problems(self) -> list[str]:
+        """What is not allowed, as sentences."""
+        ...
+
+    def forces(self, patch: Patch) -> PatchForces:
+        """Writes states and definitions, and gives the forces. They must be zero where the load is."""
+        ...
+
+    def named(self, parameter: Callable[[str, Any, str], str]) -> SlipLaw:
+        """The same law with parameters, made of key, value and units, in place of its numbers."""
+        ...
+
+
+def is_law(given: Any) -> bool:
+    """Is it a law? A class of laws is none yet."""
+    return isinstance(given, SlipLaw) and not isinstance(given, type)
+
+
+def add_patch(
+    s: Builder, name: str, point: Any, wheel: Any, law: SlipLaw, upwards: bool, resistance: str | None
+) -> str:
+    """States, definitions, forces and moments of a tyre with slip; gives the energy that the patch stores.
+
+    Normal, distance and load of the contact are defined already.
+    """
+    along, up = s.inertial[1], s.inertial[3] if upwards else -s.inertial[3]
+    spin = Formula(Syntax("unit", (getattr(wheel, "name", wheel), 2)))
+    axes = {"x": along, "y": cross(up, along), "z": up}
+    for axis, e in axes.items():
+        s.define(f"{name}_v{axis}", dot(vel(point), e))
+        s.define(f"{name}_w{axis}", dot(rot(wheel), e))
+        if law.space:
+            s.define(f"{name}_a{axis}", dot(spin if upwards else -spin, e))
+    _define_directions(s, name, law.space)
+    patch = Patch(s, name, law.space)
+    given = law.forces(patch)
+    for side, formula in {"x": given.along, "y": given.across}.items():
+        force = patch.define(f"f{side}", formula)
+        if side in patch.slip:
+            s.add_output(force, force, label=f"force {WORDS[side]} {name}", units="F")
+    _add_loads(s, name, point, wheel, axes, law.space, resistance)
+    return patch.define("kept", given.stored)
+
+
+def _define_directions(s: Builder, name: str, space: bool) -> None:
+    """Heading t and side s of the wheel on the ground, slip velocities and rolling speed."""
+    n = name
+    parts = {"tx": f"{n}_nz", "ty": "0", "tz": f"-{n}_nx", "sx": "0", "sy": "1", "sz": "0"}
+    if space:  # t along a x n with the wheel's axis a, s = n x t
+        s.define(f"{n}_hx", f"{n}_ay*{n}_nz")
+        s.define(f"{n}_hy", f"{n}_az*{n}_nx - {n}_ax*{n}_nz")
+        s.define(f"{n}_hz", f"-{n}_ay*{n}_nx")
+        s.define(f"{n}_h", f"1/sqrt({n}_hx**2 + {n}_hy**2 + {n}_hz**2 + {TINY**2})")  # a wheel that lies flat
+        parts = {f"t{i}": f"{n}_h{i}*{n}_h" for i in "xyz"}
+        parts |= {"sx": f"-{n}_nz*{n}_ty", "sy": f"{n}_nz*{n}_tx - {n}_nx*{n}_tz", "sz": f"{n}_nx*{n}_ty"}
+    for part, text in parts.items():
+        s.define(f"{n}_{part}", text)
+    d = f"{n}_distance"  # velocity of the rim at the ground: v - d w x n
+    s.define(f"{n}_cx", f"{n}_vx - {d}*{n}_wy*{n}_nz")
+    s.define(f"{n}_cy", f"{n}_vy - {d}*({n}_wz*{n}_nx - {n}_wx*{n}_nz)")
+    s.define(f"{n}_cz", f"{n}_vz + {d}*{n}_wy*{n}_nx")
+    for side, letter in (("x", "t"), ("y", "s")):
+        s.define(f"{n}_slip{side}", " + ".join(f"{n}_c{i}*{n}_{letter}{i}" for i in "xyz"))
+    s.define(f"{n}_roll", f"{d}*({' + '.join(f'{n}_w{i}*{n}_s{i}' for i in 'xyz')})")
+
+
+def _add_loads(
+    s: Builder, name: str, point: Any, wheel: Any, axes: dict[str, Any], space: bool, resistance: str | None
+) -> None:
+    """The force of the ground at the wheel's centre, and its moment about there on the wheel."""
+    n = name
+    brake = f"where({n}_load > 0, {resistance}*{n}_roll*{n}_distance, 0)" if resistance else "0"
+    s.define(f"{n}_turn", f"-{n}_distance*{n}_fx - {brake}")
+    normal = {"x": f"{n}_load*{n}_nx + ", "y": "", "z": f"{n}_load*{n}_nz + "}
+    for i, e in axes.items():
+        if space or i != "y":
+            formula = f"{normal[i]}{n}_fx*{n}_t{i}" + (f" + {n}_fy*{n}_s{i}" if space else "")
+            s.add_force(f"{n}.{i}", magnitude=formula, direction=e, at=point, label=f"force of the ground, {i}")
+        if space or i == "y":
+            formula = f"{n}_turn*{n}_s{i}" + (f" + {n}_distance*{n}_fy*{n}_t{i}" if space else "")
+            s.add_moment(f"{n}.m{i}", magnitude=formula, direction=e, on=wheel, label=f"moment of the ground, {i}")
+
+
+def needs_of_slip(wheel: Any, drive: bool) -> list[str]:
+    """What a tyre with slip lacks: a body that turns. It is driven by a moment on that."""
+    problems = []
+    if not isinstance(wheel, BodyHandle | str):
+        problems.append(f"wheel={wheel!r}: a tyre with slip needs the body that turns about its second axis")
+    if drive:
+        problems.append("drive= is a force for wheels without slip; a wheel with slip is driven by a moment on it")
+    return problems

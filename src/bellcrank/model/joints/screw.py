@@ -1,0 +1,62 @@
+"""The screw: one freedom that turns a body about an axis and moves it along."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from bellcrank.expr import ZERO, Expr, Symbol, div, mul
+from bellcrank.expr.node import PI, TWO
+from bellcrank.model.joints.functions import FunctionJoint, JointMotion
+from bellcrank.model.joints.joint import Joint, Site
+from bellcrank.model.joints.rotation import Rotation
+from bellcrank.model.joints.words import Called, State
+from bellcrank.units import LENGTH, Dimension
+from bellcrank.vector.basis import NULL, scale3
+
+
+@dataclass(frozen=True)
+class Screw:
+    """A screw, as joint= of a body: it turns about `axis` (1, 2, 3 or three components, along which the axes of parent and
+    body agree) and moves along it by `pitch`, a length, in every turn; a negative pitch is a left-hand thread."""
+
+    pitch: Any
+    axis: Any = 3
+
+    own: ClassVar[int] = 1
+    kind: ClassVar[str] = "screw"
+
+    def joint(self, site: Site) -> Joint:
+        axis = site.direction(self.axis, "axis of the screw") or NULL
+        q, u, lead = tuple(site.q), tuple(site.u), div(site.constant(self.pitch, "pitch"), mul(TWO, PI))
+        return ScrewJoint(q, u, site.C, site.at, site.at, NULL, lead, Rotation(q, u, (axis,)))
+
+    def formulas(self, body: str) -> Iterator[tuple[Any, str, str, Dimension]]:
+        yield self.pitch, f"pitch of the screw of {body}", "pitch", LENGTH
+
+
+@dataclass(frozen=True)
+class ScrewJoint(FunctionJoint):
+    """`lead` is the travel per radian."""
+
+    lead: Expr = ZERO
+    rotation: Rotation = field(default_factory=lambda: Rotation((), ()))
+    text: ClassVar[str] = "screw"
+    by_recursion: ClassVar[str] = (
+        "models with screws: the recursion takes turns and slides, but a screw is both at once"
+    )
+
+    def motion(self, speeds: Sequence[Expr]) -> JointMotion:
+        (axis,) = self.rotation.axes
+        d = scale3(self.lead, axis)
+        return JointMotion(self.rotation.matrix(), scale3(self.q[0], d), (d,), (axis,))
+
+    def turns(self, u: Symbol) -> bool:
+        return True
+
+    def coordinate_words(self, c: Called) -> Iterator[tuple[Symbol, State]]:
+        return self.rotation.coordinate_words(c)
+
+    def speed_words(self, c: Called) -> Iterator[tuple[Symbol, State]]:
+        return self.rotation.speed_words(c)

@@ -1,0 +1,79 @@
+"""Any law of slip may hold a tyre on the road: what a law has to do, and where further ones are found."""
+
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+import bellcrank as bc
+from bellcrank.describe.patch import PatchForces, is_law
+
+M, G = 100.0, 9.80665
+
+
+@dataclass(frozen=True)
+class Oil:
+    """A law without states: force against the slip velocity, in proportion to it and to the load."""
+
+    c: float
+    space: bool = True
+
+    def problems(self):
+        return [] if isinstance(self.c, str) or self.c > 0 else [f"c={self.c!r} must be positive"]
+
+    def forces(self, patch):
+        push = {i: f"-({self.c})*{patch.load}*{v}" for i, v in patch.slip.items()}
+        return PatchForces(push["x"], push.get("y", "0"))
+
+    def named(self, parameter):
+        return Oil(parameter("oil", self.c, "T/L"), self.space)
+
+
+def sled(law):
+    s = bc.System("sled", axes="ISO 8855")
+    body = s.add_point_mass("b", translate=(1, 2, 3) if law.space else (1, 3), mass=M)
+    s.add_gravity()
+    s.add_contact("t", at=body, rim=0.3, terrain=bc.terrain.flat(), tyre=bc.Tyre(2e5, 3000, law), wheel=body)
+    last = 3 if law.space else 2
+    s.set_run(t_end=0.2, step=0.001, initial={f"q(b, {last})": 0.3 - M * G / 2e5, "u(b, 1)": 2.0})
+    return s
+
+
+@pytest.mark.parametrize("space", [True, False])
+def test_a_law_of_ones_own_holds_a_wheel(space):
+    c = 0.5
+    run = sled(Oil(c, space)).equations().compile("python").simulate(initial={"u(b, 2)": 1.0} if space else {})
+    assert run["t_fx"] == pytest.approx(-c * M * G * run["u(b, 1)"], rel=1e-9)
+    assert run["u(b, 1)"][-1] == pytest.approx(2 * 2.718281828459045 ** (-c * G * 0.2), rel=1e-6)
+    assert ("t_fy" in run) == space
+
+
+def test_numbers_of_any_law_become_parameters_of_a_vehicle():
+    eom = bc.vehicles.motorcycle(slip=Oil(0.02, space=False)).equations()
+    assert {"oil_1", "oil_2"} <= set(eom.parameters)
+
+
+@pytest.mark.parametrize(
+    ("slip", "words"),
+    [
+        (Oil(-1.0), "slip: c=-1.0 must be positive"),
+        (bc.Slip, "must be a bc.Slip, another law of bc.tyres"),
+        (3, "must be"),
+    ],
+)
+def test_what_is_no_law_is_told(slip, words):
+    s = bc.System("s", axes="ISO 8855")
+    body = s.add_point_mass("b", mass=1)
+    with pytest.raises(bc.ModelError, match=words):
+        s.add_contact("t", at=body, rim=0.3, terrain=bc.terrain.flat(), tyre=bc.Tyre(2e5, 0, slip), wheel=body)
+
+
+def test_every_module_of_the_folder_adds_its_laws():
+    """A new law is a new file, and nothing else."""
+    assert is_law(bc.tyres.Slip(1e4)) and not is_law(bc.tyres.Slip)
+    for path in Path(bc.tyres.__file__).parent.glob("[a-z]*.py"):
+        module = import_module(f"bellcrank.library.tyres.{path.stem}")
+        for name in module.__all__:
+            assert getattr(bc.tyres, name) is getattr(module, name) and name in bc.tyres.__all__
+            assert all(hasattr(getattr(module, name), part) for part in ("space", "problems", "forces", "named"))
