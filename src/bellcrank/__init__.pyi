@@ -42,6 +42,7 @@ from bellcrank.run.dae_methods import Dae as Dae
 from bellcrank.run.result import Run as Run
 from bellcrank.run.stored import read as read
 from bellcrank.signals import chirp as chirp
+from bellcrank.signals import pulse as pulse
 from bellcrank.signals import ramp as ramp
 from bellcrank.signals import sampled as sampled
 from bellcrank.signals import sine as sine

@@ -160,6 +160,15 @@ KINDS = {
             ),
             breaks=("start", "start + duration"),
         ),
+        Kind(
+            "pulse",
+            (_START, Number("width", "s", True), Number("height")),
+            "height*(0.5 - 0.5*cos(w*passed)) if passed > 0.0 and passed < width else 0.0",
+            "0.5*height*w*sin(w*passed) if passed > 0.0 and passed < width else 0.0",
+            "0.5*height*w*w*cos(w*passed) if passed > 0.0 and passed < width else 0.0",
+            lets=(("w", "two_pi/width"), ("passed", "t - start")),
+            breaks=("start", "start + width"),
+        ),
     )
 }
 
@@ -184,6 +193,11 @@ def chirp(
 ) -> Signal:
     """A sine whose frequency grows linearly from f0 to f1 (Hz) within `duration`, and stays at f1 after it."""
     return KINDS["chirp"].signal(amplitude, f0, f1, duration, start)
+
+
+def pulse(start: float = 0.0, width: float = 1.0, height: float = 1.0) -> Signal:
+    """Zero but for one smooth bump of `height` from `start` on, `width` seconds wide: height*(1 - cos)/2."""
+    return KINDS["pulse"].signal(start, width, height)
 
 
 def constant(value: float) -> Signal:

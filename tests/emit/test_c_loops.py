@@ -1,6 +1,5 @@
 """Closed loops in C: runs stay on the constraints, agree with Python, and end with the same words."""
 
-import ctypes
 from dataclasses import replace
 
 import numpy as np
@@ -8,8 +7,7 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.backend.c import FINISHED, NOT_CLOSED, CModel, CRun
-from bellcrank.backend.compiler import compile_source, find_compiler
-from bellcrank.emit.c.source import c_source, template
+from bellcrank.emit.c.source import c_source
 from bellcrank.numeric.course import Course
 from bellcrank.program.statements import Section
 from tests.models import example, needs_compiler, random_state, relative, system
@@ -93,61 +91,6 @@ def test_constraints_as_in_python(longest, monkeypatch):
         c = model.constants(p)
         at = 0.3, q, u, p, c, w
         assert relative(model.values("closure", *at), python.values("closure", *at)) <= 1e-14
-
-
-# ---- the smallest change
-
-
-@pytest.fixture(scope="module")
-def least_norm(tmp_path_factory):
-    source = (
-        "#include <math.h>\nenum { N_G = 9, N_V = 9, N_Q = 9, N_U = 9 };\n"
-        + template("projection.c").partition("#define NEAR")[0]
-    )
-    source += "void f(int m, int n, const double *w, const double *a, const double *r, double *x)\n"
-    source += "{ least_norm(m, n, m, w, a, r, x); }\n"
-    path = compile_source(source, tmp_path_factory.mktemp("admit"), find_compiler(), STRICT)
-    library = ctypes.CDLL(str(path))
-
-    def solve(a, r, root=1.0):
-        a, r = np.ascontiguousarray(a, dtype=float), np.ascontiguousarray(r, dtype=float)
-        x, roots = np.empty(a.shape[1]), np.full(a.shape[1], root)
-        library.f(*a.shape, *(ctypes.c_void_p(array.ctypes.data) for array in (roots, a, r, x)))
-        return x
-
-    return solve
-
-
-@pytest.mark.parametrize(("rows", "columns"), [(1, 1), (1, 5), (3, 3), (4, 7)])
-def test_smallest_solution(least_norm, rows, columns):
-    rng = np.random.default_rng(rows)
-    a, r = rng.uniform(-1, 1, (rows, columns)), rng.uniform(-1, 1, rows)
-    assert relative(least_norm(a, r), np.linalg.lstsq(a, r)[0]) <= 1e-11
-
-
-def test_rows_that_repeat_others_do_no_harm(least_norm):
-    rng = np.random.default_rng(5)
-    a, mix = rng.uniform(-1, 1, (4, 6)), rng.uniform(-1, 1, (5, 4))
-    r = a @ rng.uniform(-1, 1, 6)
-    expected = np.linalg.lstsq(a, r)[0]
-    assert relative(least_norm(np.vstack([mix @ a, a]), np.concatenate([mix @ r, r])), expected) <= 1e-9
-    assert (least_norm(np.zeros((2, 3)), np.zeros(2)) == 0.0).all()
-
-
-def test_rows_of_very_different_size(least_norm):
-    """A small row counts as much as a large one; one that is no more than rounding does not count."""
-    rng = np.random.default_rng(6)
-    a, r, size = rng.uniform(-1, 1, (3, 5)), rng.uniform(-1, 1, 3), np.array([1e5, 1.0, 1e-4])
-    expected = np.linalg.lstsq(a, r)[0]
-    assert relative(least_norm(size[:, None] * a, size * r), expected) <= 1e-11
-    noise = 1e-16 * rng.uniform(-1, 1, (1, 5))
-    assert relative(least_norm(np.vstack([a, noise]), [*r, 1e-15]), expected) <= 1e-11
-
-
-@pytest.mark.parametrize("value", [np.nan, np.inf])
-def test_what_is_not_finite_is_not_hidden(least_norm, value):
-    assert np.isnan(least_norm([[1.0, 2.0], [0.0, value]], [1.0, 1.0])).all()
-    assert np.isnan(least_norm([[1.0, 2.0], [0.0, 0.0]], [1.0, value])).all()
 
 
 # ---- runs

@@ -62,6 +62,15 @@ def test_programs_know_all_signals(tmp_path, language):
                 assert relative(run[channel], reference[channel]) < 1e-12
 
 
+def test_a_pulse_is_one_smooth_bump():
+    bump = bc.pulse(start=1.0, width=0.5, height=3.0)
+    assert [bump(t) for t in (0.9, 1.0, 1.25, 1.5, 2.0)] == pytest.approx([0.0, 0.0, 3.0, 0.0, 0.0])
+    assert bump(1.125) == pytest.approx(1.5)  # half way up
+    assert bump.breaks == (1.0, 1.5)
+    with pytest.raises(bc.RunError, match=r"pulse: width=.* must be positive"):
+        bc.pulse(width=-1)
+
+
 def test_what_cannot_be_differentiated_is_told():
     for name, kind in KINDS.items():
         for order in range(3):

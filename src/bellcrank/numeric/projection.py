@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from .least_norm import least_norm
 from .null_space import SINGULAR, fixed_ratio, pivoted
 
 CLOSED = 1e-13  # largest residual of a closed loop, in units of its equations
@@ -140,11 +141,11 @@ class Closure:
         for _ in range(4):
             if np.abs(g).max(initial=0.0) < small:
                 break
-            step = _least_norm(G, g, w_q, self.scales.rank_g)
+            step = least_norm(G, g, w_q, self.scales.rank_g)
             moved += float(np.linalg.norm(step))
             q = q - step
             g, G, v, J = self.evaluate(t, q, u)
-        u = u - _least_norm(J, v, w_u, self.scales.rank_v)
+        u = u - least_norm(J, v, w_u, self.scales.rank_v)
         return Admitted(q, u, moved, float(np.abs(g).max(initial=0.0)), self.ratio(J), self.steady(J), row)
 
     def assemble(
@@ -201,29 +202,3 @@ def _smallest(A: np.ndarray, r: np.ndarray) -> np.ndarray:
         return np.zeros(A.shape[1])
     x: np.ndarray = np.linalg.lstsq(A, r, rcond=1e-10)[0]
     return x
-
-
-def _least_norm(A: np.ndarray, r: np.ndarray, weights: np.ndarray, rank: int) -> np.ndarray:
-    """The x with A x = r that is smallest in the metric of inverse weights; A has a known rank.
-
-    Rows are orthogonalised, the one with most left first, so that no square of A is formed.
-    """
-    root = np.sqrt(weights)
-    B = A * root
-    size = np.linalg.norm(B, axis=1)
-    size[size == 0.0] = 1.0
-    B, r = B / size[:, None], r / size
-    x = np.zeros(B.shape[1])
-    for _ in range(rank):
-        left = np.linalg.norm(B, axis=1)
-        i = int(left.argmax())
-        if not left[i] > 1e-12:
-            break
-        e = B[i] / left[i]
-        share = r[i] / left[i]
-        x += share * e
-        r = r - share * (B @ e)
-        B = B - np.outer(B @ e, e)
-        B[i] = 0.0
-    result: np.ndarray = root * x
-    return result

@@ -26,6 +26,7 @@ from bellcrank.expr import ZERO, Expr, Func, Symbol, postorder
 from bellcrank.expr.function_table import helpers_in
 from bellcrank.expr.table import Table
 from bellcrank.numeric.projection import Scales
+from bellcrank.numeric.tuning import LOOPS
 from bellcrank.program.functions import Function
 from bellcrank.program.lookup import routine_source
 from bellcrank.program.loops import Loops
@@ -337,7 +338,7 @@ class _Source:
             pieces = {
                 **_LOOPS,
                 "JOB": job.job_text(job.LOOPS),
-                "CLOSED": template("projection.c").replace("@CORRECTION@", correction),
+                "CLOSED": _least_norm() + template("projection.c").replace("@CORRECTION@", correction),
                 "STEP": template("projected_step.c"),
             }
             if self.program.loops.correction is None:
@@ -437,6 +438,12 @@ def _correction_constants(loops: Loops) -> str:
     for name, numbers in arrays.items():
         lines.append(f"static const {name}[] = {{{', '.join(repr(x) for x in numbers)}}};")
     return "\n".join([*lines, "", template("correction.c")])
+
+
+def _least_norm() -> str:
+    """The smallest change that satisfies some rows, with the thresholds of the table."""
+    head = f"typedef double real;\n#define SHORT {LOOPS.short!r}\n#define REPEATED {LOOPS.repeated!r}\n"
+    return f"{head}{template('least_norm.c')}\n"
 
 
 def _structure(program: Program, loops: Loops) -> str:

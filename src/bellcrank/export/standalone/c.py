@@ -22,8 +22,8 @@ def c_program(program: Program, setup: Setup, words: Words) -> dict[str, str]:
     common = {"TITLE": comment(setup.title), "STEM": setup.stem, "ABOUT": about(setup, "   ")}
     return {
         "model.c": c_source(program, words, extra=inertia_functions(program)),
-        "program.c": written("program.c", _pieces(program, setup), common),
-        "Makefile": written("Makefile_fortran.c" if foreign else "Makefile.c", common=common),
+        "program.c": written("c/program.c", _pieces(program, setup), common),
+        "Makefile": written("c/Makefile_with_fortran" if foreign else "c/Makefile", common=common),
         **({"routines.f90": fortran_file(foreign, setup.title)} if foreign else {}),
         **input_files(setup),
     }
@@ -69,7 +69,7 @@ def _pieces(program: Program, setup: Setup) -> dict[str, str]:
 
 def _inputs(setup: Setup) -> dict[str, str]:
     text = written(
-        "inputs.c",
+        "c/inputs.c",
         {
             "KINDS": kind_rows(),
             "KIND_LIST": ", ".join(KINDS),
@@ -91,7 +91,7 @@ def _inputs(setup: Setup) -> dict[str, str]:
 def _loops(program: Program, setup: Setup) -> dict[str, str]:
     inputs = "    set_inputs(job, 0.0, w);\n" if program.given_inputs else "    w[0] = 0.0;\n"
     text = written(
-        "assemble.c",
+        "c/loops.c",
         {
             "GUESSED": ", ".join(str(int(g)) for g in setup.guessed),
             "ROWS": ", ".join(map(c_string, row_names(program))),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from bellcrank.emit.c.source import Words
+from bellcrank.emit.fortran.least_norm import least_norm
 from bellcrank.emit.fortran.methods import method_cases, method_names
 from bellcrank.emit.fortran.printer import fortran_string, wrapped
 from bellcrank.emit.fortran.signals import break_cases, kind_tables, signal_cases
@@ -27,8 +28,8 @@ def fortran_program(program: Program, setup: Setup, words: Words) -> dict[str, s
     common = {"TITLE": comment(setup.title)[:100], "STEM": setup.stem, "ABOUT": about(setup, "! ")}
     return {
         "model.f90": fortran_source(program, words, extra=inertia_functions(program)),
-        "program.f90": written("program.f90", _pieces(program, setup), common),
-        "Makefile": written("Makefile_c.f90" if foreign else "Makefile.f90", common=common),
+        "program.f90": written("fortran/program.f90", _pieces(program, setup), common),
+        "Makefile": written("fortran/Makefile_with_c" if foreign else "fortran/Makefile", common=common),
         **({"routines.c": c_file(foreign, setup.title)} if foreign else {}),
         **input_files(setup),
     }
@@ -98,7 +99,7 @@ def _routines(program: Program, setup: Setup, set_inputs: str) -> dict[str, str]
         update = f"    call update_values(y, held(:{m}))\n    w(n_i + {n + 1}:) = held(:{m})\n"
         unused = "" if n else "    if (first .and. n_i < 0) return ! not used\n"
         hold = {"SET_INPUTS": set_inputs, "START": start if n else unused, "UPDATE": update if m else ""}
-        pieces["HOLD"] = written("hold.f90", hold)
+        pieces["HOLD"] = written("fortran/hold.f90", hold)
         pieces["FIRST"] = "    call hold(.true., 0.0_dp, y, 2)\n"
         pieces["UPDATE"] = "    if (last) call hold(.false., later, y, 2)\n" if m else ""
     return pieces
@@ -186,8 +187,8 @@ def _inputs(setup: Setup, lengths: dict[str, str]) -> dict[str, str]:
     }
     cases = {**signal_cases(), "BREAK_CASES": break_cases(), "KIND_LIST": ", ".join(KINDS)}
     return {
-        "DECLARATIONS": written("inputs_types.f90", declared, lengths),
-        "INPUTS": written("inputs.f90", cases),
+        "DECLARATIONS": written("fortran/inputs_types.f90", declared, lengths),
+        "INPUTS": written("fortran/inputs.f90", cases),
         "READ_INPUT": "    call read_input(keyword, rest, path, line, known)\n    if (known) return\n",
         "ECHO_INPUTS": "    call echo_inputs(handle)\n",
         "SET_INPUTS": "    call set_inputs()\n",
@@ -206,8 +207,9 @@ def _loops(program: Program, setup: Setup, set_inputs: str, declared: str) -> di
         for i, r in enumerate(rows, 1)
     )
     text = written(
-        "loops.f90",
+        "fortran/loops.f90",
         {
+            "LEAST_NORM": least_norm(),
             "GUESSED": ", ".join(flags) if len(flags) < 12 else " &\n      " + ", &\n      ".join(flags),
             "ROW_LENGTH": str(max(len(" ".join(r.split()).encode()) for r in rows)),
             "ROWS": cases,
@@ -217,10 +219,10 @@ def _loops(program: Program, setup: Setup, set_inputs: str, declared: str) -> di
         },
     )
     if program.loops.correction:
-        text = written("correction.f90", {"SET_INPUTS": set_inputs}) + text
+        text = written("fortran/correction.f90", {"SET_INPUTS": set_inputs}) + text
     return {
         "LOOPS": text,
-        "DECLARATIONS": declared + written("loops_types.f90") + _corrected_places(program.loops),
+        "DECLARATIONS": declared + written("fortran/loops_types.f90") + _corrected_places(program.loops),
         "ASSEMBLE": "    call assemble(y)\n    call find_metric(y)\n",
         "ADVANCE": "    call move(h, start, middle, seen, y, k, next, 0, ended)\n",
         "RATES": _WARY,

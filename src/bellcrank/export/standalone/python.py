@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from typing import Any
 
 from bellcrank.emit.c.source import Words
 from bellcrank.emit.c.tables import spline_pieces, surface_pieces
@@ -14,23 +15,35 @@ from bellcrank.export.standalone.python_routines import function_source
 from bellcrank.export.standalone.setup import Keyed, Setup, input_files
 from bellcrank.export.standalone.text import about, indented, require_language, written
 from bellcrank.expr.table import Table
+from bellcrank.files.template import template
 from bellcrank.program.lookup import routine_source
 from bellcrank.program.program import Program
 
 
 def python_program(program: Program, setup: Setup, words: Words) -> dict[str, str]:
-    """All files of the program, by name, but for integrators and loops, which are those of the package."""
+    """All files of the program, by name, but for the folder `numeric`, which is that of the package."""
     require_language(program, "Python", "python")
-    title = comment(setup.title).replace('"', "'")
-    common = {"TITLE": title, "STEM": setup.stem, "ABOUT": about(setup, "").replace('"', "'")}
+    loops = {"loops.py": copied("loops.py")} if program.loops is not None else {}
     return {
         "model.py": python_source(program, _comments(words), inertia_functions(program)),
-        f"{setup.stem}.py": written("python_program.txt", _pieces(program, setup), common),
-        "routines.py": written("python_routines.txt", {"ROUTINES": _routines(program)}, common),
+        f"{setup.stem}.py": copied("program.py"),
+        "settings.py": _settings(program, setup),
+        "routines.py": _routines(program),
+        "tables.py": copied("tables.py"),
         "signals.py": python_signals(),
-        "Makefile": written("python_Makefile.txt", common=common),
+        **loops,
+        "Makefile": written("python/Makefile", common={"TITLE": _title(setup), "STEM": setup.stem}),
         **input_files(setup),
     }
+
+
+def copied(name: str) -> str:
+    """A file that is the same for all models."""
+    return template("bellcrank.export.standalone/templates/python", name)
+
+
+def _title(setup: Setup) -> str:
+    return comment(setup.title).replace('"', "'")
 
 
 def _comments(words: Words) -> dict[str, str]:
@@ -39,64 +52,63 @@ def _comments(words: Words) -> dict[str, str]:
     return {k.lower(): f"{units.get(k, '')}{v}" for k, v in words.label.items()}
 
 
-def _pieces(program: Program, setup: Setup) -> dict[str, str]:
-    settings = (setup.title, setup.t_end, setup.step, setup.every, setup.method)
+def _settings(program: Program, setup: Setup) -> str:
+    """The model and its defaults."""
     first = 1 + len(setup.states) + len(program.output_names)  # column of the first input
-    pieces = {
-        "PARAMETERS": indented(map(_quantity, setup.parameters)),
-        "STATES": indented(map(_quantity, setup.states)),
-        "N_Q": str(setup.n_q),
-        "REMOVED": ", ".join(repr(r.lower()) for r in setup.removed) or "*()",
-        "SIGNALS": indented(map(_signal, setup.signals)),
-        "INPUTS": ", ".join(map(repr, setup.inputs)),
-        "SHOWN": ", ".join(str(i) for c in setup.channels if (i := c.quantity.column - first) >= 0),
-        "KEPT": str(len(program.inputs) - len(program.given_inputs)),
-        "ENTERED": indented(map(_quantity, setup.entered)),
-        "ECHOED": indented(map(_quantity, setup.echoed)),
-        "CHANNELS": indented(
-            f"{(c.name, c.keyword, c.unit, c.label, c.quantity.generic, c.quantity.body, c.factor)!r},"
-            for c in setup.channels
-        ),
-        "SETTINGS": ", ".join(map(repr, settings)),
-        "IMPORTS": "",
-        "LOOPS": "",
-        "ASSEMBLE": "",
+    quantity = "keyword, unit, label, factor, value, is it given"
+    channels = [
+        (c.name, c.keyword, c.unit, c.label, c.quantity.generic, c.quantity.body, c.factor) for c in setup.channels
+    ]
+    lines = [f'"""{_title(setup)}: what the program begins with.', about(setup, "").replace('"', "'") + '"""', ""]
+    lines += [f"TITLE, STEM = {_title(setup)!r}, {setup.stem!r}"]
+    lines += [
+        f"RUN = {(setup.title, setup.t_end, setup.step, setup.every, setup.method)!r}  # title, end, step, output, method"
+    ]
+    for name, rows, note in (
+        ("PARAMETERS", map(_quantity, setup.parameters), quantity),
+        ("STATES", map(_quantity, setup.states), "coordinates, then speeds"),
+        ("SIGNALS", map(_signal, setup.signals), "keyword, unit, label, factor, kind, numbers"),
+        ("ENTERED", map(_quantity, setup.entered), "parameters that external routines give"),
+        ("ECHOED", map(_quantity, setup.echoed), "what external routines give to the echo"),
+        ("CHANNELS", channels, "name, short name, unit, label, generic name, body, factor"),
+    ):
+        lines += [f"{name} = [  # {note}", *(f"    {row!r}," for row in rows), "]"]
+    lines += [
+        f"N_Q = {setup.n_q}",
+        f"REMOVED = {[r.lower() for r in setup.removed]!r}  # speeds that constraints determine: they cannot be given",
+        f"INPUTS = {list(setup.inputs)!r}  # of the model: number of the signal, and how often it is differentiated",
+        f"SHOWN = {[i for c in setup.channels if (i := c.quantity.column - first) >= 0]!r}  # inputs that are channels",
+        f"KEPT = {len(program.inputs) - len(program.given_inputs)}  # values of external routines that are kept",
+        f"LOOPS = {_loops(program, setup)!r}",
+    ]
+    return "\n".join([*lines, ""])
+
+
+def _loops(program: Program, setup: Setup) -> dict[str, Any] | None:
+    """What closed loops need: rows, scales, what the correction of regular positions moves, what may move at the start."""
+    loops = program.loops
+    if loops is None:
+        return None
+    moved = loops.correction and tuple(
+        map(list, (loops.correction.q, loops.correction.u, loops.correction.pivot_scales))
+    )
+    return {
+        "names": loops.names,
+        "positions": loops.positions,
+        "scales": asdict(loops.scales),
+        "correction": moved,
+        "guessed": list(setup.guessed),
     }
-    if program.loops is not None:
-        scales, correction = asdict(program.loops.scales), program.loops.correction
-        loops = {
-            "SCALES": ", ".join(f"{name}={value!r}" for name, value in scales.items()),
-            "CORRECTION": repr(correction and (list(correction.q), list(correction.u), list(correction.pivot_scales))),
-            "GUESSED": ", ".join(map(repr, setup.guessed)),
-            "NAMES": repr(program.loops.names),
-            "POSITIONS": repr(program.loops.positions),
-        }
-        pieces |= {
-            "IMPORTS": _IMPORTS,
-            "LOOPS": written("python_loops.txt", loops),
-            "ASSEMBLE": _ASSEMBLE,
-        }
-    return pieces
 
 
-_IMPORTS = """from numeric.branch import Keeper
-from numeric.projection import CannotClose, Closure, RegularCorrection, Scales
-"""
-_ASSEMBLE = """    closure = closure_of(e)
-    y = assemble(closure, y)
-    e.keeper = keeper_of(e, closure, y)
-"""
+def _quantity(q: Keyed) -> tuple[Any, ...]:
+    return q.keyword, q.unit, q.label, q.factor, q.value or 0.0, q.given and q.value is not None
 
 
-def _quantity(q: Keyed) -> str:
-    told = q.given and q.value is not None
-    return f"Quantity({q.keyword!r}, {q.unit!r}, {q.label!r}, {q.factor!r}, {q.value or 0.0!r}, {told}),"
-
-
-def _signal(s: Keyed) -> str:
+def _signal(s: Keyed) -> tuple[Any, ...]:
     kind, values = (s.formula.name, s.formula.numbers) if s.formula else ("", ())
     numbers = tuple(max(min(float(x), 1e300), -1e300) for x in values)
-    return f"Signal({s.keyword!r}, {s.unit!r}, {s.label!r}, {s.factor!r}, {kind!r}, {numbers!r}),"
+    return s.keyword, s.unit, s.label, s.factor, kind, numbers
 
 
 def _routines(program: Program) -> str:
@@ -112,7 +124,16 @@ def _routines(program: Program) -> str:
         texts.append(text)
         when = program.phase(r)
         names.append(f"Remembering({name}, {r.memory}, {when})" if r.memory else name)
-    return "\n\n".join([*texts, "ROUTINES = (\n" + indented(f"{n}," for n in names) + ")"])
+    return "\n\n".join([_ROUTINES, *texts, "ROUTINES = (\n" + indented(f"{n}," for n in names) + ")\n"])
+
+
+_ROUTINES = '''"""Tables and external routines, in the order in which the model calls them by number."""
+
+import math
+
+import numpy as np
+from tables import Remembering, Spline, Surface
+'''
 
 
 def _table(t: Table) -> str:

@@ -1,16 +1,14 @@
-"""@TITLE@: a complete simulation program. Written by Bellcrank.
+"""A complete simulation program, written by Bellcrank.
 
-    python @STEM@.py [options] [PARSFILE]
-
-reads parameters, initial values and inputs from a parameter file (default: @STEM@.par), writes an echo of all of them that is
-itself a parameter file, runs, and writes every channel over time. `--help` lists the options. It needs Python and NumPy.
-The equations of motion are in model.py, tables and external routines in routines.py. Files are in the units named there;
-equations use rad and consistent units; `factor` leads from the one to the other.
-@ABOUT@"""
+It reads parameters, initial values and inputs from a parameter file, writes an echo of all of them that is itself a
+parameter file, runs, and writes every channel over time. `--help` lists the options. It needs Python and NumPy.
+settings.py tells the model and its defaults, model.py holds the equations of motion, routines.py tables and external
+routines. Files are in the units named there; equations use rad and consistent units; `factor` leads from the one to the
+other.
+"""
 
 import argparse
 import csv
-import dataclasses
 import math
 import sys
 import time
@@ -21,12 +19,14 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parent))  # python -I does not look beside the program
 
 import model
+import settings
 from numeric.course import Course
 from numeric.integrate import advance_by
 from numeric.methods import METHODS, one_of
-from routines import ROUTINES, set_live
+from routines import ROUTINES
 from signals import KINDS
-@IMPORTS@
+from tables import set_live
+
 FINE, INPUT_ERROR, ENDED_EARLY = 0, 1, 4  # exit codes
 
 
@@ -34,7 +34,8 @@ class Quantity:
     """A parameter or a state: value in its unit, of which one is `factor` equation units."""
 
     def __init__(self, keyword, unit, label, factor, value, given):
-        self.keyword, self.unit, self.label, self.factor, self.value, self.given = keyword, unit, label, factor, value, given
+        self.keyword, self.unit, self.label, self.factor = keyword, unit, label, factor
+        self.value, self.given = value, given
 
 
 class Signal:
@@ -46,27 +47,17 @@ class Signal:
         self.points, self.pieces = np.empty(0), np.empty((0, 4))
 
 
-PARAMETERS = [
-@PARAMETERS@]
-STATES = [  # coordinates, then speeds
-@STATES@]
-N_Q = @N_Q@
-REMOVED = {@REMOVED@}  # speeds that constraints determine: they cannot be given
-SIGNALS = [
-@SIGNALS@]
-INPUTS = [@INPUTS@]  # of the model: number of the signal, and how often it is differentiated
-SHOWN = [@SHOWN@]  # inputs that are channels
-KEPT = [0.0] * @KEPT@  # values of external routines that are kept over a run or a step: they follow the inputs
-ENTERED = [  # parameters that external routines give
-@ENTERED@]
-ECHOED = [  # what external routines give to the echo
-@ECHOED@]
-CHANNELS = [  # name, short name, unit, label, generic name, body, factor
-@CHANNELS@]
+PARAMETERS = [Quantity(*row) for row in settings.PARAMETERS]
+STATES = [Quantity(*row) for row in settings.STATES]
+SIGNALS = [Signal(*row) for row in settings.SIGNALS]
+ENTERED = [Quantity(*row) for row in settings.ENTERED]
+ECHOED = [Quantity(*row) for row in settings.ECHOED]
+N_Q, STEM = settings.N_Q, settings.STEM
+KEPT = [0.0] * settings.KEPT  # values of external routines that are kept over a run or a step: they follow the inputs
 
 
 class Settings:
-    title, t_end, step, every, method = @SETTINGS@
+    title, t_end, step, every, method = settings.RUN
 
 
 problems = []
@@ -79,7 +70,7 @@ def problem(place, text):
 
 def stop_if_problems():
     if problems:
-        sys.exit("\n".join(f"@STEM@: {p}" for p in problems))
+        sys.exit("\n".join(f"{STEM}: {p}" for p in problems))
 
 
 # ---- the parameter file
@@ -159,10 +150,10 @@ def read_entry(keyword, words, place, folder):
         if value is None:
             return problem(place, f"{known[keyword].keyword} needs a number, found '{word}'")
         known[keyword].value, known[keyword].given = value, True
-    elif keyword in REMOVED:
+    elif keyword in settings.REMOVED:
         problem(place, f"{keyword} follows from a constraint and cannot be given")
     elif not read_setting(keyword, word, place):
-        problem(place, f"no keyword is called '{keyword}'; @STEM@.par has all of them")
+        problem(place, f"no keyword is called '{keyword}'; {STEM}.par has all of them")
     return None
 
 
@@ -252,7 +243,7 @@ def check_inputs():
             problem(Settings.input, f"no input is given for {s.keyword}")
         if s.straight and (s.points[0] > 0 or s.points[-1] < Settings.t_end * (1 - 1e-9)):
             problem(s.file, f"{s.keyword} is not known for the whole run")
-    for i, rate in INPUTS:
+    for i, rate in settings.INPUTS:
         kind = KINDS.get(SIGNALS[i].kind)
         if kind is not None and rate > kind.smooth:
             often = " twice" if rate == 2 else ""
@@ -291,7 +282,7 @@ def breaks_until(t_end, steps):
 
 
 def inputs_at(t):
-    return [*(SIGNALS[i].factor * signal_value(SIGNALS[i], rate, t) for i, rate in INPUTS), *KEPT]
+    return [*(SIGNALS[i].factor * signal_value(SIGNALS[i], rate, t) for i, rate in settings.INPUTS), *KEPT]
 
 
 # ---- the echo file: a parameter file with everything as it was used
@@ -304,7 +295,7 @@ def echo_line(keyword, value, unit, label):
 
 
 def write_echo(e, y):
-    lines = ["PARSFILE", "* Echo file of @TITLE@", f"* Input file: {Settings.input}"]
+    lines = ["PARSFILE", f"* Echo file of {settings.TITLE}", f"* Input file: {Settings.input}"]
     lines += [f"* Run was made {time.strftime('%Y-%m-%d %H:%M:%S')}", f"TITLE {Settings.title}", "", "* run"]
     lines.append(echo_line("STOPT", Settings.t_end, "s", "end of the run"))
     lines.append(echo_line("STEP", Settings.step, "s", "time step"))
@@ -323,7 +314,9 @@ def write_echo(e, y):
     if ECHOED:
         e.hold(0.0, y, first=True, live=0)
     values = [*e.p[len(PARAMETERS) :], *(e.call(model.echo, 0.0, y) if ECHOED else ())]
-    lines += ["* " + echo_line(x.keyword, float(v / x.factor), x.unit, x.label) for x, v in zip((*ENTERED, *ECHOED), values)]
+    lines += [
+        "* " + echo_line(x.keyword, float(v / x.factor), x.unit, x.label) for x, v in zip((*ENTERED, *ECHOED), values)
+    ]
     try:
         Path(Settings.echo).write_text("\n".join([*lines, "END", ""]), encoding="utf-8")
     except OSError as error:
@@ -360,15 +353,15 @@ def header(channels, samples):
     for c in () if classic else channels:
         yield "CHANNEL " + " ".join('"' + c[i].replace('"', '""') + '"' for i in (0, 2, 3, 4, 5))
     yield f"HISTORY Input parameter file was {Settings.input}"
-    yield "HISTORY Data generated with @TITLE@"
+    yield f"HISTORY Data generated with {settings.TITLE}"
     yield "END"
 
 
 def write_output(stream, rows):
     """Writes all channels in their units; the file was opened before the run."""
-    rows = rows / np.array([1.0, *(c[6] for c in CHANNELS)])
+    rows = rows / np.array([1.0, *(c[6] for c in settings.CHANNELS)])
     step = Settings.step * Settings.every
-    channels = [("t", "t", "s", "Time", "Time", "", 1.0), *CHANNELS]
+    channels = [("t", "t", "s", "Time", "Time", "", 1.0), *settings.CHANNELS]
     if Settings.layout == "csv":
         writer = csv.writer(stream)
         writer.writerow([c[0] for c in channels])
@@ -376,7 +369,7 @@ def write_output(stream, rows):
         writer.writerows([repr(x) for x in row] for row in rows.tolist())
         return
     if Settings.layout == "classic":
-        channels = CHANNELS
+        channels = settings.CHANNELS
         if len(rows) > 1 and abs(rows[-1, 0] - (len(rows) - 1) * step) > 1e-6 * step:
             rows = rows[:-1]  # a last sample off the raster
     stream.write("\n".join(header(channels, len(rows))) + "\n")
@@ -385,9 +378,9 @@ def write_output(stream, rows):
     elif Settings.layout == "binary":
         rows.astype("<f8").tofile(Settings.output + ".bin")
     else:
-        kind = np.dtype([("before", "<i4"), ("row", "<f4", (len(CHANNELS),)), ("after", "<i4")])
+        kind = np.dtype([("before", "<i4"), ("row", "<f4", (len(settings.CHANNELS),)), ("after", "<i4")])
         records = np.empty(len(rows), kind)
-        records["before"] = records["after"] = 4 * len(CHANNELS)
+        records["before"] = records["after"] = 4 * len(settings.CHANNELS)
         records["row"] = rows[:, 1:]
         records.tofile(Settings.output + ".BIN")
 
@@ -415,7 +408,11 @@ class Evaluation:
 
     def call(self, function, t, y):
         """A function of the model at a time and state."""
-        return function(t, y[:N_Q].tolist(), y[N_Q:].tolist(), self.p, self.c, inputs_at(t), ROUTINES)
+        return self.of(function, t, y[:N_Q].tolist(), y[N_Q:].tolist())
+
+    def of(self, function, t, q, u):
+        """The same for coordinates and speeds as lists."""
+        return function(t, q, u, self.p, self.c, inputs_at(t), ROUTINES)
 
     def hold(self, t, y, first=False, live=2):
         """Values of external routines that are kept: those for a whole run at its first step, the others always."""
@@ -450,7 +447,7 @@ class Evaluation:
         q, u = y[:N_Q].tolist(), y[N_Q:].tolist()
         set_live(2)
         w = inputs_at(t)
-        return [t, *q, *u, *model.outputs(t, q, u, self.p, self.c, w, ROUTINES), *(w[i] for i in SHOWN)]
+        return [t, *q, *u, *model.outputs(t, q, u, self.p, self.c, w, ROUTINES), *(w[i] for i in settings.SHOWN)]
 
 
 class NotClosed(ValueError):
@@ -479,7 +476,25 @@ def moved(e, advance, inner, times, y, h, k, depth=0):
     return moved(e, advance, inner, (middle, (middle + end) / 2, end), half, h / 2, e.rates(middle, half), depth + 1)
 
 
-@LOOPS@def take_steps(e, y, total):
+def close_loops(e, y):
+    """An initial state that closes the loops, which the evaluation keeps closed from then on."""
+    import loops
+
+    try:
+        y, notes = loops.assemble(e, y, [s.given for s in STATES])
+    except loops.CannotClose as error:
+        problem(Settings.input, f"the loop {error.row} cannot be closed: a residual of {error.residual:.3g} remains. "
+                "Check lengths, or give initial values nearer to an assembly")  # fmt: skip
+        stop_if_problems()
+    for i, old, new in notes:
+        s = STATES[i]
+        print(f"note: the initial value of {s.keyword} contradicts the constraints; {new / s.factor:.6g} is used instead"
+              f" of {old / s.factor:.6g}")  # fmt: skip
+    e.keeper = loops.keeper_of(e, y)
+    return y
+
+
+def take_steps(e, y, total):
     """The rows recorded, the number of the last step taken, and what ended the run early."""
     h, inner = Settings.step, e.settled if METHODS[Settings.method].remembers else e.rates
     advance = advance_by(Settings.method, N_Q)
@@ -525,7 +540,9 @@ def simulate():
     check_inputs()
     stop_if_problems()
     e, y = Evaluation(p, c), np.array([s.value * s.factor for s in STATES])
-@ASSEMBLE@    write_echo(e, y)
+    if settings.LOOPS is not None:
+        y = close_loops(e, y)
+    write_echo(e, y)
     try:
         stream = open(Settings.output, "w", encoding="utf-8", newline="")
     except OSError as error:
@@ -546,17 +563,21 @@ def simulate():
 
 
 def main():
-    parser = argparse.ArgumentParser(prog="@STEM@", description="@TITLE@", allow_abbrev=False)
-    parser.add_argument("input", nargs="?", default="@STEM@.par", metavar="PARSFILE", help="default: @STEM@.par")
-    parser.add_argument("--output", default="@STEM@.erd", metavar="FILE", help="all channels (default: @STEM@.erd; .csv: a table)")
-    parser.add_argument("--echo", default="@STEM@.echo", metavar="FILE", help="everything as it was used (default: @STEM@.echo)")
+    parser = argparse.ArgumentParser(prog=STEM, description=settings.TITLE, allow_abbrev=False)
+    parser.add_argument("input", nargs="?", default=f"{STEM}.par", metavar="PARSFILE", help=f"default: {STEM}.par")
+    words = f"all channels (default: {STEM}.erd; .csv: a table)"
+    parser.add_argument("--output", default=f"{STEM}.erd", metavar="FILE", help=words)
+    words = f"everything as it was used (default: {STEM}.echo)"
+    parser.add_argument("--echo", default=f"{STEM}.echo", metavar="FILE", help=words)
     parser.add_argument("--t-end", metavar="S", help="end of the run in s, instead of STOPT of the file")
     parser.add_argument("--step", metavar="S", help="time step in s, instead of STEP")
     parser.add_argument("--method", metavar="NAME", help=f"{one_of()}, instead of METHOD")
     parser.add_argument("--every", metavar="N", help="steps from one output to the next, instead of IPRINT")
     layout = parser.add_mutually_exclusive_group()
     layout.add_argument("--binary", action="store_true", help="ERD file with 64-bit samples beside it")
-    layout.add_argument("--classic", action="store_true", help="ERD file and echo in the layout of 1990: 32 bit, 6 digits")
+    layout.add_argument(
+        "--classic", action="store_true", help="ERD file and echo in the layout of 1990: 32 bit, 6 digits"
+    )
     args = parser.parse_args()
     Settings.input, Settings.output, Settings.echo = args.input, args.output, args.echo
     Settings.layout = "binary" if args.binary else "classic" if args.classic else "text"

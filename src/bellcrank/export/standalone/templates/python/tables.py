@@ -1,6 +1,4 @@
-"""Tables and external routines of @TITLE@, in the order in which the model calls them by number."""
-
-import math
+"""Tables, and external routines that remember."""
 
 import numpy as np
 
@@ -51,8 +49,11 @@ class Surface:
 
 
 class Remembering:
-    """A routine with an array that keeps its values between steps. It changes while `live` (1: rates, 2: outputs of an accepted step) is
-    what the routine is called for, else a copy is used."""
+    """A routine with an array that keeps its values between steps.
+
+    The array changes while `live` (1: rates, 2: outputs of an accepted step) is what the routine is called for, else a
+    copy is used.
+    """
 
     live = 0
 
@@ -65,5 +66,3 @@ class Remembering:
 
 def set_live(live):
     Remembering.live = live
-
-@ROUTINES@

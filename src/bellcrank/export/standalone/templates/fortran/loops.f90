@@ -1,60 +1,6 @@
   ! ---- closed loops
 
-  ! The x with A x = r that is smallest when each x is divided by its root; A has a known rank. Rows are brought to length 1 first:
-  ! x = root A' y, where A A' y = r is solved by A A' = L D L' with the largest pivot first. Rows that vanish against the longest, or
-  ! whose pivot vanishes because they repeat others, are left out. What is not finite in A or r makes every x not finite.
-  subroutine least_norm(rows, r, rank_known, root, x)
-    real(dp), intent(in) :: rows(:, :), r(:), root(:)
-    integer, intent(in) :: rank_known
-    real(dp), intent(out) :: x(:)
-    real(dp) :: a(size(rows, 1), size(rows, 2))
-    real(dp) :: s(size(r), size(r)), y(size(r)), scale(size(r)), largest, entry
-    integer :: order(size(r)), rank, i, j, best, pivot, row
-    order = [(i, i = 1, size(r))]
-    do j = 1, size(x)
-      a(:, j) = root(j)*rows(:, j)
-    end do
-    scale = sqrt(sum(a*a, dim=2))
-    x = sum(0*scale) + sum(0*r)
-    if (size(r) == 0 .or. size(x) == 0) return
-    scale = merge(1/max(scale, tiny(scale)), 0*scale, scale > 1.0e-10_dp*maxval(scale))
-    y = scale*r
-    s = matmul(a, transpose(a))
-    do i = 1, size(r)
-      s(i, :) = scale(i)*s(i, :)*scale
-    end do
-    largest = 0
-    rank = 0
-    do while (rank < rank_known)
-      best = rank + 1
-      do i = rank + 2, size(r)
-        if (s(order(i), order(i)) > s(order(best), order(best))) best = i
-      end do
-      pivot = order(best)
-      if (rank == 0) largest = s(pivot, pivot)
-      if (.not. s(pivot, pivot) > 1.0e-12_dp*largest) exit
-      rank = rank + 1
-      order(best) = order(rank)
-      order(rank) = pivot
-      do i = rank + 1, size(r)
-        row = order(i)
-        entry = s(row, pivot)/s(pivot, pivot)
-        y(row) = y(row) - entry*y(pivot)
-        do j = rank + 1, size(r)
-          s(row, order(j)) = s(row, order(j)) - entry*s(pivot, order(j))
-        end do
-      end do
-    end do
-    do i = rank, 1, -1
-      row = order(i)
-      do j = i + 1, rank
-        y(row) = y(row) - s(row, order(j))*y(order(j))
-      end do
-      y(row) = y(row)/s(row, row)
-      x = x + root*scale(row)*y(row)*a(row, :)
-    end do
-  end subroutine least_norm
-
+@LEAST_NORM@
   ! Residuals g and v of the loops at a time and state, and their slopes by q and u.
   subroutine constraints(at, y, g, slope_g, v, slope_v)
     real(dp), intent(in) :: at, y(n_s)

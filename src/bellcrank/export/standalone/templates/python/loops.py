@@ -1,0 +1,66 @@
+"""Closed loops of a program: assembled at the start, kept closed in a run."""
+
+import dataclasses
+
+import model
+import numpy as np
+import settings
+from numeric.branch import Keeper
+from numeric.projection import CannotClose, Closure, RegularCorrection, Scales
+
+N_Q, LOOPS = settings.N_Q, settings.LOOPS
+
+
+def closure_of(e):
+    """The constraints of the closed loops as a function of time and state."""
+
+    def function(t, q, u):
+        return e.of(model.closure, t, q, u)
+
+    n_u = len(settings.STATES) - N_Q
+    return Closure(LOOPS["names"], LOOPS["positions"], N_Q, n_u, function, Scales(**LOOPS["scales"]))
+
+
+def keeper_of(e, y):
+    """What keeps the loops closed in a run that starts at y: corrections move what is light."""
+
+    def singular_rates(t, y):
+        return np.array(e.call(model.singular_rates, t, y))
+
+    correction = None
+    if LOOPS["correction"] is not None:
+        places_q, places_u, scales = LOOPS["correction"]
+        correction = RegularCorrection(
+            places_q,
+            places_u,
+            lambda t, q, u: np.array(e.of(model.correct_q, t, q.tolist(), u.tolist())),
+            lambda t, q, u: np.array(e.of(model.correct_u, t, q.tolist(), u.tolist())),
+            np.array(scales),
+        )
+    heavy = np.array(e.call(model.inertias, 0.0, y))
+    w_u = 1.0 / np.maximum(heavy, 1e-3 * (heavy.max() or 1.0))
+    still = np.concatenate([y[:N_Q], np.zeros(len(w_u))])
+    units = np.eye(len(still))[N_Q:]
+    slopes = np.array([(singular_rates(0.0, still + x) - singular_rates(0.0, still))[:N_Q] for x in units]).T
+    w_q = np.square(slopes) @ w_u
+    weights = (np.where(w_q > 0, w_q, w_u.min()), w_u)
+    return Keeper(dataclasses.replace(closure_of(e), weights=weights, correction=correction), singular_rates)
+
+
+def assemble(e, y, given):
+    """An initial state that closes the loops, and the values given that had to change: number, old and new.
+
+    What is given is kept; if that cannot be, dependent coordinates are guesses only; then everything may move.
+    """
+    closure, free = closure_of(e), ~np.array(given)
+    guessed = np.array(LOOPS["guessed"] + [False] * (len(y) - N_Q))
+    failed = None
+    for attempt, may in enumerate((free, free | guessed, np.ones(len(y), dtype=bool))):
+        try:
+            found = np.concatenate(closure.assemble(0.0, y[:N_Q], y[N_Q:], may[:N_Q], may[N_Q:]))
+        except CannotClose as error:
+            failed = error
+            continue
+        moved = np.flatnonzero(np.array(given) & (np.abs(found - y) > 1e-9)) if attempt else []
+        return found, [(int(i), y[i], found[i]) for i in moved]
+    raise failed

@@ -1,0 +1,39 @@
+"""The smallest change that satisfies some rows, found without their square; C and Fortran have the same rules."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .tuning import LOOPS
+
+
+def least_norm(A: np.ndarray, r: np.ndarray, weights: np.ndarray, rank: int) -> np.ndarray:
+    """The x with A x = r that is smallest in the metric of inverse weights; A has a known rank.
+
+    Rows are brought to length 1 and orthogonalised, the one with most left first, so that no square of A is formed.
+    Rows that vanish against the longest, or of which nothing is left because they repeat others, are left out. What is
+    not finite in A or r makes every x NaN.
+    """
+    root = np.sqrt(weights)
+    B = A * root
+    size = np.linalg.norm(B, axis=1)
+    if not (np.all(np.isfinite(size)) and np.all(np.isfinite(r))):
+        return np.full(A.shape[1], np.nan)
+    x = np.zeros(A.shape[1])
+    short = ~(size > LOOPS.short * size.max(initial=0.0))
+    size[short] = np.inf  # what is divided by it vanishes
+    B, r = B / size[:, None], r / size
+    for _ in range(rank):
+        left = np.linalg.norm(B, axis=1)
+        best = int(left.argmax())
+        if not left[best] > LOOPS.repeated:
+            break
+        e = B[best] / left[best]
+        share = r[best] / left[best]
+        x += share * e
+        along = B @ e
+        r = r - share * along
+        B = B - np.outer(along, e)
+        B[best] = 0.0
+    result: np.ndarray = root * x
+    return result
