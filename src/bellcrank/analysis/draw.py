@@ -1,31 +1,48 @@
-"""Plots of analyses: names, units and arrays to figures."""
+"""Plots of analyses, of plain arrays and words: results call them, and they know no result."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from bellcrank.files.picture import finished, new_figure
 
-Picture = str | Path | None
-Named = tuple[str, np.ndarray]  # what a line shows, and its values
+Place = str | Path | None  # where a picture is saved, if it is
+
+
+class Mode(Protocol):
+    """What is drawn of a mode."""
+
+    @property
+    def eigenvalue(self) -> complex: ...
+
+    @property
+    def participation(self) -> np.ndarray: ...
+
+    @property
+    def states(self) -> tuple[str, ...]: ...
+
+    @property
+    def oscillates(self) -> bool: ...
+
+    @property
+    def natural_frequency(self) -> float: ...
 
 
 def _grid(axis: Any) -> None:
     axis.grid(True, linewidth=0.4, alpha=0.6)
 
 
-def draw_modes(
-    name: str, modes: Sequence[tuple[complex, np.ndarray]], states: Sequence[str], path: Picture = None
-) -> Any:
+def draw_modes(name: str, modes: Sequence[Mode], path: Place = None) -> Any:
     """Eigenvalues in the complex plane beside the participation of the states."""
+    states = modes[0].states if len(modes) else ()
     figure = new_figure(10, max(3.6, 1.8 + 0.28 * len(states)))
     plane, shares = figure.subplots(1, 2, width_ratios=(1, 1.25))
-    for i, (root, _) in enumerate(modes, 1):
-        points = [root, root.conjugate()] if root.imag else [root]
+    for i, m in enumerate(modes, 1):
+        points = [m.eigenvalue, m.eigenvalue.conjugate()] if m.oscillates else [m.eigenvalue]
         plane.plot([p.real for p in points], [p.imag for p in points], "x", markersize=8, mew=1.8)
         plane.annotate(str(i), (points[0].real, points[0].imag), xytext=(5, 4), textcoords="offset points", fontsize=8)
     plane.axvline(0, color="black", linewidth=0.8)
@@ -33,11 +50,11 @@ def draw_modes(
     plane.set_ylabel("imaginary part (rad/s)")
     _grid(plane)
     if len(modes):
-        image = shares.imshow(np.array([share for _, share in modes]).T, aspect="auto", cmap="Blues", vmin=0, vmax=1)
+        image = shares.imshow(np.array([m.participation for m in modes]).T, aspect="auto", cmap="Blues", vmin=0, vmax=1)
         shares.set_yticks(range(len(states)), states, fontsize=8)
         labels = [
-            f"{i}\n{abs(root) / (2 * np.pi):.3g} Hz" if root.imag else f"{i}\n{root.real:.3g}/s"
-            for i, (root, _) in enumerate(modes, 1)
+            f"{i}\n{m.natural_frequency:.3g} Hz" if m.oscillates else f"{i}\n{m.eigenvalue.real:.3g}/s"
+            for i, m in enumerate(modes, 1)
         ]
         shares.set_xticks(range(len(modes)), labels, fontsize=7)
         shares.set_title("participation", fontsize=10)
@@ -47,15 +64,15 @@ def draw_modes(
 
 
 def draw_response(
-    name: str, label: str, f: np.ndarray, magnitude: np.ndarray, phase: np.ndarray, path: Picture = None
+    name: str, ratio: tuple[str, str], f: np.ndarray, magnitude: np.ndarray, phase: np.ndarray, path: Place = None
 ) -> Any:
-    """Magnitude and phase over frequency."""
+    """Magnitude and phase (degrees) over frequency; `ratio`: which output per which input, and its unit."""
     figure = new_figure(8, 5.4)
     top, bottom = figure.subplots(2, 1, sharex=True, height_ratios=(1.6, 1))
     log = bool(np.all(f > 0))
     (top.loglog if log else top.plot)(f, magnitude, linewidth=1.4)
     (bottom.semilogx if log else bottom.plot)(f, phase, linewidth=1.4)
-    top.set_ylabel(label)
+    top.set_ylabel(f"{ratio[0]}\n({ratio[1]})")
     bottom.set_ylabel("phase (deg)")
     bottom.set_xlabel("frequency (Hz)")
     for axis in (top, bottom):
@@ -65,9 +82,9 @@ def draw_response(
 
 
 def draw_spectra(
-    name: str, unit: str, spectra: Sequence[tuple[str, np.ndarray, np.ndarray]], path: Picture = None
+    name: str, unit: str, spectra: Sequence[tuple[str, np.ndarray, np.ndarray]], path: Place = None
 ) -> Any:
-    """Power spectral densities over each other."""
+    """Power spectral densities over each other: (label, frequencies, values)."""
     figure = new_figure(8, 4.4)
     axis = figure.subplots()
     for label, f, values in spectra:
@@ -81,42 +98,44 @@ def draw_spectra(
     return finished(figure, path)
 
 
-def draw_locus(name: str, over: Named, unit: str, branches: np.ndarray, path: Picture = None) -> Any:
+def draw_locus(name: str, over: str, unit: str, values: np.ndarray, branches: np.ndarray, path: Place = None) -> Any:
     """Eigenvalues in the complex plane, and their real and imaginary parts over the parameter."""
     figure = new_figure(10, 5.0)
-    plane, beside = figure.subplots(1, 2)
-    parameter, values = over
-    colours = np.repeat(values, branches.shape[1])
-    shown = plane.scatter(branches.real.ravel(), branches.imag.ravel(), c=colours, s=9, cmap="viridis")
-    figure.colorbar(shown, ax=plane, label=f"{parameter} ({unit})")
+    plane, side = figure.subplots(1, 2)
+    shown = plane.scatter(
+        branches.real.ravel(), branches.imag.ravel(), c=np.repeat(values, branches.shape[1]), s=9, cmap="viridis"
+    )
+    figure.colorbar(shown, ax=plane, label=f"{over} ({unit})")
     plane.axvline(0, color="black", linewidth=0.8)
     plane.set_xlabel("real part (1/s)")
     plane.set_ylabel("imaginary part (rad/s)")
-    beside.plot(values, branches.real, color="tab:blue", linewidth=1.2)
-    beside.plot(values, np.abs(branches.imag), color="tab:orange", linewidth=0.9, linestyle="--")
-    beside.plot([], [], color="tab:blue", label="real part (1/s)")
-    beside.plot([], [], color="tab:orange", linestyle="--", label="imaginary part (rad/s)")
-    beside.axhline(0, color="black", linewidth=0.8)
-    beside.set_xlabel(f"{parameter} ({unit})")
-    beside.legend(fontsize=8)
-    for axis in (plane, beside):
+    side.plot(values, branches.real, color="tab:blue", linewidth=1.2)
+    side.plot(values, np.abs(branches.imag), color="tab:orange", linewidth=0.9, linestyle="--")
+    side.plot([], [], color="tab:blue", label="real part (1/s)")
+    side.plot([], [], color="tab:orange", linestyle="--", label="imaginary part (rad/s)")
+    side.axhline(0, color="black", linewidth=0.8)
+    side.set_xlabel(f"{over} ({unit})")
+    side.legend(fontsize=8)
+    for axis in (plane, side):
         _grid(axis)
-    figure.suptitle(f"{name}: eigenvalues over {parameter}", fontsize=11)
+    figure.suptitle(f"{name}: eigenvalues over {over}", fontsize=11)
     return finished(figure, path)
 
 
-def draw_chart(name: str, over: Sequence[Named], units: Sequence[str], growth: np.ndarray, path: Picture = None) -> Any:
-    """Largest real part over two parameters, with the stability limit."""
+def draw_chart(
+    name: str, over: Sequence[str], values: tuple[np.ndarray, np.ndarray], growth: np.ndarray, path: Place = None
+) -> Any:
+    """Largest real part over two parameters, with the stability limit; `over`: their names and units."""
     figure = new_figure(7.2, 5.2)
     axis = figure.subplots()
-    (first, x), (second, y) = over
+    (x, y) = values
     size = float(np.nanmax(np.abs(growth))) if np.any(np.isfinite(growth)) else 1.0
     shown = axis.pcolormesh(x, y, growth.T, cmap="RdBu_r", vmin=-size, vmax=size, shading="nearest")
     if np.nanmin(growth) < 0 < np.nanmax(growth):
         axis.contour(x, y, growth.T, levels=[0.0], colors="black", linewidths=1.4)
     figure.colorbar(shown, ax=axis, label="largest real part (1/s); stable below 0")
-    axis.set_xlabel(f"{first} ({units[0]})")
-    axis.set_ylabel(f"{second} ({units[1]})")
+    axis.set_xlabel(over[0])
+    axis.set_ylabel(over[1])
     figure.suptitle(f"{name}: stability", fontsize=11)
     return finished(figure, path)
 
@@ -126,7 +145,7 @@ def draw_equilibrium(
     name: str,
     over: str,
     x: np.ndarray,
-    path: Picture = None,
+    path: Place = None,
     what: str = "equilibrium",
 ) -> Any:
     """Values over a parameter or over time, one panel each: (name, values, unit)."""
@@ -141,7 +160,7 @@ def draw_equilibrium(
     return finished(figure, path)
 
 
-def draw_values(name: str, rows: Sequence[tuple[str, float, str]], path: Picture = None) -> Any:
+def draw_values(name: str, rows: Sequence[tuple[str, float, str]], path: Place = None) -> Any:
     """Values as bars, one panel per unit: (name, value, unit)."""
     groups: dict[str, list[tuple[str, float]]] = {}
     for label, value, unit in rows:
@@ -164,15 +183,15 @@ def draw_values(name: str, rows: Sequence[tuple[str, float, str]], path: Picture
 
 
 def draw_sensitivity(
-    name: str, time: np.ndarray, panels: Sequence[tuple[str, str, Sequence[Named]]], path: Picture = None
+    name: str, time: np.ndarray, panels: Sequence[tuple[str, Mapping[str, np.ndarray]]], path: Place = None
 ) -> Any:
-    """Change of every channel (name, unit, lines) for one per cent more of each parameter."""
+    """Change of every channel for one per cent more of each parameter: channel with unit, changes by parameter."""
     figure = new_figure(8, 1.2 + 1.9 * len(panels))
     axes = figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
-    for axis, (output, unit, lines) in zip(axes, panels, strict=True):
-        for parameter, change in lines:
-            axis.plot(time, change, linewidth=1.3, label=parameter)
-        axis.set_ylabel(f"{output}\n({unit})", fontsize=9)
+    for axis, (label, changes) in zip(axes, panels, strict=True):
+        for parameter, values in changes.items():
+            axis.plot(time, values, linewidth=1.3, label=parameter)
+        axis.set_ylabel(label, fontsize=9)
         _grid(axis)
     axes[0].legend(fontsize=8, title="+1 % of", title_fontsize=8)
     axes[-1].set_xlabel("time (s)")

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.analysis.draw import draw_chart, draw_equilibrium, draw_locus
 from bellcrank.analysis.tables import table, write_csv
 
 
@@ -55,7 +54,9 @@ class RootLocus:
 
     def plot(self, path: str | Path | None = None) -> Any:
         """Draws all branches; saves a picture when a path is given."""
-        return draw_locus(self.name, (self.over, self.values), self.unit, self.eigenvalues, path)
+        from bellcrank.analysis.draw import draw_locus
+
+        return draw_locus(self.name, self.over, self.unit, self.values, self.eigenvalues, path)
 
 
 def _short(x: complex) -> str:
@@ -93,8 +94,10 @@ class StabilityChart:
 
     def plot(self, path: str | Path | None = None) -> Any:
         """Draws the chart with its limit; saves a picture when a path is given."""
-        over = list(zip(self.over, self.values, strict=True))
-        return draw_chart(self.name, over, self.units, self.growth, path)
+        from bellcrank.analysis.draw import draw_chart
+
+        over = [f"{n} ({u})" for n, u in zip(self.over, self.units, strict=True)]
+        return draw_chart(self.name, over, self.values, self.growth, path)
 
 
 @dataclass(frozen=True)
@@ -125,6 +128,8 @@ class Equilibria:
 
     def plot(self, path: str | Path | None = None) -> Any:
         """Draws what changes over the values; saves a picture when a path is given."""
+        from bellcrank.analysis.draw import draw_equilibrium
+
         changing = [n for n, c in self.channels.items() if np.ptp(c) > 1e-12] or list(self.channels)
         panels = [(n, self.channels[n], self.units[n]) for n in changing[:8]]
         return draw_equilibrium(panels, self.name, f"{self.over} ({self.unit})", self.values, path)

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.analysis.draw import draw_modes
 from bellcrank.analysis.tables import table, write_csv
 
 REAL = 1e-9  # imaginary part below this share of the largest eigenvalue: rounding
@@ -21,8 +20,8 @@ ZERO = 1e-14  # a real or imaginary part below this share of the largest eigenva
 class Mode:
     """One real eigenvalue or one pair, the member with positive frequency standing for both.
 
-    `shape`: movement of every state, the largest being 1; `participation`: share of every state in the mode, their
-    sum is 1 (|left * right| eigenvector, Perez-Arriaga, Verghese & Schweppe (1982), IEEE Trans. PAS-101, 3117-3125).
+    `shape`: movement of every state, the largest being 1; `participation`: share of every state in the mode, their sum
+    is 1 (|left * right| eigenvector, Perez-Arriaga, Verghese & Schweppe (1982), IEEE Trans. PAS-101, 3117-3125).
     """
 
     eigenvalue: complex
@@ -118,8 +117,9 @@ class Modes(Sequence[Mode]):
 
     def plot(self, path: str | Path | None = None) -> Any:
         """Draws the eigenvalues and the participation of all states; saves a picture when a path is given."""
-        listed = [(m.eigenvalue, m.participation) for m in self._modes]
-        return draw_modes(self.name, listed, self._modes[0].states if listed else (), path)
+        from bellcrank.analysis.draw import draw_modes
+
+        return draw_modes(self.name, self, path)
 
 
 def _eigenvalue(x: complex) -> str:

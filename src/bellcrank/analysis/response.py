@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.analysis.draw import draw_response, draw_spectra
 from bellcrank.analysis.tables import table, write_csv
 
 
@@ -58,8 +57,10 @@ class Response:
 
     def plot(self, path: str | Path | None = None) -> Any:
         """Magnitude and phase over frequency; saves a picture when a path is given."""
-        label = f"{self.output} per {self.input}\n({self.unit})"
-        return draw_response(self.name, label, self.f, self.magnitude, self.phase, path)
+        from bellcrank.analysis.draw import draw_response
+
+        ratio = f"{self.output} per {self.input}", self.unit
+        return draw_response(self.name, ratio, self.f, self.magnitude, self.phase, path)
 
 
 @dataclass(frozen=True)
@@ -93,5 +94,8 @@ class Spectrum:
 
     def plot(self, path: str | Path | None = None, *others: Spectrum) -> Any:
         """The density over frequency, others over it; saves a picture when a path is given."""
-        lines = [(f"{s.channel}, {s.source}, rms {s.rms:.4g} {s.unit}", s.f, s.values) for s in (self, *others)]
+        from bellcrank.analysis.draw import draw_spectra
+
+        listed = (self, *others)
+        lines = [(f"{s.channel}, {s.source}, rms {s.rms:.4g} {s.unit}", s.f, s.values) for s in listed]
         return draw_spectra(self.name, self.unit, lines, path)

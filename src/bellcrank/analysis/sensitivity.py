@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.analysis.draw import draw_sensitivity
 from bellcrank.analysis.tables import per, table, write_csv
 from bellcrank.interface.interface import place_of
 from bellcrank.numeric.course import Course
@@ -145,9 +144,11 @@ class Sensitivity:
 
     def plot(self, path: str | Path | None = None) -> Any:
         """Draws every channel's change for one per cent of each parameter; saves a picture when a path is given."""
-        changes = list(zip(self.parameters, self.parameter_values, strict=True))
+        from bellcrank.analysis.draw import draw_sensitivity
+
+        given = list(zip(self.parameters, self.parameter_values, strict=True))
         panels = [
-            (output, unit, [(p, self[output, p] * 0.01 * value) for p, value in changes])
-            for output, unit in zip(self.outputs, self.output_units, strict=True)
+            (f"{o}\n({unit})", {p: self[o, p] * 0.01 * value for p, value in given})
+            for o, unit in zip(self.outputs, self.output_units, strict=True)
         ]
         return draw_sensitivity(self.name, self.time, panels, path)

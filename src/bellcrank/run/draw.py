@@ -8,16 +8,14 @@ from typing import Any
 
 from bellcrank.errors import RunError, did_you_mean
 from bellcrank.files.picture import new_figure
-from bellcrank.files.record import guarded
 from bellcrank.interface.interface import key_of
-from bellcrank.run.channels import Channels
-from bellcrank.run.interactive import plot_page, x_label
+from bellcrank.run.interactive import History, plot_page, x_label
 
 PICTURES = (".png", ".svg", ".pdf")
 
 
 def draw(
-    runs: Sequence[Channels],
+    runs: Sequence[History],
     channels: list[str],
     against: str | None = None,
     path: str | Path | None = None,
@@ -26,7 +24,8 @@ def draw(
 ) -> Any:
     """A matplotlib figure of the given channels (default: up to eight), saved if a path is given.
 
-    A path that ends in .html gets an interactive page. `against` names a channel for the horizontal axis; `names` tell runs apart.
+    A path that ends in .html gets an interactive page. `against` names a channel for the horizontal axis; `names` tell
+    runs apart.
     """
     channels, against = chosen(runs, channels, against)
     groups: dict[str, list[str]] = {}
@@ -34,8 +33,7 @@ def draw(
         groups.setdefault(runs[0].units.get(c, ""), []).append(c)
     told = list(names or (run.name for run in runs))
     if path is not None and Path(path).suffix.lower() == ".html":
-        page = plot_page(runs, groups, against, title or runs[0].name, told)
-        guarded("write", Path(path), lambda: Path(path).write_text(page, encoding="utf-8"))
+        _write(path, plot_page(runs, groups, against, title or runs[0].name, told))
         return None
     figure = _figure(runs, groups, against, title, told)
     if path is not None:
@@ -44,11 +42,14 @@ def draw(
             raise RunError(
                 f"cannot draw to {path}: no plot ends in '{ending}'; known endings are .png, .svg, .pdf and .html"
             )
-        guarded("write", Path(path), lambda: figure.savefig(path, dpi=130))
+        try:
+            figure.savefig(path, dpi=130)
+        except OSError as error:
+            raise RunError(f"cannot write {path}: {error.strerror or error}") from None
     return figure
 
 
-def chosen(runs: Sequence[Channels], channels: Sequence[str], against: str | None) -> tuple[list[str], str | None]:
+def chosen(runs: Sequence[History], channels: Sequence[str], against: str | None) -> tuple[list[str], str | None]:
     """The channels as they are spelled; one that a run does not have is told."""
     names = list(channels) or [c for c in runs[0] if not c.startswith(("q(", "u("))][:8] or list(runs[0])[:8]
     result = []
@@ -64,7 +65,7 @@ def chosen(runs: Sequence[Channels], channels: Sequence[str], against: str | Non
 
 
 def _figure(
-    runs: Sequence[Channels], groups: dict[str, list[str]], against: str | None, title: str | None, told: Sequence[str]
+    runs: Sequence[History], groups: dict[str, list[str]], against: str | None, title: str | None, told: Sequence[str]
 ) -> Any:
     figure = new_figure(8, 1.2 + 2.1 * len(groups))
     axes = figure.subplots(len(groups), 1, sharex=True, squeeze=False)[:, 0]
@@ -81,3 +82,10 @@ def _figure(
     axes[-1].set_xlabel(x_label(runs[0], against))
     figure.suptitle(title or runs[0].name, fontsize=11)
     return figure
+
+
+def _write(path: str | Path, text: str) -> None:
+    try:
+        Path(path).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise RunError(f"cannot write {path}: {error.strerror or error}") from None

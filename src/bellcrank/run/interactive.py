@@ -5,17 +5,36 @@ from __future__ import annotations
 import html
 import json
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Protocol
 
 import numpy as np
 
 from bellcrank.files.template import filled, template
-from bellcrank.run.channels import Channels
+
+
+class History(Protocol):
+    """What is drawn of a run: channels by name, with units and labels."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def time(self) -> np.ndarray: ...
+
+    @property
+    def units(self) -> Mapping[str, str]: ...
+
+    @property
+    def labels(self) -> Mapping[str, str]: ...
+
+    def __getitem__(self, channel: Any) -> np.ndarray: ...
+
+    def __iter__(self) -> Iterator[str]: ...
 
 
 def plot_page(
-    runs: Sequence[Channels], groups: Mapping[str, Sequence[str]], against: str | None, title: str, names: Sequence[str]
+    runs: Sequence[History], groups: Mapping[str, Sequence[str]], against: str | None, title: str, names: Sequence[str]
 ) -> str:
     """The page: one panel per unit, every run in it. `names` tell the runs apart."""
     panels = []
@@ -39,7 +58,7 @@ def plot_page(
     return filled(template("bellcrank.run/templates", "plot.html"), pieces)
 
 
-def x_label(run: Channels, against: str | None) -> str:
+def x_label(run: History, against: str | None) -> str:
     """What stands below the horizontal axis."""
     if against is None:
         return "time (s)"
