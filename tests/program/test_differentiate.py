@@ -6,7 +6,7 @@ import pytest
 from bellcrank.errors import ModelError
 from bellcrank.expr import ONE, ZERO, Held, Number, Symbol, cos, div, evaluate, function, partial, sin, sqrt
 from bellcrank.expr.table import table
-from bellcrank.program.differentiate import MODES, Desk, Linear, accumulate, adjoint, tangent, total_slopes
+from bellcrank.program.differentiate import MODES, Intermediates, Linear, accumulate, adjoint, tangent, total_slopes
 
 X, Y, Z = (Symbol(n, "coordinate") for n in "xyz")
 A, B = Symbol("a"), Symbol("b")
@@ -108,7 +108,7 @@ def test_forward_and_reverse_differ_in_cost_as_they_should():
         product = Held(product * (1 + s * s))
     cost = {}
     for mode in MODES:
-        rows = accumulate([{product: ONE}], symbols, Desk([product]), mode)
+        rows = accumulate([{product: ONE}], symbols, Intermediates([product]), mode)
         cost[mode] = count([e for row in rows for e in row.values()]).total
     assert cost["reverse"] < cost["forward"]
     assert cost["cheapest"] <= cost["reverse"]

@@ -36,7 +36,7 @@ def until(what, condition):
 
 
 def kept(folder):
-    return {record["values"]["k"]: record for record in Tail(folder).look().values()}
+    return {record["values"]["k"]: record for record in Tail(folder).read().values()}
 
 
 def lines(folder):
@@ -45,7 +45,7 @@ def lines(folder):
 
 def writers(folder):
     """The processes that made the runs that are kept."""
-    return {int(record["by"].rpartition(":")[2]) for record in Tail(folder).look().values() if record["by"]}
+    return {int(record["by"].rpartition(":")[2]) for record in Tail(folder).read().values() if record["by"]}
 
 
 def start(file, folder, *options):

@@ -53,7 +53,7 @@ def test_a_line_cut_short_is_not_a_run(tmp_path):
     again = run(study, tmp_path)
     assert (again.made, again.found) == (1, 2)
     assert again["end"] == pytest.approx([end(1), end(4), end(9)], abs=1e-6)
-    assert len(Tail(tmp_path).look()) == 3
+    assert len(Tail(tmp_path).read()) == 3
 
 
 def test_a_changed_study_says_what_changed(tmp_path):

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from bellcrank.expr import PI, ZERO, Symbol
-from bellcrank.vector import Frame, angle, dot, vector
-from bellcrank.vector.basis import axis_rotation
+from bellcrank.vector.basis import Frame, angle, axis_rotation, dot, vector
 from tests.vector.trees import components, number, random_tree, random_vector
 
 a = Symbol("a")

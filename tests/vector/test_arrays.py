@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from bellcrank.expr import MINUS_ONE, ONE, ZERO, Number, Symbol
-from bellcrank.vector import IDENTITY
 from bellcrank.vector.basis import (
+    IDENTITY,
     add3,
     axis_rotation,
     cross3,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from bellcrank.expr import ONE, ZERO, Symbol
-from bellcrank.vector import IDENTITY, Dyadic, Frame, cross, dot, outer, vector
+from bellcrank.vector.basis import IDENTITY, Dyadic, Frame, cross, dot, outer, vector
 from tests.vector.trees import absolute, components, matrix, number, random_tree, random_vector
 
 a, b = Symbol("a"), Symbol("b")

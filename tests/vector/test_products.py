@@ -7,8 +7,7 @@ import pytest
 
 from bellcrank.errors import ModelError
 from bellcrank.expr import MINUS_ONE, ONE, ZERO, Symbol, function, nominal, sqrt
-from bellcrank.vector import Frame, Vector, cross, direction, dot, magnitude, project, vector
-from bellcrank.vector.basis import axis_rotation
+from bellcrank.vector.basis import Frame, Vector, axis_rotation, cross, direction, dot, magnitude, project, vector
 from tests.vector.trees import absolute, components, number, random_tree, random_vector
 
 a, b = Symbol("a"), Symbol("b")

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from bellcrank.expr import ONE, ZERO, Symbol, cos, derivative, sin
-from bellcrank.vector import Frame, Vector, dot, rate
-from bellcrank.vector.basis import axis_rotation
+from bellcrank.vector.basis import Frame, Vector, axis_rotation, dot, rate
 from tests.vector.trees import components, number
 
 

@@ -5,8 +5,7 @@ import pytest
 
 from bellcrank.errors import InternalError
 from bellcrank.expr import ONE, ZERO, Symbol, cos, sin
-from bellcrank.vector import IDENTITY, Frame, cross, dot
-from bellcrank.vector.basis import axis_rotation
+from bellcrank.vector.basis import IDENTITY, Frame, axis_rotation, cross, dot
 from tests.vector.trees import absolute, number, random_tree
 
 q, r = Symbol("q", "coordinate"), Symbol("r", "coordinate")

@@ -5,7 +5,7 @@ from matplotlib.mathtext import MathTextParser
 
 from bellcrank.expr import Symbol, function, sin, sqrt
 from bellcrank.expr.text import parse
-from bellcrank.vector import Frame, Vector
+from bellcrank.vector.basis import Frame, Vector
 
 a, b = Symbol("a"), Symbol("b")
 q = Symbol("q", "coordinate")

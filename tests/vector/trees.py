@@ -5,8 +5,7 @@ import random
 import numpy as np
 
 from bellcrank.expr import ONE, ZERO, Number, Symbol, evaluate
-from bellcrank.vector import IDENTITY, Frame, Vector
-from bellcrank.vector.basis import axis_rotation, euler_parameter_rotation, turn_about
+from bellcrank.vector.basis import IDENTITY, Frame, Vector, axis_rotation, euler_parameter_rotation, turn_about
 
 # exact unit vectors
 AXES = [(2, 2, 1, 3), (3, 0, 4, 5), (-6, 2, 3, 7), (0, 5, -12, 13)]

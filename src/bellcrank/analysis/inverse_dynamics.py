@@ -12,7 +12,7 @@ from bellcrank.analysis.inverse import InverseDynamics
 from bellcrank.analysis.plant import Plant
 from bellcrank.analysis.point import parameters_of
 from bellcrank.backend.model import Model
-from bellcrank.derive.external_slopes import Outside
+from bellcrank.derive.external_slopes import ExternalSlopes
 from bellcrank.dynamics.derive import reduction_of
 from bellcrank.dynamics.linear import user_system
 from bellcrank.errors import ModelError, RunError, did_you_mean
@@ -72,7 +72,7 @@ def derive_inverse(plant: Plant, loads: Sequence[str]) -> Inverse:
         tied = _tied(changed, rate, system.work)
     independent = tuple(speeds[i] for i in index)
     forces = tuple(unknown[n] for n in loads)
-    slopes = total_slopes(residuals, forces, outside=Outside()) if forces else [{} for _ in residuals]
+    slopes = total_slopes(residuals, forces, external=ExternalSlopes()) if forces else [{} for _ in residuals]
     entries = tuple((i, j) for i, row in enumerate(slopes) for j in sorted(row))
     roots = [*residuals, *tied.values(), *(slopes[i][j] for i, j in entries)]
     with small_threshold(10**9):

@@ -22,7 +22,7 @@ class SlopeOf(External):
     argument: int = 0
 
 
-class Outside:
+class ExternalSlopes:
     """Derivatives of tables and external routines, and what had to be assumed on the way."""
 
     def __init__(self) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.derive.external_slopes import Outside
+from bellcrank.derive.external_slopes import ExternalSlopes
 from bellcrank.derive.pipeline import no_collection
 from bellcrank.derive.results import GROUPS, Results
 from bellcrank.emit.c.source import c_source
@@ -145,17 +145,17 @@ def _derived(
     inputs: Sequence[Symbol],
 ) -> Slopes:
     values = [e for _, e in rows]
-    outside = Outside()
+    external = ExternalSlopes()
     if count(values).total * len(columns) > WRITTEN_OUT:
-        return _directional(model, results, rows, columns, outside, extracted, inputs)
+        return _directional(model, results, rows, columns, external, extracted, inputs)
     # the rehearsed cost of "cheapest" does not see equal values: forward may still be better
     ways = ("forward", "cheapest") if mode == "cheapest" else (mode,)
-    tried = [total_slopes(values, columns, results.linear, way, outside) for way in ways]
+    tried = [total_slopes(values, columns, results.linear, way, external) for way in ways]
     found = tried[0] if len(tried) == 1 else min(tried, key=lambda way: _cost(way, extracted))
     entries = tuple((i, j) for i, row in enumerate(found) for j in sorted(row))
     names = [f"d {rows[i][0]} / d {columns[j].name}" for i, j in entries]
     program = _program(model, results, rows, names, [found[i][j] for i, j in entries], inputs, extracted)
-    return Slopes(program, tuple(n for n, _ in rows), tuple(columns), entries, notes=tuple(outside.notes))
+    return Slopes(program, tuple(n for n, _ in rows), tuple(columns), entries, notes=tuple(external.notes))
 
 
 def _cost(found: Sequence[dict[int, Expr]], extracted: bool) -> int:
@@ -173,17 +173,17 @@ def _directional(
     results: Results,
     rows: Sequence[tuple[str, Expr]],
     columns: Sequence[Symbol],
-    outside: Outside,
+    external: ExternalSlopes,
     extracted: bool,
     inputs: Sequence[Symbol],
 ) -> Slopes:
     seeds = [seed(s) for s in columns]
     rates: dict[Expr, Expr] = dict(zip(columns, seeds, strict=True))
-    found = tangent([e for _, e in rows], rates, results.linear, outside)
+    found = tangent([e for _, e in rows], rates, results.linear, external)
     entries = tuple((i, 0) for i, e in enumerate(found) if e is not ZERO)
     names = [f"rate of {rows[i][0]}" for i, _ in entries]
     program = _program(model, results, rows, names, [found[i] for i, _ in entries], [*inputs, *seeds], extracted)
-    return Slopes(program, tuple(n for n, _ in rows), tuple(columns), entries, tuple(seeds), tuple(outside.notes))
+    return Slopes(program, tuple(n for n, _ in rows), tuple(columns), entries, tuple(seeds), tuple(external.notes))
 
 
 def seed(column: Symbol) -> Symbol:
@@ -194,13 +194,13 @@ def seed(column: Symbol) -> Symbol:
 def derive_gradient(model: Program, results: Results, groups: Sequence[str], columns: Sequence[Symbol]) -> Slopes:
     """The gradient of the weighted sum of some results by all columns (reverse mode); the weights are inputs."""
     rows = [row for g in groups for row in results.group(g)]
-    outside = Outside()
+    external = ExternalSlopes()
     weights = [Symbol(f"weight of {name}", "variable") for name, _ in rows]
-    found = adjoint([e for _, e in rows], weights, columns, results.linear, outside)
+    found = adjoint([e for _, e in rows], weights, columns, results.linear, external)
     names = [f"slope by {s.name}" for s in columns]
     program = _program(model, results, (), names, found, weights)
     entries = tuple((0, j) for j in range(len(columns)))
-    return Slopes(program, (), tuple(columns), entries, tuple(weights), tuple(outside.notes))
+    return Slopes(program, (), tuple(columns), entries, tuple(weights), tuple(external.notes))
 
 
 def _program(

@@ -1,7 +1,8 @@
 """Composite bodies: mass matrix and bias of the whole tree (composite-rigid-body algorithm, second-moment form).
 
-Unknowns y: relative accelerations of joints (shifted by delta), absolute ones of free links and spin leaves. Walker &
-Orin (1982), J. Dyn. Sys. Meas. Control 104, 205-211; Featherstone, Rigid Body Dynamics Algorithms (2008), ch. 6.
+Unknowns y: relative accelerations of joints (shifted by delta), absolute ones of free links and spin leaves.
+Walker & Orin (1982), J. Dyn. Sys. Meas. Control 104, 205-211; Featherstone, Rigid Body Dynamics Algorithms (2008),
+ch. 6.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ speeds. Several ways are derived where it is not known beforehand which needs th
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
 from bellcrank.dynamics.articulated import articulated
@@ -199,7 +199,7 @@ def accelerations(system: TreeSystem, y: dict[int, Expr], work: Work, absolute_s
 
 
 def _free_point(
-    link: Link, system: TreeSystem, y: dict[int, Expr], alpha: object, udot: dict[int, Expr], work: Work
+    link: Link, system: TreeSystem, y: dict[int, Expr], alpha: Callable[[int], Vec3], udot: dict[int, Expr], work: Work
 ) -> None:
     """Accelerations of a free link's own speeds: v' = a + g + alpha x r - w x (v - w x r)."""
     w = system.motion.w[link.index]
@@ -216,7 +216,8 @@ def _free_point(
         total = [add(x, g) for x, g in zip(total, system.gravity[link.index], strict=True)]
     at_reference = tuple(v)
     if not is_zero(r):
-        here = [add(x, b) for x, b in zip(alpha(link.index), system.motion.alpha[link.index], strict=True)]  # type: ignore[operator]
+        bias = system.motion.alpha[link.index]
+        here = [add(x, b) for x, b in zip(alpha(link.index), bias, strict=True)]
         turned = work.cross((here[0], here[1], here[2]), r)
         total = [add(x, b) for x, b in zip(total, turned, strict=True)]
         at_reference = work.hold3(sub(x, b) for x, b in zip(v, work.cross(w, r), strict=True))

@@ -36,7 +36,7 @@ def by_partials(
 ) -> tuple[Matrix, dict[int, Expr]]:
     """Mass matrix and forces of the reduced system; `gravity` in the axes of free links.
 
-    `pairs`: equal wheels are taken two by two, by sum and difference of their rotations, often simpler.
+    `pairs`: equal wheels are taken two by two, by sum and difference of their rotations, which are often simpler.
     """
     motion = BiasMotion()
     turns: list[Partial] = []

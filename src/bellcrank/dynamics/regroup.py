@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from bellcrank.dynamics.tree import Link, Tree, include, outer3, shifted
 from bellcrank.expr import ZERO, Number, add, mul, neg, sub
-from bellcrank.vector.basis import NULL, Mat3, Vec3, matmul, transpose
+from bellcrank.vector.basis import NULL, Mat3, Vec3, matmul, scale3, transpose
 from bellcrank.vector.work import Work, is_zero, unit
 
 ZEROS: Mat3 = (NULL, NULL, NULL)
@@ -58,7 +58,7 @@ def _move_revolute(tree: Tree, link: Link, work: Work, spin: bool) -> None:
     else:
         link.J = _without(link.J, k)
     if link.takes_translation:
-        _give(tree, link, link.m, tuple(mul(link.h[k], x) for x in e), outer3(J_kk, e, e), work)  # type: ignore[arg-type]
+        _give(tree, link, link.m, scale3(link.h[k], e), outer3(J_kk, e, e), work)
         link.m = ZERO
         link.h = tuple(ZERO if a == k else link.h[a] for a in range(3))  # type: ignore[assignment]
     elif link.parent >= 0:
@@ -75,7 +75,8 @@ def _balanced(tree: Tree, link: Link) -> bool:
 
 
 def _without(J: Mat3, k: int) -> Mat3:
-    return tuple(tuple(ZERO if a == b == k else J[a][b] for b in range(3)) for a in range(3))  # type: ignore[return-value]
+    x, y, z = (tuple(ZERO if a == b == k else J[a][b] for b in range(3)) for a in range(3))
+    return x, y, z  # type: ignore[return-value]
 
 
 def _give(tree: Tree, link: Link, m: object, h: Vec3, J: Mat3, work: Work) -> None:

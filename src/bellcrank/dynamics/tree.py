@@ -117,7 +117,7 @@ def align(axis: Vec3) -> tuple[int, Mat3]:
     sizes = [abs(float(a.value)) if isinstance(a, Number) else 0.5 for a in axis]
     k = max(range(3), key=lambda a: (sizes[a], -a))
     i, j = (k + 1) % 3, (k + 2) % 3
-    # first transverse direction: normal to the axis in the plane of k and i, or axis i where the axis has no part in it
+    # first transverse direction: normal to the axis in the plane of k and i; axis i if the axis has no part along it
     if axis[i] is ZERO:
         first = list(unit(i))
     else:

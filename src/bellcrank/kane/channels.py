@@ -18,7 +18,7 @@ from bellcrank.kinematics.results import Output
 from bellcrank.program.program import Program
 from bellcrank.units import ONE as PURE
 from bellcrank.units import Unit
-from bellcrank.vector import dot
+from bellcrank.vector.basis import dot
 
 
 def channels_of(d: Steps, system: KaneSystem) -> list[Output]:

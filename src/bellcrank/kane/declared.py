@@ -14,7 +14,7 @@ from bellcrank.kane.language import Language, Value
 from bellcrank.kane.motion import Motion, Point
 from bellcrank.kane.names import Names, split_names
 from bellcrank.kane.scalars import TIME, Scalars
-from bellcrank.vector import Mat3, Vector
+from bellcrank.vector.basis import Mat3, Vector
 
 
 class Declared:

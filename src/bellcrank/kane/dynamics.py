@@ -16,7 +16,7 @@ from bellcrank.kane.frames import Frame
 from bellcrank.kane.missing import MissingError, Need, missing
 from bellcrank.kane.motion import Motion, Point
 from bellcrank.kane.same import same_value
-from bellcrank.vector import Dyadic, Mat3, Vector, cross, dot
+from bellcrank.vector.basis import Dyadic, Mat3, Vector, cross, dot
 
 Result = TypeVar("Result")
 HALF = div(ONE, Number(2))

@@ -14,7 +14,7 @@ import numpy as np
 
 from bellcrank.errors import ModelError
 from bellcrank.expr import Expr, Number, add, mul, neg
-from bellcrank.vector import Mat3, Vec3
+from bellcrank.vector.basis import Mat3, Vec3
 
 HALF = Number(Fraction(1, 2))
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 from bellcrank.errors import ModelError
 from bellcrank.expr import ONE, Expr, add, latex, mul, neg
-from bellcrank.vector import Mat3, Vector, basis
-from bellcrank.vector.basis import UnitVector, axis_rotation, dot_units, transpose
+from bellcrank.vector import basis
+from bellcrank.vector.basis import Mat3, UnitVector, Vector, axis_rotation, dot_units, transpose
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,7 +14,7 @@ from bellcrank.expr import PI, Expr, Number, add, div, function, mul, neg, power
 from bellcrank.expr.function_table import FUNCTIONS
 from bellcrank.expr.text import TOKEN, Syntax, parse
 from bellcrank.kane.motion import require_connected
-from bellcrank.vector import Vector, cross, dot, magnitude
+from bellcrank.vector.basis import Vector, cross, dot, magnitude
 
 PRIMED = re.compile(TOKEN.pattern.replace(r"(?P<name>[A-Za-z_]\w*", r"(?P<name>[A-Za-z_]\w*'?"), re.ASCII)
 Value = Expr | Vector

@@ -16,8 +16,8 @@ from bellcrank.expr import Expr, add, mul
 from bellcrank.kane.frames import Frame, connected, frames_of, name_cosines
 from bellcrank.kane.missing import MissingError, Need, missing
 from bellcrank.kane.scalars import Scalars
-from bellcrank.vector import Vec3, Vector, cross, dot
 from bellcrank.vector.basis import Frame as AnyFrame
+from bellcrank.vector.basis import Vec3, Vector, cross, dot
 
 Node = TypeVar("Node", bound=Hashable)
 NOTHING = Vector({})

@@ -31,7 +31,7 @@ from bellcrank.expr.node import PRIME
 from bellcrank.expr.walk import symbols
 from bellcrank.kane.linear_form import linear_form
 from bellcrank.kane.missing import Need, missing
-from bellcrank.vector import Vector
+from bellcrank.vector.basis import Vector
 
 TIME = Symbol("t", "time")
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from bellcrank.expr import Expr, Symbol, add, latex
-from bellcrank.vector import Vector
+from bellcrank.vector.basis import Vector
 
 
 class Listed(dict[str, Expr | Vector]):

@@ -19,7 +19,7 @@ from bellcrank.kane.missing import Need, missing
 from bellcrank.kane.motion import Point
 from bellcrank.kane.speeds import constrained, solved_rates
 from bellcrank.kane.statement import KaneStatement, Listed
-from bellcrank.vector import Mat3, Vector
+from bellcrank.vector.basis import Mat3, Vector
 
 
 class Steps(Declared):

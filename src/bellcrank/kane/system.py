@@ -17,7 +17,7 @@ from bellcrank.kane.missing import Need, missing
 from bellcrank.kane.same import same_value
 from bellcrank.kane.speeds import eliminate
 from bellcrank.kane.steps import Steps
-from bellcrank.vector import Vector, dot
+from bellcrank.vector.basis import Vector, dot
 
 REAL = ("parameter", "constant", "coordinate", "speed", "time", "variable")  # kinds of symbols a program may hold
 

@@ -25,12 +25,13 @@ from bellcrank.model.formula import show, to_syntax
 from bellcrank.model.mechanism import Mechanism
 from bellcrank.model.reading import Checker
 from bellcrank.model.records import ExternalValue, ForceRecord
-from bellcrank.vector import Vector, direction, dot, magnitude
+from bellcrank.model.scope import name_in
+from bellcrank.vector.basis import Vector, direction, dot, magnitude
 from bellcrank.vector.work import Work
 
 
 def analyse(mechanism: Mechanism, checker: Checker, multipliers: bool = False) -> Analysis:
-    """Solves the constraints and reads every formula. With `multipliers` no speed is removed by any constraint."""
+    """Solves the constraints and reads every formula. With `multipliers` no speed is removed, whatever they are."""
     points = _points(checker, mechanism)
     if checker.problems:
         _read_what_can_be_read(mechanism, checker, points)
@@ -384,10 +385,8 @@ class Reader:
             if record.body is not None:
                 self._try(where, partial(self.language.body, record.body))
             if value is not None:
-                body = record.body if isinstance(record.body, str) else getattr(record.body, "name", None)
-                a.outputs.append(
-                    Output(record.name, record.label or record.name, value, record.units, body, record.generic)
-                )
+                label, body = record.label or record.name, name_in(record.body)
+                a.outputs.append(Output(record.name, label, value, record.units, body, record.generic))
         for group in d.output_groups:
             for output in self._group(group):
                 if output.name not in seen:
@@ -412,21 +411,14 @@ class Reader:
                 ]
             case "momentum":
                 linear, angular = momentum(self.k)
-                axes = self.k.frames[-1].axes
+                rows = [
+                    ("p", "linear momentum along", linear, "M*L/T"),
+                    ("h", "angular momentum about the fixed origin,", angular, "M*L**2/T"),
+                ]
                 return [
-                    *(
-                        Output(f"p{i}", f"linear momentum along [n{i}]", dot(axes[i - 1], linear), "M*L/T")
-                        for i in (1, 2, 3)
-                    ),
-                    *(
-                        Output(
-                            f"h{i}",
-                            f"angular momentum about the fixed origin, [n{i}]",
-                            dot(axes[i - 1], angular),
-                            "M*L**2/T",
-                        )
-                        for i in (1, 2, 3)
-                    ),
+                    Output(f"{letter}{i}", f"{words} [n{i}]", dot(e, v), units)
+                    for letter, words, v, units in rows
+                    for i, e in enumerate(self.k.frames[-1].axes, 1)
                 ]
             case "residuals":
                 return _residuals(a.loops.rows if a.loops else ())
@@ -442,13 +434,9 @@ class Reader:
 
 def _residuals(rows: Sequence[Row]) -> list[Output]:
     """How well loops are closed: residuals of positions, and of the speeds of all constraints. A tree has none."""
-    closed = [row for row in rows if row.g is not None]
+    closed = [(row.text, row.g) for row in rows if row.g is not None]
     return [
-        *(
-            Output(f"residual{i}", f"residual of {row.text}", row.g)
-            for i, row in enumerate(closed, 1)
-            if row.g is not None
-        ),
+        *(Output(f"residual{i}", f"residual of {text}", g) for i, (text, g) in enumerate(closed, 1)),
         *(Output(f"residual_rate{i}", f"residual of the rate of {row.text}", row.v) for i, row in enumerate(rows, 1)),
     ]
 

@@ -87,8 +87,8 @@ class Kinematics:
 
 def motion_of(mechanism: Mechanism, speed: dict[Symbol, Expr] | None = None, work: Work | None = None) -> Kinematics:
     """The kinematics of a mechanism."""
-    desk = work or Work([*mechanism.coordinates, *mechanism.speeds])
-    k = Kinematics(mechanism, desk, speed or {})
+    sheet = work or Work([*mechanism.coordinates, *mechanism.speeds])
+    k = Kinematics(mechanism, sheet, speed or {})
     still = Vector({})
     k.take(-1, FrameMotion(Frame("n"), still, still, still))
     for body in mechanism.bodies:

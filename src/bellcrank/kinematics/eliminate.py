@@ -102,7 +102,7 @@ def _solved(
 def solve_rows(
     rows: Sequence[dict[Symbol, Expr]], right: Sequence[Expr], pivots: Sequence[Symbol], work: Work
 ) -> tuple[list[Expr], list[Expr]]:
-    """Values of `pivots` for which rows, taken in order, give their right sides; and what is divided by on the way."""
+    """The values of `pivots` for which rows, taken in order, give their right sides; and what is divided by then."""
     wanted = {*pivots}
     lines: list[Line] = [
         ({u: work.hold(a) for u, a in row.items() if u in wanted}, work.hold(r))

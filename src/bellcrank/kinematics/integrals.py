@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bellcrank.expr import ONE, ZERO, Expr, add, expression, mul
 from bellcrank.kinematics.body_motion import Kinematics, Point
-from bellcrank.vector import Dyadic, Vector, cross, dot
+from bellcrank.vector.basis import Dyadic, Vector, cross, dot
 
 
 def body_inertia(k: Kinematics, index: int) -> Dyadic:

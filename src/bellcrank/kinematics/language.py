@@ -9,9 +9,8 @@ from bellcrank.expr import ZERO, Expr, Symbol, derivative, partial
 from bellcrank.expr.text import Syntax
 from bellcrank.kinematics.body_motion import Kinematics, Point
 from bellcrank.model.formula import to_syntax
-from bellcrank.model.scope import Name, Scope, _fail, _what
-from bellcrank.vector import UnitVector, Vector, angle, cross, direction, dot, magnitude, project, vector
-from bellcrank.vector.basis import NULL
+from bellcrank.model.scope import Name, Scope, _fail, _what, name_in
+from bellcrank.vector.basis import NULL, UnitVector, Vector, angle, cross, direction, dot, magnitude, project, vector
 
 
 class Language(Scope):
@@ -30,9 +29,7 @@ class Language(Scope):
 
     def body(self, given: Any, node: Syntax | None = None) -> int:
         """Index of a body given by object, name or text."""
-        name = (
-            given.text if isinstance(given, Name) else given if isinstance(given, str) else getattr(given, "name", None)
-        )
+        name = name_in(given)
         if not isinstance(name, str):
             raise _place(node, f"a body is needed here, but this is {_what(given)}")
         if name.lower() not in self.bodies:
@@ -48,9 +45,7 @@ class Language(Scope):
             return Point("o", -1, NULL)
         if isinstance(given, Point):
             return given
-        name = (
-            given.text if isinstance(given, Name) else given if isinstance(given, str) else getattr(given, "name", None)
-        )
+        name = name_in(given)
         if not isinstance(name, str):
             raise _place(node, f"a point is needed here, but this is {_what(given)}")
         key = name.lower()
@@ -59,8 +54,8 @@ class Language(Scope):
             if short is not None and "." not in key:
                 raise _place(
                     node,
-                    f"'{name}' is a point of that name and also short for '{short.name}': rename the point or write "
-                    f"'{short.name}'",
+                    f"'{name}' is a point of that name and also short for '{short.name}': "
+                    f"rename the point or write '{short.name}'",
                 )
             return self.points[key]
         if key in ("o", "n.origin"):

@@ -12,8 +12,7 @@ from bellcrank.expr import ONE, Expr, mul, sub
 from bellcrank.kinematics.body_motion import Point
 from bellcrank.kinematics.language import Language
 from bellcrank.model.records import LoopRecord
-from bellcrank.vector import Vector, cross, dot, magnitude
-from bellcrank.vector.basis import Frame
+from bellcrank.vector.basis import Frame, Vector, cross, dot, magnitude
 
 # joint: translations locked (along axis, across it), turns of the axis locked, turn about the axis locked
 JOINTS = {

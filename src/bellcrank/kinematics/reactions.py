@@ -19,7 +19,7 @@ from bellcrank.kinematics.language import Language
 from bellcrank.kinematics.loop_rows import LoopRow
 from bellcrank.kinematics.results import Analysis, Output
 from bellcrank.kinematics.rows import with_slopes
-from bellcrank.vector import Vector, cross, dot
+from bellcrank.vector.basis import Vector, cross, dot
 from bellcrank.vector.work import Work
 
 Line = tuple[dict[int, Expr], Expr]
@@ -44,7 +44,7 @@ class Reactions:
         analysis.multipliers = tuple(self.multipliers)
 
     def outputs(self) -> list[Output]:
-        """Forces and moments on bodies from their parents, and of every loop; multipliers of other constraints."""
+        """Forces and moments on every body from its joint, and of every loop; multipliers of other constraints."""
         listed: list[Output] = []
         for b in self.bodies:
             listed += self._joint(b.index)
@@ -146,7 +146,7 @@ class Reactions:
         return shares
 
     def _virtual_loop(self, row: LoopRow, index: int, below: list[int]) -> list[Expr]:
-        """How a loop's equation changes as all bodies below a joint are displaced: three along axes, three about."""
+        """How a loop's equation changes with small moves of all below a joint: three along axes, three about."""
         axes = [Vector({e: ONE}) for e in self.k.frames[index].axes]
         return [self._change(row, index, below, e, turning) for turning in (False, True) for e in axes]
 

@@ -11,7 +11,7 @@ from bellcrank.kinematics.constraints import Removed
 from bellcrank.kinematics.rows import Row
 from bellcrank.model.mechanism import Mechanism
 from bellcrank.model.records import External
-from bellcrank.vector import Vector
+from bellcrank.vector.basis import Vector
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Output:
 
 @dataclass(frozen=True)
 class Elimination:
-    """Constraints of a model whose speeds are all states: the rows, positions first, and their elimination.
+    """Constraints of a model with closed loops, where all speeds are states: rows, positions first, and what they give.
 
     `used` rows, in order, are solved for the speeds `pivots`; rows that are not used follow from them where the loops
     are closed.

@@ -1,8 +1,8 @@
 """Rows of constraints, looked at before anything is eliminated: which repeat others, which contradict them.
 
 All rows are linear in the speeds, v = J u + b = 0. The coefficients are compared by fingerprint, so the rank found is
-that of a general position, at the price of integers. What holds only where the loops are closed is found by a
-numerical look.
+that of a general position, at the price of integers. What holds only where the loops are closed is found in
+numbers.
 """
 
 from __future__ import annotations

@@ -1,23 +1,22 @@
 """Bodies and their joints: parents, coordinates and speeds, directions, and the pose at zero coordinates.
 
-In:  a `Checker` whose names are checked. Out: its drafts, resolved; `joint_of` makes the joint of each once all are known.
+In:  a `Checker` whose names are checked. Out: its drafts, resolved; `joint_of` makes the joints once all are known.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from bellcrank.expr import ONE, Expr, Symbol, evaluate, expression, symbols
 from bellcrank.model.inertia import inertia_of, mass_of
-from bellcrank.model.joints.joint import Joint, JointRecord
+from bellcrank.model.joints.joint import Joint, JointRecord, Site
 from bellcrank.model.joints.plain import PlainJoint
 from bellcrank.model.joints.rotation import EulerParameters
 from bellcrank.model.reading import AXES, Checker, Draft, is_axis_number, of_unit_size
 from bellcrank.model.records import BodyRecord, Description
 from bellcrank.units import unit_system
-from bellcrank.vector.basis import IDENTITY, NULL, Mat3, Vec3, add3, cross3, dot3, matmul, matvec, transpose
+from bellcrank.vector.basis import IDENTITY, NULL, Vec3, add3, cross3, dot3, matmul, matvec, transpose
 
 
 def resolve_bodies(checker: Checker) -> None:
@@ -205,42 +204,19 @@ def _coordinate_axis(axis: Vec3) -> int | None:
 
 
 def joint_of(checker: Checker, draft: Draft) -> Joint:
-    site = BodySite(checker, draft)
-    if isinstance(draft.record.joint, JointRecord):
-        return draft.record.joint.joint(site)
-    q, u, k = tuple(site.q), tuple(site.u), len(draft.slides)
-    return PlainJoint(q, u, site.C, site.at, draft.rotation(q[k:], u[k:], draft.axes), draft.slides)
-
-
-@dataclass
-class BodySite:
-    """What a joint of another kind is made from: see `joints.joint.Site`."""
-
-    checker: Checker
-    draft: Draft
-
-    def __post_init__(self) -> None:
-        C, self.name = self.draft.C, self.draft.record.name
-        same = all(C[i][j] is IDENTITY[i][j] for i in range(3) for j in range(3))
-        self.C: Mat3 = IDENTITY if same else C
-        self.at: Vec3 = self.draft.joint_at
-        self.q, self.u = self.states(self.name)
-
-    @property
-    def metre(self) -> Expr:
-        return expression(float(unit_system(self.checker.description.units).parse_unit("m").to_equation(1.0)))
-
-    def problem(self, text: str) -> None:
-        self.checker.problem(self.draft.where, text)
-
-    def scalar(self, given: Any) -> Expr:
-        return self.checker.scope.scalar(given)
-
-    def constant(self, given: Any, what: str) -> Expr:
-        return self.checker.constant(given, self.draft.where, what)
-
-    def direction(self, given: Any, what: str) -> Vec3 | None:
-        return self.checker.direction(given, self.draft.where, what)
-
-    def states(self, body: str) -> tuple[list[Symbol], list[Symbol]]:
-        return self.checker.scope.by_body.get(body.lower(), ([], []))
+    scope, where, C = checker.scope, draft.where, draft.C
+    q, u = map(tuple, scope.by_body[draft.record.name.lower()])
+    C = IDENTITY if all(C[i][j] is IDENTITY[i][j] for i in range(3) for j in range(3)) else C
+    if not isinstance(draft.record.joint, JointRecord):
+        k = len(draft.slides)
+        return PlainJoint(q, u, C, draft.joint_at, draft.rotation(q[k:], u[k:], draft.axes), draft.slides)
+    site = Site(
+        q, u, C, draft.joint_at,
+        metre=expression(float(unit_system(checker.description.units).parse_unit("m").to_equation(1.0))),
+        problem=lambda text: checker.problem(where, text),
+        scalar=scope.scalar,
+        constant=lambda given, what: checker.constant(given, where, what),
+        direction=lambda given, what: checker.direction(given, where, what),
+        states=lambda body: scope.by_body.get(body.lower(), ([], [])),
+    )  # fmt: skip
+    return draft.record.joint.joint(site)

@@ -1,6 +1,7 @@
 """A rigid wheel on the ground, as a description keeps it.
 
-The model has inputs for what the ground exerts on the wheel and outputs for what a run has to know of it, named after the contact.
+The model has inputs for what the ground exerts on the wheel and outputs for what a run has to know of it, named after
+the contact.
 """
 
 from __future__ import annotations

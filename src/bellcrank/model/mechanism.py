@@ -16,8 +16,8 @@ from bellcrank.vector.basis import NULL, Mat3, Vec3
 
 @dataclass(frozen=True)
 class Body:
-    """One rigid body and the joint that carries it. `composite_cm` is the mass centre of the body with all whose mass centres
-    are fixed in it (Sayers 1990, section 8.1.4)."""
+    """One rigid body and the joint that carries it. `composite_cm` is the mass centre of the body with all whose mass
+    centres are fixed in it (Sayers 1990, section 8.1.4)."""
 
     index: int
     name: str

@@ -1,7 +1,7 @@
 """The checker: what reads the constants of a description and collects every problem found on the way.
 
-In:  a `Description`. Out: vectors, directions and constants as expressions; names of bodies as indices. `drafts` are the
-bodies as far as they are resolved (see `bodies`).
+In:  a `Description`. Out: vectors, directions and constants as expressions; names of bodies as indices. `drafts` are
+the bodies as far as they are resolved (see `bodies`).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.expr import ONE, ZERO, Expr, div, sqrt, symbols
 from bellcrank.model.joints.rotation import Rotation
 from bellcrank.model.records import BodyRecord, Description
-from bellcrank.model.scope import Scope
+from bellcrank.model.scope import Scope, name_in
 from bellcrank.vector.basis import IDENTITY, NULL, Mat3, Vec3, add3, dot3, matvec, neg3, transpose
 
 AXES: tuple[Vec3, Vec3, Vec3] = ((ONE, ZERO, ZERO), (ZERO, ONE, ZERO), (ZERO, ZERO, ONE))
@@ -60,7 +60,7 @@ class Checker:
         """Index of a body given by object or name; -1 is the inertial body."""
         if given is None:
             return -1
-        name = given if isinstance(given, str) else getattr(given, "name", None)
+        name = name_in(given)
         if not isinstance(name, str):
             self.problem(where, f"{what} must be a body or its name, not {given!r}.")
             return None

@@ -1,4 +1,4 @@
-"""What names mean: parameters, variables, coordinates and speeds of one description, and the scalar part of the language.
+"""What names mean: parameters, variables, coordinates and speeds, and the scalar part of the language.
 
 Look-up ignores case, names keep the spelling of their first use, unknown scalars become parameters. Small orders are
 given to symbols here, so that the same description can be frozen with and without them.
@@ -18,9 +18,9 @@ from bellcrank.model.formula import show, to_syntax
 from bellcrank.model.records import Description, External, ExternalValue
 
 MECHANICAL = {
-    "dot": (2,), "cross": (2,), "angle": (2, 3), "direction": (1,), "dir": (1,), "magnitude": (1,), "mag": (1,), "norm": (1,),
-    "project": (2,), "dplane": (2,), "pos": (1, 2), "vel": (1, 2), "rot": (1,), "dxdt": (1,), "partial": (2,),
-    "nominal": (1,), "fm": (1,), "q": (1, 2), "u": (1, 2), "qp": (1, 2), "up": (1, 2),
+    "dot": (2,), "cross": (2,), "angle": (2, 3), "direction": (1,), "dir": (1,), "magnitude": (1,), "mag": (1,),
+    "norm": (1,), "project": (2,), "dplane": (2,), "pos": (1, 2), "vel": (1, 2), "rot": (1,), "dxdt": (1,),
+    "partial": (2,), "nominal": (1,), "fm": (1,), "q": (1, 2), "u": (1, 2), "qp": (1, 2), "up": (1, 2),
 }  # fmt: skip
 RESERVED = {"t", "pi", "q", "u", "qp", "up", *MECHANICAL, *CALLED}
 DUMMIES = {"x", "x0", "v"}
@@ -36,6 +36,11 @@ class Name:
 
     text: str
     node: Syntax
+
+
+def name_in(given: Any) -> Any:
+    """The name that an object, a text or a part of a formula stands for; None if it has none."""
+    return given.text if isinstance(given, Name) else given if isinstance(given, str) else getattr(given, "name", None)
 
 
 class Scope:
@@ -54,7 +59,7 @@ class Scope:
         self.functions = {e.name.lower(): e for e in description.externals}
         self.returned = {r.lower(): (e, i) for e in description.externals for i, r in enumerate(e.returns)}
         self.tables = {k.lower(): t for k, t in description.tables.items()}
-        # calls of external routines whose values are kept, and the symbols of these; None: not collected, they stay calls
+        # calls of external routines whose values are kept, with the symbols of these; None: they stay calls
         self.kept: dict[tuple[External, tuple[Expr, ...]], tuple[Symbol, ...]] | None = None
         # external routines that give parameters, with their arguments, in the order in which they have to be called
         self.entered: dict[External, tuple[Expr, ...]] = {}

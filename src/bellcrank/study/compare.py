@@ -147,7 +147,7 @@ def compare(
     sim = equations.compile(backend=backend)
     trial = _Trial(sim, plan.t_end, plan.method, {"parameters": parameters, "initial": initial, "inputs": inputs})
     with _quiet():
-        trial.look(plan.step)
+        trial.find_reference(plan.step)
         rows = []
         for i, dae in enumerate(chosen):
             rows.append(trial.row(dae, plan.step, until, limits))
@@ -206,7 +206,7 @@ class _Trial:
             t_end=self.t_end, step=step, method=self.method, output_every=every, dae=dae, **self.settings
         )
 
-    def look(self, step: float) -> None:
+    def find_reference(self, step: float) -> None:
         """The reference, recorded where runs with the step are."""
         self.every = max(1, math.ceil(self.t_end / step / SAMPLES))
         self.reference = self.run(step / FINER, FINER * self.every, Dae())

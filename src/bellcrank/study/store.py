@@ -49,7 +49,7 @@ class Tail:
         self._read: dict[str, int] = {}
         self.records: dict[str, dict[str, Any]] = {}
 
-    def look(self) -> dict[str, dict[str, Any]]:
+    def read(self) -> dict[str, dict[str, Any]]:
         """Takes in what has been added."""
         for path in sorted((self.folder / RECORDS).glob("*.jsonl")):
             done = self._read.get(path.name, 0)
@@ -160,7 +160,7 @@ class Store:
 
     def records(self) -> dict[str, dict[str, Any]]:
         """All runs that are kept here, by key."""
-        return Tail(self.folder).look()
+        return Tail(self.folder).read()
 
     def clear(self) -> None:
         """Forgets all runs."""

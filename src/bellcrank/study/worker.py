@@ -82,7 +82,7 @@ def work(job: Job, runs: Runs, folder: str, token: str, seconds: float) -> tuple
         writer = None
         if there is not None:
             writer = stack.enter_context(Writer(Path(folder), f"-{threading.get_ident()}"))
-            kept = _tail(folder, token).look()
+            kept = _tail(folder, token).read()
         for key, values in runs:
             record = kept.get(key)
             if record is None:

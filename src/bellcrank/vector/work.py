@@ -1,4 +1,4 @@
-"""The desk on which equations are derived: intermediate results are held once, by value.
+"""The worksheet on which equations are derived: intermediate results are held once, by value.
 
 `hold` is AUTOSIM's intro-var-if-new (Sayers 1990, section 5.4), with equality decided by fingerprint instead of by
 form: s^2 + c^2, cancelled parameters, x - y against y - x are found without rewriting rules.
@@ -28,7 +28,7 @@ class Work:
             self._note(e)
 
     def copy(self) -> Work:
-        """A desk with the same results on it, for another way to go on."""
+        """A worksheet with the same results on it, for another way to go on."""
         other = Work(by_value=self.by_value)
         other._by_value = dict(self._by_value)
         return other

@@ -33,7 +33,7 @@ from bellcrank.kane.equations import KaneEquations
 from bellcrank.kane.frames import Frame, connected
 from bellcrank.kane.motion import Point
 from bellcrank.kane.scalars import TIME
-from bellcrank.vector import Vector
+from bellcrank.vector.basis import Vector
 from bellcrank.verify.report import Line, Report
 
 LIMIT = 1e-8  # of the largest value compared; differences of fourth order leave some 1e-11

@@ -11,7 +11,7 @@ from bellcrank.kane.autolev.workspace import FORMS, Workspace, show
 from bellcrank.kane.frames import Frame, connected, frames_of
 from bellcrank.kane.scalars import TIME
 from bellcrank.kane.system import same_vector
-from bellcrank.vector import Vector
+from bellcrank.vector.basis import Vector
 
 
 def assign(w: Workspace, line: Line) -> list[str]:

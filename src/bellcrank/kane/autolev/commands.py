@@ -27,7 +27,7 @@ from bellcrank.kane.autolev.workspace import Handler, Workspace, show
 from bellcrank.kane.dynamics import HALF
 from bellcrank.kane.frames import Frame
 from bellcrank.kane.missing import Need, missing
-from bellcrank.vector import Vector
+from bellcrank.vector.basis import Vector
 
 # ---- orientation
 

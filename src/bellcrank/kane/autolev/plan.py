@@ -10,7 +10,7 @@ from bellcrank.kane.autolev.commands import unit_of
 from bellcrank.kane.autolev.workspace import Workspace
 from bellcrank.kane.equations import KaneEquations, equations_of
 from bellcrank.kane.missing import MissingError
-from bellcrank.vector import dot
+from bellcrank.vector.basis import dot
 
 PER_FILE = 5  # columns of an output file beside time
 

@@ -20,7 +20,7 @@ from bellcrank.kane.language import PRIMED, Language, Value
 from bellcrank.kane.missing import Need, missing
 from bellcrank.kane.motion import Point
 from bellcrank.kane.scalars import TIME
-from bellcrank.vector import Vector
+from bellcrank.vector.basis import Vector
 
 NAME = re.compile(r"[A-Z_][A-Z0-9_]*", re.ASCII)
 OWN = re.compile(r"[UZ][0-9]+", re.ASCII)  # speeds and intermediate symbols are never new names

@@ -1,8 +1,7 @@
 """Wording: labels and generic names of states, parameters and channels.
 
 In:  an `Analysis`, for states and outputs; the `Root`s of a solved `Graph`, for parameters and variables.
-Out: words, as Sayers (1990) prints them in chapter 9 and Appendix C. Labels of the modeller's own go before these, in
-     `quantities`.
+Out: words, as Sayers (1990) prints them in chapter 9 and Appendix C. `quantities` prefers the modeller's own labels.
 """
 
 from __future__ import annotations

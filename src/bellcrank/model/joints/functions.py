@@ -1,8 +1,9 @@
 """Joints whose motion is given by functions of coordinates: attitude, position, and what their rates make of them.
 
-The attitude R and the position p of the body's reference point are functions of coordinates z, with partial velocities d and
-delta (all in the parent's axes): v = d z', w = delta z', and accelerations d z'' + a(z, z'), delta z'' + alpha(z, z'). Each
-speed turns and moves the body at once. A kind of such joints says how it moves (`motion`), in words too; the rest is here.
+The attitude R and the position p of the body's reference point are functions of coordinates z, with partial
+velocities d and delta (all in the parent's axes): v = d z', w = delta z', and accelerations d z'' + a(z, z'), delta
+z'' + alpha(z, z'). Each speed turns and moves the body at once. A kind of such joints says how it moves (`motion`),
+in words too; the rest is here.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ from bellcrank.vector.work import Work
 
 @dataclass(frozen=True)
 class JointMotion:
-    """R, p, and per coordinate d and delta, over the coordinates; a and alpha over coordinates and speeds; v and w, what moves
-    with all speeds zero; parent's axes."""
+    """R, p, and per coordinate d and delta, over the coordinates; a and alpha over coordinates and speeds; v and w,
+    what moves with all speeds zero; parent's axes."""
 
     R: Mat3
     p: Vec3
@@ -33,7 +34,7 @@ class JointMotion:
 
 @dataclass(frozen=True)
 class FunctionJoint(Joint):
-    """p counts from `datum`, a point of the parent; `offset` goes from the reference point to the body's origin (body axes)."""
+    """p is from `datum`, a point of the parent; `offset` leads from the reference point to the origin, body axes."""
 
     datum: Vec3 = NULL
     offset: Vec3 = NULL

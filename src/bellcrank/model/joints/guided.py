@@ -1,8 +1,8 @@
 """Joints given by the functions of a linkage: the protocol of these, the record, and the joint.
 
-The coordinates belong to the body itself or to others: all links of a suspension follow the wheel's travel. The last of them
-may be given as a function of time instead (a rack that is led): what it moves is then known, and so are the rates of that.
-Dynamics sees nothing else of a linkage.
+The coordinates belong to the body itself or to others: all links of a suspension follow the wheel's travel. The last
+of them may be given as a function of time instead (a rack that is led): what it moves is then known, and so are the
+rates of that. Dynamics sees nothing else of a linkage.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Guide(Protocol):
         """e with all values of the functions at zero coordinates as numbers."""
 
     def numbers(self, part: str, values: Sequence[float], metre: float) -> Mapping[str, Any]:
-        """For checks, from the functions themselves: p, R, d, delta, dd, ddelta as arrays; lists of them by coordinate or pair."""
+        """For checks, by the functions themselves: arrays p, R, d, delta, dd, ddelta, by coordinate or pair."""
 
     def reach(self) -> Sequence[tuple[float, float]]:
         """Lowest and highest value of every coordinate that may be asked for, m or rad."""
@@ -41,10 +41,10 @@ class Guide(Protocol):
 
 @dataclass(frozen=True)
 class GuideRecord:
-    """How a body of a description is guided: `own` of the coordinates are new ones of this body; `follows` names the bodies whose
-    (first, second ...) coordinate each function argument is, and `given` is the formula over time, inputs and parameters of a last
-    argument that is none; `at` is the reference point of the functions' origin in the parent, and `drawn` the part's reference point
-    at zero coordinates from there, m."""
+    """How a body of a description is guided: `own` of the coordinates are new ones of this body; `follows` names the
+    bodies whose (first, second ...) coordinate each function argument is, and `given` is the formula over time,
+    inputs and parameters of a last argument that is none; `at` is the reference point of the functions' origin in the
+    parent, and `drawn` the part's reference point at zero coordinates from there, m."""
 
     guide: Guide
     part: str
@@ -68,7 +68,7 @@ class GuideRecord:
         datum: Vec3 = tuple(mul(metre, expression(x)) for x in self.at)  # type: ignore[assignment]
         drawn: Vec3 = tuple(mul(metre, expression(x)) for x in self.drawn)  # type: ignore[assignment]
         return GuidedJoint(
-            tuple(site.q), tuple(site.u), site.C, site.at, datum, add3(site.at, neg3(add3(datum, drawn))),
+            site.q, site.u, site.C, site.at, datum, add3(site.at, neg3(add3(datum, drawn))),
             self.guide, self.part, tuple(q for q, _ in pairs), tuple(u for _, u in pairs), metre,
             None if self.given is None else self._led(site),
         )  # fmt: skip
@@ -93,7 +93,7 @@ class GuideRecord:
 
 @dataclass(frozen=True)
 class GuidedJoint(FunctionJoint):
-    """The functions of a linkage over `coordinates`, own or others', and `given`: a last argument with its two rates."""
+    """The functions of a linkage over `coordinates`, own or others', and `given`: a last argument with two rates."""
 
     guide: Guide = None  # type: ignore[assignment]
     part: str = ""
@@ -170,8 +170,8 @@ class GuidedJoint(FunctionJoint):
             least, most = values.min(), values.max()
             if least < low or most > high:
                 told.append(
-                    f"the table of the linkage of body '{name}' goes from {low:.6g} to {high:.6g} {unit}, but {q.name} went from"
-                    f" {least:.6g} to {most:.6g} {unit}: beyond its ends it goes on straight"
+                    f"the table of the linkage of body '{name}' goes from {low:.6g} to {high:.6g} {unit}, "
+                    f"but {q.name} went from {least:.6g} to {most:.6g} {unit}: beyond its ends it goes on straight"
                 )
         return told
 

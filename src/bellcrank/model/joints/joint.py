@@ -1,8 +1,8 @@
 """The joint of a body: what the body does relative to its parent, and all that the stages ask of it.
 
-A kind of joint is a `Joint` (motion, kinematical equations, starting values, words) and, unless translate= and rotate= of a
-body describe it, a `JointRecord` that is given as joint=. Kinematics and dynamics know no kinds: a new one is a file
-beside this one, and its numerical twin in `verify`.
+A kind of joint is a `Joint` (motion, kinematical equations, starting values, words) and, unless translate= and
+rotate= of a body describe it, a `JointRecord` that is given as joint=. Kinematics and dynamics know no kinds: a new
+one is a file beside this one, and its numerical twin in `verify`.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ class Joint:
 
     @property
     def lock(self) -> Expr | None:
-        """Zero in the positions where the rates of coordinates are not determined (gimbal lock); None if there are none."""
+        """Zero where the rates of coordinates are not determined (gimbal lock); None if that is nowhere."""
         return None
 
     def left(self, name: str, states: Mapping[str, float], h: float, given: Mapping[str, float]) -> str:
@@ -109,7 +109,7 @@ class Joint:
         return ""
 
     def passed(self, name: str, history: Callable[[str], Any]) -> list[str]:
-        """Ends that its coordinates went beyond in a run, as sentences; `history` gives a coordinate by name, equation units."""
+        """Ends that a run went beyond, as sentences; `history` gives a coordinate by name, in equation units."""
         return []
 
     # ---- words
@@ -126,31 +126,24 @@ class Joint:
         raise NotImplementedError
 
 
-class Site(Protocol):
-    """Where a joint is made: a body of a description that is being checked. Problems are collected, not raised."""
+@dataclass(frozen=True)
+class Site:
+    """Where a joint is made: a body of a description that is being checked. Problems are collected, not raised.
 
-    name: str
-    q: list[Symbol]
-    u: list[Symbol]
+    `metre` is one metre in the length unit of the equations. `scalar` reads a formula, `constant` one without states,
+    `direction` an axis number or three constant components (as a unit vector); `states` are those of a body.
+    """
+
+    q: tuple[Symbol, ...]
+    u: tuple[Symbol, ...]
     C: Mat3
     at: Vec3
-
-    @property
-    def metre(self) -> Expr:
-        """One metre in the length unit of the equations."""
-
-    def problem(self, text: str) -> None: ...
-
-    def scalar(self, given: Any) -> Expr:
-        """The expression that a formula stands for."""
-
-    def constant(self, given: Any, what: str) -> Expr: ...
-
-    def direction(self, given: Any, what: str) -> Vec3 | None:
-        """Unit vector of an axis number or of three constant components."""
-
-    def states(self, body: str) -> tuple[list[Symbol], list[Symbol]]:
-        """Coordinates and speeds of a body."""
+    metre: Expr
+    problem: Callable[[str], None]
+    scalar: Callable[[Any], Expr]
+    constant: Callable[[Any, str], Expr]
+    direction: Callable[[Any, str], Vec3 | None]
+    states: Callable[[str], tuple[list[Symbol], list[Symbol]]]
 
 
 @runtime_checkable

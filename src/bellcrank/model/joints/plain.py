@@ -1,4 +1,4 @@
-"""The plain joint: 0 to 3 translations along directions of the parent, then a rotation (translate= and rotate= of a body)."""
+"""The plain joint: 0 to 3 translations along directions of the parent, then a rotation."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from bellcrank.vector.work import Work
 
 @dataclass(frozen=True)
 class PlainJoint(Joint):
-    """`slides` are directions in the parent's axes. Where `absolute`, the translational speeds are components of the absolute
-    velocity of `speed_point` along the body axes listed in `speed_axes` (Sayers 1990, section 8.1.6)."""
+    """`slides` are directions in the parent's axes. Where `absolute`, the translational speeds are components of the
+    absolute velocity of `speed_point` along the body axes listed in `speed_axes` (Sayers 1990, section 8.1.6)."""
 
     rotation: Rotation = field(default_factory=lambda: Rotation((), ()))
     slides: tuple[Vec3, ...] = ()
@@ -82,8 +82,8 @@ class PlainJoint(Joint):
         return free | {3 + axis.index(ONE) for axis in self.rotation.axes if ONE in axis}
 
     def _along_slides(self) -> set[int]:
-        """The axes of the body along which its slides let it move in every position: it does not turn, or only in the plane of
-        two slides."""
+        """The axes of the body along which its slides let it move in every position: it does not turn, or only in the
+        plane of two slides."""
         free = {i for i in range(3) for slide in self.slides if slide == tuple(self.C[k][i] for k in range(3))}
         axes = self.rotation.axes
         turning = {axes[0].index(ONE)} if len(axes) == 1 and ONE in axes[0] else {0, 1, 2} if axes else set()

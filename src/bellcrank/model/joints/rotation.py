@@ -1,7 +1,7 @@
 """The rotation of a plain joint: about none, one or three axes, or by Euler parameters.
 
-Speeds of one axis are relative to the parent; those of three rotations are the body's absolute angular velocity on its own
-axes (Sayers 1990, section 8.1.6).
+Speeds of one axis are relative to the parent; those of three rotations are the body's absolute angular velocity on
+its own axes (Sayers 1990, section 8.1.6).
 """
 
 from __future__ import annotations
@@ -54,8 +54,8 @@ class Rotation:
         return tuple((axis.index(ONE), work.hold(cos(q)), work.hold(sin(q))) for axis, q in pairs), None
 
     def rates(self, w: Vec3, work: Work) -> dict[Symbol, Expr]:
-        """q' of absolute speeds, for the angular velocity w relative to the parent on the body's axes: three angles about axes
-        i, j, m of the turning body, solved in the frame before the last rotation."""
+        """q' of absolute speeds, for the angular velocity w relative to the parent on the body's axes: three angles
+        about axes i, j, m of the turning body, solved in the frame before the last rotation."""
         i, j, m = (axis.index(ONE) for axis in self.axes)
         q1, q2, q3 = self.q
         w = work.turn(m, work.hold(cos(q3)), work.hold(sin(q3)), w)
@@ -78,7 +78,7 @@ class Rotation:
 
     @property
     def lock(self) -> Expr | None:
-        """The sine of the angle between first and last axis: the middle angle's cosine, or its sine if they are one axis."""
+        """Sine of the angle between first and last axis: the middle angle's cosine, or sine if they are one axis."""
         if len(self.axes) < 3:
             return None
         return sin(self.q[1]) if self.axes[0] == self.axes[2] else cos(self.q[1])

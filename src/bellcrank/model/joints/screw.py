@@ -18,8 +18,8 @@ from bellcrank.vector.basis import NULL, scale3
 
 @dataclass(frozen=True)
 class Screw:
-    """A screw, as joint= of a body: it turns about `axis` (1, 2, 3 or three components, along which the axes of parent and
-    body agree) and moves along it by `pitch`, a length, in every turn; a negative pitch is a left-hand thread."""
+    """A screw, as joint= of a body: it turns about `axis` (1, 2, 3 or three components, the same in parent and body)
+    and moves along it by `pitch`, a length, in every turn; a negative pitch is a left-hand thread."""
 
     pitch: Any
     axis: Any = 3
@@ -29,8 +29,9 @@ class Screw:
 
     def joint(self, site: Site) -> Joint:
         axis = site.direction(self.axis, "axis of the screw") or NULL
-        q, u, lead = tuple(site.q), tuple(site.u), div(site.constant(self.pitch, "pitch"), mul(TWO, PI))
-        return ScrewJoint(q, u, site.C, site.at, site.at, NULL, lead, Rotation(q, u, (axis,)))
+        lead = div(site.constant(self.pitch, "pitch"), mul(TWO, PI))
+        rotation = Rotation(site.q, site.u, (axis,))
+        return ScrewJoint(site.q, site.u, site.C, site.at, site.at, NULL, lead, rotation)
 
     def formulas(self, body: str) -> Iterator[tuple[Any, str, str, Dimension]]:
         yield self.pitch, f"pitch of the screw of {body}", "pitch", LENGTH

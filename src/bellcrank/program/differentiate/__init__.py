@@ -4,17 +4,17 @@
 `total_slopes`, `tangent` and `adjoint` put implicit results, solutions of linear systems, on top of it.
 """
 
-from bellcrank.program.differentiate.desk import Desk
 from bellcrank.program.differentiate.eliminate import MODES, accumulate
 from bellcrank.program.differentiate.implicit import NOTHING, Linear, adjoint, tangent, total_slopes
-from bellcrank.program.differentiate.partials import Outside, by_routine
+from bellcrank.program.differentiate.intermediates import Intermediates
+from bellcrank.program.differentiate.partials import ExternalPartial, by_routine
 
 __all__ = [
     "MODES",
     "NOTHING",
-    "Desk",
+    "Intermediates",
     "Linear",
-    "Outside",
+    "ExternalPartial",
     "accumulate",
     "adjoint",
     "by_routine",

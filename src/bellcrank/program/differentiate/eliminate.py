@@ -12,8 +12,8 @@ import heapq
 from collections.abc import Iterable, Mapping, Sequence
 
 from bellcrank.expr import ONE, ZERO, Expr, Func, Number, postorder
-from bellcrank.program.differentiate.desk import Desk
-from bellcrank.program.differentiate.partials import Outside, by_routine, partials
+from bellcrank.program.differentiate.intermediates import Intermediates
+from bellcrank.program.differentiate.partials import ExternalPartial, by_routine, partials
 
 MODES = ("forward", "reverse", "cheapest")
 FREE, STILL, MOVING = range(3)  # edges: +-1, a constant, a variable
@@ -27,8 +27,8 @@ class Graph:
         self,
         results: Sequence[Combination],
         sources: Sequence[Expr] | Mapping[Expr, Expr],
-        desk: Desk,
-        outside: Outside = by_routine,
+        shared: Intermediates,
+        external: ExternalPartial = by_routine,
     ) -> None:
         number: dict[Expr, int]
         self.into: list[dict[int, Expr]]
@@ -41,7 +41,7 @@ class Graph:
             self.into = [{} for _ in sources]
             self.sources = len(sources)
         for node in postorder([n for r in results for n in r], known=number):
-            edges = self._edges(node, number, desk, outside)
+            edges = self._edges(node, number, shared, external)
             if edges:
                 number[node] = len(self.into)
                 self.into.append(edges)
@@ -51,27 +51,29 @@ class Graph:
             for node, weight in r.items():
                 if node in number and weight is not ZERO:
                     i = number[node]
-                    edges[i] = desk.sum((edges[i], weight)) if i in edges else weight
+                    edges[i] = shared.sum((edges[i], weight)) if i in edges else weight
             self.into.append(edges)
         self.out: list[set[int]] = [set() for _ in self.into]
         for v, edges in enumerate(self.into):
             for u in edges:
                 self.out[u].add(v)
-        self.desk = desk
+        self.shared = shared
 
-    def _edges(self, node: Expr, number: Mapping[Expr, int], desk: Desk, outside: Outside) -> dict[int, Expr]:
+    def _edges(
+        self, node: Expr, number: Mapping[Expr, int], shared: Intermediates, external: ExternalPartial
+    ) -> dict[int, Expr]:
         if not any(p in number for p in node.parts):
             return {}
         edges: dict[int, Expr] = {}
         # partials are formed only where they are needed: those of an external routine may not be known
         if isinstance(node, Func) and node.function is not None:
-            listed = [(a, outside(node, i)) for i, a in enumerate(node.args) if a in number]
+            listed = [(a, external(node, i)) for i, a in enumerate(node.args) if a in number]
         else:
-            listed = partials(node, desk)
+            listed = partials(node, shared)
         for part, slope in listed:
             if part in number and slope is not ZERO and slope.fingerprint != 0:
                 i = number[part]
-                edges[i] = desk.sum((edges[i], slope)) if i in edges else slope
+                edges[i] = shared.sum((edges[i], slope)) if i in edges else slope
         return {i: s for i, s in edges.items() if s is not ZERO}
 
     def operations(self) -> range:
@@ -79,15 +81,15 @@ class Graph:
 
     def eliminate(self, order: Iterable[int]) -> list[dict[int, Expr]]:
         """Derivatives of every result by source number."""
-        desk = self.desk
+        shared = self.shared
         for k in order:
             into = self.into[k]
             for v in sorted(self.out[k]):
                 through = self.into[v].pop(k)
                 for u, slope in into.items():
-                    term = desk.product(through, slope)
+                    term = shared.product(through, slope)
                     if u in self.into[v]:
-                        term = desk.sum((self.into[v][u], term))
+                        term = shared.sum((self.into[v][u], term))
                         if term is ZERO:
                             del self.into[v][u]
                             self.out[u].discard(v)
@@ -191,15 +193,15 @@ def orders(graph: Graph, mode: str = "cheapest") -> list[int]:
 def accumulate(
     results: Sequence[Combination],
     sources: Sequence[Expr] | Mapping[Expr, Expr],
-    desk: Desk,
+    shared: Intermediates,
     mode: str = "cheapest",
-    outside: Outside = by_routine,
+    external: ExternalPartial = by_routine,
 ) -> list[dict[int, Expr]]:
     """Derivatives of every result, by number of source; those that are zero are left out.
 
     Sources with rates (a mapping) give derivatives along that one direction, under number 0.
     """
-    graph = Graph(results, sources, desk, outside)
+    graph = Graph(results, sources, shared, external)
     return graph.eliminate(orders(graph, mode))
 
 

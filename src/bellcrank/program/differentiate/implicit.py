@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 from bellcrank.expr import ONE, ZERO, Expr, Held, div, mul, neg, sub
 from bellcrank.expr.construct import small_threshold
-from bellcrank.program.differentiate.desk import Desk
 from bellcrank.program.differentiate.eliminate import Combination, accumulate, unit
-from bellcrank.program.differentiate.partials import Outside, by_routine
+from bellcrank.program.differentiate.intermediates import Intermediates
+from bellcrank.program.differentiate.partials import ExternalPartial, by_routine
 
 EVERYTHING = 10**9  # threshold of small orders: derivatives are those of the program as it stands, nothing is dropped
 
@@ -43,30 +43,33 @@ def total_slopes(
     sources: Sequence[Expr],
     linear: Linear = NOTHING,
     mode: str = "cheapest",
-    outside: Outside = by_routine,
+    external: ExternalPartial = by_routine,
 ) -> list[dict[int, Expr]]:
     """Derivatives of every result, by number of source; those that are zero are left out."""
     with small_threshold(EVERYTHING):
-        desk = Desk(results)
+        shared = Intermediates(results)
         n = len(sources)
-        pushed = accumulate(_residuals(linear, desk), sources, desk, mode, outside)
-        columns = _solved(linear, pushed, n, desk)
+        pushed = accumulate(_residuals(linear, shared), sources, shared, mode, external)
+        columns = _solved(linear, pushed, n, shared)
         held = linear.held()
-        direct = accumulate([unit(r) for r in results], [*sources, *held], desk, mode, outside)
+        direct = accumulate([unit(r) for r in results], [*sources, *held], shared, mode, external)
         through = list(held.values())
-        return [_joined(row, columns, through, n, desk) for row in direct]
+        return [_joined(row, columns, through, n, shared) for row in direct]
 
 
 def tangent(
-    results: Sequence[Expr], rates: Mapping[Expr, Expr], linear: Linear = NOTHING, outside: Outside = by_routine
+    results: Sequence[Expr],
+    rates: Mapping[Expr, Expr],
+    linear: Linear = NOTHING,
+    external: ExternalPartial = by_routine,
 ) -> list[Expr]:
     """Derivatives of every result along one direction: `rates` gives that of each source (forward mode)."""
     with small_threshold(EVERYTHING):
-        desk = Desk(results)
-        pushed = accumulate(_residuals(linear, desk), rates, desk, "forward", outside)
-        (column,) = _solved(linear, pushed, 1, desk)
+        shared = Intermediates(results)
+        pushed = accumulate(_residuals(linear, shared), rates, shared, "forward", external)
+        (column,) = _solved(linear, pushed, 1, shared)
         of_solution = {y: column.get(i, ZERO) for y, i in linear.held().items()}
-        direct = accumulate([unit(r) for r in results], {**rates, **of_solution}, desk, "forward", outside)
+        direct = accumulate([unit(r) for r in results], {**rates, **of_solution}, shared, "forward", external)
         return [row.get(0, ZERO) for row in direct]
 
 
@@ -75,40 +78,40 @@ def adjoint(
     weights: Sequence[Expr],
     sources: Sequence[Expr],
     linear: Linear = NOTHING,
-    outside: Outside = by_routine,
+    external: ExternalPartial = by_routine,
 ) -> list[Expr]:
     """The gradient of the weighted sum of all results (reverse mode): one linear solution, two backward sweeps."""
     with small_threshold(EVERYTHING):
-        desk = Desk(results)
+        shared = Intermediates(results)
         n = len(sources)
         held = linear.held()
-        whole = _weighted([unit(r) for r in results], weights, desk)
-        (row,) = accumulate([whole], [*sources, *held], desk, "reverse", outside)
+        whole = _weighted([unit(r) for r in results], weights, shared)
+        (row,) = accumulate([whole], [*sources, *held], shared, "reverse", external)
         by_solution = {i: row[n + k] for k, i in enumerate(held.values()) if n + k in row}
-        (costate,) = _solved(linear, [{0: by_solution[i]} if i in by_solution else {} for i in linear.order], 1, desk)
-        behind = _weighted(_residuals(linear, desk), [costate.get(i, ZERO) for i in linear.order], desk)
-        (more,) = accumulate([behind], sources, desk, "reverse", outside)
-        return [desk.sum((row.get(j, ZERO), more.get(j, ZERO))) for j in range(n)]
+        (costate,) = _solved(linear, [{0: by_solution[i]} if i in by_solution else {} for i in linear.order], 1, shared)
+        behind = _weighted(_residuals(linear, shared), [costate.get(i, ZERO) for i in linear.order], shared)
+        (more,) = accumulate([behind], sources, shared, "reverse", external)
+        return [shared.sum((row.get(j, ZERO), more.get(j, ZERO))) for j in range(n)]
 
 
 def solution(linear: Linear) -> dict[int, Expr]:
     """y of M y = r."""
-    desk = Desk([*linear.matrix.values(), *linear.right.values()])
-    (found,) = _solved(linear, [{0: linear.right[i]} for i in linear.order], 1, desk)
+    shared = Intermediates([*linear.matrix.values(), *linear.right.values()])
+    (found,) = _solved(linear, [{0: linear.right[i]} for i in linear.order], 1, shared)
     return {i: found.get(i, ZERO) for i in linear.order}
 
 
-def _weighted(combinations: Sequence[Combination], weights: Sequence[Expr], desk: Desk) -> Combination:
+def _weighted(combinations: Sequence[Combination], weights: Sequence[Expr], shared: Intermediates) -> Combination:
     """The weighted sum of combinations."""
     total: dict[Expr, Expr] = {}
     for combination, weight in zip(combinations, weights, strict=True):
         for node, share in combination.items():
-            term = desk.product(weight, share)
-            total[node] = desk.sum((total[node], term)) if node in total else term
+            term = shared.product(weight, share)
+            total[node] = shared.sum((total[node], term)) if node in total else term
     return total
 
 
-def _residuals(linear: Linear, desk: Desk) -> list[Combination]:
+def _residuals(linear: Linear, shared: Intermediates) -> list[Combination]:
     """r - M y with y fixed, one combination per unknown in the order of elimination."""
     found: list[Combination] = []
     for i in linear.order:
@@ -116,13 +119,17 @@ def _residuals(linear: Linear, desk: Desk) -> list[Combination]:
         for j in linear.order:
             node = linear.entry(i, j)
             share = neg(linear.solution[j])
-            combination[node] = desk.sum((combination[node], share)) if node in combination else share
+            combination[node] = shared.sum((combination[node], share)) if node in combination else share
         found.append(combination)
     return found
 
 
 def _joined(
-    row: Mapping[int, Expr], columns: Sequence[Mapping[int, Expr]], through: Sequence[int], n: int, desk: Desk
+    row: Mapping[int, Expr],
+    columns: Sequence[Mapping[int, Expr]],
+    through: Sequence[int],
+    n: int,
+    shared: Intermediates,
 ) -> dict[int, Expr]:
     """A result's derivatives, those through the solution added to the direct ones."""
     total: dict[int, Expr] = {}
@@ -130,36 +137,38 @@ def _joined(
         terms = [row[j]] if j in row else []
         for k, i in enumerate(through):
             if n + k in row and i in columns[j]:
-                terms.append(desk.product(row[n + k], columns[j][i]))
-        value = desk.sum(terms)
+                terms.append(shared.product(row[n + k], columns[j][i]))
+        value = shared.sum(terms)
         if value is not ZERO and value.fingerprint != 0:
             total[j] = value
     return total
 
 
-def _solved(linear: Linear, pushed: Sequence[Mapping[int, Expr]], count: int, desk: Desk) -> list[dict[int, Expr]]:
+def _solved(
+    linear: Linear, pushed: Sequence[Mapping[int, Expr]], count: int, shared: Intermediates
+) -> list[dict[int, Expr]]:
     """M^-1 times the columns of `pushed` (rows in the order of elimination), by M = L D L^T."""
     order = list(linear.order)
-    pivots, ratios = _factors(linear, desk)
+    pivots, ratios = _factors(linear, shared)
     columns: list[dict[int, Expr]] = []
     for j in range(count):
         z = {i: row[j] for i, row in zip(order, pushed, strict=True) if j in row}
         for k in order:
             if k in z:
                 for i, ratio in ratios[k].items():
-                    z[i] = desk.hold(sub(z.get(i, ZERO), desk.product(ratio, z[k])))
+                    z[i] = shared.hold(sub(z.get(i, ZERO), shared.product(ratio, z[k])))
         x: dict[int, Expr] = {}
         for k in reversed(order):
             own = div(z[k], pivots[k]) if k in z else ZERO
-            terms = [neg(desk.product(r, x[i])) for i, r in ratios[k].items() if i in x]
-            value = desk.sum([own, *terms])
+            terms = [neg(shared.product(r, x[i])) for i, r in ratios[k].items() if i in x]
+            value = shared.sum([own, *terms])
             if value is not ZERO:
                 x[k] = value
         columns.append(x)
     return columns
 
 
-def _factors(linear: Linear, desk: Desk) -> tuple[dict[int, Expr], dict[int, dict[int, Expr]]]:
+def _factors(linear: Linear, shared: Intermediates) -> tuple[dict[int, Expr], dict[int, dict[int, Expr]]]:
     """Pivots, and the ratios below each; results of the program itself wherever it computed them."""
     order = list(linear.order)
     A = {(i, j): linear.entry(i, j) for i in order for j in order}
@@ -168,8 +177,8 @@ def _factors(linear: Linear, desk: Desk) -> tuple[dict[int, Expr], dict[int, dic
     for step, k in enumerate(order):
         pivots[k] = A[k, k]
         later = [i for i in order[step + 1 :] if A[i, k] is not ZERO]
-        ratios[k] = {i: desk.hold(div(A[i, k], A[k, k])) for i in later}
+        ratios[k] = {i: shared.hold(div(A[i, k], A[k, k])) for i in later}
         for a, i in enumerate(later):
             for j in later[: a + 1]:
-                A[i, j] = A[j, i] = desk.hold(sub(A[i, j], mul(ratios[k][i], A[j, k])))
+                A[i, j] = A[j, i] = shared.hold(sub(A[i, j], mul(ratios[k][i], A[j, k])))
     return pivots, ratios

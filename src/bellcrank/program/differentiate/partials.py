@@ -8,9 +8,9 @@ from fractions import Fraction
 from bellcrank.expr import Expr, Func, Held, Number, Product, Sum, Symbol, mul, power
 from bellcrank.expr.calculus import builtin_partials
 from bellcrank.expr.node import ONE, Rational
-from bellcrank.program.differentiate.desk import Desk
+from bellcrank.program.differentiate.intermediates import Intermediates
 
-Outside = Callable[[Func, int], Expr]  # the partial derivative of a table or external routine by one argument
+ExternalPartial = Callable[[Func, int], Expr]  # the partial derivative of a table or external routine by one argument
 HALF = Fraction(1, 2)
 
 
@@ -20,31 +20,31 @@ def by_routine(node: Func, index: int) -> Expr:
     return result
 
 
-def partials(node: Expr, desk: Desk, outside: Outside = by_routine) -> list[tuple[Expr, Expr]]:
+def partials(node: Expr, shared: Intermediates, external: ExternalPartial = by_routine) -> list[tuple[Expr, Expr]]:
     """(part, partial derivative) of a node; every partial is an atom."""
     if isinstance(node, Held):
         return [(node.definition, ONE)]
     if isinstance(node, Sum):
         return [(core, Number(c)) for core, c in node.terms]
     if isinstance(node, Product):
-        return [(base, _of_factor(node, base, x, desk)) for base, x in node.factors]
+        return [(base, _of_factor(node, base, x, shared)) for base, x in node.factors]
     assert isinstance(node, Func)
     if node.function is not None:
-        return [(a, outside(node, i)) for i, a in enumerate(node.args)]
-    return [(a, desk.hold(p)) for a, p in zip(node.args, builtin_partials(node), strict=True)]
+        return [(a, external(node, i)) for i, a in enumerate(node.args)]
+    return [(a, shared.hold(p)) for a, p in zip(node.args, builtin_partials(node), strict=True)]
 
 
-def _of_factor(node: Product, base: Expr, exponent: Rational, desk: Desk) -> Expr:
+def _of_factor(node: Product, base: Expr, exponent: Rational, shared: Intermediates) -> Expr:
     if exponent == -1:  # -(a/b)/b: the quotient is there already
-        return desk.hold(mul(Number(-1), atom(node, desk), power(atom(base, desk), Number(-1))))
+        return shared.hold(mul(Number(-1), atom(node, shared), power(atom(base, shared), Number(-1))))
     if exponent == HALF and len(node.factors) == 1:
         scale = Fraction(node.coefficient) ** 2 / 2
-        return desk.hold(mul(Number(scale), power(atom(node, desk), Number(-1))))
-    rest = [power(atom(b, desk), Number(x)) for b, x in node.factors if b is not base]
-    lowered = power(atom(base, desk), Number(exponent - 1))
-    return desk.hold(mul(Number(node.coefficient * exponent), lowered, *rest))
+        return shared.hold(mul(Number(scale), power(atom(node, shared), Number(-1))))
+    rest = [power(atom(b, shared), Number(x)) for b, x in node.factors if b is not base]
+    lowered = power(atom(base, shared), Number(exponent - 1))
+    return shared.hold(mul(Number(node.coefficient * exponent), lowered, *rest))
 
 
-def atom(e: Expr, desk: Desk) -> Expr:
+def atom(e: Expr, shared: Intermediates) -> Expr:
     """e as something the algebra does not take apart."""
-    return e if isinstance(e, Symbol | Number | Held | Func) else desk.hold(e)
+    return e if isinstance(e, Symbol | Number | Held | Func) else shared.hold(e)

@@ -13,7 +13,7 @@ from bellcrank.expr.functions import function
 from bellcrank.expr.node import PRIME
 
 
-class Desk:
+class Intermediates:
     """Intermediate results by value."""
 
     def __init__(self, roots: Iterable[Expr] = ()) -> None:
