@@ -2,6 +2,7 @@
 
 import pytest
 
+from bellcrank.numeric import null_space
 from bellcrank.numeric.tuning import ELIMINATION, LOOPS, MULTIPLIERS, RIGID_WHEELS, STEPS, constants
 
 
@@ -16,3 +17,8 @@ def test_thresholds_of_rounding_grow_with_it():
     found = {c.name: c.at(single) for c in constants(LOOPS)}
     assert found["closed"] == pytest.approx(LOOPS.closed * single) and found["near"] == LOOPS.near
     assert found["tight"] < found["closed"] < found["settled"] < found["watched"]
+
+
+def test_generated_python_has_the_same_thresholds():
+    """The functions of null_space.py stand in generated text as they are, with their numbers."""
+    assert ELIMINATION.singular == null_space.SINGULAR

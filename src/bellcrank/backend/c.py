@@ -37,7 +37,7 @@ from bellcrank.errors import BuildError, warn
 from bellcrank.expr.table import Table
 from bellcrank.numeric.course import At, Course
 from bellcrank.numeric.methods import METHODS
-from bellcrank.numeric.projection import NEAR
+from bellcrank.numeric.tuning import LOOPS
 from bellcrank.program.program import Program
 
 MOST_PASSAGES = 1000  # near singular positions, in one block of steps
@@ -387,7 +387,7 @@ class CRun:
         """Time and ratio of pivots of every visit near a singular position, as far as there was room for them."""
         if not self._keeps:
             return []
-        last = [(self._job.visit_time, self._job.visit_ratio)] if 0.0 <= self._job.visit_ratio < NEAR else []
+        last = [(self._job.visit_time, self._job.visit_ratio)] if 0.0 <= self._job.visit_ratio < LOOPS.near else []
         return [*self._passages, *last]
 
     def advance(self, last: int) -> np.ndarray:

@@ -1,9 +1,9 @@
 """Closed loops during a run: through singular positions without leaving the branch.
 
 In regular positions rates come from the fast program and the state is corrected once per step. Near a singular position
-(ratio of pivots below NEAR) they come from `singular_rates`, after the stage has been corrected as well; in it (below
-SINGULAR) accelerations are extrapolated from the steps before. A step that needs a large correction is halved. Compiled
-models have the same rules in C (`emit/c/runtime/projection.c`).
+(ratio of pivots below LOOPS.near) they come from `singular_rates`, after the stage has been corrected as well; in it
+(below SINGULAR) accelerations are extrapolated from the steps before. A step that needs a large correction is halved.
+Compiled models have the same rules in C (`emit/c/runtime/projection.c`).
 """
 
 from __future__ import annotations
@@ -14,9 +14,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from .null_space import SINGULAR
-from .projection import NEAR, OPEN, WATCHED, Admitted, Closure
-
-HALVINGS = 10
+from .projection import Admitted, Closure
+from .tuning import LOOPS
 
 Rates = Callable[[float, np.ndarray], np.ndarray]
 
@@ -45,7 +44,7 @@ class Keeper:
         """Rates near a singular position."""
         n_q = self.closure.n_q
         found = self.singular_rates(t, y)
-        if SINGULAR < found[-1] < NEAR:
+        if SINGULAR < found[-1] < LOOPS.near:
             state = self.closure.admit(t, y[:n_q], y[n_q:], tight=True)
             found = self.singular_rates(t, np.concatenate([state.q, state.u]))
         if not found[-1] > SINGULAR and self._past:
@@ -66,7 +65,7 @@ class Keeper:
         state = None if correction is None or self.wary else correction.admit(t, y[:n_q], y[n_q:])
         if state is None or not _small(state, h):
             state = self.closure.admit(t, y[:n_q], y[n_q:], tight=self.wary)
-        return np.concatenate([state.q, state.u]), state, _small(state, h) and state.residual < OPEN
+        return np.concatenate([state.q, state.u]), state, _small(state, h) and state.residual < LOOPS.open
 
     def remember(self, t: float, rates: np.ndarray) -> None:
         """Rates from which accelerations are extrapolated: those of the last three regular steps, or of the start."""
@@ -83,8 +82,8 @@ class Keeper:
         return [*self._over, *([self._visit] if self._visit else [])]
 
     def _note(self, t: float, ratio: float, steady: float) -> None:
-        self.wary = min(ratio, steady) < WATCHED
-        if ratio < NEAR:
+        self.wary = min(ratio, steady) < LOOPS.watched
+        if ratio < LOOPS.near:
             if self._visit is None or ratio < self._visit[1]:
                 self._visit = (t, ratio)
         elif self._visit is not None:
@@ -105,4 +104,4 @@ class Keeper:
 
 def _small(state: Admitted, h: float) -> bool:
     """Is a correction small against what a step moves?"""
-    return state.moved <= 0.1 * h * float(np.linalg.norm(state.u)) + 1e-6
+    return state.moved <= LOOPS.share * h * float(np.linalg.norm(state.u)) + LOOPS.least

@@ -7,6 +7,8 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from .tuning import STEPS
+
 # t, q, u, p, c, w: time, coordinates, speeds, parameters, constants that follow from them, inputs; all in equation
 # units
 At = tuple[float, Sequence[float], Sequence[float], Sequence[float], Sequence[float], Sequence[float]]
@@ -34,7 +36,7 @@ class Course:
     def parts(self, i: int, until: float = math.inf) -> Iterator[Part]:
         """Step i in the parts it is taken in, as `run.c` does; the last one ends at `until` if that lies within the
         step."""
-        h, near = self.step, 1e-9 * self.step
+        h, near = self.step, STEPS.gap * self.step
         t, end = (i - 1) * h, min(self.time(i), until)
         first = bisect_right(self.breaks, t + near)
         inner = list(self.breaks[first : bisect_right(self.breaks, end + near)])
@@ -54,7 +56,7 @@ class Course:
 
     def begin(self, i: int) -> float:
         """The time at which inputs are read at the beginning of step i: after all jumps there."""
-        t, near = (i - 1) * self.step, 1e-9 * self.step
+        t, near = (i - 1) * self.step, STEPS.gap * self.step
         return max([t, *self.breaks[bisect_left(self.breaks, t - near) : bisect_right(self.breaks, t + near)]])
 
 

@@ -14,13 +14,8 @@ import numpy as np
 
 from .least_norm import least_norm
 from .null_space import SINGULAR, fixed_ratio, pivoted
+from .tuning import LOOPS
 
-CLOSED = 1e-13  # largest residual of a closed loop, in units of its equations
-TIGHT = 1e-15  # the same near a singular position, where residuals are magnified
-OPEN = 1e-9  # a residual that means that a loop is not closed
-SETTLED = 1e-7  # a correction of q below this leaves a residual of rounding only
-NEAR = 0.1  # ratio of pivots below which stages are corrected, too
-WATCHED = 0.3  # ratio of pivots below which a position is looked at with care
 ITERATIONS = 60
 
 
@@ -77,19 +72,19 @@ class RegularCorrection:
         """The state moved onto the constraints; None where a pivot is small or the correction does not settle."""
         q, u = q.copy(), u.copy()
         moved = 0.0
-        for _ in range(4):
+        for _ in range(LOOPS.corrections):
             step = self.by_q(t, q, u)
             q[self.q] -= step
             size = float(np.linalg.norm(step))
             moved += size
-            if size < SETTLED:
+            if size < LOOPS.settled:
                 break
         else:
             return None
         change = self.by_u(t, q, u)
         count = len(self.u)
         steady = float(np.abs(change[count:] * self.pivot_scales).min(initial=np.inf))
-        if not steady > WATCHED:
+        if not steady > LOOPS.watched:
             return None
         u[self.u] -= change[:count]
         return Admitted(q, u, moved, 0.0, 1.0, steady)
@@ -131,14 +126,14 @@ class Closure:
 
     def admit(self, t: float, q: np.ndarray, u: np.ndarray, tight: bool = False) -> Admitted:
         """The nearest state that satisfies the constraints. In a singular position nothing is moved."""
-        moved, small = 0.0, TIGHT if tight else CLOSED
+        moved, small = 0.0, LOOPS.tight if tight else LOOPS.closed
         w_q, w_u = self.weights or (np.ones(self.n_q), np.ones(self.n_u))
         g, G, v, J = self.evaluate(t, q, u)
         ratio = self.ratio(J)
         row = self.positions[int(np.abs(g).argmax())] if len(g) else ""
         if not ratio > SINGULAR:
             return Admitted(q, u, 0.0, 0.0, ratio, self.steady(J))
-        for _ in range(4):
+        for _ in range(LOOPS.corrections):
             if np.abs(g).max(initial=0.0) < small:
                 break
             step = least_norm(G, g, w_q, self.scales.rank_g)
@@ -168,7 +163,7 @@ class Closure:
         g, G, _, _ = self.evaluate(t, q, u)
         for _ in range(ITERATIONS):
             size = np.abs(g).max(initial=0.0)
-            if size < CLOSED:
+            if size < LOOPS.closed:
                 return q
             step = np.zeros_like(q)
             step[free] = _smallest(G[:, free], g)

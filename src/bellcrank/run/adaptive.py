@@ -15,7 +15,7 @@ import numpy as np
 
 from bellcrank.backend.c import FINISHED, NOT_FINITE
 from bellcrank.numeric.branch import Keeper, Passage
-from bellcrank.numeric.projection import OPEN
+from bellcrank.numeric.tuning import LOOPS
 from bellcrank.run.events import Watch
 from bellcrank.run.stepping import NO_VALUE, Evaluation
 
@@ -132,7 +132,7 @@ class AdaptiveRun:
     def _keep_closed(self, keeper: Keeper, h: float) -> None:
         """Brings the end of a step onto the constraints. Methods of several steps go on from where they were: only rows are corrected."""
         self._y, state, _ = keeper.admit(self.time, self._y, h)
-        if not state.residual < OPEN:
+        if not state.residual < LOOPS.open:
             raise ValueError(f"the loop {state.row} came open in a step of {h:g} s")
         rates = self.evaluation.rates(self.time, self._y)
         if self._one_step:

@@ -12,7 +12,8 @@ from bellcrank.backend.model import Calls
 from bellcrank.expr import Expr, Symbol, evaluate
 from bellcrank.numeric.branch import Keeper
 from bellcrank.numeric.course import At
-from bellcrank.numeric.projection import NEAR, Closure, RegularCorrection, steadiness
+from bellcrank.numeric.projection import Closure, RegularCorrection, steadiness
+from bellcrank.numeric.tuning import LOOPS
 
 
 def closure_of(model: Calls, p: Sequence[float], signals: Sequence[Input]) -> Closure | None:
@@ -38,7 +39,7 @@ def rates_near_singular(model: Calls, at: At) -> list[float] | None:
     *rates, ratio = model.values("singular_rates", *at)
     shape = len(loops.names), len(model.program.speeds)
     J = np.array(model.values("closure", *at)[-shape[0] * shape[1] :]).reshape(shape)
-    return rates if min(ratio, steadiness(J, loops.scales)) < NEAR else None
+    return rates if min(ratio, steadiness(J, loops.scales)) < LOOPS.near else None
 
 
 def keeper_of(

@@ -21,14 +21,14 @@ from bellcrank.numeric.course import At, Course, Part
 from bellcrank.numeric.integrate import Rates, time_of
 from bellcrank.numeric.methods import METHODS
 from bellcrank.numeric.null_space import pivoted
-from bellcrank.numeric.projection import CLOSED, Admitted, Scales
+from bellcrank.numeric.projection import Admitted, Scales
+from bellcrank.numeric.tuning import MULTIPLIERS
 from bellcrank.run.stepping import Evaluation, PythonRun, Rows
 
 MINIMAL = "minimal"  # coordinates: dependent ones follow at every stage
 KNOWN = (*DAE_METHODS, MINIMAL)
 BASES = ("index-1", "free fall")
 METRICS = ("cheapest", "mass")
-NEWTON = 10  # most iterations of a projection
 WITH_BASE = ("projection", "stabilised", "post")
 
 
@@ -217,8 +217,8 @@ class DaeEvaluation(Evaluation):
             return y
         zero = np.zeros(self.n_s - n_q)
         n = r.numbers(self.at(t, y))
-        for _ in range(1 if self.dae.method == "post" else NEWTON):
-            if np.abs(n.g).max(initial=0.0) < CLOSED:
+        for _ in range(1 if self.dae.method == "post" else MULTIPLIERS.newton):
+            if np.abs(n.g).max(initial=0.0) < MULTIPLIERS.closed:
                 break
             y = np.concatenate([y[:n_q] - r.moved(self.at(t, y), r.solve(n, zero, n.g)), y[n_q:]])
             n = r.numbers(self.at(t, y))

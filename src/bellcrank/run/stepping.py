@@ -17,11 +17,12 @@ import numpy as np
 
 from bellcrank.backend.c import FINISHED, NOT_CLOSED, NOT_FINITE, Input, not_closed
 from bellcrank.backend.model import Calls
-from bellcrank.numeric.branch import HALVINGS, Keeper, Passage
+from bellcrank.numeric.branch import Keeper, Passage
 from bellcrank.numeric.course import At, Course, Part
 from bellcrank.numeric.integrate import Rates, Times, advance_by
 from bellcrank.numeric.methods import METHODS
-from bellcrank.numeric.projection import NEAR, WATCHED, Admitted
+from bellcrank.numeric.projection import Admitted
+from bellcrank.numeric.tuning import LOOPS
 from bellcrank.run.loaded import Context
 
 NO_VALUE = (OverflowError, ValueError, ZeroDivisionError)  # of Python's arithmetic, where C has inf or nan
@@ -211,12 +212,12 @@ class PythonRun:
         if keeper is None or not np.all(np.isfinite(new)):
             return new, None
         admitted, state, good = keeper.admit(times[2], new, h)
-        if min(state.ratio, state.steady) < NEAR and not keeper.wary:  # once more, with care
+        if min(state.ratio, state.steady) < LOOPS.near and not keeper.wary:  # once more, with care
             keeper.wary = True
             return self._moved(inner, times, y, h, k, depth)
         if good:
             return admitted, state
-        if depth == HALVINGS:
+        if depth == LOOPS.halvings:
             self.problem = not_closed(state.row, state.moved, state.residual)
             self.status = NOT_CLOSED
             return admitted, state
@@ -224,7 +225,7 @@ class PythonRun:
         half, between = self._moved(inner, (start, (start + middle) / 2, middle), y, h / 2, k, depth + 1)
         if self.problem or between is None:
             return half, between
-        keeper.wary = keeper.wary or min(between.ratio, between.steady) < WATCHED
+        keeper.wary = keeper.wary or min(between.ratio, between.steady) < LOOPS.watched
         rates = self.evaluation.rates(middle, half)
         return self._moved(inner, (middle, (middle + end) / 2, end), half, h / 2, rates, depth + 1)
 

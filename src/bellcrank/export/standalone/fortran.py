@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from bellcrank.emit.c.source import Words
-from bellcrank.emit.fortran.least_norm import least_norm
 from bellcrank.emit.fortran.methods import method_cases, method_names
 from bellcrank.emit.fortran.printer import fortran_string, wrapped
 from bellcrank.emit.fortran.signals import break_cases, kind_tables, signal_cases
 from bellcrank.emit.fortran.source import fortran_source
+from bellcrank.emit.fortran.tuning import parameters
 from bellcrank.emit.names import comment
 from bellcrank.emit.routines import c_file
 from bellcrank.export.standalone.loops import inertia_functions, row_names
 from bellcrank.export.standalone.setup import Keyed, Setup, input_files
 from bellcrank.export.standalone.text import about, externals_of, require_language, written
+from bellcrank.files.template import template
 from bellcrank.numeric.methods import METHODS, one_of
+from bellcrank.numeric.tuning import LOOPS
 from bellcrank.program.loops import Loops
 from bellcrank.program.program import Program
 from bellcrank.signals import KINDS
@@ -209,7 +211,7 @@ def _loops(program: Program, setup: Setup, set_inputs: str, declared: str) -> di
     text = written(
         "fortran/loops.f90",
         {
-            "LEAST_NORM": least_norm(),
+            "LEAST_NORM": template("bellcrank.emit/fortran/runtime", "least_norm.f90"),
             "GUESSED": ", ".join(flags) if len(flags) < 12 else " &\n      " + ", &\n      ".join(flags),
             "ROW_LENGTH": str(max(len(" ".join(r.split()).encode()) for r in rows)),
             "ROWS": cases,
@@ -222,7 +224,9 @@ def _loops(program: Program, setup: Setup, set_inputs: str, declared: str) -> di
         text = written("fortran/correction.f90", {"SET_INPUTS": set_inputs}) + text
     return {
         "LOOPS": text,
-        "DECLARATIONS": declared + written("fortran/loops_types.f90") + _corrected_places(program.loops),
+        "DECLARATIONS": declared
+        + written("fortran/loops_types.f90", {"TUNING": parameters(LOOPS)})
+        + _corrected_places(program.loops),
         "ASSEMBLE": "    call assemble(y)\n    call find_metric(y)\n",
         "ADVANCE": "    call move(h, start, middle, seen, y, k, next, 0, ended)\n",
         "RATES": _WARY,
@@ -245,7 +249,7 @@ _WARY = """    if (wary) then
     end if
 """
 _ACCEPT = """    if (ratio > singular) call remember(to, k)
-    wary = ratio < watched .or. steady < watched
+    wary = ratio < tuned_watched .or. steady < tuned_watched
 """
 _NO_ACCEPT = "    if (to < start) return ! not used\n"
 _CORRECTION = """      if (.not. wary) then

@@ -17,7 +17,7 @@
     along = left
     do i = 1, size(r)
       y(i) = 0
-      if (along(i) > @SHORT@*maxval(along)) then
+      if (along(i) > tuned_short*maxval(along)) then
         y(i) = r(i)/along(i)
         a(i, :) = a(i, :)/along(i)
       else
@@ -27,7 +27,7 @@
     do n = 1, rank
       left = sqrt(sum(a*a, dim=2))
       best = maxloc(left, dim=1)
-      if (.not. left(best) > @REPEATED@) exit
+      if (.not. left(best) > tuned_repeated) exit
       e = a(best, :)/left(best)
       share = y(best)/left(best)
       x = x + share*e

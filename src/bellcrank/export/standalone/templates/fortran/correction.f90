@@ -11,18 +11,19 @@
     state = y
     moved_by = 0
     residual_left = 0
-    do n = 1, 4
+    do n = 1, tuned_corrections
       call correct_q(state, change_q)
       state(corrected_q) = state(corrected_q) - change_q
       length = norm2(change_q)
       moved_by = moved_by + length
-      if (length < 1.0e-7_dp) exit
+      if (length < tuned_settled) exit
     end do
     call correct_u(state, change_u)
     ratio = 1
     steady = minval(abs(change_u(n_corrected_u + 1:)*pivot_scale))
     state(n_q + corrected_u) = state(n_q + corrected_u) - change_u(:n_corrected_u)
-    done = length < 1.0e-7_dp .and. steady > watched .and. moved_by <= 0.1_dp*h*norm2(state(n_q + 1:)) + 1.0e-6_dp
+    done = length < tuned_settled .and. steady > tuned_watched &
+           .and. moved_by <= tuned_share*h*norm2(state(n_q + 1:)) + tuned_least
     if (done) y = state
   end subroutine correct_dependent
 

@@ -30,7 +30,7 @@
     steady = steady_ratio(slope_v)
     worst_row = maxloc(abs(g), dim=1)
     if (.not. ratio > singular) return
-    do n = 1, 4
+    do n = 1, tuned_corrections
       if (all(abs(g) < small)) exit
       call least_norm(slope_g, g, rank_g, root_q, change_q)
       moved_by = moved_by + norm2(change_q)
@@ -78,10 +78,10 @@
     real(dp) :: found(n_s + 1), state(n_s)
     integer :: alive
     call singular_rates(y, found)
-    if (found(n_s + 1) > singular .and. found(n_s + 1) < near) then
+    if (found(n_s + 1) > singular .and. found(n_s + 1) < tuned_near) then
       alive = live
       state = y
-      call admit(t, state, tight)
+      call admit(t, state, tuned_tight)
       live = alive
       call singular_rates(state, found)
     end if
@@ -103,8 +103,8 @@
     real(dp), intent(in) :: y(n_s)
     real(dp) :: state(n_s)
     state = y
-    call admit(0.0_dp, state, closed)
-    wary = ratio < watched .or. steady < watched
+    call admit(0.0_dp, state, tuned_closed)
+    wary = ratio < tuned_watched .or. steady < tuned_watched
   end subroutine begin
 
   ! A step that ends on the constraints. It is taken again with care if it ends near a singular position, and halved if it needs a
@@ -118,13 +118,13 @@
 @DONE@    do
       call advance(h, start, middle, finish_time, y, k, next)
       if (.not. all(ieee_is_finite(next))) return
-@CORRECTION@      call admit(finish_time, next, merge(tight, closed, wary))
-      if (wary .or. (ratio >= near .and. steady >= near)) exit
+@CORRECTION@      call admit(finish_time, next, merge(tuned_tight, tuned_closed, wary))
+      if (wary .or. (ratio >= tuned_near .and. steady >= tuned_near)) exit
       wary = .true. ! once more, with care
     end do
     if (.not. all(ieee_is_finite(next))) return
-    if (moved_by <= 0.1_dp*h*norm2(next(n_q + 1:)) + 1.0e-6_dp .and. residual_left < 1.0e-9_dp) return
-    if (depth == 10) then
+    if (moved_by <= tuned_share*h*norm2(next(n_q + 1:)) + tuned_least .and. residual_left < tuned_open) return
+    if (depth == tuned_halvings) then
       ended = "the loop " // trim(row_name(worst_row)) // " cannot be kept closed: a correction of " // &
               trim(number(moved_by)) // " was needed"
       return
@@ -132,7 +132,7 @@
     call move(h/2, start, (start + middle)/2, middle, y, k, half, depth + 1, ended)
     next = half
     if (ended /= "" .or. .not. all(ieee_is_finite(half))) return
-    wary = wary .or. ratio < watched .or. steady < watched
+    wary = wary .or. ratio < tuned_watched .or. steady < tuned_watched
     call rates(.false., middle, half, rate)
     call move(h/2, middle, (middle + finish_time)/2, finish_time, half, rate, next, depth + 1, ended)
   end subroutine move
@@ -187,7 +187,7 @@
     integer :: n, halvings
     call constraints(0.0_dp, y, g, slope_g, v, slope_v)
     do n = 1, 60
-      if (all(abs(g) < 1.0e-13_dp)) exit
+      if (all(abs(g) < tuned_closed)) exit
       before = norm2(g)
       call free_change(slope_g, g, may(:n_q), change_q)
       scale = 1

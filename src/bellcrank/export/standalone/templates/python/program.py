@@ -23,6 +23,7 @@ import settings
 from numeric.course import Course
 from numeric.integrate import advance_by
 from numeric.methods import METHODS, one_of
+from numeric.tuning import LOOPS
 from routines import ROUTINES
 from signals import KINDS
 from tables import set_live
@@ -461,18 +462,20 @@ def moved(e, advance, inner, times, y, h, k, depth=0):
     if keeper is None or not np.all(np.isfinite(new)):
         return new, None
     admitted, state, good = keeper.admit(times[2], new, h)
-    if min(state.ratio, state.steady) < 0.1 and not keeper.wary:  # near a singular position: once more, with care
+    if (
+        min(state.ratio, state.steady) < LOOPS.near and not keeper.wary
+    ):  # near a singular position: once more, with care
         keeper.wary = True
         return moved(e, advance, inner, times, y, h, k, depth)
     if good:
         return admitted, state
-    if depth == 10:
+    if depth == LOOPS.halvings:
         raise NotClosed(f"the loop {state.row} cannot be kept closed: a correction of {state.moved:.2g} was needed")
     start, middle, end = times
     half, between = moved(e, advance, inner, (start, (start + middle) / 2, middle), y, h / 2, k, depth + 1)
     if between is None:
         return half, None
-    keeper.wary = keeper.wary or min(between.ratio, between.steady) < 0.3
+    keeper.wary = keeper.wary or min(between.ratio, between.steady) < LOOPS.watched
     return moved(e, advance, inner, (middle, (middle + end) / 2, end), half, h / 2, e.rates(middle, half), depth + 1)
 
 
