@@ -18,7 +18,7 @@ import numpy as np
 from bellcrank.errors import RunError
 
 MOST_NUMBERS = 6  # of a kind, as compiled programs have room for
-FUNCTIONS = {name: getattr(math, name) for name in ("sin", "cos", "exp", "sqrt")} | {"min": min, "max": max}
+FUNCTIONS = {**vars(math), "min": min, "max": max}
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Kind:
     smooth.
 
     The formulas use the numbers by name, t, two_pi, `lets` (names for parts of them, in order), + - * /, comparisons,
-    `and`, x if y else z, and the functions of FUNCTIONS.
+    `and`, x if y else z, and functions that the three languages share.
     """
 
     name: str

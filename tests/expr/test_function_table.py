@@ -108,6 +108,13 @@ def test_numbers_are_folded():
         bc.tanh(1, 2)
 
 
+def test_hypot_of_two_sides():
+    x, y = Symbol("x", "coordinate", 1), Symbol("y", "coordinate", 1)
+    assert bc.hypot(x, y) is bc.hypot(y, x) is abs(bc.hypot(x, y))
+    assert bc.hypot(x, y).order == 1  # as small as its arguments
+    assert bc.hypot(3, -4) is Number(5)
+
+
 def test_smooth_step_has_no_corner():
     x = Symbol("x", "coordinate")
     step = function("smooth_step", x, Number(1), Number(3))

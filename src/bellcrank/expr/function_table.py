@@ -253,6 +253,10 @@ _ALL = (
         in_terms="sign(x)*abs(x)**(1/3)", code={"fortran": _of_libm("cbrt")}, latex=r"\sqrt[3]{#1}",
         mathml="<mroot>#1<mn>3</mn></mroot>", sympy="",
     ),
+    MathFunction(
+        name="hypot", arguments="x, y", value=math.hypot, slopes=("x/f", "y/f"), dimension="x, x -> x", symmetric=True,
+        never_negative=True,
+    ),
     # hyperbolic functions
     MathFunction(
         name="sinh", value=_sinh, slopes=("cosh(x)",), odd=True, inverse="asinh",

@@ -72,6 +72,7 @@ FUNCTIONS: Mapping[str, Rule] = {
     "exp2": smooth(np.exp2, lambda x: jets.exp(x * np.log(2.0)) * np.log(2.0)),
     "cbrt": smooth(np.cbrt, lambda x: (1.0 / 3.0) / jets.power(FUNCTIONS["cbrt"](x), 2.0)),
     "pow": jets.power,
+    "hypot": lambda x, y: jets.sqrt(x * x + y * y),
     "sinh": smooth(np.sinh, lambda x: FUNCTIONS["cosh"](x)),
     "cosh": smooth(np.cosh, lambda x: FUNCTIONS["sinh"](x)),
     "tanh": smooth(np.tanh, lambda x: 1.0 - jets.power(FUNCTIONS["tanh"](x), 2.0)),

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from bellcrank.signals import FUNCTIONS, KINDS
+import math
+import re
+
+from bellcrank.signals import KINDS
 
 HEAD = '''"""Kinds of signals that an input may be: value, rate and second rate at a time, and times at which they are not smooth."""
 
@@ -21,10 +24,11 @@ Kind = namedtuple("Kind", "names value breaks smooth positive")
 
 def python_signals() -> str:
     """A module with all kinds."""
-    head = HEAD.format(functions=", ".join(sorted(name for name in FUNCTIONS if name not in ("min", "max"))))
+    text = "\n\n".join(k.python for k in KINDS.values())
+    called = sorted(set(re.findall(r"\w+(?=\()", text)) & vars(math).keys())
     rows = [
         f"    {k.name!r}: Kind({k.names!r}, {k.name}, {k.name}_breaks, {len(k.orders) - 1}, "
         f"{[n.name for n in k.numbers if n.positive]!r}),"
         for k in KINDS.values()
     ]
-    return head + "\n\n".join(k.python for k in KINDS.values()) + "\n\n" + "\n".join(["KINDS = {", *rows, "}", ""])
+    return HEAD.format(functions=", ".join(called)) + text + "\n\n" + "\n".join(["KINDS = {", *rows, "}", ""])
