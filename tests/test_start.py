@@ -64,6 +64,14 @@ def test_command_line_loads_nothing_for_its_own_words(option):
     assert not {*HEAVY, *ROOMS} & set(loaded_after(code, HEAVY + ROOMS))
 
 
+def test_a_command_loads_what_it_does(tmp_path):
+    model = tmp_path / "mass.py"
+    model.write_text(f"import bellcrank as bc\n\n\ndef model():\n    {MODEL}\n    return s\n", encoding="utf-8")
+    quiet = "import contextlib, io\nfrom bellcrank.cli import main\nwith contextlib.redirect_stdout(io.StringIO()):"
+    code = f"{quiet} assert main(['count', {str(model)!r}]) == 0"
+    assert loaded_after(code, (*HEAVY[1:], *ROOMS)) == []
+
+
 def test_first_use_from_several_threads():
     fresh(THREADS)
 

@@ -17,7 +17,6 @@ from bellcrank.interface.interface import PARAMETERS, Interface
 from bellcrank.interface.listing import describe
 from bellcrank.kinematics.constraints import Removed
 from bellcrank.program.lookup import routine_operations
-from bellcrank.view.latex import program_latex
 
 
 class Equations:
@@ -150,6 +149,8 @@ class Equations:
 
     def latex(self) -> str:
         """Rates of all states in LaTeX, intermediate results named."""
+        from bellcrank.view.latex import program_latex
+
         return program_latex(self.program)
 
     def write(self, language: str, directory: str | Path) -> Path:

@@ -7,7 +7,7 @@ from typing import Any
 
 import bellcrank as bc
 from bellcrank.cli.codes import CHECK_FAILED, FINE
-from bellcrank.cli.kane import is_script, script_plan
+from bellcrank.cli.files import is_script
 from bellcrank.cli.model import derive, load, settings
 from bellcrank.cli.options import given, positive, shared, whole
 from bellcrank.cli.progress import Progress
@@ -23,6 +23,8 @@ def options(parser: ArgumentParser) -> None:
 
 def command(args: Namespace) -> int:
     if is_script(args.model):
+        from bellcrank.cli.kane import script_plan
+
         report = _check(args, script_plan(args.model, args.solve).equations, None, dict(args.set))
     else:
         system = load(args)

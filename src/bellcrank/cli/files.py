@@ -64,3 +64,7 @@ def _cell(row: Sequence[str], i: int, path: str, line: int, name: str) -> float:
         return float(text)
     except ValueError:
         raise bc.RunError(f"{path}, line {line}, column '{name}': {text!r} is not a number") from None
+
+
+def is_script(path: str) -> bool:
+    return Path(path).suffix.lower() == ".al"

@@ -35,10 +35,6 @@ def command(args: Namespace) -> int:
 # ---- scripts
 
 
-def is_script(path: str) -> bool:
-    return Path(path).suffix.lower() == ".al"
-
-
 def read_script(path: str, folder: str = ".") -> Session:
     """The session after all lines of a script; its files wait to be written."""
     text = _text(path)

@@ -7,7 +7,7 @@ from argparse import Namespace
 from pathlib import Path
 
 import bellcrank as bc
-from bellcrank.cli.kane import is_script, script_plan
+from bellcrank.cli.files import is_script
 from bellcrank.cli.options import given
 from bellcrank.cli.progress import Progress
 from bellcrank.errors import did_you_mean
@@ -18,6 +18,8 @@ from bellcrank.interface.listing import RUN
 def load(args: Namespace) -> bc.System:
     """The model of a file. What its own code does wrong is told with the line, not with a traceback."""
     if is_script(args.model):
+        from bellcrank.cli.kane import script_plan
+
         return script_plan(args.model).equations.derivation  # type: ignore[return-value]
     try:
         return bc.load_model(args.model, **dict(args.arg), **given(external=args.external))
@@ -33,6 +35,8 @@ def load(args: Namespace) -> bc.System:
 
 def derive(args: Namespace, system: bc.System | None = None) -> bc.Equations:
     if is_script(args.model):
+        from bellcrank.cli.kane import script_plan
+
         return script_plan(args.model, args.solve).equations
     system = load(args) if system is None else system
     with Progress("deriving the equations of motion"):

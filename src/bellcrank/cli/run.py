@@ -9,9 +9,8 @@ from argparse import ArgumentParser, Namespace
 from typing import Any
 
 import bellcrank as bc
-from bellcrank.cli import kane
 from bellcrank.cli.codes import ENDED_EARLY, FINE
-from bellcrank.cli.files import make_folder, read_inputs
+from bellcrank.cli.files import is_script, make_folder, read_inputs
 from bellcrank.cli.model import derive, settings
 from bellcrank.cli.options import condition, given, positive, run_options, run_settings, shared
 from bellcrank.cli.progress import Progress
@@ -54,8 +53,10 @@ def options(parser: ArgumentParser) -> None:
 
 
 def command(args: Namespace) -> int:
-    if kane.is_script(args.model):
-        return kane.run_command(args)
+    if is_script(args.model):
+        from bellcrank.cli.kane import run_command
+
+        return run_command(args)
     equations = derive(args)
     parameters = settings(args, equations)
     start = time.perf_counter()
