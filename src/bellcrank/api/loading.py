@@ -17,8 +17,8 @@ from bellcrank.export.parameter_files import read_settings
 from bellcrank.files.parsfile import ParsFile
 
 READERS = {".lsp": ("an AUTOSIM deck", "bellcrank.formats.decks.files", "load_deck")}
-"""Readers of models that are data, by ending: what such a file is called, the module and its function that reads it, which
-is imported for such a file alone."""
+"""Readers of models that are data, by ending: what such a file is called, the module and its function that reads it,
+which is imported for such a file alone."""
 
 
 def load_model(path: str | Path, **arguments: Any) -> System:

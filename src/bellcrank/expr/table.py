@@ -126,7 +126,7 @@ _derivatives: dict[int, dict[tuple[int, ...], Table]] = {}
 
 
 def table(x: Sequence[float], y: Any, *more: Any, order: int = 1, name: str = "table") -> Table:
-    """table(x, y), table(x, y, order) for y(x); table(x, y, z), table(x, y, z, order) for z(x, y) with z[i][j] at (x[i], y[j])."""
+    """table(x, y[, order]) for y(x); table(x, y, z[, order]) for z(x, y) with z[i][j] at (x[i], y[j])."""
     rest = list(more)
     if rest and isinstance(rest[-1], int):
         order = rest.pop()

@@ -8,6 +8,7 @@ from typing import Any
 
 from bellcrank.errors import RunError, did_you_mean
 from bellcrank.files.picture import new_figure
+from bellcrank.files.record import guarded
 from bellcrank.interface.interface import key_of
 from bellcrank.run.interactive import History, plot_page, x_label
 
@@ -24,8 +25,8 @@ def draw(
 ) -> Any:
     """A matplotlib figure of the given channels (default: up to eight), saved if a path is given.
 
-    A path that ends in .html gets an interactive page. `against` names a channel for the horizontal axis; `names` tell
-    runs apart.
+    A path that ends in .html gets an interactive page. `against` names a channel for the horizontal axis; `names`
+    tell runs apart.
     """
     channels, against = chosen(runs, channels, against)
     groups: dict[str, list[str]] = {}
@@ -33,7 +34,8 @@ def draw(
         groups.setdefault(runs[0].units.get(c, ""), []).append(c)
     told = list(names or (run.name for run in runs))
     if path is not None and Path(path).suffix.lower() == ".html":
-        _write(path, plot_page(runs, groups, against, title or runs[0].name, told))
+        page = plot_page(runs, groups, against, title or runs[0].name, told)
+        guarded("write", Path(path), lambda: Path(path).write_text(page, encoding="utf-8"))
         return None
     figure = _figure(runs, groups, against, title, told)
     if path is not None:
@@ -42,10 +44,7 @@ def draw(
             raise RunError(
                 f"cannot draw to {path}: no plot ends in '{ending}'; known endings are .png, .svg, .pdf and .html"
             )
-        try:
-            figure.savefig(path, dpi=130)
-        except OSError as error:
-            raise RunError(f"cannot write {path}: {error.strerror or error}") from None
+        guarded("write", Path(path), lambda: figure.savefig(path, dpi=130))
     return figure
 
 
@@ -82,10 +81,3 @@ def _figure(
     axes[-1].set_xlabel(x_label(runs[0], against))
     figure.suptitle(title or runs[0].name, fontsize=11)
     return figure
-
-
-def _write(path: str | Path, text: str) -> None:
-    try:
-        Path(path).write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise RunError(f"cannot write {path}: {error.strerror or error}") from None

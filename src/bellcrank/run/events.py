@@ -1,7 +1,7 @@
 """Events: conditions that are watched during a run, and the loop that takes its steps.
 
-A condition is a channel or a formula over channels in user units; an event is its crossing of zero from below. A condition that
-is a comparison, such as "z < 3", is an event when it becomes true.
+A condition is a channel or a formula over channels in user units; an event is its crossing of zero from below. A
+condition that is a comparison, such as "z < 3", is an event when it becomes true.
 """
 
 from __future__ import annotations
@@ -137,8 +137,8 @@ def take_steps(
 ) -> np.ndarray:
     """Takes all steps of a run, or as many as can be taken; the rows of every n-th step and of the last.
 
-    A run that looks for events by `within` gives a row for each step; `remembered` is then put back to where it was before
-    the step that is looked at. In between, the keyboard is heard and `progress` gets the share done.
+    A run that looks for events by `within` gives a row for each step; `remembered` is then put back to where it was
+    before the step that is looked at. In between, the keyboard is heard and `progress` gets the share done.
     """
     watched = bool(watch.conditions) and within is not None
     result: np.ndarray | None = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -10,10 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.errors import RunError, optional_package
+from bellcrank.errors import RunError, did_you_mean, optional_package
 from bellcrank.files.choose import write_record
 from bellcrank.files.record import Channel, Record
-from bellcrank.run.channels import Channels
+
+
+class NoChannel(RunError, KeyError):
+    """A channel that a run does not have."""
+
+    __str__ = Exception.__str__
 
 
 @dataclass(frozen=True)
@@ -43,9 +48,15 @@ class Residuals:
 
 
 @dataclass
-class Run(Channels):
+class Run:
     """Result of a simulation. Channels are arrays in user units: `run["Ay"]`, `run.units["Ay"]`, `run.labels["Ay"]`."""
 
+    name: str
+    time: np.ndarray
+    channels: dict[str, np.ndarray]
+    units: dict[str, str]
+    labels: dict[str, str]
+    ended: str
     events: list[Any] = field(default_factory=list)
     settings: dict[str, Any] = field(default_factory=dict)
     generic: dict[str, str] = field(default_factory=dict)  # what kind of quantity a channel is, in words
@@ -66,6 +77,25 @@ class Run(Channels):
         if self.find_residuals is not None:
             state |= {"residuals": self.residuals, "find_residuals": None}
         return state
+
+    def __getitem__(self, channel: Any) -> np.ndarray:
+        name = str(channel)
+        if name == "t":
+            return self.time
+        if name not in self.channels:
+            by_case = {k.lower(): k for k in self.channels}
+            if name.lower() in by_case:
+                return self.channels[by_case[name.lower()]]
+            raise NoChannel(
+                f"no channel '{name}'.{did_you_mean(name, self.channels)} Channels: {', '.join(self.channels)}"
+            )
+        return self.channels[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.channels)
+
+    def __len__(self) -> int:
+        return len(self.time)
 
     def __repr__(self) -> str:
         return f"Run({self.name!r}: {len(self.time)} samples of {len(self.channels)} channels; {self.ended})"

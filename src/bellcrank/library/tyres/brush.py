@@ -1,8 +1,8 @@
 """Brush tyre: elastic bristles under a parabolic pressure, which slide where the friction is used up.
 
-With theta = |Q|/(3 mu F_z), Q the force of bristles that all stick, F = mu F_z (1 - (1 - theta)^3) along Q while theta
-< 1; then the whole patch slides with mu F_z. Slips are relative to the rolling speed, as in Pacejka, Tyre and Vehicle
-Dynamics (3rd ed., 2012), section 3.2, (3.11) and (3.36); there with one stiffness along and across.
+With theta = |Q|/(3 mu F_z), Q the force of bristles that all stick, F = mu F_z (1 - (1 - theta)^3) along Q while
+theta < 1; then the whole patch slides with mu F_z. Slips are relative to the rolling speed, as in Pacejka, Tyre and
+Vehicle Dynamics (3rd ed., 2012), section 3.2, (3.11) and (3.36); there with one stiffness along and across.
 """
 
 from __future__ import annotations
@@ -36,5 +36,5 @@ class Brush(DeflectionLaw):
 
 
 def _parts(elastic: str, limit: str) -> tuple[str, str]:
-    """theta, 1 where the whole patch slides, and 1/theta, which is 1 before; neither divides by the load."""
+    """theta, 1 where the whole patch slides, and 1/theta, 1 before that; neither divides by the load."""
     return f"{elastic}/max({elastic}, 3*{limit})", f"min(1, 3*{limit}/{elastic})"
