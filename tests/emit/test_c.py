@@ -146,7 +146,7 @@ def test_runs_agree(name, method):
 
 
 def step_of(eom):
-    return eom.analysis.mechanism.description.run.step
+    return eom.interface.run.step
 
 
 @needs_compiler

@@ -1,7 +1,7 @@
 """Everything of a model that may be differentiated, as one graph of expressions over shared intermediate results.
 
-In:  an `Analysis` and the `Program` derived from it. Out: `Results`: rates, outputs and constraints, together with the linear system that the
-accelerations solve.
+In:  an `Analysis` and the `Program` derived from it. Out: `Results`: rates, outputs and constraints, together with the
+linear system that the accelerations solve.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Results:
         return groups[name]
 
     def acting(self, n_q: int) -> tuple[list[set[Symbol]], set[Symbol]]:
-        """What every rate of a coordinate depends on, and what accelerations or constraints do; cancelled influences do not count."""
+        """What every rate of a coordinate depends on, and what accelerations or constraints do, as far as it acts."""
         own = [acting_symbols([e]) for _, e in self.rates[:n_q]]
         others = [e for _, e in (*self.rates[n_q:], *self.positions, *self.speeds)]
         return own, acting_symbols(others)
@@ -51,7 +51,8 @@ GROUPS = ("rates", "outputs", "positions", "speeds")
 def model_results(analysis: Analysis, program: Program) -> Results:
     """Rates, outputs and constraints over one graph of intermediate results.
 
-    Ways of derivation that are equal otherwise drop different terms of small variables: then the program itself is taken apart.
+    Ways of derivation that are equal otherwise drop different terms of small variables: then the program itself is
+    taken apart.
     """
     a = analysis
     if a.mechanism.orders:

@@ -61,9 +61,8 @@ def _settings(program: Program, setup: Setup) -> str:
     ]
     lines = [f'"""{_title(setup)}: what the program begins with.', about(setup, "").replace('"', "'") + '"""', ""]
     lines += [f"TITLE, STEM = {_title(setup)!r}, {setup.stem!r}"]
-    lines += [
-        f"RUN = {(setup.title, setup.t_end, setup.step, setup.every, setup.method)!r}  # title, end, step, output, method"
-    ]
+    run = setup.title, setup.t_end, setup.step, setup.every, setup.method
+    lines += [f"RUN = {run!r}  # title, end, step, output, method"]
     for name, rows, note in (
         ("PARAMETERS", map(_quantity, setup.parameters), quantity),
         ("STATES", map(_quantity, setup.states), "coordinates, then speeds"),
@@ -85,7 +84,7 @@ def _settings(program: Program, setup: Setup) -> str:
 
 
 def _loops(program: Program, setup: Setup) -> dict[str, Any] | None:
-    """What closed loops need: rows, scales, what the correction of regular positions moves, what may move at the start."""
+    """What closed loops need: rows, scales, what the regular correction moves, what may move at the start."""
     loops = program.loops
     if loops is None:
         return None

@@ -26,8 +26,8 @@ def require_language(program: Program, language: str, *options: str) -> None:
         listed = ", ".join(f"'{m}'" for m in missing)
         given, beside = " or ".join(f"{x}=" for x in options), " or ".join(FILES[x] for x in options)
         raise ModelError(
-            f"a program in {language} needs the external routine {listed} in {language}: give {given} in add_external();"
-            f" of a deck, {beside} beside it holds its routines",
+            f"a program in {language} needs the external routine {listed} in {language}: give {given} in"
+            f" add_external(); of a deck, {beside} beside it holds its routines",
             program.name,
         )
 
