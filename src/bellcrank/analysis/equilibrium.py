@@ -12,6 +12,7 @@ import numpy as np
 from bellcrank.analysis.draw import draw_values
 from bellcrank.analysis.tables import table, write_csv
 from bellcrank.errors import RunError
+from bellcrank.interface.interface import place_of
 
 
 class NoEquilibrium(RunError):
@@ -47,11 +48,10 @@ class Equilibrium:
     steps: int = 0
 
     def __getitem__(self, name: str) -> float:
-        by_key = {k.lower().replace(" ", ""): v for k, v in self.values.items()}
-        key = str(name).lower().replace(" ", "")
-        if key not in by_key:
+        place = place_of(name, self.values)
+        if place is None:
             raise KeyError(f"no value '{name}'. Values: {', '.join(self.values)}")
-        return by_key[key]
+        return list(self.values.values())[place]
 
     @property
     def initial(self) -> dict[str, float]:

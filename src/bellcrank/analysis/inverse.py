@@ -10,6 +10,7 @@ import numpy as np
 
 from bellcrank.analysis.draw import draw_equilibrium
 from bellcrank.analysis.tables import table, write_csv
+from bellcrank.interface.interface import place_of
 
 
 @dataclass(frozen=True)
@@ -29,11 +30,10 @@ class InverseDynamics:
     single: bool
 
     def __getitem__(self, name: Any) -> Any:
-        keys = [n.lower().replace(" ", "") for n in self.names]
-        key = str(name).lower().replace(" ", "")
-        if key not in keys:
+        place = place_of(name, self.names)
+        if place is None:
             raise KeyError(f"no force '{name}'. Forces: {', '.join(self.names)}")
-        column = self.values[:, keys.index(key)]
+        column = self.values[:, place]
         return float(column[0]) if self.single else column
 
     @property

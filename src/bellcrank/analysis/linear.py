@@ -14,6 +14,7 @@ from bellcrank.analysis.modes import Modes, cleaned, modes_of
 from bellcrank.analysis.response import Response
 from bellcrank.analysis.tables import per, table, write_csv
 from bellcrank.errors import ModelError, did_you_mean, optional_package
+from bellcrank.interface.interface import place_of
 
 
 @dataclass(frozen=True)
@@ -129,14 +130,13 @@ class LinearModel:
 
     def _place(self, given: Any, listed: Sequence[Signal], what: str) -> int:
         names = [s.name for s in listed]
-        by_key = {n.lower().replace(" ", ""): i for i, n in enumerate(names)}
-        key = str(given).lower().replace(" ", "")
-        if key not in by_key:
+        place = place_of(given, names)
+        if place is None:
             raise ModelError(
                 f"{what} '{given}' is not one of the linear model's.{did_you_mean(str(given), names)} "
                 f"{what.capitalize()}s: {', '.join(names) or 'none'}."
             )
-        return by_key[key]
+        return place
 
     def transfer(self, input: Any, output: Any, s: Any) -> np.ndarray:
         """Transfer function from input to output at complex frequencies s (rad/s); rates of the input act with it."""

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from bellcrank.analysis.tables import per, table, write_csv
+from bellcrank.interface.interface import place_of
 from bellcrank.numeric.course import Course
 from bellcrank.numeric.integrate import Times, time_of
 from bellcrank.numeric.methods import METHODS, Method
@@ -87,11 +88,10 @@ class Sensitivity:
     notes: tuple[str, ...] = ()
 
     def _place(self, listed: Sequence[str], name: Any) -> int:
-        keys = [n.lower().replace(" ", "") for n in listed]
-        key = str(name).lower().replace(" ", "")
-        if key not in keys:
+        place = place_of(name, listed)
+        if place is None:
             raise KeyError(f"no '{name}' here; there are {', '.join(listed)}")
-        return keys.index(key)
+        return place
 
     def __getitem__(self, which: tuple[Any, Any]) -> np.ndarray:
         output, parameter = which

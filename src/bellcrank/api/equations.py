@@ -158,7 +158,7 @@ class Equations:
 
         Returns the path of the file with the equations.
         """
-        return write_program(self.derived, self.compile, language, directory)
+        return write_program(self.derived, language, directory)
 
     def compile(self, backend: str = "auto", external: Mapping[str, Any] | None = None) -> Any:
         """A simulation, ready to run. `external` replaces external routines by name.

@@ -15,12 +15,11 @@ from bellcrank.backend.fortran import fortran_library
 from bellcrank.backend.model import Functions
 from bellcrank.backend.python import PythonModel
 from bellcrank.emit.c.printer import external_calls
-from bellcrank.emit.c.rigid import RigidWheel, rigid_source
+from bellcrank.emit.c.rigid import RigidWheel
 from bellcrank.emit.c.source import c_source
 from bellcrank.emit.routines import external_name
 from bellcrank.emit.schedule import BEST, Options
 from bellcrank.errors import BuildError, warn
-from bellcrank.expr.table import Table
 from bellcrank.program.program import Program
 
 
@@ -59,18 +58,14 @@ class CModel:
         self.program, self.functions = program, tuple(functions)
         # what is in Python is called back, unless it is in C as well
         given = zip(program.routines, functions, strict=True)
-        in_python = (r.name for r, f in given if f is not None and not isinstance(r, Table) and not r.known_in("c"))
-        self._outside = (*outside, *in_python)
-        if rigid:
-            self.source = rigid_source(program, rigid, options=options, outside=self._outside)
-        else:
-            self.source = c_source(program, options=options, outside=self._outside, dae=dae)
+        self._outside = (*outside, *(r.name for r, f in given if f is not None and not r.known_in("c")))
+        self.source = c_source(program, options=options, outside=self._outside, dae=dae, wheels=rigid)
         calls = external_calls(program, self._outside).values()
         foreign = [c.routine for c in calls if c.foreign]
         linked = [fortran_library(foreign, program.name)] if foreign else []
         library = load_source(self.source, compiler, flags, linked)
         place = {routine: i for i, routine in enumerate(program.routines)}
-        away = [(place[c.routine], program.argument_count(c.routine)) for c in calls if c.function is None]
+        away = [(place[c.routine], c.routine.argument_count) for c in calls if c.function is None]
         memory_size = sum(c.routine.memory or 0 for c in calls if c.function is not None)
         run = RigidCRun if rigid else CRun if program.loops is None else DaeCRun if dae else LoopCRun
         check_sizes(library, run.job)
@@ -82,7 +77,7 @@ class CModel:
 
     def like(self, program: Program, functions: Functions) -> CModel:
         """Another program, compiled; its external routines are called back."""
-        return CModel(program, functions, [getattr(r, "name", "") for r in program.routines])
+        return CModel(program, functions, [r.name for r in program.routines])
 
     def for_dae(self) -> CModel:
         """The same program with runs by methods for differential-algebraic equations."""

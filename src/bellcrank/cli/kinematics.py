@@ -10,7 +10,7 @@ import numpy as np
 
 from bellcrank.cli.codes import FINE
 from bellcrank.cli.files import make_folder
-from bellcrank.cli.options import json_option
+from bellcrank.cli.options import shared
 from bellcrank.cli.text import number, table
 from bellcrank.errors import ModelError
 from bellcrank.linkage import Linkage, load, shipped
@@ -48,7 +48,7 @@ def options(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--accuracy", type=float, default=1e-6, metavar="M", help="of --table, m and rad (default 1e-6)"
     )
-    json_option(parser)
+    shared(parser, "json")
 
 
 def span(text: str) -> np.ndarray:

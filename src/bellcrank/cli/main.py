@@ -74,8 +74,8 @@ def make_parser(wanted: str | None) -> ArgumentParser:
     parser = ArgumentParser(
         prog="bellcrank",
         description="Describe a vehicle or mechanism; get its equations of motion as a small, fast simulation program.",
-        epilog="Exit codes: 0 fine, 1 an error in model or options, 2 wrong usage, 3 a check failed, "
-        "4 a run ended early.",
+        epilog="Exit codes: 0 fine, 1 an error in model or options, 2 wrong usage, 3 a check failed,"
+        " 4 a run ended early.",
     )
     parser.add_argument("--version", action="version", version=f"bellcrank {bc.__version__}")
     parser.set_defaults(command=None)

@@ -9,6 +9,7 @@ from typing import Any
 from bellcrank.errors import RunError, did_you_mean
 from bellcrank.files.picture import new_figure
 from bellcrank.files.record import guarded
+from bellcrank.interface.interface import key_of
 from bellcrank.run.interactive import History, plot_page, x_label
 
 PICTURES = (".png", ".svg", ".pdf")
@@ -54,8 +55,7 @@ def chosen(runs: Sequence[History], channels: Sequence[str], against: str | None
     for name in [*names, *([against] if against else [])]:
         found = None
         for run in runs:
-            known = {"".join(c.split()).lower(): c for c in run} | {"t": "t"}
-            found = known.get("".join(name.split()).lower())
+            found = ({key_of(c): c for c in run} | {"t": "t"}).get(key_of(name))
             if found is None:
                 listed = ", ".join(run)
                 raise RunError(f"{run.name} has no channel '{name}'.{did_you_mean(name, run)} Channels: {listed}.")

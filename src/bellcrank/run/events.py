@@ -16,6 +16,7 @@ import numpy as np
 from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.expr.function_table import CALLED, OPERATORS, MathFunction
 from bellcrank.expr.text import Syntax, evaluate_syntax, parse
+from bellcrank.interface.interface import key_of
 from bellcrank.model.formula import show
 from bellcrank.numeric.branch import Passage
 from bellcrank.run.stepping import Rows
@@ -116,16 +117,16 @@ def read_condition(
     given: Any, columns: Mapping[str, tuple[int, float]], values: Mapping[str, float], name: str
 ) -> Condition:
     """A condition over rows for a channel's name or a formula; columns: channel -> (column, factor from user units)."""
-    known = {_key(k): v for k, v in columns.items()}
-    numbers = {_key(k): v for k, v in values.items()}
+    known = {key_of(k): v for k, v in columns.items()}
+    numbers = {key_of(k): v for k, v in values.items()}
     text = str(given)
 
     def channel(rows: np.ndarray, key: str) -> np.ndarray:
         column, factor = known[key]
         return np.asarray(rows[:, column] / factor)
 
-    if _key(text) in known:
-        return lambda rows: channel(rows, _key(text))
+    if key_of(text) in known:
+        return lambda rows: channel(rows, key_of(text))
     syntax = parse(text)
     if syntax.op in ("<", "<=", ">", ">="):  # becomes true where the difference becomes positive
         a, b = syntax.children
@@ -133,7 +134,7 @@ def read_condition(
         syntax = Syntax("-", parts, syntax.position, syntax.source)
 
     def meaning(rows: np.ndarray, node: Syntax, parts: list[Any]) -> Any:
-        key = _key(show(node)) if node.op in ("name", "call") else ""
+        key = key_of(show(node)) if node.op in ("name", "call") else ""
         if key in known:
             return channel(rows, key)
         if node.op == "name":
@@ -163,10 +164,6 @@ def read_condition(
 
     condition(np.zeros((1, 1 + max(c for c, _ in columns.values()))))  # tells what is wrong before the run
     return condition
-
-
-def _key(text: str) -> str:
-    return text.lower().replace(" ", "")
 
 
 def _for_arrays(known: MathFunction) -> Callable[..., Any]:

@@ -55,7 +55,7 @@ class Loaded:
     @property
     def remembers(self) -> list[str]:
         """External routines with a memory."""
-        return [r.name for r in self.program.routines if getattr(r, "memory", None)]
+        return self.program.remembers
 
     @cached_property
     def python(self) -> Model:

@@ -42,7 +42,7 @@ def job_of(definition: Definition) -> Job:
         "model": model,
         "outputs": {n: [o.formula, o.units, o.label] for n, o in definition.outputs.items()},
         "run": dict(definition.run),
-        "parameters": {n.lower(): v for n, v in definition.parameters.items()},
+        "parameters": {key_of(n): v for n, v in definition.parameters.items()},
         "initial": {key_of(n): v for n, v in definition.initial.items()},
         "inputs": dict(definition.inputs),
         "measures": [
@@ -84,7 +84,7 @@ def settled(job: Job, values: Mapping[str, Value]) -> Job:
         elif is_state(name):
             found["initial"][key_of(name)] = value
         else:
-            found["parameters"][name.lower()] = value
+            found["parameters"][key_of(name)] = value
     return found
 
 

@@ -62,7 +62,7 @@ class Study:
                 job = job_of(definition)
                 now = settled(job, first)
                 equations = build(now, definition.model.file).equations()
-                found += problems_with(definition, now, equations)
+                found += problems_with(definition, now, equations.interface)
             except BellcrankError as error:
                 found += getattr(error, "problems", [str(error)])
         if found:
