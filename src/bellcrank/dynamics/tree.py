@@ -17,15 +17,7 @@ from bellcrank.model.joints.functions import FunctionJoint
 from bellcrank.model.joints.plain import PlainJoint
 from bellcrank.model.joints.rotation import Turn
 from bellcrank.model.mechanism import Body, Mechanism
-from bellcrank.vector.basis import (
-    IDENTITY,
-    NULL,
-    Mat3,
-    Vec3,
-    cross3,
-    matmul,
-    transpose,
-)
+from bellcrank.vector.basis import IDENTITY, NULL, Mat3, Vec3, cross3, matmul, transpose
 from bellcrank.vector.work import Work, full, symmetric, unit
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from bellcrank.expr import ONE, TWO, ZERO, Expr, Symbol, add, div, mul, neg, partial, sub
 from bellcrank.kinematics.body_motion import Point, motion_of
-from bellcrank.kinematics.integrals import body_inertia
+from bellcrank.kinematics.integrals import spin
 from bellcrank.kinematics.language import Language
 from bellcrank.kinematics.loop_rows import LoopRow
 from bellcrank.kinematics.results import Analysis, Output
@@ -63,7 +63,7 @@ class Reactions:
         k, b = self.k, self.bodies[index]
         cm = Point("", index, b.cm)
         force = (k.derivative(k.velocity(cm)) - self.analysis.gravity) * b.mass
-        moment = k.derivative(body_inertia(k, index).dot(k.w[index]))
+        moment = k.derivative(spin(k, index))
         for load in self.analysis.loads:
             acting = load.direction * load.magnitude
             for body, sign, at in ((load.body, 1, load.point), (load.against, -1, load.reaction or load.point)):
