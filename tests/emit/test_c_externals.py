@@ -89,6 +89,14 @@ def test_single_evaluations_leave_the_memory_alone():
     assert rates[0] == rates[1] == rates[2]
 
 
+@pytest.mark.parametrize("backend", ["python", pytest.param("c", marks=needs_compiler)])
+def test_single_evaluations_do_not_see_the_memory_of_earlier_runs(backend):
+    sim = machine(c=False).equations().compile(backend=backend)
+    before = sim.derivatives(0.1, [0.2], [0.3])[1][0]
+    assert sim.simulate(t_end=0.1)["calls"][-1] > 3
+    assert sim.derivatives(0.1, [0.2], [0.3])[1][0] == before
+
+
 @needs_compiler
 def test_given_routine_replaces_the_one_in_c():
     sim = machine().equations().compile(backend="c", external={"Counter": lambda t, memory: 0.0})

@@ -1,7 +1,7 @@
 """Exchange with SymPy, where it is installed: for a second opinion, or for what its algebra does better.
 
-In:  an expression of either side. Out: the same expression of the other side, symbols under their names.
-Quantities are real, so a symbol `x` is `sympy.Symbol("x", real=True)` over there. Both walks are loops, so the depth of an
+In:  an expression of either side. Out: the same expression of the other side, symbols under their names. Quantities
+are real, so a symbol `x` is `sympy.Symbol("x", real=True)` over there. Both walks are loops, so the depth of an
 expression does not matter to them (it does to some operations of SymPy).
 """
 

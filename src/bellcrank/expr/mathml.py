@@ -12,7 +12,10 @@ from bellcrank.expr.node import Expr, Func, Held, Number, Product, Rational, Sum
 from bellcrank.expr.show import _HALF, ATOM, FACTOR, SUM, TERM, Factors, Piece, _decimal, _scale, _terms
 from bellcrank.expr.walk import postorder
 
-_ALPHABET = "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho _ sigma tau upsilon phi chi psi omega"
+_ALPHABET = (
+    "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho _ sigma tau upsilon "
+    "phi chi psi omega"
+)
 _GREEK = {name: chr(0x3B1 + i) for i, name in enumerate(_ALPHABET.split())}
 _GREEK |= {name.capitalize(): chr(0x391 + i) for i, name in enumerate(_ALPHABET.split())}
 APPLY, TIMES = "<mo>&#x2061;</mo>", "<mo>&#x2062;</mo>"

@@ -58,8 +58,8 @@ def parse(source: str, tokens: re.Pattern[str] = TOKEN) -> Syntax:
 class _Yard:
     """A shunting yard: finished operands in `output`, waiting operators and parentheses in `stack`.
 
-    A stack entry is (operator, position, length of the output when a parenthesis was opened). The parenthesis of a call stands as
-    "call NAME" itself.
+    A stack entry is (operator, position, length of the output when a parenthesis was opened). The parenthesis of a
+    call stands as "call NAME" itself.
     """
 
     def __init__(self, source: str, tokens: re.Pattern[str]) -> None:

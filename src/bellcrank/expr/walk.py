@@ -20,7 +20,7 @@ STILL = _Constants()
 
 
 def postorder(roots: Iterable[Expr], into_held: bool = True, known: Container[Expr] = frozenset()) -> Iterator[Expr]:
-    """Every node below the roots once, parts before wholes, in argument order; nodes `known` already are passed over."""
+    """Every node below the roots once, parts before wholes, in argument order; `known` nodes are passed over."""
     seen: set[Expr] = set()
     for root in roots:
         if root in seen or root in known:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 
@@ -19,7 +20,7 @@ class Sum:
     weights: tuple[int | float, ...]
     by: int = 1
 
-    @property
+    @cached_property
     def terms(self) -> list[tuple[int, int | float]]:
         """Number of the stage, and weight, of what is not zero."""
         return [(i, w) for i, w in enumerate(self.weights) if w]
@@ -84,7 +85,7 @@ class Method:
             s.sum.terms[0][0] == i and s.sum.shares[i] == s.node for i, s in enumerate(self.stages)
         )
 
-    @property
+    @cached_property
     def growth(self) -> tuple[Fraction, ...]:
         """Coefficients of R(z), by which a mode y' = s y grows in a step with z = h s: the limit of stability is |R| =
         1."""
