@@ -40,7 +40,7 @@ from bellcrank.model.formula import vel as vel
 from bellcrank.model.joints.screw import Screw as Screw
 from bellcrank.run.dae_methods import Dae as Dae
 from bellcrank.run.result import Run as Run
-from bellcrank.run.stored import read as read
+from bellcrank.run.result import read as read
 from bellcrank.signals import chirp as chirp
 from bellcrank.signals import pulse as pulse
 from bellcrank.signals import ramp as ramp

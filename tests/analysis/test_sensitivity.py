@@ -66,5 +66,5 @@ def test_what_cannot_be_is_said():
         sim.sensitivity("ca1", "Axx")
     with pytest.raises(bc.ModelError, match=f"integrated with {', '.join(METHODS)}"):
         sim.sensitivity("ca1", "Ay", method="BDF")
-    with pytest.raises(bc.ModelError, match="both must be positive"):
+    with pytest.raises(bc.ModelError, match="step=-1 s must be positive"):
         sim.sensitivity("ca1", "Ay", step=-1)

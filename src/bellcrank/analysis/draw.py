@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -13,54 +13,43 @@ from bellcrank.files.picture import finished, new_figure
 Place = str | Path | None  # where a picture is saved, if it is
 
 
-class Mode(Protocol):
-    """What is drawn of a mode."""
-
-    @property
-    def eigenvalue(self) -> complex: ...
-
-    @property
-    def participation(self) -> np.ndarray: ...
-
-    @property
-    def states(self) -> tuple[str, ...]: ...
-
-    @property
-    def oscillates(self) -> bool: ...
-
-    @property
-    def natural_frequency(self) -> float: ...
+def _grid(axis: Any, **options: Any) -> None:
+    axis.grid(True, linewidth=0.4, alpha=0.6, **options)
 
 
-def _grid(axis: Any) -> None:
-    axis.grid(True, linewidth=0.4, alpha=0.6)
-
-
-def draw_modes(name: str, modes: Sequence[Mode], path: Place = None) -> Any:
-    """Eigenvalues in the complex plane beside the participation of the states."""
-    states = modes[0].states if len(modes) else ()
-    figure = new_figure(10, max(3.6, 1.8 + 0.28 * len(states)))
-    plane, shares = figure.subplots(1, 2, width_ratios=(1, 1.25))
-    for i, m in enumerate(modes, 1):
-        points = [m.eigenvalue, m.eigenvalue.conjugate()] if m.oscillates else [m.eigenvalue]
-        plane.plot([p.real for p in points], [p.imag for p in points], "x", markersize=8, mew=1.8)
-        plane.annotate(str(i), (points[0].real, points[0].imag), xytext=(5, 4), textcoords="offset points", fontsize=8)
-    plane.axvline(0, color="black", linewidth=0.8)
-    plane.set_xlabel("real part (1/s)")
-    plane.set_ylabel("imaginary part (rad/s)")
-    _grid(plane)
-    if len(modes):
-        image = shares.imshow(np.array([m.participation for m in modes]).T, aspect="auto", cmap="Blues", vmin=0, vmax=1)
-        shares.set_yticks(range(len(states)), states, fontsize=8)
-        labels = [
-            f"{i}\n{m.natural_frequency:.3g} Hz" if m.oscillates else f"{i}\n{m.eigenvalue.real:.3g}/s"
-            for i, m in enumerate(modes, 1)
-        ]
-        shares.set_xticks(range(len(modes)), labels, fontsize=7)
-        shares.set_title("participation", fontsize=10)
-        figure.colorbar(image, ax=shares)
-    figure.suptitle(f"{name}: modes", fontsize=11)
+def _titled(figure: Any, title: str, path: Place) -> Any:
+    figure.suptitle(title, fontsize=11)
     return finished(figure, path)
+
+
+def _plane(axis: Any) -> None:
+    """The complex plane of eigenvalues."""
+    axis.axvline(0, color="black", linewidth=0.8)
+    axis.set_xlabel("real part (1/s)")
+    axis.set_ylabel("imaginary part (rad/s)")
+    _grid(axis)
+
+
+def draw_modes(
+    name: str, states: Sequence[str], eigenvalues: Sequence[complex], shares: np.ndarray, path: Place = None
+) -> Any:
+    """Eigenvalues (1/s, one of each pair) in the complex plane beside the shares of the states (modes by states)."""
+    figure = new_figure(10, max(3.6, 1.8 + 0.28 * len(states)))
+    plane, beside = figure.subplots(1, 2, width_ratios=(1, 1.25))
+    labels = []
+    for i, x in enumerate(eigenvalues, 1):
+        points = [x, x.conjugate()] if x.imag else [x]
+        plane.plot([p.real for p in points], [p.imag for p in points], "x", markersize=8, mew=1.8)
+        plane.annotate(str(i), (x.real, x.imag), xytext=(5, 4), textcoords="offset points", fontsize=8)
+        labels.append(f"{i}\n{abs(x) / (2 * np.pi):.3g} Hz" if x.imag else f"{i}\n{x.real:.3g}/s")
+    _plane(plane)
+    if labels:
+        image = beside.imshow(shares.T, aspect="auto", cmap="Blues", vmin=0, vmax=1)
+        beside.set_yticks(range(len(states)), states, fontsize=8)
+        beside.set_xticks(range(len(labels)), labels, fontsize=7)
+        beside.set_title("participation", fontsize=10)
+        figure.colorbar(image, ax=beside)
+    return _titled(figure, f"{name}: modes", path)
 
 
 def draw_response(
@@ -76,9 +65,8 @@ def draw_response(
     bottom.set_ylabel("phase (deg)")
     bottom.set_xlabel("frequency (Hz)")
     for axis in (top, bottom):
-        axis.grid(True, which="both", linewidth=0.4, alpha=0.6)
-    figure.suptitle(f"{name}: frequency response", fontsize=11)
-    return finished(figure, path)
+        _grid(axis, which="both")
+    return _titled(figure, f"{name}: frequency response", path)
 
 
 def draw_spectra(
@@ -92,10 +80,9 @@ def draw_spectra(
         axis.loglog(f[keep], values[keep], linewidth=1.3, label=label)
     axis.set_xlabel("frequency (Hz)")
     axis.set_ylabel(f"({unit})$^2$/Hz")
-    axis.grid(True, which="both", linewidth=0.4, alpha=0.6)
+    _grid(axis, which="both")
     axis.legend(fontsize=8)
-    figure.suptitle(f"{name}: power spectral density", fontsize=11)
-    return finished(figure, path)
+    return _titled(figure, f"{name}: power spectral density", path)
 
 
 def draw_locus(name: str, over: str, unit: str, values: np.ndarray, branches: np.ndarray, path: Place = None) -> Any:
@@ -106,20 +93,18 @@ def draw_locus(name: str, over: str, unit: str, values: np.ndarray, branches: np
         branches.real.ravel(), branches.imag.ravel(), c=np.repeat(values, branches.shape[1]), s=9, cmap="viridis"
     )
     figure.colorbar(shown, ax=plane, label=f"{over} ({unit})")
-    plane.axvline(0, color="black", linewidth=0.8)
-    plane.set_xlabel("real part (1/s)")
-    plane.set_ylabel("imaginary part (rad/s)")
-    side.plot(values, branches.real, color="tab:blue", linewidth=1.2)
-    side.plot(values, np.abs(branches.imag), color="tab:orange", linewidth=0.9, linestyle="--")
-    side.plot([], [], color="tab:blue", label="real part (1/s)")
-    side.plot([], [], color="tab:orange", linestyle="--", label="imaginary part (rad/s)")
+    _plane(plane)
+    for part, label, color, style, width in (
+        (branches.real, "real part (1/s)", "tab:blue", "-", 1.2),
+        (np.abs(branches.imag), "imaginary part (rad/s)", "tab:orange", "--", 0.9),
+    ):
+        side.plot(values, part, color=color, linewidth=width, linestyle=style)
+        side.plot([], [], color=color, linestyle=style, label=label)
     side.axhline(0, color="black", linewidth=0.8)
     side.set_xlabel(f"{over} ({unit})")
     side.legend(fontsize=8)
-    for axis in (plane, side):
-        _grid(axis)
-    figure.suptitle(f"{name}: eigenvalues over {over}", fontsize=11)
-    return finished(figure, path)
+    _grid(side)
+    return _titled(figure, f"{name}: eigenvalues over {over}", path)
 
 
 def draw_chart(
@@ -136,28 +121,29 @@ def draw_chart(
     figure.colorbar(shown, ax=axis, label="largest real part (1/s); stable below 0")
     axis.set_xlabel(over[0])
     axis.set_ylabel(over[1])
-    figure.suptitle(f"{name}: stability", fontsize=11)
-    return finished(figure, path)
+    return _titled(figure, f"{name}: stability", path)
 
 
-def draw_equilibrium(
-    panels: Sequence[tuple[str, np.ndarray, str]],
-    name: str,
+def draw_panels(
+    title: str,
     over: str,
     x: np.ndarray,
+    panels: Sequence[tuple[str, Mapping[str, np.ndarray]]],
     path: Place = None,
-    what: str = "equilibrium",
+    legend: str = "",
 ) -> Any:
-    """Values over a parameter or over time, one panel each: (name, values, unit)."""
+    """Values over a parameter or over time, one panel each: (label, {line: values}); `legend`: what lines are."""
     figure = new_figure(8, 1.2 + 1.9 * len(panels))
     axes = figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
-    for axis, (label, values, unit) in zip(axes, panels, strict=True):
-        axis.plot(x, values, linewidth=1.3)
-        axis.set_ylabel(f"{label}\n({unit})", fontsize=9)
+    for axis, (label, lines) in zip(axes, panels, strict=True):
+        for line, values in lines.items():
+            axis.plot(x, values, linewidth=1.3, label=line)
+        axis.set_ylabel(label, fontsize=9)
         _grid(axis)
+    if legend:
+        axes[0].legend(fontsize=8, title=legend, title_fontsize=8)
     axes[-1].set_xlabel(over)
-    figure.suptitle(f"{name}: {what}", fontsize=11)
-    return finished(figure, path)
+    return _titled(figure, title, path)
 
 
 def draw_values(name: str, rows: Sequence[tuple[str, float, str]], path: Place = None) -> Any:
@@ -178,22 +164,4 @@ def draw_values(name: str, rows: Sequence[tuple[str, float, str]], path: Place =
             axis.set_xlim(-1, 1)
         axis.axvline(0, color="black", linewidth=0.8)
         axis.set_xlabel(unit, fontsize=8)
-    figure.suptitle(name, fontsize=11)
-    return finished(figure, path)
-
-
-def draw_sensitivity(
-    name: str, time: np.ndarray, panels: Sequence[tuple[str, Mapping[str, np.ndarray]]], path: Place = None
-) -> Any:
-    """Change of every channel for one per cent more of each parameter; a panel is (label, {parameter: change})."""
-    figure = new_figure(8, 1.2 + 1.9 * len(panels))
-    axes = figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
-    for axis, (label, changes) in zip(axes, panels, strict=True):
-        for parameter, values in changes.items():
-            axis.plot(time, values, linewidth=1.3, label=parameter)
-        axis.set_ylabel(label, fontsize=9)
-        _grid(axis)
-    axes[0].legend(fontsize=8, title="+1 % of", title_fontsize=8)
-    axes[-1].set_xlabel("time (s)")
-    figure.suptitle(f"{name}: sensitivity", fontsize=11)
-    return finished(figure, path)
+    return _titled(figure, name, path)

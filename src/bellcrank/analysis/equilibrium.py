@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 
 from bellcrank.analysis.draw import draw_values
-from bellcrank.analysis.tables import table, write_csv
+from bellcrank.analysis.tables import column_of, shown, table, write_csv
 from bellcrank.errors import RunError
-from bellcrank.interface.interface import place_of
 
 
 class NoEquilibrium(RunError):
@@ -48,15 +47,17 @@ class Equilibrium:
     steps: int = 0
 
     def __getitem__(self, name: str) -> float:
-        place = place_of(name, self.values)
-        if place is None:
-            raise KeyError(f"no value '{name}'. Values: {', '.join(self.values)}")
-        return list(self.values.values())[place]
+        names = list(self.values)
+        return self.values[names[column_of(name, names, "value")]]
 
     @property
     def initial(self) -> dict[str, float]:
         """States by name, as `initial=` of a run takes them."""
         return {k: v for k, v in self.values.items() if k in self.states}
+
+    @property
+    def _title(self) -> str:
+        return f"{self.name}: {'steady motion' if self.steady else 'equilibrium'}"
 
     def rows(self) -> list[tuple[str, float, str, str, str]]:
         return [
@@ -65,8 +66,10 @@ class Equilibrium:
         ]
 
     def __str__(self) -> str:
-        head = f"{self.name}: {'steady motion' if self.steady else 'equilibrium'}, residual {self.residual:.1e}"
-        body = table(["", "value", "unit", "", ""], [[n, _shown(v), u, k, w] for n, v, u, k, w in self.rows()], "<><<<")
+        head = f"{self._title}, residual {self.residual:.1e}"
+        body = table(
+            ["", "value", "unit", "", ""], [[n, shown(v, 9), u, k, w] for n, v, u, k, w in self.rows()], "<><<<"
+        )
         lines = [head, body]
         if self.steady:
             lines.append("  goes on: " + ", ".join(f"{n} by {v:.6g} {self.units[n]}/s" for n, v in self.steady.items()))
@@ -80,9 +83,8 @@ class Equilibrium:
 
     def plot(self, path: str | Path | None = None) -> Any:
         """Draws what was solved for as bars; saves a picture when a path is given."""
-        kind = "steady motion" if self.steady else "equilibrium"
         rows = [(n, v, u) for n, v, u, how, _ in self.rows() if how == "solved"]
-        return draw_values(f"{self.name}: {kind}", rows, path)
+        return draw_values(self._title, rows, path)
 
 
 def indifferent_names(null_space: np.ndarray, names: Sequence[str]) -> list[str]:
@@ -91,8 +93,3 @@ def indifferent_names(null_space: np.ndarray, names: Sequence[str]) -> list[str]
         return []
     share = np.abs(null_space) / np.linalg.norm(null_space, axis=0, keepdims=True)
     return [n for n, row in zip(names, share, strict=True) if row.max() > 1e-6]
-
-
-def _shown(value: float) -> str:
-    """Nine digits; what is left of an iteration to zero is zero."""
-    return f"{value:.9g}" if abs(value) > 1e-13 else "0"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,10 +12,14 @@ from bellcrank.analysis.equilibrium import Equilibrium, NoEquilibrium, indiffere
 from bellcrank.analysis.evaluate import evaluator
 from bellcrank.analysis.plant import PARAMETERS, SETTABLE, STATES, Plant
 from bellcrank.analysis.point import Point, point_at
-from bellcrank.analysis.slope_runner import Find
+from bellcrank.analysis.slope_runner import Find, channel_at, groups_for
 from bellcrank.analysis.solve import Root, solve
 from bellcrank.errors import ModelError, RunError
 from bellcrank.interface.interface import Quantity
+from bellcrank.run.evaluate import Inputs, Parameters
+from bellcrank.run.values import finite
+
+Values = Mapping[Any, float] | None
 
 
 def ignorable(plant: Plant) -> set[str]:
@@ -24,11 +28,8 @@ def ignorable(plant: Plant) -> set[str]:
     rates, others = plant.derived.results.acting(len(coordinates))
     found = {q for q in coordinates if q not in others}
     while True:
-        kept = {
-            q
-            for q in found
-            if not any(q in acting for c, acting in zip(coordinates, rates, strict=True) if c not in found)
-        }
+        acting = [a for c, a in zip(coordinates, rates, strict=True) if c not in found]
+        kept = {q for q in found if not any(q in a for a in acting)}
         if kept == found:
             return {q.name for q in kept}
         found = kept
@@ -60,30 +61,18 @@ class Problem:
         values, slopes = self.find(here)
         place = {s: j for j, s in enumerate(self.find.columns)}
         columns = [place[q.symbol] for q in self.unknowns if q.symbol is not None]
-        r = [values["rates"][self.wanted], values["positions"], values["speeds"]]
-        J = [slopes["rates"][self.wanted], slopes["positions"], slopes["speeds"]]
+        r, J = ([x["rates"][self.wanted], x["positions"], x["speeds"]] for x in (values, slopes))
         for q, value in self.targets.items():
-            if q.kind == "output":
-                r.append(values["outputs"][q.place][None] - value)
-                J.append(slopes["outputs"][q.place][None, :])
-            else:
-                unit = np.zeros((1, len(place)))
-                unit[0, q.column - 1] = 1.0
-                r.append(np.array([here.of(q) - value]))
-                J.append(unit)
+            now, row = channel_at(q, here.x, values, slopes)
+            r.append(np.array([now - value]))
+            J.append(row[None, :])
         return np.concatenate(r), np.vstack(J)[:, columns]
 
 
 def find_equilibrium(
-    plant: Plant,
-    free: Iterable[Any] | str | None,
-    fixed: Mapping[Any, float] | Iterable[Any] | str | None,
-    targets: Mapping[Any, float] | None,
-    start: Mapping[Any, float] | None,
-    parameters: Mapping[str, float] | None,
-    inputs: Mapping[str, Any] | None,
-    t: float,
-) -> Equilibrium:
+    plant: Plant, free: Any = None, fixed: Any = None, targets: Values = None, start: Values = None,
+    parameters: Parameters = None, inputs: Inputs = None, t: float = 0.0,
+) -> Equilibrium:  # fmt: skip
     """Solves for the state (and what is free) at which nothing accelerates."""
     problem, gone = _problem(plant, free, fixed, targets, start, parameters, inputs, t)
     x0 = np.array([problem.start.of(q) for q in problem.unknowns])
@@ -102,22 +91,20 @@ def find_equilibrium(
     return _result(problem, root, gone)
 
 
-def _listed(given: Iterable[Any] | str | None) -> list[Any]:
-    return [] if given is None else [given] if isinstance(given, str) else list(given)
-
-
 def _problem(
     plant: Plant, free: Any, fixed: Any, targets: Any, start: Any, parameters: Any, inputs: Any, t: float
 ) -> tuple[Problem, set[str]]:
     plant.refuse_kept()
-    given = dict(fixed) if isinstance(fixed, Mapping) else dict.fromkeys(_listed(fixed))
-    held = {plant.find(k, SETTABLE, "fixed"): v for k, v in given.items()}
-    wanted_free = [plant.find(k, SETTABLE, "free") for k in _listed(free)]
+    if isinstance(fixed, Mapping):
+        held = {plant.find(k, SETTABLE, "fixed"): v for k, v in fixed.items()}
+    else:
+        held = dict.fromkeys(plant.find_all(fixed, SETTABLE, "fixed"))
+    wanted_free = plant.find_all(free, SETTABLE, "free")
     aims = {plant.find(k, (*STATES, "output"), "target"): v for k, v in (targets or {}).items()}
     both = [q.name for q in wanted_free if q in held]
     if both:
         raise ModelError(f"{', '.join(both)} cannot be both free and fixed", plant.name)
-    numbers = {q: _number(v, q.name) for q, v in held.items() if v is not None}
+    numbers = {q: finite(v, f"the value of {q.name}") for q, v in held.items() if v is not None}
     states = {q.name: v for q, v in numbers.items() if q.kind in STATES}
     own = {q.name: v for q, v in numbers.items() if q.kind in PARAMETERS}
     driven = {q.name: v for q, v in numbers.items() if q.kind == "input" and not q.rate}
@@ -127,23 +114,12 @@ def _problem(
     listed = plant.interface.states
     extra = [q for q in wanted_free if q.kind not in STATES]
     columns = [s.symbol for s in (*listed, *extra) if s.symbol is not None]
-    groups = ("rates", "positions", "speeds", *(("outputs",) if any(q.kind == "output" for q in aims) else ()))
-    find = evaluator(plant, groups, columns)
+    find = evaluator(plant, groups_for(aims), columns)
     gone = ignorable(plant)
     unknowns = [s for s in listed if s not in held and (s.name not in gone or s in wanted_free or s in aims)] + extra
     rates = [i for i, s in enumerate(listed) if s.name not in gone]
-    goals = {q: _number(v, q.name) * q.unit.factor for q, v in aims.items()}
+    goals = {q: finite(v, f"the value of {q.name}") * q.unit.factor for q, v in aims.items()}
     return Problem(plant, find, at, unknowns, rates, goals), gone
-
-
-def _number(value: Any, name: str) -> float:
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        raise ModelError(f"the value of {name} is {value!r}, not a number") from None
-    if not np.isfinite(number):
-        raise ModelError(f"the value of {name} is {number}, not a finite number")
-    return number
 
 
 def _result(problem: Problem, root: Root, gone: set[str]) -> Equilibrium:
@@ -151,27 +127,15 @@ def _result(problem: Problem, root: Root, gone: set[str]) -> Equilibrium:
     shown = [*states, *(q for q in problem.unknowns if q.kind not in STATES)]
     values = {q.name: float(q.unit.from_equation(at.of(q))) for q in shown}
     found, _ = problem.find(at)
-    steady = {
-        q.name: float(q.unit.from_equation(rate))
-        for q, rate in zip(states, found["rates"], strict=True)
-        if q.name in gone and abs(rate) > 1e-7
-    }
+    going = [(q, rate) for q, rate in zip(states, found["rates"], strict=True) if q.name in gone and abs(rate) > 1e-7]
+    steady = {q.name: float(q.unit.from_equation(rate)) for q, rate in going}
     loose = indifferent_names(root.null_space, [q.name for q in problem.unknowns])
     fixed = {q.name for q in problem.unknowns}
     loose += [q for q in sorted(gone, key=[s.name for s in states].index) if q not in fixed]
-    return Equilibrium(
-        problem.plant.name,
-        values,
-        {q.name: q.unit.text for q in shown},
-        {q.name: q.label for q in shown},
-        tuple(q.name for q in problem.unknowns),
-        float(np.abs(root.residuals).max(initial=0.0)),
-        tuple(dict.fromkeys(loose)),
-        steady,
-        tuple(q.name for q in states),
-        at,
-        root.steps,
-    )
+    units, labels = {q.name: q.unit.text for q in shown}, {q.name: q.label for q in shown}
+    unknowns, residual = tuple(q.name for q in problem.unknowns), float(np.abs(root.residuals).max(initial=0.0))
+    found_in = unknowns, residual, tuple(dict.fromkeys(loose)), steady, tuple(q.name for q in states)
+    return Equilibrium(problem.plant.name, values, units, labels, *found_in, at, root.steps)
 
 
 def _none(problem: Problem, root: Root) -> NoEquilibrium:
@@ -186,11 +150,11 @@ def _none(problem: Problem, root: Root) -> NoEquilibrium:
     speeds = {f"{s.name}'": s.name for s in problem.plant.interface.states}
     loose = [speeds[n] for n in worst if n in speeds and abs(left[n]) > 1e-3 * largest]
     runaway = list(dict.fromkeys([*far, *loose]))
-    given = len(rows), len(problem.unknowns)
-    words = f"{given[0]} equations, {given[1]} unknowns" if given[0] > given[1] else ""
+    counts = f"{len(rows)} equations, {len(problem.unknowns)} unknowns"
+    more = len(rows) > len(problem.unknowns) and not far
     parts = [
         f"the model '{problem.plant.name}' has no equilibrium that could be found"
-        + (f" ({words}: free more, or fix less)" if words and not far else ""),
+        + (f" ({counts}: free more, or fix less)" if more else ""),
         f"nearest point, in equation units: {', '.join(told)}",
         f"freedoms that run away: {', '.join(runaway)}" if runaway else "",
     ]

@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.analysis.draw import draw_equilibrium
-from bellcrank.analysis.tables import table, write_csv
-from bellcrank.interface.interface import place_of
+from bellcrank.analysis.draw import draw_panels
+from bellcrank.analysis.tables import column_of, headed, table, write_csv
 
 
 @dataclass(frozen=True)
@@ -30,10 +29,7 @@ class InverseDynamics:
     single: bool
 
     def __getitem__(self, name: Any) -> Any:
-        place = place_of(name, self.names)
-        if place is None:
-            raise KeyError(f"no force '{name}'. Forces: {', '.join(self.names)}")
-        column = self.values[:, place]
+        column = self.values[:, column_of(name, self.names, "force")]
         return float(column[0]) if self.single else column
 
     @property
@@ -43,27 +39,20 @@ class InverseDynamics:
         return np.asarray(found[0] if self.single else found)
 
     def __str__(self) -> str:
-        if self.single:
-            rows = [
-                [n, f"{v:.9g}", u, w]
-                for n, v, u, w in zip(self.names, self.values[0], self.units, self.labels, strict=True)
-            ]
-            return f"{self.name}: inverse dynamics\n" + table(["", "value", "unit", ""], rows, "<><<")
-        rows = [
-            [n, f"{c.min():.6g}", f"{c.max():.6g}", u, w]
-            for n, c, u, w in zip(self.names, self.values.T, self.units, self.labels, strict=True)
-        ]
-        return f"{self.name}: inverse dynamics at {len(self.time)} times\n" + table(
-            ["", "least", "greatest", "unit", ""], rows, "<>><<"
-        )
+        heads = ["value"] if self.single else ["least", "greatest"]
+        rows = []
+        for n, c, u, w in zip(self.names, self.values.T, self.units, self.labels, strict=True):
+            numbers = [f"{c[0]:.9g}"] if self.single else [f"{c.min():.6g}", f"{c.max():.6g}"]
+            rows.append([n, *numbers, u, w])
+        body = table(["", *heads, "unit", ""], rows, f"<{'>' * len(heads)}<<")
+        return f"{self.name}: inverse dynamics{'' if self.single else f' at {len(self.time)} times'}\n{body}"
 
     def save(self, path: str | Path) -> Path:
         """Writes a CSV file: time, then all forces."""
-        head = ["t (s)", *(f"{n} ({u})" for n, u in zip(self.names, self.units, strict=True))]
-        rows = ([float(t), *row.tolist()] for t, row in zip(self.time, self.values, strict=True))
-        return write_csv(path, head, rows)
+        head = ["t (s)", *headed(self.names, self.units)]
+        return write_csv(path, head, np.column_stack([self.time, self.values]).tolist())
 
     def plot(self, path: str | Path | None = None) -> Any:
         """Draws the forces over time; saves a picture when a path is given."""
-        panels = [(n, self.values[:, i], self.units[i]) for i, n in enumerate(self.names)]
-        return draw_equilibrium(panels, self.name, "time (s)", self.time, path, "inverse dynamics")
+        panels = [(f"{n}\n({u})", {"": c}) for n, u, c in zip(self.names, self.units, self.values.T, strict=True)]
+        return draw_panels(f"{self.name}: inverse dynamics", "time (s)", self.time, panels, path)

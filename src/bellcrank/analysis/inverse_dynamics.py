@@ -24,6 +24,8 @@ from bellcrank.program.build import Parts, build_program
 from bellcrank.program.differentiate import total_slopes
 from bellcrank.program.idle import drop_idle_parameters
 from bellcrank.program.program import Program
+from bellcrank.run.evaluate import Inputs, Parameters
+from bellcrank.run.stepping import NO_VALUE
 from bellcrank.units import ANGLE, FORCE, LENGTH, TIME, unit_system
 
 TOLERANCE = 1e-7  # of accelerations that constraints determine, and of freedoms that forces cannot move
@@ -75,16 +77,9 @@ def derive_inverse(plant: Plant, loads: Sequence[str]) -> Inverse:
         names += [f"slope {i + 1}, {j + 1}" for i, j in entries]
         inputs = [*(s for s in base.inputs if s.kind != "rate"), *rate.values(), *forces]
         zeros = [ZERO] * (len(base.coordinates) + len(base.speeds))
-        parts = Parts(
-            f"{base.name}: inverse dynamics",
-            a.parameter_symbols,
-            base.coordinates,
-            base.speeds,
-            zeros,
-            list(zip(names, roots, strict=True)),
-            inputs,
-            outputs_matter=True,
-        )
+        title, outputs = f"{base.name}: inverse dynamics", list(zip(names, roots, strict=True))
+        states = base.coordinates, base.speeds
+        parts = Parts(title, a.parameter_symbols, *states, zeros, outputs, inputs, outputs_matter=True)
         program = build_program(parts)
     return Inverse(program, independent, tuple(tied), tuple(rate[u] for u in state_speeds), forces, entries)
 
@@ -119,15 +114,9 @@ def _program(plant: Plant, loads: Sequence[str]) -> tuple[Inverse, Model]:
 
 
 def inverse_dynamics(
-    plant: Plant,
-    q: Any,
-    u: Any,
-    udot: Any,
-    t: Any,
-    forces: Iterable[Any] | str | None,
-    parameters: Mapping[str, float] | None,
-    inputs: Mapping[str, Any] | None,
-) -> InverseDynamics:
+    plant: Plant, q: Any, u: Any, udot: Any, t: Any, forces: Iterable[Any] | str | None, parameters: Parameters,
+    inputs: Inputs,
+) -> InverseDynamics:  # fmt: skip
     """Forces for given positions, speeds and accelerations (equation units), one state or one row per time."""
     plant.refuse_kept()
     loads = _loads(plant, forces)
@@ -136,17 +125,14 @@ def inverse_dynamics(
     p = parameters_of(plant.loaded, inverse.program.parameters, parameters)
     signals = dict(zip(plant.loaded.program.inputs, plant.loaded.inputs(inputs), strict=True))
     model = found.calls()
-    c = model.constants(p)
+    c, wanted = model.constants(p), inverse.program.inputs
     rows = []
     for k, at in enumerate(times):
         given = {s: float(x) for s, x in zip(inverse.accelerations, motion[2][k], strict=True)}
-        w = [
-            given[s] if s in given else signals[s].function(float(at)) if s in signals else 0.0
-            for s in inverse.program.inputs
-        ]
+        w = [given[s] if s in given else signals[s].function(float(at)) if s in signals else 0.0 for s in wanted]
         try:
             out = np.array(model.outputs(float(at), motion[0][k].tolist(), motion[1][k].tolist(), p, c, w))
-        except (ZeroDivisionError, ValueError, OverflowError) as error:
+        except NO_VALUE as error:
             raise RunError(
                 f"inverse dynamics of '{plant.name}' fails at t = {at:g} s ({error}): a singular configuration?"
             ) from None
@@ -204,8 +190,7 @@ def _forces(inverse: Inverse, out: np.ndarray, t: float, udot: np.ndarray) -> np
         worst = int(np.argmax(np.abs(tied)))
         raise RunError(
             f"at t = {t:g} s the accelerations contradict the constraints: {inverse.dependent[worst].name}' differs "
-            f"by {tied[worst]:.3g} "
-            "from what the loops ask for"
+            f"by {tied[worst]:.3g} from what the loops ask for"
         )
     if not inverse.forces:
         return missing
@@ -219,8 +204,7 @@ def _forces(inverse: Inverse, out: np.ndarray, t: float, udot: np.ndarray) -> np
         worst = int(np.argmax(np.abs(left)))
         raise RunError(
             f"at t = {t:g} s the forces {', '.join(s.name[6:] for s in inverse.forces)} cannot produce the motion: "
-            "along "
-            f"{inverse.independent[worst].name} {left[worst]:.3g} is left (equation units)"
+            f"along {inverse.independent[worst].name} {left[worst]:.3g} is left (equation units)"
         )
     return np.asarray(found)
 
@@ -228,27 +212,17 @@ def _forces(inverse: Inverse, out: np.ndarray, t: float, udot: np.ndarray) -> np
 def _named(
     plant: Plant, inverse: Inverse, values: np.ndarray, times: np.ndarray, single: bool, loads: Sequence[str]
 ) -> InverseDynamics:
-    system = unit_system(plant.interface.units)
-    kinds = {x.name: x for x in plant.derived.analysis.loads}
     if loads:
-        units = [system.display(FORCE * LENGTH if kinds[n].kind == "moment" else FORCE) for n in loads]
-        names, labels = list(loads), [kinds[n].label for n in loads]
+        chosen = {x.name: x for x in plant.derived.analysis.loads}
+        dimensions = [FORCE * LENGTH if chosen[n].kind == "moment" else FORCE for n in loads]
+        names, labels = list(loads), [chosen[n].label for n in loads]
     else:
-        units = []
         speeds = [plant.interface.find(s, ("speed", "removed"), "speed") for s in inverse.independent]
-        for x in speeds:
-            speed = x.unit.dimension
-            units.append(system.display(FORCE * LENGTH / TIME / (speed / ANGLE**speed.angle)))
+        own = [x.unit.dimension for x in speeds]
+        dimensions = [FORCE * LENGTH / TIME / (speed / ANGLE**speed.angle) for speed in own]
         names = [f"force along {x.name}" for x in speeds]
         labels = [f"generalised force along {x.label}" for x in speeds]
+    units = [unit_system(plant.interface.units).display(x) for x in dimensions]
     factors = np.array([x.factor for x in units])
-    return InverseDynamics(
-        plant.name,
-        np.array(times),
-        tuple(names),
-        tuple(x.text for x in units),
-        tuple(labels),
-        values / factors,
-        factors,
-        single,
-    )
+    words = tuple(names), tuple(x.text for x in units), tuple(labels)
+    return InverseDynamics(plant.name, np.array(times), *words, values / factors, factors, single)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from bellcrank.analysis.modes import Modes, cleaned, modes_of
-from bellcrank.analysis.response import Response
+from bellcrank.analysis.response import Response, check_frequencies
 from bellcrank.analysis.tables import per, table, write_csv
 from bellcrank.errors import ModelError, did_you_mean, optional_package
 from bellcrank.interface.interface import place_of
@@ -68,39 +68,35 @@ class LinearModel:
 
     def unit(self, matrix: str, i: int, j: int) -> str:
         """The unit of an entry of "A", "B", "C" or "D"."""
-        rows = self.states if matrix in "AB" else self.outputs
-        columns = self.states if matrix in "AC" else self.inputs
-        return per(f"{rows[i].unit}/s" if matrix in "AB" else rows[i].unit, columns[j].unit)
+        _, _, rows, columns = self._matrices["ABCD".index(matrix)]
+        return per(_row(matrix, rows[i])[1], columns[j].unit)
 
     def in_equation_units(self) -> LinearModel:
         """The same in equation units: rad and consistent units of length, mass and time."""
-        f_x, f_w, f_y = (np.array([s.factor for s in g]) for g in (self.states, self.inputs, self.outputs))
 
         def plain(group: Sequence[Signal]) -> tuple[Signal, ...]:
             return tuple(replace(s, unit="", factor=1.0, value=s.value * s.factor) for s in group)
 
-        return replace(
-            self, A=_rescaled(self.A, f_x, f_x), B=_rescaled(self.B, f_x, f_w), C=_rescaled(self.C, f_y, f_x),
-            D=_rescaled(self.D, f_y, f_w), drift=self.drift * f_x, states=plain(self.states), inputs=plain(self.inputs),
-            outputs=plain(self.outputs),
-        )  # fmt: skip
+        groups: dict[str, Any] = {name: plain(getattr(self, name)) for name in ("states", "inputs", "outputs")}
+        scaled = {x: M * _factors(up)[:, None] / _factors(across) for x, M, up, across in self._matrices}
+        return replace(self, drift=self.drift * _factors(self.states), **scaled, **groups)
+
+    @property
+    def _matrices(self) -> list[tuple[str, np.ndarray, tuple[Signal, ...], tuple[Signal, ...]]]:
+        """Every matrix with its letter, and what its rows and columns are."""
+        x, w, y = self.states, self.inputs, self.outputs
+        return [("A", self.A, x, x), ("B", self.B, x, w), ("C", self.C, y, x), ("D", self.D, y, w)]
 
     def essential(self) -> LinearModel:
         """Without coordinates on which nothing else depends (position and course of a vehicle, angles of wheels)."""
-        A, C = self.A, self.C
-        C = np.where(np.isfinite(C), C, 1.0)  # an output without slopes may depend on anything
+        A, C = self.A, np.where(np.isfinite(self.C), self.C, 1.0)  # an output without slopes may depend on anything
         small, small_out = (1e-13 * (np.abs(M).max(initial=0.0) or 1.0) for M in (A, C))
         kept = list(range(len(self.states)))
         own = {s.name for s in self.states if s.coordinate}
         told = [i for i, s in enumerate(self.outputs) if s.name not in own]  # a coordinate as an output goes with it
         while True:
-            idle = {
-                j
-                for j in kept
-                if self.states[j].coordinate
-                and np.all(np.abs(A[kept, j]) <= small)
-                and np.all(np.abs(C[told, j]) <= small_out)
-            }
+            alone = (np.abs(A[kept]) <= small).all(axis=0) & (np.abs(C[told]) <= small_out).all(axis=0)
+            idle = {j for j in kept if self.states[j].coordinate and alone[j]}
             if not idle:
                 break
             kept = [k for k in kept if k not in idle]
@@ -143,11 +139,10 @@ class LinearModel:
         row = self._place(output, self.outputs, "output")
         name = self.inputs[self._place(input, self.inputs, "input")].name
         points = np.atleast_1d(np.asarray(s, dtype=complex))
-        columns = []
-        power = 0
-        while name.lower() in [n.lower() for n in self.input_names]:
-            columns.append((power, self._place(name, self.inputs, "input")))
-            name, power = f"dxdt({name})", power + 1
+        columns: list[tuple[int, int]] = []
+        while (place := place_of(name, self.input_names)) is not None:
+            columns.append((len(columns), place))
+            name = f"dxdt({name})"
         return self._through(row, columns, points)
 
     def _through(self, row: int, columns: Sequence[tuple[int, int]], points: np.ndarray) -> np.ndarray:
@@ -167,9 +162,7 @@ class LinearModel:
 
     def frequency_response(self, input: Any, output: Any, f: Any) -> Response:
         """Response of an output to a sine of an input; f in Hz."""
-        frequencies = np.atleast_1d(np.asarray(f, dtype=float))
-        if frequencies.ndim != 1 or not np.all(np.isfinite(frequencies)) or np.any(frequencies < 0):
-            raise ModelError("f must be frequencies in Hz: finite numbers that are not negative")
+        frequencies = check_frequencies(f)
         model = self._about(output)
         w = model.inputs[model._place(input, model.inputs, "input")]
         y = model.outputs[model._place(output, model.outputs, "output")]
@@ -196,48 +189,32 @@ class LinearModel:
     # ---- text and files
 
     def __str__(self) -> str:
-        lines = [
-            f"{self.name}: linear model, {len(self.states)} states, {len(self.inputs)} inputs, {len(self.outputs)} "
-            "outputs"
-        ]
+        counts = [f"{len(g)} {what}" for g, what in ((self.states, "states"), (self.inputs, "inputs"))]
+        lines = [f"{self.name}: linear model, {', '.join(counts)}, {len(self.outputs)} outputs"]
         lines += [f"  note: {n}" for n in self.notes]
-        lines.append(
-            _matrix("A", self.A, [f"{s.name}'" for s in self.states], [s.unit + "/s" for s in self.states], self.states)
-        )
-        if self.inputs:
-            lines.append(
-                _matrix(
-                    "B", self.B, [f"{s.name}'" for s in self.states], [s.unit + "/s" for s in self.states], self.inputs
-                )
-            )
-        if self.outputs:
-            lines.append(_matrix("C", self.C, self.output_names, [s.unit for s in self.outputs], self.states))
-            if self.inputs:
-                lines.append(_matrix("D", self.D, self.output_names, [s.unit for s in self.outputs], self.inputs))
+        for letter, M, up, across in self._matrices:
+            if letter == "A" or ((letter == "C" or self.inputs) and (letter == "B" or self.outputs)):
+                head = [letter, *(s.name for s in across), "unit per column"]
+                numbers = [[f"{x:.6g}" if x else "0" for x in line] for line in M]
+                told = [_row(letter, s) for s in up]
+                body = [[name, *line, unit] for (name, unit), line in zip(told, numbers, strict=True)]
+                lines.append(table(head, body, "<" + ">" * len(across) + "<"))
         return "\n".join(lines)
 
     def save(self, path: str | Path) -> Path:
         """Writes a CSV file: one line per entry that is not zero, with names and unit."""
         rows = []
-        for letter, M, up, across in (
-            ("A", self.A, self.states, self.states),
-            ("B", self.B, self.states, self.inputs),
-            ("C", self.C, self.outputs, self.states),
-            ("D", self.D, self.outputs, self.inputs),
-        ):
+        for letter, M, up, across in self._matrices:
             for i, j in zip(*np.nonzero(M), strict=True):
-                row = f"{up[i].name}'" if letter in "AB" else up[i].name
-                rows.append([letter, row, across[j].name, float(M[i, j]), self.unit(letter, int(i), int(j))])
+                name, unit = _row(letter, up[i])
+                rows.append([letter, name, across[j].name, float(M[i, j]), per(unit, across[j].unit)])
         return write_csv(path, ["matrix", "row", "column", "value", "unit"], rows)
 
 
-def _rescaled(M: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
-    return np.asarray(M * rows[:, None] / columns[None, :])
+def _factors(group: Sequence[Signal]) -> np.ndarray:
+    return np.array([s.factor for s in group])
 
 
-def _matrix(letter: str, M: np.ndarray, rows: Sequence[str], units: Sequence[str], columns: Sequence[Signal]) -> str:
-    head = [letter, *(s.name for s in columns), "unit per column"]
-    body = [
-        [name, *(f"{x:.6g}" if x else "0" for x in line), unit] for name, line, unit in zip(rows, M, units, strict=True)
-    ]
-    return table(head, body, "<" + ">" * len(columns) + "<")
+def _row(matrix: str, signal: Signal) -> tuple[str, str]:
+    """Name and unit of a row: A and B have those of rates."""
+    return (f"{signal.name}'", f"{signal.unit}/s") if matrix in "AB" else (signal.name, signal.unit)

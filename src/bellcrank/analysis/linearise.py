@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,10 +13,11 @@ from bellcrank.analysis.linear import LinearModel, Signal
 from bellcrank.analysis.plant import CHANNELS, PARAMETERS, STATES, Plant
 from bellcrank.analysis.point import Point, point_at
 from bellcrank.analysis.reduce import Constraints, Reduction, Singular, reduce_states
-from bellcrank.analysis.slope_runner import Find
-from bellcrank.errors import ModelError, RunError
+from bellcrank.analysis.slope_runner import Find, Groups, channel_at, groups_for
+from bellcrank.errors import RunError
 from bellcrank.expr import symbols
 from bellcrank.interface.interface import Interface, Quantity
+from bellcrank.run.evaluate import Inputs, Parameters
 
 CLOSED = 1e-8  # residual of constraints at a point given by its states
 DRIVING = ("input", *PARAMETERS)
@@ -24,15 +25,9 @@ REST = 1e-7  # rates below this share of their slopes are rest
 
 
 def linear_model(
-    plant: Plant,
-    at: Any = None,
-    inputs: Iterable[Any] | Mapping[str, float] | str | None = None,
-    outputs: Iterable[Any] | str | None = None,
-    parameters: Mapping[str, float] | None = None,
-    signals: Mapping[str, Any] | None = None,
-    t: float = 0.0,
-    states: Iterable[Any] | None = None,
-) -> LinearModel:
+    plant: Plant, at: Any = None, inputs: Any = None, outputs: Any = None, parameters: Parameters = None,
+    signals: Inputs = None, t: float = 0.0, states: Any = None,
+) -> LinearModel:  # fmt: skip
     """A, B, C, D about a point; `inputs` may name parameters (with their values there), `outputs` states."""
     plant.refuse_kept()
     interface = plant.interface
@@ -40,29 +35,23 @@ def linear_model(
         found = {plant.find(k, DRIVING, "input"): v for k, v in inputs.items()}
         signals = {**(signals or {}), **{q.name: v for q, v in found.items() if q.kind == "input"}}
         parameters = {**(parameters or {}), **{q.name: v for q, v in found.items() if q.kind != "input"}}
-    chosen_in = _with_rates(_chosen(inputs, plant, DRIVING, "input", interface.inputs), interface)
-    chosen_out = _chosen(outputs, plant, CHANNELS, "output", interface.outputs or interface.states)
+    driven = interface.inputs if inputs is None else plant.find_all(inputs, DRIVING, "input")
+    chosen_in = _with_rates(driven, interface)
+    usual = interface.outputs or interface.states
+    chosen_out = usual if outputs is None else plant.find_all(outputs, CHANNELS, "output")
     if isinstance(at, str) and at.lower() == "equilibrium":
-        at = find_equilibrium(plant, None, None, None, None, parameters, signals, t)
+        at = find_equilibrium(plant, parameters=parameters, inputs=signals, t=t)
         parameters = signals = None
     here = point_at(plant.loaded, at, parameters, signals, t)
     columns = [q.symbol for q in (*interface.states, *chosen_in) if q.symbol is not None]
-    groups = ("rates", "positions", "speeds", *(("outputs",) if any(q.kind == "output" for q in chosen_out) else ()))
-    find = evaluator(plant, groups, columns)
+    find = evaluator(plant, groups_for(chosen_out), columns)
     values, slopes = find(here)
-    chosen = None if states is None else {plant.find(x, STATES, "state").name for x in states}
+    chosen = None if states is None else {x.name for x in plant.find_all(states, STATES, "state")}
     reduction = _reduction(plant, values, slopes, chosen)
     return _assembled(plant, here, chosen_in, chosen_out, find, values, slopes, reduction)
 
 
-def _chosen(given: Any, plant: Plant, kinds: Sequence[str], what: str, default: Sequence[Quantity]) -> list[Quantity]:
-    if given is None:
-        return list(default)
-    listed = [given] if isinstance(given, str) or hasattr(given, "kind") else list(given)
-    return list(dict.fromkeys(plant.find(x, kinds, what) for x in listed))
-
-
-def _with_rates(chosen: list[Quantity], interface: Interface) -> list[Quantity]:
+def _with_rates(chosen: Sequence[Quantity], interface: Interface) -> list[Quantity]:
     """Inputs together with their own rates, where the model uses these."""
     found = list(chosen)
     for q in chosen:
@@ -74,21 +63,19 @@ def _with_rates(chosen: list[Quantity], interface: Interface) -> list[Quantity]:
     return found
 
 
-def _reduction(
-    plant: Plant, values: Mapping[str, np.ndarray], slopes: Mapping[str, np.ndarray], chosen: set[str] | None
-) -> Reduction:
+def _reduction(plant: Plant, values: Groups, slopes: Groups, chosen: set[str] | None) -> Reduction:
     """Independent states and how the others follow."""
     states = plant.interface.states
     n_q, n = plant.loaded.n_q, len(states)
     g, v = slopes["positions"], slopes["speeds"]
-    results = plant.derived.results
+    results, loops = plant.derived.results, plant.loaded.program.loops
     rows = [name for name, _ in results.positions], [name for name, _ in results.speeds]
+    ranks = (loops.scales.rank_g, loops.scales.rank_v) if loops else (len(rows[0]), len(rows[1]))  # where regular
     residual = max((float(np.abs(values[k]).max(initial=0.0)) for k in ("positions", "speeds")), default=0.0)
     if residual > CLOSED:
         raise RunError(
             f"the state given does not satisfy the constraints of '{plant.name}': a residual of {residual:.2g} is "
-            "left. "
-            "Give it by names (at={...}), so that it is completed, or take it from sim.complete()."
+            "left. Give it by names (at={...}), so that it is completed, or take it from sim.complete()."
         )
     if chosen is None:
         analysis = plant.derived.analysis
@@ -101,56 +88,39 @@ def _reduction(
         prefer = [s.name in chosen for s in states]
     c = Constraints(g[:, :n_q], g[:, n:], v[:, :n_q], v[:, n_q:n], v[:, n:], *rows)
     try:
-        return reduce_states(c, prefer, _ranks(plant))
+        return reduce_states(c, prefer, ranks)
     except Singular as error:
         raise RunError(
             f"'{plant.name}' is in a singular configuration: the constraint {error.rows[0]} does not restrict any "
-            "movement "
-            f"here that others do not restrict already (pivot {error.pivot:.1e}), so the independent states are not "
-            "determined"
+            f"movement here that others do not restrict already (pivot {error.pivot:.1e}), so the independent states "
+            "are not determined"
         ) from None
 
 
-def _ranks(plant: Plant) -> tuple[int, int]:
-    """Rows of positions and speeds that are independent in regular positions."""
-    loops, results = plant.loaded.program.loops, plant.derived.results
-    return (loops.scales.rank_g, loops.scales.rank_v) if loops else (len(results.positions), len(results.speeds))
-
-
 def _assembled(
-    plant: Plant,
-    here: Point,
-    chosen_in: Sequence[Quantity],
-    chosen_out: Sequence[Quantity],
-    find: Find,
-    values: Mapping[str, np.ndarray],
-    slopes: Mapping[str, np.ndarray],
-    r: Reduction,
-) -> LinearModel:
+    plant: Plant, here: Point, chosen_in: Sequence[Quantity], chosen_out: Sequence[Quantity], find: Find,
+    values: Groups, slopes: Groups, r: Reduction,
+) -> LinearModel:  # fmt: skip
     every = plant.interface.states
     n = len(every)
     x_rates, w_rates = slopes["rates"][:, :n], slopes["rates"][:, n:]
     A = (x_rates @ r.N)[r.independent]
     B = (x_rates @ r.N_w + w_rates)[r.independent]
-    C, D, y = _outputs(n, here, chosen_out, values, slopes, r)
+    seen = [channel_at(q, here.x, values, slopes) for q in chosen_out]
+    C = np.array([row[:n] @ r.N for _, row in seen]).reshape(len(seen), r.N.shape[1])
+    D = np.array([row[:n] @ r.N_w + row[n:] for _, row in seen]).reshape(len(seen), r.N_w.shape[1])
     states = [every[i] for i in r.independent]
     f_x, f_w, f_y = (np.array([q.unit.factor for q in g]) for g in (states, chosen_in, chosen_out))
-    drift = values["rates"][r.independent]
     notes = list(find.notes)
     lost = [q.name for q, row in zip(chosen_out, np.hstack([C, D]), strict=True) if not np.all(np.isfinite(row))]
     if lost:
         notes.append(f"slopes of the outputs {', '.join(lost)} do not exist here")
-    gone = ignorable(plant)
-    rest, words = _at_rest(every, values["rates"], slopes["rates"][:, :n], here, gone)
-    if not rest:
-        notes.append(words)
-    left = [i for i in range(n) if i not in set(r.independent.tolist())]
-    dependent = {
-        every[i].name: {
-            s.name: float(x * s.unit.factor / every[i].unit.factor) for s, x in zip(states, r.N[i], strict=True) if x
-        }
-        for i in left
-    }
+    moving = _moving(every, values["rates"], x_rates, here, ignorable(plant))
+    notes += [moving] if moving else []
+    dependent = {}
+    for i in sorted({*range(n)} - {*r.independent.tolist()}):
+        shares = zip(states, r.N[i] * f_x / every[i].unit.factor, strict=True)
+        dependent[every[i].name] = {s.name: float(x) for s, x in shares if x}
     if dependent:
         notes.append(f"dependent states follow from the others: {', '.join(dependent)}")
     return LinearModel(
@@ -161,67 +131,27 @@ def _assembled(
         D * f_w[None, :] / f_y[:, None],
         tuple(_signal(q, here.x[i]) for q, i in zip(states, r.independent, strict=True)),
         tuple(_signal(q, here.of(q)) for q in chosen_in),
-        tuple(_signal(q, v) for q, v in zip(chosen_out, y, strict=True)),
-        drift / f_x,
-        rest,
+        tuple(_signal(q, v) for q, (v, _) in zip(chosen_out, seen, strict=True)),
+        values["rates"][r.independent] / f_x,
+        not moving,
         tuple(notes),
         dependent,
         here,
     )
 
 
-def _outputs(
-    n: int,
-    here: Point,
-    chosen: Sequence[Quantity],
-    values: Mapping[str, np.ndarray],
-    slopes: Mapping[str, np.ndarray],
-    r: Reduction,
-) -> tuple[np.ndarray, np.ndarray, list[float]]:
-    C, D, y = [], [], []
-    for q in chosen:
-        if q.kind == "output":
-            row = slopes["outputs"][q.place]
-            y.append(float(values["outputs"][q.place]))
-        else:
-            row = np.zeros(n + r.N_w.shape[1])
-            row[q.column - 1] = 1.0
-            y.append(here.of(q))
-        C.append(row[:n] @ r.N)
-        D.append(row[:n] @ r.N_w + row[n:])
-    shape = (len(chosen), r.N.shape[1]), (len(chosen), r.N_w.shape[1])
-    return np.array(C).reshape(shape[0]), np.array(D).reshape(shape[1]), y
-
-
 def _signal(q: Quantity, value: float) -> Signal:
-    return Signal(
-        q.name, q.unit.text, q.label, float(q.unit.from_equation(value)), q.unit.factor, q.kind == "coordinate"
-    )
+    user = float(q.unit.from_equation(value))
+    return Signal(q.name, q.unit.text, q.label, user, q.unit.factor, q.kind == "coordinate")
 
 
-def _at_rest(
-    states: Sequence[Quantity], rates: np.ndarray, slopes: np.ndarray, here: Point, gone: set[str]
-) -> tuple[bool, str]:
-    """Is the point an equilibrium or a steady motion? If not, the fastest rates in words."""
+def _moving(states: Sequence[Quantity], rates: np.ndarray, slopes: np.ndarray, here: Point, gone: set[str]) -> str:
+    """Why the point is no equilibrium or steady motion: the fastest rates in words; "" if it is one."""
     size = np.abs(slopes * np.maximum(np.abs(here.x), 1.0)).max(axis=1, initial=0.0)
-    moving = [
-        (q, rate)
-        for q, rate, s in zip(states, rates, size, strict=True)
-        if q.name not in gone and abs(rate) > REST * (s + 1e-3)
-    ]
+    fast = np.abs(rates) > REST * (size + 1e-3)
+    moving = [(q, rate) for q, rate, f in zip(states, rates, fast, strict=True) if f and q.name not in gone]
     if not moving:
-        return True, ""
+        return ""
     listed = ", ".join(f"{q.name}' = {q.unit.from_equation(rate):.4g} {q.unit.text}/s" for q, rate in moving[:4])
     more = f" and {len(moving) - 4} more" if len(moving) > 4 else ""
-    return (
-        False,
-        f"the point is no equilibrium ({listed}{more}): the model holds for a short time about the motion through it",
-    )
-
-
-def check_frequencies(f: Any) -> np.ndarray:
-    """Frequencies in Hz as an array."""
-    values = np.atleast_1d(np.asarray(f, dtype=float))
-    if values.ndim != 1 or not values.size or not np.all(np.isfinite(values)) or np.any(values < 0):
-        raise ModelError("f must be frequencies in Hz: finite numbers that are not negative")
-    return values
+    return f"the point is no equilibrium ({listed}{more}): the model holds for a short time about the motion through it"

@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.analysis.tables import table, write_csv
+from bellcrank.analysis.draw import draw_chart, draw_locus, draw_panels
+from bellcrank.analysis.modes import eigenvalue_text
+from bellcrank.analysis.tables import headed, shown, table, write_csv
 
 
 @dataclass(frozen=True)
@@ -28,39 +30,23 @@ class RootLocus:
         return np.asarray(self.eigenvalues.real.max(axis=1))
 
     def __str__(self) -> str:
-        rows = [
-            [
-                f"{v:.6g}",
-                f"{g:.6g}",
-                ", ".join(_short(x) for x in sorted(row, key=lambda x: (x.real, x.imag)) if x.imag >= 0),
-            ]
-            for v, g, row in zip(self.values, self.growth, self.eigenvalues, strict=True)
-        ]
+        rows = []
+        for v, g, row in zip(self.values, self.growth, self.eigenvalues, strict=True):
+            above = [x for x in sorted(row, key=lambda x: (x.real, x.imag)) if x.imag >= 0]
+            rows.append([f"{v:.6g}", f"{g:.6g}", ", ".join(eigenvalue_text(x, 5, 5) for x in above)])
         head = [f"{self.over} ({self.unit})", "largest real part", "eigenvalues (1/s)"]
         return f"{self.name}: eigenvalues over {self.over}\n" + table(head, rows, ">><")
 
     def save(self, path: str | Path) -> Path:
         """Writes a CSV file: the value, then real and imaginary part of every branch."""
-        n = self.eigenvalues.shape[1]
-        head = [
-            f"{self.over} ({self.unit})",
-            *(f"{part} {i}" for i in range(1, n + 1) for part in ("real", "imaginary")),
-        ]
-        rows = [
-            [float(v), *(x for z in row for x in (float(z.real), float(z.imag)))]
-            for v, row in zip(self.values, self.eigenvalues, strict=True)
-        ]
-        return write_csv(path, head, rows)
+        branches = range(1, self.eigenvalues.shape[1] + 1)
+        head = [f"{self.over} ({self.unit})", *(f"{part} {i}" for i in branches for part in ("real", "imaginary"))]
+        parts = np.ascontiguousarray(self.eigenvalues).view(float)
+        return write_csv(path, head, np.column_stack([self.values, parts]).tolist())
 
     def plot(self, path: str | Path | None = None) -> Any:
         """Draws all branches; saves a picture when a path is given."""
-        from bellcrank.analysis.draw import draw_locus
-
         return draw_locus(self.name, self.over, self.unit, self.values, self.eigenvalues, path)
-
-
-def _short(x: complex) -> str:
-    return f"{x.real:.5g}" if x.imag == 0 else f"{x.real:.5g}+-{abs(x.imag):.5g}i"
 
 
 @dataclass(frozen=True)
@@ -84,20 +70,13 @@ class StabilityChart:
 
     def save(self, path: str | Path) -> Path:
         """Writes a CSV file: both values and the largest real part."""
-        head = [f"{n} ({u})" for n, u in zip(self.over, self.units, strict=True)]
-        rows = [
-            [float(a), float(b), float(self.growth[i, j])]
-            for i, a in enumerate(self.values[0])
-            for j, b in enumerate(self.values[1])
-        ]
-        return write_csv(path, [*head, "largest real part (1/s)"], rows)
+        columns = [x.ravel() for x in (*np.meshgrid(*self.values, indexing="ij"), self.growth)]
+        head = [*headed(self.over, self.units), "largest real part (1/s)"]
+        return write_csv(path, head, np.column_stack(columns).tolist())
 
     def plot(self, path: str | Path | None = None) -> Any:
         """Draws the chart with its limit; saves a picture when a path is given."""
-        from bellcrank.analysis.draw import draw_chart
-
-        over = [f"{n} ({u})" for n, u in zip(self.over, self.units, strict=True)]
-        return draw_chart(self.name, over, self.values, self.growth, path)
+        return draw_chart(self.name, headed(self.over, self.units), self.values, self.growth, path)
 
 
 @dataclass(frozen=True)
@@ -114,22 +93,21 @@ class Equilibria:
     def __getitem__(self, channel: str) -> np.ndarray:
         return self.channels[channel]
 
+    def _table(self) -> tuple[list[str], list[list[float]]]:
+        head = headed([self.over, *self.channels], [self.unit, *(self.units[n] for n in self.channels)])
+        return head, np.column_stack([self.values, *self.channels.values()]).tolist()
+
     def __str__(self) -> str:
-        head = [f"{self.over} ({self.unit})", *(f"{n} ({self.units[n]})" for n in self.channels)]
-        columns = [self.values, *self.channels.values()]
-        rows = [[f"{c[i]:.6g}" if abs(c[i]) > 1e-13 else "0" for c in columns] for i in range(len(self.values))]
-        return f"{self.name}: equilibria over {self.over}\n" + table(head, rows, ">" * len(head))
+        head, rows = self._table()
+        body = table(head, [[shown(x, 6) for x in row] for row in rows], ">" * len(head))
+        return f"{self.name}: equilibria over {self.over}\n{body}"
 
     def save(self, path: str | Path) -> Path:
         """Writes a CSV file: the value, then all channels."""
-        head = [f"{self.over} ({self.unit})", *(f"{n} ({self.units[n]})" for n in self.channels)]
-        columns = [self.values.tolist(), *(c.tolist() for c in self.channels.values())]
-        return write_csv(path, head, zip(*columns, strict=True))
+        return write_csv(path, *self._table())
 
     def plot(self, path: str | Path | None = None) -> Any:
         """Draws what changes over the values; saves a picture when a path is given."""
-        from bellcrank.analysis.draw import draw_equilibrium
-
         changing = [n for n, c in self.channels.items() if np.ptp(c) > 1e-12] or list(self.channels)
-        panels = [(n, self.channels[n], self.units[n]) for n in changing[:8]]
-        return draw_equilibrium(panels, self.name, f"{self.over} ({self.unit})", self.values, path)
+        panels = [(f"{n}\n({self.units[n]})", {"": self.channels[n]}) for n in changing[:8]]
+        return draw_panels(f"{self.name}: equilibrium", f"{self.over} ({self.unit})", self.values, panels, path)

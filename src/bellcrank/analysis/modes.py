@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from bellcrank.analysis.draw import draw_modes
 from bellcrank.analysis.tables import table, write_csv
 
 REAL = 1e-9  # imaginary part below this share of the largest eigenvalue: rounding
@@ -81,9 +82,6 @@ class Modes(Sequence[Mode]):
     def __len__(self) -> int:
         return len(self._modes)
 
-    def __iter__(self) -> Iterator[Mode]:
-        return iter(self._modes)
-
     @property
     def stable(self) -> bool:
         return all(m.stable for m in self._modes)
@@ -92,7 +90,7 @@ class Modes(Sequence[Mode]):
         rows = [
             [
                 str(i),
-                _eigenvalue(m.eigenvalue),
+                eigenvalue_text(m.eigenvalue, 9, 6, " "),
                 f"{m.natural_frequency:.6g}" if m.oscillates else "-",
                 f"{m.damping:.6g}" if m.oscillates else "-",
                 "-" if not np.isfinite(m.time_constant) else f"{m.time_constant:.4g}",
@@ -117,15 +115,9 @@ class Modes(Sequence[Mode]):
 
     def plot(self, path: str | Path | None = None) -> Any:
         """Draws the eigenvalues and the participation of all states; saves a picture when a path is given."""
-        from bellcrank.analysis.draw import draw_modes
-
-        return draw_modes(self.name, self, path)
-
-
-def _eigenvalue(x: complex) -> str:
-    if x.imag == 0:
-        return f"{x.real:.9g}"
-    return f"{x.real:.6g} +- {abs(x.imag):.6g}i"
+        states = self._modes[0].states if self._modes else ()
+        shares = np.array([m.participation for m in self._modes])
+        return draw_modes(self.name, states, [m.eigenvalue for m in self._modes], shares, path)
 
 
 def modes_of(A: np.ndarray, states: Sequence[str], name: str = "") -> Modes:
@@ -149,6 +141,11 @@ def modes_of(A: np.ndarray, states: Sequence[str], name: str = "") -> Modes:
         found.append(Mode(value, shape, share / total if total > 0 else share, tuple(states)))
     found.sort(key=lambda m: (abs(m.eigenvalue), m.eigenvalue.real))
     return Modes(name, found)
+
+
+def eigenvalue_text(x: complex, real: int, pair: int, space: str = "") -> str:
+    """An eigenvalue with so many digits, or the pair it belongs to."""
+    return f"{x.real:.{real}g}" if x.imag == 0 else f"{x.real:.{pair}g}{space}+-{space}{abs(x.imag):.{pair}g}i"
 
 
 def cleaned(values: np.ndarray) -> np.ndarray:

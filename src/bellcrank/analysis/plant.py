@@ -55,11 +55,13 @@ class Plant:
             raise ModelError(f"{why} (when='input'): this is not available for it", self.name)
         return found
 
+    def find_all(self, given: Any, kinds: Sequence[str], what: str) -> list[Quantity]:
+        """The quantities of some names, each once; one name may stand alone, None is no name."""
+        listed = [given] if isinstance(given, str) or hasattr(given, "kind") else given or ()
+        return list(dict.fromkeys(self.find(x, kinds, what) for x in listed))
+
     def refuse_kept(self) -> None:
         """An error for models with values that jump at the end of steps: they have no equations in continuous time."""
         if self.interface.kept:
-            raise ModelError(
-                "this is not available for models with external routines that are called once per step or run: "
-                + ", ".join(x.name for x in self.interface.kept),
-                self.name,
-            )
+            why = "this is not available for models with external routines that are called once per step or run"
+            raise ModelError(f"{why}: {', '.join(x.name for x in self.interface.kept)}", self.name)

@@ -12,7 +12,7 @@ from bellcrank.errors import ModelError
 from bellcrank.expr import Symbol
 from bellcrank.interface.interface import Quantity, key_of
 from bellcrank.run.assembly import complete_state
-from bellcrank.run.evaluate import closure
+from bellcrank.run.evaluate import Inputs, Parameters, closure
 from bellcrank.run.loaded import Loaded
 from bellcrank.run.values import state_lists
 
@@ -46,20 +46,14 @@ class Point:
 
 
 def point_at(
-    loaded: Loaded,
-    at: Any = None,
-    parameters: Mapping[str, float] | None = None,
-    inputs: Mapping[str, Any] | None = None,
-    t: float = 0.0,
+    loaded: Loaded, at: Any = None, parameters: Parameters = None, inputs: Inputs = None, t: float = 0.0
 ) -> Point:
     """The point a user means: None (the start of set_run), values of states (user units), (q, u), or an equilibrium."""
     found = getattr(at, "point", None)
     if isinstance(found, Point):
         if parameters or inputs:
-            raise ModelError(
-                "parameters= and inputs= are those of the equilibrium given as at=; find it with the others first",
-                loaded.name,
-            )
+            why = "parameters= and inputs= are those of the equilibrium given as at=; find it with the others first"
+            raise ModelError(why, loaded.name)
         return found
     p = loaded.parameter_values(parameters)
     signals = loaded.inputs(inputs)

@@ -70,11 +70,9 @@ def reduce_states(c: Constraints, prefer: Sequence[bool], expected: tuple[int, i
 
 def _solve(left: np.ndarray, right: np.ndarray) -> np.ndarray:
     """Redundant rows do no harm."""
-    return (
-        np.asarray(np.linalg.lstsq(left, right, rcond=None)[0])
-        if right.size
-        else np.zeros((left.shape[1], right.shape[1]))
-    )
+    if not right.size:
+        return np.zeros((left.shape[1], right.shape[1]))
+    return np.asarray(np.linalg.lstsq(left, right, rcond=None)[0])
 
 
 def _dependent(rows: np.ndarray, keep: np.ndarray, names: Sequence[str], expected: int) -> np.ndarray:
@@ -87,8 +85,7 @@ def _dependent(rows: np.ndarray, keep: np.ndarray, names: Sequence[str], expecte
     largest = float(size.max()) or 1.0
     scaled = rows / np.maximum(size, ALIKE * largest)  # a row that vanishes stays small
     weighted = scaled * np.where(keep, 1e-3, 1.0)
-    _, R, order = qr(weighted, mode="economic", pivoting=True)
-    pivots = np.abs(np.diag(R))
+    _, _, order = qr(weighted, mode="economic", pivoting=True)
     _, plain, _ = qr(scaled, mode="economic", pivoting=True)
     rank = int(np.sum(np.abs(np.diag(plain)) > RANK * max(abs(plain[0, 0]), 1e-300))) if plain[0, 0] else 0
     if rank < expected:
@@ -96,5 +93,4 @@ def _dependent(rows: np.ndarray, keep: np.ndarray, names: Sequence[str], expecte
         share = np.abs(np.diag(small))
         weak = order_rows[rank : rank + 1]
         raise Singular([names[i] for i in weak], float(share[min(rank, len(share) - 1)]))
-    assert pivots.size
     return np.sort(order[:rank])

@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from bellcrank.analysis.draw import draw_response, draw_spectra
 from bellcrank.analysis.tables import table, write_csv
+from bellcrank.errors import ModelError
 
 
 @dataclass(frozen=True)
@@ -57,10 +59,16 @@ class Response:
 
     def plot(self, path: str | Path | None = None) -> Any:
         """Magnitude and phase over frequency; saves a picture when a path is given."""
-        from bellcrank.analysis.draw import draw_response
-
         ratio = f"{self.output} per {self.input}", self.unit
         return draw_response(self.name, ratio, self.f, self.magnitude, self.phase, path)
+
+
+def check_frequencies(f: Any) -> np.ndarray:
+    """Frequencies in Hz as an array."""
+    values = np.atleast_1d(np.asarray(f, dtype=float))
+    if values.ndim != 1 or not values.size or not np.all(np.isfinite(values)) or np.any(values < 0):
+        raise ModelError("f must be frequencies in Hz: finite numbers that are not negative")
+    return values
 
 
 @dataclass(frozen=True)
@@ -94,8 +102,5 @@ class Spectrum:
 
     def plot(self, path: str | Path | None = None, *others: Spectrum) -> Any:
         """The density over frequency, others over it; saves a picture when a path is given."""
-        from bellcrank.analysis.draw import draw_spectra
-
-        listed = (self, *others)
-        lines = [(f"{s.channel}, {s.source}, rms {s.rms:.4g} {s.unit}", s.f, s.values) for s in listed]
+        lines = [(f"{s.channel}, {s.source}, rms {s.rms:.4g} {s.unit}", s.f, s.values) for s in (self, *others)]
         return draw_spectra(self.name, self.unit, lines, path)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,16 +12,16 @@ from bellcrank.analysis.evaluate import Evaluator
 from bellcrank.analysis.plant import CHANNELS, PARAMETERS, Plant
 from bellcrank.analysis.point import Point
 from bellcrank.analysis.sensitivity import Sensitivity, integrate
+from bellcrank.analysis.slope_runner import channel_at
 from bellcrank.errors import ModelError, RunError
-from bellcrank.expr import Expr, Symbol, evaluate, partial
+from bellcrank.expr import evaluate, partial
 from bellcrank.interface.interface import Interface, Quantity
-from bellcrank.numeric.course import Course
 from bellcrank.numeric.methods import DEFAULT, METHODS
 from bellcrank.run.assembly import complete_state, state_key
 from bellcrank.run.closure import keeper_of
-from bellcrank.run.evaluate import closure
-from bellcrank.run.inputs import breaks_of
+from bellcrank.run.evaluate import Inputs, Parameters, closure
 from bellcrank.run.loaded import Loaded
+from bellcrank.run.values import known_symbols, run_plan
 
 OFTEN = 4000  # evaluations above which compiling the slopes pays
 GROUPS = ("rates", "outputs", "positions", "speeds")
@@ -32,14 +31,9 @@ class _Sensitive:
     """A run with derivatives in the making."""
 
     def __init__(
-        self,
-        plant: Plant,
-        parameters: list[Quantity],
-        outputs: Sequence[Quantity],
-        p: list[float],
-        signals: Any,
+        self, plant: Plant, parameters: list[Quantity], outputs: Sequence[Quantity], p: list[float], signals: Any,
         often: bool,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.loaded, self.outputs, self.p, self.signals = plant.loaded, outputs, tuple(p), signals
         columns = [q.symbol for q in (*plant.interface.states, *parameters) if q.symbol is not None]
         # the run takes its rates from the printed equations, so do their derivatives
@@ -91,47 +85,32 @@ class _Sensitive:
 
     def record(self, t: float, x: np.ndarray, S: np.ndarray) -> None:
         values, slopes = self.find(self.at(t, x))
-        y, dy = [], []
-        for q in self.outputs:
-            if q.kind == "output":
-                row = slopes["outputs"][q.place]
-                y.append(values["outputs"][q.place])
-                dy.append(row[: self.n] @ S + row[self.n :])
-            else:
-                y.append(x[q.column - 1])
-                dy.append(S[q.column - 1])
+        seen = [channel_at(q, x, values, slopes) for q in self.outputs]
+        y, dy = [value for value, _ in seen], [row[: self.n] @ S + row[self.n :] for _, row in seen]
         self.rows.append((t, np.array(y), np.array(dy)))
 
 
 def sensitivity(
-    plant: Plant,
-    parameters: Iterable[Any] | str,
-    outputs: Iterable[Any] | str | None,
-    t_end: float | None,
-    step: float | None,
-    method: str | None,
-    values: Mapping[str, float] | None,
-    initial: Mapping[Any, float] | None,
-    inputs: Mapping[str, Any] | None,
-    check: bool,
-) -> Sensitivity:
+    plant: Plant, parameters: Any, outputs: Any, t_end: float | None, step: float | None, method: str | None,
+    values: Parameters, initial: Mapping[Any, float] | None, inputs: Inputs, check: bool,
+) -> Sensitivity:  # fmt: skip
     """Derivatives of channels of a run by parameters, forward."""
     plant.refuse_kept()
     loaded, interface = plant.loaded, plant.interface
-    chosen = [plant.find(x, PARAMETERS, "parameter") for x in _listed(parameters)]
+    chosen = plant.find_all(parameters, PARAMETERS, "parameter")
     if not chosen:
         raise ModelError("sensitivity: name at least one parameter", plant.name)
     channels: Sequence[Quantity] = interface.outputs or interface.states
     if outputs is not None:
-        channels = [plant.find(x, CHANNELS, "output") for x in _listed(outputs)]
-    t_end, h, how, steps = _times(interface, t_end, step, method)
+        channels = plant.find_all(outputs, CHANNELS, "output")
+    plan = run_plan(interface, t_end, step, _method(interface, method), 1)
     if loaded.remembers:
         raise ModelError("sensitivities of a run with external routines that remember are not defined", plant.name)
     p = loaded.parameter_values(values)
-    signals = loaded.inputs(inputs, t_end)
+    signals = loaded.inputs(inputs, plan.t_end)
     given = {**interface.run.initial, **(initial or {})}
     x = np.concatenate(complete_state(loaded, given, closure(loaded, p, signals), p, signals))
-    run = _Sensitive(plant, chosen, channels, p, signals, steps * METHODS[how].evaluations > OFTEN)
+    run = _Sensitive(plant, chosen, channels, p, signals, plan.steps * METHODS[plan.method].evaluations > OFTEN)
     S = np.zeros((run.n, len(chosen)))
     told = {state_key(interface, k) for k in given}
     if interface.removed:
@@ -141,14 +120,13 @@ def sensitivity(
         S = run.tangent(0.0, x, S, held)
         run.start(x)
     try:
-        course = Course(how, h, steps, 1, t_end, breaks_of(signals, t_end, steps))
-        integrate(run.rates, x, S, course, run.n_q, run.admit, run.record)
+        integrate(run.rates, x, S, plan.course(signals, watched=True), run.n_q, run.admit, run.record)
     except FloatingPointError as error:
         raise RunError(f"sensitivity of '{plant.name}': {error}; try a smaller step") from None
     result = _result(plant.name, run, chosen, channels)
     if not check:
         return result
-    settings = {"t_end": t_end, "step": h, "method": how, "initial": initial, "inputs": inputs}
+    settings = {"t_end": plan.t_end, "step": plan.step, "method": plan.method, "initial": initial, "inputs": inputs}
     return replace(result, checked=_checked(plant, result, chosen, values, settings))
 
 
@@ -159,14 +137,7 @@ def _removed_speeds(loaded: Loaded, chosen: list[Quantity], told: set[str], at: 
     free = [i for i, x in enumerate(loaded.interface.speeds) if x.key not in told]
     if not wanted or not free:
         return S
-    known: dict[Expr, float] = {Symbol("t", "time"): at.t}
-    for symbols, numbers in (
-        (program.coordinates, at.q),
-        (program.speeds, at.u),
-        (program.parameters, at.p),
-        (program.inputs, at.w),
-    ):
-        known.update(zip(symbols, map(float, numbers), strict=True))
+    known = known_symbols(program, at.t, at.q, at.u, at.p, at.w)
     relations = [speed[s] for s in wanted]
     by_speed = [evaluate([partial(e, program.speeds[i]) for i in free], known) for e in relations]
     by_parameter = [evaluate([partial(e, q.symbol) for q in chosen if q.symbol is not None], known) for e in relations]
@@ -176,26 +147,12 @@ def _removed_speeds(loaded: Loaded, chosen: list[Quantity], told: set[str], at: 
     return S
 
 
-def _listed(given: Iterable[Any] | str) -> list[Any]:
-    return [given] if isinstance(given, str) or hasattr(given, "kind") else list(given)
-
-
-def _times(
-    interface: Interface, t_end: float | None, step: float | None, method: str | None
-) -> tuple[float, float, str, int]:
-    r = interface.run
-    end = float(t_end if t_end is not None else r.t_end if r.t_end is not None else 1.0)
-    h = float(step if step is not None else r.step if r.step is not None else end / 1000)
-    how = str(method or r.method or DEFAULT).lower()
-    if how not in METHODS:
-        how = DEFAULT if method is None else how
-    if how not in METHODS:
+def _method(interface: Interface, method: str | None) -> str:
+    """The method of a fixed step that is given, or that of the model if it has one."""
+    name = str(method or interface.run.method or DEFAULT).lower()
+    if method is not None and name not in METHODS:
         raise ModelError(f"method={method!r}: sensitivities are integrated with {', '.join(METHODS)}", interface.model)
-    if not (math.isfinite(end) and math.isfinite(h) and 0 < h <= end * (1 + 1e-12)):
-        raise ModelError(
-            f"t_end={end:g} s and step={h:g} s: both must be positive, the step not the larger one", interface.model
-        )
-    return end, h, how, math.ceil(end / h - 1e-9)
+    return name if name in METHODS else DEFAULT
 
 
 def _result(name: str, run: _Sensitive, chosen: list[Quantity], channels: Sequence[Quantity]) -> Sensitivity:
@@ -204,26 +161,16 @@ def _result(name: str, run: _Sensitive, chosen: list[Quantity], channels: Sequen
     y = np.array([row[1] for row in run.rows]) / f_y
     slopes = np.array([row[2] for row in run.rows]) / f_y[:, None] * f_p[None, :]
     values = [float(q.unit.from_equation(run.p[q.place])) for q in chosen]
-    return Sensitivity(
-        name,
-        np.array([row[0] for row in run.rows]),
-        tuple(q.name for q in chosen),
-        tuple(q.unit.text for q in chosen),
-        tuple(values),
-        tuple(q.name for q in channels),
-        tuple(q.unit.text for q in channels),
-        slopes,
-        {q.name: y[:, i] for i, q in enumerate(channels)},
-        notes=run.find.notes,
+    times, histories = np.array([row[0] for row in run.rows]), {q.name: y[:, i] for i, q in enumerate(channels)}
+    (names, units), (outputs, output_units) = (
+        (tuple(q.name for q in group), tuple(q.unit.text for q in group)) for group in (chosen, channels)
     )
+    parts = names, units, tuple(values), outputs, output_units
+    return Sensitivity(name, times, *parts, slopes, histories, notes=run.find.notes)
 
 
 def _checked(
-    plant: Plant,
-    result: Sensitivity,
-    chosen: list[Quantity],
-    values: Mapping[str, float] | None,
-    settings: Mapping[str, Any],
+    plant: Plant, result: Sensitivity, chosen: list[Quantity], values: Parameters, settings: Mapping[str, Any]
 ) -> dict[tuple[str, str], float]:
     """Largest deviation from differences of fourth order of runs, against the largest derivative of the channel."""
     found = {}

@@ -7,15 +7,15 @@ Wanner, Solving Ordinary Differential Equations I (1993), section I.14.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from bellcrank.analysis.tables import per, table, write_csv
-from bellcrank.interface.interface import place_of
+from bellcrank.analysis.draw import draw_panels
+from bellcrank.analysis.tables import column_of, per, table, write_csv
 from bellcrank.numeric.course import Course
 from bellcrank.numeric.integrate import Times, time_of
 from bellcrank.numeric.methods import METHODS, Method
@@ -87,21 +87,17 @@ class Sensitivity:
     checked: dict[tuple[str, str], float] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
-    def _place(self, listed: Sequence[str], name: Any) -> int:
-        place = place_of(name, listed)
-        if place is None:
-            raise KeyError(f"no '{name}' here; there are {', '.join(listed)}")
-        return place
+    def _places(self, output: Any, parameter: Any) -> tuple[int, int]:
+        return column_of(output, self.outputs, "channel"), column_of(parameter, self.parameters, "parameter")
 
     def __getitem__(self, which: tuple[Any, Any]) -> np.ndarray:
-        output, parameter = which
-        return np.asarray(self.slopes[:, self._place(self.outputs, output), self._place(self.parameters, parameter)])
+        i, j = self._places(*which)
+        return np.asarray(self.slopes[:, i, j])
 
     def unit(self, output: Any, parameter: Any) -> str:
-        return per(
-            self.output_units[self._place(self.outputs, output)],
-            self.parameter_units[self._place(self.parameters, parameter)],
-        )
+        """Of a derivative."""
+        i, j = self._places(output, parameter)
+        return per(self.output_units[i], self.parameter_units[j])
 
     def __str__(self) -> str:
         rows = []
@@ -110,29 +106,11 @@ class Sensitivity:
                 column = self[o, p]
                 worst = int(np.argmax(np.abs(column)))
                 relative = np.abs(column).max() * abs(value) / (np.abs(self.channels[o]).max() or 1.0)
-                check = self.checked.get((o, p))
-                rows.append(
-                    [
-                        o,
-                        p,
-                        f"{column[worst]:.6g}",
-                        f"{self.time[worst]:.4g}",
-                        f"{column[-1]:.6g}",
-                        self.unit(o, p),
-                        f"{relative:.4g}",
-                    ]
-                    + ["" if check is None else f"{check:.1e}"]
-                )
-        head = [
-            "channel",
-            "parameter",
-            "largest",
-            "at (s)",
-            "at the end",
-            "unit",
-            "relative",
-            "against differences" if self.checked else "",
-        ]
+                largest, when, last = f"{column[worst]:.6g}", f"{self.time[worst]:.4g}", f"{column[-1]:.6g}"
+                check = f"{self.checked[o, p]:.1e}" if (o, p) in self.checked else ""
+                rows.append([o, p, largest, when, last, self.unit(o, p), f"{relative:.4g}", check])
+        head = ["channel", "parameter", "largest", "at (s)", "at the end", "unit", "relative"]
+        head.append("against differences" if self.checked else "")
         return f"{self.name}: sensitivity\n" + table(head, rows, "<<>>><>>")
 
     def save(self, path: str | Path) -> Path:
@@ -144,11 +122,9 @@ class Sensitivity:
 
     def plot(self, path: str | Path | None = None) -> Any:
         """Draws every channel's change for one per cent of each parameter; saves a picture when a path is given."""
-        from bellcrank.analysis.draw import draw_sensitivity
-
         given = list(zip(self.parameters, self.parameter_values, strict=True))
         panels = [
             (f"{o}\n({unit})", {p: self[o, p] * 0.01 * value for p, value in given})
             for o, unit in zip(self.outputs, self.output_units, strict=True)
         ]
-        return draw_sensitivity(self.name, self.time, panels, path)
+        return draw_panels(f"{self.name}: sensitivity", "time (s)", self.time, panels, path, "+1 % of")

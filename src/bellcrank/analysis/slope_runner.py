@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any, Protocol
 
@@ -14,9 +14,10 @@ from bellcrank.derive.jacobian import Slopes, seed
 from bellcrank.errors import ModelError, RunError
 from bellcrank.expr import Symbol
 from bellcrank.expr.table import Table
+from bellcrank.interface.interface import Quantity
 from bellcrank.run.loaded import Loaded
+from bellcrank.run.stepping import NO_VALUE
 
-NO_VALUE = (ZeroDivisionError, ValueError, OverflowError)
 Groups = dict[str, np.ndarray]
 NOWHERE = slice(0, 0)
 
@@ -42,7 +43,6 @@ class Runner:
         self._p = [place.get(s) for s in program.parameters]
         others = [s for s in program.parameters if s not in place]
         self._other = dict(zip(others, parameters_of(loaded, others), strict=True))
-
         self._constants = lru_cache(maxsize=8)(lambda p: self.model.calls().constants(list(p)))
 
     def _function(self, routine: Any) -> Any:
@@ -108,6 +108,20 @@ class Runner:
         )
 
 
+def channel_at(q: Quantity, x: np.ndarray, values: Groups, slopes: Groups) -> tuple[float, np.ndarray]:
+    """An output or state at a point with the states x: its value, and its slopes by all columns."""
+    if q.kind == "output":
+        return float(values["outputs"][q.place]), slopes["outputs"][q.place]
+    row = np.zeros(slopes["rates"].shape[1])
+    row[q.column - 1] = 1.0
+    return float(x[q.column - 1]), row
+
+
+def groups_for(channels: Iterable[Quantity]) -> tuple[str, ...]:
+    """The groups that are needed for some channels besides the equations."""
+    return ("rates", "positions", "speeds", *(("outputs",) if any(q.kind == "output" for q in channels) else ()))
+
+
 def grouped(array: np.ndarray, sizes: Mapping[str, int]) -> Groups:
     """Rows of an array by group."""
     ends = np.cumsum(list(sizes.values()))
@@ -116,9 +130,7 @@ def grouped(array: np.ndarray, sizes: Mapping[str, int]) -> Groups:
 
 def rows_of(group: str, sizes: Mapping[str, int], skip: int = 0) -> slice:
     """The rows of a group, without its first ones."""
-    start = 0
-    for name, n in sizes.items():
-        if name == group:
-            return slice(start + skip, start + n)
-        start += n
-    return NOWHERE
+    if group not in sizes:
+        return NOWHERE
+    start = sum(list(sizes.values())[: list(sizes).index(group)])
+    return slice(start + skip, start + sizes[group])

@@ -9,12 +9,14 @@ from typing import Any
 import numpy as np
 
 from bellcrank.analysis.find_equilibrium import find_equilibrium
-from bellcrank.analysis.linearise import check_frequencies, linear_model
+from bellcrank.analysis.linearise import linear_model
 from bellcrank.analysis.plant import CHANNELS, Plant
 from bellcrank.analysis.random import as_density, line_density, realisation
-from bellcrank.analysis.response import Spectrum
+from bellcrank.analysis.response import Spectrum, check_frequencies
 from bellcrank.errors import ModelError, RunError
 from bellcrank.expr.table import table
+from bellcrank.interface.interface import Quantity
+from bellcrank.run.evaluate import Parameters
 
 DECAY = 12.0  # time constants of the slowest mode before the period that is evaluated
 LONGEST = 50  # periods to wait at most
@@ -22,16 +24,9 @@ SAMPLES = 40  # per period of the highest frequency
 
 
 def power_spectrum(
-    plant: Plant,
-    output: Any,
-    spectra: Mapping[str, Any],
-    f: Any,
-    by: str,
-    at: Any,
-    parameters: Mapping[str, float] | None,
-    seed: int,
-    periods: int,
-) -> Spectrum:
+    plant: Plant, output: Any, spectra: Mapping[str, Any], f: Any, by: str, at: Any, parameters: Parameters,
+    seed: int, periods: int,
+) -> Spectrum:  # fmt: skip
     """Density of an output for independent random inputs with given densities."""
     frequencies = check_frequencies(f)
     plant.refuse_kept()
@@ -48,20 +43,13 @@ def power_spectrum(
         return Spectrum(plant.name, channel.name, channel.unit.text, frequencies, total, "linear model", model.notes)
     if by != "simulation":
         raise ModelError(f"by={by!r} is not known; it is 'linear' or 'simulation'", plant.name)
-    return _simulated(plant, channel.name, channel.unit.text, inputs, frequencies, at, parameters, seed, periods)
+    return _simulated(plant, channel, inputs, frequencies, at, parameters, seed, periods)
 
 
 def _simulated(
-    plant: Plant,
-    channel: str,
-    unit: str,
-    inputs: Mapping[str, Any],
-    frequencies: np.ndarray,
-    at: Any,
-    parameters: Mapping[str, float] | None,
-    seed: int,
-    periods: int,
-) -> Spectrum:
+    plant: Plant, channel: Quantity, inputs: Mapping[str, Any], frequencies: np.ndarray, at: Any,
+    parameters: Parameters, seed: int, periods: int,
+) -> Spectrum:  # fmt: skip
     """Periodic random inputs; one period, after what came before has died out; averaged over several runs."""
     if len(frequencies) < 2 or np.any(np.diff(frequencies) <= 0):
         raise ModelError("by simulation, f must be at least two increasing frequencies", plant.name)
@@ -74,7 +62,7 @@ def _simulated(
     h = period / samples
     start = at
     if isinstance(at, str) and at.lower() == "equilibrium":
-        start = find_equilibrium(plant, None, None, None, None, parameters, dict.fromkeys(inputs, 0.0), 0.0)
+        start = find_equilibrium(plant, parameters=parameters, inputs=dict.fromkeys(inputs, 0.0))
     initial = getattr(start, "initial", start)
     settle = _settling(plant, start, parameters, period)
     rng = np.random.default_rng(seed)
@@ -86,22 +74,16 @@ def _simulated(
             repeated = np.tile(wave, settle + 1)
             times = np.arange(len(repeated) + 1) * h
             signals[name] = table(times.tolist(), np.append(repeated, wave[0]).tolist(), 3, name=f"random {name}")
-        run = plant.simulate(
-            t_end=(settle + 1) * period,
-            step=h,
-            method="rk4",
-            output_every=1,
-            initial=initial,
-            inputs=signals,
-            parameters=parameters,
-        )
+        steps = {"t_end": (settle + 1) * period, "step": h, "method": "rk4", "output_every": 1}
+        run = plant.simulate(**steps, initial=initial, inputs=signals, parameters=parameters)
         if run.ended != "finished":
-            raise RunError(f"the run for the spectrum of '{channel}' ended early: {run.ended}")
-        total += line_density(run[channel][settle * samples : (settle + 1) * samples], index, period)
-    return Spectrum(plant.name, channel, unit, lines, total / max(1, periods), "simulation")
+            raise RunError(f"the run for the spectrum of '{channel.name}' ended early: {run.ended}")
+        total += line_density(run[channel.name][settle * samples : (settle + 1) * samples], index, period)
+    averaged = total / max(1, periods)
+    return Spectrum(plant.name, channel.name, channel.unit.text, lines, averaged, "simulation")
 
 
-def _settling(plant: Plant, start: Any, parameters: Mapping[str, float] | None, period: float) -> int:
+def _settling(plant: Plant, start: Any, parameters: Parameters, period: float) -> int:
     """Periods until the slowest mode has died out."""
     found = linear_model(plant, start, (), (), None if hasattr(start, "point") else parameters).essential().eigenvalues
     decays = -found.real[np.abs(found) > 1e-9 * (np.abs(found).max(initial=0.0) or 1.0)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,9 @@ from bellcrank.analysis.modes import matched
 from bellcrank.analysis.plant import PARAMETERS, SETTABLE, Plant
 from bellcrank.errors import ModelError, RunError
 from bellcrank.interface.interface import Quantity
+from bellcrank.run.evaluate import Inputs, Parameters
+
+Axis = tuple[Any, Iterable[float]]  # a quantity and its values
 
 
 def _values(given: Iterable[float], what: str) -> np.ndarray:
@@ -29,14 +32,13 @@ def _model(
     plant: Plant, at: Any, chosen: Sequence[tuple[Quantity, float]], parameters: Any, inputs: Any
 ) -> LinearModel:
     """The linear model with some quantities set (user units)."""
-    number = {q.name: v for q, v in chosen}
     own = {**(parameters or {}), **{q.name: v for q, v in chosen if q.kind in PARAMETERS}}
     driven = {**(inputs or {}), **{q.name: v for q, v in chosen if q.kind == "input"}}
     states = {q.name: v for q, v in chosen if q.kind in ("coordinate", "speed")}
     if callable(at):
-        at = at(*(v for _, v in chosen)) if len(number) > 1 else at(chosen[0][1])
+        at = at(*(v for _, v in chosen))
     if isinstance(at, str) and at.lower() == "equilibrium":
-        found = find_equilibrium(plant, None, states, None, None, own, driven, 0.0)
+        found = find_equilibrium(plant, fixed=states, parameters=own, inputs=driven)
         return linear_model(plant, found, inputs=(), outputs=())
     if isinstance(at, Equilibrium):
         return linear_model(plant, at, inputs=(), outputs=())
@@ -49,12 +51,7 @@ def _model(
 
 
 def root_locus(
-    plant: Plant,
-    over: Any,
-    values: Iterable[float],
-    at: Mapping[Any, float] | str | Callable[[float], Any] | None,
-    parameters: Mapping[str, float] | None,
-    inputs: Mapping[str, Any] | None,
+    plant: Plant, over: Any, values: Iterable[float], at: Any, parameters: Parameters, inputs: Inputs
 ) -> RootLocus:
     """Eigenvalues over a parameter, input or state; coordinates that nothing depends on are left out."""
     plant.refuse_kept()
@@ -67,20 +64,14 @@ def root_locus(
         notes.update(dict.fromkeys(model.notes))
         now = model.eigenvalues
         rows.append(matched(rows[-1], now) if rows and len(rows[-1]) == len(now) else now)
-    width = max(len(r) for r in rows)
-    table = np.full((len(rows), width), np.nan + 0j)
+    table = np.full((len(rows), max(map(len, rows))), np.nan + 0j)
     for i, r in enumerate(rows):
         table[i, : len(r)] = r
     return RootLocus(plant.name, quantity.name, quantity.unit.text, numbers, table, tuple(notes))
 
 
 def stability_chart(
-    plant: Plant,
-    first: tuple[Any, Iterable[float]],
-    second: tuple[Any, Iterable[float]],
-    at: Any,
-    parameters: Mapping[str, float] | None,
-    inputs: Mapping[str, Any] | None,
+    plant: Plant, first: Axis, second: Axis, at: Any, parameters: Parameters, inputs: Inputs
 ) -> StabilityChart:
     """Largest real part of all eigenvalues over two quantities; those of indifferent motions (zero) are not counted."""
     plant.refuse_kept()
@@ -115,16 +106,8 @@ def equilibria(
     columns: dict[str, list[float]] = {}
     units: dict[str, str] = {}
     for v in numbers:
-        found = find_equilibrium(
-            plant,
-            options.get("free"),
-            {**fixed, quantity.name: float(v)},
-            options.get("targets"),
-            start,
-            parameters,
-            inputs,
-            0.0,
-        )
+        held = {**fixed, quantity.name: float(v)}
+        found = find_equilibrium(plant, options.get("free"), held, options.get("targets"), start, parameters, inputs)
         start = found.initial
         at = found.point
         p = list(at.p)

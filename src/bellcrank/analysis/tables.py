@@ -8,6 +8,7 @@ from typing import Any
 
 from bellcrank.files.csv_table import write_lines
 from bellcrank.files.record import guarded
+from bellcrank.interface.interface import place_of
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]], align: str) -> str:
@@ -27,6 +28,24 @@ def write_csv(path: str | Path, head: Sequence[str], rows: Iterable[Sequence[Any
     guarded("write", path, lambda: path.parent.mkdir(parents=True, exist_ok=True))
     guarded("write", path, lambda: write_lines(path, [head], rows))
     return path
+
+
+def headed(names: Iterable[str], units: Iterable[str]) -> list[str]:
+    """Heads of columns with their units."""
+    return [f"{n} ({u})" for n, u in zip(names, units, strict=True)]
+
+
+def shown(value: float, digits: int) -> str:
+    """A number with so many digits; what is left of an iteration to zero is zero."""
+    return f"{value:.{digits}g}" if abs(value) > 1e-13 else "0"
+
+
+def column_of(name: Any, listed: Sequence[str], what: str) -> int:
+    """Where a name stands in a list, however it is spelled."""
+    place = place_of(name, listed)
+    if place is None:
+        raise KeyError(f"no {what} '{name}'. {what.capitalize()}s: {', '.join(listed)}")
+    return place
 
 
 def per(unit: str, other: str) -> str:

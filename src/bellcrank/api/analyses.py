@@ -11,7 +11,7 @@ from bellcrank.analysis.find_equilibrium import find_equilibrium
 from bellcrank.analysis.inverse import InverseDynamics
 from bellcrank.analysis.inverse_dynamics import inverse_dynamics
 from bellcrank.analysis.linear import LinearModel
-from bellcrank.analysis.linearise import check_frequencies, linear_model
+from bellcrank.analysis.linearise import linear_model
 from bellcrank.analysis.locus import Equilibria, RootLocus, StabilityChart
 from bellcrank.analysis.plant import Plant
 from bellcrank.analysis.response import Response, Spectrum
@@ -92,10 +92,7 @@ class Analyses:
         parameters: Mapping[str, float] | None = None,
     ) -> Response:
         """Complex response of an output (or state) to a sine of an input (or parameter) over frequencies f in Hz."""
-        frequencies = check_frequencies(f)
-        return linear_model(self.plant, at, [input], [output], parameters).frequency_response(
-            input, output, frequencies
-        )
+        return linear_model(self.plant, at, [input], [output], parameters).frequency_response(input, output, f)
 
     def power_spectrum(
         self,

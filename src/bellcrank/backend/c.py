@@ -84,14 +84,14 @@ class CModel:
         return CModel(self.program, self.functions, self._outside, dae=True)
 
     def functions_in_python(self) -> Functions:
-        """Functions of all routines and tables; those in C or Fortran alone are wrapped where loops are evaluated in Python."""
+        """Functions of all routines and tables; those in C or Fortran alone are wrapped where Python closes loops."""
         if self.program.loops is None:
             return self.functions
         pairs = zip(self.program.routines, self.functions, strict=True)
         return tuple(f or external_function(self.program, r, self._compiled_routine(r)) for r, f in pairs)
 
     def _compiled_routine(self, routine: Any) -> Callable[..., Any]:
-        """An external routine that is given in C or Fortran as a function of Python, for what is evaluated there: start and loops."""
+        """An external routine that is given in C or Fortran as a function of Python, for start and loops."""
         try:
             function = getattr(self._compiled.library, external_name(routine))
         except AttributeError:

@@ -28,7 +28,7 @@ class Compiled:
 
 
 class CCalls:
-    """Calls of a compiled program with memories of their own; a function that remembers has `live`, set before each call of it."""
+    """Calls of a compiled program with memories of their own; those that remember have `live`, set for each call."""
 
     name = "c"
 

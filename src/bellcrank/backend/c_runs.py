@@ -94,7 +94,7 @@ class CRun:
 
 
 class LoopCRun(CRun):
-    """A run in C whose loops are kept closed. `passages`: time and ratio of pivots of visits near singular positions."""
+    """A run in C whose loops are kept closed. `passages`: time and ratio of pivots of visits near singular places."""
 
     job = LoopJob
 

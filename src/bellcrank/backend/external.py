@@ -1,7 +1,7 @@
 """External routines of a model: what is called, what it remembers, and whether it returned what it should.
 
-In:  the routines of a program and what a user gives in their place. Out: a function for each, immutable; `remembering` gives each
-context of a run or an evaluation memories of its own.
+In:  the routines of a program and what a user gives in their place. Out: a function for each, immutable; `remembering`
+gives each context of a run or an evaluation memories of its own.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class ExternalFunction:
 
 
 class Memory:
-    """An external function with what it remembers. While `live`, a call may change the memory; else it works on a copy."""
+    """An external function with what it remembers. While `live`, a call may change that; else it works on a copy."""
 
     def __init__(self, called: ExternalFunction) -> None:
         self.routine, self.function, self.when = called.routine, called.function, called.when
@@ -53,10 +53,8 @@ class Memory:
         except BellcrankError:
             raise
         except Exception as error:
-            shown = ", ".join(f"{a:g}" for a in args)
-            raise RunError(
-                f"external '{self.routine.name}({shown})' failed: {type(error).__name__}: {error}"
-            ) from error
+            called = f"{self.routine.name}({', '.join(f'{a:g}' for a in args)})"
+            raise RunError(f"external '{called}' failed: {type(error).__name__}: {error}") from error
         return self._checked(value)
 
     def _checked(self, value: Any) -> Any:
@@ -84,7 +82,7 @@ def external_function(program: Program, routine: Routine, function: Function) ->
 def functions_of(
     program: Program, externals: Sequence[External], given: Mapping[str, Any], model: str
 ) -> list[Function | None]:
-    """A function for every external routine and table of the program, given ones first; None where there is only C or Fortran."""
+    """A function for every external routine and table of the program, given ones first; None for C or Fortran alone."""
     replaced = {k.lower(): v for k, v in given.items()}
     for name in given:
         if name.lower() not in {e.name.lower() for e in externals}:
@@ -97,8 +95,7 @@ def functions_of(
             continue
         function = replaced.get(routine.name.lower(), routine.python)
         if function is None and not routine.given_in("c") and not routine.given_in("fortran"):
-            raise ModelError(
-                f"external '{routine.name}' has no routine: give python=, c=, fortran= or external=", model
-            )
+            why = "has no routine: give python=, c=, fortran= or external="
+            raise ModelError(f"external '{routine.name}' {why}", model)
         result.append(None if function is None else external_function(program, routine, function))
     return result

@@ -1,6 +1,6 @@
 """External routines in Fortran, compiled to a library that compiled models are linked with.
 
-In:  routines given in Fortran. Out: the path of a shared library whose procedures C can call, kept by content like compiled models.
+In:  routines given in Fortran. Out: the path of a shared library whose procedures C can call, kept by content.
 """
 
 from __future__ import annotations
@@ -33,8 +33,6 @@ def fortran_library(routines: Sequence[Routine], title: str) -> Path:
     compiler = find_fortran()
     if compiler is None:
         listed = ", ".join(f"'{r.name}'" for r in routines)
-        raise BuildError(
-            f"external {listed} is given in Fortran alone, but there is no Fortran compiler (looked for FC and gfortran):"
-            " give python= or c= as well"
-        )
+        why = "but there is no Fortran compiler (looked for FC and gfortran): give python= or c= as well"
+        raise BuildError(f"external {listed} is given in Fortran alone, {why}")
     return shared_library(fortran_file(routines, title), compiler, FLAGS, language="fortran")

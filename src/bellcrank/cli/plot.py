@@ -10,7 +10,7 @@ from bellcrank.cli.codes import FINE
 from bellcrank.cli.files import make_folder
 from bellcrank.files.choose import FORMATS
 from bellcrank.run.draw import draw
-from bellcrank.run.stored import read_run
+from bellcrank.run.result import read_run
 
 
 def options(parser: ArgumentParser) -> None:

@@ -8,18 +8,17 @@ Compiled models have the same rules in C (`emit/c/runtime/projection.c`).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from .null_space import SINGULAR
-from .projection import Admitted, Closure
+from .projection import Admitted, Closure, steadiness
 from .tuning import LOOPS
 
 Rates = Callable[[float, np.ndarray], np.ndarray]
-
-
 Passage = tuple[float, float]  # a visit near a singular position: the time when it was nearest, and the ratio of pivots
 
 
@@ -38,7 +37,7 @@ class Keeper:
     def begin(self, t: float, y: np.ndarray) -> None:
         """Takes the start of a run."""
         _, _, _, J = self.closure.evaluate(t, y[: self.closure.n_q], y[self.closure.n_q :])
-        self._note(t, self.closure.ratio(J), self.closure.steady(J))
+        self._note(t, self.closure.ratio(J), steadiness(J, self.closure.scales))
 
     def rates(self, t: float, y: np.ndarray) -> np.ndarray:
         """Rates near a singular position."""
@@ -52,8 +51,7 @@ class Keeper:
         return found[:-1]
 
     def closed_stage(self, t: float, y: np.ndarray) -> np.ndarray:
-        """The state whose dependent coordinates and speeds follow from the others; as it is where they cannot be
-        found."""
+        """The state with dependent coordinates and speeds from the others; as it is where they cannot be found."""
         correction, n_q = self.closure.correction, self.closure.n_q
         state = None if correction is None else correction.admit(t, y[:n_q], y[n_q:])
         return y if state is None else np.concatenate([state.q, state.u])
@@ -93,12 +91,8 @@ class Keeper:
     def _extrapolated(self, t: float) -> np.ndarray:
         """The parabola, line or constant through the last regular accelerations."""
         total = np.zeros_like(self._past[0][1])
-        for i, (at, value) in enumerate(self._past):
-            share = 1.0
-            for j, (other, _) in enumerate(self._past):
-                if j != i:
-                    share *= (t - other) / (at - other)
-            total += share * value
+        for at, value in self._past:
+            total += math.prod((t - other) / (at - other) for other, _ in self._past if other != at) * value
         return total
 
 

@@ -34,8 +34,7 @@ class Course:
         return self.t_end if i == self.total and self.t_end > 0 else i * self.step
 
     def parts(self, i: int, until: float = math.inf) -> Iterator[Part]:
-        """Step i in the parts it is taken in, as `run.c` does; the last one ends at `until` if that lies within the
-        step."""
+        """Step i in the parts it is taken in, as in `run.c`; the last one ends at `until` if that lies within."""
         h, near = self.step, STEPS.gap * self.step
         t, end = (i - 1) * h, min(self.time(i), until)
         first = bisect_right(self.breaks, t + near)

@@ -25,8 +25,7 @@ def advance_by(name: str, n_q: int) -> Advance:
         rates = [k]
         for stage in method.stages:
             rates.append(f(time_of(stage.node, times, h), y + stage.sum.of(h, rates)))
-        new: np.ndarray = y + method.result.of(h, rates)
-        return new
+        return np.asarray(y + method.result.of(h, rates))
 
     def semi_implicit(f: Rates, times: Times, y: np.ndarray, h: float, k: np.ndarray) -> np.ndarray:
         """Speeds first, then coordinates with the new speeds."""

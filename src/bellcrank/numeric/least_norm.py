@@ -35,5 +35,4 @@ def least_norm(A: np.ndarray, r: np.ndarray, weights: np.ndarray, rank: int) -> 
         r = r - share * along
         B = B - np.outer(along, e)
         B[best] = 0.0
-    result: np.ndarray = root * x
-    return result
+    return np.asarray(root * x)

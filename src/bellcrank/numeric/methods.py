@@ -46,8 +46,7 @@ class Sum:
 
 @dataclass(frozen=True)
 class Stage:
-    """Rates within a step: `node` of 0 is its start, 1 its end; the state there is that of the start and a sum of rates
-    before."""
+    """Rates within a step: `node` 0 is its start, 1 its end; the state there is the start and a sum of rates."""
 
     node: float
     sum: Sum
@@ -87,8 +86,7 @@ class Method:
 
     @cached_property
     def growth(self) -> tuple[Fraction, ...]:
-        """Coefficients of R(z), by which a mode y' = s y grows in a step with z = h s: the limit of stability is |R| =
-        1."""
+        """Coefficients of R(z): a mode y' = s y grows by it in a step with z = h s; |R| = 1 limits stability."""
         powers = [[Fraction(1)]]  # the rates of the stages as polynomials in z, by h
         for s in self.stages:
             powers.append(_shifted(s.sum, powers))
@@ -104,17 +102,12 @@ def _shifted(total: Sum, powers: Sequence[Sequence[Fraction]]) -> list[Fraction]
 
 
 DEFAULT = "rk4"
+_RK4 = (Stage(1 / 2, Sum((1,), 2)), Stage(1 / 2, Sum((0, 1), 2)), Stage(1.0, Sum((0, 0, 1))))
 METHODS = {
     m.name: m
     for m in (
         Method("rk2", "midpoint rule", 2, (Stage(1 / 2, Sum((1,), 2)),), Sum((0, 1)), remembers=True),
-        Method(
-            "rk4",
-            "",
-            4,
-            (Stage(1 / 2, Sum((1,), 2)), Stage(1 / 2, Sum((0, 1), 2)), Stage(1.0, Sum((0, 0, 1)))),
-            Sum((1, 2, 2, 1), 6),
-        ),
+        Method("rk4", "", 4, _RK4, Sum((1, 2, 2, 1), 6)),
         Method("heun", "trapezoidal rule", 2, (Stage(1.0, Sum((1,))),), Sum((1, 1), 2)),
         Method("euler", "semi-implicit", 1, (), Sum((1,)), semi_implicit=True),
     )

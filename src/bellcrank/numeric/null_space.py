@@ -52,18 +52,23 @@ def fixed_ratio(A, order):
     return float(smallest) if order else 1.0
 
 
-def constrained_rates(M, f, J, gamma, rank, rows, columns, usual):
-    """u', then the ratio of pivots. M: rows of its lower triangle; `rank`: of J in regular positions; `rows` and
-    `columns` scale J."""
-    n = len(f)
-    lower = np.array([[*row, *[0.0] * (n - len(row))] for row in M])
-    M = lower + np.tril(lower, -1).T
-    f, s, r = np.array(f), np.array(columns), np.array(rows)
-    A = np.column_stack([np.array(J) * s * r[:, None], np.array(gamma) * r])
+def null_space(J, right, rank, rows, columns, usual):
+    """T with J T = 0, c with J c = right, the ratio of pivots; `rank`: of J usually; `rows`, `columns` scale J."""
+    s, r = np.array(columns), np.array(rows)
+    A = np.column_stack([np.array(J) * s * r[:, None], np.array(right) * r])
     order, used, ratio = pivoted(A, rank, usual)
+    n = len(s)
     T, c = np.zeros((n, n - used)), np.zeros(n)
     T[order[:used]], c[order[:used]] = -A[:used, used:n], A[:used, n]
     T[order[used:]] = np.eye(n - used)
-    T, c = s[:, None] * T, s * c
+    return s[:, None] * T, s * c, ratio
+
+
+def constrained_rates(M, f, J, gamma, rank, rows, columns, usual):
+    """u', then the ratio of pivots. M: rows of its lower triangle; the others as of `null_space`."""
+    n, f = len(f), np.array(f)
+    lower = np.array([[*row, *[0.0] * (n - len(row))] for row in M])
+    M = lower + np.tril(lower, -1).T
+    T, c, ratio = null_space(J, gamma, rank, rows, columns, usual)
     a = np.linalg.solve(T.T @ M @ T, T.T @ (f - M @ c))
     return [*(T @ a + c).tolist(), ratio]

@@ -8,7 +8,7 @@ harm.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -46,8 +46,7 @@ class CannotClose(Exception):
 
 @dataclass(frozen=True)
 class Admitted:
-    """A state after correction: how far its coordinates were moved, what residual is left, and the ratio of pivots
-    there."""
+    """A state after correction: how far its coordinates were moved, what residual is left, the ratio of pivots."""
 
     q: np.ndarray
     u: np.ndarray
@@ -92,8 +91,7 @@ class RegularCorrection:
 
 @dataclass(frozen=True)
 class Closure:
-    """The constraints of a model as a function of time and state. `weights` of coordinates and speeds: inverse
-    inertias."""
+    """The constraints of a model as a function of time and state. `weights` of coordinates, speeds: 1/inertia."""
 
     names: Sequence[str]  # of the rows of v
     positions: Sequence[str]  # of the rows of g
@@ -101,7 +99,7 @@ class Closure:
     n_u: int
     function: Callable[[float, list[float], list[float]], list[float]]
     scales: Scales
-    weights: tuple[np.ndarray, np.ndarray] | None = field(default=None)
+    weights: tuple[np.ndarray, np.ndarray] | None = None
     correction: RegularCorrection | None = None
 
     def evaluate(self, t: float, q: np.ndarray, u: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -117,12 +115,7 @@ class Closure:
         if not J.size:
             return 1.0
         A = J * np.outer(self.scales.rows, self.scales.columns)
-        ratio: float = pivoted(np.column_stack([A, np.zeros(len(A))]), self.scales.rank_v, self.scales.usual)[2]
-        return ratio
-
-    def steady(self, J: np.ndarray) -> float:
-        """How far the pivots that the derivatives divide by are from zero; 1 is usual."""
-        return steadiness(J, self.scales)
+        return float(pivoted(np.column_stack([A, np.zeros(len(A))]), self.scales.rank_v, self.scales.usual)[2])
 
     def admit(self, t: float, q: np.ndarray, u: np.ndarray, tight: bool = False) -> Admitted:
         """The nearest state that satisfies the constraints. In a singular position nothing is moved."""
@@ -132,7 +125,7 @@ class Closure:
         ratio = self.ratio(J)
         row = self.positions[int(np.abs(g).argmax())] if len(g) else ""
         if not ratio > SINGULAR:
-            return Admitted(q, u, 0.0, 0.0, ratio, self.steady(J))
+            return Admitted(q, u, 0.0, 0.0, ratio, steadiness(J, self.scales))
         for _ in range(LOOPS.corrections):
             if np.abs(g).max(initial=0.0) < small:
                 break
@@ -141,7 +134,7 @@ class Closure:
             q = q - step
             g, G, v, J = self.evaluate(t, q, u)
         u = u - least_norm(J, v, w_u, self.scales.rank_v)
-        return Admitted(q, u, moved, float(np.abs(g).max(initial=0.0)), self.ratio(J), self.steady(J), row)
+        return Admitted(q, u, moved, float(np.abs(g).max(initial=0.0)), self.ratio(J), steadiness(J, self.scales), row)
 
     def assemble(
         self, t: float, q: np.ndarray, u: np.ndarray, free_q: np.ndarray, free_u: np.ndarray
@@ -187,13 +180,11 @@ class Closure:
 def steadiness(J: np.ndarray, scales: Scales) -> float:
     """How far the pivots that the derivatives divide by are from zero; 1 is usual."""
     A = J * np.outer(scales.rows, scales.columns)
-    ratio: float = fixed_ratio(A, scales.order) / scales.usual_order
-    return ratio
+    return float(fixed_ratio(A, scales.order) / scales.usual_order)
 
 
 def _smallest(A: np.ndarray, r: np.ndarray) -> np.ndarray:
     """The smallest x with A x = r, redundant rows allowed."""
     if not A.size:
         return np.zeros(A.shape[1])
-    x: np.ndarray = np.linalg.lstsq(A, r, rcond=1e-10)[0]
-    return x
+    return np.asarray(np.linalg.lstsq(A, r, rcond=1e-10)[0])

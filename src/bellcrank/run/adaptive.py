@@ -18,7 +18,9 @@ from bellcrank.backend.start import NOT_FINITE
 from bellcrank.numeric.branch import Keeper
 from bellcrank.numeric.tuning import LOOPS
 from bellcrank.run.events import Watch
+from bellcrank.run.inputs import breaks_of
 from bellcrank.run.stepping import NO_VALUE, Driven, Evaluation
+from bellcrank.run.values import Plan
 
 LOOKS = 4  # per step of the method, which may be long
 
@@ -27,26 +29,20 @@ class AdaptiveRun(Driven):
     """A run with a method of SciPy that chooses its own steps; step `i` here is the i-th output time."""
 
     def __init__(
-        self,
-        evaluation: Evaluation,
-        method: str,
-        times: np.ndarray,
-        state: np.ndarray,
-        rtol: float,
-        atol: float,
-        breaks: Sequence[float],
-        watch: Watch,
+        self, evaluation: Evaluation, plan: Plan, state: np.ndarray, tolerances: tuple[float, float], watch: Watch
     ) -> None:
         from scipy import integrate
 
         super().__init__(evaluation, state)
+        times, method = plan.output_times, plan.method
         self.times, self.watch = times, watch
         self.time = 0.0
         self._method = getattr(integrate, method)
         self._one_step = method in ("RK45", "RK23", "DOP853", "Radau")
         self._shrinks = self._one_step and method != "Radau"  # steps to rates without a value; others would not end
-        self._options = {"rtol": rtol, "atol": atol}
+        self._options = dict(zip(("rtol", "atol"), tolerances, strict=True))
         updates = times.tolist() if len(evaluation.kept) else []  # what external routines keep jumps there
+        breaks = breaks_of(evaluation.inputs, plan.t_end, plan.steps)
         self._ends = _stretches(sorted({*breaks, *updates}), times)
         self._solver: Any = None
         self._dense: Any = None

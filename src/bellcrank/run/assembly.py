@@ -9,19 +9,19 @@ import numpy as np
 
 from bellcrank.backend.start import Input
 from bellcrank.errors import ModelError, did_you_mean, warn
-from bellcrank.expr import Expr, Symbol, evaluate
+from bellcrank.expr import Symbol, evaluate
 from bellcrank.interface.interface import Interface, key_of
 from bellcrank.numeric.projection import CannotClose, Closure
 from bellcrank.run.loaded import Loaded
-from bellcrank.run.values import finite, state_lists
+from bellcrank.run.values import finite, known_symbols, state_lists
 
+State = tuple[np.ndarray, np.ndarray]
+Inputs = list[Input] | None
 STARTS = 24  # from which a loop is tried to be closed, if the guess fails
 STATES = ("coordinate", "speed", "removed")
 
 
-def start_state(
-    loaded: Loaded, given: Any, closure: Closure | None, p: list[float], signals: list[Input]
-) -> tuple[np.ndarray, np.ndarray]:
+def start_state(loaded: Loaded, given: Any, closure: Closure | None, p: list[float], signals: list[Input]) -> State:
     """The state a run starts from: values by name beside those of set_run, or a state (q, u) in equation units."""
     if isinstance(given, tuple | list) and len(given) == 2:
         q, u = (np.array(x) for x in state_lists(loaded.interface, *given))
@@ -37,8 +37,8 @@ def complete_state(
     given: Mapping[Any, float],
     closure: Closure | None = None,
     p: list[float] | None = None,
-    signals: list[Input] | None = None,
-) -> tuple[np.ndarray, np.ndarray]:
+    signals: Inputs = None,
+) -> State:
     """A full state (q, u) in equation units on all constraints; parameters and inputs are the defaults unless given."""
     q, u = initial_state(loaded, given, p, signals)
     if closure is None:
@@ -46,9 +46,7 @@ def complete_state(
     return _closed(loaded, {state_key(loaded.interface, key) for key in given}, q, u, closure)
 
 
-def _closed(
-    loaded: Loaded, given: set[str] | None, q: np.ndarray, u: np.ndarray, closure: Closure
-) -> tuple[np.ndarray, np.ndarray]:
+def _closed(loaded: Loaded, given: set[str] | None, q: np.ndarray, u: np.ndarray, closure: Closure) -> State:
     """The state with its loops closed; `given` names the values that are kept if that can be (None: all)."""
     interface = loaded.interface
     names = {x.key for x in interface.states} if given is None else given
@@ -73,16 +71,13 @@ def _closed(
             _warn_of_moved(interface, names, np.concatenate([q, u]), np.concatenate(found))
         return found
     assert failed is not None
-    raise ModelError(
-        f"the loop {failed.row} cannot be closed: a residual of {failed.residual:.3g} remains. "
-        "Check lengths, or give initial values nearer to an assembly.",
-        loaded.name,
-    )
+    what = f"the loop {failed.row} cannot be closed: a residual of {failed.residual:.3g} remains"
+    raise ModelError(f"{what}. Check lengths, or give initial values nearer to an assembly.", loaded.name)
 
 
 def _from_elsewhere(
     loaded: Loaded, q: np.ndarray, u: np.ndarray, may_q: np.ndarray, may_u: np.ndarray, closure: Closure
-) -> tuple[np.ndarray, np.ndarray] | None:
+) -> State | None:
     """The assembly nearest to the guess, of those found from other starts of what is not given; or None."""
     if not may_q.any():
         return None
@@ -90,7 +85,7 @@ def _from_elsewhere(
     gap = float(np.abs(closure.evaluate(0.0, q, u)[0]).max(initial=0.0))
     reach = np.array([gap if s in slides else np.pi for s in loaded.program.coordinates])
     rng = np.random.default_rng(0)
-    found: list[tuple[float, tuple[np.ndarray, np.ndarray]]] = []
+    found: list[tuple[float, State]] = []
     for i in range(STARTS):
         start = q + np.where(may_q, (i + 1) / STARTS * reach * rng.uniform(-1, 1, len(q)), 0.0)
         try:
@@ -114,8 +109,8 @@ def _warn_of_moved(interface: Interface, names: set[str], before: np.ndarray, af
 
 
 def initial_state(
-    loaded: Loaded, given: Mapping[Any, float], p: list[float] | None = None, signals: list[Input] | None = None
-) -> tuple[np.ndarray, np.ndarray]:
+    loaded: Loaded, given: Mapping[Any, float], p: list[float] | None = None, signals: Inputs = None
+) -> State:
     """The values given, in equation units, else zero. Independent speeds follow removed ones that are given."""
     interface = loaded.interface
     q, u = (np.array([x.default or 0.0 for x in listed]) for listed in (interface.coordinates, interface.speeds))
@@ -125,11 +120,8 @@ def initial_state(
         x = interface.get(key, STATES)
         if x is None:
             known = [s.name for s in interface.states]
-            raise ModelError(
-                f"initial value for '{key}': no such coordinate or speed.{did_you_mean(str(key), known)}"
-                f" States: {', '.join(known)}.",
-                interface.model,
-            )
+            why = f"no such coordinate or speed.{did_you_mean(str(key), known)} States: {', '.join(known)}."
+            raise ModelError(f"initial value for '{key}': {why}", interface.model)
         inside = float(x.unit.to_equation(number))
         if x.kind == "removed" and x.symbol is not None:
             wanted[x.symbol] = inside
@@ -155,9 +147,7 @@ def _speeds_for(
 ) -> np.ndarray:
     """Independent speeds, as far as they are free, for which removed speeds have the wanted values."""
     program = loaded.program
-    known: dict[Expr, float] = {Symbol("t", "time"): 0.0}
-    for listed, numbers in ((program.coordinates, q.tolist()), (program.parameters, p), (program.given_inputs, w)):
-        known.update(zip(listed, numbers, strict=True))
+    known = known_symbols(program, 0.0, q, u, p, w)
     relations = [loaded.analysis.kinematics.speed[s] for s in wanted]
 
     def values(speeds: np.ndarray) -> np.ndarray:

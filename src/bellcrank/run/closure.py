@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
 from bellcrank.backend.model import Calls
 from bellcrank.backend.start import Input
-from bellcrank.expr import Expr, Symbol, evaluate
+from bellcrank.expr import evaluate
 from bellcrank.numeric.branch import Keeper
 from bellcrank.numeric.course import At
 from bellcrank.numeric.projection import Closure, RegularCorrection, steadiness
 from bellcrank.numeric.tuning import LOOPS
+from bellcrank.run.values import known_symbols
 
 
 def closure_of(model: Calls, p: Sequence[float], signals: Sequence[Input]) -> Closure | None:
@@ -56,26 +58,22 @@ def keeper_of(
     held = np.zeros(len(model.program.inputs) - len(signals)) if kept is None else kept
     c, n_q = model.constants(p), closure.n_q
 
-    def singular_rates(t: float, y: np.ndarray) -> np.ndarray:
-        return np.array(model.values("singular_rates", *at(t, y[:n_q], y[n_q:])))
+    def values(section: str, t: float, q: np.ndarray, u: np.ndarray) -> np.ndarray:
+        w = [*(i.function(t) for i in signals), *held.tolist()]
+        return np.array(model.values(section, t, q.tolist(), u.tolist(), p, c, w))
 
-    def at(t: float, q: np.ndarray, u: np.ndarray) -> At:
-        return t, q.tolist(), u.tolist(), p, c, [*(i.function(t) for i in signals), *held.tolist()]
+    def singular_rates(t: float, y: np.ndarray) -> np.ndarray:
+        return values("singular_rates", t, y[:n_q], y[n_q:])
 
     loops = model.program.loops
     correction = None
     if loops is not None and loops.correction is not None:
-        correction = RegularCorrection(
-            list(loops.correction.q),
-            list(loops.correction.u),
-            lambda t, q, u: np.array(model.values("correct_q", *at(t, q, u))),
-            lambda t, q, u: np.array(model.values("correct_u", *at(t, q, u))),
-            np.array(loops.correction.pivot_scales),
-        )
+        moved, scales = loops.correction, np.array(loops.correction.pivot_scales)
+        by_q, by_u = (partial(values, name) for name in ("correct_q", "correct_u"))
+        correction = RegularCorrection(list(moved.q), list(moved.u), by_q, by_u, scales)
     w = [*(i.function(0.0) for i in signals), *held.tolist()]
-    return Keeper(
-        replace(closure, weights=inertia_weights(model, y, p, w), correction=correction), singular_rates, staged
-    )
+    weights = inertia_weights(model, y, p, w)
+    return Keeper(replace(closure, weights=weights, correction=correction), singular_rates, staged)
 
 
 def inertia_weights(
@@ -85,14 +83,7 @@ def inertia_weights(
     program = model.program
     assert program.loops is not None
     n_q = len(program.coordinates)
-    known: dict[Expr, float] = {Symbol("t", "time"): 0.0}
-    for symbols, numbers in (
-        (program.coordinates, y[:n_q]),
-        (program.speeds, y[n_q:]),
-        (program.parameters, p),
-        (program.inputs, w),
-    ):
-        known.update(zip(symbols, map(float, numbers), strict=True))
+    known = known_symbols(program, 0.0, y[:n_q], y[n_q:], p, w)
     inertia = np.array(evaluate([row[-1] for row in program.loops.M], known))
     largest = float(inertia.max(initial=0.0)) or 1.0
     w_u = 1.0 / np.maximum(inertia, 1e-3 * largest)

@@ -10,19 +10,19 @@ methods (1989), for half-explicit methods. Compiled models have the same rules i
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Self
 
 import numpy as np
 
+from bellcrank.backend.model import Calls
 from bellcrank.backend.start import DAE_METHODS
 from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.numeric.course import At, Part
 from bellcrank.numeric.integrate import Rates, time_of
 from bellcrank.numeric.methods import METHODS
-from bellcrank.numeric.null_space import pivoted
-from bellcrank.numeric.projection import Admitted, Scales
+from bellcrank.numeric.null_space import null_space
+from bellcrank.numeric.projection import Admitted
 from bellcrank.numeric.tuning import MULTIPLIERS
 from bellcrank.run.stepping import Evaluation, PythonRun
 
@@ -98,24 +98,19 @@ class Numbers:
     v: np.ndarray
 
 
-@dataclass(frozen=True)
 class Redundant:
-    """The redundant equations of a model as functions of what programs are called with."""
+    """The redundant equations of a model as functions of what programs are called with; `model`: the one in Python."""
 
-    system: Callable[[*At], list[float]]
-    coordinate_rates: Callable[[*At], list[float]]
-    closure: Callable[[*At], list[float]]
-    n_q: int
-    n_u: int
-    n_g: int
-    n_v: int
-    paired: int
-    scales: Scales
+    def __init__(self, model: Calls) -> None:
+        program, loops = model.program, model.program.loops
+        assert loops is not None
+        self.values, self.paired, self.scales = model.values, loops.paired, loops.scales
+        self.n_q, self.n_u, self.n_g, self.n_v = map(len, (program.coordinates, program.speeds, loops.g, loops.v))
 
     def numbers(self, at: At) -> Numbers:
         n_q, n, m = self.n_q, self.n_u, self.n_v
         sizes = (n_q, n * (n + 1) // 2, n, m * n, m, self.n_g, m)
-        qd, mass, f, J, gamma, g, v = np.split(np.array(self.system(*at)), np.cumsum(sizes)[:-1])
+        qd, mass, f, J, gamma, g, v = np.split(np.array(self.values("system", *at)), np.cumsum(sizes)[:-1])
         M = np.zeros((n, n))
         M[np.tril_indices(n)] = mass
         rows = np.zeros(m)
@@ -125,18 +120,18 @@ class Redundant:
     def moved(self, at: At, x: np.ndarray) -> np.ndarray:
         """How coordinates change with speeds x: q' is linear in them."""
         t, q, _, p, c, w = at
-        with_x, without = (self.coordinate_rates(t, q, u, p, c, w) for u in (x.tolist(), [0.0] * self.n_u))
+        with_x, without = (self.values("coordinate_rates", t, q, u, p, c, w) for u in (x.tolist(), [0.0] * self.n_u))
         return np.array(with_x) - np.array(without)
 
     def rows(self, at: At) -> tuple[np.ndarray, np.ndarray]:
         """v and J."""
         first = self.n_g * (1 + self.n_q)
-        flat = np.array(self.closure(*at))
+        flat = np.array(self.values("closure", *at))
         return flat[first : first + self.n_v], flat[first + self.n_v :].reshape(self.n_v, self.n_u)
 
     def unit_sizes(self, at: At) -> np.ndarray:
         """What brings Euler parameters to unit size."""
-        flat, n_q = np.array(self.closure(*at)), self.n_q
+        flat, n_q = np.array(self.values("closure", *at)), self.n_q
         change = np.zeros(n_q)
         for i in range(self.paired, self.n_g):
             G = flat[self.n_g + i * n_q : self.n_g + (i + 1) * n_q]
@@ -153,26 +148,20 @@ class Redundant:
             a = np.linalg.solve(L.T @ n.M @ T, L.T @ (f - n.M @ c))
         except np.linalg.LinAlgError:
             return np.full(self.n_u, np.nan)
-        x: np.ndarray = T @ a + c
-        return x
+        return np.asarray(T @ a + c)
 
     def free(self, n: Numbers) -> np.ndarray:
         """Accelerations without constraints."""
         try:
-            x: np.ndarray = np.linalg.solve(n.M, n.f)
+            return np.asarray(np.linalg.solve(n.M, n.f))
         except np.linalg.LinAlgError:
             return np.full(self.n_u, np.nan)
-        return x
 
     def _basis(self, J: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """T with J T = 0, c with J c = right."""
-        n, s, r = self.n_u, np.array(self.scales.columns), np.array(self.scales.rows)
-        A = np.column_stack([J * s * r[:, None], right * r])
-        order, used, _ = pivoted(A, self.scales.rank_v, self.scales.usual)
-        T, c = np.zeros((n, n - used)), np.zeros(n)
-        T[order[:used]], c[order[:used]] = -A[:used, used:n], A[:used, n]
-        T[order[used:]] = np.eye(n - used)
-        return s[:, None] * T, s * c
+        s = self.scales
+        T, c, _ = null_space(J, right, s.rank_v, s.rows, s.columns, s.usual)
+        return T, c
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -70,52 +70,34 @@ def likely_term(at: Moment, loads: Sequence[Load]) -> str:
     evaluated = at.evaluated()
     if evaluated is None:
         return ""
-    rates, values = evaluated
-    names = {**at.parameters, **{s.name: v for s, v in values.items() if isinstance(s, Symbol)}, "t": at.t}
-    if found := _largest_load(loads, names, at.user):
-        return found
-    speeds = [*zip((*at.program.coordinates, *at.program.speeds), rates, strict=True)]
+    worst, told = 0.0, ""
+    for load in loads:
+        value = _magnitude(load, at, evaluated[1])
+        size = math.inf if value is None or not math.isfinite(value) else abs(value)
+        if value is not None and size > worst:
+            worst = size
+            told = f"likely term: the {load.kind} '{load.name}', whose magnitude was {value:.3g} one step before"
+    if told:
+        return told
+    speeds = [*zip((*at.program.coordinates, *at.program.speeds), evaluated[0], strict=True)]
     state, rate = max(speeds, key=lambda pair: abs(pair[1]))
     return f"the rate of {state.name} was {rate:.3g} one step before"
 
 
-def _largest_load(loads: Sequence[Load], names: Mapping[str, float], user: Mapping[str, Callable[..., Any]]) -> str:
-    worst: tuple[float, str] = (0.0, "")
-    for load in loads:
-        try:
-            value = evaluate((load.magnitude,), names, user)[0]
-        except (ArithmeticError, BellcrankError, TypeError, ValueError):
-            continue
-        size = abs(value) if math.isfinite(value) else math.inf
-        if size > worst[0]:
-            worst = (
-                size,
-                f"likely term: the {load.kind} '{load.name}', whose magnitude was {value:.3g} one step before",
-            )
-    return worst[1]
-
-
-def changes_of_loads(
-    program: Program,
-    loads: Sequence[Load],
-    at: tuple[float, np.ndarray, np.ndarray],
-    parameters: Mapping[str, float],
-    inputs: Sequence[float],
-    user: Mapping[str, Callable[..., Any]],
-    mode: np.ndarray,
-) -> str:
+def changes_of_loads(at: Moment, loads: Sequence[Load], mode: np.ndarray) -> str:
     """The force or moment that changes most when the state moves along a mode; "" if none does."""
-    t, y, n_q = at[0], np.concatenate(at[1:]), len(at[1])
+    y, n_q = np.array([*at.q, *at.u]), len(at.q)
     most: dict[str, float] = {}
     for part in (mode.real, mode.imag):
         if not np.abs(part).max() > 0:
             continue
         push = 1e-5 * part / np.abs(part).max()
-        sizes = [_magnitudes(program, loads, t, y + s * push, n_q, parameters, inputs, user) for s in (1, -1)]
+        moved = [replace(at, q=x[:n_q].tolist(), u=x[n_q:].tolist()) for x in (y + push, y - push)]
+        known = [(m, found[1]) for m in moved if (found := m.evaluated()) is not None]
         for load in loads:
-            if load.name in sizes[0] and load.name in sizes[1]:
-                change = abs(sizes[0][load.name] - sizes[1][load.name])
-                most[load.name] = max(most.get(load.name, 0.0), change)
+            up, down = (_magnitude(load, *k) for k in known) if len(known) == 2 else (None, None)
+            if up is not None and down is not None:
+                most[load.name] = max(most.get(load.name, 0.0), abs(up - down))
     if not most or not max(most.values()) > 0:
         return ""
     name = max(most, key=lambda n: most[n])
@@ -123,29 +105,13 @@ def changes_of_loads(
     return f"likely the {kind} '{name}'"
 
 
-def _magnitudes(
-    program: Program,
-    loads: Sequence[Load],
-    t: float,
-    y: np.ndarray,
-    n_q: int,
-    parameters: Mapping[str, float],
-    inputs: Sequence[float],
-    user: Mapping[str, Callable[..., Any]],
-) -> dict[str, float]:
+def _magnitude(load: Load, at: Moment, values: Mapping[Expr, float]) -> float | None:
+    """Of a load at a moment with all intermediate values; None where it has none."""
+    names = {**at.parameters, **{s.name: v for s, v in values.items() if isinstance(s, Symbol)}, "t": at.t}
     try:
-        known = interpret.constants(program, [parameters[p.name] for p in program.parameters])
-        _, values = interpret.derivatives(program, known, t, y[:n_q].tolist(), y[n_q:].tolist(), inputs, user)
+        return float(evaluate((_plain(load.magnitude, names, at.user),), names, at.user)[0])
     except _NO_VALUE:
-        return {}
-    names = {**parameters, **{s.name: v for s, v in values.items() if isinstance(s, Symbol)}, "t": t}
-    found = {}
-    for load in loads:
-        try:
-            found[load.name] = float(evaluate((_plain(load.magnitude, names, user),), names, user)[0])
-        except (ArithmeticError, BellcrankError, KeyError, TypeError, ValueError):
-            continue
-    return found
+        return None
 
 
 def _plain(magnitude: Expr, names: Mapping[str, float], user: Mapping[str, Callable[..., Any]]) -> Expr:

@@ -16,7 +16,8 @@ from bellcrank.numeric.course import At
 from bellcrank.numeric.projection import Closure
 from bellcrank.run.assembly import complete_state
 from bellcrank.run.closure import closure_of, rates_near_singular
-from bellcrank.run.dae_runs import multipliers_at, redundant_of
+from bellcrank.run.dae_methods import Redundant
+from bellcrank.run.dae_runs import multipliers_at
 from bellcrank.run.loaded import Context, Loaded
 from bellcrank.run.stepping import Evaluation
 from bellcrank.run.values import number, state_lists
@@ -70,7 +71,7 @@ def multipliers(loaded: Loaded, *at: Any) -> dict[str, float]:
     if loops is None:
         return {}
     context = loaded.context()
-    return multipliers_at(redundant_of(context.python), state_at(context, *at), loops.names)
+    return multipliers_at(Redundant(context.python), state_at(context, *at), loops.names)
 
 
 def closure(loaded: Loaded, p: Sequence[float], signals: Sequence[Input]) -> Closure | None:

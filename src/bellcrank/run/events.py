@@ -6,7 +6,7 @@ condition that is a comparison, such as "z < 3", is an event when it becomes tru
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any
@@ -121,6 +121,10 @@ def read_condition(
     numbers = {key_of(k): v for k, v in values.items()}
     text = str(given)
 
+    def nothing_called(shown: str, candidates: Iterable[str]) -> ModelError:
+        near = did_you_mean(shown, candidates)
+        return ModelError(f"event '{name}': no channel or parameter is called '{shown}'.{near}")
+
     def channel(rows: np.ndarray, key: str) -> np.ndarray:
         column, factor = known[key]
         return np.asarray(rows[:, column] / factor)
@@ -144,10 +148,7 @@ def read_condition(
             return float(node.args[0])
         function = FUNCTIONS.get(str(node.args[0]).lower() if node.op == "call" else node.op)
         if function is None or unknown is not node:
-            shown = show(unknown)
-            raise ModelError(
-                f"event '{name}': no channel or parameter is called '{shown}'.{did_you_mean(shown, [*columns, *values])}"
-            )
+            raise nothing_called(show(unknown), [*columns, *values])
         try:
             with np.errstate(all="ignore"):
                 return function(*parts)
@@ -157,9 +158,7 @@ def read_condition(
     def condition(rows: np.ndarray) -> np.ndarray:
         value = evaluate_syntax(syntax, lambda node, parts: meaning(rows, node, parts))
         if isinstance(value, Syntax):
-            raise ModelError(
-                f"event '{name}': no channel or parameter is called '{text}'.{did_you_mean(text, columns)}"
-            )
+            raise nothing_called(text, columns)
         return np.asarray(value, dtype=float)
 
     condition(np.zeros((1, 1 + max(c for c, _ in columns.values()))))  # tells what is wrong before the run

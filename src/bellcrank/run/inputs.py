@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Iterable
 from typing import Any
 
@@ -11,14 +10,13 @@ import numpy as np
 
 from bellcrank.backend.start import Input
 from bellcrank.emit.c.tables import spline_pieces
-from bellcrank.errors import ModelError, ModelWarning, RunError
+from bellcrank.errors import ModelError, RunError, warn
 from bellcrank.expr.table import Table
 from bellcrank.signals import KINDS, Signal, constant, kinks, sampled
 
 
 def breaks_of(inputs: Iterable[Input], t_end: float, steps: int) -> tuple[float, ...]:
-    """Times in order at which steps are to be split. An input with more kinks than there are steps is taken as
-    smooth."""
+    """Times in order at which steps are to be split. An input with more kinks than steps is taken as smooth."""
     found: set[float] = set()
     for i in inputs:
         inner = [b for b in i.breaks if 0 < b <= t_end]
@@ -98,12 +96,8 @@ def check_covers(signal: Signal, name: str, t_end: float) -> None:
     if math.isinf(last) and signal.points is not None:
         first, last = (float(signal.points[i]) for i in (0, -1))
         if first > 0 or last < t_end * (1 - 1e-9):
-            warnings.warn(
-                f"input '{name}' is a table for t = {first:g} to {last:g} s, but the run goes from 0 to {t_end:g} s: "
-                "beyond its points it goes on with its end slope",
-                ModelWarning,
-                stacklevel=5,
-            )
+            told = f"input '{name}' is a table for t = {first:g} to {last:g} s, but the run goes from 0 to {t_end:g} s"
+            warn(f"{told}: beyond its points it goes on with its end slope")
         return
     if first > 0 or last < t_end:
         assert signal.points is not None

@@ -32,7 +32,7 @@ BACKENDS = ("auto", "c", "python")
 
 @dataclass(frozen=True, eq=False)
 class Loaded:
-    """A program ready to be called. `functions`: one for every external routine and table, None for those in C or Fortran alone."""
+    """A program ready to be called. `functions`: of all external routines and tables; None for those in C alone."""
 
     analysis: Analysis
     interface: Interface
@@ -50,7 +50,7 @@ class Loaded:
 
     @property
     def n_states(self) -> int:
-        return len(self.program.coordinates) + len(self.program.speeds)
+        return self.n_q + len(self.program.speeds)
 
     @property
     def remembers(self) -> list[str]:
@@ -64,7 +64,7 @@ class Loaded:
 
     @cached_property
     def dae(self) -> Model | None:
-        """The program with runs by methods for differential-algebraic equations; None where runs are driven by Python."""
+        """The program with runs by methods for differential-algebraic equations; None where Python drives them."""
         return self.model.for_dae()
 
     def context(self) -> Context:
@@ -98,11 +98,8 @@ class Loaded:
         else:
             why = "" if np.all(np.isfinite(known)) else "a result is not finite"
         if why:
-            raise ModelError(
-                f"the constants of the model cannot be computed with these parameters ({why}):"
-                " a mass, inertia or length that may not be zero?",
-                self.name,
-            )
+            what = f"the constants of the model cannot be computed with these parameters ({why})"
+            raise ModelError(f"{what}: a mass, inertia or length that may not be zero?", self.name)
         return known
 
     def inputs(self, given: Mapping[str, Any] | None, t_end: float | None = None) -> list[Input]:
@@ -113,15 +110,11 @@ class Loaded:
         """How the model runs, in sentences."""
         if self.model.compiler is not None:
             notes = [f"compiled by {self.model.compiler.name}"]
-        elif find_compiler() is None:
-            notes = [f"runs in Python: {NO_COMPILER}"]
         else:
-            notes = ["runs in Python"]
+            notes = [f"runs in Python{'' if find_compiler() else f': {NO_COMPILER}'}"]
         if self.remembers:
-            notes.append(
-                f"what {', '.join(self.remembers)} remembers changes once per accepted step; with method='rk2' at the middle"
-                " of a step too, as in AUTOSIM"
-            )
+            what = f"what {', '.join(self.remembers)} remembers changes once per accepted step"
+            notes.append(f"{what}; with method='rk2' at the middle of a step too, as in AUTOSIM")
         return notes
 
 

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from bellcrank.backend.start import FINISHED, NOT_CLOSED, Input
 from bellcrank.errors import ModelError, RunError, did_you_mean, mapping
+from bellcrank.files.record import Channel
 from bellcrank.interface.interface import Interface
 from bellcrank.model.mechanism import Body
 from bellcrank.run.diagnose import Moment, broken_term, likely_term
 from bellcrank.run.events import Watch, is_strict, read_condition
 from bellcrank.run.loaded import Loaded
-from bellcrank.run.prepared import Prepared
+from bellcrank.run.prepare import Prepared
 from bellcrank.run.result import Run
 from bellcrank.run.stepping import Evaluation
 
@@ -63,7 +65,7 @@ def how_ended(prepared: Prepared, e: Evaluation, watch: Watch, adaptive: bool) -
         listed = ", ".join(bad[:4]) + (f" and {len(bad) - 4} more" if len(bad) > 4 else "")
         what = f"{listed} {'is no longer a finite number' if len(bad) == 1 else 'are no longer finite numbers'}"
     after = t + 1e-9 * max(t, h) if adaptive else t  # where its steps became too small
-    likely = _likely(e, run.state, [*run.kept.tolist()], (max(t - h, 0.0), t, after))
+    likely = _likely(replace(e, kept=run.kept), run.state, (max(t - h, 0.0), t, after))
     return "; ".join(x for x in (f"stopped at t = {t:g} s: {what}", likely, "try a smaller step") if x)
 
 
@@ -79,22 +81,25 @@ def _given(interface: Interface, t: float, p: Sequence[float], signals: Sequence
     return values
 
 
-def _likely(e: Evaluation, y: np.ndarray, kept: list[float], times: tuple[float, float, float]) -> str:
+def moment(e: Evaluation, t: float, y: np.ndarray) -> Moment:
+    """A time and state as it is diagnosed."""
+    t, q, u, p, _, w = e.at(t, y)
+    names = (s.name for s in e.model.program.parameters)
+    return Moment(e.model.program, t, q, u, dict(zip(names, p, strict=True)), w, e.context.named_functions)
+
+
+def _likely(e: Evaluation, y: np.ndarray, times: tuple[float, float, float]) -> str:
     """What broke in a step from the state y; `times`: before it, at its end, and where its steps became too small."""
-    program, loads = e.context.loaded.program, e.context.loaded.analysis.loads
-    values = dict(zip((s.name for s in program.parameters), e.p, strict=True))
-    user = e.context.named_functions
     before, t, after = times
     found = ""
     for time in (before, (before + t) / 2, t, after):  # what breaks may do so within the step
         try:
-            w = [*(i.function(time) for i in e.inputs), *kept]
+            at = moment(e, time, y)
         except RunError:
             break
-        at = Moment(program, time, y[: e.n_q].tolist(), y[e.n_q :].tolist(), values, w, user)
         if broken := broken_term(at):
             return broken
-        found = found or likely_term(at, loads)
+        found = found or likely_term(at, e.context.loaded.analysis.loads)
     return found
 
 
@@ -123,16 +128,8 @@ def as_run(interface: Interface, rows: np.ndarray, ended: str, watch: Watch, set
     """Rows of time, states and outputs as a result in user units."""
     if rows.shape[1] < 2:  # not even the first row could be evaluated
         rows = np.empty((0, interface.width))
-    listed = interface.channels
-    return Run(
-        interface.model,
-        rows[:, 0].copy(),
-        {x.name: np.asarray(x.unit.from_equation(rows[:, x.column])) for x in listed},
-        {x.name: x.unit.text for x in listed},
-        {x.name: x.label for x in listed},
-        ended,
-        list(watch.events),
-        settings,
-        {x.name: x.generic for x in listed},
-        {x.name: x.body for x in listed},
-    )
+    channels = []
+    for x in interface.channels:
+        values = np.asarray(x.unit.from_equation(rows[:, x.column]))
+        channels.append(Channel(x.name, values, x.unit.text, x.label, x.generic, x.body))
+    return Run.of(interface.model, rows[:, 0].copy(), channels, ended, events=list(watch.events), settings=settings)

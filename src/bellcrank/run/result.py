@@ -1,18 +1,21 @@
-"""Run: time histories with names and units, and the sentence that says how the run ended."""
+"""Run: time histories with names and units, and the sentence that says how the run ended; read back from files."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from bellcrank.errors import RunError, did_you_mean, optional_package
-from bellcrank.files.choose import write_record
+from bellcrank.files.choose import read_record, write_record
+from bellcrank.files.parsfile import ParsFile, read_parsfile
 from bellcrank.files.record import Channel, Record
+
+ENDED = "The run: "  # before the sentence that says how a run ended, in files
 
 
 class NoChannel(RunError, KeyError):
@@ -23,7 +26,7 @@ class NoChannel(RunError, KeyError):
 
 @dataclass(frozen=True)
 class Residuals:
-    """What is left of constraints in the recorded steps, equation units: a column per row, of positions g, of speeds v."""
+    """What is left of constraints in recorded steps, equation units: a column per row, of positions g, of speeds v."""
 
     time: np.ndarray
     g: np.ndarray
@@ -63,6 +66,13 @@ class Run:
     bodies: dict[str, str] = field(default_factory=dict)  # the body a channel belongs to
     find_residuals: Callable[[], Residuals] | None = field(default=None, repr=False, compare=False)
 
+    @classmethod
+    def of(cls, name: str, time: np.ndarray, channels: Sequence[Channel], ended: str, **more: Any) -> Self:
+        """A run of channels as files hold them."""
+        fields = ("values", "unit", "label", "generic", "body")
+        values, units, labels, generic, bodies = ({c.name: getattr(c, x) for c in channels} for x in fields)
+        return cls(name, time, values, units, labels, ended, generic=generic, bodies=bodies, **more)
+
     @cached_property
     def residuals(self) -> Residuals:
         """How well position and loop constraints are kept in the recorded steps; empty where the model has none."""
@@ -84,11 +94,10 @@ class Run:
             return self.time
         if name not in self.channels:
             by_case = {k.lower(): k for k in self.channels}
-            if name.lower() in by_case:
-                return self.channels[by_case[name.lower()]]
-            raise NoChannel(
-                f"no channel '{name}'.{did_you_mean(name, self.channels)} Channels: {', '.join(self.channels)}"
-            )
+            if name.lower() not in by_case:
+                known = ", ".join(self.channels)
+                raise NoChannel(f"no channel '{name}'.{did_you_mean(name, self.channels)} Channels: {known}")
+            name = by_case[name.lower()]
         return self.channels[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -110,10 +119,9 @@ class Run:
     def to_xarray(self) -> Any:
         """A Dataset over time with units and labels as attributes (needs xarray)."""
         xarray = optional_package("xarray", "files")
-        data = {
-            name: ("t", values, {"units": self.units.get(name, ""), "long_name": self.labels.get(name, name)})
-            for name, values in self.channels.items()
-        }
+        units, labels = self.units, self.labels
+        words = {name: {"units": units.get(name, ""), "long_name": labels.get(name, name)} for name in self.channels}
+        data = {name: ("t", values, words[name]) for name, values in self.channels.items()}
         return xarray.Dataset(data, coords={"t": ("t", self.time, {"units": "s"})}, attrs={"title": self.name})
 
     def save(self, path: str | Path, binary: bool = False, classic: bool = False) -> Path:
@@ -127,21 +135,30 @@ class Run:
 
     def record(self) -> Record:
         """The channels as files hold them."""
-        channels = tuple(
-            Channel(
-                name, values, *(words.get(name, "") for words in (self.units, self.labels, self.generic, self.bodies))
-            )
-            for name, values in self.channels.items()
-        )
-        history = (
-            [f"Simulated with Bellcrank, {self.settings['method']}, step {self.settings['step']!r} s"]
-            if self.settings
-            else []
-        )
-        return Record(self.name, self.time, channels, (*history, f"The run: {self.ended}"))
+        texts = self.units, self.labels, self.generic, self.bodies
+        channels = tuple(Channel(n, x, *(words.get(n, "") for words in texts)) for n, x in self.channels.items())
+        history, s = [], self.settings
+        if s:
+            history = [f"Simulated with Bellcrank, {s['method']}, step {s['step']!r} s"]
+        return Record(self.name, self.time, channels, (*history, f"{ENDED}{self.ended}"))
 
     def plot(self, *channels: str, against: str | None = None, path: str | Path | None = None, **options: Any) -> Any:
         """Draws channels over time, one panel per unit; saves a picture when a path is given. Returns the figure."""
         from bellcrank.run.draw import draw
 
         return draw([self], list(channels), against=against, path=path, **options)
+
+
+def read(path: str | Path) -> Run | ParsFile:
+    """What a file holds: a run (.csv, .erd, .parquet, .nc ...) or the lines of a parameter file (.par, .echo)."""
+    if Path(path).suffix.lower() in (".par", ".echo"):
+        return read_parsfile(path)
+    return read_run(path)
+
+
+def read_run(path: str | Path) -> Run:
+    """The channels of a file as a run."""
+    record = read_record(path)
+    ended = [h.removeprefix(ENDED) for h in record.history if h.startswith(ENDED)]
+    channels = [replace(c, label=c.label or c.name) for c in record.channels]
+    return Run.of(record.title, record.time, channels, ended[0] if ended else "read from a file")

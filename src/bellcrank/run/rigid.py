@@ -1,6 +1,4 @@
-"""Runs with rigid wheels: flight, impact and rolling happen in the run,
-in C (`emit/c/runtime/rigid.c`) or driven by Python (`run/rigid_wheels.py`).
-"""
+"""Runs with rigid wheels: they fly, hit, roll, in C (`emit/c/runtime/rigid.c`) or driven by Python (`rigid_wheels`)."""
 
 from __future__ import annotations
 
@@ -16,7 +14,7 @@ from bellcrank.model.contact import RigidContact
 from bellcrank.numeric.methods import EXPLICIT
 from bellcrank.run.events import Event, Watch
 from bellcrank.run.loaded import Loaded
-from bellcrank.run.prepared import Prepared
+from bellcrank.run.prepare import Prepared
 from bellcrank.run.rigid_layout import rigid_wheels
 from bellcrank.run.rigid_wheels import RigidRun, Wheel
 from bellcrank.run.stepping import Evaluation, Rows

@@ -17,8 +17,7 @@ from bellcrank.run.dae_methods import Dae, as_dae
 from bellcrank.run.dae_runs import check_dae, prepare_dae, residuals_of
 from bellcrank.run.loaded import Loaded
 from bellcrank.run.outcome import as_run, how_ended, left_tables, not_finite, watch_for
-from bellcrank.run.prepare import prepare
-from bellcrank.run.prepared import Progress, take_steps
+from bellcrank.run.prepare import Progress, prepare, take_steps
 from bellcrank.run.result import Run
 from bellcrank.run.rigid import check_rigid, prepare_rigid
 from bellcrank.run.step_limit import step_too_large
@@ -44,7 +43,7 @@ def simulate(
     dae: str | Dae = "projection",
     assemble: bool = True,
 ) -> Run:
-    """Integrates from t = 0 to t_end; arguments as of `Simulation.simulate`. All that changes is in a context of this run."""
+    """Integrates from t = 0 to t_end; arguments as of `Simulation.simulate`. All that changes is in its own context."""
     dae = as_dae(dae)
     plan = run_plan(loaded.interface, t_end, step, method, output_every)
     tolerances = positive(rtol, "rtol", ""), positive(atol, "atol", "")
@@ -77,9 +76,7 @@ def simulate(
     if too_large and prepared.run.status == NOT_FINITE:
         ended = ended.replace("try a smaller step", too_large)
     settings = {"t_end": plan.t_end, "step": plan.step, "method": plan.method, "backend": loaded.model.name}
-    settings["seconds"] = seconds
-    if closure is not None:
-        settings["dae"] = dae.method
+    settings |= {"seconds": seconds} | ({} if closure is None else {"dae": dae.method})
     run = as_run(loaded.interface, rows, ended, watch, settings)
     run.find_residuals = residuals_of(loaded, rows, p, evaluation.c)
     uses_tables = bool(loaded.program.tables)

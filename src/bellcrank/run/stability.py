@@ -38,11 +38,8 @@ class Alarm:
 def slopes(rates: Rates, t: float, y: np.ndarray) -> np.ndarray:
     """d(rates)/d(state) by central differences."""
     columns = []
-    for j in range(len(y)):
-        e = 1e-6 * max(1.0, abs(y[j]))
-        up, down = y.copy(), y.copy()
-        up[j] += e
-        down[j] -= e
+    for j, push in enumerate(np.diag(1e-6 * np.maximum(1.0, np.abs(y)))):
+        up, down = y + push, y - push
         columns.append((rates(t, up) - rates(t, down)) / (up[j] - down[j]))
     return np.array(columns).T
 
@@ -117,10 +114,10 @@ def is_confirmed(rates: Rates, found: Alarm, y: np.ndarray, h: float, method: st
 
 
 def too_large(
-    rates: Rates, times: Sequence[float], states: Sequence[np.ndarray], h: float, steps: int, method: str, n_q: int
+    rates: Rates, states: Sequence[tuple[float, np.ndarray]], h: float, steps: int, method: str, n_q: int
 ) -> tuple[Alarm, np.ndarray] | None:
     """The first of some states at which the step is too large."""
-    for t, y in zip(times, states, strict=True):
+    for t, y in states:
         found = alarm_at(rates, t, y, h, steps, method, n_q)
         if found is not None and is_confirmed(rates, found, y, h, method, n_q):
             return found, y

@@ -1,4 +1,4 @@
-"""Tables asked outside of their points during a run: found afterwards at the recorded rows, so that runs cost nothing more."""
+"""Tables asked outside of their points during a run: found afterwards at recorded rows, so that runs cost no more."""
 
 from __future__ import annotations
 
@@ -10,23 +10,21 @@ import numpy as np
 
 from bellcrank.backend.model import Model
 from bellcrank.expr.table import Table
+from bellcrank.run.values import at_row
 
 ROWS = 200  # that are looked at
 
 
 def asked_beyond(model: Model, rows: np.ndarray, p: Sequence[float]) -> list[str]:
-    """A sentence for each table that was asked beyond its points. What depends on external routines is not looked at."""
+    """A sentence for each table asked beyond its points. What depends on external routines is not looked at."""
     program = model.program
     if not program.tables or rows.shape[1] < 2:
         return []
     farthest: dict[str, tuple[float, str]] = {}
     looking = model.calls([_recorder(r, farthest) if isinstance(r, Table) else _unknown(r) for r in program.routines])
-    n_q, n_s, n_w = len(program.coordinates), len(program.coordinates) + len(program.speeds), len(program.inputs)
     c = looking.constants(p)
     for i in np.unique(np.linspace(0, len(rows) - 1, min(len(rows), ROWS)).astype(int)):
-        row = rows[i]
-        w = row[len(row) - n_w :].tolist()
-        at = (float(row[0]), row[1 : 1 + n_q].tolist(), row[1 + n_q : 1 + n_s].tolist(), p, c, w)
+        at = at_row(program, rows[i], p, c)
         for function in (looking.derivatives, looking.outputs):
             try:
                 function(*at)
@@ -43,11 +41,8 @@ def _recorder(table: Table, farthest: dict[str, tuple[float, str]]) -> Callable[
         for x, axis in zip(args, table.axes, strict=True):
             beyond = max(axis[0] - x, x - axis[-1])
             if beyond > 1e-9 * (axis[-1] - axis[0]) and beyond > farthest.get(name, (0.0, ""))[0]:
-                points = f"{axis[0]:g} to {axis[-1]:g}"
-                farthest[name] = (
-                    beyond,
-                    f"table '{name}' was asked at {x:.6g}, but its points go from {points}: beyond them it goes on with its {goes_on}",
-                )
+                told = f"table '{name}' was asked at {x:.6g}, but its points go from {axis[0]:g} to {axis[-1]:g}"
+                farthest[name] = (beyond, f"{told}: beyond them it goes on with its {goes_on}")
         return table.value(*args)
 
     return value

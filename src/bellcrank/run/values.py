@@ -11,13 +11,14 @@ import numpy as np
 
 from bellcrank.backend.start import Input
 from bellcrank.errors import ModelError, did_you_mean, mapping, warn
-from bellcrank.expr import Expr, evaluate
+from bellcrank.expr import Expr, Symbol, evaluate
 from bellcrank.expr.show import text
 from bellcrank.interface.interface import Interface, key_of
 from bellcrank.model.mechanism import Body
-from bellcrank.numeric.course import Course
+from bellcrank.numeric.course import At, Course
 from bellcrank.numeric.methods import ADAPTIVE, DEFAULT
 from bellcrank.numeric.methods import METHODS as FIXED
+from bellcrank.program.program import Program
 from bellcrank.run.inputs import as_input, as_signal, breaks_of, check_covers
 
 METHODS = (*FIXED, *ADAPTIVE)
@@ -170,6 +171,21 @@ def _value(entries: Sequence[Expr], known: Mapping[str, float]) -> list[float] |
     except (ModelError, ArithmeticError):
         return None
     return found if all(math.isfinite(x) for x in found) else None
+
+
+def at_row(program: Program, row: np.ndarray, p: Sequence[float], c: Sequence[float]) -> At:
+    """What a program was called with at a recorded row: time, states, outputs, inputs."""
+    n_q, n_s = len(program.coordinates), len(program.coordinates) + len(program.speeds)
+    w = row[len(row) - len(program.inputs) :].tolist()
+    return float(row[0]), row[1 : 1 + n_q].tolist(), row[1 + n_q : 1 + n_s].tolist(), p, c, w
+
+
+def known_symbols(program: Program, t: float, q: Any, u: Any, p: Any, w: Any) -> dict[Expr, float]:
+    """Values of a program's symbols, for expressions that are evaluated as they are; inputs as many as w has."""
+    known: dict[Expr, float] = {Symbol("t", "time"): t}
+    for symbols, numbers in ((program.coordinates, q), (program.speeds, u), (program.parameters, p)):
+        known.update(zip(symbols, map(float, numbers), strict=True))
+    return known | dict(zip(program.inputs, map(float, w), strict=False))
 
 
 def check_masses(bodies: Sequence[Body], interface: Interface, p: Sequence[float]) -> None:

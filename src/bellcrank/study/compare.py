@@ -18,8 +18,7 @@ from bellcrank.api.system import System
 from bellcrank.errors import ModelError, ModelWarning
 from bellcrank.numeric.methods import METHODS, one_of
 from bellcrank.program.dae_count import step_count
-from bellcrank.run.dae_methods import KNOWN, MINIMAL, WITH_BASE, Dae, as_dae
-from bellcrank.run.dae_runs import redundant_of
+from bellcrank.run.dae_methods import KNOWN, MINIMAL, WITH_BASE, Dae, Redundant, as_dae
 from bellcrank.run.evaluate import closure, state_at
 from bellcrank.run.result import Run
 from bellcrank.run.values import run_plan
@@ -225,7 +224,7 @@ class _Trial:
         )
         context = self.sim.loaded.context()
         at = state_at(context, 0.0, q, u, self.settings.get("parameters"), self.settings.get("inputs"))
-        M = redundant_of(context.python).numbers(at).M
+        M = Redundant(context.python).numbers(at).M
         size = np.sqrt(np.diag(M))
         return bool(size.min() > 0 and np.linalg.eigvalsh(M / np.outer(size, size))[0] > 1e-9)
 
