@@ -26,7 +26,7 @@ def examine(small):
     seconds = time.perf_counter() - start
     count = equations.operation_count()
     rows = [
-        ("bodies", f"{len(equations.analysis.mechanism.bodies)}"),
+        ("bodies", f"{len(equations.derived.bodies)}"),
         ("coordinates", f"{len(equations.coordinates)}"),
         ("degrees of freedom", f"{len(equations.independent_speeds)}"),
         ("operations per evaluation", f"{count['total']}"),

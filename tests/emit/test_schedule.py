@@ -6,10 +6,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from bellcrank.emit.schedule import Options, needed, schedule
+from bellcrank.emit.schedule import Options, schedule
 from bellcrank.emit.steps import Angle, Angles, step_expressions, step_targets
 from bellcrank.expr import Expr, Func, Product, Sum, Symbol, evaluate, postorder
-from bellcrank.program.statements import Assign, Call, Section
+from bellcrank.program.statements import Assign, Call, Section, needed
 from tests.models import EXAMPLES, example
 
 WITH_EXTERNALS = ("spacecraft_1", "spacecraft_1_small", "motorcycle")

@@ -41,13 +41,13 @@ def test_a_given_rack_is_a_driven_one(table):
     """The same accelerations and channels as with the rack as a body that a speed constraint drives; in C and in Python."""
     kinds = {"body": "python", "input": "c"} | ({} if table else {"formula": "python"})
     sims = {k: steered(k, table).equations(optimise="none").compile(backend=b) for k, b in kinds.items()}
-    assert len(sims["input"].equations.coordinates) == 3
+    assert len(sims["input"].interface.coordinates) == 3
     inputs = {"r_in": bc.sine(R, W / (2 * np.pi))}
     rng = np.random.default_rng(1)
     for t in (0.05, 0.4, 0.9):
         q, u = rng.uniform(-0.3, 0.3, 3), rng.uniform(-1, 1, 3)
         q[-1] *= 0.1
-        place = {s.name: i for i, s in enumerate(sims["body"].equations.coordinates)}
+        place = {s.name: i for i, s in enumerate(sims["body"].interface.coordinates)}
         full = np.insert(q, place["q(rack)"], R * np.sin(W * t))
         qd, ud = sims["body"].derivatives(t, full.tolist(), u.tolist())
         out = sims["body"].outputs(t, full.tolist(), u.tolist())

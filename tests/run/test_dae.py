@@ -169,7 +169,7 @@ def test_compiled_runs_are_those_of_python(method, monkeypatch):
         python = eom.compile(backend="python")
         compiled = eom.compile(backend="c")
         monkeypatch.setenv("BELLCRANK_CFLAGS", " ".join(STRICT))  # of what is compiled for these methods
-        step = eom.analysis.mechanism.description.run.step
+        step = eom.interface.run.step
         for dae in (*ALL, bc.Dae("post", base="free fall")):
             if (method == "euler" and dae == "half-explicit") or (
                 name == "four_bar" and getattr(dae, "base", "") == "free fall"

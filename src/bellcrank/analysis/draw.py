@@ -185,7 +185,7 @@ def draw_values(name: str, rows: Sequence[tuple[str, float, str]], path: Place =
 def draw_sensitivity(
     name: str, time: np.ndarray, panels: Sequence[tuple[str, Mapping[str, np.ndarray]]], path: Place = None
 ) -> Any:
-    """Change of every channel for one per cent more of each parameter: (channel with its unit, changes by parameter)."""
+    """Change of every channel for one per cent more of each parameter; a panel is (label, {parameter: change})."""
     figure = new_figure(8, 1.2 + 1.9 * len(panels))
     axes = figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
     for axis, (label, changes) in zip(axes, panels, strict=True):

@@ -9,12 +9,14 @@ from typing import Any
 
 import numpy as np
 
+from bellcrank.analysis.draw import draw_values
 from bellcrank.analysis.tables import table, write_csv
 from bellcrank.errors import RunError
+from bellcrank.interface.interface import place_of
 
 
 class NoEquilibrium(RunError):
-    """No equilibrium was found. `residuals`: what is left of each equation at the nearest point; `runaway`: freedoms that run away."""
+    """No equilibrium. `residuals`: what is left of each equation nearby; `runaway`: freedoms that run away."""
 
     def __init__(self, message: str, residuals: dict[str, float], runaway: Sequence[str]) -> None:
         super().__init__(message)
@@ -29,8 +31,8 @@ class NoEquilibrium(RunError):
 class Equilibrium:
     """A static equilibrium or steady motion, in user units.
 
-    `values`: all states, and what else was unknown; `residual`: the largest rate that should be zero (equation units); `indifferent`: freedoms
-    that nothing determines. It can be given as at= to every other analysis.
+    `values`: all states, and what else was unknown; `residual`: the largest rate that should be zero (equation
+    units); `indifferent`: freedoms that nothing determines. It can be given as at= to every other analysis.
     """
 
     name: str
@@ -46,11 +48,10 @@ class Equilibrium:
     steps: int = 0
 
     def __getitem__(self, name: str) -> float:
-        by_key = {k.lower().replace(" ", ""): v for k, v in self.values.items()}
-        key = str(name).lower().replace(" ", "")
-        if key not in by_key:
+        place = place_of(name, self.values)
+        if place is None:
             raise KeyError(f"no value '{name}'. Values: {', '.join(self.values)}")
-        return by_key[key]
+        return list(self.values.values())[place]
 
     @property
     def initial(self) -> dict[str, float]:
@@ -79,8 +80,6 @@ class Equilibrium:
 
     def plot(self, path: str | Path | None = None) -> Any:
         """Draws what was solved for as bars; saves a picture when a path is given."""
-        from bellcrank.analysis.draw import draw_values
-
         kind = "steady motion" if self.steady else "equilibrium"
         rows = [(n, v, u) for n, v, u, how, _ in self.rows() if how == "solved"]
         return draw_values(f"{self.name}: {kind}", rows, path)

@@ -19,7 +19,7 @@ from bellcrank.interface.interface import Quantity
 
 
 def ignorable(plant: Plant) -> set[str]:
-    """Coordinates on which no acceleration, no constraint and no rate of a coordinate that is not ignorable itself depends."""
+    """Coordinates on which no acceleration, no constraint and no rate of a coordinate that is not ignorable depends."""
     coordinates = list(plant.loaded.program.coordinates)
     rates, others = plant.derived.results.acting(len(coordinates))
     found = {q for q in coordinates if q not in others}

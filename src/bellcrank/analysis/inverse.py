@@ -8,14 +8,16 @@ from typing import Any
 
 import numpy as np
 
+from bellcrank.analysis.draw import draw_equilibrium
 from bellcrank.analysis.tables import table, write_csv
+from bellcrank.interface.interface import place_of
 
 
 @dataclass(frozen=True)
 class InverseDynamics:
     """Forces and torques that produce a motion, in user units: `result["tau1"]`; arrays over time for a trajectory.
 
-    Without chosen forces they are the generalised forces along every independent speed that are needed besides those of the model.
+    Without chosen forces they are the generalised forces along every independent speed, besides those of the model.
     """
 
     name: str
@@ -28,11 +30,10 @@ class InverseDynamics:
     single: bool
 
     def __getitem__(self, name: Any) -> Any:
-        keys = [n.lower().replace(" ", "") for n in self.names]
-        key = str(name).lower().replace(" ", "")
-        if key not in keys:
+        place = place_of(name, self.names)
+        if place is None:
             raise KeyError(f"no force '{name}'. Forces: {', '.join(self.names)}")
-        column = self.values[:, keys.index(key)]
+        column = self.values[:, place]
         return float(column[0]) if self.single else column
 
     @property
@@ -64,7 +65,5 @@ class InverseDynamics:
 
     def plot(self, path: str | Path | None = None) -> Any:
         """Draws the forces over time; saves a picture when a path is given."""
-        from bellcrank.analysis.draw import draw_equilibrium
-
         panels = [(n, self.values[:, i], self.units[i]) for i, n in enumerate(self.names)]
         return draw_equilibrium(panels, self.name, "time (s)", self.time, path, "inverse dynamics")

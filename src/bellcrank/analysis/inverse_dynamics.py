@@ -31,7 +31,7 @@ TOLERANCE = 1e-7  # of accelerations that constraints determine, and of freedoms
 
 @dataclass(frozen=True)
 class Inverse:
-    """The program: its outputs are M u' - f of the independent speeds, residuals of dependent accelerations, slopes by the forces."""
+    """A program of M u' - f of independent speeds, residuals of dependent accelerations, and slopes by the forces."""
 
     program: Program
     independent: tuple[Symbol, ...]
@@ -51,7 +51,7 @@ def derive_inverse(plant: Plant, loads: Sequence[str]) -> Inverse:
     speeds = list(a.mechanism.speeds)
     with small_threshold(a.mechanism.threshold):
         system = user_system(changed)
-        # with small variables the terms that are dropped depend on the way of derivation: what counts is the program's own u'
+        # with small variables what is dropped depends on the way of derivation: what counts is the program's own u'
         own = dict(
             zip(
                 state_speeds,
@@ -170,7 +170,8 @@ def _loads(plant: Plant, forces: Iterable[Any] | str | None) -> list[str]:
         if name.lower() not in known:
             listed = list(known.values())
             raise ModelError(
-                f"forces: no force or moment is called '{name}'.{did_you_mean(name, listed)} Forces: {', '.join(listed) or 'none'}.",
+                f"forces: no force or moment is called '{name}'.{did_you_mean(name, listed)} "
+                f"Forces: {', '.join(listed) or 'none'}.",
                 plant.name,
             )
         found.append(known[name.lower()])
@@ -208,7 +209,8 @@ def _forces(inverse: Inverse, out: np.ndarray, t: float, udot: np.ndarray) -> np
     if np.abs(tied).max(initial=0.0) > TOLERANCE * scale:
         worst = int(np.argmax(np.abs(tied)))
         raise RunError(
-            f"at t = {t:g} s the accelerations contradict the constraints: {inverse.dependent[worst].name}' differs by {tied[worst]:.3g} "
+            f"at t = {t:g} s the accelerations contradict the constraints: {inverse.dependent[worst].name}' differs "
+            f"by {tied[worst]:.3g} "
             "from what the loops ask for"
         )
     if not inverse.forces:
@@ -222,7 +224,8 @@ def _forces(inverse: Inverse, out: np.ndarray, t: float, udot: np.ndarray) -> np
     if np.abs(left).max(initial=0.0) > TOLERANCE * size:
         worst = int(np.argmax(np.abs(left)))
         raise RunError(
-            f"at t = {t:g} s the forces {', '.join(s.name[6:] for s in inverse.forces)} cannot produce the motion: along "
+            f"at t = {t:g} s the forces {', '.join(s.name[6:] for s in inverse.forces)} cannot produce the motion: "
+            "along "
             f"{inverse.independent[worst].name} {left[worst]:.3g} is left (equation units)"
         )
     return np.asarray(found)

@@ -14,6 +14,7 @@ from bellcrank.analysis.modes import Modes, cleaned, modes_of
 from bellcrank.analysis.response import Response
 from bellcrank.analysis.tables import per, table, write_csv
 from bellcrank.errors import ModelError, did_you_mean, optional_package
+from bellcrank.interface.interface import place_of
 
 
 @dataclass(frozen=True)
@@ -32,8 +33,9 @@ class Signal:
 class LinearModel:
     """x' = A x + B w, y = C x + D w: small movements about a point, all in user units and seconds.
 
-    `states` are independent: what constraints determine has been removed (`dependent` says how it follows). `equilibrium` tells
-    whether the point is one; if not, `drift` holds the rates of the states there. `notes` says both in words.
+    `states` are independent: what constraints determine has been removed (`dependent` says how it follows).
+    `equilibrium` tells whether the point is one; if not, `drift` holds the rates of the states there. `notes` says
+    both in words.
     """
 
     name: str
@@ -105,8 +107,9 @@ class LinearModel:
         gone = {s.name for k, s in enumerate(self.states) if k not in kept}
         rows = [i for i, s in enumerate(self.outputs) if s.name not in gone]
         return replace(
-            self, A=A[np.ix_(kept, kept)], B=self.B[kept], C=self.C[np.ix_(rows, kept)], D=self.D[rows], drift=self.drift[kept],
-            states=tuple(self.states[k] for k in kept), outputs=tuple(self.outputs[i] for i in rows),
+            self, A=A[np.ix_(kept, kept)], B=self.B[kept], C=self.C[np.ix_(rows, kept)], D=self.D[rows],
+            drift=self.drift[kept], states=tuple(self.states[k] for k in kept),
+            outputs=tuple(self.outputs[i] for i in rows),
         )  # fmt: skip
 
     # ---- modes and responses
@@ -127,17 +130,16 @@ class LinearModel:
 
     def _place(self, given: Any, listed: Sequence[Signal], what: str) -> int:
         names = [s.name for s in listed]
-        by_key = {n.lower().replace(" ", ""): i for i, n in enumerate(names)}
-        key = str(given).lower().replace(" ", "")
-        if key not in by_key:
+        place = place_of(given, names)
+        if place is None:
             raise ModelError(
                 f"{what} '{given}' is not one of the linear model's.{did_you_mean(str(given), names)} "
                 f"{what.capitalize()}s: {', '.join(names) or 'none'}."
             )
-        return by_key[key]
+        return place
 
     def transfer(self, input: Any, output: Any, s: Any) -> np.ndarray:
-        """Transfer function from input to output at complex frequencies s (rad/s); rates of the input act along with it."""
+        """Transfer function from input to output at complex frequencies s (rad/s); rates of the input act with it."""
         row = self._place(output, self.outputs, "output")
         name = self.inputs[self._place(input, self.inputs, "input")].name
         points = np.atleast_1d(np.asarray(s, dtype=complex))
@@ -195,7 +197,8 @@ class LinearModel:
 
     def __str__(self) -> str:
         lines = [
-            f"{self.name}: linear model, {len(self.states)} states, {len(self.inputs)} inputs, {len(self.outputs)} outputs"
+            f"{self.name}: linear model, {len(self.states)} states, {len(self.inputs)} inputs, {len(self.outputs)} "
+            "outputs"
         ]
         lines += [f"  note: {n}" for n in self.notes]
         lines.append(

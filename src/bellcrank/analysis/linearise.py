@@ -89,7 +89,8 @@ def _reduction(
     residual = max((float(np.abs(values[k]).max(initial=0.0)) for k in ("positions", "speeds")), default=0.0)
     if residual > CLOSED:
         raise RunError(
-            f"the state given does not satisfy the constraints of '{plant.name}': a residual of {residual:.2g} is left. "
+            f"the state given does not satisfy the constraints of '{plant.name}': a residual of {residual:.2g} is "
+            "left. "
             "Give it by names (at={...}), so that it is completed, or take it from sim.complete()."
         )
     if chosen is None:
@@ -106,8 +107,10 @@ def _reduction(
         return reduce_states(c, prefer, _ranks(plant))
     except Singular as error:
         raise RunError(
-            f"'{plant.name}' is in a singular configuration: the constraint {error.rows[0]} does not restrict any movement "
-            f"here that others do not restrict already (pivot {error.pivot:.1e}), so the independent states are not determined"
+            f"'{plant.name}' is in a singular configuration: the constraint {error.rows[0]} does not restrict any "
+            "movement "
+            f"here that others do not restrict already (pivot {error.pivot:.1e}), so the independent states are not "
+            "determined"
         ) from None
 
 

@@ -20,8 +20,8 @@ ZERO = 1e-14  # a real or imaginary part below this share of the largest eigenva
 class Mode:
     """One real eigenvalue or one pair, the member with positive frequency standing for both.
 
-    `shape`: movement of every state, the largest being 1; `participation`: share of every state in the mode, their sum is 1
-    (|left * right| eigenvector, Perez-Arriaga, Verghese & Schweppe (1982), IEEE Trans. PAS-101, 3117-3125).
+    `shape`: movement of every state, the largest being 1; `participation`: share of every state in the mode, their sum
+    is 1 (|left * right| eigenvector, Perez-Arriaga, Verghese & Schweppe (1982), IEEE Trans. PAS-101, 3117-3125).
     """
 
     eigenvalue: complex

@@ -56,7 +56,7 @@ class Plant:
         return found
 
     def refuse_kept(self) -> None:
-        """An error for models with values that change in jumps, at the end of steps: they have no equations in continuous time."""
+        """An error for models with values that jump at the end of steps: they have no equations in continuous time."""
         if self.interface.kept:
             raise ModelError(
                 "this is not available for models with external routines that are called once per step or run: "

@@ -18,9 +18,10 @@ REFERENCE = 0.1  # cycles/m
 
 
 def road_spectrum(road: str | float, speed: float, waviness: float = 2.0) -> Density:
-    """Density of road height (m^2/Hz) under a wheel: class "A" to "H" of ISO 8608, or G_d(0.1 cycles/m) in m^3; speed in m/s.
+    """Density of road height (m^2/Hz): class "A" to "H" of ISO 8608, or G_d(0.1 cycles/m) in m^3; speed in m/s.
 
-    G_d(n) = G_d(n0) (n/n0)^-waviness over spatial frequency n; with n = f/speed the density in time is G_d(f/speed)/speed.
+    G_d(n) = G_d(n0) (n/n0)^-waviness over spatial frequency n; with n = f/speed the density in time is
+    G_d(f/speed)/speed.
     """
     if isinstance(road, str):
         if road.upper() not in ROUGHNESS:
@@ -60,7 +61,8 @@ def realisation(
 ) -> np.ndarray:
     """One period of a signal with the density at the given lines (multiples of 1/period), phases at random.
 
-    Shinozuka & Deodatis (1991), Simulation of stochastic processes by spectral representation, Appl. Mech. Rev. 44, 191-204.
+    Shinozuka & Deodatis (1991), Simulation of stochastic processes by spectral representation, Appl. Mech. Rev. 44,
+    191-204.
     """
     spectrum = np.zeros(samples // 2 + 1, complex)
     values = density(lines)

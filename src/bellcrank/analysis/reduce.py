@@ -1,8 +1,9 @@
 """From all states of a constrained model to independent ones.
 
 Positions g(q, w) = 0 and speeds v(q, u, w) = 0 tie the states together. Small movements satisfy G dq + G_w dw = 0 and
-V_q dq + V_u du + V_w dw = 0; solved for the dependent states they give x = x0 + N z + N_w w, N with unit rows at the independent states z. With
-exact slopes of the constraints and of the rates, the linear model in z is exact too: the rates are tangent to the constraints.
+V_q dq + V_u du + V_w dw = 0; solved for the dependent states they give x = x0 + N z + N_w w, N with unit rows at the
+independent states z. With exact slopes of the constraints and of the rates, the linear model in z is exact too: the
+rates are tangent to the constraints.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ ALIKE = 1e-6  # rows whose sizes differ by less are of different units, not sing
 
 
 class Singular(Exception):
-    """Constraint rows that do not determine what they should: `rows` names them, `pivot` is the smallest one's share."""
+    """Constraint rows that do not determine what they should: their names, and the share of the smallest pivot."""
 
     def __init__(self, rows: Sequence[str], pivot: float) -> None:
         super().__init__(rows, pivot)
@@ -47,7 +48,7 @@ class Reduction:
 
 
 def reduce_states(c: Constraints, prefer: Sequence[bool], expected: tuple[int, int]) -> Reduction:
-    """Independent states at a point. `prefer` marks states (q then u) that should stay; `expected`: ranks of both kinds of rows."""
+    """Independent states at a point. `prefer` marks states (q, u) that should stay; `expected`: ranks of both rows."""
     n_q, n_u = c.V_q.shape[1], c.V_u.shape[1]
     keep = np.asarray(prefer, dtype=bool)
     D_q = _dependent(c.G, keep[:n_q], c.positions, expected[0])

@@ -84,7 +84,8 @@ class Spectrum:
         return len(self.f)
 
     def __str__(self) -> str:
-        return f"{self.name}: {self.channel}, {self.source}, rms {self.rms:.6g} {self.unit} from {self.f[0]:g} to {self.f[-1]:g} Hz"
+        band = f"from {self.f[0]:g} to {self.f[-1]:g} Hz"
+        return f"{self.name}: {self.channel}, {self.source}, rms {self.rms:.6g} {self.unit} {band}"
 
     def save(self, path: str | Path) -> Path:
         """Writes a CSV file: frequency and density."""

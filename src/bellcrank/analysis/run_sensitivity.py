@@ -153,7 +153,7 @@ def sensitivity(
 
 
 def _removed_speeds(loaded: Loaded, chosen: list[Quantity], told: set[str], at: Point, S: np.ndarray) -> np.ndarray:
-    """Derivatives at the start where removed speeds are given: the independent ones follow them with changed parameters."""
+    """Derivatives at the start where removed speeds are given: independent ones follow as parameters change."""
     speed, program = loaded.analysis.kinematics.speed, loaded.program
     wanted = [x.symbol for x in loaded.interface.removed if x.key in told and x.symbol is not None]
     free = [i for i, x in enumerate(loaded.interface.speeds) if x.key not in told]
@@ -225,7 +225,7 @@ def _checked(
     values: Mapping[str, float] | None,
     settings: Mapping[str, Any],
 ) -> dict[tuple[str, str], float]:
-    """Largest deviation from central differences of fourth order of runs, against the largest derivative of the channel."""
+    """Largest deviation from differences of fourth order of runs, against the largest derivative of the channel."""
     found = {}
     for q, value in zip(chosen, result.parameter_values, strict=True):
         d = 1e-3 * (abs(value) or 1.0)

@@ -1,8 +1,8 @@
 """Derivatives of a run with respect to parameters, integrated together with it.
 
-S = dx/dp obeys S' = (df/dx) S + df/dp. Taken through the same stages as the state, it is the exact derivative of what the
-fixed-step method computes, so it agrees with differences of runs as far as these are accurate.
-Hairer, Norsett & Wanner, Solving Ordinary Differential Equations I (1993), section I.14.
+S = dx/dp obeys S' = (df/dx) S + df/dp. Taken through the same stages as the state, it is the exact derivative of what
+the fixed-step method computes, so it agrees with differences of runs as far as these are accurate. Hairer, Norsett &
+Wanner, Solving Ordinary Differential Equations I (1993), section I.14.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from bellcrank.analysis.tables import per, table, write_csv
+from bellcrank.interface.interface import place_of
 from bellcrank.numeric.course import Course
 from bellcrank.numeric.integrate import Times, time_of
 from bellcrank.numeric.methods import METHODS, Method
@@ -70,7 +71,8 @@ def _step(
 class Sensitivity:
     """Derivatives of channels over time: `s["Ay", "ca1"]`, in units of the channel per unit of the parameter.
 
-    `channels` are those of the run itself. `checked`: largest deviation from central differences, as share of the largest value, if asked for.
+    `channels` are those of the run itself. `checked`: largest deviation from central differences, as share of the
+    largest value, if asked for.
     """
 
     name: str
@@ -86,11 +88,10 @@ class Sensitivity:
     notes: tuple[str, ...] = ()
 
     def _place(self, listed: Sequence[str], name: Any) -> int:
-        keys = [n.lower().replace(" ", "") for n in listed]
-        key = str(name).lower().replace(" ", "")
-        if key not in keys:
+        place = place_of(name, listed)
+        if place is None:
             raise KeyError(f"no '{name}' here; there are {', '.join(listed)}")
-        return keys.index(key)
+        return place
 
     def __getitem__(self, which: tuple[Any, Any]) -> np.ndarray:
         output, parameter = which

@@ -22,7 +22,7 @@ NOWHERE = slice(0, 0)
 
 
 class Find(Protocol):
-    """Values by group (rates, outputs, positions, speeds) and their slopes (rows by columns) at a point, in equation units."""
+    """Values by group (rates, outputs, positions, speeds) and slopes (rows by columns) at a point, equation units."""
 
     columns: tuple[Symbol, ...]
     notes: tuple[str, ...]
@@ -62,7 +62,7 @@ class Runner:
     def __call__(
         self, at: Point, given: Mapping[Symbol, float] | None = None, loose: slice = NOWHERE
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Values of all rows and their slopes by all columns; `given` are inputs of the program besides those of the model.
+        """Values of all rows and their slopes by all columns; `given` are inputs beyond those of the model.
 
         Rows in `loose` may have no finite values: an angle between directions has no slope where they coincide.
         """

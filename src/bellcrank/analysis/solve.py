@@ -1,6 +1,7 @@
 """Roots of a system of equations by Levenberg and Marquardt's method, with exact slopes.
 
-Steps are of least norm in scaled unknowns, so unknowns that nothing determines stay where they are; equations that repeat others do no harm.
+Steps are of least norm in scaled unknowns, so unknowns that nothing determines stay where they are; equations that
+repeat others do no harm.
 """
 
 from __future__ import annotations

@@ -62,7 +62,7 @@ def _simulated(
     seed: int,
     periods: int,
 ) -> Spectrum:
-    """Periodic random inputs; when what came before has died out, one period is evaluated; averaged over several runs."""
+    """Periodic random inputs; one period, after what came before has died out; averaged over several runs."""
     if len(frequencies) < 2 or np.any(np.diff(frequencies) <= 0):
         raise ModelError("by simulation, f must be at least two increasing frequencies", plant.name)
     apart = float(np.diff(frequencies).min())

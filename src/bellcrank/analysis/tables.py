@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from bellcrank.errors import RunError
+from bellcrank.files.csv_table import write_lines
+from bellcrank.files.record import guarded
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]], align: str) -> str:
@@ -24,19 +24,9 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]], align: str) -> str
 def write_csv(path: str | Path, head: Sequence[str], rows: Iterable[Sequence[Any]]) -> Path:
     """Rows under a head; numbers with all their digits."""
     path = Path(path)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("w", newline="", encoding="utf-8") as stream:
-            writer = csv.writer(stream)
-            writer.writerow(head)
-            writer.writerows([_cell(x) for x in row] for row in rows)
-    except OSError as error:
-        raise RunError(f"cannot write {path}: {error.strerror or error}") from None
+    guarded("write", path, lambda: path.parent.mkdir(parents=True, exist_ok=True))
+    guarded("write", path, lambda: write_lines(path, [head], rows))
     return path
-
-
-def _cell(x: Any) -> str:
-    return x if isinstance(x, str) else repr(x.item() if hasattr(x, "item") else x)
 
 
 def per(unit: str, other: str) -> str:

@@ -48,8 +48,9 @@ class Analyses:
     ) -> Equilibrium:
         """The static equilibrium or steady motion nearest to the start of the run, values in user units.
 
-        `free`: parameters or inputs that are unknown too (preloads, ride heights); `fixed`: states, inputs or parameters that are held, by
-        name with or without a value; `targets`: values that outputs or states shall have. Raises NoEquilibrium if there is none.
+        `free`: parameters or inputs that are unknown too (preloads, ride heights); `fixed`: states, inputs or
+        parameters that are held, by name with or without a value; `targets`: values that outputs or states shall
+        have. Raises NoEquilibrium if there is none.
         """
         return find_equilibrium(self.plant, free, fixed, targets, start, parameters, inputs, t)
 
@@ -75,10 +76,10 @@ class Analyses:
     ) -> LinearModel:
         """A, B, C, D of small movements about a point, exact, in user units, reduced to independent states.
 
-        `at`: an equilibrium, "equilibrium" (found first), values of states by name, (q, u) in equation units, or nothing for the start of the
-        run. `inputs`: names of inputs or parameters (default: all inputs), with values where they are to be set; `outputs`: names of outputs or
-        states (default: all outputs); `states`: those that stay independent if constraints allow. A point that is no equilibrium is allowed;
-        `notes` says so.
+        `at`: an equilibrium, "equilibrium" (found first), values of states by name, (q, u) in equation units, or
+        nothing for the start of the run. `inputs`: names of inputs or parameters (default: all inputs), with values
+        where they are to be set; `outputs`: names of outputs or states (default: all outputs); `states`: those that
+        stay independent if constraints allow. A point that is no equilibrium is allowed; `notes` says so.
         """
         return linear_model(self.plant, at, inputs, outputs, parameters, None, t, states)
 
@@ -104,8 +105,9 @@ class Analyses:
     ) -> Spectrum:
         """One-sided power spectral density of a channel for independent random inputs, over f in Hz.
 
-        `spectra`: density of every input, a function of f, (f, values) or a number, in (unit of the input)^2/Hz; bc.road_spectrum gives those of
-        roads. `by`: "linear" model or "simulation" of the model as it is, with random phases; `periods` are then averaged.
+        `spectra`: density of every input, a function of f, (f, values) or a number, in (unit of the input)^2/Hz;
+        bc.road_spectrum gives those of roads. `by`: "linear" model or "simulation" of the model as it is, with random
+        phases; `periods` are then averaged.
         """
         return power_spectrum(self.plant, output, spectra, f, by, at, parameters, seed, periods)
 
@@ -143,8 +145,8 @@ class Analyses:
     ) -> InverseDynamics:
         """Forces and torques that produce a motion: one state (as of `derivatives`), or arrays with one row per time t.
 
-        `forces`: forces and moments of the model whose magnitudes are sought instead of their laws; without, the generalised forces along
-        all independent speeds that are needed besides those of the model.
+        `forces`: forces and moments of the model whose magnitudes are sought instead of their laws; without, the
+        generalised forces along all independent speeds that are needed besides those of the model.
         """
         return inverse_dynamics(self.plant, q, u, udot, t, forces, parameters, inputs)
 
@@ -162,6 +164,7 @@ class Analyses:
     ) -> Sensitivity:
         """Derivatives of a run with respect to parameters: `s["Ay", "ca1"]` over time, in user units.
 
-        Run options as of `simulate`; `values` sets parameters; `check` compares with central differences of runs (`s.checked`).
+        Run options as of `simulate`; `values` sets parameters; `check` compares with central differences of runs
+        (`s.checked`).
         """
         return sensitivity(self.plant, parameters, outputs, t_end, step, method, values, initial, inputs, check)

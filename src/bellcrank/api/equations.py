@@ -158,13 +158,13 @@ class Equations:
 
         Returns the path of the file with the equations.
         """
-        return write_program(self.derived, self.compile, language, directory)
+        return write_program(self.derived, language, directory)
 
     def compile(self, backend: str = "auto", external: Mapping[str, Any] | None = None) -> Any:
         """A simulation, ready to run. `external` replaces external routines by name.
 
-        `backend`: "c" compiles, "python" does not, "auto" compiles if there is a C compiler. `sim.backend` and `sim.notes`
-        tell.
+        `backend`: "c" compiles, "python" does not, "auto" compiles if there is a C compiler. `sim.backend` and
+        `sim.notes` tell.
         """
         from bellcrank.api.simulation import Simulation
 

@@ -17,8 +17,8 @@ from bellcrank.export.parameter_files import read_settings
 from bellcrank.files.parsfile import ParsFile
 
 READERS = {".lsp": ("an AUTOSIM deck", "bellcrank.formats.decks.files", "load_deck")}
-"""Readers of models that are data, by ending: what such a file is called, the module and its function that reads it, which
-is imported for such a file alone."""
+"""Readers of models that are data, by ending: what such a file is called, the module and its function that reads it,
+which is imported for such a file alone."""
 
 
 def load_model(path: str | Path, **arguments: Any) -> System:
@@ -47,7 +47,7 @@ def load_model(path: str | Path, **arguments: Any) -> System:
 
 def settings_of(equations: Equations, pars: ParsFile | str | Path) -> dict[str, Any]:
     """What a parameter file says, as arguments of `simulate`; all that is wrong with it is told at once."""
-    return read_settings(setup_of(equations.derived, equations.compile), pars)
+    return read_settings(setup_of(equations.derived), pars)
 
 
 def _read(path: Path, what: str, module: str, name: str, arguments: dict[str, Any]) -> System:

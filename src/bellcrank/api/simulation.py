@@ -22,8 +22,8 @@ from bellcrank.run.simulate import simulate
 class Simulation(Analyses):
     """A model ready to run. Values at this boundary are in user units, except for `derivatives`.
 
-    `backend` says whether the model is compiled ("c") or runs in Python; `notes` says so in words. It never changes: any number of
-    threads may evaluate and run it at the same time.
+    `backend` says whether the model is compiled ("c") or runs in Python; `notes` says so in words. It never changes:
+    any number of threads may evaluate and run it at the same time.
     """
 
     def __init__(self, derived: Derived, backend: str, external: Mapping[str, Any]) -> None:
@@ -123,12 +123,12 @@ class Simulation(Analyses):
     ) -> Run:
         """Integrates from t = 0 to t_end. Defaults come from set_run; `step` and times in s, values in user units.
 
-        `initial`: values by state, or a whole state (q, u) in equation units, as `complete` returns it. `rtol`, `atol`: of the
-        adaptive methods. `events`: conditions by name, each a channel or a formula over channels and parameters; its crossing of
-        zero from below, or a comparison that becomes true, is recorded in `run.events`. `stop` names events that end the run.
-        `progress` is called with the share done. `dae`: how position constraints and loops are kept (docs/dae_methods.md), by name
-        or with settings, `bc.Dae("baumgarte", alpha=20, beta=20)`. `assemble=False` starts from the values given, even if
-        they violate constraints.
+        `initial`: values by state, or a whole state (q, u) in equation units, as `complete` returns it. `rtol`,
+        `atol`: of the adaptive methods. `events`: conditions by name, each a channel or a formula over channels and
+        parameters; its crossing of zero from below, or a comparison that becomes true, is recorded in `run.events`.
+        `stop` names events that end the run. `progress` is called with the share done. `dae`: how position
+        constraints and loops are kept (docs/dae_methods.md), by name or with settings, `bc.Dae("baumgarte", alpha=20,
+        beta=20)`. `assemble=False` starts from the values given, even if they violate constraints.
         """
         return simulate(
             self.loaded, t_end, step, method, output_every, parameters, initial, inputs, rtol, atol, events, stop,

@@ -28,13 +28,12 @@ from bellcrank.backend.fortran import fortran_library
 from bellcrank.backend.model import Functions, Weights
 from bellcrank.backend.python import PythonModel
 from bellcrank.emit.c.printer import external_calls
-from bellcrank.emit.c.rigid import RigidWheel, rigid_source
+from bellcrank.emit.c.rigid import RigidWheel
 from bellcrank.emit.c.signals import NUMBERED
 from bellcrank.emit.c.source import c_source
 from bellcrank.emit.routines import external_name
 from bellcrank.emit.schedule import BEST, Options
 from bellcrank.errors import BuildError, warn
-from bellcrank.expr.table import Table
 from bellcrank.numeric.course import At, Course
 from bellcrank.numeric.methods import METHODS
 from bellcrank.numeric.tuning import LOOPS
@@ -112,11 +111,8 @@ class CModel:
         self.compiler: Compiler | None = compiler
         # what is in Python is called back, unless it is in C as well
         given = zip(program.routines, functions, strict=True)
-        self._outside = (*outside, *(r.name for r, f in given if f is not None and not is_in_c(r)))
-        if rigid:
-            self.source = rigid_source(program, rigid, options=options, outside=self._outside)
-        else:
-            self.source = c_source(program, options=options, outside=self._outside, dae=dae)
+        self._outside = (*outside, *(r.name for r, f in given if f is not None and not r.known_in("c")))
+        self.source = c_source(program, options=options, outside=self._outside, dae=dae, wheels=rigid)
         self.rigid = tuple(rigid)
         self.program = program
         self.functions = tuple(functions)
@@ -127,7 +123,7 @@ class CModel:
         away = [c.routine for c in calls if c.function is None]
         self.memory_size = sum(c.routine.memory or 0 for c in calls if c.function is not None)
         place = {routine: i for i, routine in enumerate(program.routines)}
-        self.called_back = tuple((place[r], program.argument_count(r)) for r in away)  # routine, number of arguments
+        self.called_back = tuple((place[r], r.argument_count) for r in away)  # routine, number of arguments
         for name in ("constants", "derivatives", "outputs"):
             getattr(self.library, name).restype = None
         if program.loops is not None:
@@ -144,7 +140,7 @@ class CModel:
 
     def like(self, program: Program, functions: Functions) -> CModel:
         """Another program, compiled; its external routines are called back."""
-        return CModel(program, functions, [getattr(r, "name", "") for r in program.routines])
+        return CModel(program, functions, [r.name for r in program.routines])
 
     def for_dae(self) -> CModel:
         """The same program with runs by methods for differential-algebraic equations."""
@@ -489,8 +485,3 @@ def _signal(given: Input) -> InputSignal:
 
 def _array(values: Sequence[float]) -> Any:
     return (ctypes.c_double * max(len(values), 1))(*values)
-
-
-def is_in_c(routine: Any) -> bool:
-    """Is it an external routine that is given in C or can be written so, or a table?"""
-    return isinstance(routine, Table) or bool(routine.known_in("c"))

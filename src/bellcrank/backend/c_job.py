@@ -41,5 +41,6 @@ def check_sizes(library: Any, job_type: Any) -> None:
     for kind, size in zip((job_type, InputSignal, Externals), found, strict=True):
         if ctypes.sizeof(kind) != size:
             raise InternalError(
-                f"{kind.__name__} has {size} bytes in the compiled program and {ctypes.sizeof(kind)} where it is called from"
+                f"{kind.__name__} has {size} bytes in the compiled program and {ctypes.sizeof(kind)} where it is "
+                "called from"
             )

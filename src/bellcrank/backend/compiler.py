@@ -1,7 +1,7 @@
 """The C compiler of the machine, and compiled libraries kept by content.
 
-In:  C source. Out: a loaded shared library. A library is named by a digest of source, flags, compiler and processor, made under
-another name and then renamed, so that any number of processes may build the same model at the same time.
+In:  C source. Out: a loaded shared library. A library is named by a digest of source, flags, compiler and processor,
+made under another name and then renamed, so that any number of processes may build the same model at the same time.
 """
 
 from __future__ import annotations
@@ -112,7 +112,8 @@ def shared_library(
         work = tempfile.TemporaryDirectory(prefix="build-", dir=folder)
     except OSError as error:
         warnings.warn(
-            f"the cache folder {folder} cannot be written ({error.strerror or error}): compiled models are kept for this process only",
+            f"the cache folder {folder} cannot be written ({error.strerror or error}): compiled models are kept for "
+            "this process only",
             ModelWarning,
             stacklevel=2,
         )
@@ -146,7 +147,7 @@ def compile_source(
     language: str = "c",
     linked: Sequence[Path] = (),
 ) -> Path:
-    """Compiles a source in a folder. Flags that a compiler may not know are left out if it fails; its message is told."""
+    """Compiles a source in a folder. Flags that a compiler may not know are left out if it fails; it is quoted."""
     code, library = folder / ("model.c" if language == "c" else "model.f90"), folder / "model.so"
     try:
         code.write_text(source, encoding="utf-8")

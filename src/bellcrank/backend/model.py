@@ -1,7 +1,8 @@
 """What a program can be called as: the protocols that compiled programs and those in Python satisfy.
 
-A `Model` is a program made ready, and never changes. What calls change (memories of external routines, errors that these raise,
-arrays kept from one call to the next) is in `Calls`, of which every run and every evaluation makes its own.
+A `Model` is a program made ready, and never changes. What calls change (memories of external routines, errors that
+these raise, arrays kept from one call to the next) is in `Calls`, of which every run and every evaluation makes its
+own.
 """
 
 from __future__ import annotations
@@ -22,8 +23,9 @@ Weights = tuple[np.ndarray, np.ndarray]
 class Calls(Protocol):
     """The functions of a program over plain floats, with memories of their own.
 
-    `live` says whose memories a call may change: 1 of external routines called for rates, 2 of the others, 0 none. `memory` is that
-    of routines in C. `start` and its kin begin whole runs, those of compiled programs; None where Python has to drive them.
+    `live` says whose memories a call may change: 1 of external routines called for rates, 2 of the others, 0 none.
+    `memory` is that of routines in C. `start` and its kin begin whole runs, those of compiled programs; None where
+    Python has to drive them.
     """
 
     name: str
@@ -38,7 +40,7 @@ class Calls(Protocol):
     def outputs(self, *at: *At) -> list[float]: ...
 
     def values(self, section: str, *at: *At) -> list[float]:
-        """Results of a section that stands for itself; compiled programs lack corrections and the system with multipliers."""
+        """Results of a section that stands for itself; compiled programs lack corrections and multipliers."""
 
     def start(
         self, course: Course, state: np.ndarray, p: Sequence[float], c: Sequence[float], inputs: Sequence[Any],
@@ -64,7 +66,7 @@ class Model(Protocol):
     compiler: Compiler | None
 
     def calls(self, functions: Functions | None = None) -> Calls:
-        """The functions of the program for one run or evaluation; those of external routines are its own unless given."""
+        """The functions of the program for one run or evaluation, with its own external routines unless given."""
 
     def like(self, program: Program, functions: Functions) -> Model:
         """Another program, made ready in the same way."""

@@ -22,13 +22,14 @@ Array = np.ndarray[Any, Any]
 
 _ONE = (("position", 0, 3), ("rotation", 3, 12), ("d", 12, 15), ("delta", 15, 18), ("dd", 18, 21), ("ddelta", 21, 24))
 _TWO = (
-    ("position", 0, 3), ("rotation", 3, 12), ("d", 12, 15), ("d_rack", 15, 18), ("delta", 18, 21), ("delta_rack", 21, 24),
-    ("dd", 24, 27), ("dd_rack", 27, 30), ("dd_mixed", 30, 33), ("ddelta", 33, 36), ("ddelta_rack", 36, 39), ("ddelta_mixed", 39, 42),
+    ("position", 0, 3), ("rotation", 3, 12), ("d", 12, 15), ("d_rack", 15, 18), ("delta", 18, 21),
+    ("delta_rack", 21, 24), ("dd", 24, 27), ("dd_rack", 27, 30), ("dd_mixed", 30, 33), ("ddelta", 33, 36),
+    ("ddelta_rack", 36, 39), ("ddelta_mixed", 39, 42),
 )  # fmt: skip
 
 
 class CompiledLinkage:
-    """A linkage (Newton's method) or table (look-up) in C. `links` are the internal links it gives besides the carrier."""
+    """A linkage (Newton's method) or table (look-up) in C. `links`: internal links it gives besides the carrier."""
 
     def __init__(self, linkage: Linkage | Table, links: Sequence[str] = (), extend: bool = False) -> None:
         compiler = find_compiler()
@@ -63,7 +64,8 @@ class CompiledLinkage:
         bad = ~np.isfinite(out).all(axis=1)
         if bad.any():
             raise ModelError(
-                f"linkage '{self.linkage.name}': travel {flat[0][bad][0]:.6g} m lies outside its range or cannot be solved"
+                f"linkage '{self.linkage.name}': travel {flat[0][bad][0]:.6g} m lies outside its range or cannot be "
+                "solved"
             )
         poses = {}
         n = self.layout[-1][2]
@@ -106,6 +108,6 @@ def _table(c: CompiledLinkage, table: Table) -> str:
 
 
 def compile_linkage(linkage: Linkage | Table, links: Sequence[str] = (), extend: bool = False) -> CompiledLinkage:
-    """A linkage or table compiled to C, for many poses: `compile_linkage(linkage).solve(travel)`. With `extend=True` a table goes on
-    straight beyond its nodes, which `pose.extended` tells."""
+    """A linkage or table compiled to C, for many poses: `compile_linkage(linkage).solve(travel)`. With `extend=True`
+    a table goes on straight beyond its nodes, which `pose.extended` tells."""
     return CompiledLinkage(linkage, links, extend)

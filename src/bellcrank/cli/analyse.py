@@ -14,16 +14,7 @@ import numpy as np
 import bellcrank as bc
 from bellcrank.cli.codes import FINE
 from bellcrank.cli.model import derive
-from bellcrank.cli.options import (
-    given,
-    json_option,
-    model_options,
-    run_options,
-    run_settings,
-    start_option,
-    value_of,
-    value_options,
-)
+from bellcrank.cli.options import given, run_options, run_settings, shared, value_of
 from bellcrank.cli.progress import Progress
 from bellcrank.cli.text import heading, number
 
@@ -31,9 +22,7 @@ DEFAULT_FREQUENCIES = np.geomspace(0.1, 20.0, 60)
 
 
 def options(parser: ArgumentParser) -> None:
-    model_options(parser)
-    value_options(parser)
-    json_option(parser)
+    shared(parser, "model", "values", "json")
     parser.add_argument(
         "--equilibrium", action="store_true", help="static equilibrium or steady motion (default with --modes)"
     )
@@ -74,7 +63,7 @@ def options(parser: ArgumentParser) -> None:
         metavar="NAME=VALUE",
         help="value that an output or state shall have",
     )
-    start_option(parser)
+    shared(parser, "start")
     parser.add_argument("--outputs", nargs="+", metavar="NAME", help="channels of --sensitivity (default: all outputs)")
     parser.add_argument(
         "--frequencies",
@@ -175,8 +164,8 @@ def figures(result: Any) -> Any:
         }  # fmt: skip
     return [
         {
-            "eigenvalue": [m.eigenvalue.real, m.eigenvalue.imag], "frequency": m.natural_frequency, "damping": m.damping,
-            "participation": dict(zip(m.states, m.participation.tolist(), strict=True)),
+            "eigenvalue": [m.eigenvalue.real, m.eigenvalue.imag], "frequency": m.natural_frequency,
+            "damping": m.damping, "participation": dict(zip(m.states, m.participation.tolist(), strict=True)),
         }
         for m in result
     ]  # fmt: skip

@@ -9,16 +9,14 @@ import bellcrank as bc
 from bellcrank.cli.codes import CHECK_FAILED, FINE
 from bellcrank.cli.files import is_script
 from bellcrank.cli.model import derive, load, settings
-from bellcrank.cli.options import given, json_option, model_options, positive, value_options, whole
+from bellcrank.cli.options import given, positive, shared, whole
 from bellcrank.cli.progress import Progress
 from bellcrank.verify.check import check
 from bellcrank.verify.report import Report
 
 
 def options(parser: ArgumentParser) -> None:
-    model_options(parser)
-    value_options(parser)
-    json_option(parser)
+    shared(parser, "model", "values", "json")
     parser.add_argument("--states", type=positive, default=20, metavar="N", help="random states (default 20)")
     parser.add_argument("--seed", type=whole, default=0, metavar="N", help="of the random states (default 0)")
 
@@ -39,6 +37,6 @@ def command(args: Namespace) -> int:
 def _check(args: Namespace, subject: Any, equations: bc.Equations | None, parameters: dict[str, float]) -> Report:
     with Progress("checking"):
         return check(
-            subject, states=args.states, seed=args.seed, equations=equations, parameters=parameters, backend=args.backend,
-            **given(solve=args.solve),
+            subject, states=args.states, seed=args.seed, equations=equations, parameters=parameters,
+            backend=args.backend, **given(solve=args.solve),
         )  # fmt: skip

@@ -9,26 +9,13 @@ import bellcrank as bc
 from bellcrank.cli.codes import FINE
 from bellcrank.cli.files import make_folder, read_inputs
 from bellcrank.cli.model import load, settings
-from bellcrank.cli.options import (
-    given,
-    input_option,
-    json_option,
-    model_options,
-    run_options,
-    run_settings,
-    start_option,
-    value_options,
-)
+from bellcrank.cli.options import given, run_options, run_settings, shared
 from bellcrank.cli.progress import Progress
 from bellcrank.cli.text import table
 
 
 def options(parser: ArgumentParser) -> None:
-    model_options(parser)
-    value_options(parser)
-    json_option(parser)
-    start_option(parser)
-    input_option(parser)
+    shared(parser, "model", "values", "json", "start", "input")
     run_options(parser, "the runs", fixed=True)
     parser.add_argument(
         "--dae", type=names, metavar="NAMES", help="methods to compare, such as projection,dlmm (default: all)"

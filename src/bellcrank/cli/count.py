@@ -7,13 +7,12 @@ from argparse import ArgumentParser, Namespace
 
 from bellcrank.cli.codes import FINE
 from bellcrank.cli.model import derive
-from bellcrank.cli.options import json_option, model_options
+from bellcrank.cli.options import shared
 from bellcrank.cli.text import derived_line, heading, model_sizes, table
 
 
 def options(parser: ArgumentParser) -> None:
-    model_options(parser)
-    json_option(parser)
+    shared(parser, "model", "json")
 
 
 def command(args: Namespace) -> int:

@@ -8,13 +8,12 @@ from dataclasses import asdict
 
 from bellcrank.cli.codes import FINE
 from bellcrank.cli.model import derive
-from bellcrank.cli.options import json_option, model_options
+from bellcrank.cli.options import shared
 from bellcrank.interface.listing import parameter_rows
 
 
 def options(parser: ArgumentParser) -> None:
-    model_options(parser)
-    json_option(parser)
+    shared(parser, "model", "json")
 
 
 def command(args: Namespace) -> int:

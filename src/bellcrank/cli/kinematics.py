@@ -10,7 +10,7 @@ import numpy as np
 
 from bellcrank.cli.codes import FINE
 from bellcrank.cli.files import make_folder
-from bellcrank.cli.options import json_option
+from bellcrank.cli.options import shared
 from bellcrank.cli.text import number, table
 from bellcrank.errors import ModelError
 from bellcrank.linkage import Linkage, load, shipped
@@ -19,8 +19,9 @@ from bellcrank.linkage.table import default_range
 from bellcrank.linkage.wheel import MODES
 
 COLUMNS = (
-    "travel", "rack", "camber", "toe", "caster", "kingpin_inclination", "scrub_radius", "mechanical_trail", "track_change",
-    "wheelbase_change", "roll_centre_height", "anti_dive", "anti_squat", "anti_lift_braking", "anti_lift_driving",
+    "travel", "rack", "camber", "toe", "caster", "kingpin_inclination", "scrub_radius", "mechanical_trail",
+    "track_change", "wheelbase_change", "roll_centre_height", "anti_dive", "anti_squat", "anti_lift_braking",
+    "anti_lift_driving",
 )  # fmt: skip
 
 
@@ -47,7 +48,7 @@ def options(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--accuracy", type=float, default=1e-6, metavar="M", help="of --table, m and rad (default 1e-6)"
     )
-    json_option(parser)
+    shared(parser, "json")
 
 
 def span(text: str) -> np.ndarray:

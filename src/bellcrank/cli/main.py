@@ -1,7 +1,8 @@
 """The parser of all commands, and the one place where errors become exit codes.
 
-A command is a module with `options(parser)`, which adds its options, and `command(args)`, which does the work and returns
-an exit code. To add one: write the module, add a line to COMMANDS. Only the module of the command that is given is imported.
+A command is a module with `options(parser)`, which adds its options, and `command(args)`, which does the work and
+returns an exit code. To add one: write the module, add a line to COMMANDS. Only the module of the command that is
+given is imported.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ COMMANDS = {
     "write": "Derive the equations of motion and write a stand-alone program: source, Makefile and default input.",
     "check": "Check the equations of motion against an independent numerical evaluation of the model.",
     "compare": "Compare methods that keep constraints: drift, accuracy, cost and largest stable step.",
-    "study": "Run a model over grids and samples of its parameters, on all cores or a Dask cluster; a killed study goes on.",
+    "study": "Run a model over grids and samples of its parameters, on all cores or a Dask cluster; a killed study "
+    "goes on.",
     "translate": "Write the Python model that is equivalent to an AUTOSIM deck.",
     "kane": "Derive equations of motion by hand, in the language of AUTOLEV (1992), at the terminal.",
     "analyse": "Find equilibria, modes, frequency responses and sensitivities of a model.",
@@ -72,7 +74,8 @@ def make_parser(wanted: str | None) -> ArgumentParser:
     parser = ArgumentParser(
         prog="bellcrank",
         description="Describe a vehicle or mechanism; get its equations of motion as a small, fast simulation program.",
-        epilog="Exit codes: 0 fine, 1 an error in model or options, 2 wrong usage, 3 a check failed, 4 a run ended early.",
+        epilog="Exit codes: 0 fine, 1 an error in model or options, 2 wrong usage, 3 a check failed,"
+        " 4 a run ended early.",
     )
     parser.add_argument("--version", action="version", version=f"bellcrank {bc.__version__}")
     parser.set_defaults(command=None)

@@ -11,7 +11,7 @@ from bellcrank.cli.files import is_script
 from bellcrank.cli.options import given
 from bellcrank.cli.progress import Progress
 from bellcrank.errors import did_you_mean
-from bellcrank.interface.interface import PARAMETERS
+from bellcrank.interface.interface import PARAMETERS, key_of
 from bellcrank.interface.listing import RUN
 
 
@@ -50,18 +50,18 @@ def _take_run_settings(args: Namespace, equations: bc.Equations) -> None:
     known = equations.interface.get
     settings = {key: option for key, (option, *_) in RUN.items() if known(key, ("parameter",)) is None}
     for name, value in getattr(args, "set", ()):
-        option = settings.get(name.lower())
+        option = settings.get(key_of(name))
         if option is not None and getattr(args, option, None) is None:
             setattr(args, option, value if option != "output_every" or value != int(value) else int(value))
     deck = Path(args.model).suffix.lower() == ".lsp"
     if deck and getattr(args, "step", None) is not None and args.method is None:
         args.method = "rk2"  # that of AUTOSIM's programs; a deck without STEP is integrated with error control
     if hasattr(args, "set"):
-        args.set = [pair for pair in args.set if pair[0].lower() not in settings]
+        args.set = [pair for pair in args.set if key_of(pair[0]) not in settings]
 
 
 def settings(args: Namespace, equations: bc.Equations) -> dict[str, float]:
-    """The parameters of --set; a name that the model does not know is an error here, since nobody sees the run that follows."""
+    """The parameters of --set; a name that the model does not know is an error here, before a run nobody watches."""
     interface = equations.interface
     names = sorted((x.name for x in interface.all(PARAMETERS)), key=str.lower)
     problems = [

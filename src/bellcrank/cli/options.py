@@ -8,64 +8,6 @@ from typing import Any
 from bellcrank.numeric.methods import ADAPTIVE, METHODS
 
 
-def model_options(parser: ArgumentParser) -> None:
-    """MODEL, --arg, --external, --solve."""
-    parser.add_argument(
-        "model",
-        metavar="MODEL",
-        help="a Python file with a function model(); it is run, so trust it; or an AUTOSIM deck (.lsp) or AUTOLEV script"
-        " (.al)",
-    )
-    parser.add_argument(
-        "--arg", action="append", default=[], type=argument, metavar="NAME=VALUE",
-        help="argument of model(), such as n=32 (may be repeated)",
-    )  # fmt: skip
-    parser.add_argument("--external", metavar="FILE", help="file with the routines that a deck calls (.py, .c, .f90)")
-    parser.add_argument("--solve", metavar="HOW", help="auto, explicit, implicit or order-n")
-
-
-def value_options(parser: ArgumentParser) -> None:
-    """--set, --backend."""
-    parser.add_argument(
-        "--set", action="append", default=[], type=value_of, metavar="NAME=VALUE",
-        help="value of a parameter in its user unit (may be repeated)",
-    )  # fmt: skip
-    parser.add_argument("--backend", metavar="NAME", help="auto, c or python")
-
-
-def run_options(parser: ArgumentParser, of: str = "the run", fixed: bool = False) -> None:
-    """--t-end, --step, --method: what `run_settings` reads."""
-    words = ", ".join(METHODS)
-    words += "" if fixed else f"; adaptive: {', '.join(ADAPTIVE)}"
-    parser.add_argument("--t-end", type=float, metavar="S", help=f"end of {of} in s")
-    parser.add_argument("--step", type=float, metavar="S", help="time step in s")
-    parser.add_argument("--method", metavar="NAME", help=words)
-
-
-def run_settings(args: Namespace) -> dict[str, Any]:
-    """Those of `run_options` that were given."""
-    return given(t_end=args.t_end, step=args.step, method=args.method)
-
-
-def start_option(parser: ArgumentParser) -> None:
-    """--initial."""
-    parser.add_argument(
-        "--initial", action="append", default=[], type=value_of, metavar="STATE=VALUE",
-        help='initial value in its user unit, such as "q(f)=.25" (may be repeated)',
-    )  # fmt: skip
-
-
-def input_option(parser: ArgumentParser, more: str = "") -> None:
-    """--input."""
-    words = f"CSV file: the first column is time, the others are named inputs{more}"
-    parser.add_argument("--input", metavar="FILE", help=words)
-
-
-def json_option(parser: ArgumentParser) -> None:
-    """--json."""
-    parser.add_argument("--json", action="store_true", help="print all figures as JSON")
-
-
 def given(**options: Any) -> dict[str, Any]:
     """The options that were given; the others keep the defaults of the functions they go to."""
     return {k: v for k, v in options.items() if v is not None}
@@ -121,3 +63,51 @@ def condition(text: str) -> tuple[str, str]:
     if equals and name.strip().isidentifier() and formula.strip():
         return name.strip(), formula.strip()
     return text.strip(), text.strip()
+
+
+SHARED: dict[str, dict[str, dict[str, Any]]] = {
+    "model": {
+        "model": {"metavar": "MODEL", "help": "a Python file with a function model(); it is run, so trust it; or an"
+                  " AUTOSIM deck (.lsp) or AUTOLEV script (.al)"},
+        "--arg": {"action": "append", "default": [], "type": argument, "metavar": "NAME=VALUE",
+                  "help": "argument of model(), such as n=32 (may be repeated)"},
+        "--external": {"metavar": "FILE", "help": "file with the routines that a deck calls (.py, .c, .f90)"},
+        "--solve": {"metavar": "HOW", "help": "auto, explicit, implicit or order-n"},
+    },
+    "values": {
+        "--set": {"action": "append", "default": [], "type": value_of, "metavar": "NAME=VALUE",
+                  "help": "value of a parameter in its user unit (may be repeated)"},
+        "--backend": {"metavar": "NAME", "help": "auto, c or python"},
+    },
+    "start": {
+        "--initial": {"action": "append", "default": [], "type": value_of, "metavar": "STATE=VALUE",
+                      "help": 'initial value in its user unit, such as "q(f)=.25" (may be repeated)'},
+    },
+    "input": {
+        "--input": {"metavar": "FILE", "help": "CSV file: the first column is time, the others are named inputs; of a"
+                    " SCRIPT.al its input file"},
+    },
+    "json": {"--json": {"action": "store_true", "help": "print all figures as JSON"}},
+}  # fmt: skip
+"""Groups of options that several commands have."""
+
+
+def shared(parser: ArgumentParser, *groups: str) -> None:
+    """Adds groups of options by their names in SHARED."""
+    for group in groups:
+        for name, how in SHARED[group].items():
+            parser.add_argument(name, **how)
+
+
+def run_options(parser: ArgumentParser, of: str = "the run", fixed: bool = False) -> None:
+    """--t-end, --step, --method: what `run_settings` reads."""
+    words = ", ".join(METHODS)
+    words += "" if fixed else f"; adaptive: {', '.join(ADAPTIVE)}"
+    parser.add_argument("--t-end", type=float, metavar="S", help=f"end of {of} in s")
+    parser.add_argument("--step", type=float, metavar="S", help="time step in s")
+    parser.add_argument("--method", metavar="NAME", help=words)
+
+
+def run_settings(args: Namespace) -> dict[str, Any]:
+    """Those of `run_options` that were given."""
+    return given(t_end=args.t_end, step=args.step, method=args.method)

@@ -9,14 +9,13 @@ import bellcrank as bc
 from bellcrank.cli.codes import FINE
 from bellcrank.cli.files import make_folder
 from bellcrank.cli.model import load
-from bellcrank.cli.options import given, model_options, positive, run_options, run_settings, value_options
+from bellcrank.cli.options import given, positive, run_options, run_settings, shared
 from bellcrank.cli.progress import Progress
 from bellcrank.verify.page import write_report
 
 
 def options(parser: ArgumentParser) -> None:
-    model_options(parser)
-    value_options(parser)
+    shared(parser, "model", "values")
     parser.add_argument("--out", metavar="FILE", help="the page to write (default: named after the model, .html)")
     parser.add_argument(
         "--states", type=positive, default=5, metavar="N", help="random states of the check (default 5)"

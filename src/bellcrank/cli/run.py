@@ -12,18 +12,7 @@ import bellcrank as bc
 from bellcrank.cli.codes import ENDED_EARLY, FINE
 from bellcrank.cli.files import is_script, make_folder, read_inputs
 from bellcrank.cli.model import derive, settings
-from bellcrank.cli.options import (
-    condition,
-    given,
-    input_option,
-    json_option,
-    model_options,
-    positive,
-    run_options,
-    run_settings,
-    start_option,
-    value_options,
-)
+from bellcrank.cli.options import condition, given, positive, run_options, run_settings, shared
 from bellcrank.cli.progress import Progress
 from bellcrank.cli.text import heading, model_sizes, number, operations_text, plain, shown, table
 from bellcrank.export.model_setup import setup_of
@@ -34,11 +23,7 @@ from bellcrank.run.dae_methods import KNOWN
 
 
 def options(parser: ArgumentParser) -> None:
-    model_options(parser)
-    value_options(parser)
-    json_option(parser)
-    start_option(parser)
-    input_option(parser, "; for a SCRIPT.al its input file")
+    shared(parser, "model", "values", "json", "start", "input")
     run_options(parser)
     parser.add_argument(
         "--dae", metavar="NAME", help=f"how constraints of positions and loops are kept: {', '.join(KNOWN)}"
@@ -92,7 +77,7 @@ def command(args: Namespace) -> int:
         run.save(args.out, classic=args.classic)
     if args.echo:
         make_folder(args.echo)
-        write_echo(setup_of(equations.derived, equations.compile), sim, run, options, args.echo)
+        write_echo(setup_of(equations.derived), sim.loaded, run, options, args.echo)
     if args.plot:
         make_folder(args.plot)
         run.plot(path=args.plot)

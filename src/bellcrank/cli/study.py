@@ -10,7 +10,7 @@ from pathlib import Path
 
 import bellcrank as bc
 from bellcrank.cli.codes import ENDED_EARLY, FINE
-from bellcrank.cli.options import json_option, positive
+from bellcrank.cli.options import positive, shared
 from bellcrank.cli.progress import Progress
 from bellcrank.cli.text import table
 from bellcrank.errors import counted
@@ -42,7 +42,7 @@ def options(parser: ArgumentParser) -> None:
         "--format", choices=("png", "svg", "pdf"), default="png", help="of plots that the study does not name"
     )
     parser.add_argument("--no-plots", action="store_true", help="draw nothing")
-    json_option(parser)
+    shared(parser, "json")
 
 
 def command(args: Namespace) -> int:

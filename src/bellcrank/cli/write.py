@@ -7,11 +7,11 @@ from pathlib import Path
 
 from bellcrank.cli.codes import FINE
 from bellcrank.cli.model import derive
-from bellcrank.cli.options import model_options
+from bellcrank.cli.options import shared
 
 
 def options(parser: ArgumentParser) -> None:
-    model_options(parser)
+    shared(parser, "model")
     parser.add_argument("--language", default="c", metavar="NAME", help="c (default), fortran or python")
     parser.add_argument("--out", metavar="FOLDER", help="where to write (default: named after model and language)")
 

@@ -1,4 +1,4 @@
-"""What a derivation gives: the analysed model, its quantities, and the program; what follows from these is found when asked for."""
+"""What a derivation gives: the analysed model, its quantities, the program, and what follows when asked for."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from bellcrank.program.program import Program
 
 @dataclass(frozen=True)
 class Derived:
-    """Equations of motion as data. `how` says in words by which form, `solve` what was asked for, `seconds` what each stage took."""
+    """Equations of motion as data: `how` in words, `solve` as it was asked for, and the `seconds` of each stage."""
 
     analysis: Analysis
     quantities: Quantities
@@ -33,7 +33,7 @@ class Derived:
 
     @property
     def interface(self) -> Interface:
-        """Everything the model shows to the outside: names, units, words, columns, and defaults as they are at present."""
+        """Everything the model shows to the outside: names, units, words, columns, and defaults as they are now."""
         return interface_of(self.analysis, self.quantities, self.program)
 
     @property

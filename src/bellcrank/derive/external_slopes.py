@@ -1,4 +1,4 @@
-"""Derivatives of what stands outside of the equations: tables know theirs, external routines are differenced or held."""
+"""Derivatives of what stands outside the equations: tables know theirs, external routines are differenced or held."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """Derivatives of a model as programs: results of the model -> slopes -> program.
 
-In:  `Results`, and the `Program` and `Interface` of the model. Out: `Slopes`: an ordinary `Program` whose outputs are the values
-asked for and all their derivatives that are not zero, so that C, Python, operation counts and loading work as for the model itself.
+In:  `Results`, and the `Program` and `Interface` of the model. Out: `Slopes`: an ordinary `Program` whose outputs are
+the values asked for and all their derivatives that are not zero, so that C, Python, operation counts and loading work
+as for the model itself.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ WRITTEN_OUT = 60_000  # rough operations of a whole matrix; above, columns are t
 
 @dataclass(frozen=True)
 class Slopes:
-    """Values of rows and their slopes by columns. The outputs of `program` are the values, then the slopes at `entries`.
+    """Values of rows and their slopes by columns: outputs of `program` are the values, then the slopes at `entries`.
 
     Along a direction (`rates` not empty) there is one column, and the rates of all `columns` are inputs of the program.
     """
@@ -124,8 +125,8 @@ def derive_slopes(
 ) -> Slopes:
     """The program of all slopes of some groups of results; large ones go along one direction at a time.
 
-    `model` is the program of the model. With `extracted`, common parts are taken out: fewer operations, for programs that are printed or run often. `inputs` are those of the
-    results that are not inputs of the model.
+    `model` is the program of the model. With `extracted`, common parts are taken out: fewer operations, for programs
+    that are printed or run often. `inputs` are those of the results that are not inputs of the model.
     """
     if mode not in MODES:
         raise ModelError(f"mode={mode!r} is not known; it is one of {', '.join(MODES)}", model.name)

@@ -1,7 +1,8 @@
 """A numerical look at closed loops before they are derived: ranks, sizes, and a good choice of dependent speeds.
 
-Ranks mean something only where the loops are closed, so the positions looked at are found by assembling the model with its default values
-and walking from there along the constraints. Without default values for all parameters there is nothing to look at.
+Ranks mean something only where the loops are closed, so the positions looked at are found by assembling the model with
+its default values and walking from there along the constraints. Without default values for all parameters there is
+nothing to look at.
 """
 
 from __future__ import annotations
@@ -100,7 +101,7 @@ def _sizes(x: np.ndarray) -> np.ndarray:
 
 
 def _choice(known: Elimination, J: list[np.ndarray], speeds: Sequence[Symbol], rank: int) -> tuple[Elimination, float]:
-    """Rows and speeds of an elimination whose smallest pivot over all positions is large: the usual one, or else the cheapest.
+    """Rows and speeds of an elimination whose smallest pivot over all positions is large: the usual, else the cheapest.
 
     Also returns the ratio of the last pivot to the first in the best position.
     """
@@ -140,8 +141,8 @@ def _order(
 ) -> tuple[tuple[int, ...], tuple[int, ...], float]:
     """Rows and columns in the order of elimination, and the ratio of the last pivot to the first.
 
-    Of the pivots that are at least a share of the largest, the one that makes the fewest new entries in all rows is taken (after Markowitz); with a
-    share of one this is full pivoting.
+    Of the pivots that are at least a share of the largest, the one that makes the fewest new entries in all rows is
+    taken (after Markowitz); with a share of one this is full pivoting.
     """
     A, P = J.copy(), pattern.copy()
     rows, columns, pivots = [], [], []

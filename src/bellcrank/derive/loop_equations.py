@@ -1,4 +1,4 @@
-"""Closed loops on the way from analysis to program: rows in expressions, a look at them in numbers, their correction in regular positions.
+"""Closed loops from analysis to program: rows as expressions, a look at them in numbers, their regular correction.
 
 In:  an `Analysis` with loops. Out: `program.Loops`. The look decides how the rows are eliminated.
 """

@@ -67,7 +67,7 @@ def derive(
     without: Collection[str] = (),
     multipliers: bool = False,
 ) -> Derived:
-    """Equations of motion of a description; `without` names passes to leave out. With `multipliers` all speeds stay states."""
+    """Equations of motion of a description, without some passes; with `multipliers` all speeds stay states."""
     if solve not in SOLVE:
         raise ModelError(f"solve={solve!r} is not known; it is one of {', '.join(SOLVE)}", description.name)
     if level not in OPTIMISE:
@@ -139,8 +139,9 @@ def _build(
     unknowns: Sequence[Symbol] = (),
     stages: Sequence[tuple[str, int]] = (),
 ) -> Program:
-    """The program with its outputs. Accelerations in them are the rates just derived; with loops, the program solves for them and for
-    multipliers once more in numbers, so that outputs hold where a pivot of the elimination vanishes."""
+    """The program with its outputs. Accelerations in them are the rates just derived; with loops, the program solves
+    for them and for multipliers once more in numbers, so that outputs hold where a pivot of the elimination
+    vanishes."""
     speeds = analysis.state_speeds
     accelerations = [analysis.kinematics.rate_of(u) for u in speeds]
     known: dict[Expr, Expr] = {}
@@ -167,9 +168,10 @@ def _build(
         )
     )
     for routine in program.routines:
-        if getattr(routine, "when", None) == "output" and program.in_rates(routine):
+        if routine.when == "output" and program.in_rates(routine):
             raise ModelError(
-                f"external '{routine.name}' is called for outputs only (when='output'), but the equations of motion use it"
+                f"external '{routine.name}' is called for outputs only (when='output'),"
+                " but the equations of motion use it"
             )
     return program
 

@@ -1,12 +1,13 @@
 """Everything of a model that may be differentiated, as one graph of expressions over shared intermediate results.
 
-In:  an `Analysis` and the `Program` derived from it. Out: `Results`: rates, outputs and constraints, together with the linear system that the
-accelerations solve.
+In:  an `Analysis` and the `Program` derived from it. Out: `Results`: rates, outputs and constraints, together with the
+linear system that the accelerations solve.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from bellcrank.dynamics.derive import LONG, derivations
 from bellcrank.dynamics.linear import solved_systems
@@ -38,7 +39,7 @@ class Results:
         return groups[name]
 
     def acting(self, n_q: int) -> tuple[list[set[Symbol]], set[Symbol]]:
-        """What every rate of a coordinate depends on, and what accelerations or constraints do; cancelled influences do not count."""
+        """What every rate of a coordinate depends on, and what accelerations or constraints do, as far as it acts."""
         own = [acting_symbols([e]) for _, e in self.rates[:n_q]]
         others = [e for _, e in (*self.rates[n_q:], *self.positions, *self.speeds)]
         return own, acting_symbols(others)
@@ -50,7 +51,8 @@ GROUPS = ("rates", "outputs", "positions", "speeds")
 def model_results(analysis: Analysis, program: Program) -> Results:
     """Rates, outputs and constraints over one graph of intermediate results.
 
-    Ways of derivation that are equal otherwise drop different terms of small variables: then the program itself is taken apart.
+    Ways of derivation that are equal otherwise drop different terms of small variables: then the program itself is
+    taken apart.
     """
     a = analysis
     if a.mechanism.orders:
@@ -91,9 +93,9 @@ def _from_program(a: Analysis, program: Program) -> Results:
                     args = tuple(written(e) for e in s.arguments)
                     for i, target in enumerate(s.targets):
                         if target is not None:
-                            several = bool(s.routine.returns)
-                            name = f"{s.routine.name}.{i}" if several else s.routine.name
-                            known[target] = Func(name, args, ExternalValue(s.routine, i) if several else s.routine)
+                            one: Any = ExternalValue(s.routine, i) if s.routine.returns else s.routine
+                            name = f"{s.routine.name}.{i}" if s.routine.returns else s.routine.name
+                            known[target] = Func(name, args, one)
                 elif isinstance(s, Solve):
                     linear = _linear(
                         [[_held(written(x)) for x in row] for row in s.matrix], [_held(written(x)) for x in s.right]

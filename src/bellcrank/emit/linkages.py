@@ -1,4 +1,4 @@
-"""Routines of linkages as their joints hand them on: written when a program asks for them, in its language, for the values it uses."""
+"""Routines of linkages: written when a program asks for them, in its language, for the values it uses."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Look-ups (`program.lookup`) in C, Python and Fortran: the cell and the place in it, then the formulas of the values that are wanted.
+"""Look-ups (`program.lookup`) in C, Python and Fortran: the cell, the place in it, the values that are wanted.
 
-The routine is `void name(double z[, double r], double *v)` in C, a function that returns all values in Python (those not wanted are 0), and
-`subroutine name(z[, r], v)` in Fortran.
+The routine is `void name(double z[, double r], double *v)` in C, a function that returns all values in Python (those
+not wanted are 0), and `subroutine name(z[, r], v)` in Fortran.
 """
 
 from __future__ import annotations
@@ -75,7 +75,8 @@ def _c(name: str, f: Lookup, wanted: Sequence[int]) -> str:
             lines.append(f"    const double {f.inside[k].name} = {x} < {own} || {x} > {own} ? 0.0 : 1.0;")
         lines.append(f"    const double {x}_from = {own} - ({low!r});")
         lines.append(
-            f"    const int {x}_cell = {x}_from > 0.0 ? {x}_from*{1 / step!r} < {n}.0 ? (int)({x}_from*{1 / step!r}) : {n - 1} : 0;"
+            f"    const int {x}_cell = {x}_from > 0.0 ? {x}_from*{1 / step!r} < {n}.0 ? (int)({x}_from*{1 / step!r}) "
+            f": {n - 1} : 0;"
         )
         lines.append(f"    const double {place} = {x}_from - {x}_cell*{step!r};")
         index.append(f"{x}_cell")

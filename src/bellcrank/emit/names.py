@@ -10,12 +10,13 @@ from bellcrank.expr.function_table import names_in
 
 # Keywords of C up to C23, and the names of its library that generated code uses or that headers may define.
 RESERVED = frozenset((
-    "alignas", "alignof", "auto", "bool", "break", "case", "char", "const", "constexpr", "continue", "default", "do", "double",
-    "else", "enum", "extern", "false", "float", "for", "goto", "if", "inline", "int", "long", "nullptr", "register", "restrict",
-    "return", "short", "signed", "sizeof", "static", "static_assert", "struct", "switch", "thread_local", "true", "typedef",
-    "typeof", "typeof_unqual", "union", "unsigned", "void", "volatile", "while", "asm", "main", "linux", "unix", "errno",
-    "isfinite", "isinf", "isnan", "memcpy", "signbit", *names_in("c").values(), "int32_t", "int64_t", "uint64_t", "size_t", "NULL", "NAN", "INFINITY", "DOMAIN", "SING", "OVERFLOW",
-    "UNDERFLOW", "PLOSS", "TLOSS",
+    "alignas", "alignof", "auto", "bool", "break", "case", "char", "const", "constexpr", "continue", "default", "do",
+    "double", "else", "enum", "extern", "false", "float", "for", "goto", "if", "inline", "int", "long", "nullptr",
+    "register", "restrict", "return", "short", "signed", "sizeof", "static", "static_assert", "struct", "switch",
+    "thread_local", "true", "typedef", "typeof", "typeof_unqual", "union", "unsigned", "void", "volatile", "while",
+    "asm", "main", "linux", "unix", "errno", "isfinite", "isinf", "isnan", "memcpy", "signbit",
+    *names_in("c").values(), "int32_t", "int64_t", "uint64_t", "size_t", "NULL", "NAN", "INFINITY", "DOMAIN", "SING",
+    "OVERFLOW", "UNDERFLOW", "PLOSS", "TLOSS",
 ))  # fmt: skip
 MACROS = re.compile(
     r"(FP|FLT|DBL|LDBL|DECIMAL|INT|UINT|SIZE|PTRDIFF|SIG|WCHAR|WINT|HUGE|M|MATH|X|N)_[A-Z0-9_]*|HUGE|_.*"

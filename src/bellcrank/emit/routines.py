@@ -8,23 +8,24 @@ two it is called `external_name`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from importlib.resources import files
-from typing import Any
 
+from bellcrank.emit.c.runtime_files import head
 from bellcrank.emit.names import comment, identifier
+from bellcrank.emit.number import DOUBLE
+from bellcrank.program.routine import Routine
 
 
-def external_name(routine: Any) -> str:
+def external_name(routine: Routine) -> str:
     """The name of a routine in generated source."""
     return f"external_{identifier(routine.name)}"
 
 
-Texts = Iterable[tuple[Any, str]]  # routines, each with a text that holds it
+Texts = Iterable[tuple[Routine, str]]  # routines, each with a text that holds it
 
 
-def texts_of(routines: Texts) -> list[tuple[str, list[Any]]]:
+def texts_of(routines: Texts) -> list[tuple[str, list[Routine]]]:
     """The different texts, each with the routines it holds: a file may hold several."""
-    found: dict[str, list[Any]] = {}
+    found: dict[str, list[Routine]] = {}
     for r, text in routines:
         found.setdefault(text.strip("\n"), []).append(r)
     return list(found.items())
@@ -40,26 +41,25 @@ def c_texts(routines: Texts, prefix: str = "external_") -> list[str]:
     return lines
 
 
-def _c_head(routine: Any) -> str:
-    arguments = [f"double a{i}" for i in range(1, len(routine.arguments) + 1)]
+def _c_head(routine: Routine) -> str:
+    arguments = [f"double a{i}" for i in range(1, routine.argument_count + 1)]
     arguments += ["double *returns"] if routine.returns else []
     arguments += ["double *memory"] if routine.memory else []
     kind = "void" if routine.returns else "double"
     return f"{kind} {external_name(routine)}({', '.join(arguments) or 'void'})"
 
 
-def c_prototype(routine: Any) -> str:
+def c_prototype(routine: Routine) -> str:
     """The declaration in C of a routine that is given in Fortran."""
     return f"{_c_head(routine)}; /* in Fortran */"
 
 
-def c_file(routines: Sequence[Any], title: str) -> str:
+def c_file(routines: Sequence[Routine], title: str) -> str:
     """A file in C for a program in Fortran: routines that are given in C alone, and how Fortran calls them."""
-    head = (files("bellcrank.emit") / "c" / "runtime" / "head.c").read_text(encoding="utf-8")
     lines = [
         f"/* {comment(title)}: external routines in C */",
-        head,
-        *c_texts(((r, r.c) for r in routines), "routine_"),
+        head(DOUBLE),
+        *c_texts(((r, r.given_in("c")) for r in routines), "routine_"),
     ]
     lines += ["/* ---- the same for Fortran */", ""]
     for r in routines:  # their own may be static
@@ -69,9 +69,9 @@ def c_file(routines: Sequence[Any], title: str) -> str:
     return "\n".join(lines)
 
 
-def _given(routine: Any) -> list[str]:
+def _given(routine: Routine) -> list[str]:
     """Names of the arguments of a routine."""
-    arguments = [f"a{i}" for i in range(1, len(routine.arguments) + 1)]
+    arguments = [f"a{i}" for i in range(1, routine.argument_count + 1)]
     arguments += ["returns"] if routine.returns else []
     return arguments + (["memory"] if routine.memory else [])
 
@@ -84,7 +84,7 @@ def fortran_texts(routines: Texts) -> list[str]:
     ]
 
 
-def fortran_file(routines: Sequence[Any], title: str) -> str:
+def fortran_file(routines: Sequence[Routine], title: str) -> str:
     """A file in Fortran for a program in C: routines that are given in Fortran alone, and how C calls them."""
     lines = [
         f"! {comment(title)}: external routines in Fortran",
@@ -95,7 +95,7 @@ def fortran_file(routines: Sequence[Any], title: str) -> str:
         "",
         "contains",
         "",
-        *fortran_texts((r, r.fortran) for r in routines),
+        *fortran_texts((r, r.given_in("fortran")) for r in routines),
         "  ! ---- the same for C",
         "",
     ]
@@ -104,7 +104,7 @@ def fortran_file(routines: Sequence[Any], title: str) -> str:
     return "\n".join([*lines, "end module routines", ""])
 
 
-def fortran_interfaces(routines: Sequence[Any]) -> list[str]:
+def fortran_interfaces(routines: Sequence[Routine]) -> list[str]:
     """What a module in Fortran says of routines that are given in C."""
     if not routines:
         return []
@@ -117,13 +117,13 @@ def fortran_interfaces(routines: Sequence[Any]) -> list[str]:
     return [*lines, "  end interface", ""]
 
 
-def _kind(routine: Any) -> str:
+def _kind(routine: Routine) -> str:
     return "subroutine" if routine.returns else "function"
 
 
-def _bound(routine: Any, suffix: str, first: str) -> list[str]:
+def _bound(routine: Routine, suffix: str, first: str) -> list[str]:
     """Head and declarations of a procedure as C sees it."""
-    arguments = [f"a{i}" for i in range(1, len(routine.arguments) + 1)]
+    arguments = [f"a{i}" for i in range(1, routine.argument_count + 1)]
     arrays = [("returns", str(len(routine.returns)), "out")] if routine.returns else []
     arrays += [("memory", str(routine.memory), "inout")] if routine.memory else []
     listed = ", ".join([*arguments, *(name for name, _, _ in arrays)])
@@ -138,6 +138,6 @@ def _bound(routine: Any, suffix: str, first: str) -> list[str]:
     return lines if routine.returns else [*lines, "    real(c_double) :: value"]
 
 
-def _called(routine: Any) -> str:
+def _called(routine: Routine) -> str:
     call = f"{routine.name}({', '.join(_given(routine))})"
     return f"    call {call}" if routine.returns else f"    value = {call}"

@@ -1,9 +1,10 @@
 """Statements arranged for speed: the same values, a shorter chain of dependent operations.
 
-In:  a `Section`. Out: a `Schedule`: its statements balanced and in a good order. One evaluation is bound by latency, not by
-the number of operations, so sums and products are rebuilt with the operands that are ready first at the bottom, divisors
-that occur more than once are inverted once, and statements follow the critical path. Angles that are known at the start
-have their sines and cosines taken together, which vectorises. Only the rounding of the last bits changes.
+In:  a `Section`. Out: a `Schedule`: its statements balanced and in a good order. One evaluation is bound by latency,
+not by the number of operations, so sums and products are rebuilt with the operands that are ready first at the
+bottom, divisors that occur more than once are inverted once, and statements follow the critical path. Angles that are
+known at the start have their sines and cosines taken together, which vectorises. Only the rounding of the last bits
+changes.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ PATIENCE = 8  # cycles that a product waits for something to be fused with
 
 
 def schedule(section: Section, options: Options = BEST, stored: Sequence[Symbol] = ()) -> Schedule:
-    """The section arranged for speed; `stored`: symbols as they follow each other in memory, from where pairs are loaded."""
+    """The section arranged for speed; `stored`: symbols in the order of memory, from where pairs are loaded."""
     arranger = _Arranger(section, options, stored)
     used = arranger.used
     steps = [_used(s, used) for s in arranger.steps]
@@ -177,7 +178,7 @@ class _Arranger:
         return _Value(symbol, value.time)
 
     def _together(self, section: Section) -> int:
-        """Takes the sines and cosines of all angles that follow from the leaves by arithmetic; how many steps that is."""
+        """Takes sines and cosines of all angles that follow from the leaves by arithmetic; in how many steps."""
         definition = {s.target: s.value for s in section.statements if isinstance(s, Assign)}
         late = {t for s in section.statements if not isinstance(s, Assign) for t in step_targets(s)}
         found: dict[Expr, dict[str, Symbol]] = {}
@@ -335,7 +336,7 @@ class _Arranger:
         return [v for _, _, v in sorted(heap)]
 
     def _sum(self, terms: _Terms) -> _Value:
-        """Adds up, what is ready first at the bottom; a product of two is left to a fused operation with the addition."""
+        """Adds up, what is ready first at the bottom; a product of two is left to be fused with the addition."""
         products: list[_Term] = []
         others: list[_Term] = []
         for i, (sign, part) in enumerate(terms.parts):
@@ -367,8 +368,8 @@ _Term = tuple[int, int, int, Expr, int]  # ready, order, sign, expression, time 
 
 
 def _next_two(products: list[_Term], others: list[_Term]) -> tuple[_Term, _Term]:
-    """The terms that are added next: those that are ready first, but not two products if something is there soon that each of
-    them can be fused with."""
+    """The terms that are added next: those that are ready first, but not two products if something is there soon that
+    each of them can be fused with."""
 
     def first() -> _Term:
         return heapq.heappop(others if not products or (others and others[0] < products[0]) else products)

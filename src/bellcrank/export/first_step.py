@@ -8,24 +8,26 @@ from dataclasses import replace
 
 import numpy as np
 
+from bellcrank.derive.derived import Derived
 from bellcrank.errors import BellcrankError, ModelWarning
-from bellcrank.export.model_setup import Compile
 from bellcrank.export.standalone.setup import Setup
 from bellcrank.numeric.methods import METHODS
+from bellcrank.run.evaluate import complete, rates
+from bellcrank.run.loaded import load
 
 
-def with_stable_step(setup: Setup, compiled: Compile) -> Setup:
+def with_stable_step(setup: Setup, derived: Derived) -> Setup:
     """The setup with a step that is small enough, where the model has none because it asks for an adaptive method."""
     run = setup.interface.run
     if run.step is not None or not run.method or run.method.lower() in METHODS:
         return setup
-    step = _stable_step(compiled)
+    step = _stable_step(derived)
     if step >= setup.step:
         return setup
     return replace(setup, step=step, notes=(*setup.notes, "The step follows from the fastest motion at the start."))
 
 
-def _stable_step(compiled: Compile) -> float:
+def _stable_step(derived: Derived) -> float:
     """A round step (s) with which rk4 is stable at the start: 1 over the largest eigenvalue of the rates.
 
     It is infinite if that cannot be told.
@@ -33,15 +35,15 @@ def _stable_step(compiled: Compile) -> float:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ModelWarning)
-            sim = compiled(backend="python")
-            q, u = sim.complete()
+            loaded = load(derived.analysis, derived.interface, derived.program, "python", {})
+            q, u = complete(loaded)
             y = np.concatenate([q, u])
             h = 1e-6 * np.maximum(np.abs(y), 1.0)
             columns = []
             for i in range(len(y)):
                 ends = [y + sign * h[i] * np.eye(len(y))[i] for sign in (1, -1)]
-                rates = [np.concatenate(sim.derivatives(0.0, x[: len(q)], x[len(q) :])) for x in ends]
-                columns.append((rates[0] - rates[1]) / (2 * h[i]))
+                slopes = [np.concatenate(rates(loaded, 0.0, x[: len(q)], x[len(q) :], None, None)) for x in ends]
+                columns.append((slopes[0] - slopes[1]) / (2 * h[i]))
             fastest = float(np.abs(np.linalg.eigvals(np.array(columns).T)).max(initial=0.0))
     except (BellcrankError, ArithmeticError, ValueError, np.linalg.LinAlgError):
         return math.inf

@@ -10,9 +10,11 @@ from bellcrank.derive.derived import Derived
 from bellcrank.export.standalone.setup import Keyed, Setup
 from bellcrank.files.parsfile import keyword_for
 from bellcrank.files.record import short_names
-from bellcrank.interface.interface import Quantity, key_of
+from bellcrank.interface.interface import Interface, Quantity, key_of
 from bellcrank.numeric.methods import DEFAULT, METHODS
+from bellcrank.run.evaluate import complete
 from bellcrank.run.inputs import as_signal
+from bellcrank.run.loaded import load
 
 TAKEN = (
     "model",
@@ -29,11 +31,8 @@ TAKEN = (
     "null_space",
 )  # files and targets beside it
 
-Compile = Callable[..., Any]
-"""Makes a simulation of the model."""
 
-
-def setup_of(derived: Derived, compiled: Compile) -> Setup:
+def setup_of(derived: Derived) -> Setup:
     """Keywords, units, words and defaults of everything in a model's program."""
     interface = derived.interface
     run, notes = interface.run, list[str]()
@@ -51,10 +50,10 @@ def setup_of(derived: Derived, compiled: Compile) -> Setup:
         title=" ".join(interface.model.split()) or "model",
         stem=stem_of(interface.model),
         parameters=parameters,
-        states=_states(derived, compiled),
+        states=_states(derived, interface),
         removed=tuple(_without_blanks(x) for x in interface.removed),
-        guessed=_guessed(derived),
-        signals=tuple(_signal(derived, base, taken, notes) for base in bases),
+        guessed=_guessed(derived, interface),
+        signals=tuple(_signal(interface, base, taken, notes) for base in bases),
         inputs=tuple((bases.index(x.base), x.rate) for x in interface.inputs),
         channels=tuple(Keyed(short, x) for short, x in zip(listed, interface.channels, strict=True)),
         entered=tuple(Keyed(x.name, x) for x in interface.entered),
@@ -74,16 +73,16 @@ def _about(derived: Derived) -> tuple[str, ...]:
     bodies = analysis.mechanism.bodies
     freedom, listed = len(analysis.independent_speeds), []
     names = ("the inertial reference", *(b.name for b in bodies))
-    listed.append(f"{len(bodies)} bodies, {freedom} degree{'' if freedom == 1 else 's'} of freedom")
+    listed.append(f"{len(derived.bodies)} bodies, {freedom} degree{'' if freedom == 1 else 's'} of freedom")
     for b in bodies:
         label = f" ({b.label})" if b.label and b.label != b.name else ""
         joint = ", ".join(s.name for s in b.coordinates) or "fixed"
         listed.append(f"  {b.name}{label} on {names[b.parent + 1]}: {joint}")
     listed += ["forces and moments"] if analysis.loads else []
-    for load in analysis.loads:
-        label = f" ({load.label})" if load.label != load.name else ""
-        against = f" against {names[load.against + 1]}" if load.against >= 0 else ""
-        listed.append(f"  {load.kind} {load.name}{label} on {names[load.body + 1]}{against}")
+    for x in analysis.loads:
+        label = f" ({x.label})" if x.label != x.name else ""
+        against = f" against {names[x.against + 1]}" if x.against >= 0 else ""
+        listed.append(f"  {x.kind} {x.name}{label} on {names[x.body + 1]}{against}")
     rows = [r.text for r in (analysis.loops.rows if analysis.loops else ())]
     rows += [f"{r.speed.name} follows from {r.text}" for r in analysis.removed]
     listed += ["constraints", *(f"  {text}" for text in rows)] if rows else []
@@ -107,23 +106,21 @@ def _without_blanks(x: Quantity) -> str:
     return "".join(x.name.split())
 
 
-def _states(derived: Derived, compiled: Compile) -> tuple[Keyed, ...]:
-    given, loops = _initial(derived, compiled), derived.program.loops is not None
+def _states(derived: Derived, interface: Interface) -> tuple[Keyed, ...]:
+    given, loops = _initial(derived, interface), derived.program.loops is not None
     return tuple(
-        Keyed(_without_blanks(x), x, given.get(x.key, x.default), x.key in given or not loops)
-        for x in derived.interface.states
+        Keyed(_without_blanks(x), x, given.get(x.key, x.default), x.key in given or not loops) for x in interface.states
     )
 
 
-def _initial(derived: Derived, compiled: Compile) -> Mapping[str, float]:
-    """Initial values by state, in user units. If one of them is a speed that constraints determine, the speeds it leads to."""
-    interface = derived.interface
+def _initial(derived: Derived, interface: Interface) -> Mapping[str, float]:
+    """Initial values by state, in user units; for a speed that constraints determine, those that it leads to."""
     found = {k: interface.get(k, ("coordinate", "speed")) for k in interface.run.initial}
     if None not in found.values():
         return {x.key: float(interface.run.initial[k]) for k, x in found.items() if x is not None}
     externals = derived.analysis.mechanism.description.externals
     stubs = {e.name: _zeros(len(e.returns)) for e in externals if e.python is None}
-    q, u = compiled(backend="python", external=stubs).complete(None)
+    q, u = complete(load(derived.analysis, interface, derived.program, "python", stubs))
     return {x.key: float(x.unit.from_equation(value)) for x, value in zip(interface.states, (*q, *u), strict=True)}
 
 
@@ -131,16 +128,16 @@ def _zeros(n: int) -> Callable[..., Any]:
     return lambda *arguments: (0.0,) * n if n else 0.0
 
 
-def _guessed(derived: Derived) -> tuple[bool, ...]:
+def _guessed(derived: Derived, interface: Interface) -> tuple[bool, ...]:
     independent = {key_of(u)[1:] for u in derived.analysis.independent_speeds}
-    return tuple(x.key[1:] not in independent for x in derived.interface.coordinates)
+    return tuple(x.key[1:] not in independent for x in interface.coordinates)
 
 
-def _signal(derived: Derived, base: str, taken: list[str], notes: list[str]) -> Keyed:
+def _signal(interface: Interface, base: str, taken: list[str], notes: list[str]) -> Keyed:
     """An input with what it is over time in runs of the model."""
-    x = derived.interface.find(base, ("input",), "input")
+    x = interface.find(base, ("input",), "input")
     keyword = _keyword(x, taken)
-    given = {key_of(k): v for k, v in derived.interface.run.inputs.items()}
+    given = {key_of(k): v for k, v in interface.run.inputs.items()}
     signal = as_signal(given[x.key], x.name) if x.key in given else None
     if signal is not None and signal.name == "function":
         notes.append(f"The input {x.name} of the model is a function in Python: give another one here.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,9 @@ from bellcrank.export.standalone.setup import Keyed, Setup, default_input, signa
 from bellcrank.files.parsfile import RUN_KEYWORDS, SIGNALS, Entry, ParsFile, number_of, read_parsfile
 from bellcrank.files.record import guarded
 from bellcrank.interface.interface import key_of
+from bellcrank.run.evaluate import echo
 from bellcrank.run.inputs import as_signal
+from bellcrank.run.loaded import Loaded
 from bellcrank.run.result import Run
 
 
@@ -132,10 +135,10 @@ def read_signal(name: str, folder: Path) -> Any:
     return signals.pieces(data[:, 0], data[:-1, 1:])
 
 
-def write_echo(setup: Setup, sim: Any, run: Run, options: Mapping[str, Any], path: str | Path) -> Path:
+def write_echo(setup: Setup, loaded: Loaded, run: Run, options: Mapping[str, Any], path: str | Path) -> Path:
     """Writes a parameter file with every value as a run used it; sampled inputs go to files beside it.
 
-    `sim` made the run and is asked for what external routines gave.
+    `loaded` made the run and is asked for what external routines gave.
     """
     path = Path(path)
     values = {key_of(k): float(v) for k, v in options.get("parameters", {}).items()}
@@ -146,23 +149,23 @@ def write_echo(setup: Setup, sim: Any, run: Run, options: Mapping[str, Any], pat
     every = int(options.get("output_every", setup.every))
     setup = replace(
         setup, parameters=parameters, states=states, signals=listed, every=every, t_end=run.settings["t_end"],
-        step=run.settings["step"], method=run.settings["method"], **_from_routines(setup, sim, run, options),
+        step=run.settings["step"], method=run.settings["method"], **_from_routines(setup, loaded, run, options),
     )  # fmt: skip
     files = {path: default_input(setup)}
     files |= {path.with_name(s.file): signal_file(s) for s in listed if s.file}
     for place, text in files.items():
-        guarded("write", place, lambda place=place, text=text: place.write_text(text, encoding="utf-8"))  # type: ignore[misc]
+        guarded("write", place, partial(place.write_text, text, encoding="utf-8"))
     return path
 
 
-def _from_routines(setup: Setup, sim: Any, run: Run, options: Mapping[str, Any]) -> dict[str, Any]:
+def _from_routines(setup: Setup, loaded: Loaded, run: Run, options: Mapping[str, Any]) -> dict[str, Any]:
     """What external routines gave when parameters had been read, and give to the echo."""
     if not setup.entered and not setup.echoed:
         return {}
     states = [run[s.name][0] * s.factor for s in setup.states]
     given, inputs = options.get("parameters"), options.get("inputs")
-    echoed = sim.echo(0.0, states[: setup.n_q], states[setup.n_q :], given, inputs)
-    entered = sim.parameter_values(given)[len(setup.parameters) :]
+    echoed = echo(loaded, 0.0, states[: setup.n_q], states[setup.n_q :], given, inputs)
+    entered = loaded.parameter_values(given)[len(setup.parameters) :]
     return {
         "entered": tuple(replace(q, value=x / q.factor) for q, x in zip(setup.entered, entered, strict=True)),
         "echoed": tuple(replace(q, value=echoed[q.name] / q.factor) for q in setup.echoed),

@@ -7,10 +7,10 @@ from importlib.resources import files
 from pathlib import Path
 
 from bellcrank.derive.derived import Derived
-from bellcrank.emit.c.source import Words, output_key
+from bellcrank.emit.words import Words, output_key
 from bellcrank.errors import BuildError, ModelError, did_you_mean
 from bellcrank.export.first_step import with_stable_step
-from bellcrank.export.model_setup import Compile, setup_of
+from bellcrank.export.model_setup import setup_of
 from bellcrank.export.standalone.c import c_program
 from bellcrank.export.standalone.fortran import fortran_program
 from bellcrank.export.standalone.python import python_program
@@ -31,7 +31,7 @@ def _python(program: Program, setup: Setup, words: Words) -> dict[str, str]:
 LANGUAGES: dict[str, Writer] = {"c": c_program, "fortran": fortran_program, "python": _python}
 
 
-def write_program(derived: Derived, compiled: Compile, language: str, directory: str | Path) -> Path:
+def write_program(derived: Derived, language: str, directory: str | Path) -> Path:
     """Writes all files of a program; the path of the one with the equations."""
     if derived.analysis.mechanism.description.contacts:
         raise ModelError(
@@ -41,7 +41,7 @@ def write_program(derived: Derived, compiled: Compile, language: str, directory:
         known = ", ".join(f"'{name}'" for name in LANGUAGES)
         near = did_you_mean(str(language), LANGUAGES)
         raise ModelError(f"language {language!r} is not known; it is one of {known}.{near}", derived.name)
-    setup = with_stable_step(setup_of(derived, compiled), compiled)
+    setup = with_stable_step(setup_of(derived), derived)
     written = LANGUAGES[language](derived.program, setup, words_of(derived.interface))
     folder = Path(directory)
     try:

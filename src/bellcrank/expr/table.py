@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import hashlib
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -31,6 +31,25 @@ class Table:
     derivative: tuple[int, ...] = (0,)
 
     varies = False
+    returns: ClassVar[tuple[str, ...]] = ()
+    memory = None
+    when = "derivatives"
+    writer = None
+
+    @property
+    def argument_count(self) -> int:
+        return len(self.axes)
+
+    @property
+    def python(self) -> Callable[..., float]:
+        return self.value
+
+    def known_in(self, language: str) -> bool:
+        """Every language has tables."""
+        return True
+
+    def given_in(self, language: str) -> str:
+        return ""
 
     @cached_property
     def mark(self) -> str:
@@ -123,7 +142,7 @@ _derivatives: dict[int, dict[tuple[int, ...], Table]] = {}
 
 
 def table(x: Sequence[float], y: Any, *more: Any, order: int = 1, name: str = "table") -> Table:
-    """y(x): table(x, y), table(x, y, order); z[i][j] at (x[i], y[j]): table(x, y, z), table(x, y, z, order)."""
+    """table(x, y[, order]) for y(x); table(x, y, z[, order]) for z(x, y) with z[i][j] at (x[i], y[j])."""
     rest = list(more)
     if rest and isinstance(rest[-1], int):
         order = rest.pop()

@@ -18,18 +18,19 @@ def _write_csv(path: Path, record: Record) -> None:
     """The first column is t in s."""
     columns = [map(float, values) for values in (record.time, *(c.values for c in record.channels))]
     names, units = ["t", *(c.name for c in record.channels)], ["s", *(c.unit for c in record.channels)]
-    _write_lines(path, names, units, zip(*columns, strict=True))
+    write_lines(path, [names, units], zip(*columns, strict=True))
 
 
 def _write_table(path: Path, table: Table) -> None:
     names, units = [c.name for c in table.columns], [c.unit for c in table.columns]
-    _write_lines(path, names, units, zip(*(c.values for c in table.columns), strict=True))
+    write_lines(path, [names, units], zip(*(c.values for c in table.columns), strict=True))
 
 
-def _write_lines(path: Path, names: Sequence[str], units: Sequence[str], rows: Iterable[Iterable[Any]]) -> None:
+def write_lines(path: Path, heads: Iterable[Sequence[str]], rows: Iterable[Iterable[Any]]) -> None:
+    """Lines of words, then rows; numbers with all their digits, nothing where there is no value."""
     with path.open("w", newline="", encoding="utf-8") as stream:
         writer = csv.writer(stream)
-        writer.writerows((names, units))
+        writer.writerows(heads)
         writer.writerows([_cell(x) for x in row] for row in rows)
 
 

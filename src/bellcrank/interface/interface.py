@@ -1,13 +1,13 @@
 """Interface: everything a model shows to the outside, by name.
 
-In:  an analysed model, its quantities and its program. Out: `Interface`, frozen: parameters, states, inputs, outputs and values
-of the echo, each with its unit, words, default and column, and what a run uses unless told otherwise. Whoever reads a name that
-a user typed, or writes one for a user to read, asks here.
+In:  an analysed model, its quantities and its program. Out: `Interface`, frozen: parameters, states, inputs, outputs
+and values of the echo, each with its unit, words, default and column, and what a run uses unless told otherwise.
+Whoever reads a name that a user typed, or writes one for a user to read, asks here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
@@ -48,6 +48,12 @@ def key_of(name: Any) -> str:
     return "".join(text.split()).lower()
 
 
+def place_of(name: Any, listed: Iterable[str]) -> int | None:
+    """Where a name stands in a list."""
+    key = key_of(name)
+    return next((i for i, x in enumerate(listed) if key_of(x) == key), None)
+
+
 def states_by_key(letter: str, listed: Sequence[T]) -> dict[str, T]:
     """Coordinates ("q") or speeds ("u") by all keys that they are found by: their names, and Q(5) for the fifth."""
     return {f"{letter}({i})": x for i, x in enumerate(listed, 1)} | {key_of(x): x for x in listed}
@@ -81,7 +87,7 @@ class Quantity:
 
 @dataclass(frozen=True)
 class RunDefaults:
-    """What a run uses unless told otherwise: times in s, values in user units; None and what is missing is left to it."""
+    """What a run uses unless told otherwise: times in s, values in user units; None is left to the run."""
 
     t_end: float | None = None
     step: float | None = None
@@ -95,9 +101,9 @@ class RunDefaults:
 class Interface:
     """The quantities of a model in the order of its program.
 
-    `removed` are speeds that constraints determine; `entered` parameters that external routines give when the others are
-    known; `inputs` those that the program takes, with their rates; `kept` values of external routines that stand behind them.
-    `signals` are the inputs that a user gives, from which `inputs` follow.
+    `removed` are speeds that constraints determine; `entered` parameters that external routines give when the others
+    are known; `inputs` those that the program takes, with their rates; `kept` values of external routines that stand
+    behind them. `signals` are the inputs that a user gives, from which `inputs` follow.
     """
 
     model: str

@@ -1,7 +1,7 @@
 """A derivation led by hand, step by step, and what it leads to.
 
 In:  frames, points, speeds, forces, in the order a person would write them down. Out: `Equations`, the same object that
-`System.equations()` gives. Units are the user's own and consistent (angles in rad); `units=` texts are labels of channels.
+`System.equations()` gives. Units are the user's own and consistent (angles in rad); `units=` texts are labels.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ class Derivation(Steps):
         self.notes.channel_words[name] = (units, label or name)
 
     def add_outputs(self, *groups: str) -> None:
-        """Channels in groups: "energy" (kinetic; potential and their sum if that is given), "momentum" (linear p1.., and
-        angular h1.. about the mass centre of the system)."""
+        """Channels in groups: "energy" (kinetic; potential and their sum if that is given), "momentum" (linear p1..,
+        and angular h1.. about the mass centre of the system)."""
         for group in groups:
             if group not in ("energy", "momentum"):
                 raise ModelError(f"outputs '{group}' are not known.{did_you_mean(group, ('energy', 'momentum'))}")

@@ -1,18 +1,62 @@
-"""What a derivation led by hand gives, as data."""
+"""From Kane's equations to a program: mass matrix, solution, interface.
+
+In:  the steps of a derivation. Out: `HandDerived`, the same data that the derivation of a description gives. The mass
+matrix is read off the residuals F_r + F_r*, so it is what the user's own velocities and accelerations say; if it is not
+symmetric they contradict each other.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
-from bellcrank.derive.derived import Derived, Matrices
+from bellcrank.derive.derived import Derived
+from bellcrank.derive.matrices import Matrices
+from bellcrank.derive.pipeline import OPTIMISE, SOLVE, Clock
 from bellcrank.derive.results import Results
+from bellcrank.dynamics.derive import LONG
 from bellcrank.dynamics.factor import best_orders, pattern
 from bellcrank.dynamics.factor import solve as factored
-from bellcrank.expr import ZERO, Expr, add, mul, substitute
+from bellcrank.errors import ModelError
+from bellcrank.expr import ZERO, Expr, Symbol, add, mul, release, substitute
+from bellcrank.interface.interface import Interface
+from bellcrank.kane.channels import channels_of, hand_interface
 from bellcrank.kane.steps import Steps
-from bellcrank.kane.system import KaneSystem
+from bellcrank.kane.system import KaneSystem, kane_system
+from bellcrank.kinematics.body_motion import Kinematics
+from bellcrank.kinematics.dimensions import Quantities
+from bellcrank.kinematics.results import Analysis, Output
+from bellcrank.model.mechanism import Mechanism
+from bellcrank.model.records import Description
+from bellcrank.program.build import Parts, build_program
+from bellcrank.program.count import count
+from bellcrank.program.idle import drop_idle_parameters
+from bellcrank.program.optimise import first_extraction, optimise
+from bellcrank.program.program import Program
 from bellcrank.vector.work import Work
+
+FEW = 60  # intermediate results up to which equations are also tried written out
+
+
+@dataclass(frozen=True)
+class HandMechanism(Mechanism):
+    """What later stages ask of a mechanism: the states in the order of their declaration, and what binds them."""
+
+    q: tuple[Symbol, ...] = ()
+    u: tuple[Symbol, ...] = ()
+    bound: tuple[tuple[str, Expr], ...] = ()  # Euler parameters: text, and what is zero
+
+    @property
+    def coordinates(self) -> tuple[Symbol, ...]:
+        return self.q
+
+    @property
+    def speeds(self) -> tuple[Symbol, ...]:
+        return self.u
+
+    @property
+    def norms(self) -> list[tuple[str, Expr]]:
+        return list(self.bound)
 
 
 @dataclass(frozen=True)
@@ -21,6 +65,14 @@ class HandDerived(Derived):
 
     derivation: Steps
     system: KaneSystem
+
+    @property
+    def bodies(self) -> tuple[str, ...]:
+        return tuple(str(b) for b in self.derivation.machine.bodies)
+
+    @property
+    def interface(self) -> Interface:
+        return hand_interface(self.derivation, self.program, self.analysis.outputs)
 
     @cached_property
     def matrices(self) -> Matrices:
@@ -31,19 +83,69 @@ class HandDerived(Derived):
         """All that may be differentiated: rates and outputs, and the unit size of Euler parameters."""
         s, system = self.derivation.scalars, self.system
         states = [*s.coordinates, *system.speeds]
-        rates = solved(self.derivation, system)
+        rates = _solved(self.derivation, system)
         known: dict[Expr, Expr] = dict(zip(system.accelerations, rates[len(s.coordinates) :], strict=True))
-        outputs = [(o.name, substitute(o.value, known)) for o in self.analysis.outputs]
-        sizes = [
-            (f"unit size of the Euler parameters of {b}", add(*(mul(e, e) for e in four)) - 1)
-            for b, four in self.derivation.euler.items()
-        ]
+        outputs = tuple((o.name, substitute(o.value, known)) for o in self.analysis.outputs)
         constants = tuple(sorted(s.constants, key=lambda c: c.name.lower()))
         named = tuple((f"{x.name}'", rate) for x, rate in zip(states, rates, strict=True))
-        return Results(named, tuple(outputs), tuple(sizes), (), constants, tuple(s.inputs))
+        return Results(named, outputs, tuple(self.analysis.mechanism.norms), (), constants, tuple(s.inputs))
 
 
-def solved(d: Steps, system: KaneSystem) -> list[Expr]:
+def derive_by_hand(d: Steps, solve: str = "auto", level: str = "default") -> HandDerived:
+    """The equations of motion of a derivation."""
+    if solve not in SOLVE or solve == "order-n":
+        raise ModelError(
+            f"solve={solve!r}: a hand-led derivation can be solved 'auto', 'explicit' or 'implicit'", d.name
+        )
+    if level not in OPTIMISE:
+        raise ModelError(f"optimise={level!r} is not known; it is one of {', '.join(OPTIMISE)}", d.name)
+    clock = Clock()
+    with clock.stage("derive"):
+        system = kane_system(d)
+        implicit = solve == "implicit" or (solve == "auto" and len(system.speeds) > LONG)
+        outputs = channels_of(d, system)
+        if implicit:
+            program, how = _implicit(d, system, outputs), "Kane's method by hand, mass matrix solved numerically"
+        else:
+            program, how = _explicit(d, system, outputs, level), "Kane's method by hand"
+    return HandDerived(_analysis(d, outputs), Quantities(), program, how, dict(clock.seconds), solve, d, system)
+
+
+def _analysis(d: Steps, outputs: list[Output]) -> Analysis:
+    """What later stages ask of an analysis: dependent speeds, and outputs."""
+    s = d.scalars
+    sizes = [
+        (f"unit size of the Euler parameters of {frame}", add(*(mul(e, e) for e in four)) - 1)
+        for frame, four in d.euler.items()
+    ]
+    mechanism = HandMechanism(
+        d.name, (), Description(d.name), q=tuple(s.coordinates), u=tuple(s.speeds), bound=tuple(sizes)
+    )
+    gone = {u: e for u, e in zip(s.speeds, s.resolve(s.speeds), strict=True) if u in s.definitions}
+    kinematics = Kinematics(mechanism, Work(), dict(gone), rates=dict(s.rates))
+    return Analysis(mechanism, kinematics, {}, removed=[d.removed[u] for u in gone], outputs=outputs)
+
+
+def _explicit(d: Steps, system: KaneSystem, outputs: list[Output], level: str) -> Program:
+    """The rates in symbols. Intermediate results are kept, or written out where that comes out cheaper."""
+    ways = [_solved(d, system)]
+    if 0 < len(d.scalars.intermediate) <= FEW:
+        plain = [release(x) for x in (*system.f, *(x for row in system.M for x in row))]
+        n = len(system.f)
+        rows = [plain[n * (i + 1) : n * (i + 2)] for i in range(n)]
+        ways.append(_solved(d, replace(system, f=plain[:n], M=rows)))
+    raw = [count(roots).total for roots in ways]
+    clean = [drop_idle_parameters(roots) for roots in ways]
+    if level == "none":
+        best = raw.index(min(raw))
+        return _build(d, system, clean[best], outputs, stages=[("formulation", raw[best])])
+    short = [optimise(x, first_extraction(x), thorough=level == "thorough") for x in clean]
+    totals = [count(x).total for x in short]
+    best = totals.index(min(totals))
+    return _build(d, system, short[best], outputs, stages=[("formulation", raw[best]), ("extraction", totals[best])])
+
+
+def _solved(d: Steps, system: KaneSystem) -> list[Expr]:
     """Rates of coordinates and speeds, M factored in symbols."""
     work = Work([*d.scalars.coordinates, *system.speeds])
     n = len(system.speeds)
@@ -52,3 +154,27 @@ def solved(d: Steps, system: KaneSystem) -> list[Expr]:
     names = {i: f"the speed {u}" for i, u in enumerate(system.speeds)}
     udot = factored(M, {i: work.hold(x) for i, x in enumerate(system.f)}, order, names, work)
     return [*system.rates, *(udot[i] for i in range(n))]
+
+
+def _implicit(d: Steps, system: KaneSystem, outputs: list[Output]) -> Program:
+    unknowns = [Symbol(f"x{i + 1}", "intermediate") for i in range(len(system.speeds))]
+    matrix = [[system.M[max(i, j)][min(i, j)] for j in range(len(unknowns))] for i in range(len(unknowns))]
+    return _build(d, system, [*system.rates, *unknowns], outputs, solve=(matrix, system.f), unknowns=unknowns)
+
+
+def _build(d: Steps, system: KaneSystem, rates: list[Expr], outputs: list[Output], **more: object) -> Program:
+    s = d.scalars
+    known: dict[Expr, Expr] = dict(zip(system.accelerations, rates[len(s.coordinates) :], strict=True))
+    values = [(o.name, substitute(o.value, known)) for o in outputs]
+    return build_program(
+        Parts(
+            d.name,
+            s.constants,
+            s.coordinates,
+            system.speeds,
+            rates,
+            values,
+            s.inputs,
+            **more,  # type: ignore[arg-type]
+        )
+    )

@@ -1,7 +1,7 @@
 """Kane's equations by hand: bodies, loads, generalized forces, energy and momentum.
 
-Kane & Levinson, Dynamics: Theory and Applications (1985), chapters 3 to 5: F_r is the sum over points of v_r . R and over bodies of
-w_r . T; F_r* the sum of v_r . (-m a) and w_r . (-I . alpha - w x I . w); the equations are F_r + F_r* = 0.
+Kane & Levinson, Dynamics: Theory and Applications (1985), chapters 3 to 5: F_r is the sum over points of v_r . R and
+over bodies of w_r . T; F_r* the sum of v_r . (-m a) and w_r . (-I . alpha - w x I . w); F_r + F_r* = 0.
 """
 
 from __future__ import annotations
@@ -172,7 +172,7 @@ class Machine:
     def by_degree(self, e: Expr) -> tuple[Expr, Expr, Expr]:
         """The parts of a quadratic expression that are of degree 0, 1 and 2 in the independent speeds.
 
-        By Euler's theorem the sum of u de/du is K1 + 2 K2. Where nothing is of degree 0 and 1, e itself is the last part.
+        By Euler's theorem the sum of u de/du is K1 + 2 K2. Where nothing is of degree 0 and 1, e is the last part.
         """
         s = self.motion.scalars
         (whole,) = s.resolve((e,))

@@ -1,7 +1,7 @@
 """Euler parameters: rates, conversions, and the two orders in which people write them.
 
-Bellcrank writes (e0, e1, e2, e3) with e0 = cos(theta/2); AUTOLEV and Kane & Levinson write (e1, e2, e3, e4) with the scalar last.
-R[i][j] = a_i . b_j. Kane, Likins & Levinson, Spacecraft Dynamics (1983), sections 1.3 and 1.13.
+Bellcrank writes (e0, e1, e2, e3) with e0 = cos(theta/2); AUTOLEV and Kane & Levinson write (e1, e2, e3, e4) with the
+scalar last. R[i][j] = a_i . b_j. Kane, Likins & Levinson, Spacecraft Dynamics (1983), sections 1.3 and 1.13.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def to_matrix(e: Sequence[float]) -> np.ndarray:
 
 
 def from_matrix(R: Sequence[Sequence[float]] | np.ndarray) -> tuple[float, float, float, float]:
-    """(e0, e1, e2, e3), e0 >= 0, of a rotation matrix; the largest of the four is found first, so no division is by little."""
+    """(e0, e1, e2, e3), e0 >= 0, of a rotation matrix; the largest is found first, so no division is by little."""
     R = np.asarray(R, dtype=float)
     if R.shape != (3, 3) or not np.allclose(R @ R.T, np.eye(3), atol=1e-6) or np.linalg.det(R) < 0:
         raise ModelError("from_matrix needs a 3 x 3 rotation matrix: R R^T = 1, det R = 1")

@@ -1,8 +1,8 @@
 """Frames of a hand-led derivation: orientations are given one after the other, in any order and direction.
 
-The algebra is that of `bellcrank.vector`. What differs: every frame keeps its own three unit vectors (a person writes A3 and expects to
-read A3, even where it equals N3), frames exist before their orientation is known, and turns about one common axis add up to
-the sine and cosine of one angle, as a person would write it.
+The algebra is that of `bellcrank.vector`. What differs: every frame keeps its own three unit vectors (a person writes
+A3 and expects to read A3, even where it equals N3), frames exist before their orientation is known, and turns about one
+common axis add up to the sine and cosine of one angle, as a person would write it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Axis(UnitVector):
 
 
 class Frame(basis.Frame):
-    """Three orthogonal directions: `A[1]`, `A[2]`, `A[3]`. Its orientation is given later, relative to any other frame."""
+    """Three orthogonal directions: `A[1]`, `A[2]`, `A[3]`. The orientation in any other frame is given later."""
 
     turn: tuple[int, Expr] | None  # axis (0..2) and angle of a simple rotation from the parent
 
@@ -149,7 +149,7 @@ def _add_turns(frame: Frame) -> None:
 
 
 def name_cosines(f: basis.Frame, g: basis.Frame, name: Callable[[Expr], Expr]) -> None:
-    """Gives the direction cosines of two frames that are not neighbours a name, built on those of the frames between."""
+    """Gives direction cosines of two frames that are not neighbours a name, built on those of the frames between."""
     waiting = [(f, g)]
     while waiting:
         f, g = waiting.pop()

@@ -1,6 +1,6 @@
 """Formulas as text: scalars and vectors of a derivation, parsed and never executed.
 
-`u1*cos(phi1) + la`, `la*u1*A2`, `dot(WAN, N3)`. A name is a scalar, a unit vector (frame and 1, 2 or 3) or what the caller adds.
+`u1*cos(phi1) + la`, `la*u1*A2`, `dot(WAN, N3)`. A name is a scalar, a unit vector (frame and 1, 2, 3) or the caller's.
 """
 
 from __future__ import annotations

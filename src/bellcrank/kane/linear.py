@@ -12,6 +12,7 @@ from typing import Any
 
 from bellcrank.errors import ModelError
 from bellcrank.expr import ONE, ZERO, Expr, Symbol, add, latex, mul, partial, release, sub, substitute
+from bellcrank.interface.interface import key_of
 from bellcrank.kane.steps import Steps
 from bellcrank.kane.system import kane_system
 
@@ -48,7 +49,8 @@ class Linear:
             return rf"\begin{{bmatrix}} {body} \end{{bmatrix}}"
 
         return (
-            rf"{matrix(self.M)} \, \delta\dot{{u}} = {matrix(self.K)} \, \delta q + {matrix(self.C)} \, \delta u, \quad "
+            rf"{matrix(self.M)} \, \delta\dot{{u}} = {matrix(self.K)} \, \delta q + {matrix(self.C)} \, \delta u,"
+            r" \quad "
             rf"\delta\dot{{q}} = {matrix(self.G)} \, \delta q + {matrix(self.H)} \, \delta u"
         )
 
@@ -61,17 +63,16 @@ def linearized(d: Steps, at: Mapping[Any, Any]) -> Linear:
     system = kane_system(d)
     q, u = d.scalars.coordinates, system.speeds
     udot = system.accelerations
-    by_name = {s.name.lower(): s for s in (*q, *u, *udot)}
+    by_name = {key_of(s): s for s in (*q, *u, *udot)}
     point: dict[Expr, Expr] = dict.fromkeys((*q, *u, *udot), ZERO)
     for four in d.euler.values():
         point[four[0]] = ONE
     for key, value in at.items():
-        name = (key.name if isinstance(key, Symbol) else str(key)).lower()
-        if name not in by_name:
+        if key_of(key) not in by_name:
             raise ModelError(
                 f"at={{'{key}': ...}}: no such state. States: {', '.join(s.name for s in by_name.values())}."
             )
-        point[by_name[name]] = d.scalar(value)
+        point[by_name[key_of(key)]] = d.scalar(value)
 
     def here(e: Expr) -> Expr:
         return release(substitute(e, point))

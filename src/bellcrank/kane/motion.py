@@ -1,7 +1,7 @@
 """Kinematics by hand: angular velocities, positions, velocities and accelerations, given or derived.
 
-Kane & Levinson, Dynamics: Theory and Applications (1985), chapters 1 and 2. Quantities are stored for pairs: w[B, A] is the angular
-velocity of B in A, p[P, Q] the position vector from P to Q, v[P, A] the velocity of P in A.
+Kane & Levinson, Dynamics: Theory and Applications (1985), chapters 1 and 2. Quantities are stored for pairs: w[B, A] is
+the angular velocity of B in A, p[P, Q] the position vector from P to Q, v[P, A] the velocity of P in A.
 """
 
 from __future__ import annotations
@@ -196,7 +196,7 @@ class Motion:
         return self._once(("a", p, frame), lambda: self.derivative(self.velocity(p, frame), frame))
 
     def two_points(self, frame: Frame, body: Frame, p: Point, q: Point) -> Vector:
-        """v of Q in a frame from that of P, both fixed in a body: v_Q = v_P + w x p_PQ (Kane & Levinson 1985, 2.7.1)."""
+        """v of Q in a frame from that of P, both fixed in a body: v_Q = v_P + w x p_PQ (as above, 2.7.1)."""
         v, w, r = self._all(
             f"the velocity of {q} by the two-point theorem",
             lambda: self.velocity(p, frame),
@@ -208,7 +208,7 @@ class Motion:
         return self.scalars.tidy_vector(v + self.cross(w, r))
 
     def _moves_in(self, r: Vector, body: Frame) -> bool:
-        """Does a vector change in a body? Then its ends, as that of a rolling wheel on the road, belong to it for an instant only."""
+        """Does a vector change in a body? Then its ends, as on a rolling wheel, belong to it for an instant only."""
         named, self.scalars.autoz = self.scalars.autoz, False
         try:
             return any(c.fingerprint != 0 for c in self.derivative(r, body).terms.values())
@@ -263,7 +263,8 @@ class Motion:
         return frame.coordinates(v)
 
     def _meet(self, *vectors: Vector) -> None:
-        """Before a product: orientations must be known; with AUTOZ, cosines between distant frames are intermediate results."""
+        """Before a product: orientations must be known; with AUTOZ, cosines between distant frames are intermediate
+        results."""
         require_connected(*vectors)
         if self.scalars.autoz:
             frames = frames_of(*vectors)

@@ -1,4 +1,5 @@
-"""Names of a derivation: each is given once. What is asked for again is refused with its first definition; near names are told."""
+"""Names of a derivation: each is given once. What is asked for again is refused with its first definition; near names
+are told."""
 
 from __future__ import annotations
 

@@ -12,7 +12,8 @@ import numpy as np
 from bellcrank.analysis.inverse import InverseDynamics
 from bellcrank.api.simulation import Simulation
 from bellcrank.errors import ModelError
-from bellcrank.expr import Expr, Symbol, evaluate
+from bellcrank.expr import Expr, evaluate
+from bellcrank.interface.interface import key_of
 from bellcrank.kane.derived import HandDerived
 from bellcrank.kane.scalars import TIME
 from bellcrank.run.result import Run
@@ -31,12 +32,12 @@ class KaneSimulation(Simulation):
 
     def unit_size(self, given: Mapping[Any, float]) -> dict[Any, float]:
         """Initial values with Euler parameters of size 1."""
-        values = {(k.name if isinstance(k, Symbol) else str(k)).lower(): (k, v) for k, v in given.items()}
+        values = {key_of(k): (k, v) for k, v in given.items()}
         result = dict(given)
         for four in self.derived.derivation.euler.values():
-            keys = [values.get(e.name.lower(), (e, 0.0)) for e in four]
+            keys = [values.get(key_of(e), (e, 0.0)) for e in four]
             size = math.sqrt(sum(float(v) ** 2 for _, v in keys))
-            if any(e.name.lower() in values for e in four):
+            if any(key_of(e) in values for e in four):
                 if not size > 0:
                     raise ModelError(
                         f"the Euler parameters {', '.join(e.name for e in four)} are all zero", self.interface.model

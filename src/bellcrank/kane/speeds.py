@@ -14,7 +14,8 @@ from bellcrank.kinematics.constraints import Removed, solve_speed_constraint
 def solved_rates(scalars: Scalars, given: Mapping[Symbol, Expr]) -> dict[Symbol, Expr]:
     """q' from definitions of speeds u = (linear in q'), by elimination in symbols.
 
-    The speeds must determine the rates of exactly the coordinates that occur; a division that can vanish is where these speeds fail.
+    The speeds must determine the rates of exactly the coordinates that occur; a division that can vanish is where these
+    speeds fail.
     """
     for u in given:
         if u not in scalars.speeds:

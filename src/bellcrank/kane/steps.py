@@ -60,7 +60,8 @@ class Steps(Declared):
         return e
 
     def euler_rates(self, a: Frame | str, b: Frame | str) -> tuple[Expr, ...]:
-        """Sets and answers the rates of the Euler parameters of B in A, once the angular velocity of B in A is given."""
+        """Sets and answers the rates of the Euler parameters of B in A, once the angular velocity of B in A is
+        given."""
         a, b = self.frame(a), self.frame(b)
         if b not in self.euler or b.parent is not a:
             raise ModelError(f"the orientation of {b} in {a} is not given by Euler parameters")
@@ -102,7 +103,8 @@ class Steps(Declared):
         return value
 
     def set_speeds(self, definitions: Mapping[Symbol | str, Any]) -> dict[Symbol, Expr]:
-        """Speeds in any combination of rates ({u1: "phi'*cos(psi)", ...}); solved for the rates, which are set and answered."""
+        """Speeds in any combination of rates ({u1: "phi'*cos(psi)", ...}); solved for the rates, which are set and
+        answered."""
         given = {self.symbol(u): self.scalar(e) for u, e in definitions.items()}
         rates = solved_rates(self.scalars, given)
         for q, rate in rates.items():
@@ -110,7 +112,8 @@ class Steps(Declared):
         return rates
 
     def constrain(self, expression: Any, dependent: Symbol | str | None = None) -> Expr:
-        """A motion constraint, linear in the speeds and equal to zero; one speed becomes dependent. Answers its expression."""
+        """A motion constraint, linear in the speeds and equal to zero; one speed becomes dependent. Answers its
+        expression."""
         residual = self.scalar(expression)
         wanted = None if dependent is None else self.symbol(dependent)
         removed = constrained(self.scalars, residual, wanted)

@@ -1,6 +1,7 @@
 """The system M u' = f that Kane's equations stand for, read off the residuals F_r + F_r*.
 
-M is what the user's own velocities and accelerations say; if it is not symmetric, they contradict each other, and the culprit is named.
+M is what the user's own velocities and accelerations say; if it is not symmetric, they contradict each other, and the
+culprit is named.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ REAL = ("parameter", "constant", "coordinate", "speed", "time", "variable")  # k
 
 @dataclass(frozen=True)
 class KaneSystem:
-    """M u' = f over states and constants, and the components that auxiliary speeds bring into evidence (in q, u, u')."""
+    """M u' = f over states and constants, and the components that auxiliary speeds bring into evidence (in q, u,
+    u')."""
 
     speeds: list[Symbol]
     M: list[list[Expr]]
@@ -51,8 +53,8 @@ def kane_system(d: Steps) -> KaneSystem:
         bad = [x.name for x in s.unknown if depends_on(row, lambda y, x=x: y is x)]  # type: ignore[misc]
         if bad:
             raise ModelError(
-                f"{', '.join(bad)} acts in the equation of {u}: a force that an auxiliary speed measures must do no work "
-                "in the real motion",
+                f"{', '.join(bad)} acts in the equation of {u}: a force that an auxiliary speed measures must do no"
+                " work in the real motion",
                 d.name,
             )
     M, f = [], []
@@ -79,8 +81,8 @@ def _reactions(d: Steps, residuals: Mapping[Symbol, Expr]) -> dict[Symbol, Expr]
     for x in unknowns:
         if all(row[x].fingerprint == 0 for row in rows):
             raise ModelError(
-                f"{x} does not enter the equation of any auxiliary speed: give d.force or d.torque with it, on a point or body "
-                "whose velocity holds its auxiliary speed",
+                f"{x} does not enter the equation of any auxiliary speed: give d.force or d.torque with it, on a point"
+                " or body whose velocity holds its auxiliary speed",
                 d.name,
             )
     zero: dict[Expr, Expr] = dict.fromkeys(unknowns, ZERO)
@@ -100,8 +102,8 @@ def _require_symmetric(d: Steps, speeds: Sequence[Symbol], M: list[list[Expr]]) 
         for j in range(i):
             if not same_value(M[i][j], M[j][i]):
                 raise ModelError(
-                    f"the mass matrix is not symmetric: {speeds[j]}' in the equation of {speeds[i]} and {speeds[i]}' in that of "
-                    f"{speeds[j]} have different coefficients.{_contradictions(d)}",
+                    f"the mass matrix is not symmetric: {speeds[j]}' in the equation of {speeds[i]} and {speeds[i]}'"
+                    f" in that of {speeds[j]} have different coefficients.{_contradictions(d)}",
                     d.name,
                 )
 
@@ -126,7 +128,8 @@ def same_vector(d: Steps, a: Vector, b: Vector) -> bool:
 
 
 def _with_unit_size(d: Steps, rates: list[Expr]) -> list[Expr]:
-    """Rates of the coordinates; those of Euler parameters get (1 - e.e) e, which keeps their size at 1 and turns nothing."""
+    """Rates of the coordinates; those of Euler parameters get (1 - e.e) e, which keeps their size at 1 and turns
+    nothing."""
     s = d.scalars
     place = {q: i for i, q in enumerate(s.coordinates)}
     result = list(rates)

@@ -1,1 +1,1 @@
-"""Ready parts for vehicles, built from public names: terrain, contact with the ground, partial vehicles, whole vehicles."""
+"""Ready parts for vehicles, built from public names: terrain, contact, partial vehicles, whole vehicles."""

@@ -27,10 +27,11 @@ from bellcrank.model.formula import call, cross, direction, dot, dxdt, pos, proj
 class Design:
     """A rigid chassis on axles with two wheels each, in space: what `car` and `truck` may be given beside their axles.
 
-    axles: how far each lies in front of the mass centre of the chassis; track; mass, inertia (roll, pitch, yaw) of the chassis; height of its
-    mass centre above the ground, nominally; rim: mass of each; k, c, length of tyre and suspension; rolling_resistance; terrain.
-    With `slip` (one bc.Slip, or one per axle) wheels turn and the vehicle is driven: spin: moment of inertia of a wheel about its axis;
-    steered, driven: axles counted from 1; brakes: share of each axle in the braking moment (None: equal); speed at the start.
+    axles: how far each lies in front of the mass centre of the chassis; track; mass, inertia (roll, pitch, yaw) of
+    the chassis; height of its mass centre above the ground, nominally; rim: mass of each; k, c, length of tyre and
+    suspension; rolling_resistance; terrain. With `slip` (one bc.Slip, or one per axle) wheels turn and the vehicle is
+    driven: spin: moment of inertia of a wheel about its axis; steered, driven: axles counted from 1; brakes: share of
+    each axle in the braking moment (None: equal); speed at the start.
     """
 
     axles: Sequence[float]
@@ -94,8 +95,8 @@ def _numbers(given: Any) -> bool:
 
 DRIVEN = ("spin", "steered", "driven", "brakes", "speed")  # what needs slip
 TRUCK = Design(
-    axles=(2.5, -1.0, -2.3), track=1.8, mass=6000.0, inertia=(4000.0, 20000.0, 20000.0), height=1.0, rim=200.0, k=(800e3, 200e3),
-    c=(2000.0, 10e3), length=(0.5, 0.5), spin=10.0, driven=(2,),
+    axles=(2.5, -1.0, -2.3), track=1.8, mass=6000.0, inertia=(4000.0, 20000.0, 20000.0), height=1.0, rim=200.0,
+    k=(800e3, 200e3), c=(2000.0, 10e3), length=(0.5, 0.5), spin=10.0, driven=(2,),
 )  # fmt: skip
 CAR = Design(
     axles=(1.2, -1.4), track=1.5, mass=1200.0, inertia=(500.0, 1800.0, 2000.0), height=0.55, rim=40.0, k=(200e3, 25e3),
@@ -127,7 +128,8 @@ def rigid_vehicle(name: str, usual: Design, changes: dict[str, Any]) -> System:
     s.set_defaults({f"x_{i}": float(x) for i, x in enumerate(design.axles, 1)})
     s.add_gravity()
     chassis = s.add_body(
-        "chassis", mass="m", inertia=("i_roll", "i_pitch", "i_yaw"), translate=(1, 2, 3), rotate=(3, 2, 1), joint_at=(0, 0, "h")
+        "chassis", mass="m", inertia=("i_roll", "i_pitch", "i_yaw"), translate=(1, 2, 3), rotate=(3, 2, 1),
+        joint_at=(0, 0, "h")
     )  # fmt: skip
     corners = _driven_corners(s, chassis, design) if design.slip is not None else _gliding_corners(s, chassis, design)
     s.add_output(
@@ -195,7 +197,8 @@ def _add_rim(s: System, chassis: BodyHandle, name: str, x: str, y: str) -> BodyH
     rim = s.add_point_mass(f"{name}.rim", chassis, mass="m_rim", translate=3, joint_at=(x, y, "l_tyre - h"))
     top = s.add_point(f"{name}.top", body=chassis, at=(x, y, "l_tyre + l_strut - h"))
     s.add_force(
-        f"{name}.strut", magnitude=strut("k_strut", "c_strut", "l_strut"), direction=chassis[3], at=top, against=rim.origin
+        f"{name}.strut", magnitude=strut("k_strut", "c_strut", "l_strut"), direction=chassis[3], at=top,
+        against=rim.origin
     )  # fmt: skip
     s.define(f"{name}.stroke", dot(pos(top, rim.origin), chassis[3]))
     return rim
@@ -221,7 +224,8 @@ def _add_motion_outputs(s: System, chassis: BodyHandle) -> None:
 def _settled(design: Design, g: float = 9.80665) -> dict[str, float]:
     """Initial values of a vehicle that rolls straight ahead on level ground at its static equilibrium.
 
-    Heave and pitch of the chassis follow from two linear equations: springs in series under the chassis carry its weight without moment.
+    Heave and pitch of the chassis follow from two linear equations: springs in series under the chassis carry its
+    weight without moment.
     """
     x = np.array(design.axles, dtype=float)
     k = 2 / (1 / design.k[0] + 1 / design.k[1])  # of an axle

@@ -1,4 +1,4 @@
-"""What a driver acts on: steering, drive and brakes of wheels that turn, as ordinary inputs `steer`, `drive` and `brake`.
+"""What a driver acts on: steering, drive and brakes of wheels that turn, as inputs `steer`, `drive` and `brake`.
 
 Signs as in ISO 8855: x forward, y to the left, z up; a positive steering angle turns to the left.
 """
@@ -38,10 +38,10 @@ def add_rack(s: System) -> None:
 
 
 def add_knuckle(s: System, name: str, rim: BodyHandle, x: str, y: str, axis: str, first: str) -> BodyHandle:
-    """A carrier that turns a wheel at (x, y) about z such that all wheels go round one point of the line x = `axis` (Ackermann).
+    """A carrier that turns a wheel at (x, y) about z so that all go round a point of x = `axis` (Ackermann).
 
-    A wheel in the middle at x = `first` would have the angle of the rack. The wheel follows with a lag, by a speed that is removed: it
-    adds no freedom.
+    A wheel in the middle at x = `first` would have the angle of the rack. The wheel follows with a lag, by a speed
+    that is removed: it adds no freedom.
     """
     knuckle = s.add_body(f"{name}.knuckle", rim, rotate=3, mass=0, inertia=0)
     arm = f"({first} - ({axis}))"

@@ -1,7 +1,7 @@
-"""The point of the ground nearest to a wheel, in Python and as C source: the foot of the perpendicular, an edge or a wall.
+"""The point of the ground nearest to a wheel, in Python and as C source: foot of the perpendicular, edge or wall.
 
-The ground is all below the height; at jumps its boundary is a vertical wall. The distance to it is continuous everywhere, so a
-force that follows from it alone has a potential.
+The ground is all below the height; at jumps its boundary is a vertical wall. The distance to it is continuous
+everywhere, so a force that follows from it alone has a potential.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def shape_of(ground: tuple[list[float], list[list[float]]], near: Near) -> tuple
 def on_part(
     ground: tuple[list[float], list[list[float]]], part: int, before: Near, x: float, z: float
 ) -> tuple[Near, float, bool]:
-    """The nearest point of one part of the ground, near the one `before`; the turn of the normal there; does it lie on the part?
+    """The nearest point of one part of the ground, near the one `before`; the turn of the normal; is it on the part?
 
     Parts as of `shape_of`.
     """
@@ -194,9 +194,10 @@ def _newton(piece: Piece, x: float, z: float, s: float, low: float, high: float)
 
 
 def bend(piece: Piece, left: float, right: float) -> float:
-    """A bound B of a piece: where B times the distance is below 1, its nearest point within that distance is the only one.
+    """A bound B of a piece: where B times the distance is below 1, there is one nearest point within it.
 
-    B = K (1 + S) with bounds K of the second derivative and S of the slope, as d/ds of s - x + (h - z) h' is then positive.
+    B = K (1 + S) with bounds K of the second derivative and S of the slope, as d/ds of s - x + (h - z) h' is then
+    positive.
     """
     x0, _, c1, c2, c3, a, w, _ = piece[:8]
     if not (c2 or c3):

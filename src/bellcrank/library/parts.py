@@ -1,4 +1,4 @@
-"""What all vehicles share: the partial vehicle, a wheel with its contact, springs by name, sentences about wrong values."""
+"""What all vehicles share: the partial vehicle, a wheel with its contact, springs by name, words for wrong values."""
 
 from __future__ import annotations
 
@@ -76,8 +76,8 @@ def partial_vehicle(
 ) -> PartialVehicle:
     """Adds two point masses over a contact point at x = `at`, or at a point (x, y, z).
 
-    `rim`, `chassis`: masses; `k`, `c`, `length`: stiffness, damping and relaxed length of tyre and suspension, in this order.
-    The contact point has no mass, so `contact` must be 0. `translate`: axes along which both masses move.
+    `rim`, `chassis`: masses; `k`, `c`, `length`: stiffness, damping and relaxed length of tyre and suspension, in
+    this order. The contact point has no mass, so `contact` must be 0. `translate`: axes along which both masses move.
     """
     place = tuple(at) if isinstance(at, tuple | list) else (at, 0, 0)
     problems = problems_of(contact, {"rim": rim, "chassis": chassis}, {"k": k, "c": c, "length": length})

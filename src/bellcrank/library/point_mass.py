@@ -1,8 +1,9 @@
 """A four-wheeled car of point masses: four partial vehicles whose chassis parts are joined by massless rods.
 
-The next step that van Iwaarden (2003), Modeling a vehicle with use of partial vehicles, recommends (section 8.2), with the constraints of (2.9)
-corrected: its fifth equation must compare with the own chassis part, its tenth has a factor too many, and two sides and the flatness of the
-chassis are missing. Fourteen constraints on twelve coordinates of rims and chassis parts each leave the ten freedoms of a rigid chassis on four struts.
+The next step that van Iwaarden (2003), Modeling a vehicle with use of partial vehicles, recommends (section 8.2),
+with the constraints of (2.9) corrected: its fifth equation must compare with the own chassis part, its tenth has a
+factor too many, and two sides and the flatness of the chassis are missing. Fourteen constraints on twelve coordinates
+of rims and chassis parts each leave the ten freedoms of a rigid chassis on four struts.
 """
 
 from __future__ import annotations
@@ -38,8 +39,9 @@ def point_mass_car(
 ) -> System:
     """Point masses of rims and chassis parts rl, fl, rr, fr in space; x forward, y to the left, z up.
 
-    The chassis is a rectangle `wheelbase` by `track` that stays flat, the suspensions stay square to it. Masses of `chassis` are those of one corner.
-    Parameters: m_rim, m_chassis, wheelbase, track, and those of tyres and suspensions as of `motorcycle`; inputs <corner>.drive.
+    The chassis is a rectangle `wheelbase` by `track` that stays flat, the suspensions stay square to it. Masses of
+    `chassis` are those of one corner. Parameters: m_rim, m_chassis, wheelbase, track, and those of tyres and
+    suspensions as of `motorcycle`; inputs <corner>.drive.
     """
     numbers = {"wheelbase": wheelbase, "track": track, "rim": rim, "chassis": chassis}
     wrong = [

@@ -1,10 +1,10 @@
 """Terrain: the height of the ground along a road, with its slope and the point of the ground nearest to a wheel.
 
-A terrain is a row of pieces that covers the whole line, each a cubic plus a cosine:
-h(x) = c0 + c1 s + c2 s^2 + c3 s^3 + a cos(w s + p), s = x - (reference of the piece).
-Heights may jump between pieces; the ground then has a vertical wall there, whose edges are corners. Lengths are in the length
-unit of the model. Across the road the ground does not change.
-Terrains of van Iwaarden (2003), Modeling a vehicle with use of partial vehicles, sections 1.7 and 6.3.
+A terrain is a row of pieces that covers the whole line, each a cubic plus a cosine: h(x) = c0 + c1 s + c2 s^2 + c3
+s^3 + a cos(w s + p), s = x - (reference of the piece). Heights may jump between pieces; the ground then has a
+vertical wall there, whose edges are corners. Lengths are in the length unit of the model. Across the road the ground
+does not change. Terrains of van Iwaarden (2003), Modeling a vehicle with use of partial vehicles, sections 1.7 and
+6.3.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ COLUMNS = 8  # of a piece: reference, c0, c1, c2, c3, a, w, p
 
 @dataclass(frozen=True, eq=False)
 class Terrain:
-    """Ground over the whole line. `starts[i]` is where piece i + 1 begins; the first piece comes from minus infinity."""
+    """Ground over the whole line. `starts[i]`: where piece i + 1 begins; the first comes from minus infinity."""
 
     name: str
     starts: np.ndarray
@@ -84,7 +84,7 @@ class Terrain:
         return shape_of(self._lists, near)
 
     def on_part(self, part: int, before: Near, x: float, z: float) -> tuple[Near, float, bool]:
-        """The nearest point of one part of the ground, near the one `before`; how the normal turns; does it still lie on the part?"""
+        """The nearest point of one part of the ground, near `before`; the turn of the normal; is it on the part?"""
         return on_part(self._lists, part, before, x, z)
 
     def next_part(self, part: int, near: Near, x: float, z: float) -> tuple[int, Near]:
@@ -107,7 +107,7 @@ class Terrain:
 
     @cached_property
     def c_rigid(self) -> tuple[str, str]:
-        """C source of the ground for rigid wheels, and the name of its data, a `ground_t` for `ground_near` and `ground_shape`."""
+        """C source of the ground for rigid wheels, and the name of its `ground_t` for `ground_near`, `ground_shape`."""
         return c_source(*self._lists, rigid=True)
 
     def raised(self, by: float) -> Terrain:
@@ -160,8 +160,8 @@ def flat(height: float = 0.0) -> Terrain:
 def ramp(slope: float, start: float | None = None, length: float | None = None, height: float = 0.0) -> Terrain:
     """An inclined plane of the given slope (rise over run).
 
-    Without `start` it is a plane with the given height at x = 0; with it the ground is level at `height` before `start`; after
-    `length` along x, if given, it is level again.
+    Without `start` it is a plane with the given height at x = 0; with it the ground is level at `height` before
+    `start`; after `length` along x, if given, it is level again.
     """
     slope, height = _finite(slope, "ramp", "slope"), _finite(height, "ramp", "height")
     if start is None:
@@ -176,7 +176,7 @@ def ramp(slope: float, start: float | None = None, length: float | None = None, 
 
 
 def hill(start: float = 5.0, length: float = 4 * math.pi, height: float = 1.0) -> Terrain:
-    """A hill height/2 (1 - cos(2 pi (x - start)/length)) on level ground. Defaults: the hill of van Iwaarden's test 4."""
+    """A hill height/2 (1 - cos(2 pi (x - start)/length)) on level ground; by default van Iwaarden's test 4."""
     x, length = _finite(start, "hill", "start"), _finite(length, "hill", "length", positive=True)
     half = _finite(height, "hill", "height") / 2
     return _of("hill", [x, x + length], [_line(x, 0.0), _bump(x, length, half), _line(x + length, 0.0)])
@@ -193,7 +193,7 @@ def cosine(amplitude: float, wave_number: float, height: float = 0.0) -> Terrain
 
 
 def course() -> Terrain:
-    """Test course of van Iwaarden (2003), eq. (1.27): ski jump with drops of 0.5 m at x = 25 and 35, hill, long slope."""
+    """Test course of van Iwaarden (2003), eq. (1.27): ski jump, drops of 0.5 m at x = 25 and 35, hill, long slope."""
     end = 50 + 8 * math.pi
     starts = [20.0, 25.0, 35.0, 50.0, end, 80.0]
     pieces = [
@@ -204,7 +204,7 @@ def course() -> Terrain:
 
 
 def profile(x: Sequence[float], h: Sequence[float], order: int = 1, name: str = "profile") -> Terrain:
-    """Ground through measured points: straight lines (order 1) or a cubic spline (3); level before the first and after the last.
+    """Ground through measured points: straight lines (order 1) or a cubic spline (3); level beyond its ends.
 
     x must not decrease; the same x twice is a jump in height (order 1). Points without height (NaN) are refused.
     """
@@ -231,7 +231,8 @@ def _points(x: Sequence[float], h: Sequence[float]) -> tuple[list[float], list[f
         raise ModelError("terrain profile: x and h must be numbers") from None
     if xs.ndim != 1 or xs.shape != hs.shape or len(xs) < 2:
         raise ModelError(
-            f"terrain profile: x and h must be two rows of the same length, at least 2; they have shapes {xs.shape}, {hs.shape}"
+            f"terrain profile: x and h must be two rows of the same length, at least 2; they have shapes {xs.shape}, "
+            f"{hs.shape}"
         )
     problems = []
     bad = np.flatnonzero(~np.isfinite(xs))
@@ -240,7 +241,8 @@ def _points(x: Sequence[float], h: Sequence[float]) -> tuple[list[float], list[f
     gaps = np.flatnonzero(~np.isfinite(hs))
     if len(gaps):
         problems.append(
-            f"the ground has no height at x = {xs[gaps[0]]:g} (h[{gaps[0]}] = {hs[gaps[0]]}; {len(gaps)} such): gaps are not allowed"
+            f"the ground has no height at x = {xs[gaps[0]]:g} (h[{gaps[0]}] = {hs[gaps[0]]}; {len(gaps)} such): gaps "
+            "are not allowed"
         )
     back = np.flatnonzero(np.diff(xs) < 0)
     if len(back):
@@ -276,10 +278,11 @@ def iso8608(
 ) -> Terrain:
     """A random road of a class "A" to "H" of ISO 8608, or of G_d(n0) given in m^3, n0 = 0.1 cycles/m; lengths in m.
 
-    Displacement spectrum G_d(n) = G_d(n0) (n/n0)^-waviness, one-sided, for wavelengths from the longest to the shortest of
-    `wavelengths` (default: length/4 or 100 m, whichever is shorter, to 4 spacings). G_d(n0) is the geometric mean of the class: 16e-6 m^3 for A,
-    four times more with each letter (C: 256e-6 m^3). Amplitudes of the lines are those of a Gaussian process, phases random; the same
-    seed gives the same road. Cubic spline through points every `spacing`; level before 0 and after `length`, reached within one spacing.
+    Displacement spectrum G_d(n) = G_d(n0) (n/n0)^-waviness, one-sided, for wavelengths from the longest to the
+    shortest of `wavelengths` (default: length/4 or 100 m, whichever is shorter, to 4 spacings). G_d(n0) is the
+    geometric mean of the class: 16e-6 m^3 for A, four times more with each letter (C: 256e-6 m^3). Amplitudes of the
+    lines are those of a Gaussian process, phases random; the same seed gives the same road. Cubic spline through
+    points every `spacing`; level before 0 and after `length`, reached within one spacing.
     """
     size = _roughness(road)
     length, spacing = _finite(length, "iso8608", "length", True), _finite(spacing, "iso8608", "spacing", True)
@@ -287,7 +290,8 @@ def iso8608(
     count = round(length / spacing)
     if not (2 * spacing < shortest < longest <= length):
         raise ModelError(
-            f"terrain iso8608: wavelengths from {longest:g} to {shortest:g} m do not fit a road of {length:g} m with a point every {spacing:g} m"
+            f"terrain iso8608: wavelengths from {longest:g} to {shortest:g} m do not fit a road of {length:g} m with "
+            f"a point every {spacing:g} m"
         )
     rng = np.random.default_rng(seed)
     lines = np.arange(math.ceil(length / longest), math.floor(length / shortest) + 1) / length

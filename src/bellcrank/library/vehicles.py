@@ -1,9 +1,9 @@
 """Vehicles from partial vehicles: a chassis part on a spring-damper on a rim, which stands on the ground by its tyre.
 
-The contact point has no mass: it is the point of the ground nearest to the rim, and the tyre is a spring-damper between the two that
-never pulls. z is up, x forward; nominally all springs have their relaxed lengths and the tyres touch z = 0.
-Van Iwaarden (2003), Modeling a vehicle with use of partial vehicles, sections 1.3, 2 and 6; wheels that roll carry no inertia of
-their contact point there either.
+The contact point has no mass: it is the point of the ground nearest to the rim, and the tyre is a spring-damper
+between the two that never pulls. z is up, x forward; nominally all springs have their relaxed lengths and the tyres
+touch z = 0. Van Iwaarden (2003), Modeling a vehicle with use of partial vehicles, sections 1.3, 2 and 6; wheels that
+roll carry no inertia of their contact point there either.
 """
 
 from __future__ import annotations
@@ -57,18 +57,19 @@ def motorcycle(
 ) -> System:
     """Two partial vehicles in the plane. Defaults: van Iwaarden's tests of chapter 6.
 
-    model 1: both chassis parts stay above their rims, all at one forward speed. model 2: a massless rod of length `wheelbase` joins the
-    chassis parts, the suspensions stay perpendicular to it; either with coordinates "minimal" (a frame that carries the rims, no
-    constraint) or "redundant" (four point masses and the three position constraints P1 to P3 of (2.7)).
-    Parameters: m_rim, m_chassis, k_tyre, k_strut, c_tyre, c_strut, l_tyre, l_strut, wheelbase, c_roll. Inputs: <side>.drive, a force that
-    pushes the rim along the ground while it touches, and <side>.load, an upward force on the chassis part.
-    With `slip` (model 2, minimal; one bc.Slip without cornering, or those of rear and front) wheels with moment of inertia `spin` turn, and
-    inputs drive (moment on the rear wheel) and brake (sum of the braking moments, shared as `brakes` says: rear, front) take
-    the place of <side>.drive.
+    model 1: both chassis parts stay above their rims, all at one forward speed. model 2: a massless rod of length
+    `wheelbase` joins the chassis parts, the suspensions stay perpendicular to it; either with coordinates "minimal"
+    (a frame that carries the rims, no constraint) or "redundant" (four point masses and the three position
+    constraints P1 to P3 of (2.7)). Parameters: m_rim, m_chassis, k_tyre, k_strut, c_tyre, c_strut, l_tyre, l_strut,
+    wheelbase, c_roll. Inputs: <side>.drive, a force that pushes the rim along the ground while it touches, and
+    <side>.load, an upward force on the chassis part. With `slip` (model 2, minimal; one bc.Slip without cornering, or
+    those of rear and front) wheels with moment of inertia `spin` turn, and inputs drive (moment on the rear wheel)
+    and brake (sum of the braking moments, shared as `brakes` says: rear, front) take the place of <side>.drive.
     """
     if model not in (1, 2) or coordinates not in ("minimal", "redundant") or (model == 1 and coordinates != "minimal"):
         raise ModelError(
-            f"motorcycle: model={model!r} with coordinates={coordinates!r} is not known; model is 1, or 2 with 'minimal' or 'redundant'"
+            f"motorcycle: model={model!r} with coordinates={coordinates!r} is not known; model is 1, or 2 with "
+            "'minimal' or 'redundant'"
         )
     problems = problems_of(0, {"rim": rim, "chassis": chassis}, {"k": k, "c": c, "length": length})
     if not wheelbase > 0:
@@ -147,7 +148,8 @@ def _carried_halves(s: System, ground: Terrain, model: int, slips: Sequence[Slip
         )
         rim = s.add_point_mass(f"{side}.rim", frame, mass="m_rim", joint_at=(x, 0, "-l_strut"), translate=3)
         s.add_force(
-            f"{side}.strut", magnitude=strut("k_strut", "c_strut", "l_strut"), direction=frame[3], at=body.origin, against=rim.origin
+            f"{side}.strut", magnitude=strut("k_strut", "c_strut", "l_strut"), direction=frame[3], at=body.origin,
+            against=rim.origin
         )  # fmt: skip
         options: dict[str, Any] = {}
         if slips:
@@ -169,14 +171,15 @@ def _carried_halves(s: System, ground: Terrain, model: int, slips: Sequence[Slip
 def truck(*, axles: Sequence[float] = TRUCK.axles, **changes: Any) -> System:
     """A rigid chassis on any number of axles with two wheels each; `changes` are fields of `Design`.
 
-    Rims slide along the chassis' z axis. Wheels are called w<axle>l and w<axle>r, axles counted from 1 in the order given. Parameters as of
-    `motorcycle`, and m, i_roll, i_pitch, i_yaw, track, h. Without slip: inputs <wheel>.drive, a force along the ground. With slip: inputs
-    steer (angle of a wheel in the middle of the first steered axle, positive to the left; all wheels go round one point, Ackermann), drive
-    (sum of the driving moments, shared equally) and brake (sum of the braking moments, never negative).
+    Rims slide along the chassis' z axis. Wheels are called w<axle>l and w<axle>r, axles counted from 1 in the order
+    given. Parameters as of `motorcycle`, and m, i_roll, i_pitch, i_yaw, track, h. Without slip: inputs <wheel>.drive,
+    a force along the ground. With slip: inputs steer (angle of a wheel in the middle of the first steered axle,
+    positive to the left; all wheels go round one point, Ackermann), drive (sum of the driving moments, shared
+    equally) and brake (sum of the braking moments, never negative).
     """
     return rigid_vehicle("truck", TRUCK, {"axles": axles, **changes})
 
 
 def car(*, front: float = CAR.axles[0], rear: float = -CAR.axles[1], **changes: Any) -> System:
-    """A four-wheeled car with a rigid chassis: a truck of two axles, `front` before and `rear` behind the mass centre."""
+    """A car with a rigid chassis: a truck of two axles, `front` before and `rear` behind the mass centre."""
     return rigid_vehicle("car", CAR, {"axles": (front, -rear), **changes})

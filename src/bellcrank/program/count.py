@@ -1,7 +1,8 @@
 """Operations of straight-line code over the DAG: every distinct node is computed once, constants are free.
 
-The honest count: binary + and -, binary * (integer powers by repeated squaring), divisions, function calls. The classic one
-follows Sayers (1990): any power or square root is one multiplication; calls are sin, cos, atan2 and external routines.
+The honest count: binary + and -, binary * (integer powers by repeated squaring), divisions, function calls. The
+classic one follows Sayers (1990): any power or square root is one multiplication; calls are sin, cos, atan2 and
+external routines.
 """
 
 from __future__ import annotations

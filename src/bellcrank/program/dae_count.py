@@ -13,7 +13,8 @@ from bellcrank.program.statements import count_section
 def step_count(program: Program, dae: str, usual: bool, method: str, regular: bool) -> Count:
     """One step in a regular position; a projection counts one iteration, `usual` is the default, without multipliers.
 
-    `regular`: is the mass matrix regular? Then, with few constraints, systems are solved by multipliers, else on the null space.
+    `regular`: is the mass matrix regular? Then, with few constraints, systems are solved by multipliers, else on the
+    null space.
     """
     times, loops = METHODS[method].evaluations, program.loops
     if usual or loops is None:

@@ -15,9 +15,10 @@ from bellcrank.program.statements import Section
 class Kind:
     """What a function gives and when it is called.
 
-    `phase` is 1 for what is evaluated with the rates of the states, 2 for outputs and values that are kept, 0 for what comes before: a
-    routine with a memory may change it in one phase only. `equations`: of closed loops, those that need it, "minimal" or
-    "multipliers"; all, if it is empty. `frequent`: it is worth arranging for speed. `sparse`: many of its results are zero.
+    `phase` is 1 for what is evaluated with the rates of the states, 2 for outputs and values that are kept, 0 for
+    what comes before: a routine with a memory may change it in one phase only. `equations`: of closed loops, those
+    that need it, "minimal" or "multipliers"; all, if it is empty. `frequent`: it is worth arranging for speed.
+    `sparse`: many of its results are zero.
     """
 
     what: str
@@ -47,9 +48,10 @@ ALWAYS = ("constants", "derivatives", "outputs")
 
 @dataclass(frozen=True)
 class Function:
-    """A function of a program: results from time, states, parameters, constants and inputs; `labels` say what each result is.
+    """A function of a program: results from time, states, parameters, constants and inputs; `labels` name them.
 
-    The section stands for itself. The results of `constants`, which takes parameters alone, are what its statements assign.
+    The section stands for itself. The results of `constants`, which takes parameters alone, are what its statements
+    assign.
     """
 
     name: str

@@ -1,8 +1,8 @@
 """Parameters that stand in the equations but do not act: cancelled somewhere on the way, found by value, and removed.
 
-With J11 = (-I11 + I22 + I33)/2 and J22 = (I11 - I22 + I33)/2, results that hold only J11 + J22 depend on I33 alone. The gradient
-of a random combination of all results, taken by one backward sweep over the prime field of the fingerprints, is zero
-for exactly the parameters without influence.
+With J11 = (-I11 + I22 + I33)/2 and J22 = (I11 - I22 + I33)/2, results that hold only J11 + J22 depend on I33 alone.
+The gradient of a random combination of all results, taken by one backward sweep over the prime field of the
+fingerprints, is zero for exactly the parameters without influence.
 """
 
 from __future__ import annotations

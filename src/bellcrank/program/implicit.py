@@ -1,6 +1,7 @@
-"""Functions given by equations: numbers of a state that satisfy closing rows for given inputs, with their first and second derivatives.
+"""Functions given by equations: a state that satisfies closing rows for given inputs, with two derivatives.
 
-Data only; `emit` prints a Newton iteration from it, started on a grid, and two linear solutions with the last factorisation.
+Data only; `emit` prints a Newton iteration from it, started on a grid, and two linear solutions with the last
+factorisation.
 """
 
 from __future__ import annotations
@@ -35,11 +36,13 @@ class Prescribed:
 
 @dataclass(frozen=True)
 class Implicit:
-    """Rows over `state` and `inputs`. `slopes`: by the `free` unknowns; `by_input`: right sides of J y' = ...; `bias`: right sides of
-    J y'' = ... for each pair of inputs (11, or 11, 22, 12), over `state`, `inputs` and `rates`.
+    """Rows over `state` and `inputs`. `slopes`: by the `free` unknowns; `by_input`: right sides of J y' = ...;
+    `bias`: right sides of J y'' = ... for each pair of inputs (11, or 11, 22, 12), over `state`, `inputs` and
+    `rates`.
 
-    Values in order: the state, y' of all unknowns for each input, y'' of all unknowns for each pair. `start` are states, their slopes by
-    the first input, and by the second, at uniform nodes of the first input from `low` to `high`.
+    Values in order: the state, y' of all unknowns for each input, y'' of all unknowns for each pair. `start` are
+    states, their slopes by the first input, and by the second, at uniform nodes of the first input from `low` to
+    `high`.
     """
 
     inputs: tuple[Symbol, ...]
@@ -70,7 +73,7 @@ class Implicit:
 
 
 def operations(f: Implicit) -> Count:
-    """One Newton iteration, with its factorisation, and the two linear solutions that follow it; starting values are left out."""
+    """One Newton iteration with its factorisation, and the two linear solutions after it; not the starting values."""
     n, sides = len(f.residual), 1 + len(f.inputs) + f.pairs
     rows = count([*f.residual, *(x for row in f.slopes for x in row)])
     rest = count([x for group in (*f.by_input, *f.bias) for x in group])

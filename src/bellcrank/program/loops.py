@@ -13,8 +13,8 @@ from bellcrank.numeric.projection import Scales
 class Correction:
     """The correction of regular positions: only what depends on the rest is moved, by pivots in fixed order.
 
-    `q` and `u` are the places of the coordinates and speeds that are moved; `dq` and `du` what is taken from them; a pivot times its
-    scale is usually 1.
+    `q` and `u` are the places of the coordinates and speeds that are moved; `dq` and `du` what is taken from them; a
+    pivot times its scale is usually 1.
     """
 
     q: tuple[int, ...]
@@ -47,7 +47,7 @@ class Loops:
 
     @property
     def paired(self) -> int:
-        """How many rows of g, from the first on, have their rates in the same rows of v; Euler parameters' have none."""
+        """How many rows of g, from the first on, have their rates in the same rows of v; Euler parameters have none."""
         return sum(a == b for a, b in zip(self.names, self.positions, strict=False))
 
     def flat_system(self) -> list[Expr]:

@@ -1,7 +1,8 @@
 """Results as a network of sums of products: the form in which common parts can be found and taken out.
 
-A variable is an atom (symbol, function value, reciprocal) or a sum of terms; a term is a sign and a sorted tuple of factors
-(variables, with at most one constant among them). Shared products are written out, shared sums stay variables.
+A variable is an atom (symbol, function value, reciprocal) or a sum of terms; a term is a sign and a sorted tuple of
+factors (variables, with at most one constant among them). Shared products are written out, shared sums stay
+variables.
 """
 
 from __future__ import annotations
@@ -109,8 +110,8 @@ class Network:
 def build_network(roots: Sequence[Expr], inline_linear: bool = False, spread: int = 1) -> Network:
     """The network of the given results.
 
-    `inline_linear`: shared sums that are linear in symbols are written out too. `spread`: a sum used once is multiplied out with its
-    constant factor (1) or with any factor (2).
+    `inline_linear`: shared sums that are linear in symbols are written out too. `spread`: a sum used once is
+    multiplied out with its constant factor (1) or with any factor (2).
     """
     net = Network()
     order = list(postorder(roots, known=STILL))

@@ -1,7 +1,8 @@
 """Runs with SciPy's adaptive methods.
 
-Each stretch between two breaks of the inputs (jumps, kinks) is integrated on its own, so that no step goes across one. Outputs and
-events lie on the method's own interpolation within its steps. Closed loops are corrected after every step and in every row.
+Each stretch between two breaks of the inputs (jumps, kinks) is integrated on its own, so that no step goes across
+one. Outputs and events lie on the method's own interpolation within its steps. Closed loops are corrected after every
+step and in every row.
 """
 
 from __future__ import annotations
@@ -130,7 +131,7 @@ class AdaptiveRun:
         return True
 
     def _keep_closed(self, keeper: Keeper, h: float) -> None:
-        """Brings the end of a step onto the constraints. Methods of several steps go on from where they were: only rows are corrected."""
+        """Brings the end of a step onto the constraints. With methods of several steps only rows are corrected."""
         self._y, state, _ = keeper.admit(self.time, self._y, h)
         if not state.residual < LOOPS.open:
             raise ValueError(f"the loop {state.row} came open in a step of {h:g} s")

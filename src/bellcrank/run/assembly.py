@@ -26,7 +26,7 @@ def start_state(
     p: list[float],
     signals: list[Input],
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The state a run starts from: values by name beside those of set_run, or a whole state (q, u) in equation units."""
+    """The state a run starts from: values by name beside those of set_run, or a state (q, u) in equation units."""
     if isinstance(given, tuple | list) and len(given) == 2:
         q, u = (np.array(x) for x in state_lists(loaded.interface, *given))
         return (q, u) if closure is None else _closed(loaded, None, q, u, closure)
@@ -87,7 +87,7 @@ def _closed(
 def _from_elsewhere(
     loaded: Loaded, q: np.ndarray, u: np.ndarray, may_q: np.ndarray, may_u: np.ndarray, closure: Closure
 ) -> tuple[np.ndarray, np.ndarray] | None:
-    """The assembly nearest to the guess among those found from other starts of what is not given; None if there is none."""
+    """The assembly nearest to the guess, of those found from other starts of what is not given; or None."""
     if not may_q.any():
         return None
     slides = {s for b in loaded.analysis.mechanism.bodies for s in b.joint.slide_coordinates}
@@ -123,7 +123,7 @@ def initial_state(
     p: list[float] | None = None,
     signals: list[Input] | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The values given, in equation units; zero where none is. Independent speeds follow removed ones that are given."""
+    """The values given, in equation units, else zero. Independent speeds follow removed ones that are given."""
     interface = loaded.interface
     q, u = (np.array([x.default or 0.0 for x in listed]) for listed in (interface.coordinates, interface.speeds))
     wanted: dict[Symbol, float] = {}

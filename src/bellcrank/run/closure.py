@@ -32,7 +32,7 @@ def closure_of(model: Calls, p: Sequence[float], signals: Sequence[Input]) -> Cl
 
 
 def rates_near_singular(model: Calls, at: At) -> list[float] | None:
-    """Rates of all states without a choice of speeds, where the choice that the equations make fails or nearly so; else None."""
+    """Rates of all states without a choice of speeds, where that of the equations fails or nearly so; else None."""
     loops = model.program.loops
     if loops is None:
         return None
@@ -51,8 +51,8 @@ def keeper_of(
     kept: np.ndarray | None = None,
     staged: bool = False,
 ) -> Keeper:
-    """What keeps loops closed in a run that starts at y; `kept`: values of external routines that follow the inputs; `staged`: are loops
-    closed at every stage of a step?"""
+    """What keeps loops closed in a run that starts at y; `kept`: values of external routines that follow the inputs;
+    `staged`: are loops closed at every stage of a step?"""
     held = np.zeros(len(model.program.inputs) - len(signals)) if kept is None else kept
     c, n_q = model.constants(p), closure.n_q
 

@@ -1,11 +1,11 @@
-"""Methods for differential-algebraic equations: M u' = f + J' lambda with g(q, t) = 0 and v = J u + b = 0, step by step.
+"""Methods for differential-algebraic equations: M u' = f + J' lambda with g(q, t) = 0 and v = J u + b = 0.
 
-Every step of every method is a solution of M x = f + J' lambda with J x = r, in which only f and r differ: accelerations, stabilised
-accelerations, and corrections, which are then the smallest ones in the metric of M (X = M^-1). It is found on the null space of J, so links
-may be massless and rows may repeat others. Corrections of q obey all rows of v, so wheels that roll do not slip in them.
-Van Iwaarden, Vehicle dynamics from partial vehicles (2003), chapters 1 and 3; Hairer, Lubich & Roche, The numerical solution of
-differential-algebraic systems by Runge-Kutta methods (1989), for half-explicit methods. Compiled models have the same rules in C
-(`emit/c/runtime/dae.c`).
+Every step of every method is a solution of M x = f + J' lambda with J x = r, in which only f and r differ:
+accelerations, stabilised accelerations, and corrections, which are then the smallest ones in the metric of M (X =
+M^-1). It is found on the null space of J, so links may be massless and rows may repeat others. Corrections of q obey
+all rows of v, so wheels that roll do not slip in them. Van Iwaarden, Vehicle dynamics from partial vehicles (2003),
+chapters 1 and 3; Hairer, Lubich & Roche, The numerical solution of differential-algebraic systems by Runge-Kutta
+methods (1989), for half-explicit methods. Compiled models have the same rules in C (`emit/c/runtime/dae.c`).
 """
 
 from __future__ import annotations
@@ -36,11 +36,12 @@ WITH_BASE = ("projection", "stabilised", "post")
 class Dae:
     """A method that keeps constraints in a run, with its settings.
 
-    `alpha`, `beta` (1/s): of "baumgarte", J u' = gamma - 2 alpha v - beta^2 g. `gamma` (1/s): of "stabilised". `base`: what the methods
-    "projection", "stabilised" and "post" correct: "index-1", the accelerations with multipliers, or "free fall", those without, which
-    is wrong and there to show what comes of it. `metric`: of "projection", in which corrections are smallest: "cheapest" moves
-    dependent coordinates alone where it can, "mass" all of them. "minimal" integrates independent coordinates and speeds alone: the
-    others follow from the constraints at every stage.
+    `alpha`, `beta` (1/s): of "baumgarte", J u' = gamma - 2 alpha v - beta^2 g. `gamma` (1/s): of "stabilised".
+    `base`: what the methods "projection", "stabilised" and "post" correct: "index-1", the accelerations with
+    multipliers, or "free fall", those without, which is wrong and there to show what comes of it. `metric`: of
+    "projection", in which corrections are smallest: "cheapest" moves dependent coordinates alone where it can, "mass"
+    all of them. "minimal" integrates independent coordinates and speeds alone: the others follow from the constraints
+    at every stage.
     """
 
     method: str = "projection"
@@ -87,7 +88,7 @@ def as_dae(given: str | Dae) -> Dae:
 
 @dataclass(frozen=True)
 class Numbers:
-    """The redundant equations at a state. `g` has an entry for each row of v: zero where only speeds are constrained."""
+    """The redundant equations at a state. `g` has an entry for each row of v: zero for those of speeds alone."""
 
     qd: np.ndarray
     M: np.ndarray
@@ -177,7 +178,7 @@ class Redundant:
 
 @dataclass(frozen=True)
 class DaeEvaluation(Evaluation):
-    """An evaluation whose rates are those of a method. Residuals at the start of a step are frozen by `rates` for its stages."""
+    """An evaluation whose rates are those of a method. `rates` freezes the residuals at the start of a step."""
 
     dae: Dae = Dae()
     redundant: Redundant = None  # type: ignore[assignment]

@@ -30,7 +30,8 @@ def check_dae(dae: Dae, plan: Plan, loaded: Loaded) -> None:
     problems = []
     if program.loops is None:
         problems.append(
-            f"dae={dae.method!r} is for position constraints and loops, and for constraints='multipliers'; this model keeps its constraints by itself"
+            f"dae={dae.method!r} is for position constraints and loops, and for constraints='multipliers'; this model "
+            "keeps its constraints by itself"
         )
     if plan.method in ADAPTIVE:
         problems.append(f"dae={dae.method!r} needs a fixed step: method {one_of()}, not {plan.method}")

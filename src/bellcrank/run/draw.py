@@ -8,6 +8,8 @@ from typing import Any
 
 from bellcrank.errors import RunError, did_you_mean
 from bellcrank.files.picture import new_figure
+from bellcrank.files.record import guarded
+from bellcrank.interface.interface import key_of
 from bellcrank.run.interactive import History, plot_page, x_label
 
 PICTURES = (".png", ".svg", ".pdf")
@@ -23,7 +25,8 @@ def draw(
 ) -> Any:
     """A matplotlib figure of the given channels (default: up to eight), saved if a path is given.
 
-    A path that ends in .html gets an interactive page. `against` names a channel for the horizontal axis; `names` tell runs apart.
+    A path that ends in .html gets an interactive page. `against` names a channel for the horizontal axis; `names`
+    tell runs apart.
     """
     channels, against = chosen(runs, channels, against)
     groups: dict[str, list[str]] = {}
@@ -31,7 +34,8 @@ def draw(
         groups.setdefault(runs[0].units.get(c, ""), []).append(c)
     told = list(names or (run.name for run in runs))
     if path is not None and Path(path).suffix.lower() == ".html":
-        _write(path, plot_page(runs, groups, against, title or runs[0].name, told))
+        page = plot_page(runs, groups, against, title or runs[0].name, told)
+        guarded("write", Path(path), lambda: Path(path).write_text(page, encoding="utf-8"))
         return None
     figure = _figure(runs, groups, against, title, told)
     if path is not None:
@@ -40,10 +44,7 @@ def draw(
             raise RunError(
                 f"cannot draw to {path}: no plot ends in '{ending}'; known endings are .png, .svg, .pdf and .html"
             )
-        try:
-            figure.savefig(path, dpi=130)
-        except OSError as error:
-            raise RunError(f"cannot write {path}: {error.strerror or error}") from None
+        guarded("write", Path(path), lambda: figure.savefig(path, dpi=130))
     return figure
 
 
@@ -54,8 +55,7 @@ def chosen(runs: Sequence[History], channels: Sequence[str], against: str | None
     for name in [*names, *([against] if against else [])]:
         found = None
         for run in runs:
-            known = {"".join(c.split()).lower(): c for c in run} | {"t": "t"}
-            found = known.get("".join(name.split()).lower())
+            found = ({key_of(c): c for c in run} | {"t": "t"}).get(key_of(name))
             if found is None:
                 listed = ", ".join(run)
                 raise RunError(f"{run.name} has no channel '{name}'.{did_you_mean(name, run)} Channels: {listed}.")
@@ -81,10 +81,3 @@ def _figure(
     axes[-1].set_xlabel(x_label(runs[0], against))
     figure.suptitle(title or runs[0].name, fontsize=11)
     return figure
-
-
-def _write(path: str | Path, text: str) -> None:
-    try:
-        Path(path).write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise RunError(f"cannot write {path}: {error.strerror or error}") from None

@@ -1,4 +1,4 @@
-"""A model evaluated at one time and state: rates, outputs, values of the echo, multipliers, states that satisfy the constraints.
+"""A model evaluated at one time and state: rates, outputs, echo, multipliers, states that satisfy constraints.
 
 Each evaluation has a context of its own: what external routines remember and keep is that of a run which starts there.
 """

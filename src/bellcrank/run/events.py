@@ -1,7 +1,7 @@
 """Events: conditions that are watched during a run, and the loop that takes its steps.
 
-A condition is a channel or a formula over channels in user units; an event is its crossing of zero from below. A condition that
-is a comparison, such as "z < 3", is an event when it becomes true.
+A condition is a channel or a formula over channels in user units; an event is its crossing of zero from below. A
+condition that is a comparison, such as "z < 3", is an event when it becomes true.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from bellcrank.backend.c import FINISHED
 from bellcrank.errors import ModelError, RunError, did_you_mean
 from bellcrank.expr.function_table import CALLED, OPERATORS, MathFunction
 from bellcrank.expr.text import Syntax, evaluate_syntax, parse
+from bellcrank.interface.interface import key_of
 from bellcrank.model.formula import show
 from bellcrank.numeric.branch import Passage
 from bellcrank.run.stepping import Rows, Stepper
@@ -136,8 +137,8 @@ def take_steps(
 ) -> np.ndarray:
     """Takes all steps of a run, or as many as can be taken; the rows of every n-th step and of the last.
 
-    A run that looks for events by `within` gives a row for each step; `remembered` is then put back to where it was before
-    the step that is looked at. In between, the keyboard is heard and `progress` gets the share done.
+    A run that looks for events by `within` gives a row for each step; `remembered` is then put back to where it was
+    before the step that is looked at. In between, the keyboard is heard and `progress` gets the share done.
     """
     watched = bool(watch.conditions) and within is not None
     result: np.ndarray | None = None
@@ -178,16 +179,16 @@ def read_condition(
     given: Any, columns: Mapping[str, tuple[int, float]], values: Mapping[str, float], name: str
 ) -> Condition:
     """A condition over rows for a channel's name or a formula; columns: channel -> (column, factor from user units)."""
-    known = {_key(k): v for k, v in columns.items()}
-    numbers = {_key(k): v for k, v in values.items()}
+    known = {key_of(k): v for k, v in columns.items()}
+    numbers = {key_of(k): v for k, v in values.items()}
     text = str(given)
 
     def channel(rows: np.ndarray, key: str) -> np.ndarray:
         column, factor = known[key]
         return np.asarray(rows[:, column] / factor)
 
-    if _key(text) in known:
-        return lambda rows: channel(rows, _key(text))
+    if key_of(text) in known:
+        return lambda rows: channel(rows, key_of(text))
     syntax = parse(text)
     if syntax.op in ("<", "<=", ">", ">="):  # becomes true where the difference becomes positive
         a, b = syntax.children
@@ -195,7 +196,7 @@ def read_condition(
         syntax = Syntax("-", parts, syntax.position, syntax.source)
 
     def meaning(rows: np.ndarray, node: Syntax, parts: list[Any]) -> Any:
-        key = _key(show(node)) if node.op in ("name", "call") else ""
+        key = key_of(show(node)) if node.op in ("name", "call") else ""
         if key in known:
             return channel(rows, key)
         if node.op == "name":
@@ -225,10 +226,6 @@ def read_condition(
 
     condition(np.zeros((1, 1 + max(c for c, _ in columns.values()))))  # tells what is wrong before the run
     return condition
-
-
-def _key(text: str) -> str:
-    return text.lower().replace(" ", "")
 
 
 def _for_arrays(known: MathFunction) -> Callable[..., Any]:

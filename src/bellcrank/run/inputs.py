@@ -99,7 +99,8 @@ def check_covers(signal: Signal, name: str, t_end: float) -> None:
         first, last = (float(signal.points[i]) for i in (0, -1))
         if first > 0 or last < t_end * (1 - 1e-9):
             warnings.warn(
-                f"input '{name}' is a table for t = {first:g} to {last:g} s, but the run goes from 0 to {t_end:g} s: beyond its points it goes on with its end slope",
+                f"input '{name}' is a table for t = {first:g} to {last:g} s, but the run goes from 0 to {t_end:g} s: "
+                "beyond its points it goes on with its end slope",
                 ModelWarning,
                 stacklevel=5,
             )
@@ -107,5 +108,6 @@ def check_covers(signal: Signal, name: str, t_end: float) -> None:
     if first > 0 or last < t_end:
         assert signal.points is not None
         raise RunError(
-            f"input '{name}' covers t = {signal.points[0]:g} to {signal.points[-1]:g} s, but the run goes from 0 to {t_end:g} s"
+            f"input '{name}' covers t = {signal.points[0]:g} to {signal.points[-1]:g} s, but the run goes from 0 to "
+            f"{t_end:g} s"
         )

@@ -1,7 +1,8 @@
 """Loaded: a model that can be evaluated, and the context of one run or one evaluation.
 
-In:  a program with its interface, the analysed model it came from, and what a user gives in place of external routines. Out: `Loaded`,
-which never changes, so that any number of threads may use it. What a run or an evaluation changes is in a `Context` of its own.
+In:  a program with its interface, the analysed model it came from, and what a user gives in place of external
+routines. Out: `Loaded`, which never changes, so that any number of threads may use it. What a run or an evaluation
+changes is in a `Context` of its own.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ class Loaded:
     @property
     def remembers(self) -> list[str]:
         """External routines with a memory."""
-        return [r.name for r in self.program.routines if getattr(r, "memory", None)]
+        return self.program.remembers
 
     @cached_property
     def python(self) -> Model:

@@ -18,7 +18,7 @@ from bellcrank.run.values import Plan
 
 @dataclass(frozen=True)
 class Prepared:
-    """A run of `total` steps of length h (s), every n-th recorded; of adaptive methods the steps are those between outputs."""
+    """A run of `total` steps of length h (s), every n-th recorded; of adaptive methods those between outputs."""
 
     run: Stepper
     total: int
@@ -29,7 +29,7 @@ class Prepared:
 
 
 class Remembered:
-    """Memories of a run, each with the array in which single evaluations find it: marked before a step, put back for a look.
+    """Memories of a run, each with the array of single evaluations: marked before a step, put back for a look.
 
     `rates` are those at the mark.
     """

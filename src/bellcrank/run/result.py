@@ -23,7 +23,7 @@ class NoChannel(RunError, KeyError):
 
 @dataclass(frozen=True)
 class Residuals:
-    """What is left of constraints in the recorded steps, in equation units: a column for each row, of positions g and of speeds v."""
+    """What is left of constraints in the recorded steps, equation units: a column per row, of positions g, of speeds v."""
 
     time: np.ndarray
     g: np.ndarray

@@ -1,12 +1,13 @@
 """Rigid wheels on the ground: flight, impact, rolling, with the time of every change found within the step.
 
-A run like `PythonRun`, driven by Python; compiled models have the same rules in C (`emit/c/runtime/rigid.c`). The model has for each wheel the inputs fx, fz, m (force of the ground on its centre, moment on the
-wheel) and the outputs x, z, vx, vz, spin, ax, az, turn (place, velocity and acceleration of the centre; speed and acceleration of
-its rim). Since rates depend linearly on the inputs, what the ground has to exert follows from the response to unit forces.
+A run like `PythonRun`, driven by Python; compiled models have the same rules in C (`emit/c/runtime/rigid.c`). The
+model has for each wheel the inputs fx, fz, m (force of the ground on its centre, moment on the wheel) and the outputs
+x, z, vx, vz, spin, ax, az, turn (place, velocity and acceleration of the centre; speed and acceleration of its rim).
+Since rates depend linearly on the inputs, what the ground has to exert follows from the response to unit forces.
 
-Impact: the normal speed v_n becomes -e_n v_n, the slip v_t becomes e_t v_t. A wheel that would bounce for less than a step
-rolls: its normal speed and, if it turns, its slip stay zero until the ground would have to pull.
-Impact steps: van Iwaarden (2003), section 4.3; response to forces: Pfeiffer & Glocker (1996), Multibody Dynamics with Unilateral
+Impact: the normal speed v_n becomes -e_n v_n, the slip v_t becomes e_t v_t. A wheel that would bounce for less than a
+step rolls: its normal speed and, if it turns, its slip stay zero until the ground would have to pull. Impact steps:
+van Iwaarden (2003), section 4.3; response to forces: Pfeiffer & Glocker (1996), Multibody Dynamics with Unilateral
 Contacts, ch. 5 and 8.
 """
 
@@ -231,7 +232,7 @@ class RigidRun:
     # ---- a step
 
     def _go(self, part: Part, left: float) -> float:
-        """Goes on to the end of a part of a step, of which a length is left, or to the first change on the way; what is left then."""
+        """Goes on to the end of a part of a step, or to the first change on the way; what is left of it then."""
         self._release()
         floors = self._floors()
         h = min(left, self._longest())
@@ -270,7 +271,7 @@ class RigidRun:
         return max(h, SHORTEST * self.course.step)
 
     def _floors(self) -> list[float]:
-        """How near to the ground wheels may come in a step; one that has got into it, in a narrow place, may leave it."""
+        """How near to the ground wheels may come in a step; one that got into it, in a narrow place, may leave it."""
         found = []
         for wheel, row in zip(self.wheels, self._outputs(self.t, self.state), strict=True):
             usual, now = wheel.radius - (TOUCH if wheel.rolls else 0.0), self._near(wheel, row[0], row[1]).distance

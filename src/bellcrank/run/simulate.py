@@ -10,7 +10,6 @@ import numpy as np
 
 from bellcrank.backend.c import FINISHED, NOT_FINITE
 from bellcrank.errors import warn
-from bellcrank.expr.table import Table
 from bellcrank.numeric.methods import ADAPTIVE
 from bellcrank.run.assembly import start_state
 from bellcrank.run.closure import closure_of, keeper_of
@@ -85,7 +84,7 @@ def simulate(
         settings["dae"] = dae.method
     run = as_run(loaded.interface, rows, ended, watch, settings)
     run.find_residuals = residuals_of(loaded, rows, p, evaluation.c)
-    uses_tables = any(isinstance(r, Table) for r in loaded.program.routines)
+    uses_tables = bool(loaded.program.tables)
     doubts = asked_beyond(loaded.python, rows, p) if uses_tables else []
     doubts += [too_large] if too_large and prepared.run.status == FINISHED else []
     left = left_tables(run, mechanism.bodies, loaded.interface)

@@ -1,8 +1,9 @@
-"""Is the step of a run too large for its method? Eigenvalues of the linearised equations tell, and a small push proves it.
+"""Is the step of a run too large for its method? Eigenvalues of the linear equations tell, a small push proves it.
 
-A mode with eigenvalue s grows by |exp(h s)| in a step; a method makes it grow by |R(h s)|. Where the method lets errors grow that the motion
-does not, its step is too large. Motions that grow by themselves (falling, tipping over) are followed as they are and raise no alarm.
-Hairer & Wanner (1996), Solving Ordinary Differential Equations II, section IV.2.
+A mode with eigenvalue s grows by |exp(h s)| in a step; a method makes it grow by |R(h s)|. Where the method lets
+errors grow that the motion does not, its step is too large. Motions that grow by themselves (falling, tipping over)
+are followed as they are and raise no alarm. Hairer & Wanner (1996), Solving Ordinary Differential Equations II,
+section IV.2.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ SMALLEST = 1e-9  # share of the step below which no stable one is looked for
 
 @dataclass(frozen=True)
 class Alarm:
-    """A step that is too large: the eigenvalue (1/s) at a time, the growth of its errors per step, a step that is stable, the mode."""
+    """A step that is too large: eigenvalue (1/s) at a time, growth of its errors per step, a stable step, the mode."""
 
     time: float
     eigenvalue: complex
@@ -55,7 +56,7 @@ def growths(A: np.ndarray, h: float, method: str, n_q: int) -> tuple[np.ndarray,
         R = sum(z**k * x.numerator / x.denominator for k, x in enumerate(METHODS[method].growth))
         return values, np.abs(R), modes
     step = np.array([advance(lambda _, y: A @ y, (0, 0, 0), e, h, A @ e) for e in np.eye(len(A))]).T
-    # a mode of the step belongs to the motion that it is nearest to; the slow ones, which are followed well, choose first
+    # a mode of the step belongs to the motion it is nearest to; slow ones, which are followed well, choose first
     left = list(np.linalg.eigvals(step))
     found = np.empty(len(values))
     for i in np.argsort(np.abs(values)):
@@ -132,6 +133,8 @@ def sentence(found: Alarm, h: float, method: str, culprit: Callable[[np.ndarray,
     shown = f"{s.real:.3g} 1/s" if abs(s.imag) < 1e-9 * abs(s) else f"{s.real:.3g} +/- {abs(s.imag):.3g}i 1/s"
     likely = culprit(found.mode, found.time)
     return (
-        f"the step of {h:g} s is too large for {method}: at t = {found.time:g} s the fastest motion has the eigenvalue {shown}"
-        f"{f' ({likely})' if likely else ''}, whose errors grow {found.growth:.3g} times with every step; a step of {found.stable:.2g} s is stable"
+        f"the step of {h:g} s is too large for {method}: at t = {found.time:g} s the fastest motion has the "
+        f"eigenvalue {shown}"
+        f"{f' ({likely})' if likely else ''}, whose errors grow {found.growth:.3g} times with every step; a step of "
+        f"{found.stable:.2g} s is stable"
     )

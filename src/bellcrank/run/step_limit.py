@@ -17,8 +17,8 @@ MOST_STATES = {"c": 150, "python": 30}  # of a model that is looked at
 
 
 def step_too_large(plan: Plan, evaluation: Evaluation, rows: np.ndarray) -> str:
-    """A sentence if the step of a run with a fixed step is too large, looked at where it starts, in between, and where speeds change
-    most; else ""."""
+    """A sentence if the step of a run with a fixed step is too large, looked at where it starts, in between, and
+    where speeds change most; else ""."""
     loaded = evaluation.context.loaded
     n_q, n_s = evaluation.n_q, evaluation.n_s
     # routines that remember, or are given in Python alone, may count their calls: they are not called for this
@@ -39,8 +39,8 @@ def step_too_large(plan: Plan, evaluation: Evaluation, rows: np.ndarray) -> str:
     chosen = sorted({0, last // 3, 2 * last // 3, *hardest, *(i + 1 for i in hardest)})
     try:
         found = too_large(
-            _rates_of(evaluation), [float(rows[i, 0]) for i in chosen], [good[i].copy() for i in chosen], plan.step, plan.steps,
-            plan.method, n_q,
+            _rates_of(evaluation), [float(rows[i, 0]) for i in chosen], [good[i].copy() for i in chosen], plan.step,
+            plan.steps, plan.method, n_q,
         )  # fmt: skip
     except (*NO_VALUE, np.linalg.LinAlgError):
         return ""

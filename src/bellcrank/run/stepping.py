@@ -1,8 +1,8 @@
 """Runs with a fixed step that go on step by step, driven by Python; and states within a step.
 
-A run has `advance(last)`, which goes on to step number `last` and returns the rows recorded on the way (time, states, outputs,
-inputs), `reached`, `status`, `state` (the last good one) and `bad` (the one that is not finite). `CRun` of `backend` and
-`AdaptiveRun` are others.
+A run has `advance(last)`, which goes on to step number `last` and returns the rows recorded on the way (time, states,
+outputs, inputs), `reached`, `status`, `state` (the last good one) and `bad` (the one that is not finite). `CRun` of
+`backend` and `AdaptiveRun` are others.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class Evaluation:
         return self.context.loaded.n_states
 
     def hold(self, t: float, y: np.ndarray, first: bool = False, live: int = 2) -> None:
-        """Calls the external routines whose values are kept: those for a whole run at its first step, the others always."""
+        """Calls the external routines whose values are kept: those of a whole run at its first step, others always."""
         if not len(self.kept):
             return
         self.context.set_live(live)

@@ -66,7 +66,7 @@ def run_plan(
 
 
 def given_parameters(interface: Interface, given: Mapping[str, float] | None = None) -> list[float]:
-    """The parameters in equation units but for those that external routines give; `given` (user units) overrides the defaults."""
+    """The parameters in equation units, but for those of external routines; `given` (user units) replaces defaults."""
     override = {key_of(k): (str(k).lower(), v) for k, v in mapping(given, "parameters").items()}
     values, missing, refused = [], [], []
     for p in interface.parameters:

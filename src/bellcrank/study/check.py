@@ -1,14 +1,14 @@
-"""A study held against its model: names of parameters, states, inputs and channels, formulas, settings, tables and plots."""
+"""A study held against its model: names of all kinds, formulas, settings, tables and plots."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from bellcrank.api.equations import Equations
 from bellcrank.errors import BellcrankError, ModelError, did_you_mean
 from bellcrank.interface.interface import PARAMETERS, STATES, Interface, key_of
 from bellcrank.run.dae_methods import Dae
+from bellcrank.run.loaded import BACKENDS
 from bellcrank.run.values import run_plan
 from bellcrank.study.formulas import Circle, names_in
 from bellcrank.study.job import GROUPS, Job, is_state, measures_of
@@ -16,20 +16,18 @@ from bellcrank.study.records import Definition, PlotSpec, TableSpec
 from bellcrank.study.runner import options_of
 
 RUN = ("t_end", "step", "method", "dae")
-BACKENDS = ("auto", "c", "python")
 
 
-def problems_with(definition: Definition, job: Job, equations: Equations) -> list[str]:
+def problems_with(definition: Definition, job: Job, interface: Interface) -> list[str]:
     """Everything in a study that its model does not know; `job` is that of the first run."""
-    interface = equations.interface
     names = [*_names(definition, interface), *_states(definition, interface)]
     found = [
         *names,
         *_inputs(definition, interface),
         *_measures(definition, job, interface),
-        *_run(definition, job, equations),
+        *_run(definition, job, interface),
+        *_shown(definition),
     ]
-    found += _shown(definition)
     if not names:
         try:
             options_of(interface, job)
@@ -69,12 +67,12 @@ def _names(definition: Definition, interface: Interface) -> Iterator[str]:
     }
     free = [n for n in definition.varied if n.partition(".")[0] not in GROUPS and not is_state(n)]
     for name in dict.fromkeys((*definition.parameters, *free)):
-        if name.lower() not in own and name.lower() not in used:
+        if key_of(name) not in {*own, *used}:
             near = did_you_mean(name, listed)
             yield f"the model has no parameter '{name}', and no formula uses it.{near} Parameters: {_listed(listed)}."
         elif texts.get(name):
             yield f"parameter '{name}': {texts[name][0]!r} is not a number."
-    known = {*own, *(n.lower() for n in definition.parameters), *(n.lower() for n in free)}
+    known = {*own, *map(key_of, definition.parameters), *map(key_of, free)}
     for place, text in _formulas(definition):
         for name in sorted(names_in(text) - known):
             yield f"{place}: nobody gives '{name}'.{did_you_mean(name, known)} Names: {_listed(known)}."
@@ -120,7 +118,7 @@ def _measures(definition: Definition, job: Job, interface: Interface) -> Iterato
             yield f"measure '{m.name}': its channels have different units, {', '.join(sorted(units))}."
 
 
-def _run(definition: Definition, job: Job, equations: Equations) -> Iterator[str]:
+def _run(definition: Definition, job: Job, interface: Interface) -> Iterator[str]:
     run = job["run"]
     every = run.get("output_every")
     if isinstance(every, float):
@@ -128,7 +126,7 @@ def _run(definition: Definition, job: Job, equations: Equations) -> Iterator[str
     if run.get("backend", "auto") not in BACKENDS:
         yield f"[run] backend = {run['backend']!r} is not known; it is one of {', '.join(BACKENDS)}."
     try:
-        plan = run_plan(equations.interface, run.get("t_end"), run.get("step"), run.get("method"), None)
+        plan = run_plan(interface, run.get("t_end"), run.get("step"), run.get("method"), None)
     except BellcrankError as error:
         yield f"[run]: {'; '.join(getattr(error, 'problems', [str(error)]))}."
     else:
@@ -152,7 +150,8 @@ def _shown(definition: Definition) -> Iterator[str]:
     parts = {p.name: p for p in definition.parts}
     for place, spec in shown:
         if spec.value not in measures:
-            yield f"{place}: no measure '{spec.value}'.{did_you_mean(spec.value, measures)} Measures: {_listed(measures)}."
+            near = did_you_mean(spec.value, measures)
+            yield f"{place}: no measure '{spec.value}'.{near} Measures: {_listed(measures)}."
         if spec.part is not None and spec.part not in parts:
             yield f"{place}: no part '{spec.part}'.{did_you_mean(spec.part, parts)} Parts: {_listed(parts)}."
             continue

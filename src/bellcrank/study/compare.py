@@ -1,4 +1,4 @@
-"""Methods that keep constraints, compared on one model: drift, accuracy, energy, cost, and the largest step that is stable."""
+"""Methods that keep constraints, compared on one model: drift, accuracy, energy, cost, largest stable step."""
 
 from __future__ import annotations
 
@@ -39,9 +39,10 @@ FINE = 4  # bisections of the largest stable step
 class Compared:
     """What one method does in one model.
 
-    `drift`: largest residual of positions until each horizon; `speed`: of speeds; both in the units of the rows. `error`, `energy`: largest
-    difference of a coordinate and of the energy from the reference, equation units. `operations` and `microseconds` of a step; `limit`: the largest
-    stable step, s, not above the largest one tried. None: not known.
+    `drift`: largest residual of positions until each horizon; `speed`: of speeds; both in the units of the rows.
+    `error`, `energy`: largest difference of a coordinate and of the energy from the reference, equation units.
+    `operations` and `microseconds` of a step; `limit`: the largest stable step, s, not above the largest one tried.
+    None: not known.
     """
 
     name: str
@@ -119,10 +120,11 @@ def compare(
 ) -> Comparison:
     """Runs a model with constraints by several methods; settings as of `simulate`.
 
-    The reference is the default method with an eighth of the step. `horizons` (s): until when drift is told, by default t_end/100, t_end/10 and t_end.
-    `free_fall` adds the methods that correct accelerations without multipliers. `limits=False` does not look for the largest stable
-    step: the largest one for which a run finishes, stays within a tenth of the span of its coordinates from the constraints, and whose speeds
-    stay within three times those of the reference.
+    The reference is the default method with an eighth of the step. `horizons` (s): until when drift is told, by
+    default t_end/100, t_end/10 and t_end. `free_fall` adds the methods that correct accelerations without
+    multipliers. `limits=False` does not look for the largest stable step: the largest one for which a run finishes,
+    stays within a tenth of the span of its coordinates from the constraints, and whose speeds stay within three times
+    those of the reference.
     """
     if not isinstance(model, System | Equations):
         raise ModelError(
@@ -238,8 +240,9 @@ class _Trial:
         done = math.ceil(run.time[-1] / step - 1e-9) if len(run) else 0
         count = step_count(self.sim.loaded.program, dae.method, dae.usual, self.method, self.regular).total
         return Compared(
-            name_of(dae), drift, r.largest[1], error, None if energy is None else float(energy.max(initial=0.0)), count,
-            self.cost(dae, step) if done else math.nan, self.limit(dae, step) if limits else None, run.ended, run.time, position, energy,
+            name_of(dae), drift, r.largest[1], error, None if energy is None else float(energy.max(initial=0.0)),
+            count, self.cost(dae, step) if done else math.nan, self.limit(dae, step) if limits else None, run.ended,
+            run.time, position, energy,
         )  # fmt: skip
 
     def cost(self, dae: Dae, step: float) -> float:
@@ -255,7 +258,7 @@ class _Trial:
         return self._furthest(run) < LIMIT_DRIFT * self.span
 
     def _furthest(self, run: Run) -> float:
-        """How far coordinates are from the constraints, at most, in a run: the smallest change that closes them to first order."""
+        """How far a run is from the constraints, at most: the smallest change of coordinates that closes them."""
         r = run.residuals
         if not r.g.size:
             return 0.0

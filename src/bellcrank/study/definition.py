@@ -1,7 +1,7 @@
 """Study files: TOML, parsed as data. All that is wrong is told at once, also what the model does not know.
 
-A file has the tables model, run, parameters, initial, inputs, outputs, measures; grid or samples or both, or several [[parts]] of them; and,
-if wanted, [[tables]] and [[plots]]. See docs/studies.md.
+A file has the tables model, run, parameters, initial, inputs, outputs, measures; grid or samples or both, or several
+[[parts]] of them; and, if wanted, [[tables]] and [[plots]]. See docs/studies.md.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from bellcrank.study.reader import Reader
 from bellcrank.study.records import Definition, Given, ModelSpec, OutputSpec, PlotSpec, TableSpec
 
 KEYS = (
-    "name", "note", "model", "run", "parameters", "initial", "inputs", "outputs", "measures", "grid", "samples", "parts", "tables", "plots",
+    "name", "note", "model", "run", "parameters", "initial", "inputs", "outputs", "measures", "grid", "samples",
+    "parts", "tables", "plots",
 )  # fmt: skip
 RUN = ("t_end", "step", "method", "dae", "output_every", "backend", "rtol", "atol")
 TABLE = ("title", "value", "rows", "columns", "part", "where", "best", "beside", "source")
@@ -137,8 +138,9 @@ def _table(t: Reader, base: Path) -> TableSpec | None:
         return None
     beside = t.text("beside")
     return TableSpec(
-        t.text("title", ""), t.text("value", ""), t.text("rows", ""), t.text("columns"), t.text("part"), dict(t.table("where").data),
-        t.choice("best", ("min", "max"), "min"), None if beside is None else base / beside, t.text("source", ""),
+        t.text("title", ""), t.text("value", ""), t.text("rows", ""), t.text("columns"), t.text("part"),
+        dict(t.table("where").data), t.choice("best", ("min", "max"), "min"),
+        None if beside is None else base / beside, t.text("source", ""),
     )  # fmt: skip
 
 

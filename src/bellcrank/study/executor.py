@@ -1,8 +1,8 @@
 """Who does the runs: this process alone, processes of this machine, or any Dask cluster.
 
-Tasks hold several runs and end after about a second; what a task did not come to is given out again. A task whose worker dies is repeated by Dask, which leaves
-out what its worker had kept. If it kills workers again and again its runs are given out one by one, and the one that does it gets
-a row that says so.
+Tasks hold several runs and end after about a second; what a task did not come to is given out again. A task whose
+worker dies is repeated by Dask, which leaves out what its worker had kept. If it kills workers again and again its
+runs are given out one by one, and the one that does it gets a row that says so.
 """
 
 from __future__ import annotations
@@ -61,7 +61,8 @@ def remote(address: str, timeout: float = CONNECT) -> Iterator[Any]:
         except (OSError, ValueError, TypeError, RuntimeError, ImportError) as error:
             why = str(error).splitlines()[0] if str(error) else type(error).__name__
             raise RunError(
-                f"no Dask scheduler answers at {address} within {timeout:g} s ({why}); start one with `dask scheduler`, and give its address, such as tcp://127.0.0.1:8786"
+                f"no Dask scheduler answers at {address} within {timeout:g} s ({why}); start one with `dask "
+                "scheduler`, and give its address, such as tcp://127.0.0.1:8786"
             ) from None
         try:
             yield client
@@ -77,7 +78,8 @@ def need_dask() -> None:
 class Executor:
     """Gives out runs to the workers of a client until all are done.
 
-    `look_after` is called now and then with whether runs were done meanwhile; `patience`: s that may pass without workers.
+    `look_after` is called now and then with whether runs were done meanwhile; `patience`: s that may pass without
+    workers.
     """
 
     def __init__(
@@ -126,7 +128,8 @@ class Executor:
 
     def _gone(self) -> RunError:
         return RunError(
-            f"the Dask scheduler went away; what is done lies in {self.store.folder}, and the same command goes on from there"
+            f"the Dask scheduler went away; what is done lies in {self.store.folder}, and the same command goes on "
+            "from there"
         )
 
     def _look(self) -> None:
@@ -145,7 +148,8 @@ class Executor:
             self.idle_since = now
         elif now - self.idle_since > self.patience:
             raise RunError(
-                f"the Dask scheduler at {self.client.scheduler.address} has had no workers for {self.patience:g} s; start some with `dask worker`"
+                f"the Dask scheduler at {self.client.scheduler.address} has had no workers for {self.patience:g} s; "
+                "start some with `dask worker`"
             )
 
     def _give(self) -> None:

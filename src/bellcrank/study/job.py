@@ -1,7 +1,8 @@
-"""A study as plain data that can be sent to other machines, the settings of each run, and the key by which a run is known.
+"""A study as plain data that can be sent to other machines, the settings of each run, and the key of a run.
 
-The key of a run is a digest of everything that determines its result: the model with its arguments, or the text of its file; terrain,
-channels, settings, values, measures, and the version of Bellcrank. Runs with the same key are one run, also of different parts.
+The key of a run is a digest of everything that determines its result: the model with its arguments, or the text of
+its file; terrain, channels, settings, values, measures, and the version of Bellcrank. Runs with the same key are one
+run, also of different parts.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ def job_of(definition: Definition) -> Job:
         "model": model,
         "outputs": {n: [o.formula, o.units, o.label] for n, o in definition.outputs.items()},
         "run": dict(definition.run),
-        "parameters": {n.lower(): v for n, v in definition.parameters.items()},
+        "parameters": {key_of(n): v for n, v in definition.parameters.items()},
         "initial": {key_of(n): v for n, v in definition.initial.items()},
         "inputs": dict(definition.inputs),
         "measures": [
@@ -83,7 +84,7 @@ def settled(job: Job, values: Mapping[str, Value]) -> Job:
         elif is_state(name):
             found["initial"][key_of(name)] = value
         else:
-            found["parameters"][name.lower()] = value
+            found["parameters"][key_of(name)] = value
     return found
 
 

@@ -1,4 +1,4 @@
-"""Worker processes on this machine, for a scheduler in this process; all of them listen on the loopback interface alone."""
+"""Worker processes on this machine, for a scheduler in this process; all listen on the loopback interface alone."""
 
 from __future__ import annotations
 
@@ -48,7 +48,8 @@ class Processes:
                 self.deaths += 1
                 if self.deaths > IN_VAIN:
                     raise RunError(
-                        f"{self.deaths} worker processes died one after another (exit code {process.returncode}); what they said is in {self.log.name}"
+                        f"{self.deaths} worker processes died one after another (exit code {process.returncode}); "
+                        f"what they said is in {self.log.name}"
                     )
                 self._close(process)
                 self.running[i] = self._start()

@@ -65,12 +65,6 @@ class Pivot:
         at = c.published_at or {}
         return f"{own} | {c.published:.4g}" + (f" ({', '.join(shown(v) for v in at.values())})" if at else "")
 
-    def markdown(self) -> str:
-        head, *rows = self.lines()
-        return "\n".join(
-            f"| {' | '.join(x.replace('|', '/') for x in line)} |" for line in [head, ["---"] * len(head), *rows]
-        )
-
     def as_dict(self) -> dict[str, Any]:
         return {
             "title": self.title,

@@ -1,6 +1,7 @@
 """A worker process of this machine: `python -m bellcrank.study.process ADDRESS`, started and watched over by `local`.
 
-It ends as soon as the process that started it ends, however that came about: its standard input, a pipe, is then closed.
+It ends as soon as the process that started it ends, however that came about: its standard input, a pipe, is then
+closed.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ async def _serve(address: str) -> None:
     from distributed import Worker
 
     async with Worker(
-        address, nthreads=1, host="127.0.0.1", dashboard=False, dashboard_address="127.0.0.1:0", memory_limit=0, death_timeout=60
+        address, nthreads=1, host="127.0.0.1", dashboard=False, dashboard_address="127.0.0.1:0", memory_limit=0,
+        death_timeout=60
     ) as worker:  # fmt: skip
         await worker.finished()
 

@@ -44,7 +44,8 @@ def call(what: str, function: Callable[..., Any], arguments: Mapping[str, Any]) 
     if wrong:
         near = did_you_mean(wrong[0], signature.parameters)
         raise ModelError(
-            f"{what} takes no {' and no '.join(repr(w) for w in wrong)}.{near} It takes {', '.join(signature.parameters)}."
+            f"{what} takes no {' and no '.join(repr(w) for w in wrong)}.{near} "
+            f"It takes {', '.join(signature.parameters)}."
         )
     try:
         signature.bind(**arguments)

@@ -50,7 +50,7 @@ class Study:
 
     @classmethod
     def checked(cls, definition: Definition, problems: list[str]) -> Study:
-        """A study of a definition in which nothing is wrong; else an error with these problems and those that the model shows."""
+        """A study of a definition without faults; else an error with these problems and those that the model shows."""
         first: dict[str, Value] = {}
         for part in definition.parts:
             runs = replace(part, grid={n: v[:1] for n, v in part.grid.items()}).runs()
@@ -62,7 +62,7 @@ class Study:
                 job = job_of(definition)
                 now = settled(job, first)
                 equations = build(now, definition.model.file).equations()
-                found += problems_with(definition, now, equations)
+                found += problems_with(definition, now, equations.interface)
             except BellcrankError as error:
                 found += getattr(error, "problems", [str(error)])
         if found:
@@ -88,11 +88,11 @@ class Study:
         timeout: float = CONNECT,
         patience: float = WORKERS,
     ) -> StudyResult:
-        """Runs what is not done yet, on all cores of this machine or on the Dask cluster at `scheduler`; returns all rows.
+        """Runs what is not done yet, on all cores or on the Dask cluster at `scheduler`; returns all rows.
 
-        Runs are kept in `folder` as they end (default: the name of the study with _results); what lies there is not run again,
-        unless `fresh`, or `retry` for runs that failed. `workers`: processes on this machine, by default one per core; `in_process`: none.
-        `timeout`, `patience`: s to reach a scheduler, and to wait for its workers.
+        Runs are kept in `folder` as they end (default: the name of the study with _results); what lies there is not
+        run again, unless `fresh`, or `retry` for runs that failed. `workers`: processes on this machine, by default
+        one per core; `in_process`: none. `timeout`, `patience`: s to reach a scheduler, and to wait for its workers.
         """
         if in_process and (scheduler or workers):
             raise RunError("in_process=True takes neither a scheduler nor workers")
@@ -121,7 +121,8 @@ class Study:
         if aside:
             held = len(set(self._keys) & set(kept))
             notes.append(
-                f"{counted(aside, 'kept run')} {'belongs' if aside == 1 else 'belong'} to another form of the study and {'is' if aside == 1 else 'are'} left aside; {held} of {len(self)} can be used"
+                f"{counted(aside, 'kept run')} {'belongs' if aside == 1 else 'belong'} to another form of the study "
+                f"and {'is' if aside == 1 else 'are'} left aside; {held} of {len(self)} can be used"
             )
         return notes
 
@@ -144,7 +145,8 @@ class Study:
             return
         if not in_process and scheduler is None and not has_dask():
             warnings.warn(
-                "the packages dask and distributed are not installed (pip install 'bellcrank[study]'): the study runs in this process, on one core",
+                "the packages dask and distributed are not installed (pip install 'bellcrank[study]'): the study runs "
+                "in this process, on one core",
                 ModelWarning,
                 stacklevel=4,
             )
@@ -194,7 +196,8 @@ class Study:
 
 
 def read_study(source: str | Path | Mapping[str, Any], folder: str | Path | None = None) -> Study:
-    """The study of a TOML file, or of a mapping with the same content; checked against its model, which is derived here.
+    """The study of a TOML file, or of a mapping with the same content; checked against its model, which is derived
+    here.
 
     `folder` is where files named by the study are looked for, by default that of the study file. Raises a `ModelError`
     with all problems.

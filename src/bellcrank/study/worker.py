@@ -1,8 +1,9 @@
 """What a worker does: a few runs of a study, one after another, each kept on disk as it ends.
 
-A worker derives and compiles a model once and keeps it; the compiled program comes from the cache of its machine, where the first that needs it puts it.
-Where a worker sees the folder of the study, it writes there itself, and leaves out runs that already lie there: then the death of a
-process costs the run it was in and no other. Elsewhere results travel back when a task ends.
+A worker derives and compiles a model once and keeps it; the compiled program comes from the cache of its machine,
+where the first that needs it puts it. Where a worker sees the folder of the study, it writes there itself, and leaves
+out runs that already lie there: then the death of a process costs the run it was in and no other. Elsewhere results
+travel back when a task ends.
 """
 
 from __future__ import annotations
@@ -65,7 +66,7 @@ def one_run(job: Job, key: str, values: Mapping[str, Value]) -> dict[str, Any]:
 
 
 def work(job: Job, runs: Runs, folder: str, token: str, seconds: float) -> tuple[bool, list[dict[str, Any]]]:
-    """Records of as many of the runs as are done within some seconds, at least of one; and whether they lie in the folder already."""
+    """Records of the runs that are done within some seconds, at least one; and whether they lie in the folder."""
     if job["bellcrank"] != __version__:
         raise RunError(
             f"the worker {socket.gethostname()}:{os.getpid()} has Bellcrank {__version__},"

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from bellcrank.api.system import System
-from bellcrank.errors import RunError
+from bellcrank.files.record import guarded
 from bellcrank.interface.interface import key_of
 from bellcrank.verify.check import check
 from bellcrank.verify.report import Report
@@ -37,10 +37,7 @@ def write_report(
     values = {key_of(name): value for name, value in given.items()}
     text = report_page(Subject(equations.derived, equations.operation_count(), values, result, checked))
     path = Path(path)
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise RunError(f"cannot write {path}: {error.strerror or error}") from None
+    guarded("write", path, lambda: path.write_text(text, encoding="utf-8"))
     return path
 
 

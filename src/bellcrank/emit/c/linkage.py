@@ -8,9 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bellcrank.emit.c.printer import CPrinter
-from bellcrank.emit.c.source import template
+from bellcrank.emit.c.runtime_files import head, runtime
 from bellcrank.emit.names import identifier
+from bellcrank.emit.number import DOUBLE
 from bellcrank.expr import Expr, Symbol
+from bellcrank.numeric.tuning import IMPLICIT
 from bellcrank.program.implicit import Implicit
 from bellcrank.program.scheduler import Scheduler
 
@@ -30,7 +32,7 @@ def implicit_source(name: str, function: Implicit) -> str:
     names |= {s: f"y{j}[{k}]" for j, group in enumerate(f.rates) for k, s in enumerate(group)}
     rates = ", ".join(f"const double *y{j}" for j in range(n))
     parts = [
-        template("implicit_solve.c"),
+        runtime("implicit_solve.c", SMALL=repr(IMPLICIT.small)),
         f"static const double {own}_start[{len(start)}][{width}] = {{",
         *(f"    {{{', '.join(repr(float(x)) for x in row)}}}," for row in start),
         "};",
@@ -47,10 +49,7 @@ def implicit_source(name: str, function: Implicit) -> str:
             names, ["s", *given.split(", "), *(f"y{j}" for j in range(n))],
         ),
     ]  # fmt: skip
-    text = template("implicit.c")
-    for key, value in _fills(own, f, rows, given, arguments).items():
-        text = text.replace(f"@{key}@", value)
-    return "\n".join([*parts, text])
+    return "\n".join([*parts, runtime("implicit.c", **_fills(own, f, rows, given, arguments))])
 
 
 def _fills(own: str, f: Implicit, rows: int, given: str, arguments: str) -> dict[str, str]:
@@ -74,6 +73,8 @@ def _fills(own: str, f: Implicit, rows: int, given: str, arguments: str) -> dict
     first = [f"y[j][{u}] = g[{i}];" for u, i in place.items()]
     first += [f"if (j == {p.given}) y[j][{p.unknown}] = {p.sign!r};" for p in f.prescribed]
     return {
+        "TURNS": str(IMPLICIT.turns),
+        "SETTLED": repr(IMPLICIT.settled),
         "NAME": own,
         "ID": own,
         "ARGUMENTS": arguments,
@@ -128,7 +129,7 @@ def poses_source(parts: Sequence[str], calls: Sequence[str], second: bool, width
     """A C file with `poses(n, z, r, out)`: many poses, `width` numbers for each. `parts` are functions, `calls` statements that
     fill `v` from `z[i]` (and `r[i]`)."""
     loop = [f"        {call}" for call in calls]
-    head = "EXPORT void poses(int64_t n, const double *z, const double *r, double *out)"
+    signature = "EXPORT void poses(int64_t n, const double *z, const double *r, double *out)"
     silent = [] if second else ["    (void)r;"]
     body = [
         "{",
@@ -139,7 +140,7 @@ def poses_source(parts: Sequence[str], calls: Sequence[str], second: bool, width
         "    }",
         "}",
     ]
-    return "\n".join([template("head.c"), *parts, head, *body, ""])
+    return "\n".join([head(DOUBLE), *parts, signature, *body, ""])
 
 
 def values_source(name: str, symbols: Sequence[Symbol], results: Sequence[Expr]) -> str:

@@ -16,13 +16,13 @@ from bellcrank.expr.table import Table
 class TableFunctions:
     """`names` of the functions by table, and their `text`."""
 
-    names: dict[Any, str]
+    names: dict[Table, str]
     text: list[str]
 
 
 def table_functions(tables: Sequence[Table]) -> TableFunctions:
     """A function for every table; tables over the same points share their arrays."""
-    names: dict[Any, str] = {}
+    names: dict[Table, str] = {}
     text: list[str] = []
     arrays: dict[tuple[Any, ...], int] = {}
     for t in tables:
@@ -47,16 +47,16 @@ def _arrays(t: Table, number: int) -> list[str]:
 
 def _array(name: str, values: Sequence[float]) -> str:
     rows = [", ".join(repr(float(v)) for v in values[i : i + 8]) for i in range(0, len(values), 8)]
-    return f"static const double {name}[{len(values)}] = {{\n    " + ",\n    ".join(rows) + "};"
+    return f"static const real {name}[{len(values)}] = {{\n    " + ",\n    ".join(rows) + "};"
 
 
 def _function(t: Table, name: str, number: int) -> list[str]:
     if len(t.axes) == 1:
         call = f"spline_value({len(t.axes[0])}, points_{number}x, pieces_{number}, {t.derivative[0]}, x)"
-        return [f"static double {name}(double x)", "{", f"    return {call};", "}", ""]
+        return [f"static real {name}(real x)", "{", f"    return {call};", "}", ""]
     (nx, ny), (dx, dy) = (len(a) for a in t.axes), t.derivative
     call = f"surface_value({nx}, points_{number}x, {ny}, points_{number}y, pieces_{number}, {dx}, {dy}, x, y)"
-    return [f"static double {name}(double x, double y)", "{", f"    return {call};", "}", ""]
+    return [f"static real {name}(real x, real y)", "{", f"    return {call};", "}", ""]
 
 
 def spline_pieces(t: Table) -> np.ndarray:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from bellcrank.emit.fortran.printer import FortranPrinter, wrapped
 from bellcrank.emit.names import identifier
 from bellcrank.expr import Expr, Symbol
+from bellcrank.numeric.tuning import IMPLICIT
 from bellcrank.program.implicit import Implicit
 from bellcrank.program.scheduler import Scheduler
 
@@ -123,7 +124,7 @@ def _solution(own: str, f: Implicit, given: str) -> list[str]:
         f"    i = min(int(place), {last - 1}) + 1",
         "    t = place - (i - 1)",
         *(f"    {line}" for line in [*wrapped(blend), *held, *normal]),
-        "    do turn = 1, 20",
+        f"    do turn = 1, {IMPLICIT.turns}",
         f"      call {own}_rows(s, {given}, g, a)",
         f"      call implicit_factor({rows}, a, pivot, regular)",
         "      if (.not. regular) return",
@@ -131,9 +132,9 @@ def _solution(own: str, f: Implicit, given: str) -> list[str]:
         "      largest = maxval(abs(g))",
         *(f"      {line}" for line in moved),
         "      if (.not. largest < 1) return",
-        "      if (largest < 1.0e-12_dp) exit",
+        f"      if (largest < {IMPLICIT.settled!r}_dp) exit",
         "    end do",
-        "    if (turn > 20) return",
+        f"    if (turn > {IMPLICIT.turns}) return",
         f"    values(1:{size}) = s",
         f"    k = {size}",
         "    y = 0",

@@ -8,22 +8,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
-from bellcrank.emit.c.source import LONGEST, NO_WORDS, Words, output_key, template
 from bellcrank.emit.c.tables import spline_pieces, surface_pieces
 from bellcrank.emit.fortran.printer import FortranPrinter, fortran_names, numbers, wrapped
+from bellcrank.emit.fortran.runtime_files import real, runtime
 from bellcrank.emit.names import comment, identifier
+from bellcrank.emit.parts import LONGEST, cut, shared_symbols
 from bellcrank.emit.routines import external_name, fortran_interfaces, fortran_texts
 from bellcrank.emit.steps import step_targets
+from bellcrank.emit.words import NO_WORDS, Words, output_key
 from bellcrank.expr import Expr, Func, Symbol, postorder
 from bellcrank.expr.function_table import helpers_in, names_in
 from bellcrank.expr.table import Table
-from bellcrank.numeric.null_space import SINGULAR
 from bellcrank.numeric.projection import Scales
+from bellcrank.numeric.tuning import ELIMINATION, IMPLICIT
 from bellcrank.program.functions import Function
 from bellcrank.program.lookup import routine_source
 from bellcrank.program.program import Program
+from bellcrank.program.routine import Routine
 from bellcrank.program.statements import Assign, Reduce, Section, Solve, Statement, statement_expressions
 
 TIME = Symbol("t", "time")
@@ -58,13 +60,12 @@ class _Source:
         self.names = fortran_names([s for group in self.groups.values() for s in group], OWN_NAMES)
         self.place = {s: f"{letter}({i})" for letter, group in self.groups.items() for i, s in enumerate(group, 1)}
         self.fixed = {s: f"c({i})" for i, s in enumerate(program.constant_symbols, 1)}
-        self.tables = [r for r in program.routines if isinstance(r, Table)]
-        self.externals = [r for r in program.routines if not isinstance(r, Table)]
-        self.calls: dict[Any, str] = {}
+        self.tables, self.externals = program.tables, program.externals
+        self.calls: dict[Routine, str] = {}
         for t in self.tables:
             self.calls[t] = identifier(f"table_{t.name.lower()}"[:50], self.calls.values()).removeprefix("v_")
         self.calls |= {r: r.name.lower() if r.known_in("fortran") else external_name(r) for r in self.externals}
-        self.offsets: dict[Any, int] = {}
+        self.offsets: dict[Routine, int] = {}
         for r in self.externals:
             self.offsets[r] = sum(other.memory or 0 for other in self.offsets)
 
@@ -141,7 +142,7 @@ class _Source:
 
     def _constants(self) -> str:
         statements = [s for s in self.program.constants.statements if isinstance(s, Assign)]
-        pieces = _cut(statements, self.longest)
+        pieces = cut(statements, self.longest)
         texts = []
         for number, piece in enumerate(pieces, 1):
             printer = self._printer()
@@ -172,8 +173,8 @@ class _Source:
 
     def _routine(self, name: str, result: str, section: Section, what: str) -> str:
         """A routine in as many parts as its length asks for."""
-        pieces = _cut(section.statements, self.longest)
-        shared = _shared(pieces, section.results)
+        pieces = cut(section.statements, self.longest)
+        shared = shared_symbols(pieces, section.results)
         texts, calls = [], []
         for number, piece in enumerate(pieces[:-1], 1):
             printer = self._printer()
@@ -221,15 +222,15 @@ class _Source:
         statements = [x for s in sections for x in s.statements]
         parts = helpers_in("fortran", used)
         if any(isinstance(s, Solve | Reduce) for s in statements):
-            parts.append(template("solve.f90"))
+            parts.append(runtime("solve.f90", DEPENDENT=real(ELIMINATION.dependent)))
         if p.loops is not None:
-            parts.append(template("null_space.f90"))
+            parts.append(runtime("null_space.f90", VANISHING=real(ELIMINATION.vanishing)))
         if self.tables or self.program.given_inputs:
-            parts.append(template("spline.f90"))
+            parts.append(runtime("spline.f90"))
         if any(len(t.axes) == 2 for t in self.tables):
-            parts.append(template("surface.f90"))
+            parts.append(runtime("surface.f90"))
         helpers = dict.fromkeys(r.writer.helpers for r in self.externals if r.writer is not None and r.writer.helpers)
-        parts += [template(name) for name in helpers]
+        parts += [runtime(name, SMALL=real(IMPLICIT.small)) for name in helpers]
         return "\n".join([*parts, *map(self._table, self.tables)])
 
     def _table(self, t: Table) -> str:
@@ -264,7 +265,7 @@ class _Source:
 def _scales(k: Scales) -> list[str]:
     """Numbers that bring the rows of loops to entries of about one, and what counts as a singular position."""
     lines = [
-        f"  real(dp), parameter :: usual_ratio = {k.usual!r}_dp, singular = {SINGULAR!r}_dp, usual_order = {k.usual_order!r}_dp",
+        f"  real(dp), parameter :: usual_ratio = {k.usual!r}_dp, singular = {real(ELIMINATION.singular)}, usual_order = {k.usual_order!r}_dp",
         f"  integer, parameter :: n_order = {len(k.order)} ! pivots of `derivatives`: their rows and columns",
     ]
     for i, name in enumerate(("order_row", "order_column")):
@@ -310,24 +311,3 @@ def _block(
                 lines.append(f"    if (size({name}) < 0) return ! not used")
     lines += [f"    {line}" for line in body]
     return "\n".join([*lines, f"  end {head.split('(')[0]}", ""])
-
-
-def _cut(steps: Sequence[Any], longest: int) -> list[Sequence[Any]]:
-    """Statements in parts of about equal length, if there are many."""
-    if len(steps) <= 2 * longest:
-        return [steps]
-    count = -(-len(steps) // longest)
-    size = -(-len(steps) // count)
-    return [steps[i : i + size] for i in range(0, len(steps), size)]
-
-
-def _shared(pieces: Sequence[Sequence[Statement]], results: Sequence[Expr]) -> dict[Symbol, int]:
-    """Places in z of what one part of a routine defines and a later one uses."""
-    home = {t: i for i, piece in enumerate(pieces) for s in piece for t in step_targets(s)}
-    shared: dict[Symbol, int] = {}
-    for i, piece in enumerate(pieces):
-        roots = [e for s in piece for e in statement_expressions(s)] + (list(results) if i == len(pieces) - 1 else [])
-        for n in postorder(roots):
-            if isinstance(n, Symbol) and home.get(n, i) != i:
-                shared.setdefault(n, len(shared))
-    return shared

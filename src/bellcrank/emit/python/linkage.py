@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from bellcrank.emit.names import identifier
 from bellcrank.emit.python.source import PythonPrinter
 from bellcrank.expr import Expr, Symbol
+from bellcrank.numeric.tuning import IMPLICIT
 from bellcrank.program.implicit import Implicit
 from bellcrank.program.scheduler import Scheduler
 
-_TURN = '''
+_TURN = f'''
 from math import cos, sin
 
 
@@ -18,7 +19,7 @@ def implicit_turn(s, i, a, b, c):
     """Euler parameters s[i:i + 4] after a rotation by a small vector."""
     x = 0.25 * (a * a + b * b + c * c)
     r = math.sqrt(x)
-    f, w = 0.5 * (math.sin(r) / r if x > 1e-4 else 1 - x / 6 + x * x / 120), math.cos(r)
+    f, w = 0.5 * (math.sin(r) / r if x > {IMPLICIT.small!r} else 1 - x / 6 + x * x / 120), math.cos(r)
     p, q, v = f * a, f * b, f * c
     e0, e1, e2, e3 = s[i : i + 4]
     n = (w * e0 - p * e1 - q * e2 - v * e3, w * e1 + p * e0 + q * e3 - v * e2)
@@ -81,7 +82,7 @@ def python_implicit(name: str, function: Implicit) -> str:
         f"    h = ((1 + 2 * t) * (1 - t) ** 2, t * t * (3 - 2 * t), t * (1 - t) ** 2 / {per!r}, t * t * (t - 1) / {per!r})",
         f"    s = [h[0] * a[k] + h[1] * b[k] + h[2] * a[{size} + k] + h[3] * b[{size} + k]{by_second} for k in range({size})]",
         *(f"    {line}" for line in [*held, *normal]),
-        "    for _ in range(20):",
+        f"    for _ in range({IMPLICIT.turns}):",
         f"        g, J = {own}_rows(s, {given})",
         "        try:",
         "            g = np.linalg.solve(J, g).tolist()",
@@ -91,7 +92,7 @@ def python_implicit(name: str, function: Implicit) -> str:
         *(f"        {line}" for line in moved),
         "        if not largest < 1.0:",
         "            return lost",
-        "        if largest < 1e-12:",
+        f"        if largest < {IMPLICIT.settled!r}:",
         "            break",
         "    else:",
         "        return lost",

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from bellcrank.emit.c.printer import external_calls
 from bellcrank.emit.c.signals import break_cases, kind_rows
-from bellcrank.emit.c.source import Words, c_source
+from bellcrank.emit.c.source import c_source
 from bellcrank.emit.names import comment
 from bellcrank.emit.routines import fortran_file
+from bellcrank.emit.words import Words
 from bellcrank.export.standalone.loops import inertia_functions, row_names
 from bellcrank.export.standalone.setup import Keyed, Setup, input_files
 from bellcrank.export.standalone.text import about, indented, require_language, written
@@ -84,7 +85,7 @@ def _inputs(setup: Setup) -> dict[str, str]:
         "INPUTS": text,
         "READ_INPUT": "    if (read_input(keyword, rest, path, line))\n        return;\n",
         "ECHO_INPUTS": "    echo_inputs(file);\n",
-        "SET_INPUTS": "    static Input inputs[N_I];\n    prepare_inputs(inputs);\n    job.inputs = inputs;\n    job.breaks = find_breaks(job.total, &job.n_breaks);\n",
+        "SET_INPUTS": _SET_INPUTS,
     }
 
 
@@ -113,6 +114,11 @@ _ASSEMBLE = """    static double root_q[N_Q + 1], root_u[N_U + 1], past[3*(1 + N
     job.root_u = root_u;
     job.past = past;
     job.visit_ratio = 1.0;
+"""
+_SET_INPUTS = """    static Input inputs[N_I];
+    prepare_inputs(inputs);
+    job.inputs = inputs;
+    job.breaks = find_breaks(job.total, &job.n_breaks);
 """
 _ENTER = """    static double entered[N_P - N_GIVEN];
     entry(0.0, y, y + N_Q, p, c, kept, entered, &externals);

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from bellcrank.emit.c.source import Words
 from bellcrank.emit.fortran.methods import method_cases, method_names
 from bellcrank.emit.fortran.printer import fortran_string, wrapped
 from bellcrank.emit.fortran.signals import break_cases, kind_tables, signal_cases
@@ -12,9 +11,10 @@ from bellcrank.emit.fortran.source import fortran_source
 from bellcrank.emit.fortran.tuning import parameters
 from bellcrank.emit.names import comment
 from bellcrank.emit.routines import c_file
+from bellcrank.emit.words import Words
 from bellcrank.export.standalone.loops import inertia_functions, row_names
 from bellcrank.export.standalone.setup import Keyed, Setup, input_files
-from bellcrank.export.standalone.text import about, externals_of, require_language, written
+from bellcrank.export.standalone.text import about, require_language, written
 from bellcrank.files.template import template
 from bellcrank.numeric.methods import METHODS, one_of
 from bellcrank.numeric.tuning import LOOPS
@@ -26,7 +26,7 @@ from bellcrank.signals import KINDS
 def fortran_program(program: Program, setup: Setup, words: Words) -> dict[str, str]:
     """All files of the program, by name."""
     require_language(program, "Fortran", "fortran", "c")
-    foreign = [r for r in externals_of(program) if not r.known_in("fortran")]
+    foreign = [r for r in program.externals if not r.known_in("fortran")]
     common = {"TITLE": comment(setup.title)[:100], "STEM": setup.stem, "ABOUT": about(setup, "! ")}
     return {
         "model.f90": fortran_source(program, words, extra=inertia_functions(program)),
@@ -70,7 +70,7 @@ def _pieces(program: Program, setup: Setup) -> dict[str, str]:
 
 
 def _routines(program: Program, setup: Setup, set_inputs: str) -> dict[str, str]:
-    """What external routines give before a run, over a run, over its steps, and to its echo; and inputs among the channels."""
+    """What external routines give before a run, over it, over its steps, and to its echo; inputs among the channels."""
     pieces = {}
     shown = [c.quantity.column - len(setup.states) - len(program.output_names) for c in setup.channels]
     if places := [str(i) for i in shown if i > 0]:
@@ -94,7 +94,10 @@ def _routines(program: Program, setup: Setup, set_inputs: str) -> dict[str, str]
         pieces["ECHO_ROUTINES"] = "".join(f"    {line}\n" for line in lines)
     if program.start.results or program.update.results:
         n, m = len(program.start.results), len(program.update.results)
-        start = f"    if (first) then\n      call start_values(y, held(:{n}))\n      w(n_i + 1:n_i + {n}) = held(:{n})\n    end if\n"
+        start = (
+            f"    if (first) then\n      call start_values(y, held(:{n}))\n"
+            f"      w(n_i + 1:n_i + {n}) = held(:{n})\n    end if\n"
+        )
         update = f"    call update_values(y, held(:{m}))\n    w(n_i + {n + 1}:) = held(:{m})\n"
         unused = "" if n else "    if (first .and. n_i < 0) return ! not used\n"
         hold = {"SET_INPUTS": set_inputs, "START": start if n else unused, "UPDATE": update if m else ""}
@@ -234,8 +237,10 @@ def _loops(program: Program, setup: Setup, set_inputs: str, declared: str) -> di
     }
 
 
-_PLACES = ("DECLARATIONS", "INPUTS", "READ_INPUT", "ECHO_INPUTS", "SET_INPUTS", "CHECK_INPUTS", "LOOPS", "ASSEMBLE", "BEGIN",
-           "BEGUN", "ACCEPT", "RECURSIVE", "SHOWN", "ENTER", "ECHO_ROUTINES", "HOLD", "FIRST", "UPDATE")  # fmt: skip
+_PLACES = (
+    "DECLARATIONS", "INPUTS", "READ_INPUT", "ECHO_INPUTS", "SET_INPUTS", "CHECK_INPUTS", "LOOPS", "ASSEMBLE", "BEGIN",
+    "BEGUN", "ACCEPT", "RECURSIVE", "SHOWN", "ENTER", "ECHO_ROUTINES", "HOLD", "FIRST", "UPDATE",
+)  # fmt: skip
 _ADVANCE = "    call advance(h, start, middle, seen, y, k, next)\n"
 _WARY = """    if (wary) then
       call wary_rates(y, rate)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from bellcrank.emit.c.source import Words
 from bellcrank.emit.c.tables import spline_pieces, surface_pieces
 from bellcrank.emit.names import comment, identifier
 from bellcrank.emit.python.signals import python_signals
 from bellcrank.emit.python.source import python_source
+from bellcrank.emit.words import Words
 from bellcrank.export.standalone.loops import inertia_functions
 from bellcrank.export.standalone.python_routines import function_source
 from bellcrank.export.standalone.setup import Keyed, Setup, input_files
@@ -61,9 +61,8 @@ def _settings(program: Program, setup: Setup) -> str:
     ]
     lines = [f'"""{_title(setup)}: what the program begins with.', about(setup, "").replace('"', "'") + '"""', ""]
     lines += [f"TITLE, STEM = {_title(setup)!r}, {setup.stem!r}"]
-    lines += [
-        f"RUN = {(setup.title, setup.t_end, setup.step, setup.every, setup.method)!r}  # title, end, step, output, method"
-    ]
+    run = setup.title, setup.t_end, setup.step, setup.every, setup.method
+    lines += [f"RUN = {run!r}  # title, end, step, output, method"]
     for name, rows, note in (
         ("PARAMETERS", map(_quantity, setup.parameters), quantity),
         ("STATES", map(_quantity, setup.states), "coordinates, then speeds"),
@@ -85,7 +84,7 @@ def _settings(program: Program, setup: Setup) -> str:
 
 
 def _loops(program: Program, setup: Setup) -> dict[str, Any] | None:
-    """What closed loops need: rows, scales, what the correction of regular positions moves, what may move at the start."""
+    """What closed loops need: rows, scales, what the regular correction moves, what may move at the start."""
     loops = program.loops
     if loops is None:
         return None
@@ -117,7 +116,7 @@ def _routines(program: Program) -> str:
         if isinstance(r, Table):
             names.append(_table(r))
             continue
-        if r.writer is not None:
+        if r.writer is not None or r.python is None:
             text, name = routine_source(program, r, "python"), identifier(r.name)
         else:
             text, name = function_source(r.python, r.name, f"external_{i}")

@@ -16,7 +16,7 @@ ALLOWED = ("math", "numpy", "cmath", "bisect", "functools", "itertools")
 
 
 def function_source(function: Callable[..., Any], routine: str, prefix: str) -> tuple[str, str]:
-    """Source of a function and its name there. Constants, functions and modules it uses come along, under names of their own."""
+    """Source of a function and its name there; what it uses comes along under names of its own."""
     if not isinstance(function, FunctionType):
         raise _refused(routine, "it is not a plain function")
     parts: list[str] = []
@@ -69,6 +69,6 @@ def _globals(code: CodeType) -> set[str]:
 
 def _refused(routine: str, why: str) -> ModelError:
     return ModelError(
-        f"the external routine '{routine}' cannot be written into a Python program: {why}. Use a plain function that needs"
-        " nothing but numbers, functions beside it, and the modules math and numpy."
+        f"the external routine '{routine}' cannot be written into a Python program: {why}. Use a plain function that"
+        " needs nothing but numbers, functions beside it, and the modules math and numpy."
     )

@@ -1,7 +1,7 @@
 """What a program must know of its model besides the equations, and the parameter file that says so.
 
-In:  quantities of an `Interface` under the keywords that files know them by, with values to begin with. Out: the default input of a
-program and the files of its sampled inputs.
+In:  quantities of an `Interface` under the keywords that files know them by, with values to begin with. Out: the
+default input of a program and the files of its sampled inputs.
 """
 
 from __future__ import annotations
@@ -144,7 +144,7 @@ def _kinds() -> list[str]:
 
 
 def signal_file(sampled: Keyed) -> str:
-    """Points of a sampled input: time and value, or time and the four coefficients of the cubic piece that begins there."""
+    """Points of a sampled input: time and value, or time and the four coefficients of the cubic piece from there."""
     signal, head = sampled.signal, f"* {sampled.keyword} ({sampled.unit})"
     assert signal is not None and signal.points is not None and signal.pieces is not None
     points, pieces = signal.points.tolist(), signal.pieces.tolist()

@@ -75,7 +75,7 @@ def _turned(deck: DeckState, given: str, wanted: str, axis: Axis) -> Axis:
 
 
 def _places(deck: DeckState, given: Arguments, parent: str) -> dict[str, Any]:
-    """joint_at, cm and the body whose coordinates these are. What is not given lies at the origin of parent and body."""
+    """joint_at, cm and the body whose coordinates these are; by default the origins of parent and body."""
     values = deck.values
     joint, cm, system = given.get("joint-coordinates"), given.get("cm-coordinates"), given.get("coordinate-system")
     found: dict[str, Any] = {}

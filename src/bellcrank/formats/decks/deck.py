@@ -22,7 +22,7 @@ KINDS = {
 
 @dataclass(frozen=True)
 class Routine:
-    """An external routine of a deck: a Python function, and texts that hold it in C and Fortran, as far as there are any."""
+    """An external routine of a deck: a Python function, and its texts in C and Fortran, if there are any."""
 
     python: Callable[..., Any] | None = None
     c: str | None = None
@@ -35,7 +35,7 @@ Routines = Mapping[str, Routine | Callable[..., Any]]
 
 @dataclass(frozen=True)
 class Call:
-    """One call of a method of System; `comment` is what a reader of the Python model should know, `place` that in the deck."""
+    """One call of a method of System; `comment` is for readers of the Python model, `place` is that in the deck."""
 
     method: str
     args: tuple[Any, ...] = ()

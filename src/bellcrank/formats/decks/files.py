@@ -1,9 +1,9 @@
 """Decks and their external routines from files.
 
-The routines stand in DECK.py beside DECK.lsp, or in the file named as `external`: Python functions with the names of the subroutines
-and functions that the deck calls, capitals or not. The same routines in C and Fortran stand in DECK.c and DECK.f90, or beside the
-Python file that defines the function. These files are run, so they are trusted code, like a model in Python; the deck is data.
-They are looked at only if the deck calls routines.
+The routines stand in DECK.py beside DECK.lsp, or in the file named as `external`: Python functions with the names of
+the subroutines and functions that the deck calls, capitals or not. The same routines in C and Fortran stand in DECK.c
+and DECK.f90, or beside the Python file that defines the function. These files are run, so they are trusted code, like
+a model in Python; the deck is data. They are looked at only if the deck calls routines.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def _everything(forms: list[List]) -> Iterator[Any]:
 
 
 def read_routines(file: Path, given: bool = True) -> dict[str, Routine]:
-    """The routines of a file and of those of the same name in other languages, by lower-case name; a file that is `given` must exist."""
+    """The routines of a file and its namesakes in other languages, by lower-case name; a `given` file must exist."""
     if given and not file.exists():
         near = [p.name for p in file.parent.glob("*") if p.suffix in SUFFIXES] if file.parent.exists() else []
         raise ModelError(f"no file {file}.{did_you_mean(file.name, near)}")

@@ -1,8 +1,8 @@
 """F-strings: formulas of a deck to formulas of Bellcrank (Sayers 1990, Table A.2.1).
 
-In:  an `FString` and the `Names` so far. Out: the same formula as text, in lower case, in which #symbol, func(name, ...), Q(i),
-U(i) and the points have become what Bellcrank calls them. Names that do not exist, unknown functions and wrong numbers of
-arguments are errors at their place in the deck.
+In:  an `FString` and the `Names` so far. Out: the same formula as text, in lower case, in which #symbol, func(name,
+...), Q(i), U(i) and the points have become what Bellcrank calls them. Names that do not exist, unknown functions and
+wrong numbers of arguments are errors at their place in the deck.
 """
 
 from __future__ import annotations

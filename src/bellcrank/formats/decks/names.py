@@ -1,8 +1,8 @@
 """Names of a deck: bodies, points, forces, variables, routines, Lisp symbols with a value, and scalars met so far.
 
-AUTOSIM evaluates each form as it is read, so a name must have been entered before it is used, and Q(i) and U(i) count what is
-there at that moment: speeds that a constraint has removed are no longer counted (Sayers 1990, section 8.1.6). Here these
-become the stable names of Bellcrank, q(b, i) and u(b, i).
+AUTOSIM evaluates each form as it is read, so a name must have been entered before it is used, and Q(i) and U(i) count
+what is there at that moment: speeds that a constraint has removed are no longer counted (Sayers 1990, section 8.1.6).
+Here these become the stable names of Bellcrank, q(b, i) and u(b, i).
 """
 
 from __future__ import annotations

@@ -73,7 +73,7 @@ def _declared(deck: DeckState, datum: Datum) -> bool:
 
 
 def _routine(deck: DeckState, name: str, count: int, returns: bool = False) -> dict[str, Any]:
-    """The routine behind a name in all languages; what it has beside its text (memory, c, fortran) stands on the Python function."""
+    """The routine behind a name in all languages; its memory, c and fortran stand on the Python function."""
     found = deck.routines.get(name)
     if found is None:
         return {}
@@ -89,7 +89,8 @@ def _routine(deck: DeckState, name: str, count: int, returns: bool = False) -> d
             what = [f"{count}", *(["what it returns"] if returns and language != "Python" else [])]
             what += ["a memory"] if options["memory"] else []
             raise ModelError(
-                f"{deck.name}: routine '{name}' in {language} takes {taken} arguments, but {' and '.join(what)} are given"
+                f"{deck.name}: routine '{name}' in {language} takes {taken} arguments, but {' and '.join(what)} are "
+                "given"
             )
     return {key: value for key, value in options.items() if value is not None}
 

@@ -18,7 +18,7 @@ WIDTH = 120
 
 
 def translate(deck: Deck, name: str, routines: Iterable[Path] = ()) -> str:
-    """The text of a Python model; `name` is that of the deck's file, `routines` are the files of its external routines."""
+    """The text of a Python model; `name` is that of the deck's file, `routines` are files of external routines."""
     calls = _merged([*deck.calls, *_unset(deck)])
     texts = _texts(calls)
     body = [f"s = bc.System({_value(deck.title)}, units={_value(deck.units)})"]

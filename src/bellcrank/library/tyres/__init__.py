@@ -1,7 +1,8 @@
 """Tyres: how they hold the road, a law in each module of this folder, to be given as `bc.Tyre(..., slip=law)`.
 
-Names that a module lists in `__all__` are found here as soon as the module is there: a law is added in one file. What it
-has to do is written down in `describe.patch.SlipLaw`; laws over deflections start from `describe.slip.DeflectionLaw`.
+Names that a module lists in `__all__` are found here as soon as the module is there: a law is added in one file. What
+it has to do is written down in `describe.patch.SlipLaw`; laws over deflections start from
+`describe.slip.DeflectionLaw`.
 """
 
 from importlib import import_module

@@ -15,7 +15,7 @@ static void @NAME@(@ARGUMENTS@, double *values)
             s[k] = a*from[k] + b*to[k] + c*from[@SIZE@ + k] + d*to[@SIZE@ + k]@SECOND@;
         @PRESCRIBED@
         @NORMAL@
-        for (int turn = 0; turn < 20 && !settled; turn++) {
+        for (int turn = 0; turn < @TURNS@ && !settled; turn++) {
             @ID@_rows(s, @INPUTS_LIST@, g, J);
             if (implicit_factor(@ROWS@, J, pivot))
                 break;
@@ -24,7 +24,7 @@ static void @NAME@(@ARGUMENTS@, double *values)
             for (int k = 0; k < @ROWS@; k++)
                 largest = fabs(g[k]) > largest ? fabs(g[k]) : largest;
             @UPDATES@
-            settled = largest < 1e-12;
+            settled = largest < @SETTLED@;
             if (!(largest < 1.0))
                 break;
         }

@@ -50,7 +50,7 @@
     x = 0.25_dp*(a*a + b*b + c*c)
     r = sqrt(x)
     f = 0.5_dp*(1 - x/6 + x*x/120)
-    if (x > 1.0e-4_dp) f = 0.5_dp*sin(r)/r
+    if (x > @SMALL@) f = 0.5_dp*sin(r)/r
     w = cos(r)
     p = f*a
     q = f*b

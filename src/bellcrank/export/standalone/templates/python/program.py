@@ -40,7 +40,7 @@ class Quantity:
 
 
 class Signal:
-    """An input over time, in its unit: kind and numbers, or points and cubic pieces. The kind is "" while none is given."""
+    """An input over time, in its unit: kind and numbers, or points and cubic pieces; kind "" while none is given."""
 
     def __init__(self, keyword, unit, label, factor, kind, numbers):
         self.keyword, self.unit, self.label, self.factor = keyword, unit, label, factor
@@ -491,8 +491,8 @@ def close_loops(e, y):
         stop_if_problems()
     for i, old, new in notes:
         s = STATES[i]
-        print(f"note: the initial value of {s.keyword} contradicts the constraints; {new / s.factor:.6g} is used instead"
-              f" of {old / s.factor:.6g}")  # fmt: skip
+        print(f"note: the initial value of {s.keyword} contradicts the constraints; {new / s.factor:.6g} is used"
+              f" instead of {old / s.factor:.6g}")  # fmt: skip
     e.keeper = loops.keeper_of(e, y)
     return y
 

@@ -31,7 +31,7 @@ def cubic(a, d, s):
 
 
 class Surface:
-    """A function of two arguments over a grid, or a derivative of it; outside it keeps the value of the nearest edge."""
+    """A function of two arguments over a grid, or a derivative of it; outside it is that of the nearest edge."""
 
     def __init__(self, x, y, pieces, dx, dy):
         self.x, self.y, self.pieces, self.dx, self.dy = x, y, pieces, dx, dy

@@ -1,0 +1,106 @@
+"""What a hand-led derivation shows to the outside: its channels, and its interface.
+
+In:  the steps so far, and the system they lead to. Out: `Output`s as expressions, and the `Interface` of the program.
+Units are labels here: values are taken as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bellcrank.errors import ModelError
+from bellcrank.expr import Expr, Symbol, add, substitute
+from bellcrank.expr.walk import symbols
+from bellcrank.interface.interface import Interface, Quantity, RunDefaults
+from bellcrank.kane.steps import Steps
+from bellcrank.kane.system import REAL, KaneSystem
+from bellcrank.kinematics.results import Output
+from bellcrank.program.program import Program
+from bellcrank.units import ONE as PURE
+from bellcrank.units import Unit
+from bellcrank.vector.basis import dot
+
+
+def channels_of(d: Steps, system: KaneSystem) -> list[Output]:
+    s, notes = d.scalars, d.notes
+    listed: list[tuple[str, Expr, str, str]] = []
+    for name, value in notes.channels.items():
+        unit, label = notes.channel_words.get(
+            name, (notes.units.get(name.lower(), ""), notes.labels.get(name.lower(), name))
+        )
+        listed.append((name, value, unit, label))
+    for x, value in system.reactions.items():
+        listed.append((x.name, value, notes.units.get(x.name.lower(), ""), f"{x.name}, from an auxiliary speed"))
+    for group in notes.groups:
+        listed += _group(d, group)
+    taken = {q.name.lower() for q in (*s.coordinates, *s.independent)}
+    for u in s.speeds:
+        if u in s.definitions and u.name.lower() not in taken:
+            listed.append((u.name, u, notes.units.get(u.name.lower(), ""), "dependent speed"))
+    values = s.resolve(value for _, value, _, _ in listed)
+    unknown: dict[Expr, Expr] = {x: e for x, e in system.reactions.items()}
+    values = [substitute(v, unknown) if unknown else v for v in values]
+    for v in values:
+        bad = [x.name for x in symbols(v) if x.kind not in (*REAL, "acceleration")]
+        if bad:
+            raise ModelError(f"a channel holds {', '.join(bad)}, which has no definition", d.name)
+    return [Output(name, label, v, unit or None) for (name, _, unit, label), v in zip(listed, values, strict=True)]
+
+
+def _group(d: Steps, group: str) -> list[tuple[str, Expr, str, str]]:
+    if group == "energy":
+        kinetic = d.kinetic_energy()
+        rows = [("kinetic", kinetic, "", "kinetic energy")]
+        if d.potential_energy is not None:
+            rows.append(("potential", d.potential_energy, "", "potential energy"))
+            rows.append(("energy", add(kinetic, d.potential_energy), "", "kinetic and potential energy"))
+        return rows
+    linear, angular = d.linear_momentum(), d.angular_momentum()
+    axes = d.newtonian.axes
+    rows = [(f"p{i + 1}", dot(e, linear), "", f"linear momentum along {e}") for i, e in enumerate(axes)]
+    return rows + [
+        (f"h{i + 1}", dot(e, angular), "", f"angular momentum about the mass centre, {e}") for i, e in enumerate(axes)
+    ]
+
+
+def hand_interface(d: Steps, program: Program, outputs: Sequence[Output]) -> Interface:
+    """Everything the derivation shows to the outside, in the order of its program."""
+    notes, run = d.notes, d.notes.run
+    bodies = {e.name: str(frame) for frame, four in d.euler.items() for e in four}
+    start = {four[0].name: 1.0 for four in d.euler.values()}
+
+    def listed(kind: str, symbols: Sequence[Symbol], first: int = -1) -> tuple[Quantity, ...]:
+        """Quantities of one kind; `first` is the column of the first in rows of results."""
+        found = []
+        for i, s in enumerate(symbols):
+            key, place = s.name.lower(), i if first > 0 or kind == "parameter" else -1
+            words = Unit(PURE, 1.0, notes.units.get(key, "")), notes.labels.get(key, s.name)
+            value = start.get(s.name, 0.0) if s.kind in ("coordinate", "speed") else notes.values.get(key)
+            column, body = first + i if first > 0 else -1, bodies.get(s.name, "")
+            base = s.name if kind == "input" else ""
+            found.append(Quantity(s.name, kind, s, *words, value, column, body=body, base=base, place=place))
+        return tuple(found)
+
+    n_q = len(program.coordinates)
+    n_s = n_q + len(program.speeds)
+    inputs = listed("input", program.inputs, 1 + n_s + len(outputs))
+    unused = [s for s in d.scalars.inputs if s not in program.inputs]
+    return Interface(
+        model=d.name,
+        units="mks",
+        parameters=listed("parameter", program.parameters),
+        entered=(),
+        coordinates=listed("coordinate", program.coordinates, 1),
+        speeds=listed("speed", program.speeds, 1 + n_q),
+        removed=listed("removed", [u for u in d.scalars.speeds if u in d.scalars.definitions]),
+        inputs=inputs,
+        signals=(*inputs, *listed("input", unused)),
+        kept=(),
+        outputs=tuple(
+            Quantity(o.name, "output", None, Unit(PURE, 1.0, o.units or ""), o.label, None, 1 + n_s + i, place=i)
+            for i, o in enumerate(outputs)
+        ),
+        echo=(),
+        run=RunDefaults(run.t_end, run.step, run.method, run.output_every, dict(run.initial), dict(run.inputs)),
+        idle=listed("idle", [c for c in d.scalars.constants if c not in program.parameters]),
+    )
