@@ -75,8 +75,7 @@ class CompiledLinkage:
             if self.second:
                 values["rack"] = flat[1]
             poses[name] = Pose(travel=flat[0], **values, **self._flag(flat))
-        carrier = poses.pop(self.parts[0])
-        return attach(carrier, poses, self.linkage.chain, self.linkage.origins).reshaped(arrays[0].shape)
+        return attach(poses, self.linkage.chain, self.linkage.origins).reshaped(arrays[0].shape)
 
     def _flag(self, given: Sequence[Array]) -> dict[str, Any]:
         """Where a table was left, if it may be."""

@@ -17,16 +17,8 @@ from bellcrank.model.joints.functions import FunctionJoint
 from bellcrank.model.joints.plain import PlainJoint
 from bellcrank.model.joints.rotation import Turn
 from bellcrank.model.mechanism import Body, Mechanism
-from bellcrank.vector.basis import (
-    IDENTITY,
-    NULL,
-    Mat3,
-    Vec3,
-    cross3,
-    matmul,
-    transpose,
-)
-from bellcrank.vector.work import Work, full, symmetric, unit
+from bellcrank.vector.basis import IDENTITY, NULL, Mat3, Vec3, cross3, matmul, transpose
+from bellcrank.vector.work import TRIANGLE, Work, full, unit
 
 
 @dataclass(frozen=True)
@@ -241,7 +233,8 @@ def include(link: Link, m: Expr, h: Vec3, J: Mat3, work: Work) -> None:
     """Adds inertia given about the link's origin."""
     link.m = work.hold(add(link.m, m))
     link.h = work.add(link.h, h)
-    link.J = full(tuple(work.hold(x) for x in symmetric(add_matrices(link.J, J))))  # type: ignore[arg-type]
+    total = add_matrices(link.J, J)
+    link.J = full(work.hold(total[r][c]) for r, c in TRIANGLE)
 
 
 def outer3(k: Expr, a: Vec3, b: Vec3) -> Mat3:
@@ -265,7 +258,7 @@ def shift_reference(tree: Tree, index: int, r: Vec3, work: Work) -> None:
     back: Vec3 = (neg(r[0]), neg(r[1]), neg(r[2]))
     m, h, J = shifted(link.m, link.h, link.J, back)
     link.m, link.h = m, work.hold3(h)
-    link.J = full(tuple(work.hold(x) for x in symmetric(J)))  # type: ignore[arg-type]
+    link.J = full(work.hold(J[r][c]) for r, c in TRIANGLE)
     link.reference = work.add(link.reference, r)
     for child in tree.children(index):
         child.p = work.add(child.p, back)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from bellcrank.errors import ModelError
-from bellcrank.expr import ZERO, Expr, Symbol, depends_on, derivative, neg, partial, symbols
+from bellcrank.expr import Expr, Symbol, depends_on, neg, partial, symbols
 from bellcrank.expr.node import PRIME
 from bellcrank.kinematics.body_motion import Kinematics
 
@@ -41,12 +41,8 @@ def with_slopes(row: Row, speeds: Sequence[Symbol]) -> Row:
 
 
 def right_side(row: Row, kinematics: Kinematics) -> Expr:
-    """gamma of J u' = gamma: what differentiating the row leaves when all accelerations are zero."""
-
-    def motion(s: Symbol) -> Expr:
-        return ZERO if s.kind == "speed" else kinematics.rate_of(s)
-
-    return neg(derivative(row.v, motion))
+    """gamma of J u' = gamma."""
+    return neg(kinematics.drift(row.v))
 
 
 @dataclass
