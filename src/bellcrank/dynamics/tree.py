@@ -63,6 +63,14 @@ class Link:
     spin: bool = False  # leaf whose rotation is taken as absolute
     spin_inertia: Expr = ZERO  # about the axis, of a spin leaf
 
+    @property
+    def rotations(self) -> list[Freedom]:
+        return [f for f in self.freedoms if f.rotational]
+
+    @property
+    def translations(self) -> list[Freedom]:
+        return [f for f in self.freedoms if not f.rotational]
+
 
 @dataclass(frozen=True)
 class Pose:

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
 from bellcrank.errors import BellcrankError, ModelError
-from bellcrank.expr import ONE, ZERO, Expr, Symbol, add, derivative, evaluate, expression, mul, symbols
+from bellcrank.expr import ONE, ZERO, Expr, Symbol, derivative, evaluate, expression, mul, symbols
 from bellcrank.model.joints.functions import FunctionJoint, JointMotion
 from bellcrank.model.joints.joint import Joint, Site
 from bellcrank.model.joints.words import SPEED, SPIN, Called, State
 from bellcrank.units import ANGLE, LENGTH, Dimension
-from bellcrank.vector.basis import NULL, Vec3, add3, neg3
+from bellcrank.vector.basis import NULL, Vec3, add3, neg3, plus3
 
 
 class Guide(Protocol):
@@ -121,8 +121,8 @@ class GuidedJoint(FunctionJoint):
         r, rate, second = self.given
         m = self.guide.motion(self.part, (*self.coordinates, r), (*speeds, rate), self.metre)
         d, delta = m.d[-1], m.delta[-1]
-        a, alpha = _plus(m.a, second, d), _plus(m.alpha, second, delta)
-        return JointMotion(m.R, m.p, m.d[:-1], m.delta[:-1], a, alpha, _plus(NULL, rate, d), _plus(NULL, rate, delta))
+        a, alpha = plus3(m.a, second, d), plus3(m.alpha, second, delta)
+        return JointMotion(m.R, m.p, m.d[:-1], m.delta[:-1], a, alpha, plus3(NULL, rate, d), plus3(NULL, rate, delta))
 
     def _is_length(self) -> list[bool]:
         return [kind == "length" for kind in self.guide.kinds()]
@@ -192,12 +192,6 @@ class GuidedJoint(FunctionJoint):
     @property
     def text(self) -> str:
         return "linkage"
-
-
-def _plus(v: Vec3, k: Expr, e: Vec3) -> Vec3:
-    """v + k e"""
-    x, y, z = (add(a, mul(k, b)) for a, b in zip(v, e, strict=True))
-    return x, y, z
 
 
 def given_rate(s: Symbol) -> Expr:
