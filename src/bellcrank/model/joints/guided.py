@@ -14,20 +14,17 @@ from typing import Any, ClassVar, Protocol
 from bellcrank.errors import BellcrankError, ModelError
 from bellcrank.expr import ONE, ZERO, Expr, Symbol, derivative, evaluate, expression, mul, symbols
 from bellcrank.model.joints.functions import FunctionJoint, JointMotion
-from bellcrank.model.joints.joint import Joint, Site
+from bellcrank.model.joints.joint import Functions, Joint, Site
 from bellcrank.model.joints.words import SPEED, SPIN, Called, State
 from bellcrank.units import ANGLE, LENGTH, Dimension
 from bellcrank.vector.basis import NULL, Vec3, add3, neg3, plus3
 
 
-class Guide(Protocol):
+class Guide(Functions, Protocol):
     """What the functions of a linkage offer."""
 
     def motion(self, part: str, coordinates: Sequence[Expr], speeds: Sequence[Expr], metre: Expr) -> JointMotion:
         """Motion of a part as expressions; `metre` is one metre in the length unit of the equations."""
-
-    def nominal(self, e: Expr) -> Expr:
-        """e with all values of the functions at zero coordinates as numbers."""
 
     def numbers(self, part: str, values: Sequence[float], metre: float) -> Mapping[str, Any]:
         """For checks, by the functions themselves: arrays p, R, d, delta, dd, ddelta, by coordinate or pair."""
@@ -184,10 +181,8 @@ class GuidedJoint(FunctionJoint):
 
     def speed_words(self, c: Called) -> Iterator[tuple[Symbol, State]]:
         for u, long in zip(self.u, self._is_length(), strict=False):
-            dimension, generic, what = (
-                (SPEED, "Translational Speed", "Speed of travel") if long else (SPIN, "Angular Speed", "Roll rate")
-            )
-            yield u, State(dimension, generic, f"{what} of {c.symbol} relative to {c.parent.upper()}")
+            words = f"{'Speed of travel' if long else 'Roll rate'} of {c.symbol} relative to {c.parent.upper()}"
+            yield u, State(SPEED, "Translational Speed", words) if long else State(SPIN, "Angular Speed", words)
 
     @property
     def text(self) -> str:
