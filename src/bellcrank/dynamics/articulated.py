@@ -53,13 +53,9 @@ def articulated(tree: Tree, motion: BiasMotion, loads: Loads, work: Work, names:
 
 def _sequence(link: Link, own: Articulated) -> list[Freedom]:
     """The freedoms of a link in the order of elimination that needs the fewest operations."""
-    rows = []
-    for f in link.freedoms:
-        k = _axis_index(f)
-        if k is None:
-            return list(link.freedoms)
-        rows.append(k if f.rotational else 3 + k)
-    if len(rows) < 2:
+    places = [_axis_index(f) for f in link.freedoms]
+    rows = [k if f.rotational else 3 + k for f, k in zip(link.freedoms, places, strict=True) if k is not None]
+    if len(rows) < max(2, len(places)):
         return list(link.freedoms)
     entries = {(i, j): own.K[rows[i]][rows[j]] for i in range(len(rows)) for j in range(i + 1)}
     return [link.freedoms[i] for i in best_order(entries, range(len(rows)))]

@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from bellcrank.dynamics.tree import Link, Tree
-from bellcrank.expr import ONE, TWO, ZERO, Expr, add, mul, neg, sub
-from bellcrank.vector.basis import NULL, ZEROS, Mat3, Vec3, cross3
+from bellcrank.expr import TWO, ZERO, Expr, add, mul, neg, sub
+from bellcrank.vector.basis import NULL, ZEROS, Mat3, Vec3, cross3, plus3
 from bellcrank.vector.work import Work, is_zero
 
 
@@ -93,11 +93,11 @@ def _held_against(link: Link, gravity: Vec3, work: Work) -> Vec3:
 
 def _rotate(link: Link, motion: BiasMotion, work: Work, w_up: Vec3, alpha_up: Vec3, shift: bool) -> None:
     if not link.takes_rotation:
-        w = [ZERO, ZERO, ZERO]
+        own: Vec3 = NULL
         for f in link.rotations:
             motion.delta[f.index] = ZERO
-            w[f.axis.index(ONE)] = f.speed
-        motion.w.append((w[0], w[1], w[2]))
+            own = plus3(own, f.speed, f.axis)
+        motion.w.append(own)
         motion.alpha.append(NULL)
         return
     w_here, alpha_here = down(work, link, w_up), down(work, link, alpha_up)
