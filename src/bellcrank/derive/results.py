@@ -34,9 +34,9 @@ class Results:
     inputs: tuple[Symbol, ...] = ()  # ... but not elsewhere
     linear: Linear = NOTHING
 
-    def group(self, name: str) -> tuple[tuple[str, Expr], ...]:
-        groups = {"rates": self.rates, "outputs": self.outputs, "positions": self.positions, "speeds": self.speeds}
-        return groups[name]
+    def rows(self, *groups: str) -> list[tuple[str, Expr]]:
+        """The results of some groups, of GROUPS, by name."""
+        return [row for name in groups for row in getattr(self, name)]
 
     def acting(self, n_q: int) -> tuple[list[set[Symbol]], set[Symbol]]:
         """What every rate of a coordinate depends on, and what accelerations or constraints do, as far as it acts."""

@@ -151,7 +151,7 @@ def _singular_rates(plan: Scheduler, parts: Parts) -> Section:
 
 
 def _reduced(plan: Scheduler, parts: Parts) -> tuple[Symbol, ...]:
-    """Symbols of the accelerations on the null space of the constraints, and of the ratio of pivots, solved for in a plan."""
+    """Symbols that a plan solves for: accelerations on the null space of the constraints, and the ratio of pivots."""
     loops = parts.loops
     assert loops is not None
     M = tuple(tuple(plan.lower(x) for x in row) for row in loops.M)

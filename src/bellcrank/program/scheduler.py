@@ -1,4 +1,4 @@
-"""Expressions put into straight lines: what is shared is named once, constants are kept apart, everything stands before its use."""
+"""Expressions put into straight lines: what is shared is named once, before its use; constants are kept apart."""
 
 from __future__ import annotations
 
