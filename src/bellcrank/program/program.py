@@ -103,9 +103,8 @@ class Program:
             if self.loops.correction is not None:
                 places = self.loops.correction
                 listed["correct_q"] = [f"to be taken from {q[i].name}" for i in places.q]
-                listed["correct_u"] = [
-                    f"{what} {u[i].name}" for what in ("to be taken from", "pivot of") for i in places.u
-                ]
+                words = ("to be taken from", "pivot of")
+                listed["correct_u"] = [f"{what} {u[i].name}" for what in words for i in places.u]
         return {name: tuple(x) for name, x in listed.items()}
 
     @property
@@ -143,7 +142,7 @@ class Program:
         return self.phase(routine) == 1
 
     def phase(self, routine: Routine) -> int:
-        """When a routine may change what it remembers: 1 with rates; 2 with outputs and kept values, if they alone call it."""
+        """When a routine may change what it remembers: 1 with rates; 2 with the rest, if rates do not call it."""
         return 1 if any(f.kind.phase == 1 for f, _ in self.calls[routine]) else 2
 
     @property
