@@ -186,7 +186,7 @@ def _multipliers(analysis: Analysis) -> list[tuple[Symbol, Expr, int]]:
 
 
 def _implicit(analysis: Analysis, q_rates: list[Expr]) -> Program:
-    system, _ = reduced_system(analysis, shift_back=True)
+    system = reduced_system(analysis)
     index = system.index
     unknowns = [Symbol(f"x{n + 1}", "intermediate") for n in range(len(index))]
     matrix = [[system.M.get((max(i, j), min(i, j)), ZERO) for j in index] for i in index]
