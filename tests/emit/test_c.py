@@ -17,7 +17,7 @@ from bellcrank.emit.c.runtime_files import definitions, runtime
 from bellcrank.emit.c.source import c_source
 from bellcrank.emit.names import comment, identifier, safe_names
 from bellcrank.emit.number import DOUBLE, FLOAT
-from bellcrank.emit.python.source import PythonPrinter
+from bellcrank.emit.python.printer import PythonPrinter
 from bellcrank.emit.words import Words
 from bellcrank.expr import Product, Symbol
 from bellcrank.numeric.tuning import ELIMINATION

@@ -141,7 +141,7 @@ class Functions:
         for i, s in enumerate(piece):
             for symbol in _shared_in(step_expressions(s), shared, known):
                 lines.append(f"const {self.number.c} {symbol.name} = z[{shared[symbol]}];")
-            lines += printer.step(s)
+            lines += printer.statement(s)
             known.update(step_targets(s))
             lines += [f"z[{shared[t]}] = {t.name};" for t in step_targets(s) if t in shared]
             lines += later if i == angles else []

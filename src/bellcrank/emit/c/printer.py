@@ -57,7 +57,7 @@ class CPrinter(Printer):
 
     # ---- statements
 
-    def step(self, s: Step) -> list[str]:
+    def statement(self, s: Step) -> list[str]:
         """The lines of a statement; its targets get their names."""
         lines = self._lines(s)
         self.names.update({t: t.name for t in step_targets(s)})

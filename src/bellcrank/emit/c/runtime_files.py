@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from bellcrank.emit.number import Number
@@ -9,9 +10,9 @@ from bellcrank.files.template import filled, template
 from bellcrank.numeric.tuning import constants
 
 
-def runtime(name: str, **pieces: str) -> str:
-    """A file of the folder `runtime`, filled."""
-    return filled(template("bellcrank.emit/c/runtime", name), pieces)
+def runtime(name: str, common: Mapping[str, str] | None = None, /, **pieces: str) -> str:
+    """A file of the folder `runtime`, filled; pieces of `common` may be left over."""
+    return filled(template("bellcrank.emit/c/runtime", name), pieces, common)
 
 
 def head(number: Number) -> str:

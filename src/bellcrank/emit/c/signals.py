@@ -40,7 +40,7 @@ def kind_rows() -> str:
         rows.append(
             f'{{"{kind.name}", {kind.name.upper()}, {len(kind.numbers)}, {len(kind.orders) - 1}, {place}, {name}}}'
         )
-    return ",\n    ".join(rows)
+    return ",\n".join(rows)
 
 
 def break_cases() -> str:

@@ -12,16 +12,16 @@ from bellcrank.emit.c.functions import Functions, how_called
 from bellcrank.emit.c.loops import minimal_run, multiplier_run, null_space
 from bellcrank.emit.c.printer import external_calls
 from bellcrank.emit.c.rigid import RigidWheel, rigid_run, wheels_at
+from bellcrank.emit.c.routines import prototype, texts
 from bellcrank.emit.c.run import Run, run_text, set_inputs
 from bellcrank.emit.c.runtime_files import definitions, head, runtime
 from bellcrank.emit.c.tables import table_functions
 from bellcrank.emit.names import comment
 from bellcrank.emit.number import DOUBLE, Number
 from bellcrank.emit.parts import LONGEST
-from bellcrank.emit.routines import c_prototype, c_texts
 from bellcrank.emit.schedule import BEST, Options, schedule
 from bellcrank.emit.steps import Angles
-from bellcrank.emit.words import NO_WORDS, Words, output_key
+from bellcrank.emit.words import NO_WORDS, Words
 from bellcrank.errors import InternalError
 from bellcrank.expr import Func, Symbol, postorder
 from bellcrank.expr.function_table import helpers_in
@@ -102,48 +102,25 @@ class _Source:
         return make(self.program, self.program.loops, set_inputs(self.program), self.number)
 
     def _head(self) -> str:
-        p, count = self.program, self.program.count
+        p = self.program
+        kinds = ("coordinates", "speeds", "parameters", "inputs")
+        groups = dict(zip(kinds, self.printed.groups.values(), strict=True))
         lines = [
-            f"/* {comment(p.name)}",
+            *self.words.about(p),
+            *(f"{how_called(f.name):45} {f.kind.what}" for f in self.functions),
+            f"{'run(job)':45} a whole run with a fixed step",
             "",
-            f"   {len(p.coordinates)} coordinates, {len(p.speeds)} independent speeds. One evaluation of their rates takes"
-            f" {count.add} additions,",
-            f"   {count.multiply} multiplications, {count.divide} divisions and {count.function} function calls. Written by"
-            " Bellcrank; equation units: rad and",
-            "   consistent units of length, mass and time. Units below are the user's.",
-            "",
-            *(f"   {how_called(f.name):45} {f.kind.what}" for f in self.functions),
-            "   run(job)                                      a whole run with a fixed step",
-            "",
+            *self.words.listing(p, groups, "qupw {}[{}]", 0),
         ]
-        kinds = {"q": "coordinates", "u": "speeds", "p": "parameters", "w": "inputs"}
-        for letter, group in self.printed.groups.items():
-            lines += [f"   {kinds[letter]}"] if group else []
-            lines += [self._entry(f"{letter}[{i}]", s.name) for i, s in enumerate(group)]
-        lines += ["   outputs"] if p.output_names else []
-        lines += [self._entry(f"out[{i}]", name, output_key(name)) for i, name in enumerate(p.output_names)]
-        lines += ["*/", "", head(self.number)]
+        lines = [f"/* {comment(p.name)}", "", *(f"   {line}".rstrip() for line in lines), "*/", "", head(self.number)]
         n_q, n_u = len(p.coordinates), len(p.speeds)
-        sizes = {
-            "Q": n_q,
-            "U": n_u,
-            "S": n_q + n_u,
-            "P": len(p.parameters),
-            "C": len(p.constant_symbols),
-            "W": len(p.inputs),
-        }
-        sizes["I"] = len(p.given_inputs)
-        sizes["OUT"] = len(p.output_names)
+        sizes = {"Q": n_q, "U": n_u, "S": n_q + n_u, "P": len(p.parameters), "C": len(p.constant_symbols)}
+        sizes |= {"W": len(p.inputs), "I": len(p.given_inputs), "OUT": len(p.output_names)}
         if p.loops is not None:
             k = p.loops.scales
             sizes |= {"G": len(p.loops.g), "V": len(p.loops.v), "RG": k.rank_g, "RV": k.rank_v}
         lines.append(f"enum {{ {', '.join(f'N_{k} = {v}' for k, v in sizes.items())} }};")
         return "\n".join([*lines, ""])
-
-    def _entry(self, place: str, name: str, key: str = "") -> str:
-        unit, label = (words.get(key or name, "") for words in (self.words.unit, self.words.label))
-        shown = f"{comment(name)}{f' ({comment(unit)})' if unit else ''}"
-        return f"     {place:7} {shown:24} {comment(label) if label != name else ''}".rstrip()
 
     def _helpers(self) -> list[str]:
         """What the statements call: first texts of users, who may have a `real` of their own."""
@@ -169,8 +146,8 @@ class _Source:
     def _routines(self) -> list[str]:
         """External routines that stand in this file, or beside it in Fortran."""
         own = [c for c in self.calls.values() if c.function is not None]
-        lines = [c_prototype(c.routine) for c in own if c.foreign]
-        return lines + c_texts((c.routine, routine_source(self.program, c.routine, "c")) for c in own if not c.foreign)
+        lines = [prototype(c.routine) for c in own if c.foreign]
+        return lines + texts((c.routine, routine_source(self.program, c.routine, "c")) for c in own if not c.foreign)
 
     def _externals(self) -> list[str]:
         """How external routines are called, and what they remember."""

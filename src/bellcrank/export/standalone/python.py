@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from bellcrank.emit.c.tables import spline_pieces, surface_pieces
 from bellcrank.emit.names import comment, identifier
+from bellcrank.emit.pieces import table_pieces
 from bellcrank.emit.python.signals import python_signals
 from bellcrank.emit.python.source import python_source
 from bellcrank.emit.words import Words
@@ -137,6 +137,5 @@ from tables import Remembering, Spline, Surface
 
 def _table(t: Table) -> str:
     axes = ", ".join(repr(list(a)) for a in t.axes)
-    pieces = (spline_pieces(t) if len(t.axes) == 1 else surface_pieces(t)).ravel().tolist()
     kind = "Spline" if len(t.axes) == 1 else "Surface"
-    return f"{kind}({axes}, {pieces!r}, {', '.join(map(str, t.derivative))})"
+    return f"{kind}({axes}, {table_pieces(t)!r}, {', '.join(map(str, t.derivative))})"
