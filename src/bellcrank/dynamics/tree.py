@@ -17,8 +17,8 @@ from bellcrank.model.joints.functions import FunctionJoint
 from bellcrank.model.joints.plain import PlainJoint
 from bellcrank.model.joints.rotation import Turn
 from bellcrank.model.mechanism import Body, Mechanism
-from bellcrank.vector.basis import IDENTITY, NULL, Mat3, Vec3, cross3, matmul, transpose
-from bellcrank.vector.work import TRIANGLE, Work, full, unit
+from bellcrank.vector.basis import IDENTITY, NULL, ZEROS, Mat3, Vec3, cross3, matmul, neg3, plus3, scale3, transpose
+from bellcrank.vector.work import TRIANGLE, Work, full
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Link:
     freedoms: list[Freedom] = field(default_factory=list)
     m: Expr = ZERO
     h: Vec3 = NULL
-    J: Mat3 = (NULL, NULL, NULL)
+    J: Mat3 = ZEROS
     reference: Vec3 = NULL  # of a free link: from the body's origin to the link's
     speed_point: Vec3 = NULL  # of a free link: from the body's origin to the point whose velocity the speeds are
     guided: bool = False  # moved by functions: p and matrix vary, freedoms turn and move it at once
@@ -62,6 +62,14 @@ class Link:
     w: Vec3 = NULL  # likewise what turns it, link axes
     spin: bool = False  # leaf whose rotation is taken as absolute
     spin_inertia: Expr = ZERO  # about the axis, of a spin leaf
+
+    @property
+    def rotations(self) -> list[Freedom]:
+        return [f for f in self.freedoms if f.rotational]
+
+    @property
+    def translations(self) -> list[Freedom]:
+        return [f for f in self.freedoms if not f.rotational]
 
 
 @dataclass(frozen=True)
@@ -78,10 +86,6 @@ class Tree:
     links: list[Link]
     poses: dict[int, Pose]  # by body index; -1 is the ground
     gravity: Vec3 = NULL  # in ground axes
-
-    @property
-    def freedoms(self) -> list[Freedom]:
-        return sorted((f for link in self.links for f in link.freedoms), key=lambda f: f.index)
 
     def children(self, index: int) -> list[Link]:
         return [link for link in self.links if link.parent == index]
@@ -101,17 +105,14 @@ def align(axis: Vec3) -> tuple[int, Mat3]:
         if axis[k] is ONE:
             return k, IDENTITY
         if axis[k] is MINUS_ONE:  # half a turn about another axis
-            i = (k + 1) % 3
-            rows = [[ZERO] * 3 for _ in range(3)]
-            for a in range(3):
-                rows[a][a] = ONE if a == i else MINUS_ONE
-            return k, (tuple(rows[0]), tuple(rows[1]), tuple(rows[2]))  # type: ignore[return-value]
+            x, y, z = (scale3(ONE if a == (k + 1) % 3 else MINUS_ONE, IDENTITY[a]) for a in range(3))
+            return k, (x, y, z)
     sizes = [abs(float(a.value)) if isinstance(a, Number) else 0.5 for a in axis]
     k = max(range(3), key=lambda a: (sizes[a], -a))
     i, j = (k + 1) % 3, (k + 2) % 3
     # first transverse direction: normal to the axis in the plane of k and i; axis i if the axis has no part along it
     if axis[i] is ZERO:
-        first = list(unit(i))
+        first = list(IDENTITY[i])
     else:
         length = sqrt(add(mul(axis[k], axis[k]), mul(axis[i], axis[i])))
         first = [ZERO] * 3
@@ -136,10 +137,9 @@ AddFreedom = Callable[[Link, Symbol, bool, Vec3], None]
 def build_tree(mechanism: Mechanism, work: Work, speed: dict[Symbol, Expr] | None = None) -> Tree:
     """Links, poses and raw inertias of a mechanism; `speed` gives the speeds that constraints have replaced."""
     tree = Tree([], {-1: Pose(-1, IDENTITY, NULL)})
-    value = speed or {}
     order = {s: i for i, s in enumerate(mechanism.speeds)}
     for body in mechanism.bodies:
-        _add_body(tree, body, order, value, work)
+        _add_body(tree, body, order, speed or {}, work)
     return tree
 
 
@@ -177,19 +177,19 @@ def _add_plain(tree: Tree, name: str, joint: PlainJoint, home: Pose, freedom: Ad
         link.takes_rotation = False
         link.turns, link.matrix = rotation.elementary(work)
         for k, u in enumerate(rotation.u):
-            freedom(link, u, True, unit(k))
+            freedom(link, u, True, IDENTITY[k])
     elif rotation.axes:
         k, E = align(rotation.axes[0])
         link.axis, link.q = k, rotation.q[0]
         link.C = work.hold_matrix(matmul(C, E))
         link.turns = ((k, work.hold(cos(link.q)), work.hold(sin(link.q))),)
         pose = Pose(link.index, work.hold_matrix(transpose(E)), NULL)
-        freedom(link, rotation.u[0], True, unit(k))
+        freedom(link, rotation.u[0], True, IDENTITY[k])
     if joint.absolute:
         link.takes_translation = False
         link.speed_point = work.apply(pose.R, joint.speed_point)
         for k, u in zip(joint.speed_axes, joint.slide_speeds, strict=True):
-            freedom(link, u, False, work.apply(pose.R, unit(k)))
+            freedom(link, u, False, work.apply(pose.R, IDENTITY[k]))
     return pose
 
 
@@ -245,19 +245,17 @@ def add_matrices(*ms: Mat3) -> Mat3:
     return tuple(tuple(add(*(m[i][j] for m in ms)) for j in range(3)) for i in range(3))  # type: ignore[return-value]
 
 
-def shifted(m: Expr, h: Vec3, J: Mat3, p: Vec3) -> tuple[Expr, Vec3, Mat3]:
-    """Mass, first and second moments about a point from which the old origin is at p."""
-    h_new: Vec3 = tuple(add(h[i], mul(m, p[i])) for i in range(3))  # type: ignore[assignment]
-    J_new = add_matrices(J, outer3(ONE, h, p), outer3(ONE, p, h), outer3(m, p, p))
-    return m, h_new, J_new
+def shifted(m: Expr, h: Vec3, J: Mat3, p: Vec3) -> tuple[Vec3, Mat3]:
+    """First and second moments about a point from which the old origin is at p."""
+    return plus3(h, m, p), add_matrices(J, outer3(ONE, h, p), outer3(ONE, p, h), outer3(m, p, p))
 
 
 def shift_reference(tree: Tree, index: int, r: Vec3, work: Work) -> None:
     """Moves the origin of a free link by r (constant, link axes)."""
     link = tree.links[index]
-    back: Vec3 = (neg(r[0]), neg(r[1]), neg(r[2]))
-    m, h, J = shifted(link.m, link.h, link.J, back)
-    link.m, link.h = m, work.hold3(h)
+    back = neg3(r)
+    h, J = shifted(link.m, link.h, link.J, back)
+    link.h = work.hold3(h)
     link.J = full(work.hold(J[r][c]) for r, c in TRIANGLE)
     link.reference = work.add(link.reference, r)
     for child in tree.children(index):

@@ -24,6 +24,7 @@ Mat3 = tuple[Vec3, Vec3, Vec3]
 
 IDENTITY: Mat3 = ((ONE, ZERO, ZERO), (ZERO, ONE, ZERO), (ZERO, ZERO, ONE))
 NULL: Vec3 = (ZERO, ZERO, ZERO)
+ZEROS: Mat3 = (NULL, NULL, NULL)
 
 
 @dataclass(eq=False)
@@ -306,6 +307,11 @@ def matvec(m: Mat3, v: Vec3) -> Vec3:
 
 def add3(*vectors: Vec3) -> Vec3:
     return tuple(add(*parts) for parts in zip(*vectors, strict=True))  # type: ignore[return-value]
+
+
+def plus3(v: Vec3, k: Expr, e: Vec3) -> Vec3:
+    """v + k e"""
+    return add(v[0], mul(k, e[0])), add(v[1], mul(k, e[1])), add(v[2], mul(k, e[2]))
 
 
 def scale3(k: Expr, v: Vec3) -> Vec3:

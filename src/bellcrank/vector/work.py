@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from bellcrank.expr import ONE, ZERO, Expr, Func, Held, Number, Symbol, add, mul, neg, sub
+from bellcrank.expr import ZERO, Expr, Func, Held, Number, Symbol, add, mul, neg, sub
 from bellcrank.expr.construct import split
 from bellcrank.expr.node import PRIME, Product
 from bellcrank.vector.basis import IDENTITY, Mat3, Vec3, cross3, dot3, matmul, transpose
@@ -20,10 +20,8 @@ class Work:
     """Holds intermediate results of one derivation."""
 
     def __init__(self, known: Iterable[Expr] = (), by_value: bool = True) -> None:
-        self._by_value: dict[int, Expr] = {}
+        self._by_value: dict[int, Expr] = {n % PRIME: Number(n) for n in range(-4, 5)}
         self.by_value = by_value
-        for n in range(-4, 5):
-            self._by_value[n % PRIME] = Number(n)
         for e in known:
             self._note(e)
 
@@ -69,9 +67,8 @@ class Work:
 
     def add_cross(self, v: Vec3, a: Vec3, b: Vec3) -> Vec3:
         """v + a x b"""
-        return self.hold3(
-            add(v[x], mul(a[y], b[z]), neg(mul(a[z], b[y]))) for x, y, z in ((0, 1, 2), (1, 2, 0), (2, 0, 1))
-        )
+        cyclic = ((0, 1, 2), (1, 2, 0), (2, 0, 1))
+        return self.hold3(add(v[x], mul(a[y], b[z]), neg(mul(a[z], b[y]))) for x, y, z in cyclic)
 
     def dot(self, a: Vec3, b: Vec3) -> Expr:
         return self.hold(dot3(a, b))
@@ -116,10 +113,6 @@ class Work:
 
 def is_zero(v: Iterable[Expr]) -> bool:
     return all(x is ZERO for x in v)
-
-
-def unit(k: int) -> Vec3:
-    return tuple(ONE if i == k else ZERO for i in range(3))  # type: ignore[return-value]
 
 
 def full(entries: Iterable[Expr]) -> Mat3:
