@@ -1,4 +1,4 @@
-"""Closed loops in C: what their run-time sources are filled with, for minimal equations and for those with multipliers."""
+"""Closed loops in C: what fills their run-time sources, for minimal equations and for those with multipliers."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def _corrected_places(loops: Loops) -> str:
 
 
 def _structure(program: Program, loops: Loops) -> str:
-    """Where the entries of M and J stand that are not zero in every position, and what follows from it for J M^-1 J'."""
+    """Where entries of M and J stand that are not zero in every position, and what follows for J M^-1 J'."""
     M, J = ([[x is not ZERO for x in row] for row in rows] for rows in (loops.M, loops.J))
     columns = [[j for j, x in enumerate(row) if x] for row in J]
     pairs = [sorted({*columns[r]}.intersection(columns[s])) for r in range(len(J)) for s in range(r + 1)]
