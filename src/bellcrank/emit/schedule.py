@@ -58,8 +58,8 @@ def schedule(section: Section, options: Options = BEST, stored: Sequence[Symbol]
 def _used(s: Step, used: set[Symbol]) -> Step:
     """The step without targets that nobody uses."""
     if isinstance(s, Angles):
-        found = [(a.value, *(x if x in used else None for x in (a.sine, a.cosine))) for a in s.angles]
-        return Angles(tuple(Angle(*a) for a in found))
+        both = ((a.value, [x if x in used else None for x in (a.sine, a.cosine)]) for a in s.angles)
+        return Angles(tuple(Angle(value, *kept) for value, kept in both))
     if isinstance(s, Call):
         return replace(s, targets=tuple(t if t in used else None for t in s.targets))
     return s
