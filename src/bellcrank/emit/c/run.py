@@ -41,7 +41,7 @@ def run_text(program: Program, run: Run, number: Number) -> str:
         "run.c",
         METHODS=method_names(),
         TUNING=definitions(STEPS, number),
-        JOB=job.job_text(run.fields),
+        STRUCTURES=job.job_text(run.fields),
         INPUTS="\n" + runtime("inputs.c", KINDS=signal_names(), CASES=signal_cases()) if program.given_inputs else "\n",
         SET=sets_inputs(program),
         HOLD=_kept_values(program),
@@ -54,6 +54,7 @@ def run_text(program: Program, run: Run, number: Number) -> str:
         STEP=run.step,
         MOVE=run.move,
         DEPTH=", 0" if run.loops else "",
+        STATUS=", NOT_CLOSED" if run.loops else "",
     )
 
 

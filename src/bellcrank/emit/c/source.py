@@ -21,7 +21,7 @@ from bellcrank.emit.number import DOUBLE, Number
 from bellcrank.emit.parts import LONGEST
 from bellcrank.emit.schedule import BEST, Options, schedule
 from bellcrank.emit.steps import Angles, Step
-from bellcrank.emit.words import NO_WORDS, Words
+from bellcrank.emit.words import NO_WORDS, Words, about
 from bellcrank.errors import InternalError
 from bellcrank.expr import Func, postorder
 from bellcrank.expr.function_table import helpers_in
@@ -87,20 +87,20 @@ def c_source(
 def _head(p: Program, words: Words, printed: Functions, functions: Iterable[Function], number: Number) -> list[str]:
     groups = dict(zip(("coordinates", "speeds", "parameters", "inputs"), printed.groups.values(), strict=True))
     lines = [
-        *words.about(p),
+        *about(p),
         *(f"{how_called(f.name):45} {f.kind.what}" for f in functions),
         f"{'run(job)':45} a whole run with a fixed step",
         "",
         *words.listing(p, groups, "qupw {}[{}]", 0),
     ]
-    about = "\n".join([f"/* {comment(p.name)}", "", *(f"   {line}".rstrip() for line in lines), "*/", ""])
+    comments = "\n".join([f"/* {comment(p.name)}", "", *(f"   {line}".rstrip() for line in lines), "*/", ""])
     n_q, n_u = len(p.coordinates), len(p.speeds)
     sizes = {"Q": n_q, "U": n_u, "S": n_q + n_u, "P": len(p.parameters), "C": len(p.constant_symbols)}
     sizes |= {"W": len(p.inputs), "I": len(p.given_inputs), "OUT": len(p.output_names)}
     if p.loops is not None:
         k = p.loops.scales
         sizes |= {"G": len(p.loops.g), "V": len(p.loops.v), "RG": k.rank_g, "RV": k.rank_v}
-    return [about, head(number), f"enum {{ {', '.join(f'N_{k} = {v}' for k, v in sizes.items())} }};\n"]
+    return [comments, head(number), f"enum {{ {', '.join(f'N_{k} = {v}' for k, v in sizes.items())} }};\n"]
 
 
 def _used_functions(functions: Iterable[Function]) -> list[str]:

@@ -1,8 +1,8 @@
 /* ---- a run: everything from the first step to the last happens here */
 
-@METHODS@@TUNING@enum { FINISHED, NOT_FINITE, EXTERNAL_FAILED, INPUT_FAILED, NOT_CLOSED };
+@METHODS@@TUNING@enum { FINISHED, NOT_FINITE, EXTERNAL_FAILED, INPUT_FAILED@STATUS@ };
 
-@JOB@@INPUTS@
+@STRUCTURES@@INPUTS@
 @IF LOOPS@
 static int wary_rates(Job *job, real t, const real *y, real *k, real *w);
 
