@@ -15,10 +15,8 @@ from bellcrank.dynamics.factor import best_order, check_pivot
 from bellcrank.dynamics.forces import Loads
 from bellcrank.dynamics.tree import Freedom, Link, Tree
 from bellcrank.expr import ONE, ZERO, Expr, add, div, mul, neg, sub
-from bellcrank.vector.basis import NULL, Mat3, Vec3, transpose
+from bellcrank.vector.basis import NULL, ZEROS, Mat3, Vec3, transpose
 from bellcrank.vector.work import Work
-
-ZEROS: Mat3 = (NULL, NULL, NULL)
 
 
 @dataclass

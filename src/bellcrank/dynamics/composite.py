@@ -12,7 +12,7 @@ from bellcrank.dynamics.factor import Matrix
 from bellcrank.dynamics.forces import Loads
 from bellcrank.dynamics.tree import Freedom, Link, Tree
 from bellcrank.expr import ZERO, Expr, add, mul, neg, sub
-from bellcrank.vector.basis import IDENTITY, NULL, Mat3, Vec3
+from bellcrank.vector.basis import IDENTITY, NULL, ZEROS, Mat3, Vec3
 from bellcrank.vector.work import TRIANGLE, Work, full, is_zero
 
 
@@ -114,7 +114,7 @@ def _merge(link: Link, motion: BiasMotion, m: list[Expr], h: list[Vec3], J: list
     i, parent, p = link.index, link.parent, motion.p[link.index]
     mass, first, second = m[i], h[i], J[i]
     if not link.takes_rotation:
-        first, second = NULL, (NULL, NULL, NULL)
+        first, second = NULL, ZEROS
     else:
         first, second = up(work, link, first), up_tensor(work, link, second)
     if not link.takes_translation:

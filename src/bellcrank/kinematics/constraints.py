@@ -10,8 +10,9 @@ from dataclasses import dataclass
 
 from bellcrank.errors import ModelError
 from bellcrank.expr import ZERO, Expr, Symbol, add, div, mul, neg, sub
-from bellcrank.expr.calculus import constant_part, nominal, partial
-from bellcrank.expr.walk import depends_on, substitute, symbols
+from bellcrank.expr.calculus import constant_part, nominal
+from bellcrank.expr.walk import substitute
+from bellcrank.kinematics.rows import slopes_of
 from bellcrank.vector.work import Work
 
 
@@ -38,14 +39,9 @@ def solve_speed_constraint(
         residual = substitute(residual, {r.speed: r.relation})
     if residual.fingerprint == 0:
         return None
-    present = {s for s in symbols(residual) if s.kind == "speed"}
-    slopes = {u: partial(residual, u) for u in speeds if u in present}
-    slopes = {u: a for u, a in slopes.items() if a.fingerprint != 0}
+    slopes = slopes_of(residual, speeds, text)
     if not slopes:
         raise ModelError(f"the constraint {text} contradicts earlier ones: it asks that {residual} = 0")
-    for u, a in slopes.items():
-        if depends_on(a, lambda s: s.kind == "speed"):
-            raise ModelError(f"the constraint {text} is not linear in the speeds: its slope for {u} is {a}")
     chosen = choose_speed(slopes, speeds, wanted, text)
     slope = slopes[chosen]
     rest = sub(residual, add(*(mul(a, u) for u, a in slopes.items())))

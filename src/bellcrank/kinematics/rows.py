@@ -31,13 +31,17 @@ class Row:
 
 def with_slopes(row: Row, speeds: Sequence[Symbol]) -> Row:
     """The row with its slopes; an error if it is not linear in the speeds."""
-    present = {s for s in symbols(row.v) if s.kind == "speed"}
-    slopes = [(u, partial(row.v, u)) for u in speeds if u in present]
-    slopes = [(u, a) for u, a in slopes if a.fingerprint != 0]
-    for u, a in slopes:
+    return replace(row, slopes=tuple(slopes_of(row.v, speeds, row.text).items()))
+
+
+def slopes_of(v: Expr, speeds: Sequence[Symbol], text: str) -> dict[Symbol, Expr]:
+    """dv/du of the speeds that occur, in the constraint `text`."""
+    present = {s for s in symbols(v) if s.kind == "speed"}
+    found = {u: a for u in speeds if u in present and (a := partial(v, u)).fingerprint != 0}
+    for u, a in found.items():
         if depends_on(a, lambda s: s.kind == "speed"):
-            raise ModelError(f"the constraint {row.text} is not linear in the speeds: its slope for {u} is {a}")
-    return replace(row, slopes=tuple(slopes))
+            raise ModelError(f"the constraint {text} is not linear in the speeds: its slope for {u} is {a}")
+    return found
 
 
 def right_side(row: Row, kinematics: Kinematics) -> Expr:

@@ -24,6 +24,7 @@ Mat3 = tuple[Vec3, Vec3, Vec3]
 
 IDENTITY: Mat3 = ((ONE, ZERO, ZERO), (ZERO, ONE, ZERO), (ZERO, ZERO, ONE))
 NULL: Vec3 = (ZERO, ZERO, ZERO)
+ZEROS: Mat3 = (NULL, NULL, NULL)
 
 
 @dataclass(eq=False)

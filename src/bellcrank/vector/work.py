@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from bellcrank.expr import ONE, ZERO, Expr, Func, Held, Number, Symbol, add, mul, neg, sub
+from bellcrank.expr import ZERO, Expr, Func, Held, Number, Symbol, add, mul, neg, sub
 from bellcrank.expr.construct import split
 from bellcrank.expr.node import PRIME, Product
 from bellcrank.vector.basis import IDENTITY, Mat3, Vec3, cross3, dot3, matmul, transpose
@@ -116,10 +116,6 @@ class Work:
 
 def is_zero(v: Iterable[Expr]) -> bool:
     return all(x is ZERO for x in v)
-
-
-def unit(k: int) -> Vec3:
-    return tuple(ONE if i == k else ZERO for i in range(3))  # type: ignore[return-value]
 
 
 def full(entries: Iterable[Expr]) -> Mat3:
