@@ -15,8 +15,7 @@ Vec = tuple[Scalar, Scalar, Scalar]
 Mat = tuple[Vec, Vec, Vec]  # rows
 
 NULL: Vec = (0, 0, 0)
-UNITS: tuple[Vec, Vec, Vec] = ((1, 0, 0), (0, 1, 0), (0, 0, 1))
-IDENTITY: Mat = UNITS
+UNITS: Mat = ((1, 0, 0), (0, 1, 0), (0, 0, 1))
 
 
 def is_zero(x: Scalar) -> bool:

@@ -18,7 +18,6 @@ import numpy as np
 from bellcrank.expr import Expr, cos, sin
 from bellcrank.linkage.chain import BASE, FREEDOMS, Chain, HardPoint, Input, Joint, Point, unit
 from bellcrank.linkage.moving import (
-    IDENTITY,
     NULL,
     UNITS,
     Mat,
@@ -136,7 +135,7 @@ class Frames:
         self.plan = plan
         self._count = len(rates)
         none = (NULL,) * self._count
-        self.frames = {BASE: Frame(IDENTITY, {}, none, none, Moving(NULL, {}, none, none), (0.0, 0.0, 0.0))}
+        self.frames = {BASE: Frame(UNITS, {}, none, none, Moving(NULL, {}, none, none), (0.0, 0.0, 0.0))}
         for placing in plan.placings:
             self._place(placing, state, rates)
 

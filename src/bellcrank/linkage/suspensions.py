@@ -232,7 +232,4 @@ KINDS: dict[str, Kind] = {
         {**_WISHBONES, **_CRANK}, _pushrod, ("lower_arm", "upper_arm", "carrier", "bell_crank"), tie=("tie_base",)
     ),
 }
-OPTIONAL = {
-    "formula_pushrod": ("crank_axis", "spring_base", "spring_crank"),
-    "solid_axle_four_link": ("wheel_centre",),
-}
+OPTIONAL = {"formula_pushrod": ("crank_axis", "spring_base", "spring_crank"), "solid_axle_four_link": ("wheel_centre",)}
