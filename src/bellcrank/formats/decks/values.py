@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bellcrank.errors import counted
 from bellcrank.formats.decks.fstring import formula
 from bellcrank.formats.decks.names import Names, is_nil
 from bellcrank.formats.decks.reader import (
@@ -54,18 +55,18 @@ class Values:
         x, y, z = (self.scalar(d, f"component {i} of {what}") for i, d in enumerate(items, 1))
         return x, y, z
 
-    def inertia(self, datum: Datum) -> object:
+    def inertia(self, datum: Datum, what: str) -> object:
         """0, three moments or a 3 x 3 matrix."""
         datum = self.names.value(datum)
         if isinstance(datum, Number) and datum.value == 0:
             return 0
         if isinstance(datum, Matrix):
-            if len(datum.rows) != 3:
-                raise datum.fail(f":inertia-matrix must have 3 rows, not {len(datum.rows)}")
-            return tuple(self.components(row, f"row {i} of :inertia-matrix") for i, row in enumerate(datum.rows, 1))
+            if len(datum.items) != 3:
+                raise datum.fail(f"{what} must have 3 rows, not {len(datum.items)}")
+            return tuple(self.components(row, f"row {i} of {what}") for i, row in enumerate(datum.items, 1))
         if isinstance(datum, Array):
-            return self.components(datum, ":inertia-matrix")
-        raise datum.fail(f":inertia-matrix must be 0, #(a b c) or #2a((..) (..) (..)), not {shown(datum)}")
+            return self.components(datum, what)
+        raise datum.fail(f"{what} must be 0, #(a b c) or #2a((..) (..) (..)), not {shown(datum)}")
 
     def direction(self, datum: Datum, what: str) -> str:
         """A unit vector or a formula that gives a vector."""
@@ -87,9 +88,9 @@ class Values:
             return int(datum.value)
         raise datum.fail(f"{what}: an axis is 1, 2, 3 or an array #(x y z), not {shown(datum)}")
 
-    def axes(self, datum: Datum | None, what: str) -> tuple[int | Vector, ...]:
+    def axes(self, datum: Datum, what: str) -> tuple[int | Vector, ...]:
         """An axis or a list of axes."""
-        if datum is None or is_nil(datum):
+        if is_nil(datum):
             return ()
         datum = self.names.value(datum)
         items = datum.items if isinstance(datum, List) else (datum,)
@@ -104,9 +105,7 @@ class Values:
             if not (is_nil(d) or (isinstance(d, Symbol) and d.name == "t")):
                 raise d.fail(f"{what} holds T and NIL, not {shown(d)}")
         if len(items) != count:
-            raise datum.fail(
-                f"{what} has {len(items)} value{'s' * (len(items) != 1)}, but the joint has {count} of these"
-            )
+            raise datum.fail(f"{what} has {counted(len(items), 'value')}, but the joint has {count} of these")
         found = tuple(not is_nil(d) for d in items)
         return found[0] if len(set(found)) == 1 else found
 
