@@ -11,7 +11,9 @@ from typing import Any
 
 from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.expr import Expr
-from bellcrank.kane.equations import KaneEquations, equations_of
+from bellcrank.kane.derived import derive_by_hand
+from bellcrank.kane.description import RUN
+from bellcrank.kane.equations import KaneEquations
 from bellcrank.kane.linear import Linear, linearized
 from bellcrank.kane.steps import Steps
 
@@ -63,11 +65,14 @@ class Derivation(Steps):
 
     def set_run(self, **options: Any) -> None:
         """Defaults of runs, as in System.set_run: t_end, step, method, output_every, initial, inputs."""
-        self.notes.set_run(options)
+        for name, value in options.items():
+            if name not in RUN:
+                raise ModelError(f"set_run({name}=...) is not known.{did_you_mean(name, RUN)} Known: {', '.join(RUN)}.")
+            setattr(self.notes.run, name, dict(value) if name in ("initial", "inputs") else value)
 
     def equations(self, solve: str = "auto", optimise: str = "default") -> KaneEquations:
         """The equations of motion: counts, code, runs."""
-        return equations_of(self, solve, optimise)
+        return KaneEquations(derive_by_hand(self, solve, optimise))
 
     def linearize(self, at: Mapping[Any, Any] | None = None) -> Linear:
         """Equations for small deviations from a state, in symbols. `at`: values of states, others zero."""

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
-from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.expr import Expr
 from bellcrank.model.records import RunRecord
 
@@ -23,9 +21,3 @@ class Notes:
     channel_words: dict[str, tuple[str, str]] = field(default_factory=dict)  # unit, label
     groups: list[str] = field(default_factory=list)
     run: RunRecord = field(default_factory=RunRecord)
-
-    def set_run(self, options: dict[str, Any]) -> None:
-        for name, value in options.items():
-            if name not in RUN:
-                raise ModelError(f"set_run({name}=...) is not known.{did_you_mean(name, RUN)} Known: {', '.join(RUN)}.")
-            setattr(self.run, name, dict(value) if name in ("initial", "inputs") else value)

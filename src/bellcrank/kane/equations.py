@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from bellcrank.api.equations import Equations
-from bellcrank.kane.derived import HandDerived, derive_by_hand
+from bellcrank.kane.derived import HandDerived
 from bellcrank.kane.simulation import KaneSimulation
-from bellcrank.kane.steps import Steps
 
 
 class KaneEquations(Equations):
@@ -21,8 +20,3 @@ class KaneEquations(Equations):
     def compile(self, backend: str = "auto", external: Mapping[str, Any] | None = None) -> KaneSimulation:
         """A simulation, ready to run; Euler parameters of initial states are brought to unit size."""
         return KaneSimulation(self.derived, backend, dict(external or {}))
-
-
-def equations_of(d: Steps, solve: str = "auto", level: str = "default") -> KaneEquations:
-    """The equations of motion of a derivation."""
-    return KaneEquations(derive_by_hand(d, solve, level))

@@ -26,7 +26,7 @@ from bellcrank.kane.autolev.words import forms, wrong_number
 from bellcrank.kane.autolev.workspace import Handler, Workspace, show
 from bellcrank.kane.dynamics import HALF
 from bellcrank.kane.frames import Frame
-from bellcrank.kane.missing import Need, missing
+from bellcrank.kane.missing import MissingError, Need
 from bellcrank.vector.basis import Vector
 
 # ---- orientation
@@ -162,7 +162,7 @@ def frstar(w: Workspace, args: tuple[str, ...]) -> list[str]:
     if not m.heavy_points() and not m.turning_bodies():
         raise ModelError("nothing has mass yet: give FRAMES(..) or POINTS(..)")
     if needs := m.needs(accelerations=True):
-        raise missing(needs, "FRSTAR")
+        raise MissingError(needs, "FRSTAR")
     torques = {b: m.inertia_torque(b) for b in m.turning_bodies()}
     answers = [_result(w, f"TSTAR{b}", t) for b, t in torques.items()]
     for i, u in _numbered(w):
@@ -184,7 +184,7 @@ def fr(w: Workspace, args: tuple[str, ...]) -> list[str]:
                 ]
             )
     if needs := w.d.machine.load_needs():
-        raise missing(needs, "FR")
+        raise MissingError(needs, "FR")
     answers = [_result(w, f"F{i}", w.d.machine.active(u)) for i, u in _numbered(w)]
     return answers
 
@@ -195,7 +195,7 @@ def kane(w: Workspace, args: tuple[str, ...]) -> list[str]:
         raise ModelError(f"KANE needs {' and '.join(lacking)} first")
     needs = [Need("rate", q.name) for q in w.d.scalars.coordinates if q not in w.d.scalars.rates]
     if needs:
-        raise missing(needs, "KANE")
+        raise MissingError(needs, "KANE")
     return [f"R={i}: {show(add(_scalar(w, f'F{i}STAR'), _scalar(w, f'F{i}')))}=0" for i, _ in _numbered(w)]
 
 

@@ -8,7 +8,8 @@ from bellcrank.errors import ModelError
 from bellcrank.expr import ZERO, Expr, Symbol, add, mul, sqrt
 from bellcrank.kane.autolev.commands import unit_of
 from bellcrank.kane.autolev.workspace import Workspace
-from bellcrank.kane.equations import KaneEquations, equations_of
+from bellcrank.kane.derived import derive_by_hand
+from bellcrank.kane.equations import KaneEquations
 from bellcrank.kane.missing import MissingError
 from bellcrank.vector.basis import dot
 
@@ -61,7 +62,7 @@ def make_plan(w: Workspace, name: str, solve: str = "auto") -> Plan:
     d.notes.channels = _channels(w, plan)
     d.notes.units = {n.lower(): unit_of(w, n) for n in _all_names(w)}
     d.notes.channel_words = {}
-    plan.equations = equations_of(d, solve)
+    plan.equations = KaneEquations(derive_by_hand(d, solve))
     plan.units = {n: unit_of(w, n) for n in _all_names(w)} | {"T": w.units.get("T", "")}
     listed = [list(w.constants), list(w.masses), *w.inertias.values(), list(s.independent), list(s.coordinates)]
     plan.groups = [g for g in listed if g]

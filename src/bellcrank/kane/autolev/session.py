@@ -19,7 +19,7 @@ from bellcrank.kane.autolev.fortran import fortran_program
 from bellcrank.kane.autolev.plan import Plan, make_plan
 from bellcrank.kane.autolev.reader import Line, read_line
 from bellcrank.kane.autolev.words import COMMANDS, FORMS, forms, help_lines, what_lines, wrong_number
-from bellcrank.kane.autolev.workspace import Workspace, dialect_hint, show
+from bellcrank.kane.autolev.workspace import Workspace, show
 from bellcrank.kane.missing import MissingError
 
 FORMAT = "bellcrank kane workspace"
@@ -70,7 +70,7 @@ class Session:
             answers = self._carry_out(line)
         except MissingError as error:
             keep.restore()
-            raise ModelError(error.words(dialect_hint)) from None
+            raise ModelError(error.words(dialect=True)) from None
         except BaseException:
             keep.restore()
             raise

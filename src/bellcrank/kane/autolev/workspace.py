@@ -17,7 +17,7 @@ from bellcrank.kane.derivation import Derivation
 from bellcrank.kane.dynamics import Body
 from bellcrank.kane.frames import Frame
 from bellcrank.kane.language import PRIMED, Language, Value
-from bellcrank.kane.missing import Need, missing
+from bellcrank.kane.missing import MissingError, Need
 from bellcrank.kane.motion import Point
 from bellcrank.kane.scalars import TIME
 from bellcrank.vector.basis import Vector
@@ -207,7 +207,7 @@ class Workspace:
     def stored(self, kind: str, first: Frame | Point, second: Frame | Point) -> Vector:
         table = self.table(kind)
         if (first, second) not in table:
-            raise missing([Need(kind, str(first), str(second))])
+            raise MissingError([Need(kind, str(first), str(second))])
         return table[first, second]
 
     def _primed(self, name: str) -> Expr | None:
@@ -273,22 +273,6 @@ def show(value: object) -> str:
     """A result as the dialect writes it."""
     text = str(value).upper().replace("**", "^").replace(" ", "")
     return text.replace("+-", "-") if text else "0"
-
-
-def dialect_hint(n: Need) -> str:
-    """How a missing quantity is given in the dialect."""
-    a, b = n.first.upper(), n.second.upper()
-    return {
-        "rate": f"{a}'=formula",
-        "orientation": f"SIMPROT({a},{b},axis,angle) or DIRCOS({a},{b},..)",
-        "w": f"W{a}{b}=vector",
-        "alf": f"ALF{a}{b}=DERIV(W{a}{b},T,{b})",
-        "v": f"V{a}{b}=vector or V2PTS({b},frame,point,{a})",
-        "a": f"A{a}{b}=DERIV(V{a}{b},T,{b})",
-        "p": f"P{a}{b}=vector",
-        "mass": f"MASS{a}",
-        "scalar": f"CONST({a}), VAR({a}), CONTROLS({a}) or {a}=formula",
-    }[n.kind]
 
 
 Handler = Callable[[Workspace, tuple[str, ...]], list[str]]
