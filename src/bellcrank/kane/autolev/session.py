@@ -15,7 +15,7 @@ from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.kane.autolev.assign import assign
 from bellcrank.kane.autolev.commands import TABLE
 from bellcrank.kane.autolev.files import Files
-from bellcrank.kane.autolev.fortran import fortran_program
+from bellcrank.kane.autolev.fortran import ProgramWriter
 from bellcrank.kane.autolev.plan import Plan, make_plan
 from bellcrank.kane.autolev.reader import Line, read_line
 from bellcrank.kane.autolev.words import COMMANDS, FORMS, forms, help_lines, what_lines, wrong_number
@@ -109,7 +109,7 @@ class Session:
         path = self.files.path(args[0].upper(), ".FOR")
         name = path.name.removesuffix(".FOR")
         plan = make_plan(self.workspace, name)
-        text = fortran_program(plan, len(args) == 2)
+        text = ProgramWriter(plan).text(with_subroutines=len(args) == 2)
         self.workspace.code = (name, len(args) == 2)
         if not self._replaying:
             self.files.write(path, text)
@@ -132,15 +132,9 @@ class Session:
             "HELP": lambda a: help_lines(a[0] if a else None),
             "WHAT": lambda a: what_lines(),
             "FORMS": lambda a: FORMS.splitlines(),
-            "LIST": self._list,
-            "CLEAR": self._clear,
-            "QUIT": self._quit,
-            "EXIT": self._quit,
-            "RECORD": self._record,
-            "EXEC": self._exec,
-            "SAVE": self._save,
-            "LOAD": self._load,
-        }
+            "LIST": self._list, "CLEAR": self._clear, "QUIT": self._quit, "EXIT": self._quit,
+            "RECORD": self._record, "EXEC": self._exec, "SAVE": self._save, "LOAD": self._load,
+        }  # fmt: skip
 
     def listing(self) -> list[str]:
         """Entries and answers, numbered as the dialect does."""

@@ -26,7 +26,6 @@ NAME = re.compile(r"[A-Z_][A-Z0-9_]*", re.ASCII)
 OWN = re.compile(r"[UZ][0-9]+", re.ASCII)  # speeds and intermediate symbols are never new names
 FRAME = re.compile(r"[A-Z]+", re.ASCII)
 FORMS = (("ALF", "alf"), ("W", "w"), ("V", "v"), ("P", "p"), ("A", "a"))
-WORDS = {"w": "angular velocity", "alf": "angular acceleration", "p": "position", "v": "velocity", "a": "acceleration"}
 
 
 class Workspace:
@@ -41,11 +40,7 @@ class Workspace:
         self.points: dict[str, Point] = {}
         self.symbols: dict[str, Symbol] = {}
         self.results: dict[str, Value] = {}
-        self.taken: dict[str, str] = {
-            "N": "the Newtonian frame",
-            "T": "time",
-            "Z": "Z1, Z2, .. are intermediate symbols",
-        }
+        self.taken = {"N": "the Newtonian frame", "T": "time", "Z": "Z1, Z2, .. are intermediate symbols"}
         self.waiting: dict[str, str] = {}  # names that were used before their declaration: where
         self.constants: list[Symbol] = []
         self.controls: list[Symbol] = []
@@ -95,16 +90,12 @@ class Workspace:
     def become(self, name: str, value: Expr) -> None:
         """Gives the meaning of a name that may be in use already."""
         earlier = self.symbols.get(name)
-        if earlier is None:
-            if isinstance(value, Symbol):
-                self.symbols[name] = value
-            return
-        if earlier is not value:
+        if earlier is not None and earlier is not value:
             self.d.scalars.define(earlier, value)
             if earlier in self.d.scalars.coordinates:
                 self.d.scalars.coordinates.remove(earlier)
-            if isinstance(value, Symbol):
-                self.symbols[name] = value
+        if isinstance(value, Symbol):
+            self.symbols[name] = value
 
     def variable(self, name: str, kind: str, where: str = "") -> Symbol:
         """A symbol for a name; with `where` it waits for its declaration."""
@@ -158,26 +149,13 @@ class Workspace:
         return getattr(self.d.motion, kind)
 
     def form_names(self) -> list[str]:
-        prefix = {kind: p for p, kind in FORMS}
-        listed = []
-        for kind, p in prefix.items():
-            listed += [f"{p}{str(a).upper()}{str(b).upper()}" for a, b in self.table(kind)]
-        return listed
+        return [f"{p}{a}{b}".upper() for p, kind in FORMS for a, b in self.table(kind)]
 
     # ---- formulas
 
     @property
     def language(self) -> Language:
         return Language(self.lookup, self.known, self.call)
-
-    def value(self, text: str) -> Value:
-        return self.language.value(text)
-
-    def scalar(self, text: str) -> Expr:
-        return self.language.scalar(text)
-
-    def vector(self, text: str) -> Vector:
-        return self.language.vector(text)
 
     def known(self) -> list[str]:
         units = [f"{f}{i}" for f in self.frames for i in (1, 2, 3)]
@@ -200,9 +178,7 @@ class Workspace:
             if z in self.d.scalars.definitions:
                 return z
         form = self.form(key)
-        if form is not None:
-            return self.stored(*form)
-        return None
+        return None if form is None else self.stored(*form)
 
     def stored(self, kind: str, first: Frame | Point, second: Frame | Point) -> Vector:
         table = self.table(kind)
@@ -275,4 +251,4 @@ def show(value: object) -> str:
     return text.replace("+-", "-") if text else "0"
 
 
-Handler = Callable[[Workspace, tuple[str, ...]], list[str]]
+Handler = Callable[[Workspace, tuple[str, ...]], list[str] | None]
