@@ -3,20 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from bellcrank.errors import ModelError
 from bellcrank.expr import ZERO, Expr, Symbol, expression
-from bellcrank.kane.description import Notes
 from bellcrank.kane.dynamics import Body, Machine
 from bellcrank.kane.frames import Frame
 from bellcrank.kane.language import Language, Value
 from bellcrank.kane.motion import Motion, Point
 from bellcrank.kane.names import Names, split_names
 from bellcrank.kane.scalars import TIME, Scalars
+from bellcrank.model.records import RunRecord
 from bellcrank.vector.basis import Mat3, Vector
 
 Symbols = tuple[Symbol, ...]
+RUN = ("t_end", "step", "method", "output_every", "initial", "inputs")
+
+
+@dataclass
+class Notes:
+    """What is carried for runs and readers: values of constants and units by lower-case name; channels in order."""
+
+    values: dict[str, float] = field(default_factory=dict)
+    units: dict[str, str] = field(default_factory=dict)
+    labels: dict[str, str] = field(default_factory=dict)
+    channels: dict[str, Expr] = field(default_factory=dict)
+    channel_words: dict[str, tuple[str, str]] = field(default_factory=dict)  # unit, label
+    groups: list[str] = field(default_factory=list)
+    run: RunRecord = field(default_factory=RunRecord)
 
 
 class Declared:

@@ -11,8 +11,8 @@ from typing import Any
 
 from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.expr import Expr
+from bellcrank.kane.declared import RUN
 from bellcrank.kane.derived import derive_by_hand
-from bellcrank.kane.description import RUN
 from bellcrank.kane.equations import KaneEquations
 from bellcrank.kane.linear import Linear, linearized
 from bellcrank.kane.steps import Steps

@@ -14,11 +14,7 @@ Row = dict[Symbol, Expr]  # coefficients, or values, of unknowns
 
 
 def solved_rates(scalars: Scalars, given: Mapping[Symbol, Expr]) -> dict[Symbol, Expr]:
-    """q' from definitions of speeds u = (linear in q'), by elimination in symbols.
-
-    The speeds must determine the rates of exactly the coordinates that occur; a division that can vanish is where these
-    speeds fail.
-    """
+    """q' from definitions of speeds u = (linear in q'), by elimination; they fail where a division by zero occurs."""
     for u in given:
         if u not in scalars.speeds:
             raise ModelError(f"{u} is not a generalized speed")

@@ -2,7 +2,6 @@
 
 In:  the forms that `reader` found, and the external routines. Out: a `Deck`: the calls, in order, and remarks.
 Every form is checked as it comes, with its place; all problems of a deck are told together.
-Unit system, name and declared variables hold for the whole deck wherever they stand, so they are looked for first.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from bellcrank.formats.decks.forces import add_force, add_gravity, add_moment
 from bellcrank.formats.decks.machine import composite_centres
 from bellcrank.formats.decks.macros import Arguments, arguments
 from bellcrank.formats.decks.outputs import add_accelerations, add_out
-from bellcrank.formats.decks.reader import Datum, FString, List, String, Symbol, shown
+from bellcrank.formats.decks.reader import Datum, FString, List, String, Symbol
 from bellcrank.formats.decks.routines import add_subroutine, check_variables, declare_functions
 from bellcrank.formats.decks.settings import MACROS
 from bellcrank.formats.decks.state import TITLE, DeckState
@@ -91,7 +90,7 @@ class Interpreter(DeckState):
     def _smallness(self, given: Arguments, datum: Any) -> str:
         found = self.values.scalar(datum, f"an argument of {given.macro.name}")
         if not isinstance(found, str):
-            raise datum.fail(f"{given.macro.name} takes symbols, not {shown(datum)}")
+            raise datum.fail(f"{given.macro.name} takes symbols, not {datum.shown}")
         return found
 
     def _setf(self, given: Arguments) -> None:
@@ -100,10 +99,10 @@ class Interpreter(DeckState):
 
     def _give(self, symbol: Datum, value: Datum) -> None:
         if not isinstance(symbol, Symbol):
-            raise symbol.fail(f"setf gives a value to a symbol, not to {shown(symbol)}")
+            raise symbol.fail(f"setf gives a value to a symbol, not to {symbol.shown}")
         if symbol.name == TITLE:
             if not isinstance(value, String):
-                raise value.fail(f"{TITLE} must be a string, not {shown(value)}")
+                raise value.fail(f"{TITLE} must be a string, not {value.shown}")
             return
         name = self.names.symbol(symbol, "symbol")
         if name in ("t", "nil"):
@@ -137,7 +136,7 @@ class Interpreter(DeckState):
     def _eliminated(self, datum: Datum, what: str) -> str:
         wanted = str(self.values.scalar(datum, what))
         if not wanted.startswith(("q(", "u(")):
-            raise datum.fail(f'{what} must be a coordinate or a speed, such as !"u(1)", not {shown(datum)}')
+            raise datum.fail(f'{what} must be a coordinate or a speed, such as !"u(1)", not {datum.shown}')
         return f"u{wanted[1:]}"  # a coordinate goes together with its speed
 
     def _no_movement(self, given: Arguments) -> None:
@@ -161,10 +160,9 @@ class Interpreter(DeckState):
         externals = {e.name for e in self.system.description.externals}
         missing = sorted(n for n in self.called & externals if n not in self.routines)
         if missing:
-            self.deck.remarks.append(
-                f"{self.name}: there is no routine for {', '.join(missing)}, so the model can be derived but not run;"
-                f" a file beside the deck holds it as a Python function (.py), or in C (.c) or Fortran (.f90)"
-            )
+            none = f"there is no routine for {', '.join(missing)}, so the model can be derived but not run"
+            where = "a file beside the deck holds it as a Python function (.py), or in C (.c) or Fortran (.f90)"
+            self.deck.remarks.append(f"{self.name}: {none}; {where}")
 
 
 HANDLERS: dict[str, Callable[[Interpreter, Arguments], None]] = {

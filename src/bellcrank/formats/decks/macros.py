@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bellcrank.errors import counted, did_you_mean
-from bellcrank.formats.decks.reader import Datum, Keyword, List, Symbol, shown
+from bellcrank.formats.decks.reader import Datum, Keyword, List, Symbol
 from bellcrank.units import UNIT_SYSTEMS
 
 Read = Callable[[Datum, str], Any]  # an argument, and what it is called, to its value
@@ -100,7 +100,7 @@ def macro_of(form: List) -> Macro:
         raise form.fail("the form is empty; it starts with the name of a macro")
     head = form.items[0]
     if not isinstance(head, Symbol):
-        raise head.fail(f"a form starts with the name of a macro, not with {shown(head)}")
+        raise head.fail(f"a form starts with the name of a macro, not with {head.shown}")
     if head.name not in MACROS:
         listed = ", ".join(MACROS)
         raise head.fail(f"unknown macro '{head.name}'.{did_you_mean(head.name, MACROS)}\nMacros: {listed}.")
@@ -127,7 +127,7 @@ def _groups(macro: Macro, given: tuple[Datum, ...]) -> tuple[tuple[Datum, ...], 
         raise keyword.fail(f"{macro.name} has no keywords, but {keyword.name} is given.\n{macro.usage}")
     size = len(macro.rest)
     if len(given) % size:
-        raise given[-1].fail(f"{macro.name} takes pairs, but {shown(given[-1])} has no partner.\n{macro.usage}")
+        raise given[-1].fail(f"{macro.name} takes pairs, but {given[-1].shown} has no partner.\n{macro.usage}")
     return tuple(given[i : i + size] for i in range(0, len(given), size))
 
 
@@ -136,7 +136,7 @@ def _keywords(macro: Macro, given: tuple[Datum, ...]) -> dict[str, Datum]:
     for i in range(0, len(given), 2):
         key = given[i]
         if not isinstance(key, Keyword):
-            raise key.fail(f"{shown(key)} is one argument too many for {macro.name}.\n{macro.usage}")
+            raise key.fail(f"{key.shown} is one argument too many for {macro.name}.\n{macro.usage}")
         name = key.name[1:]
         if name not in macro.keywords:
             listed = ", ".join(f":{k}" for k in macro.keywords) or "none"

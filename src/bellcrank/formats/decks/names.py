@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from bellcrank.errors import ModelError, did_you_mean
-from bellcrank.formats.decks.reader import Datum, Symbol, shown
+from bellcrank.formats.decks.reader import Datum, Symbol
 from bellcrank.model.scope import RESERVED
 
 NAME = re.compile(r"[a-z_]\w*", re.ASCII)
@@ -56,7 +56,7 @@ class Names:
     def symbol(self, datum: Datum, what: str) -> str:
         """The new or known name that a symbol is."""
         if not isinstance(datum, Symbol):
-            raise datum.fail(f"{what} must be a symbol, not {shown(datum)}")
+            raise datum.fail(f"{what} must be a symbol, not {datum.shown}")
         if not NAME.fullmatch(datum.name):
             raise datum.fail(f"{what} '{datum.name}': a name starts with a letter and holds letters, digits and _")
         return datum.name

@@ -58,6 +58,11 @@ class Datum:
     def line(self) -> int:
         return self.source.place(self.offset)[0]
 
+    @property
+    def shown(self) -> str:
+        """The piece in messages."""
+        return SHOWN[type(self)].format(self)
+
     def fail(self, message: str) -> ExpressionError:
         return self.source.fail(self.offset, message)
 
@@ -125,11 +130,6 @@ SHOWN = {
 }  # fmt: skip
 
 
-def shown(datum: Datum) -> str:
-    """A piece in messages."""
-    return SHOWN[type(datum)].format(datum)
-
-
 def everything(forms: Iterable[Datum]) -> Iterator[Datum]:
     """All pieces of forms."""
     stack = list(forms)
@@ -194,7 +194,7 @@ class _Reader:
         elif isinstance(datum, List):
             self.forms.append(datum)
         else:
-            raise datum.fail(f"{shown(datum)} stands outside of all forms; a form is a list such as (reset)")
+            raise datum.fail(f"{datum.shown} stands outside of all forms; a form is a list such as (reset)")
 
     def _tokens(self) -> Iterator[tuple[str, int]]:
         """Parentheses with what opens them; everything else is read on the way."""

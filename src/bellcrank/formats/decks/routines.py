@@ -96,9 +96,8 @@ def _routine(deck: DeckState, name: str, count: int, returns: bool = False) -> d
         if wanted != count + bool(options["memory"]):
             what = f"{count}{' and what it returns' * (returns and language != 'Python')}"
             what += " and a memory" if options["memory"] else ""
-            raise ModelError(
-                f"{deck.name}: routine '{name}' in {language} takes {taken} arguments, but {what} are given"
-            )
+            here = f"{deck.name}: routine '{name}' in {language}"
+            raise ModelError(f"{here} takes {taken} arguments, but {what} are given")
     return {key: value for key, value in options.items() if value is not None}
 
 

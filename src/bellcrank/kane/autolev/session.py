@@ -6,8 +6,9 @@ A mistake changes nothing: the workspace is as it was before the line.
 from __future__ import annotations
 
 import copy
+import itertools
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -79,6 +80,18 @@ class Session:
         self.notes, self.hints = list(self.workspace.notes), list(self.workspace.hints)
         self.entries.append(Entry(text.strip(), [*new, *answers]))
         return self.entries[-1].answers
+
+    def enter_all(self, lines: Iterable[str], place: str, margin: str = "") -> list[tuple[int, str]]:
+        """Carries out lines, whose faults are told with the place; remarks with the numbers of their lines."""
+        remarks: list[tuple[int, str]] = []
+        for number, line in enumerate(lines, 1):
+            try:
+                self.enter(line)
+            except ModelError as error:
+                detail = "\n".join(f"{margin}{x}" for x in str(error).splitlines())
+                raise ModelError(f"{place} {number}: {line.strip()}\n{detail}") from None
+            remarks += [(number, note) for note in self.notes]
+        return remarks
 
     def _carry_out(self, line: Line) -> list[str]:
         if line.kind == "nothing":
@@ -175,21 +188,15 @@ class Session:
         keep, entries = _Snapshot(self.workspace), list(self.entries)
         start = len(self.listing())
         self._depth += 1
-        remarks: list[str] = []
         try:
-            for number, line in enumerate(text.splitlines(), 1):
-                try:
-                    self.enter(line)
-                    remarks += self.notes
-                except ModelError as error:
-                    raise ModelError(f"{path.name}, line {number}: {line.strip()}\n{error}") from None
+            remarks = self.enter_all(text.splitlines(), f"{path.name}, line")
         except BaseException:
             keep.restore()
             self.entries, self._made = entries, None
             raise
         finally:
             self._depth -= 1
-        self.notes = remarks
+        self.notes = [note for _, note in remarks]
         return self.listing()[start:]
 
     def _save(self, args: tuple[str, ...]) -> list[str]:
@@ -204,11 +211,7 @@ class Session:
         lines = _saved_lines(self.files.read(path), path)
         fresh = Session(self.files)
         fresh._replaying = True
-        for number, line in enumerate(lines, 1):
-            try:
-                fresh.enter(line)
-            except ModelError as error:
-                raise ModelError(f"{path.name}, entry {number}: {line}\n{error}") from None
+        fresh.enter_all(lines, f"{path.name}, entry")
         self.workspace, self.entries, self._made = fresh.workspace, fresh.entries, None
         return [f"{len(lines)} entries from {path.name}"]
 
@@ -248,15 +251,6 @@ def _plain(value: object) -> bool:
 def run_script(text: str, where: str, files: Files) -> Session:
     """Enters all lines of a script; a fault stops with the number of its line, and nothing is written."""
     session = Session(files)
-    remarks: list[str] = []
-    for number, line in enumerate(text.splitlines(), 1):
-        try:
-            session.enter(line)
-        except ModelError as error:
-            detail = "\n".join(f"  {x}" for x in str(error).splitlines())
-            raise ModelError(f"{where}, line {number}: {line.strip()}\n{detail}") from None
-        remarks += [f"line {number}: {note}" for note in session.notes]
-        if session.over:
-            break
-    session.notes = remarks
+    lines = itertools.takewhile(lambda _: not session.over, text.splitlines())
+    session.notes = [f"line {n}: {note}" for n, note in session.enter_all(lines, f"{where}, line", margin="  ")]
     return session

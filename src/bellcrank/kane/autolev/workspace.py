@@ -121,11 +121,8 @@ class Workspace:
 
     @staticmethod
     def unknown(name: str, what: str, known: Iterable[str], command: str) -> ModelError:
-        listed = ", ".join(known)
-        return ModelError(
-            f"there is no {what} {name}.{did_you_mean(name, known)} {what.capitalize()}s: {listed or 'none'}. "
-            f"More come with {command}(..)."
-        )
+        listed = f"{what.capitalize()}s: {', '.join(known) or 'none'}. More come with {command}(..)."
+        return ModelError(f"there is no {what} {name}.{did_you_mean(name, known)} {listed}")
 
     # ---- forms
 
