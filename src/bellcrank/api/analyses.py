@@ -84,12 +84,7 @@ class Analyses:
         return linear_model(self.plant, at, inputs, outputs, parameters, None, t, states)
 
     def frequency_response(
-        self,
-        input: Any,
-        output: Any,
-        f: Any,
-        at: Any = "equilibrium",
-        parameters: Mapping[str, float] | None = None,
+        self, input: Any, output: Any, f: Any, at: Any = "equilibrium", parameters: Mapping[str, float] | None = None
     ) -> Response:
         """Complex response of an output (or state) to a sine of an input (or parameter) over frequencies f in Hz."""
         frequencies = check_frequencies(f)

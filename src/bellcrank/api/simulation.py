@@ -13,8 +13,8 @@ from bellcrank.interface.interface import Interface
 from bellcrank.interface.listing import describe
 from bellcrank.run import evaluate
 from bellcrank.run.dae_methods import Dae
-from bellcrank.run.events import Progress
 from bellcrank.run.loaded import load
+from bellcrank.run.prepared import Progress
 from bellcrank.run.result import Run
 from bellcrank.run.simulate import simulate
 

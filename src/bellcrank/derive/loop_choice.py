@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.backend.c import Input
 from bellcrank.backend.model import Calls
 from bellcrank.backend.python import PythonModel
+from bellcrank.backend.start import Input
 from bellcrank.errors import BellcrankError
 from bellcrank.expr import Expr, Symbol
 from bellcrank.expr.table import Table

@@ -168,7 +168,7 @@ def _build(
         )
     )
     for routine in program.routines:
-        if getattr(routine, "when", None) == "output" and program.in_rates(routine):
+        if routine.when == "output" and program.in_rates(routine):
             raise ModelError(
                 f"external '{routine.name}' is called for outputs only (when='output'),"
                 " but the equations of motion use it"
@@ -186,7 +186,7 @@ def _multipliers(analysis: Analysis) -> list[tuple[Symbol, Expr, int]]:
 
 
 def _implicit(analysis: Analysis, q_rates: list[Expr]) -> Program:
-    system, _ = reduced_system(analysis, shift_back=True)
+    system = reduced_system(analysis)
     index = system.index
     unknowns = [Symbol(f"x{n + 1}", "intermediate") for n in range(len(index))]
     matrix = [[system.M.get((max(i, j), min(i, j)), ZERO) for j in index] for i in index]

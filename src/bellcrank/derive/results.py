@@ -7,6 +7,7 @@ linear system that the accelerations solve.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from bellcrank.dynamics.derive import LONG, derivations
 from bellcrank.dynamics.linear import solved_systems
@@ -92,9 +93,9 @@ def _from_program(a: Analysis, program: Program) -> Results:
                     args = tuple(written(e) for e in s.arguments)
                     for i, target in enumerate(s.targets):
                         if target is not None:
-                            several = bool(s.routine.returns)
-                            name = f"{s.routine.name}.{i}" if several else s.routine.name
-                            known[target] = Func(name, args, ExternalValue(s.routine, i) if several else s.routine)
+                            one: Any = ExternalValue(s.routine, i) if s.routine.returns else s.routine
+                            name = f"{s.routine.name}.{i}" if s.routine.returns else s.routine.name
+                            known[target] = Func(name, args, one)
                 elif isinstance(s, Solve):
                     linear = _linear(
                         [[_held(written(x)) for x in row] for row in s.matrix], [_held(written(x)) for x in s.right]

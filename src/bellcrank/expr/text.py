@@ -23,7 +23,7 @@ TOKEN = re.compile(
     r"|(?P<op>\*\*|\^|<=|>=|[-+*/(),<>]))",
     re.ASCII,
 )
-SPACE = re.compile(r"\s*", re.ASCII)
+SPACE = re.compile(r"^\s*", re.ASCII)
 CALL = re.compile(r"\s*\(", re.ASCII)
 BINDING = {"<": 1, "<=": 1, ">": 1, ">=": 1, "+": 2, "-": 2, "*": 3, "/": 3, "neg": 4, "**": 5}
 RIGHT = {"**", "neg"}
@@ -58,8 +58,8 @@ def parse(source: str, tokens: re.Pattern[str] = TOKEN) -> Syntax:
 class _Yard:
     """A shunting yard: finished operands in `output`, waiting operators and parentheses in `stack`.
 
-    A stack entry is (operator, position, length of the output when a parenthesis was opened). The parenthesis of a
-    call stands as "call NAME" itself.
+    A stack entry is (operator, position, length of the output when a parenthesis was opened); the parenthesis of a
+    call is "call NAME".
     """
 
     def __init__(self, source: str, tokens: re.Pattern[str]) -> None:
@@ -82,9 +82,8 @@ class _Yard:
                 position = call.end()
             else:
                 self.operand(kind, token, at)
-        at = _skip_space(self.source, position)
-        if at < len(self.source):
-            raise self.fail(f"unexpected character {self.source[at]!r}", at)
+        if rest := SPACE.sub("", self.source[position:], 1):
+            raise self.fail(f"unexpected character {rest[0]!r}", len(self.source) - len(rest))
         return self.finish()
 
     def fail(self, message: str, at: int) -> ExpressionError:
@@ -165,11 +164,6 @@ class _Yard:
                 raise self.fail("'(' is never closed", self.source.index("(", at))
             self.reduce()
         return self.output[0]
-
-
-def _skip_space(source: str, position: int) -> int:
-    found = SPACE.match(source, position)
-    return found.end() if found else position
 
 
 def _number(token: str, source: str, at: int) -> Fraction:

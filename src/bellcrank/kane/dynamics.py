@@ -15,7 +15,7 @@ from bellcrank.kane.frames import Frame
 from bellcrank.kane.missing import MissingError, Need, attempt
 from bellcrank.kane.motion import NOTHING, Motion, Point
 from bellcrank.kane.same import same_value
-from bellcrank.vector.basis import Dyadic, Mat3, Vector, cross, dot
+from bellcrank.vector.basis import Mat3, Vector, cross, dot
 
 HALF = div(ONE, Number(2))
 
@@ -27,10 +27,9 @@ class Body(Frame):
         super().__init__(name)
         self.cm, self.mass, self.inertia = cm, mass, inertia
 
-    @property
-    def dyadic(self) -> Dyadic:
-        """Central inertia dyadic."""
-        return Dyadic.from_matrix(self, self.inertia)
+    def spin(self, w: Vector) -> Vector:
+        """I . w, with the central inertia dyadic I."""
+        return self.times(self.inertia, w)
 
 
 @dataclass(frozen=True)
@@ -88,10 +87,10 @@ class Machine:
 
     def inertia_torque(self, b: Body) -> Vector:
         """T* = -I . alpha - w x I . w of a body."""
-        m, n, I = self.motion, self.newtonian, b.dyadic
+        m, n = self.motion, self.newtonian
         found = (m.angular_velocity(b, n), m.angular_acceleration(b, n))
         w, alf = (b.vector(m.components(x, b)) for x in found)
-        return m.scalars.tidy_vector(-I.dot(alf) - cross(w, I.dot(w)))
+        return m.scalars.tidy_vector(-b.spin(alf) - cross(w, b.spin(w)))
 
     def inertia(self, u: Symbol, torques: dict[Body, Vector]) -> Expr:
         """F_r*, the generalized inertia force for a speed; `torques` are the inertia torques of turning bodies."""
@@ -139,7 +138,7 @@ class Machine:
                 terms.append(mul(b.mass, m.dot(v, v)))
             if b in self.turning_bodies():
                 w = b.vector(m.components(m.angular_velocity(b, n), b))
-                terms.append(dot(w, b.dyadic.dot(w)))
+                terms.append(dot(w, b.spin(w)))
             if terms:
                 parts.append(add(*terms))
         for p, mass in self.masses.items():
@@ -184,5 +183,5 @@ class Machine:
             arms = [arm - centre for arm in arms]
         parts = [m.cross(arm, m.velocity(p, n) * mass) for arm, (p, mass) in zip(arms, heavy, strict=True)]
         for b in self.turning_bodies():
-            parts.append(b.dyadic.dot(b.vector(m.components(m.angular_velocity(b, n), b))))
+            parts.append(b.spin(b.vector(m.components(m.angular_velocity(b, n), b))))
         return sum(parts, NOTHING)

@@ -9,13 +9,13 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any
 
 from bellcrank.expr import MINUS_ONE, Expr, Func, Number, Symbol, add, mul, postorder, substitute
 from bellcrank.expr.node import PI
 from bellcrank.program.idle import drop_idle_parameters
 from bellcrank.program.loops import Loops
 from bellcrank.program.program import Program
+from bellcrank.program.routine import Routine
 from bellcrank.program.scheduler import Scheduler
 from bellcrank.program.statements import (
     NOTHING,
@@ -35,7 +35,7 @@ class KeptCall:
     """targets = routine(arguments), called once per run or once per step (routine.when: "init" or "update")."""
 
     targets: tuple[Symbol, ...]
-    routine: Any
+    routine: Routine
     arguments: tuple[Expr, ...]
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from bellcrank.errors import InternalError
 from bellcrank.expr import Expr, Symbol, evaluate
 from bellcrank.numeric.null_space import constrained_rates
 from bellcrank.program.program import Program
@@ -75,8 +76,10 @@ def _run(section: Section, values: dict[Expr, float], user: Mapping[str, Callabl
             values[s.target] = evaluate((s.value,), values, user)[0]
         elif isinstance(s, Call):
             arguments = evaluate(s.arguments, values, user)
-            routine = user.get(s.routine.name, s.routine.python)
-            returned = np.atleast_1d(routine(*arguments))
+            function = user.get(s.routine.name) or s.routine.python
+            if function is None:
+                raise InternalError(f"external '{s.routine.name}' cannot be interpreted: it is not given in Python")
+            returned = np.atleast_1d(function(*arguments))
             for target, value in zip(s.targets, returned, strict=True):
                 if target is not None:
                     values[target] = float(value)

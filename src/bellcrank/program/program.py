@@ -10,12 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 from bellcrank.expr import Symbol
+from bellcrank.expr.table import Table
 from bellcrank.program.count import Count
 from bellcrank.program.functions import ALWAYS, KINDS, Function
 from bellcrank.program.loops import Loops
+from bellcrank.program.routine import Routine
 from bellcrank.program.statements import NOTHING, Assign, Call, Section, count_section, dense_solve_count, needed
 
 
@@ -36,7 +37,7 @@ class Program:
     coordinates: tuple[Symbol, ...]
     speeds: tuple[Symbol, ...]
     inputs: tuple[Symbol, ...]
-    routines: tuple[Any, ...]  # externals and tables, in order of first use
+    routines: tuple[Routine, ...]  # externals and tables, in order of first use
     constants: Section
     derivatives: Section
     outputs: Section
@@ -122,24 +123,35 @@ class Program:
         return tuple(s for s in self.inputs if s.kind != "kept")
 
     @cached_property
-    def calls(self) -> Mapping[Any, list[tuple[Function, Call]]]:
+    def calls(self) -> Mapping[Routine, list[tuple[Function, Call]]]:
         """The calls of every routine, each with the function in which it stands."""
-        found: dict[Any, list[tuple[Function, Call]]] = {r: [] for r in self.routines}
+        found: dict[Routine, list[tuple[Function, Call]]] = {r: [] for r in self.routines}
         for f in self.functions.values():
             for s in f.section.statements:
                 if isinstance(s, Call):
                     found.setdefault(s.routine, []).append((f, s))
         return found
 
-    def argument_count(self, routine: Any) -> int:
-        """With how many arguments a routine is called; 0 if it is not."""
-        return next((len(call.arguments) for _, call in self.calls[routine]), 0)
+    @property
+    def tables(self) -> list[Table]:
+        """The tables among the routines."""
+        return [r for r in self.routines if isinstance(r, Table)]
 
-    def in_rates(self, routine: Any) -> bool:
+    @property
+    def externals(self) -> list[Routine]:
+        """The routines that are no tables: given from outside, or written for this program."""
+        return [r for r in self.routines if not isinstance(r, Table)]
+
+    @property
+    def remembers(self) -> list[str]:
+        """Names of the routines with a memory."""
+        return [r.name for r in self.routines if r.memory]
+
+    def in_rates(self, routine: Routine) -> bool:
         """Is a routine called for the rates of the states?"""
         return self.phase(routine) == 1
 
-    def phase(self, routine: Any) -> int:
+    def phase(self, routine: Routine) -> int:
         """When a routine may change what it remembers: 1 with rates, 2 with outputs and kept values, if rates do not call it."""
         return 1 if any(f.kind.phase == 1 for f, _ in self.calls[routine]) else 2
 

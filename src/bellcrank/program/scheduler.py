@@ -7,6 +7,7 @@ from typing import Any
 
 from bellcrank.expr import Expr, Func, Held, Number, Product, Sum, Symbol, add, mul, postorder, power
 from bellcrank.expr.node import Rational
+from bellcrank.program.routine import Routine
 from bellcrank.program.statements import Assign, Call, Statement
 
 ATOMS = (Symbol, Number)
@@ -24,7 +25,7 @@ class Scheduler:
         self._uses: dict[Expr, int] = {}
         self._calls: dict[tuple[Any, ...], list[Symbol | None]] = {}
         self._z = 0
-        self.routines: list[Any] = []
+        self.routines: list[Routine] = []
         self.count_uses(roots)
 
     def sibling(self, roots: Iterable[Expr]) -> Scheduler:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 from bellcrank.expr import Expr, Symbol, symbols
 from bellcrank.numeric.projection import Scales
 from bellcrank.program.count import Count, count_expression
+from bellcrank.program.routine import Routine
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Call:
     """targets = routine(arguments): an external routine that is called once; targets follow its returned values (None: unused)."""
 
     targets: tuple[Symbol | None, ...]
-    routine: Any
+    routine: Routine
     arguments: tuple[Expr, ...]
 
 
@@ -76,6 +76,11 @@ def statement_expressions(s: Statement) -> tuple[Expr, ...]:
     if isinstance(s, Reduce):
         return (*(x for row in (*s.mass, *s.rows) for x in row), *s.force, *s.right)
     return (*(x for row in s.matrix for x in row), *s.right)
+
+
+def section_expressions(section: Section) -> list[Expr]:
+    """The expressions that a section evaluates, and its results."""
+    return [*(e for s in section.statements for e in statement_expressions(s)), *section.results]
 
 
 def statement_targets(s: Statement) -> tuple[Symbol, ...]:
