@@ -39,8 +39,7 @@ class Derivation(Steps):
         self.notes.channel_words[name] = (units, label or name)
 
     def add_outputs(self, *groups: str) -> None:
-        """Channels in groups: "energy" (kinetic; potential and their sum if that is given), "momentum" (linear p1..,
-        and angular h1.. about the mass centre of the system)."""
+        """Channels in groups: "energy" (potential too if given), "momentum" (linear p1.., central angular h1..)."""
         for group in groups:
             if group not in ("energy", "momentum"):
                 raise ModelError(f"outputs '{group}' are not known.{did_you_mean(group, ('energy', 'momentum'))}")

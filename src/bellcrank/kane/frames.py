@@ -1,8 +1,7 @@
 """Frames of a hand-led derivation: orientations are given one after the other, in any order and direction.
 
-The algebra is that of `bellcrank.vector`. What differs: every frame keeps its own three unit vectors (a person writes
-A3 and expects to read A3, even where it equals N3), frames exist before their orientation is known, and turns about one
-common axis add up to the sine and cosine of one angle, as a person would write it.
+Unlike in `bellcrank.vector`, a frame exists before its orientation is known and keeps its own unit vectors (who writes
+A3 expects to read A3, even where it equals N3); turns about one axis add up to the sine and cosine of one angle.
 """
 
 from __future__ import annotations

@@ -247,8 +247,7 @@ class Motion:
         return frame.coordinates(v)
 
     def _meet(self, *vectors: Vector) -> None:
-        """Before a product: orientations must be known; with AUTOZ, cosines between distant frames are intermediate
-        results."""
+        """Before a product: orientations must be known; with AUTOZ, cosines of distant frames get names."""
         require_connected(*vectors)
         if self.scalars.autoz:
             frames = frames_of(*vectors)

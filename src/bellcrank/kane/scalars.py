@@ -1,8 +1,7 @@
 """Scalars of a hand-led derivation: constants, coordinates, speeds, and quantities with a name and a definition.
 
-A definition (an intermediate Z, a force law, a dependent speed, a prescribed motion) is a symbol for the algebra;
-derivatives look through it by the chain rule, and `resolve` writes it out. A dependent speed defined by the independent
-ones thus yields nonholonomic partial velocities by itself (Kane & Levinson 1985, section 2.13).
+A definition (an intermediate Z, a force law, a dependent speed) is a symbol that derivatives look through and `resolve`
+writes out; a dependent speed thus yields nonholonomic partial velocities (Kane & Levinson 1985, section 2.13).
 """
 
 from __future__ import annotations

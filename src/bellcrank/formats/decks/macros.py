@@ -49,10 +49,8 @@ MACROS = {
         Macro("add-gravity", "System.add_gravity", (), ("direction", "gees")),
         Macro("add-line-force", "System.add_force", ("symbol",), _FORCE),
         Macro("add-strut", "System.add_strut", ("symbol",), tuple(k for k in _FORCE if k != "direction")),
-        Macro(
-            "add-moment", "System.add_moment", ("symbol",),
-            ("name", "direction", "magnitude", "body1", "body2", "no-forcem"),
-        ),
+        Macro("add-moment", "System.add_moment", ("symbol",),
+              ("name", "direction", "magnitude", "body1", "body2", "no-forcem")),
         Macro("add-point", "System.add_point", ("symbol",), ("name", "body", "coordinates", "coordinate-system")),
         Macro("add-subroutine", "System.add_external", ("where", "name"), (), ("argument",)),
         Macro("add-variables", "returned values of System.add_external, or System.add_variable",

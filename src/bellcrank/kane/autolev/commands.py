@@ -154,7 +154,8 @@ def kane(w: Workspace, args: tuple[str, ...]) -> list[str]:
     needs = [Need("rate", q.name) for q in w.d.scalars.coordinates if q not in w.d.scalars.rates]
     if needs:
         raise MissingError(needs, "KANE")
-    return [f"R={i}: {show(add(_scalar(w, f'F{i}STAR'), _scalar(w, f'F{i}')))}=0" for i, _ in _numbered(w)]
+    sums = [(i, add(w.results[f"F{i}STAR"], w.results[f"F{i}"])) for i, _ in _numbered(w)]  # type: ignore[arg-type]
+    return [f"R={i}: {show(residual)}=0" for i, residual in sums]
 
 
 def ke(w: Workspace, args: tuple[str, ...]) -> list[str]:
@@ -167,12 +168,6 @@ def ke(w: Workspace, args: tuple[str, ...]) -> list[str]:
         answers[-1] = f"KE2=({'+'.join(f'ZKE{i}' for i in range(1, len(parts) + 1)) or '0'})/2"
     _result(w, "KE", total)
     return [*answers, "KE=KE0+KE1+KE2"]
-
-
-def _scalar(w: Workspace, name: str) -> Expr:
-    value = w.results[name]
-    assert not isinstance(value, Vector)
-    return value
 
 
 def _numbered(w: Workspace) -> list[tuple[int, Symbol]]:

@@ -1,8 +1,7 @@
 """The workspace of the dialect: names and forms of AUTOLEV on top of a `Derivation`.
 
-Names are not case distinct and are kept in capitals. One name space holds everything; a name is given once. Some
-commands may use a name before it is declared (SIMPROT its angle, FORCE and TORQUE their magnitudes): such names wait
-for their declaration.
+Names are kept in capitals, in one name space, and given once. Some commands may use a name before it is declared
+(SIMPROT its angle, FORCE and TORQUE their magnitudes): such names wait for their declaration.
 """
 
 from __future__ import annotations
