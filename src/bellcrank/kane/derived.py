@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 from bellcrank.derive.derived import Derived
 from bellcrank.derive.matrices import Matrices
@@ -157,9 +158,9 @@ def _implicit(d: Steps, system: KaneSystem, outputs: list[Output]) -> Program:
     return _build(d, system, [*system.rates, *unknowns], outputs, solve=(matrix, system.f), unknowns=unknowns)
 
 
-def _build(d: Steps, system: KaneSystem, rates: list[Expr], outputs: list[Output], **more: object) -> Program:
+def _build(d: Steps, system: KaneSystem, rates: list[Expr], outputs: list[Output], **more: Any) -> Program:
     s, values = d.scalars, _named(system, rates, outputs)
-    parts = Parts(d.name, s.constants, s.coordinates, system.speeds, rates, values, s.inputs, **more)  # type: ignore[arg-type]
+    parts = Parts(d.name, s.constants, s.coordinates, system.speeds, rates, values, s.inputs, **more)
     return build_program(parts)
 
 

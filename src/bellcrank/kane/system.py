@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from bellcrank.errors import ModelError
 from bellcrank.expr import ONE, ZERO, Expr, Held, Symbol, add, mul, neg, partial, substitute
@@ -102,9 +103,10 @@ def _contradictions(d: Steps) -> str:
     """Which of the given accelerations is not the derivative of its velocity."""
     found = []
     m, n = d.motion, d.newtonian
-    for turns, given, velocities in (("", m.a, m.v), ("angular ", m.alf, m.w)):
+    kinds: list[tuple[str, Any, Any]] = [("", m.a, m.v), ("angular ", m.alf, m.w)]
+    for turns, given, velocities in kinds:
         for (x, f), a in given.items():
-            if f is n and (x, n) in velocities and not same_vector(d, a, m.derivative(velocities[x, n], n)):  # type: ignore[index]
+            if f is n and (x, n) in velocities and not same_vector(d, a, m.derivative(velocities[x, n], n)):
                 found.append(f"the {turns}acceleration given for {x} is not the derivative of its {turns}velocity")
     return " " + "; ".join(found) if found else " A given acceleration does not belong to its velocity."
 

@@ -24,7 +24,7 @@ class Outcome:
     """A run with the settings the output files name."""
 
     plan: Plan
-    run: Run
+    run: Run = field(init=False)
     values: dict[str, float]
     t_end: float
     print_step: float
@@ -61,7 +61,7 @@ def simulate(
         raise ModelError(f"{t_end / print_step * pieces:.3g} steps are too many")
     sim: Simulation = plan.equations.compile(backend=backend)
     constants = {c.name: values[c.name] for c in plan.equations.derivation.scalars.constants}
-    o = Outcome(plan, None, values, t_end, print_step, print_step / pieces, given, notes=notes, message=message)  # type: ignore[arg-type]
+    o = Outcome(plan, values, t_end, print_step, print_step / pieces, given, notes=notes, message=message)
     start = time.perf_counter()
     o.run = _merson(sim, constants, o) if method == "merson" else _other(sim, constants, o, method)
     o.seconds = time.perf_counter() - start
