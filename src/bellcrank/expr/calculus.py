@@ -8,17 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 
 from bellcrank.errors import ModelError
-from bellcrank.expr.construct import (
-    Terms,
-    add,
-    factors_of,
-    leading,
-    mul,
-    power,
-    pythagoras,
-    small_threshold,
-    split,
-)
+from bellcrank.expr.construct import Terms, add, factors_of, leading, mul, power, pythagoras, small_threshold, split
 from bellcrank.expr.function_table import FUNCTIONS
 from bellcrank.expr.functions import function, written
 from bellcrank.expr.node import ONE, ZERO, Expr, Func, Held, Number, Product, Rational, Sum, Symbol, rational

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeVar
 
 from bellcrank.errors import ExpressionError, ModelError
 
@@ -28,6 +28,7 @@ CALL = re.compile(r"\s*\(", re.ASCII)
 BINDING = {"<": 1, "<=": 1, ">": 1, ">=": 1, "+": 2, "-": 2, "*": 3, "/": 3, "neg": 4, "**": 5}
 RIGHT = {"**", "neg"}
 LONGEST_NUMBER = 1000  # characters
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -179,27 +180,33 @@ def _binds(top: str, new: str) -> bool:
     return BINDING[top] > BINDING[new] or (BINDING[top] == BINDING[new] and new not in RIGHT)
 
 
+def parts_first(roots: Iterable[T], parts: Callable[[T], Iterable[T]]) -> list[T]:
+    """All nodes below the roots once, parts before wholes, in their order."""
+    order: list[T] = []
+    seen: set[T] = set()
+    for root in roots:
+        stack = [] if root in seen else [(root, iter(parts(root)))]
+        seen.add(root)
+        while stack:
+            node, rest = stack[-1]
+            part = next((p for p in rest if p not in seen), None)
+            if part is None:
+                stack.pop()
+                order.append(node)
+            else:
+                seen.add(part)
+                stack.append((part, iter(parts(part))))
+    return order
+
+
 def postorder_syntax(root: Syntax) -> list[Syntax]:
     """All nodes, parts before wholes, each once."""
-    order: list[Syntax] = []
-    seen = {id(root)}
-    stack = [(root, iter(root.children))]
-    while stack:
-        node, children = stack[-1]
-        for child in children:
-            if id(child) not in seen:
-                seen.add(id(child))
-                stack.append((child, iter(child.children)))
-                break
-        else:
-            stack.pop()
-            order.append(node)
-    return order
+    return parts_first([root], lambda node: node.children)
 
 
 def evaluate_syntax(root: Syntax, meaning: Callable[[Syntax, list[Any]], Any]) -> Any:
     """The value of a formula, given the meaning of one node with the values of its children."""
-    done: dict[int, Any] = {}
+    done: dict[Syntax, Any] = {}
     for node in postorder_syntax(root):
-        done[id(node)] = meaning(node, [done[id(c)] for c in node.children])
-    return done[id(root)]
+        done[node] = meaning(node, [done[c] for c in node.children])
+    return done[root]

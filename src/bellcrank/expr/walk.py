@@ -72,6 +72,13 @@ def hold(e: Expr) -> Expr:
     return e if isinstance(e, Number | Symbol | Held) else Held(e)
 
 
+def bare(e: Expr) -> Expr:
+    """e itself, if it is held."""
+    while isinstance(e, Held):
+        e = e.definition
+    return e
+
+
 def transform(roots: Iterable[Expr], replace: Callable[[Expr], Expr | None], into_held: bool = True) -> list[Expr]:
     """The roots with every node for which `replace` returns something replaced; the rest rebuilt where needed."""
     roots = list(roots)

@@ -90,13 +90,15 @@ def _count_node(node: Expr, total: Count, called: set[tuple[Any, ...]]) -> None:
 
 def _count_product(node: Product, factors: Sequence[tuple[Expr, Rational]], total: Count, printed: bool) -> None:
     """The product of some factors; the others, and its number, make one constant."""
+    top, bottom = int(abs(node.coefficient) != 1 or len(factors) < len(node.factors)), 0
     for _, exponent in factors:
-        whole = isinstance(exponent, int)
-        total.multiply += powering(abs(exponent)) if whole else 0  # type: ignore[arg-type]
-        total.function += not whole
-        total.muldiv_classic += abs(exponent) != 1
-    top = sum(x > 0 for _, x in factors) + (abs(node.coefficient) != 1 or len(factors) < len(node.factors))
-    bottom = sum(x < 0 for _, x in factors)
+        top, bottom = (top + 1, bottom) if exponent > 0 else (top, bottom + 1)
+        if exponent not in (1, -1):
+            total.muldiv_classic += 1
+            if isinstance(exponent, int):
+                total.multiply += powering(abs(exponent))
+            else:
+                total.function += 1
     products = max(top - 1, 0) + max(bottom - 1, 0)
     total.multiply += products
     total.divide += bottom > 0

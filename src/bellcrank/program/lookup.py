@@ -1,4 +1,4 @@
-"""A function that is looked up: over a uniform grid, straight-line formulas of the place in a cell and of that cell's numbers.
+"""A function that is looked up: over a uniform grid, formulas of the place in a cell and of that cell's numbers.
 
 What of it a program wants decides what is written: values that nobody asks for are not computed, in any language.
 """
@@ -23,10 +23,10 @@ Array = np.ndarray[Any, Any]
 class Lookup:
     """Formulas over a grid of one or two arguments.
 
-    `lows`, `highs` and `steps` describe the grid; `rows` (cells, numbers) holds the numbers of every cell, those of two arguments row by row.
-    In the formulas `places` stand for the distance of each argument from the lower end of its cell, `numbers` for the numbers of the cell.
-    Outside of the grid the values are not a number, unless there are `beyond` (by how much an argument lies beyond its end, else 0) and
-    `inside` (1 inside, 0 beyond).
+    `lows`, `highs` and `steps` describe the grid; `rows` (cells, numbers) holds the numbers of every cell, with two
+    arguments row by row. In the formulas `places` stand for distances from the lower end of the cell, `numbers` for the
+    cell's numbers. Outside of the grid the values are not a number, unless there are `beyond` (by how much an argument
+    lies beyond its end, else 0) and `inside` (1 inside, 0 beyond).
     """
 
     lows: tuple[float, ...]
@@ -62,15 +62,15 @@ def wanted_values(program: Program, routine: Routine) -> list[int]:
 
 
 def routine_source(program: Program, routine: Routine, language: str) -> str:
-    """The text of an external routine in a language: as it was given, or written for the values that the program uses."""
+    """The text of an external routine: as it was given, or written for the values that the program uses."""
     if routine.writer is None:
         return routine.given_in(language)
     return routine.writer.source(language, wanted_values(program, routine))
 
 
 def routine_operations(program: Program) -> dict[str, dict[str, int]]:
-    """Operations of one call of every routine that is written for a program, by its name: a look-up, or the solution of a linkage (one
-    Newton iteration). `values` of those it could give are computed. A call itself counts as one function among those of the program."""
+    """Operations of one call of every routine that is written for a program, by its name: a look-up, or one Newton
+    iteration of a linkage; `values` are computed. The call itself counts as one function of the program."""
     found = {}
     for routine in program.routines:
         if routine.writer is not None:

@@ -1,4 +1,4 @@
-"""What a program can call: external routines, tables, and linkages and ground, which are written when they are asked for.
+"""What a program can call: external routines, tables, and linkages and ground, written when they are asked for.
 
 Data only: `emit` says how each is called and written in a language, `run` what it remembers.
 """
@@ -12,7 +12,7 @@ from bellcrank.program.count import Count
 
 
 class Writer(Protocol):
-    """What writes a routine for the values that are wanted of it. `helpers`: a run-time source that its Fortran calls."""
+    """Writes a routine for the values that are wanted of it. `helpers`: a run-time source that its Fortran calls."""
 
     @property
     def helpers(self) -> str: ...

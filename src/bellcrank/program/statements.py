@@ -22,7 +22,7 @@ class Assign:
 
 @dataclass(frozen=True)
 class Call:
-    """targets = routine(arguments): an external routine that is called once; targets follow its returned values (None: unused)."""
+    """targets = routine(arguments): an external routine, called once; targets follow its values (None: unused)."""
 
     targets: tuple[Symbol | None, ...]
     routine: Routine
@@ -89,7 +89,7 @@ def statement_targets(s: Statement) -> tuple[Symbol, ...]:
 
 
 def needed(section: Section, first: Iterable[Statement] = ()) -> Section:
-    """The section with those statements, of `first` and its own, that its results need, directly or by others that do."""
+    """The section with those statements, of `first` and its own, that its results need, directly or by others."""
     wanted = set(symbols(*section.results))
     kept: list[Statement] = []
     for s in reversed([*first, *section.statements]):
