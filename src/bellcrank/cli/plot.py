@@ -15,10 +15,7 @@ from bellcrank.run.stored import read_run
 
 def options(parser: ArgumentParser) -> None:
     parser.add_argument(
-        "words",
-        nargs="+",
-        metavar="FILE CHANNEL",
-        help=f"files of runs ({', '.join(FORMATS)}), then names of channels",
+        "words", nargs="+", metavar="FILE CHANNEL", help=f"files of runs ({', '.join(FORMATS)}), then names of channels"
     )
     parser.add_argument("--against", metavar="CHANNEL", help="a channel for the horizontal axis instead of time")
     parser.add_argument("--out", metavar="FILE", help="picture (.png, .svg, .pdf) or interactive page (.html)")

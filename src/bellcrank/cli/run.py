@@ -42,9 +42,7 @@ def options(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--message", metavar="TEXT", help="SCRIPT.al: words that identify the run in its output files")
     parser.add_argument(
-        "--out",
-        metavar="FILE",
-        help=f"write all channels ({', '.join(FORMATS)}); SCRIPT.al: or a folder for its files",
+        "--out", metavar="FILE", help=f"write all channels ({', '.join(FORMATS)}); SCRIPT.al: or a folder for its files"
     )
     parser.add_argument("--classic", action="store_true", help="ERD file in the layout of 1990: 32 bit, in FILE.BIN")
     parser.add_argument("--pars", metavar="FILE", help="parameter file, as programs read it; other options override it")

@@ -10,15 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from bellcrank.expr.text import evaluate_syntax
 from bellcrank.model.records import LoopRecord
 from bellcrank.verify import jets
 from bellcrank.verify.bodies import Machine, Motion
-from bellcrank.verify.formulas import CannotEvaluate, syntax_of
+from bellcrank.verify.formulas import CannotEvaluate
 from bellcrank.verify.jets import Jet, Value
 from bellcrank.verify.mechanics import Formulas
 
@@ -38,20 +36,17 @@ LOCKED = {
 def loop_rows(record: LoopRecord, formulas: Formulas) -> list[Value]:
     """What is zero while a loop is closed."""
     p, r = formulas.point(record.first), formulas.point(record.second)
-    between = formulas.motion.position(*p) - formulas.motion.position(*r)
+    between = formulas.motion.between(p, r)
     if record.joint is None:
-        return [jets.dot(between, _vector(d, formulas)) for d in record.directions]
+        return [between @ formulas.evaluate(d) for d in record.directions]
     joint = record.joint.lower()
     base = formulas.motion.R[r[0]]
     if joint == "ball":
-        return [jets.dot(between, base[:, i]) for i in range(3)]
+        return [between @ base[:, i] for i in range(3)]
     if joint == "rod":
-        if record.length is None:
-            start = formulas.nominal.motion
-            length = jets.norm(start.position(*p) - start.position(*r))
-        else:
-            length = formulas.scalar(record.length)
-        return [jets.dot(between, between) - length * length]
+        given, start = record.length, formulas.nominal.motion
+        length = jets.norm(start.between(p, r)) if given is None else formulas.evaluate(given)
+        return [between @ between - length * length]
     if joint not in LOCKED:
         raise CannotEvaluate(f"a loop closed by joint={joint!r} is not known")
     return _axis_rows(record, LOCKED[joint], between, p[0], r[0], formulas)
@@ -62,7 +57,7 @@ def _axis_rows(
 ) -> list[Value]:
     """Rows of a joint with an axis: given in the moving body, met in the nominal position by an axis of the base."""
     R, R_0 = formulas.motion.R, formulas.nominal.motion.R
-    axis = _vector(record.axis, formulas)
+    axis = formulas.evaluate(record.axis)
     met = _met(record, base, formulas)
     least = np.eye(3)[_least_share(record, base, met, formulas)]
     first = jets.cross(met, least)
@@ -71,23 +66,18 @@ def _axis_rows(
     turned = R_0[moving].T @ (R_0[base] @ first)  # the first normal, on axes of the moving body
     along, normals = R[base] @ met, (R[base] @ first, R[base] @ second)
     rows: dict[str, list[Value]] = {
-        "along": [jets.dot(between, along)],
-        "across": [jets.dot(between, e) for e in normals],
-        "lean": [jets.dot(axis, e) for e in normals],
-        "turn": [jets.dot(R[moving] @ turned, normals[1])],
-        "square": [jets.dot(axis, normals[0])],
+        "along": [between @ along],
+        "across": [between @ e for e in normals],
+        "lean": [axis @ e for e in normals],
+        "turn": [(R[moving] @ turned) @ normals[1]],
+        "square": [axis @ normals[0]],
     }
     return [row for what in locked for row in rows[what]]
 
 
-def _vector(given: Any, formulas: Formulas) -> Value:
-    return formulas.settle(evaluate_syntax(syntax_of(given), formulas.meaning))
-
-
 def _met(record: LoopRecord, base: int, formulas: Formulas) -> Value:
     """The axis of a joint in the nominal position, on axes of the base."""
-    nominal = formulas.nominal
-    return nominal.motion.R[base].T @ _vector(record.axis, nominal)
+    return formulas.nominal.motion.R[base].T @ formulas.nominal.evaluate(record.axis)
 
 
 def _least_share(record: LoopRecord, base: int, met: Value, formulas: Formulas) -> int:
@@ -95,7 +85,7 @@ def _least_share(record: LoopRecord, base: int, met: Value, formulas: Formulas) 
 
     It fixes the other axis of a universal joint; in the other joints it makes no difference.
     """
-    other = formulas.machine.arbitrary.nominal_motion()
+    other = formulas.machine.arbitrary.nominal_motion
     found = jets.value(_met(record, base, Formulas(other, **formulas.given)))
     a = jets.value(met)
     shares = np.where(np.abs(a - found) < 1e-12, np.abs(a), 0.5)
@@ -127,7 +117,7 @@ class Closed:
         formulas = self.formulas(motion)
         d = self.machine.description
         found = [row for record in d.loops for row in loop_rows(record, formulas)]
-        return [*found, *(formulas.scalar(c.expression) for c in d.constraints)]
+        return [*found, *(formulas.evaluate(c.expression) for c in d.constraints)]
 
     def upright(self, motion: Motion) -> bool:
         """Do the axes of all joints point as in the nominal position? Rows hold with opposite axes too."""
@@ -136,7 +126,7 @@ class Closed:
             if record.joint is not None and "lean" in LOCKED.get(record.joint.lower(), ()):
                 base = formulas.point(record.second)[0]
                 met = motion.R[base] @ _met(record, base, formulas)
-                if not jets.value(jets.dot(_vector(record.axis, formulas), met)) > 0:
+                if not jets.value(formulas.evaluate(record.axis) @ met) > 0:
                     return False
         return True
 
@@ -153,9 +143,7 @@ class Closed:
             c[i] = _number(x, int(positions[i]))
             J[i] = [_number(m[i], int(positions[i])) - c[i] for m in moved]
         sizes = np.abs(J * self.unit).max(axis=1, initial=0.0)
-        sizes = np.maximum(
-            sizes, 1e-3 * sizes.max(initial=0.0)
-        )  # rows that other joints satisfy already are all rounding
+        sizes = np.maximum(sizes, 1e-3 * sizes.max(initial=0.0))  # rows that other joints satisfy are all rounding
         self._known = key, Slopes(J, c, np.where(sizes > 0, sizes, 1.0), positions)
         return self._known[1]
 

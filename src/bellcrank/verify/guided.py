@@ -14,8 +14,6 @@ from typing import Any
 import numpy as np
 
 from bellcrank.errors import ModelError, ModelWarning
-from bellcrank.model.records import Description
-from bellcrank.units import unit_system
 from bellcrank.verify.formulas import CannotEvaluate
 from bellcrank.verify.jets import Jet, Value
 
@@ -30,11 +28,6 @@ class GuidedPose:
     p: Value
     d: tuple[Value, ...]
     delta: tuple[Value, ...]
-
-
-def metre_of(description: Description) -> float:
-    """One metre in the length unit of the equations."""
-    return float(unit_system(description.units).parse_unit("m").to_equation(1.0))
 
 
 def numbers_of(record: Any, values: tuple[float, ...], metre: float) -> Numbers:

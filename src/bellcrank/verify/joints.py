@@ -161,7 +161,7 @@ class PlainJoint(Joint):
         if self.euler:
             return euler_rates([q[self.lengths + i] for i in range(4)], w)
         if len(self.axes) == 1:
-            return [jets.dot(self.axes[0], w)]
+            return [self.axes[0] @ w]
         found = jets.solve(self._turn_axes(q).T, w)
         return [found[i] for i in range(3)]
 

@@ -18,7 +18,7 @@ import numpy as np
 from bellcrank.verify import jets
 from bellcrank.verify.bodies import Body, Machine, Motion
 from bellcrank.verify.closed import Closed
-from bellcrank.verify.formulas import CannotEvaluate, ExternalRoutine, Scalars
+from bellcrank.verify.formulas import CannotEvaluate, ExternalRoutine, Scalars, state_key
 from bellcrank.verify.jets import Jet, Value
 from bellcrank.verify.mechanics import Formulas
 
@@ -70,14 +70,14 @@ class Evaluation:
         self.machine = machine = machine.led_by(Scalars(machine.description, machine.parameters, **self.given))
         self._slopes: dict[bytes, tuple[np.ndarray, np.ndarray]] = {}  # of the last state
         names = machine.u_names
-        self.free = [names.index(s.lower().replace(" ", "")) for s in independent]
+        self.free = [names.index(state_key(s)) for s in independent]
         self.bound = [i for i in range(len(names)) if i not in set(self.free)]
         self.closed: Closed | None = None
         if freedoms is not None:
             if self.free != list(range(len(names))):
                 raise CannotEvaluate("with closed loops all speeds must be states")
             self.closed = Closed(machine, self.formulas, length)
-            self.freedoms = [names.index(s.lower().replace(" ", "")) for s in freedoms]
+            self.freedoms = [names.index(state_key(s)) for s in freedoms]
 
     def formulas(self, motion: Motion) -> Formulas:
         return Formulas(motion, **self.given)
@@ -86,7 +86,7 @@ class Evaluation:
 
     def _constraint_values(self, motion: Motion) -> list[Value]:
         formulas = self.formulas(motion)
-        return [formulas.scalar(c.expression) for c in self.constraints]
+        return [formulas.evaluate(c.expression) for c in self.constraints]
 
     def constraint_slopes(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """c and A of the constraints c + A u = 0, found with unit speeds."""
@@ -179,8 +179,8 @@ class Evaluation:
         for record in self.machine.description.forces:
             f = jets.value(formulas.line_of_action(record)) * float(jets.value(formulas.magnitude(record)))
             if record.kind == "moment":
-                on = formulas.body(record.first)
-                against = -1 if record.second is None else formulas.body(record.second)
+                on = self.machine.body(record.first)
+                against = -1 if record.second is None else self.machine.body(record.second)
                 if on >= 0:
                     moment[on] += f
                 if against >= 0:
@@ -237,7 +237,7 @@ class Evaluation:
     def _own_error(self, motion: Motion, claimed: np.ndarray) -> float:
         """The largest relative error of the rates of the user's own states; much smaller ones have few digits."""
         formulas = self.formulas(motion)
-        meant = np.array([float(jets.value(formulas.scalar(z.rate))) for z in self.machine.description.states])
+        meant = np.array([float(jets.value(formulas.evaluate(z.rate))) for z in self.machine.description.states])
         size = np.maximum(np.abs(meant), np.abs(claimed))
         size = np.maximum(size, 1e-4 * size.max(initial=0.0))
         return float((np.abs(claimed - meant) / np.where(size > 0, size, 1.0)).max(initial=0.0))
@@ -275,7 +275,7 @@ class Evaluation:
         found: dict[str, float] = {}
         for record in self.machine.description.outputs:
             try:
-                found[record.name] = float(jets.value(formulas.scalar(record.expression)))
+                found[record.name] = float(jets.value(formulas.evaluate(record.expression)))
             except (CannotEvaluate, jets.NoDerivative):
                 continue
         for group in self.machine.description.output_groups:

@@ -48,13 +48,7 @@ class Report:
             }
             for line in self.lines
         ]
-        whole = {
-            "model": self.model,
-            "passed": self.passed,
-            "states": self.states,
-            "seed": self.seed,
-            "lines": lines,
-        }
+        whole = {"model": self.model, "passed": self.passed, "states": self.states, "seed": self.seed, "lines": lines}
         return json.dumps(whole, indent=2)
 
     def rows(self) -> list[tuple[str, str, str, str, str]]:

@@ -32,7 +32,7 @@ from bellcrank.run.evaluate import closure, state_at
 from bellcrank.run.loaded import Context
 from bellcrank.signals import Signal
 from bellcrank.verify.bodies import Machine
-from bellcrank.verify.formulas import CannotEvaluate, Values
+from bellcrank.verify.formulas import CannotEvaluate, Values, state_key
 from bellcrank.verify.jets import NoDerivative, value
 from bellcrank.verify.numeric import Evaluation
 
@@ -157,7 +157,7 @@ class Subject:
                     sizes[names[i]] = self.machine.reach.get(i, sizes[names[i]])
         sizes |= {z.name.lower(): OWN for z in self.description.states}
         states = self.eom.coordinates if letter == "q" else self.eom.speeds
-        return np.array([sizes[x.name.lower().replace(" ", "")] for x in states])
+        return np.array([sizes[state_key(x.name)] for x in states])
 
     # ---- random states
 
@@ -208,7 +208,7 @@ class Subject:
     def _draw(self, size: float) -> Sample:
         q0, u0 = self._start
         q, u = q0.copy(), u0.copy()
-        place = {x.name.lower().replace(" ", ""): i for i, x in enumerate(self.eom.speeds)}
+        place = {state_key(x.name): i for i, x in enumerate(self.eom.speeds)}
         for b in self.machine.bodies:
             slides = b.joint.lengths
             for i in range(b.q.start, b.q.stop):
