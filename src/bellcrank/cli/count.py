@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from argparse import ArgumentParser, Namespace
 
-from bellcrank.cli.codes import FINE
 from bellcrank.cli.model import derive
 from bellcrank.cli.options import shared
 from bellcrank.cli.text import derived_line, heading, model_sizes, table
@@ -15,13 +14,13 @@ def options(parser: ArgumentParser) -> None:
     shared(parser, "model", "json")
 
 
-def command(args: Namespace) -> int:
+def command(args: Namespace) -> None:
     equations = derive(args)
     count = equations.operation_count()
     if args.json:
         sizes = model_sizes(equations)
         print(json.dumps({**sizes, "operations": count, "passes": dict(equations.program.stages)}, indent=2))
-        return FINE
+        return
     kinds = ("add", "multiply", "divide", "function", "total")
     rows = [["operations", *(str(count[k]) for k in kinds)]]
     if count["per_step"]["total"]:
@@ -37,4 +36,3 @@ def command(args: Namespace) -> int:
     if equations.program.stages:
         print("passes: " + ", ".join(f"{name} {total}" for name, total in equations.program.stages))
     print(derived_line(equations))
-    return FINE

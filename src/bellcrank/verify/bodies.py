@@ -33,6 +33,9 @@ class Structure:
     speed_axes: tuple[int, ...] | None  # body axes of absolute translational speeds; None: relative speeds
 
 
+Structures = dict[str, Structure]  # by lower-case names of bodies
+
+
 @dataclass(frozen=True)
 class Body:
     """One body with its joint."""
@@ -55,19 +58,15 @@ Place = tuple[int, Value]  # a body and coordinates in it
 class Machine:
     """All bodies, parents first, children in order of entry; -1 is the ground."""
 
-    def __init__(
-        self, description: Description, parameters: Values, structure: dict[str, Structure] | None = None
-    ) -> None:
-        self.description = description
-        self.parameters = parameters
+    def __init__(self, description: Description, parameters: Values, structure: Structures | None = None) -> None:
+        self.description, self.parameters, self.structure = description, parameters, structure
         self.scalars = Scalars(description, parameters)
-        self.structure = structure
         self.led: dict[int, Led] = {}
         self.index: dict[str, int] = {}
         self.q_names: list[str] = []
         self.u_names: list[str] = []
         self._drawn: dict[int, tuple[Value, Value]] = {-1: (E, ZERO)}  # nominal orientations and origins
-        self._found: dict[str, Structure] = {}
+        self._found: Structures = {}
         self._next_reference: list[bool] = []
         self.bodies = [self._body(r) for r in self._in_order(description.bodies)]
         self._composites()
@@ -223,6 +222,14 @@ class Machine:
         bodies = [self.bodies[self.index[name.lower()]] for name, _ in b.joint.follows]
         return [getattr(other, letter).start + i for other, (_, i) in zip(bodies, b.joint.follows, strict=True)]
 
+    def sizes(self, letter: str, length: float) -> np.ndarray:
+        """What counts as one for every coordinate ("q") or speed ("u") of a joint: a radian, or the given length."""
+        found = np.ones(len(getattr(self, f"{letter}_names")))
+        for b in self.bodies:
+            start = getattr(b, letter).start
+            found[start : start + b.joint.lengths] = length
+        return found
+
     @cached_property
     def reach(self) -> dict[int, float]:
         """How far the coordinates that move guided bodies may be from zero, half of what the functions allow."""
@@ -299,17 +306,14 @@ class Motion:
         self.machine, self.q, self.u = machine, q, u
         self.of: dict[int, Pose] = {-1: GROUND}
         for b in machine.bodies:
-            z, rates = self.q[b.q], self.u[b.u]
+            z, rates = q[b.q], u[b.u]
             if b.joint.follows is not None:
                 z, rates = [q[i] for i in machine.places(b)], [u[i] for i in machine.places(b, "u")]
             if b.joint.given is not None:
                 led = machine.led.get(b.index, (0.0, 0.0))
                 z, rates = [*z, led[0]], [*rates, led[1]]
             self.of[b.index] = b.joint.motion(z, rates, self.of[b.parent])
-        self.R = {i: pose.R for i, pose in self.of.items()}
-        self.p = {i: pose.p for i, pose in self.of.items()}
-        self.w = {i: pose.w for i, pose in self.of.items()}
-        self.v = {i: pose.v for i, pose in self.of.items()}
+        self.R, self.p, self.w, self.v = ({i: getattr(pose, x) for i, pose in self.of.items()} for x in "Rpwv")
 
     def position(self, body: int, at: Value) -> Value:
         return self.p[body] + self.R[body] @ at

@@ -49,13 +49,14 @@ def loop_rows(record: LoopRecord, formulas: Formulas) -> list[Value]:
         return [between @ between - length * length]
     if joint not in LOCKED:
         raise CannotEvaluate(f"a loop closed by joint={joint!r} is not known")
-    return _axis_rows(record, LOCKED[joint], between, p[0], r[0], formulas)
+    rows = _axis_rows(record, between, p[0], r[0], formulas)
+    return [row for what in LOCKED[joint] for row in rows[what]]
 
 
 def _axis_rows(
-    record: LoopRecord, locked: tuple[str, ...], between: Value, moving: int, base: int, formulas: Formulas
-) -> list[Value]:
-    """Rows of a joint with an axis: given in the moving body, met in the nominal position by an axis of the base."""
+    record: LoopRecord, between: Value, moving: int, base: int, formulas: Formulas
+) -> dict[str, list[Value]]:
+    """What a joint with an axis may lock; the axis, given in the moving body, is met when drawn by one of the base."""
     R, R_0 = formulas.motion.R, formulas.nominal.motion.R
     axis = formulas.evaluate(record.axis)
     met = _met(record, base, formulas)
@@ -65,14 +66,13 @@ def _axis_rows(
     second = jets.cross(met, first)
     turned = R_0[moving].T @ (R_0[base] @ first)  # the first normal, on axes of the moving body
     along, normals = R[base] @ met, (R[base] @ first, R[base] @ second)
-    rows: dict[str, list[Value]] = {
+    return {
         "along": [between @ along],
         "across": [between @ e for e in normals],
         "lean": [axis @ e for e in normals],
         "turn": [(R[moving] @ turned) @ normals[1]],
         "square": [axis @ normals[0]],
     }
-    return [row for what in locked for row in rows[what]]
 
 
 def _met(record: LoopRecord, base: int, formulas: Formulas) -> Value:
@@ -106,11 +106,8 @@ class Closed:
     """The loops and constraints of a machine at one instant. `length` is the machine's size."""
 
     def __init__(self, machine: Machine, formulas: Callable[[Motion], Formulas], length: float) -> None:
-        self.machine = machine
-        self.formulas = formulas
-        self.unit = np.ones(len(machine.u_names))  # speeds of unit size: slides move by the size of the machine
-        for b in machine.bodies:
-            self.unit[b.u.start : b.u.start + b.joint.lengths] = length
+        self.machine, self.formulas = machine, formulas
+        self.unit = machine.sizes("u", length)  # speeds of unit size: slides move by the size of the machine
         self._known: tuple[bytes, Slopes] | None = None
 
     def rows(self, motion: Motion) -> list[Value]:
@@ -177,18 +174,15 @@ class Closed:
         return T
 
     def drift(self, q: np.ndarray) -> np.ndarray:
-        """The smallest speeds of a machine whose constraints move; zero if they do not."""
-        if not self._moves(q):
-            return np.zeros(len(self.unit))
+        """The smallest speeds of a machine whose constraints ask for motion although all speeds are zero; else zero."""
+        rest = np.zeros(len(self.unit))
+        rows = self.rows(self.machine.moving(q, Jet([rest])))  # first order holds for speeds alone
+        if not any(_number(x, int(len(x) > 1)) != 0.0 for x in rows if isinstance(x, Jet)):
+            return rest
         s = self.slopes(q)
         J = s.J * self.unit / s.sizes[:, None]
         found: np.ndarray = self.unit * np.linalg.lstsq(J, -s.c / s.sizes, rcond=RANK)[0]
         return found
-
-    def _moves(self, q: np.ndarray) -> bool:
-        """Do constraints ask for motion although all speeds are zero? First order holds for speeds alone."""
-        at_rest = self.rows(self.machine.moving(q, Jet([np.zeros(len(self.unit))])))
-        return any(_number(x, 1 if len(x) > 1 else 0) != 0.0 for x in at_rest if isinstance(x, Jet))
 
     def errors(self, q: np.ndarray, u: np.ndarray, udot: np.ndarray) -> tuple[float, float, float]:
         """The largest residuals of positions, speeds and accelerations: as a share of a radian or of the machine's

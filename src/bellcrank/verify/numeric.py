@@ -126,9 +126,8 @@ class Evaluation:
     def constraint_error(self, q: np.ndarray, qdot: np.ndarray) -> float:
         """How far the speeds that the claimed q' stand for are from the constraints, relative to the largest term."""
         n = len(self.machine.u_names)
-        rest, *unit = (
-            np.asarray(jets.value(self.machine.motion(q, u).coordinate_rates())) for u in (np.zeros(n), *np.eye(n))
-        )
+        motions = (self.machine.motion(q, u) for u in (np.zeros(n), *np.eye(n)))
+        rest, *unit = (np.asarray(jets.value(motion.coordinate_rates())) for motion in motions)
         joints = qdot[: len(rest)]
         full = np.linalg.lstsq(np.stack([x - rest for x in unit], axis=1), joints - rest, rcond=None)[0]
         c, A = self.constraint_slopes(q)
@@ -169,28 +168,20 @@ class Evaluation:
         """(force, moment about the mass centre) on every body, without gravity, in inertial axes."""
         formulas = self.formulas(motion)
         bodies = self.machine.bodies
-        force, moment = np.zeros((len(bodies), 3)), np.zeros((len(bodies), 3))
-
-        def push(body: int, f: np.ndarray, at: np.ndarray) -> None:
-            if body >= 0:
-                force[body] += f
-                moment[body] += np.cross(at - mass_centre(motion, bodies[body]), f)
-
+        force, moment = np.zeros((len(bodies) + 1, 3)), np.zeros((len(bodies) + 1, 3))  # the last: on the ground
         for record in self.machine.description.forces:
             f = jets.value(formulas.line_of_action(record)) * float(jets.value(formulas.magnitude(record)))
             if record.kind == "moment":
-                on = self.machine.body(record.first)
-                against = -1 if record.second is None else self.machine.body(record.second)
-                if on >= 0:
-                    moment[on] += f
-                if against >= 0:
-                    moment[against] -= f
+                moment[self.machine.body(record.first)] += f
+                moment[self.machine.body(record.second)] -= f
                 continue
             p, r = formulas.point(record.first), formulas.point(record.second)
-            at = jets.value(motion.position(*p))
-            push(p[0], f, at)
-            push(r[0], -f, jets.value(motion.position(*r)) if record.kind == "strut" else at)
-        return list(zip(force, moment, strict=True))
+            for body, pushed, at in ((p[0], f, p), (r[0], -f, r if record.kind == "strut" else p)):
+                if body >= 0:
+                    arm = jets.value(motion.position(*at)) - mass_centre(motion, bodies[body])
+                    force[body] += pushed
+                    moment[body] += np.cross(arm, pushed)
+        return list(zip(force[:-1], moment[:-1], strict=True))
 
     # ---- Kane's equations
 
@@ -320,6 +311,7 @@ def _size(x: Any) -> float:
 
 
 def mass_centre(motion: Motion, b: Body) -> Any:
+    """Where it is, in inertial axes."""
     return jets.value(motion.position(b.index, b.cm))
 
 
@@ -337,5 +329,4 @@ def inertia_size(motion: Motion, b: Body) -> float:
 
 def inertia_forces(motion: Motion, b: Body) -> tuple[Any, Any]:
     """m a of the mass centre and the rate of the angular momentum about it."""
-    ma = jets.value(jets.rate(motion.velocity(b.index, b.cm))) * jets.value(b.mass)
-    return ma, jets.value(jets.rate(angular_momentum(motion, b)))
+    return _rate(motion.velocity(b.index, b.cm)) * jets.value(b.mass), _rate(angular_momentum(motion, b))
