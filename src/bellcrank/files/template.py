@@ -27,10 +27,8 @@ def filled(text: str, pieces: Mapping[str, str], common: Mapping[str, str] | Non
     """A text with its places filled; pieces of `common` may be left over."""
     known = {**(common or {}), **pieces}
     places = {*_PLACE.findall(text)}
-    for wrong, what in (
-        (places.difference(known), "nothing fills"),
-        ({*pieces}.difference(places), "there is no place for"),
-    ):
+    mistakes = {"nothing fills": places.difference(known), "there is no place for": {*pieces}.difference(places)}
+    for what, wrong in mistakes.items():
         if wrong:
             start = text.strip().partition("\n")[0][:60]
             raise InternalError(f"{what} {', '.join(f'@{name}@' for name in sorted(wrong))} in the template '{start}'")
