@@ -7,7 +7,7 @@ from argparse import ArgumentParser, Namespace
 
 from bellcrank.cli.model import derive
 from bellcrank.cli.options import shared
-from bellcrank.cli.text import derived_line, heading, model_sizes, table
+from bellcrank.cli.text import heading, model_sizes, table
 
 
 def options(parser: ArgumentParser) -> None:
@@ -25,14 +25,12 @@ def command(args: Namespace) -> None:
     rows = [["operations", *(str(count[k]) for k in kinds)]]
     if count["per_step"]["total"]:
         rows.append(["of them per step", *(str(count["per_step"][k]) for k in kinds)])
-    rows += [
-        [f"apart, in a call of {name}", *(str(inside[k]) for k in kinds)]
-        for name, inside in count.get("routines", {}).items()
-    ]
+    for name, inside in count.get("routines", {}).items():
+        rows.append([f"apart, in a call of {name}", *(str(inside[k]) for k in kinds)])
     classic = count["classic"]
     print(heading(equations))
     print(table(rows, ["", *kinds], "<" + ">" * len(kinds)))
     print(f"\nclassic rule: {classic['add']} add, {classic['muldiv']} multiply or divide, {classic['calls']} calls")
     if equations.program.stages:
         print("passes: " + ", ".join(f"{name} {total}" for name, total in equations.program.stages))
-    print(derived_line(equations))
+    print(f"derived by {equations.how} in {sum(equations.seconds.values()):.3g} s")

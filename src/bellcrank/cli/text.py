@@ -27,10 +27,6 @@ def heading(equations: bc.Equations) -> str:
     return f"{s['model']}: {bodies}, {coordinates}, {counted(s['speeds'], 'degree of freedom', 'degrees of freedom')}"
 
 
-def derived_line(equations: bc.Equations) -> str:
-    return f"derived by {equations.how} in {sum(equations.seconds.values()):.3g} s"
-
-
 def operations_text(c: dict[str, Any]) -> str:
     return f"{c['add']} add, {c['multiply']} multiply, {c['divide']} divide, {c['function']} functions"
 

@@ -111,8 +111,8 @@ def compare(
     The reference is the default method with an eighth of the step. `horizons` (s): until when drift is told, by
     default t_end/100, t_end/10 and t_end. `free_fall` adds the methods that correct accelerations without
     multipliers. `limits=False` does not look for the largest stable step: the largest one for which a run finishes,
-    stays within a tenth of the span of its coordinates from the constraints, and whose speeds stay within three times
-    those of the reference.
+    stays within a tenth of the span of its coordinates from the constraints, with speeds within three times those of
+    the reference.
     """
     if not isinstance(model, System | Equations):
         raise ModelError(

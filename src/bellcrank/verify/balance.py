@@ -38,15 +38,6 @@ class Account:
     pushed: np.ndarray = field(default_factory=lambda: np.zeros(6))
     free: np.ndarray = field(default_factory=lambda: np.ones(6, dtype=bool))
 
-    def add(self, weight: float, power: float) -> None:
-        self.work += weight * power
-        self.exchanged += weight * abs(power)
-
-    def push(self, weight: float, loads: np.ndarray, free: np.ndarray) -> None:
-        self.impulse += weight * loads
-        self.pushed += weight * np.abs(loads)
-        self.free &= free
-
 
 def lines_over_a_run(subject: Subject, start: Sample, suffix: str) -> list[Line]:
     """Energy and momentum from one random state on."""
@@ -79,10 +70,15 @@ def lines_over_a_run(subject: Subject, start: Sample, suffix: str) -> list[Line]
             for x, w in zip(nodes, weights, strict=True):
                 s = at(solver.t_old + half * (1 + x), path(solver.t_old + half * (1 + x)))
                 evaluation = subject.evaluation(s)
-                account.add(half * w, energies(s, evaluation).power)
+                power = energies(s, evaluation).power
+                account.work += half * w * power
+                account.exchanged += half * w * abs(power)
                 if account.free.any():
                     rigid = RigidMotions(evaluation, s)
-                    account.push(half * w, rigid.loads(), rigid.free())
+                    loads = rigid.loads()
+                    account.impulse += half * w * loads
+                    account.pushed += half * w * np.abs(loads)
+                    account.free &= rigid.free()
         end = at(solver.t, solver.y)
         last = energies(end)
         momenta = [RigidMotions(subject.evaluation(s), s).momenta() for s in (start, end)]

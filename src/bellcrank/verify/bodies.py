@@ -152,8 +152,7 @@ class Machine:
         return jets.stack([self.scalars.triple(row) for row in given])
 
     def _converted(self, given: Any, coordinates_of: Any, body: int) -> Value:
-        """Coordinates in a body; given along the nominal axes of `coordinates_of` and from its origin, if that is
-        named."""
+        """Coordinates in a body; with `coordinates_of` they are given along its nominal axes, from its origin."""
         v = self.scalars.triple(given)
         if coordinates_of is None:
             return v

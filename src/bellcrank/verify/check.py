@@ -50,8 +50,7 @@ def check(
     """Checks the equations of a system (derived here unless given) against an independent evaluation of it.
 
     `parameters` (user units) replace defaults. `run=False` leaves out what needs a run: energy, momentum, loops that
-    stay closed. A hand-led derivation has no description to compare with: its own steps are checked in numbers
-    (`verify.kane`).
+    stay closed. A hand-led derivation has no description: its own steps are checked in numbers (`verify.kane`).
     """
     if isinstance(system, Derivation | KaneEquations):
         return check_derivation(system, states, seed, parameters, backend)
@@ -203,8 +202,7 @@ class Worst:
 
 
 def _largest_gap(pairs: Mapping[str, list[tuple[float, float]]], unit: Mapping[str, str]) -> tuple[float, str]:
-    """Largest difference of a channel, relative to its largest magnitude; one that is zero beside others of its unit
-    has no digits to compare."""
+    """Largest difference of a channel, relative to its size; one that is zero beside others of its unit has none."""
     arrays = {name: np.array(listed) for name, listed in pairs.items()}
     size = {name: float(np.abs(a[:, 1]).max()) for name, a in arrays.items()}
     worst, where = 0.0, ""

@@ -1,5 +1,4 @@
-"""Closed loops and constraints as numbers: residuals of positions, speeds and accelerations, and the motions they
-leave.
+"""Closed loops and constraints as numbers: residuals of positions, speeds, accelerations, and the motions they leave.
 
 In:  loop and constraint records, and formulas at one instant. Out: `rows`, and `Closed`: velocity rows J u + c = 0
 found with unit speeds, the null space of J, and how far a state is from the constraints. A loop locks directions in

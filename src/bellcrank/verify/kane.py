@@ -1,8 +1,7 @@
 """The check of a hand-led derivation: its own steps against each other, in numbers.
 
-There is no description of joints to start from, so the check starts from what the user gave: orientations, positions,
-rates of coordinates, velocities, masses, loads. At random states, with derivatives taken by differences along the
-motion:
+There is no description of joints, so the check starts from what the user gave: orientations, positions, rates of
+coordinates, velocities, masses, loads. At random states, with derivatives by differences along the motion:
 
 - the program's rates of coordinates are the kinematical equations, its channels what their formulas say;
 - angular velocities turn the direction cosines;
@@ -13,8 +12,7 @@ motion:
   F_r*, mass matrix or solution enters;
 - kinetic energy changes by the power of the loads.
 
-A passed check proves the algebra from those givens to the program. It cannot know whether the givens are the machine
-that was meant.
+A passed check proves the algebra from those givens to the program, not that they are the machine that was meant.
 """
 
 from __future__ import annotations

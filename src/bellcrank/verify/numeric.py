@@ -45,8 +45,7 @@ class Energies:
 
 
 class Evaluation:
-    """One instant: a machine with its inputs and independent speeds. `inputs` are (value, rate, rate of that) in
-    equation units.
+    """One instant: a machine with inputs (value, rate, rate of that; equation units) and independent speeds.
 
     With closed loops all speeds are states; `freedoms` names those that are free, and `length` is the machine's size.
     """

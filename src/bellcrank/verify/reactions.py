@@ -45,8 +45,7 @@ Rates = np.ndarray  # or coordinates, of all states
 
 
 def reactions_error(evaluation: Evaluation, q: Rates, u: Rates, udot: Rates, channels: Mapping[str, float]) -> float:
-    """What is left of Newton-Euler of any single body under its loads and the reactions claimed, relative to the
-    largest term.
+    """What is left of Newton-Euler of single bodies under their loads and the reactions claimed, by the largest term.
 
     Channels F1(b) ... M3(b): on body b from its parent, about its origin, along its axes; with the name of a loop: on
     the body of its first point, about that point. What is not there is zero.

@@ -2,8 +2,7 @@
 
 In:  a System and its Equations. Out: `Subject`, which evaluates the program and the description at the same states,
 and `Sample`: random states near the initial one, on the constraints, at which the description can be evaluated.
-External routines are replaced by smooth functions of their arguments, inputs by given values: their own code is not
-the matter.
+External routines are replaced by smooth functions of their arguments, inputs by given values.
 """
 
 from __future__ import annotations
@@ -161,8 +160,7 @@ class Subject:
     def samples(self, count: int) -> Iterator[Sample]:
         """States about the initial one that can be evaluated: angles of a radian, lengths of the machine's size.
 
-        A linkage may have assemblies in which it gains freedoms for good, as when two equal links lie on each other:
-        they are passed over.
+        Assemblies in which a linkage gains freedoms for good, as when two equal links lie on each other, are passed by.
         """
         for _ in range(count):
             for attempt in range(40):
