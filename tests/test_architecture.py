@@ -4,6 +4,7 @@ The layers of folders stand in `pyproject.toml` and are checked by `lint-imports
 """
 
 import ast
+import re
 from pathlib import Path
 
 import bellcrank
@@ -26,10 +27,10 @@ def imports(path, known):
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             found |= {a.name for a in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            found |= {
-                f"{node.module}.{a.name}" if f"{node.module}.{a.name}" in known else node.module for a in node.names
-            }
+        elif isinstance(node, ast.ImportFrom):
+            folder = path.relative_to(SRC).parts[: -node.level] if node.level else ()
+            home = ".".join([*folder, *([node.module] if node.module else [])])
+            found |= {f"{home}.{a.name}" if f"{home}.{a.name}" in known else home for a in node.names}
     return found & known.keys()
 
 
@@ -52,6 +53,11 @@ def test_a_circle_is_seen():
     assert circles({"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": {"a"}}) == {frozenset("bc")}
 
 
+def test_imports_from_the_same_folder_are_seen():
+    known = modules()
+    assert "bellcrank.numeric.methods" in imports(known["bellcrank.numeric.integrate"], known)
+
+
 def test_no_file_needs_a_file_that_needs_it():
     known = modules()
     graph = {name: imports(path, known) - {name} for name, path in known.items()}
@@ -68,3 +74,11 @@ def test_user_classes_delegate():
     """What a user types fits into a thousand lines; all else stands at the stage whose data it makes."""
     lines = [line for path in (SRC / "bellcrank" / "api").glob("*.py") for line in path.read_text().splitlines()]
     assert len(lines) < 1000
+
+
+def test_the_page_of_the_architecture_names_what_there_is():
+    text = (SRC.parent / "docs" / "architecture.md").read_text(encoding="utf-8")
+    named = {name for name in re.findall(r"`([a-z_]+/[a-z_/]*(?:\.pyi?)?)", text)}
+    assert len(named) > 40
+    roots = (SRC / "bellcrank", SRC.parent)
+    assert [name for name in sorted(named) if not any((root / name).exists() for root in roots)] == []

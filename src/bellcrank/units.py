@@ -67,11 +67,6 @@ class Dimension:
         """Whether quantities of both dimensions may be added: an angle counts as a pure number."""
         return self.exponents[:3] == other.exponents[:3]
 
-    @property
-    def is_one(self) -> bool:
-        """Whether this is a pure number; an angle is not, though it is of the `same_kind`."""
-        return self == ONE
-
     def __str__(self) -> str:
         """Dimension words, as `parse_dimension` reads them: "F*L/A", "L/T**2", "M*L**2"."""
         return _written(_parts(self, "M", "F", "L", "T", "A"), "*", "**") or "1"

@@ -13,10 +13,14 @@ import bellcrank as bc
 from bellcrank.backend.c import CModel
 from bellcrank.backend.compiler import compile_source, find_compiler
 from bellcrank.emit.c.printer import CPrinter
-from bellcrank.emit.c.source import Words, c_source, template
+from bellcrank.emit.c.runtime_files import definitions, runtime
+from bellcrank.emit.c.source import c_source
 from bellcrank.emit.names import comment, identifier, safe_names
-from bellcrank.emit.python.source import PythonPrinter
+from bellcrank.emit.number import DOUBLE, FLOAT
+from bellcrank.emit.python.printer import PythonPrinter
+from bellcrank.emit.words import Words
 from bellcrank.expr import Product, Symbol
+from bellcrank.numeric.tuning import ELIMINATION
 from bellcrank.program import interpret
 from tests.models import EXAMPLES, example, needs_compiler, pendulum, random_state, relative, system
 
@@ -236,7 +240,9 @@ def test_implicit_form_is_solved():
 def test_singular_matrix_gives_nan(tmp_path):
     source = (
         "#include <math.h>\n"
-        + template("solve.c")
+        + "#define real double\n"
+        + definitions(ELIMINATION, DOUBLE)
+        + runtime("solve.c")
         + "void s(int n, double *a, double *b) { solve_symmetric(n, a, b); }\n"
     )
     library = ctypes.CDLL(str(compile_source(source, tmp_path, find_compiler(), STRICT)))
@@ -251,6 +257,32 @@ def test_singular_matrix_gives_nan(tmp_path):
     assert np.isnan(b).all()
 
 
+# ---- numbers
+
+
+@needs_compiler
+@pytest.mark.parametrize("name", ["passenger_car", "four_bar"])
+def test_rates_in_single_precision(tmp_path, name):
+    """The same source computes in float: rates agree as far as its rounding allows, and are rounded to it."""
+    eom = example(name)
+    program, sim = eom.program, eom.compile(backend="python")
+    path = compile_source(c_source(program, number=FLOAT), tmp_path, find_compiler(), STRICT)
+    library = ctypes.CDLL(str(path))
+    q, u = random_state(eom)
+    p, w = sim.parameter_values(), [0.7] * len(program.inputs)
+    given = [np.array([*x, 0.0], np.float32) for x in (q, u, p, [0.0] * len(program.constant_symbols), w)]
+    rates = [np.zeros(len(x) + 1, np.float32) for x in (q, u)]
+    externals = np.zeros(8)
+    q32, u32, p32, c32, w32 = (ctypes.c_void_p(x.ctypes.data) for x in given)
+    library.constants(p32, c32)
+    results = (ctypes.c_void_p(x.ctypes.data) for x in (*rates, externals))
+    library.derivatives(ctypes.c_float(0.3), q32, u32, p32, c32, w32, *results)
+    python = sim.loaded.context().model
+    at = (0.3, q.tolist(), u.tolist(), p, python.constants(p), w)
+    for got, expected in zip(rates, python.derivatives(*at), strict=True):
+        assert 0.0 < relative(got[: len(expected)].astype(float), expected) <= 1e-4
+
+
 # ---- sine and cosine
 
 FLAGS = [("-O1", "-ffp-contract=off"), ("-O3", "-march=native", "-ffp-contract=fast"), ("-O3", "-ffast-math")]
@@ -263,7 +295,7 @@ def sincos(request, tmp_path_factory):
     head = "#include <float.h>\n#include <math.h>\n#include <stdint.h>\n#include <string.h>\n"
     source = (
         head
-        + template("sincos.c")
+        + runtime("sincos.c")
         + """void f(int n, const double *x, double *s, double *c)
         {
             for (int i = 0; i < n; i += 7)
@@ -323,7 +355,7 @@ def test_sine_and_cosine_to_one_and_a_half_units(sincos):
 
 def test_table_of_sines_and_cosines():
     mpmath = pytest.importorskip("mpmath")
-    rows = re.findall(r"^    R\((.*?)\)", template("sincos.c"), re.MULTILINE)
+    rows = re.findall(r"^    R\((.*?)\)", runtime("sincos.c"), re.MULTILINE)
     assert len(rows) == 32
     with mpmath.workprec(200):
         for k, row in enumerate(rows):
@@ -354,7 +386,7 @@ def test_one_angle_that_is_not_finite_leaves_the_others_alone(sincos):
 def test_fast_math_falls_back_to_the_library(tmp_path):
     """-ffast-math would delete the rounding constant, so the C library takes over."""
     source = "#include <stdio.h>\n#include <float.h>\n#include <math.h>\n#include <stdint.h>\n#include <string.h>\n"
-    source += template("sincos.c")
+    source += runtime("sincos.c")
     source += """int main(void)
     {
         double x[4] = {0.5, 20.0, -300.0, 4e5}, s[4], c[4];

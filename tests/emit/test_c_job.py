@@ -13,7 +13,7 @@ JOBS = {"Job": job.RUN, "LoopJob": job.LOOPS, "DaeJob": job.DAE, "RigidJob": job
 
 
 def library(fields):
-    head = "#include <stddef.h>\n#include <stdint.h>\n#define EXPORT\n"
+    head = "#include <stddef.h>\n#include <stdint.h>\n#define EXPORT\n#define real double\n"
     names = [name for field in fields for name in field.names.split()]
     places = "".join(f"    places[{i}] = offsetof(Job, {name});\n" for i, name in enumerate(names))
     probe = f"EXPORT void places_of_fields(int64_t *places)\n{{\n{places}}}\n"

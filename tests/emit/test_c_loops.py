@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.backend.c import FINISHED, NOT_CLOSED, CModel, CRun
+from bellcrank.backend.c import CModel
+from bellcrank.backend.c_runs import CRun
+from bellcrank.backend.start import FINISHED, NOT_CLOSED, Start
 from bellcrank.emit.c.source import c_source
 from bellcrank.numeric.course import Course
 from bellcrank.program.statements import Section
@@ -157,7 +159,7 @@ def test_program_with_two_repeated_rows(method):
     for program in (eom.program, with_rows_twice(eom.program)):
         compiled = CModel(program, sim.loaded.functions, flags=STRICT)
         model = compiled.calls()
-        run = model.start(Course(method, 0.002, 500), y, p, model.constants(p), [])
+        run = model.start(Start(Course(method, 0.002, 500), y, p, model.constants(p), []))
         rows.append(run.advance(500))
         assert run.status == FINISHED
     assert "N_G = 4, N_V = 4" in compiled.source
@@ -193,9 +195,8 @@ def test_last_good_state_is_kept():
     sim = driven_to_its_fold().compile(backend="c")
     p = sim.parameter_values()
     y = np.concatenate(sim.complete())
-    run = sim.loaded.context().model.start(
-        Course("rk4", 0.002, 1000), y, p, sim.loaded.context().model.constants(p), []
-    )
+    model = sim.loaded.context().model
+    run = model.start(Start(Course("rk4", 0.002, 1000), y, p, model.constants(p), []))
     rows = run.advance(1000)
     assert (run.status, run.reached) == (NOT_CLOSED, len(rows))
     assert run.state.tolist() == rows[-1, 1 : 1 + len(y)].tolist()

@@ -1,6 +1,6 @@
 """A small meaning for parsed formulas: names are symbols, functions are the built-in ones."""
 
-from bellcrank.expr import PI, Number, Symbol, add, call, div, function, mul, neg, power
+from bellcrank.expr import PI, Func, Number, Symbol, add, div, function, mul, neg, power
 from bellcrank.expr.node import rational
 from bellcrank.expr.text import evaluate_syntax, parse
 
@@ -41,7 +41,7 @@ def read(text, symbols=None, user=None):
                 return power(*args)
             case "call":
                 name = node.args[0]
-                return call(name, args, user[name]) if name in user else function(name, *args)
+                return Func(name, tuple(args), user[name]) if name in user else function(name, *args)
         return function(COMPARISON[node.op], *args)
 
     return settle(evaluate_syntax(parse(text), meaning))

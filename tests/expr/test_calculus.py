@@ -1,6 +1,4 @@
-"""Derivatives, nominal values, constant parts, linear solution (Sayers 1990, tables 5.3.3 and 5.3.4)."""
-
-import math
+"""Derivatives, nominal values, constant parts (Sayers 1990, table 5.3.3)."""
 
 import pytest
 
@@ -21,7 +19,6 @@ from bellcrank.expr import (
     nominal,
     partial,
     sin,
-    solve_for,
     sqrt,
     symbols,
 )
@@ -114,37 +111,6 @@ def test_constant_part():
     assert constant_part(a * x) is ZERO
     assert constant_part(x) is ZERO
     assert constant_part(b * (a + x)) is ZERO
-
-
-def test_linear_equation_is_solved_exactly():
-    assert solve_for(x, a * x + b) is -b / a
-    assert solve_for(x, a * x, b * x + c) is c / (a - b)
-    assert solve_for(u, sin(x) * u + cos(x) * v) is -cos(x) * v / sin(x)
-
-
-def test_hidden_linear_equation_is_solved():
-    e = (x + a) * (x - a) - x**2 + b * x
-    assert evaluate([solve_for(x, e)], {"a": 3.0, "b": 2.0}) == [4.5]
-
-
-def test_nonlinear_equation_gives_the_newton_update():
-    update = solve_for(x, x**2, a, iterate=True)
-    value = 1.0
-    for _ in range(6):
-        (value,) = evaluate([update], {"x": value, "a": 2.0})
-    assert value == pytest.approx(math.sqrt(2), rel=1e-15)
-
-
-def test_nonlinear_equation_is_refused_without_iteration():
-    with pytest.raises(ModelError, match="not linear"):
-        solve_for(x, sin(x), a)
-
-
-def test_equation_without_the_unknown_is_refused():
-    with pytest.raises(ModelError, match="does not occur"):
-        solve_for(x, a * y, b)
-    with pytest.raises(ModelError, match="does not occur"):
-        solve_for(x, (x + a) ** 2 - x**2 - 2 * a * x)
 
 
 def test_symbols_are_listed_in_canonical_order():

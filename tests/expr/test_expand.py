@@ -8,12 +8,12 @@ from hypothesis import given, settings
 from bellcrank.expr import (
     ONE,
     ZERO,
+    Func,
     Held,
     Number,
     Product,
     Sum,
     Symbol,
-    call,
     cos,
     evaluate,
     expand,
@@ -88,7 +88,7 @@ def test_arguments_of_user_functions_are_expanded():
     def user(value):
         return 2 * value
 
-    e = expand(call("f", (x * (a + b),), user))
+    e = expand(Func("f", (x * (a + b),), user))
     assert_expanded(e)
     assert evaluate([e], {"x": 1.0, "a": 2.0, "b": 3.0}) == [10.0]
 

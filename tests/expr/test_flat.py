@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from bellcrank.errors import ModelError
-from bellcrank.expr import Held, Number, Symbol, call, cos, dump, function, load, sin, sqrt
+from bellcrank.expr import Func, Held, Number, Symbol, cos, dump, function, load, sin, sqrt
 
 a, b = Symbol("a"), Symbol("b")
 x, y = Symbol("x", "coordinate"), Symbol("y", "speed", order=1)
@@ -54,7 +54,7 @@ def test_rows_are_plain_data():
 
 
 def test_user_functions_travel_with_the_rows():
-    e = call("maximum", (x, a), max)
+    e = Func("maximum", (x, a), max)
     assert pickle.loads(pickle.dumps(e)) is e
     assert load(dump([e])) == [e]
 

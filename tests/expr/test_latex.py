@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from matplotlib.mathtext import MathTextParser
 
-from bellcrank.expr import Held, Number, Symbol, add, call, cos, function, latex, power, sin, sqrt
+from bellcrank.expr import Func, Held, Number, Symbol, add, cos, function, latex, power, sin, sqrt
 from bellcrank.expr.show import latex_name
 from tests.expr.formulas import SYMBOLS, build, formulas
 
@@ -54,7 +54,7 @@ CASES = [
     (function("atan2", x, y), r"\operatorname{atan2}\left(x, y\right)"),
     (x**a, "{x}^{a}"),
     (function("where", function("le", x, a), x, y), r"\operatorname{where}\left(x \leq a, x, y\right)"),
-    (call("road_height", (x,), len), r"\operatorname{road\_height}\left(x\right)"),
+    (Func("road_height", (x,), len), r"\operatorname{road\_height}\left(x\right)"),
     (Held(a + x) * b, r"b \, \left(a + x\right)"),
     (add(cos(x), Number(1)), r"1 + \cos\left(x\right)"),
 ]

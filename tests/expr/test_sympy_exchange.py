@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from bellcrank.errors import ModelError
 from bellcrank.expr import (
     PI,
+    Func,
     Held,
     Number,
     Symbol,
-    call,
     cos,
     evaluate,
     from_sympy,
@@ -95,7 +95,7 @@ def test_user_functions_keep_their_owner():
     def tyre(slip):
         return 2 * slip
 
-    e = call("tyre", (a * x,), tyre)
+    e = Func("tyre", (a * x,), tyre)
     assert from_sympy(to_sympy(e), {"x": "coordinate"}, {"tyre": tyre}) is e
 
 

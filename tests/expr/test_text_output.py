@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 from hypothesis import given, settings
 
-from bellcrank.expr import MINUS_ONE, PI, Held, Number, Symbol, add, call, cos, expand, function, power, sin, sqrt
+from bellcrank.expr import MINUS_ONE, PI, Func, Held, Number, Symbol, add, cos, expand, function, power, sin, sqrt
 from bellcrank.expr.show import text
 from tests.expr.formulas import SYMBOLS, build, formulas
 from tests.expr.reading import read
@@ -116,7 +116,7 @@ def test_user_function_is_read_back():
     def owner(value, other):
         return value + other
 
-    e = 2 * call("tyre", (x, a + y), owner)
+    e = 2 * Func("tyre", (x, a + y), owner)
     assert text(e) == "2*tyre(x, a + y)"
     assert read(text(e), SYMBOLS, {"tyre": owner}) is e
 

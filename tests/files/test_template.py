@@ -27,5 +27,10 @@ def test_what_is_common_may_be_left_over():
     assert filled("one @A@", {}, {"A": "1", "B": "2"}) == "one 1"
 
 
+def test_a_place_on_an_indented_line_takes_lines():
+    text = "{\n    @A@\n    @B@\n}\n"
+    assert filled(text, {"A": "one\n  two\n", "B": ""}) == "{\n    one\n      two\n}\n"
+
+
 def test_files_are_found_in_their_package():
-    assert "#include <math.h>" in template("bellcrank.emit/c/runtime", "head.c")
+    assert "#include <stdint.h>" in template("bellcrank.emit/c/runtime", "head.c")

@@ -8,7 +8,7 @@ import pytest
 
 from bellcrank.backend.compiler import compile_source, find_compiler
 from bellcrank.backend.fortran import find_fortran
-from bellcrank.emit.fortran.tuning import parameters
+from bellcrank.emit.fortran.runtime_files import definitions
 from bellcrank.files.template import template
 from bellcrank.numeric.least_norm import least_norm
 from bellcrank.numeric.tuning import LOOPS
@@ -19,7 +19,7 @@ FORTRAN = f"""module least
   use, intrinsic :: iso_c_binding
   implicit none
   integer, parameter :: dp = c_double
-{parameters(LOOPS)}contains
+{definitions(LOOPS)}contains
 {template("bellcrank.emit/fortran/runtime", "least_norm.f90")}
   subroutine solve(m, n, rank, root, rows, r, x) bind(c)
     integer(c_int), value :: m, n, rank

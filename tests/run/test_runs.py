@@ -9,6 +9,7 @@ from scipy.interpolate import CubicHermiteSpline
 from scipy.optimize import brentq
 
 import bellcrank as bc
+from bellcrank.backend.start import Start
 from bellcrank.numeric.course import Course
 from bellcrank.numeric.methods import METHODS
 from tests.models import example, needs_compiler, pendulum, relative
@@ -200,7 +201,8 @@ def test_condition_may_be_an_output_with_a_space_in_its_name():
 def test_blocks_of_steps_do_not_matter():
     sim = pendulum().equations().compile(backend="c")
     whole = sim.simulate(t_end=5.0, output_every=3)
-    run = sim.loaded.context().model.start(Course("rk4", 0.01, 500, 3), np.concatenate(sim.complete()), *known(sim), [])
+    start = Start(Course("rk4", 0.01, 500, 3), np.concatenate(sim.complete()), *known(sim), [])
+    run = sim.loaded.context().model.start(start)
     rows = np.vstack([run.advance(last) for last in (1, 2, 7, 9, 333, 500)])
     np.testing.assert_array_equal(rows[:, 0], whole.time)
     np.testing.assert_array_equal(rows[:, 1], whole["q(rod)"])

@@ -19,7 +19,7 @@ class Evaluator:
         program, results = plant.loaded.program, plant.derived.results
         mode = "cheapest" if often else "forward"
         self.runner = Runner(plant.loaded, derive_slopes(program, results, groups, columns, mode, often), often)
-        self.sizes = {g: len(results.group(g)) for g in groups}
+        self.sizes = {g: len(results.rows(g)) for g in groups}
         self.columns, self.notes = tuple(columns), self.runner.slopes.notes
 
     def __call__(self, at: Point) -> tuple[Groups, Groups]:

@@ -52,7 +52,7 @@ class Problem:
         rates = [f"{s.name}'" for s in self.plant.interface.states]
         rows = [rates[i] for i in self.wanted]
         for g in ("positions", "speeds"):
-            rows += [name for name, _ in self.plant.derived.results.group(g)]
+            rows += [name for name, _ in self.plant.derived.results.rows(g)]
         return [*rows, *(q.name for q in self.targets)]
 
     def function(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

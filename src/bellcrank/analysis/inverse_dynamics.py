@@ -52,13 +52,7 @@ def derive_inverse(plant: Plant, loads: Sequence[str]) -> Inverse:
     with small_threshold(a.mechanism.threshold):
         system = user_system(changed)
         # with small variables what is dropped depends on the way of derivation: what counts is the program's own u'
-        own = dict(
-            zip(
-                state_speeds,
-                (e for _, e in plant.derived.results.rates[len(base.coordinates) :]),
-                strict=True,
-            )
-        )
+        own = dict(zip(state_speeds, (e for _, e in plant.derived.results.rates[len(base.coordinates) :]), strict=True))
         small = bool(a.mechanism.orders)
         rate = {u: Symbol(f"rate of {u.name}", "variable") for u in state_speeds}
         index = system.index

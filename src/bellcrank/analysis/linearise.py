@@ -75,10 +75,7 @@ def _with_rates(chosen: list[Quantity], interface: Interface) -> list[Quantity]:
 
 
 def _reduction(
-    plant: Plant,
-    values: Mapping[str, np.ndarray],
-    slopes: Mapping[str, np.ndarray],
-    chosen: set[str] | None,
+    plant: Plant, values: Mapping[str, np.ndarray], slopes: Mapping[str, np.ndarray], chosen: set[str] | None
 ) -> Reduction:
     """Independent states and how the others follow."""
     states = plant.interface.states

@@ -49,7 +49,7 @@ class LoopEvaluator:
             program, results, GROUPS, [*columns, *self.accelerations], "forward", False, inputs=given
         )
         self.runner = Runner(plant.loaded, slopes)
-        self.sizes = {g: len(results.group(g)) for g in GROUPS}
+        self.sizes = {g: len(results.rows(g)) for g in GROUPS}
         self.columns, self.notes = tuple(columns), slopes.notes
 
     def _rows(

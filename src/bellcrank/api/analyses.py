@@ -20,6 +20,7 @@ from bellcrank.analysis.sensitivity import Sensitivity
 from bellcrank.analysis.spectra import power_spectrum
 from bellcrank.analysis.sweep import equilibria, root_locus, stability_chart
 from bellcrank.derive.derived import Derived
+from bellcrank.run.evaluate import Inputs, Parameters
 from bellcrank.run.loaded import Loaded
 from bellcrank.run.result import Run
 
@@ -42,8 +43,8 @@ class Analyses:
         fixed: Mapping[Any, float] | Iterable[Any] | str | None = None,
         targets: Mapping[Any, float] | None = None,
         start: Mapping[Any, float] | None = None,
-        parameters: Mapping[str, float] | None = None,
-        inputs: Mapping[str, Any] | None = None,
+        parameters: Parameters = None,
+        inputs: Inputs = None,
         t: float = 0.0,
     ) -> Equilibrium:
         """The static equilibrium or steady motion nearest to the start of the run, values in user units.
@@ -55,12 +56,7 @@ class Analyses:
         return find_equilibrium(self.plant, free, fixed, targets, start, parameters, inputs, t)
 
     def equilibria(
-        self,
-        over: Any,
-        values: Iterable[float],
-        parameters: Mapping[str, float] | None = None,
-        inputs: Mapping[str, Any] | None = None,
-        **options: Any,
+        self, over: Any, values: Iterable[float], parameters: Parameters = None, inputs: Inputs = None, **options: Any
     ) -> Equilibria:
         """Equilibria over values of one parameter, input or state (user units); options as of `equilibrium`."""
         return equilibria(self.plant, over, values, parameters, inputs, **options)
@@ -70,7 +66,7 @@ class Analyses:
         at: Any = None,
         inputs: Iterable[Any] | Mapping[str, float] | str | None = None,
         outputs: Iterable[Any] | str | None = None,
-        parameters: Mapping[str, float] | None = None,
+        parameters: Parameters = None,
         states: Iterable[Any] | None = None,
         t: float = 0.0,
     ) -> LinearModel:
@@ -84,12 +80,7 @@ class Analyses:
         return linear_model(self.plant, at, inputs, outputs, parameters, None, t, states)
 
     def frequency_response(
-        self,
-        input: Any,
-        output: Any,
-        f: Any,
-        at: Any = "equilibrium",
-        parameters: Mapping[str, float] | None = None,
+        self, input: Any, output: Any, f: Any, at: Any = "equilibrium", parameters: Parameters = None
     ) -> Response:
         """Complex response of an output (or state) to a sine of an input (or parameter) over frequencies f in Hz."""
         frequencies = check_frequencies(f)
@@ -104,7 +95,7 @@ class Analyses:
         f: Any,
         by: str = "linear",
         at: Any = "equilibrium",
-        parameters: Mapping[str, float] | None = None,
+        parameters: Parameters = None,
         seed: int = 0,
         periods: int = 1,
     ) -> Spectrum:
@@ -121,8 +112,8 @@ class Analyses:
         over: Any,
         values: Iterable[float],
         at: Any = "equilibrium",
-        parameters: Mapping[str, float] | None = None,
-        inputs: Mapping[str, Any] | None = None,
+        parameters: Parameters = None,
+        inputs: Inputs = None,
     ) -> RootLocus:
         """Eigenvalues over values of a parameter, input or state; `at` may be a function of the value."""
         return root_locus(self.plant, over, values, at, parameters, inputs)
@@ -132,8 +123,8 @@ class Analyses:
         first: tuple[Any, Iterable[float]],
         second: tuple[Any, Iterable[float]],
         at: Any = "equilibrium",
-        parameters: Mapping[str, float] | None = None,
-        inputs: Mapping[str, Any] | None = None,
+        parameters: Parameters = None,
+        inputs: Inputs = None,
     ) -> StabilityChart:
         """Largest real part of all eigenvalues over two quantities, each given as (name, values)."""
         return stability_chart(self.plant, first, second, at, parameters, inputs)
@@ -145,8 +136,8 @@ class Analyses:
         udot: Any,
         t: Any = 0.0,
         forces: Iterable[Any] | str | None = None,
-        parameters: Mapping[str, float] | None = None,
-        inputs: Mapping[str, Any] | None = None,
+        parameters: Parameters = None,
+        inputs: Inputs = None,
     ) -> InverseDynamics:
         """Forces and torques that produce a motion: one state (as of `derivatives`), or arrays with one row per time t.
 
@@ -162,9 +153,9 @@ class Analyses:
         t_end: float | None = None,
         step: float | None = None,
         method: str | None = None,
-        values: Mapping[str, float] | None = None,
+        values: Parameters = None,
         initial: Mapping[Any, float] | None = None,
-        inputs: Mapping[str, Any] | None = None,
+        inputs: Inputs = None,
         check: bool = False,
     ) -> Sensitivity:
         """Derivatives of a run with respect to parameters: `s["Ay", "ca1"]` over time, in user units.

@@ -13,10 +13,13 @@ from bellcrank.interface.interface import Interface
 from bellcrank.interface.listing import describe
 from bellcrank.run import evaluate
 from bellcrank.run.dae_methods import Dae
-from bellcrank.run.events import Progress
+from bellcrank.run.evaluate import Inputs, Parameters
 from bellcrank.run.loaded import load
+from bellcrank.run.prepared import Progress
 from bellcrank.run.result import Run
 from bellcrank.run.simulate import simulate
+
+State = Sequence[float]  # coordinates or speeds, in equation units
 
 
 class Simulation(Analyses):
@@ -57,12 +60,7 @@ class Simulation(Analyses):
         return evaluate.complete(self.loaded, initial)
 
     def derivatives(
-        self,
-        t: float,
-        q: Sequence[float],
-        u: Sequence[float],
-        parameters: Mapping[str, float] | None = None,
-        inputs: Mapping[str, Any] | None = None,
+        self, t: float, q: State, u: State, parameters: Parameters = None, inputs: Inputs = None
     ) -> tuple[np.ndarray, np.ndarray]:
         """(q', u') in equation units (rad, consistent units); q and u as listed by `eom.coordinates` and `eom.speeds`.
 
@@ -71,34 +69,19 @@ class Simulation(Analyses):
         return evaluate.rates(self.loaded, t, q, u, parameters, inputs)
 
     def outputs(
-        self,
-        t: float,
-        q: Sequence[float],
-        u: Sequence[float],
-        parameters: Mapping[str, float] | None = None,
-        inputs: Mapping[str, Any] | None = None,
+        self, t: float, q: State, u: State, parameters: Parameters = None, inputs: Inputs = None
     ) -> dict[str, float]:
         """Output channels in user units at a state given in equation units."""
         return evaluate.outputs(self.loaded, t, q, u, parameters, inputs)
 
     def echo(
-        self,
-        t: float,
-        q: Sequence[float],
-        u: Sequence[float],
-        parameters: Mapping[str, float] | None = None,
-        inputs: Mapping[str, Any] | None = None,
+        self, t: float, q: State, u: State, parameters: Parameters = None, inputs: Inputs = None
     ) -> dict[str, float]:
         """What external routines give to the echo of a run that starts there (when="echo"), in equation units."""
         return evaluate.echo(self.loaded, t, q, u, parameters, inputs)
 
     def multipliers(
-        self,
-        t: float,
-        q: Sequence[float],
-        u: Sequence[float],
-        parameters: Mapping[str, float] | None = None,
-        inputs: Mapping[str, Any] | None = None,
+        self, t: float, q: State, u: State, parameters: Parameters = None, inputs: Inputs = None
     ) -> dict[str, float]:
         """lambda of M u' = f + J' lambda by constraint row, in equation units (`eom.constraint_rows`);
         with redundant rows the smallest."""
@@ -110,9 +93,9 @@ class Simulation(Analyses):
         step: float | None = None,
         method: str | None = None,
         output_every: int | None = None,
-        parameters: Mapping[str, float] | None = None,
-        initial: Mapping[Any, float] | tuple[Sequence[float], Sequence[float]] | None = None,
-        inputs: Mapping[str, Any] | None = None,
+        parameters: Parameters = None,
+        initial: Mapping[Any, float] | tuple[State, State] | None = None,
+        inputs: Inputs = None,
         rtol: float = 1e-8,
         atol: float = 1e-10,
         events: Mapping[str, Any] | None = None,

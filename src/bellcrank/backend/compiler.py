@@ -15,14 +15,13 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 
-from bellcrank.errors import BuildError, ModelWarning
+from bellcrank.errors import BuildError, warn
 
 FAST = ("-O3", "-march=native", "-ffp-contract=fast")
 GCC = ("-frename-registers", "--param=sched-pressure-algorithm=1")  # fewer copies; our order of statements is kept
@@ -30,6 +29,7 @@ NATIVE = ("-march=native", "-mcpu=native")
 ALWAYS = ("-std=c99", "-fno-math-errno", "-fPIC", "-shared")
 FORTRAN = ("-std=f2008", "-fPIC", "-shared")
 LINUX = ("-fno-semantic-interposition", "-Wl,-Bsymbolic")
+NO_COMPILER = "there is no C compiler (looked for CC, cc, gcc, clang and the Python package ziglang)"
 _SHOWN = 30  # lines of a compiler's message
 
 
@@ -111,13 +111,9 @@ def shared_library(
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         work = tempfile.TemporaryDirectory(prefix="build-", dir=folder)
     except OSError as error:
-        warnings.warn(
-            f"the cache folder {folder} cannot be written ({error.strerror or error}): compiled models are kept for "
-            "this process only",
-            ModelWarning,
-            stacklevel=2,
-        )
-        folder = _temporary_folder()
+        why = f"the cache folder {folder} cannot be written ({error.strerror or error})"
+        warn(f"{why}: compiled models are kept for this process only")
+        folder = Path(_kept().name)
         if (folder / name).exists():
             return folder / name
         work = tempfile.TemporaryDirectory(prefix="build-", dir=folder)
@@ -133,10 +129,6 @@ def shared_library(
 @lru_cache(maxsize=1)
 def _kept() -> tempfile.TemporaryDirectory[str]:
     return tempfile.TemporaryDirectory(prefix="bellcrank-", ignore_cleanup_errors=True)
-
-
-def _temporary_folder() -> Path:
-    return Path(_kept().name)
 
 
 def compile_source(

@@ -16,6 +16,7 @@ from bellcrank.errors import BellcrankError, ModelError, RunError, did_you_mean
 from bellcrank.expr.table import Table
 from bellcrank.model.records import External
 from bellcrank.program.program import Program
+from bellcrank.program.routine import Routine
 
 Function = Callable[..., Any]
 
@@ -27,7 +28,7 @@ class ExternalFunction:
     `when` is 1 for routines that are called for rates, 2 for those that are called for outputs and kept values only.
     """
 
-    routine: External
+    routine: Routine
     function: Function
     when: int
 
@@ -75,9 +76,9 @@ def remembering(functions: Sequence[Function | None]) -> list[Any]:
     return [Memory(f) if isinstance(f, ExternalFunction) else f for f in functions]
 
 
-def external_function(program: Program, routine: External, function: Function) -> ExternalFunction:
+def external_function(program: Program, routine: Routine, function: Function) -> ExternalFunction:
     """A function for an external routine of a program."""
-    return ExternalFunction(routine, function, 1 if program.in_rates(routine) else 2)
+    return ExternalFunction(routine, function, program.phase(routine))
 
 
 def functions_of(
@@ -95,7 +96,7 @@ def functions_of(
             result.append(routine.value)
             continue
         function = replaced.get(routine.name.lower(), routine.python)
-        if function is None and not routine.c and not routine.fortran:
+        if function is None and not routine.given_in("c") and not routine.given_in("fortran"):
             raise ModelError(
                 f"external '{routine.name}' has no routine: give python=, c=, fortran= or external=", model
             )

@@ -10,11 +10,11 @@ import shlex
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from bellcrank.backend.compiler import Compiler, compiler_version, shared_library
-from bellcrank.emit.routines import fortran_file
+from bellcrank.emit.fortran.routines import routines_file
 from bellcrank.errors import BuildError
+from bellcrank.program.routine import Routine
 
 FLAGS = ("-O2",)
 
@@ -28,7 +28,7 @@ def find_fortran() -> Compiler | None:
     return None
 
 
-def fortran_library(routines: Sequence[Any], title: str) -> Path:
+def fortran_library(routines: Sequence[Routine], title: str) -> Path:
     """The library of external routines that are given in Fortran."""
     compiler = find_fortran()
     if compiler is None:
@@ -37,4 +37,4 @@ def fortran_library(routines: Sequence[Any], title: str) -> Path:
             f"external {listed} is given in Fortran alone, but there is no Fortran compiler (looked for FC and gfortran):"
             " give python= or c= as well"
         )
-    return shared_library(fortran_file(routines, title), compiler, FLAGS, language="fortran")
+    return shared_library(routines_file(routines, title), compiler, FLAGS, language="fortran")

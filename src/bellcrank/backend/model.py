@@ -13,19 +13,18 @@ from typing import Any, Protocol
 import numpy as np
 
 from bellcrank.backend.compiler import Compiler
-from bellcrank.numeric.course import At, Course
+from bellcrank.backend.start import Start
+from bellcrank.numeric.course import At
 from bellcrank.program.program import Program
 
 Functions = Sequence[Callable[..., Any] | None]
-Weights = tuple[np.ndarray, np.ndarray]
 
 
 class Calls(Protocol):
     """The functions of a program over plain floats, with memories of their own.
 
     `live` says whose memories a call may change: 1 of external routines called for rates, 2 of the others, 0 none.
-    `memory` is that of routines in C. `start` and its kin begin whole runs, those of compiled programs; None where
-    Python has to drive them.
+    `memory` is that of routines in C.
     """
 
     name: str
@@ -42,19 +41,8 @@ class Calls(Protocol):
     def values(self, section: str, *at: *At) -> list[float]:
         """Results of a section that stands for itself; compiled programs lack corrections and multipliers."""
 
-    def start(
-        self, course: Course, state: np.ndarray, p: Sequence[float], c: Sequence[float], inputs: Sequence[Any],
-        weights: Weights | None = None, staged: bool = False,
-    ) -> Any: ...  # fmt: skip
-
-    def start_dae(
-        self, course: Course, state: np.ndarray, p: Sequence[float], inputs: Sequence[Any], dae: Any
-    ) -> Any: ...
-
-    def start_rigid(
-        self, course: Course, state: np.ndarray, p: Sequence[float], c: Sequence[float], inputs: Sequence[Any],
-        tell: Callable[[str, float], None], remember: bool,
-    ) -> Any: ...  # fmt: skip
+    def start(self, start: Start) -> Any:
+        """A whole run of a compiled program; None where Python has to drive it."""
 
 
 class Model(Protocol):
@@ -74,5 +62,5 @@ class Model(Protocol):
     def for_dae(self) -> Model | None:
         """The program with runs by methods for differential-algebraic equations; None where Python drives them."""
 
-    def functions_in_python(self) -> tuple[Callable[..., Any] | None, ...]:
+    def functions_in_python(self) -> Functions:
         """Functions of all routines and tables, as Python can call them; None where it need not."""

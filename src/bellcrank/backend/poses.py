@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from bellcrank.backend.compiler import find_compiler, load_source
-from bellcrank.emit.c.linkage import implicit_source, poses_source, values_source
-from bellcrank.emit.lookup import lookup_source
+from bellcrank.emit.c.linkage import c_implicit, poses_source, values_source
+from bellcrank.emit.c.lookup import c_lookup
 from bellcrank.errors import BuildError, ModelError
 from bellcrank.linkage.implicit import implicit, pose_values
 from bellcrank.linkage.linkage import Linkage
@@ -75,8 +75,7 @@ class CompiledLinkage:
             if self.second:
                 values["rack"] = flat[1]
             poses[name] = Pose(travel=flat[0], **values, **self._flag(flat))
-        carrier = poses.pop(self.parts[0])
-        return attach(carrier, poses, self.linkage.chain, self.linkage.origins).reshaped(arrays[0].shape)
+        return attach(poses, self.linkage.chain, self.linkage.origins).reshaped(arrays[0].shape)
 
     def _flag(self, given: Sequence[Array]) -> dict[str, Any]:
         """Where a table was left, if it may be."""
@@ -90,7 +89,7 @@ class CompiledLinkage:
 def _exact(c: CompiledLinkage) -> str:
     assert isinstance(c.linkage, Linkage)
     function = implicit(c.linkage, c.second)
-    texts = [implicit_source("state", function)]
+    texts = [c_implicit("state", function)]
     calls = [f"double s[{function.values}];", f"state(z[i], {'r[i], ' if c.second else ''}s);"]
     for k, part in enumerate(c.parts):
         texts.append(values_source(f"part_{k}", *pose_values(c.linkage, part, c.second)))
@@ -102,7 +101,7 @@ def _table(c: CompiledLinkage, table: Table) -> str:
     texts, calls = [], []
     for k, part in enumerate(c.parts):
         function = pose_lookup(table, part, c.extend)
-        texts.append(lookup_source("c", f"part_{k}", function, range(len(function.values))))
+        texts.append(c_lookup(f"part_{k}", function, range(len(function.values))))
         calls.append(f"part_{k}(z[i], {'r[i], ' if c.second else ''}v + {k * c.layout[-1][2]});")
     return poses_source(texts, calls, c.second, c.width)
 

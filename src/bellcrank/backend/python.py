@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from types import ModuleType
 from typing import Any
 
@@ -11,6 +11,7 @@ import numpy as np
 from bellcrank.backend.compiler import Compiler
 from bellcrank.backend.external import remembering
 from bellcrank.backend.model import Functions
+from bellcrank.backend.start import Start
 from bellcrank.emit.python.source import python_source
 from bellcrank.numeric.course import At
 from bellcrank.program import interpret
@@ -40,7 +41,7 @@ class PythonModel:
         """Another program in Python."""
         return PythonModel(program, functions)
 
-    def functions_in_python(self) -> tuple[Callable[..., Any] | None, ...]:
+    def functions_in_python(self) -> Functions:
         """Functions of all routines and tables."""
         return self.functions
 
@@ -67,10 +68,9 @@ class PythonCalls:
 
     def outputs(self, *at: *At) -> list[float]:
         try:
-            values: list[float] = self._module.outputs(*at, self._functions)
+            return self.values("outputs", *at)
         except (OverflowError, ValueError, ZeroDivisionError):  # some have no value: inf or nan, as in C
             return self._interpreted_outputs(*at)
-        return values
 
     def values(self, section: str, *at: *At) -> list[float]:
         """Results of a section that stands for itself."""
@@ -85,7 +85,5 @@ class PythonCalls:
         _, values = interpret.derivatives(self.program, known, t, q, u, w, user)
         return interpret.outputs(self.program, values, user)
 
-    def start(self, *_: Any, **__: Any) -> None:
+    def start(self, start: Start) -> None:
         """There is no run to start."""
-
-    start_dae = start_rigid = start

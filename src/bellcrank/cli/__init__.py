@@ -1,4 +1,4 @@
-"""The command `bellcrank`: one module per command, registered in `main.COMMANDS`. Only public names are used.
+"""The command `bellcrank`: one module per command, registered in `main.COMMANDS`.
 
 Exit codes: 0 fine, 1 an error of the user (told on stderr), 2 wrong usage, 3 a check failed, 4 a run ended early.
 """

@@ -1,4 +1,4 @@
-"""`bellcrank analyse`."""
+"""`bellcrank analyse`: equilibria, modes, responses and spectra of a model."""
 
 from __future__ import annotations
 

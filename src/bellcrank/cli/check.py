@@ -1,4 +1,4 @@
-"""`bellcrank check`."""
+"""`bellcrank check`: the proof of a model against an independent evaluation."""
 
 from __future__ import annotations
 

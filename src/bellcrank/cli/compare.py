@@ -1,4 +1,4 @@
-"""`bellcrank compare`."""
+"""`bellcrank compare`: methods that keep constraints, beside each other."""
 
 from __future__ import annotations
 

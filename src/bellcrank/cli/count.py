@@ -1,4 +1,4 @@
-"""`bellcrank count`."""
+"""`bellcrank count`: operations of one evaluation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`bellcrank describe`."""
+"""`bellcrank describe`: parameters, states and outputs of a model."""
 
 from __future__ import annotations
 

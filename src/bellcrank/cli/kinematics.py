@@ -1,4 +1,4 @@
-"""`bellcrank kinematics`."""
+"""`bellcrank kinematics`: tables and plots of a linkage."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`bellcrank plot`."""
+"""`bellcrank plot`: pictures of runs that were saved."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`bellcrank report`."""
+"""`bellcrank report`: one page about a model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`bellcrank run`."""
+"""`bellcrank run`: a run, its table, files and plots."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`bellcrank study`."""
+"""`bellcrank study`: many runs of a model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`bellcrank translate`."""
+"""`bellcrank translate`: an AUTOSIM deck as a Python model."""
 
 from __future__ import annotations
 

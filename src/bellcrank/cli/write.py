@@ -1,4 +1,4 @@
-"""`bellcrank write`."""
+"""`bellcrank write`: a stand-alone program."""
 
 from __future__ import annotations
 

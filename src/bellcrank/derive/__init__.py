@@ -1,0 +1,1 @@
+"""From a description to equations: the pipeline on one page, choice of loop equations, matrices, Jacobians."""

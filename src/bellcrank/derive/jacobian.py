@@ -7,8 +7,8 @@ as for the model itself.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +50,7 @@ class Slopes:
     columns: tuple[Symbol, ...]
     entries: tuple[tuple[int, int], ...]
     rates: tuple[Symbol, ...] = ()
-    notes: tuple[str, ...] = field(default_factory=tuple)
+    notes: tuple[str, ...] = ()
 
     @property
     def count(self) -> Count:
@@ -131,31 +131,21 @@ def derive_slopes(
     if mode not in MODES:
         raise ModelError(f"mode={mode!r} is not known; it is one of {', '.join(MODES)}", model.name)
     with no_collection():
-        rows = [row for g in groups for row in results.group(g)]
-        return _derived(model, results, rows, columns, mode, extracted, inputs)
-
-
-def _derived(
-    model: Program,
-    results: Results,
-    rows: Sequence[tuple[str, Expr]],
-    columns: Sequence[Symbol],
-    mode: str,
-    extracted: bool,
-    inputs: Sequence[Symbol],
-) -> Slopes:
-    values = [e for _, e in rows]
-    external = ExternalSlopes()
-    if count(values).total * len(columns) > WRITTEN_OUT:
-        return _directional(model, results, rows, columns, external, extracted, inputs)
-    # the rehearsed cost of "cheapest" does not see equal values: forward may still be better
-    ways = ("forward", "cheapest") if mode == "cheapest" else (mode,)
-    tried = [total_slopes(values, columns, results.linear, way, external) for way in ways]
-    found = tried[0] if len(tried) == 1 else min(tried, key=lambda way: _cost(way, extracted))
-    entries = tuple((i, j) for i, row in enumerate(found) for j in sorted(row))
-    names = [f"d {rows[i][0]} / d {columns[j].name}" for i, j in entries]
-    program = _program(model, results, rows, names, [found[i][j] for i, j in entries], inputs, extracted)
-    return Slopes(program, tuple(n for n, _ in rows), tuple(columns), entries, notes=tuple(external.notes))
+        rows, external = results.rows(*groups), ExternalSlopes()
+        values, seeds = [e for _, e in rows], []
+        if count(values).total * len(columns) > WRITTEN_OUT:
+            seeds = [seed(s) for s in columns]
+            along = tangent(values, dict(zip(columns, seeds, strict=True)), results.linear, external)
+            found = {(i, 0): e for i, e in enumerate(along) if e is not ZERO}
+            names = [f"rate of {rows[i][0]}" for i, _ in found]
+        else:
+            # the rehearsed cost of "cheapest" does not see equal values: forward may still be better
+            ways = ("forward", "cheapest") if mode == "cheapest" else (mode,)
+            tried = [total_slopes(values, columns, results.linear, way, external) for way in ways]
+            best = tried[0] if len(tried) == 1 else min(tried, key=lambda way: _cost(way, extracted))
+            found = {(i, j): row[j] for i, row in enumerate(best) for j in sorted(row)}
+            names = [f"d {rows[i][0]} / d {columns[j].name}" for i, j in found]
+        return _slopes(model, results, rows, columns, found, names, seeds, external, inputs, extracted)
 
 
 def _cost(found: Sequence[dict[int, Expr]], extracted: bool) -> int:
@@ -168,24 +158,6 @@ def _cost(found: Sequence[dict[int, Expr]], extracted: bool) -> int:
         return network_cost(extract(build_network(roots, spread=2 if total <= SMALL else 1)))
 
 
-def _directional(
-    model: Program,
-    results: Results,
-    rows: Sequence[tuple[str, Expr]],
-    columns: Sequence[Symbol],
-    external: ExternalSlopes,
-    extracted: bool,
-    inputs: Sequence[Symbol],
-) -> Slopes:
-    seeds = [seed(s) for s in columns]
-    rates: dict[Expr, Expr] = dict(zip(columns, seeds, strict=True))
-    found = tangent([e for _, e in rows], rates, results.linear, external)
-    entries = tuple((i, 0) for i, e in enumerate(found) if e is not ZERO)
-    names = [f"rate of {rows[i][0]}" for i, _ in entries]
-    program = _program(model, results, rows, names, [found[i] for i, _ in entries], [*inputs, *seeds], extracted)
-    return Slopes(program, tuple(n for n, _ in rows), tuple(columns), entries, tuple(seeds), tuple(external.notes))
-
-
 def seed(column: Symbol) -> Symbol:
     """The input that stands for a column's share of a direction."""
     return Symbol(f"along {column.name}", "variable")
@@ -193,43 +165,37 @@ def seed(column: Symbol) -> Symbol:
 
 def derive_gradient(model: Program, results: Results, groups: Sequence[str], columns: Sequence[Symbol]) -> Slopes:
     """The gradient of the weighted sum of some results by all columns (reverse mode); the weights are inputs."""
-    rows = [row for g in groups for row in results.group(g)]
-    external = ExternalSlopes()
+    rows, external = results.rows(*groups), ExternalSlopes()
     weights = [Symbol(f"weight of {name}", "variable") for name, _ in rows]
-    found = adjoint([e for _, e in rows], weights, columns, results.linear, external)
+    slopes = adjoint([e for _, e in rows], weights, columns, results.linear, external)
     names = [f"slope by {s.name}" for s in columns]
-    program = _program(model, results, (), names, found, weights)
-    entries = tuple((0, j) for j in range(len(columns)))
-    return Slopes(program, (), tuple(columns), entries, tuple(weights), tuple(external.notes))
+    found = {(0, j): e for j, e in enumerate(slopes)}
+    return _slopes(model, results, (), columns, found, names, weights, external)
 
 
-def _program(
+def _slopes(
     model: Program,
     results: Results,
     rows: Sequence[tuple[str, Expr]],
+    columns: Sequence[Symbol],
+    found: Mapping[tuple[int, int], Expr],
     names: Sequence[str],
-    slopes: Sequence[Expr],
+    seeds: Sequence[Symbol],
+    external: ExternalSlopes,
     inputs: Sequence[Symbol] = (),
     extracted: bool = True,
-) -> Program:
-    """A program whose outputs are the values of rows and their slopes."""
+) -> Slopes:
+    """Slopes with a program whose outputs are the values of rows and what was found, under their names."""
     rates = [e for _, e in results.rates]
-    roots = [*rates, *(e for _, e in rows), *slopes]
     with small_threshold(EVERYTHING):
-        roots = drop_idle_parameters(roots)
+        roots = drop_idle_parameters([*rates, *(e for _, e in rows), *found.values()])
         if extracted and count(roots).total <= EXTRACTED:
             roots = optimise(roots)
-        n, m = len(rates), len(rows)
-        outputs = [(name, e) for (name, _), e in zip(rows, roots[n : n + m], strict=True)]
-        outputs += list(zip(names, roots[n + m :], strict=True))
-        parts = Parts(
-            f"{model.name}: slopes",
-            results.parameters,
-            model.coordinates,
-            model.speeds,
-            roots[:n],
-            outputs,
-            [*results.inputs, *inputs],
-            outputs_matter=True,
-        )
-        return build_program(parts)
+        n, given = len(rates), [*results.inputs, *inputs, *seeds]
+        outputs = list(zip([*(name for name, _ in rows), *names], roots[n:], strict=True))
+        states = model.coordinates, model.speeds
+        name = f"{model.name}: slopes"
+        parts = Parts(name, results.parameters, *states, roots[:n], outputs, given, outputs_matter=True)
+        program = build_program(parts)
+    listed = tuple(name for name, _ in rows), tuple(columns), tuple(found)
+    return Slopes(program, *listed, tuple(seeds), tuple(external.notes))

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.backend.c import Input
 from bellcrank.backend.model import Calls
 from bellcrank.backend.python import PythonModel
+from bellcrank.backend.start import Input
 from bellcrank.errors import BellcrankError
 from bellcrank.expr import Expr, Symbol
 from bellcrank.expr.table import Table
@@ -24,7 +24,7 @@ from bellcrank.kinematics.analysis import Analysis, Elimination
 from bellcrank.kinematics.dimensions import Quantities
 from bellcrank.numeric.null_space import fixed_ratio
 from bellcrank.numeric.projection import CannotClose, Closure, Scales
-from bellcrank.program.build import KeptCall, Parts, build_program
+from bellcrank.program.build import Parts, build_program
 from bellcrank.program.loops import Loops
 from bellcrank.program.statements import Call
 from bellcrank.run.closure import closure_of
@@ -210,18 +210,9 @@ class _Place:
     def of(cls, analysis: Analysis, loops: Loops, rates: Sequence[Expr], quantities: Quantities) -> _Place | None:
         mechanism = analysis.mechanism
         parameters, inputs = analysis.parameter_symbols, analysis.input_symbols
-        entered = [KeptCall(k.symbols, k.routine, k.arguments) for k in analysis.entered]
-        parts = Parts(
-            mechanism.name,
-            parameters,
-            mechanism.coordinates,
-            mechanism.speeds,
-            rates,
-            (),
-            inputs,
-            loops=loops,
-            entered=entered,
-        )
+        entered = [Call(k.symbols, k.routine, k.arguments) for k in analysis.entered]
+        states = mechanism.coordinates, mechanism.speeds
+        parts = Parts(mechanism.name, parameters, *states, rates, (), inputs, loops=loops, entered=entered)
         program = build_program(parts)
         held = {s.routine for s in (*program.closure.statements, *program.entry.statements) if isinstance(s, Call)}
         routines = [_callable(r, r in held) for r in program.routines]

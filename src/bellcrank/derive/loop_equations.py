@@ -70,7 +70,7 @@ def _loop_rows(analysis: Analysis) -> Loops:
     assert analysis.loops is not None
     rows = analysis.loops.rows
     position = [(row.text, row.g) for row in rows if row.g is not None] + analysis.mechanism.norms
-    system, _ = reduced_system(analysis, shift_back=True)
+    system = reduced_system(analysis)
     count = len(u)
     right = [right_side(row, analysis.kinematics) for row in rows]
     lower = [system.M.get((i, j), ZERO) for i in range(count) for j in range(i + 1)]

@@ -17,7 +17,7 @@ Matrices = tuple[list[list[Expr]], list[Expr]]
 def user_matrices(analysis: Analysis) -> Matrices:
     """M and f of M u' = f."""
     with small_threshold(analysis.mechanism.threshold):
-        system, _ = reduced_system(analysis, shift_back=True)
+        system = reduced_system(analysis)
     index = system.index
     matrix = [system.M.get((max(i, j), min(i, j)), ZERO) for i in index for j in index]
     clean = drop_idle_parameters([*matrix, *(system.f[i] for i in index)])

@@ -9,7 +9,6 @@ import gc
 import time
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 
 from bellcrank.derive.derived import Derived
 from bellcrank.derive.loop_equations import program_loops
@@ -20,13 +19,14 @@ from bellcrank.kinematics.analysis import Analysis, analyse
 from bellcrank.kinematics.dimensions import infer
 from bellcrank.model.check import freeze
 from bellcrank.model.records import Description
-from bellcrank.program.build import KeptCall, Parts, build_program
+from bellcrank.program.build import Parts, build_program
 from bellcrank.program.count import count
 from bellcrank.program.extract import network_cost
 from bellcrank.program.idle import drop_idle_parameters
 from bellcrank.program.loops import Loops
 from bellcrank.program.optimise import first_extraction, optimise
 from bellcrank.program.program import Program
+from bellcrank.program.statements import Call
 
 SOLVE = ("auto", "explicit", "implicit", "order-n")
 OPTIMISE = ("none", "default", "thorough")
@@ -150,25 +150,16 @@ def _build(
     multipliers = _multipliers(analysis)
     known.update((value, symbol) for symbol, value, _ in multipliers)
     outputs = [(o.name, substitute(o.value, known)) for o in analysis.outputs]
-    a = analysis
-    kept = [KeptCall(k.symbols, k.routine, k.arguments) for k in analysis.kept]
-    states = a.mechanism.coordinates, speeds
-    parts = Parts(a.mechanism.name, a.parameter_symbols, *states, rates, outputs, a.input_symbols, kept=kept)
-    program = build_program(
-        replace(
-            parts,
-            loops=loops,
-            accelerations=accelerations,
-            multipliers=[(symbol, row) for symbol, _, row in multipliers],
-            solve=solve,
-            unknowns=unknowns,
-            stages=stages,
-            entered=[KeptCall(k.symbols, k.routine, k.arguments) for k in analysis.entered],
-            echo=[(o.name, o.value) for o in analysis.echo],
-        )
+    kept, entered = (
+        [Call(k.symbols, k.routine, k.arguments) for k in calls] for calls in (analysis.kept, analysis.entered)
     )
+    a, rows = analysis, [(symbol, row) for symbol, _, row in multipliers]
+    program = build_program(Parts(
+        a.mechanism.name, a.parameter_symbols, a.mechanism.coordinates, speeds, rates, outputs, a.input_symbols, solve,
+        unknowns, loops, stages, kept, accelerations, rows, entered, [(o.name, o.value) for o in a.echo],
+    ))  # fmt: skip
     for routine in program.routines:
-        if getattr(routine, "when", None) == "output" and program.in_rates(routine):
+        if routine.when == "output" and program.in_rates(routine):
             raise ModelError(
                 f"external '{routine.name}' is called for outputs only (when='output'),"
                 " but the equations of motion use it"
@@ -186,7 +177,7 @@ def _multipliers(analysis: Analysis) -> list[tuple[Symbol, Expr, int]]:
 
 
 def _implicit(analysis: Analysis, q_rates: list[Expr]) -> Program:
-    system, _ = reduced_system(analysis, shift_back=True)
+    system = reduced_system(analysis)
     index = system.index
     unknowns = [Symbol(f"x{n + 1}", "intermediate") for n in range(len(index))]
     matrix = [[system.M.get((max(i, j), min(i, j)), ZERO) for j in index] for i in index]

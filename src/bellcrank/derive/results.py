@@ -7,10 +7,11 @@ linear system that the accelerations solve.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from bellcrank.dynamics.derive import LONG, derivations
 from bellcrank.dynamics.linear import solved_systems
-from bellcrank.expr import ZERO, Expr, Func, Held, Number, Symbol, small_threshold, substitute, transform
+from bellcrank.expr import ZERO, Expr, Func, Symbol, hold, small_threshold, substitute, transform
 from bellcrank.kinematics.analysis import Analysis
 from bellcrank.model.records import ExternalValue
 from bellcrank.program.count import count
@@ -33,9 +34,9 @@ class Results:
     inputs: tuple[Symbol, ...] = ()  # ... but not elsewhere
     linear: Linear = NOTHING
 
-    def group(self, name: str) -> tuple[tuple[str, Expr], ...]:
-        groups = {"rates": self.rates, "outputs": self.outputs, "positions": self.positions, "speeds": self.speeds}
-        return groups[name]
+    def rows(self, *groups: str) -> list[tuple[str, Expr]]:
+        """The results of some groups, of GROUPS, by name."""
+        return [row for name in groups for row in getattr(self, name)]
 
     def acting(self, n_q: int) -> tuple[list[set[Symbol]], set[Symbol]]:
         """What every rate of a coordinate depends on, and what accelerations or constraints do, as far as it acts."""
@@ -87,17 +88,17 @@ def _from_program(a: Analysis, program: Program) -> Results:
         for section in (program.constants, program.derivatives, program.outputs):
             for s in section.statements:
                 if isinstance(s, Assign):
-                    known[s.target] = _held(written(s.value))
+                    known[s.target] = hold(written(s.value))
                 elif isinstance(s, Call):
                     args = tuple(written(e) for e in s.arguments)
                     for i, target in enumerate(s.targets):
                         if target is not None:
-                            several = bool(s.routine.returns)
-                            name = f"{s.routine.name}.{i}" if several else s.routine.name
-                            known[target] = Func(name, args, ExternalValue(s.routine, i) if several else s.routine)
+                            one: Any = ExternalValue(s.routine, i) if s.routine.returns else s.routine
+                            name = f"{s.routine.name}.{i}" if s.routine.returns else s.routine.name
+                            known[target] = Func(name, args, one)
                 elif isinstance(s, Solve):
                     linear = _linear(
-                        [[_held(written(x)) for x in row] for row in s.matrix], [_held(written(x)) for x in s.right]
+                        [[hold(written(x)) for x in row] for row in s.matrix], [hold(written(x)) for x in s.right]
                     )
                     known.update(zip(s.targets, (linear.solution[i] for i in range(len(s.targets))), strict=True))
                 else:  # in outputs: the same accelerations, found in another way
@@ -115,11 +116,7 @@ def _linear(matrix: list[list[Expr]], right: list[Expr]) -> Linear:
     order = range(len(right))
     lower = {(i, j): matrix[i][j] for i in order for j in range(i + 1) if matrix[i][j] is not ZERO}
     found = solution(Linear(lower, dict(enumerate(right)), {}, order))
-    return Linear(lower, dict(enumerate(right)), {i: _held(found[i]) for i in order}, order)
-
-
-def _held(e: Expr) -> Expr:
-    return e if isinstance(e, Number | Symbol | Held) else Held(e)
+    return Linear(lower, dict(enumerate(right)), {i: hold(found[i]) for i in order}, order)
 
 
 def _accelerations(a: Analysis) -> tuple[dict[int, Expr], Linear]:

@@ -19,22 +19,10 @@ from bellcrank.errors import ModelError, counted, mapping
 from bellcrank.expr import Expr, Symbol
 from bellcrank.expr.table import Table
 from bellcrank.expr.text import Syntax, postorder_syntax
+from bellcrank.model import records
 from bellcrank.model.bodies import states_of
 from bellcrank.model.formula import Formula, to_syntax
 from bellcrank.model.joints.joint import JointRecord
-from bellcrank.model.records import (
-    BodyRecord,
-    ConstraintRecord,
-    Description,
-    External,
-    ForceRecord,
-    LoopRecord,
-    OutputRecord,
-    ParameterRecord,
-    PointRecord,
-    StateRecord,
-    VariableRecord,
-)
 from bellcrank.model.scope import MECHANICAL, Scope
 from bellcrank.units import unit_system
 
@@ -46,7 +34,7 @@ class Builder:
     """A description that grows by calls; problems are collected, to be told together."""
 
     def __init__(self, name: str, units: str = "mks", axes: str | None = None) -> None:
-        self.description = Description(name_of(name, "system"), unit_system(units).name, axes)
+        self.description = records.Description(name_of(name, "system"), unit_system(units).name, axes)
         self.inertial = BodyHandle("n", [], [])
         if axes is not None and str(axes).lower().split()[:1] not in (["sae"], ["iso"]):
             self._problem(f"axes={axes!r} is not known; it is 'SAE', 'ISO 8855' or None.")
@@ -85,7 +73,7 @@ class Builder:
         or three components; or `joint`, a joint of another kind, in place of all these. `joint_at` is measured in the
         parent, `cm` in the body. Mass and inertia default to parameters named after the body.
         """
-        record = BodyRecord(
+        record = records.BodyRecord(
             name_of(name, "body"), parent, label, mass, inertia, translate, rotate, rotation_axis, reference_axis,
             joint_at, cm, coordinates_of, small_angles, small_translations, joint,
         )  # fmt: skip
@@ -107,7 +95,7 @@ class Builder:
         label: str | None = None,
     ) -> PointHandle:
         """Adds a point fixed in a body (default: the ground)."""
-        self.description.points.append(PointRecord(name_of(name, "point"), body, at, coordinates_of, label))
+        self.description.points.append(records.PointRecord(name_of(name, "point"), body, at, coordinates_of, label))
         return PointHandle(name)
 
     # ---- forces
@@ -128,9 +116,10 @@ class Builder:
         In the magnitude, x = direction . (at - against), x0 its nominal value, v = direction . (their relative
         velocity).
         """
-        along = self._vector(direction)
-        name = name_of(name, "force")
-        self.description.forces.append(ForceRecord("force", name, magnitude, along, at, against, label, dummies))
+        return self._force("force", name, magnitude, self._vector(direction), at, against, label, dummies)
+
+    def _force(self, kind: str, name: str, *rest: Any) -> ForceHandle:
+        self.description.forces.append(records.ForceRecord(kind, name_of(name, kind), *rest))
         return ForceHandle(name)
 
     def add_strut(
@@ -143,22 +132,16 @@ class Builder:
         dummies: tuple[str, str, str] = ("x", "x0", "v"),
     ) -> ForceHandle:
         """A force along the line between two points; positive pushes them apart. x is their distance, v its rate."""
-        name = name_of(name, "strut")
         if not isinstance(between, tuple | list) or len(between) != 2:
             self._problem(f"strut '{name}': between={between!r} must be two points.")
             between = ("o", "o")
-        first, second = between
-        self.description.forces.append(ForceRecord("strut", name, magnitude, None, first, second, label, dummies))
-        return ForceHandle(name)
+        return self._force("strut", name, magnitude, None, *between, label, dummies)
 
     def add_moment(
         self, name: str, *, magnitude: Any, direction: Any, on: Any, against: Any = None, label: str | None = None
     ) -> ForceHandle:
         """A moment on a body, the opposite one on `against` (default: the ground)."""
-        along = self._vector(direction)
-        name = name_of(name, "moment")
-        self.description.forces.append(ForceRecord("moment", name, magnitude, along, on, against, label))
-        return ForceHandle(name)
+        return self._force("moment", name, magnitude, self._vector(direction), on, against, label)
 
     def add_gravity(self, direction: Any = None, g: Any = "g") -> None:
         """Uniform gravity along `direction` (default: down, by the axes convention). The parameter g has the standard
@@ -167,16 +150,16 @@ class Builder:
         if self.description.gravity is not None:
             self._problem("gravity is given twice: call add_gravity() once.")
         self.description.gravity = (self._vector(direction), g)
-        if isinstance(g, str) and g.isidentifier() and self._parameter(g).value is None:
-            self._parameter(g).value = unit_system(self.description.units).gees
-            self._parameter(g).units = self._parameter(g).units or f"{unit_system(self.description.units).length}/s2"
-            self._parameter(g).label = self._parameter(g).label or "acceleration of gravity"
+        if isinstance(g, str) and g.isidentifier() and (record := self._parameter(g)).value is None:
+            units = unit_system(self.description.units)
+            record.value, record.units = units.gees, record.units or f"{units.length}/s2"
+            record.label = record.label or "acceleration of gravity"
 
     # ---- constraints
 
     def add_constraint(self, expression: Any, eliminate: Any = None, label: str | None = None) -> None:
         """Demands that the expression be zero. It must be linear in the speeds; `eliminate` names the one to remove."""
-        self.description.constraints.append(ConstraintRecord(expression, eliminate, label))
+        self.description.constraints.append(records.ConstraintRecord(expression, eliminate, label))
 
     def close_loop(
         self,
@@ -196,7 +179,7 @@ class Builder:
         distance, `length` or the nominal one).
         """
         along = tuple(self._vector(d) for d in directions)
-        self.description.loops.append(LoopRecord(p, r, along, joint, self._vector(axis), length, label))
+        self.description.loops.append(records.LoopRecord(p, r, along, joint, self._vector(axis), length, label))
 
     def _vector(self, given: Any) -> Any:
         """A vector expression as it stands; three components stand for one along the inertial axes."""
@@ -207,8 +190,8 @@ class Builder:
 
     # ---- parameters, variables, definitions
 
-    def _parameter(self, name: str) -> ParameterRecord:
-        return self.description.parameters.setdefault(name_of(name, "parameter").lower(), ParameterRecord(name))
+    def _parameter(self, name: str) -> records.ParameterRecord:
+        return self.description.parameters.setdefault(name_of(name, "parameter").lower(), records.ParameterRecord(name))
 
     def add_parameter(
         self, name: str, value: float | None = None, units: str | None = None, label: str | None = None
@@ -252,9 +235,7 @@ class Builder:
         for record in self.description.bodies:
             scope.by_body[record.name.lower()] = states_of(record)
         syntax = to_syntax(text)
-        if _needs_machine(syntax):
-            return Formula(syntax)
-        return scope.scalar(syntax)
+        return Formula(syntax) if _needs_machine(syntax) else scope.scalar(syntax)
 
     def define(self, name: str, expression: Any) -> None:
         """Names a scalar for later text."""
@@ -266,7 +247,7 @@ class Builder:
 
     def add_variable(self, name: str, units: str | None = None, label: str | None = None) -> Expr:
         """Declares an input that is given at run time."""
-        self.description.variables.append(VariableRecord(name_of(name, "variable"), units, label))
+        self.description.variables.append(records.VariableRecord(name_of(name, "variable"), units, label))
         return Symbol(name, "variable")
 
     def add_state(self, name: str, rate: Any, units: str | None = None, label: str | None = None) -> Expr:
@@ -275,7 +256,7 @@ class Builder:
         It is zero at the start unless `initial` says otherwise, and is integrated and written like a coordinate. The
         rate may contain everything but accelerations and fm().
         """
-        self.description.states.append(StateRecord(name_of(name, "state"), rate, units, label))
+        self.description.states.append(records.StateRecord(name_of(name, "state"), rate, units, label))
         return Symbol(name, "coordinate")
 
     def add_external(
@@ -316,7 +297,8 @@ class Builder:
             self._problem(f"{called}: returns={returns!r} must be the names it sets.")
         listed = () if returns is None or isinstance(returns, int) else returns
         names = (listed,) if isinstance(listed, str) else tuple(listed)
-        self.description.externals.append(External(name, tuple(arguments), names, memory, when, python, c, fortran))
+        made = records.External(name, tuple(arguments), names, memory, when, python, c, fortran)
+        self.description.externals.append(made)
 
     # ---- outputs, smallness, run
 
@@ -330,7 +312,8 @@ class Builder:
         generic: str | None = None,
     ) -> None:
         """Adds an output channel. Accelerations may occur."""
-        self.description.outputs.append(OutputRecord(expression, name_of(name, "output"), label, units, body, generic))
+        made = records.OutputRecord(expression, name_of(name, "output"), label, units, body, generic)
+        self.description.outputs.append(made)
 
     def add_outputs(self, *groups: str) -> None:
         """Adds groups of channels: coordinates, speeds, forces, moments, energy, momentum, residuals."""

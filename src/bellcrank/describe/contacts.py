@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from bellcrank.describe.builder import Builder
 from bellcrank.describe.handles import BodyHandle, PointHandle
-from bellcrank.describe.patch import SlipLaw, add_patch, is_law, needs_of_slip
+from bellcrank.describe.patch import SlipLaw, add_patch, is_law, needs_of_slip, road_axes
 from bellcrank.emit.names import identifier
 from bellcrank.errors import ModelError
 from bellcrank.model.formula import Formula, dot, pos, to_syntax, vel
@@ -86,7 +86,7 @@ def add_contact(
         raise ModelError(f"contact '{name}': tyre={tyre!r} must be a bc.Tyre, or None for a rigid wheel", s.name)
     _require_tyre(s, name, tyre, wheel, drive)
     contact = Contact(name)
-    along, up = s.inertial[1], s.inertial[3] if _upwards(s) else -s.inertial[3]
+    along, up = road_axes(s)
     _add_ground(s, name, terrain, (dot(pos(point), along), dot(pos(point), up), rim))
     nx, nz = (Formula(to_syntax(f"{name}_n{axis}")) for axis in "xz")
     normal, tangent = nx * along + nz * up, nz * along - nx * up
@@ -97,11 +97,11 @@ def add_contact(
     press = f"max(0, {k}*{contact.depth} - {c}*{name}_rise)"
     s.define(contact.load, f"where({contact.depth} > 0, {press}, 0)")
     resistance = _text(rolling_resistance) if _given(rolling_resistance) else None
+    stored = f"{k}*{contact.depth}**2/2"
     if tyre.slip is not None:
-        kept = add_patch(s, name, point, wheel, tyre.slip, _upwards(s), resistance)
-        s.define(contact.stored, f"{k}*{contact.depth}**2/2 + {kept}")
-    else:
-        s.define(contact.stored, f"{k}*{contact.depth}**2/2")
+        stored += f" + {add_patch(s, name, point, wheel, tyre.slip, resistance)}"
+    s.define(contact.stored, stored)
+    if tyre.slip is None:
         _add_pushes(s, contact, point, resistance, drive)
     s.add_output(contact.load, contact.load, label=f"normal force of {name}", units="F")
     s.add_output(contact.depth, contact.depth, label=f"tyre deflection of {name}", units="L")
@@ -126,7 +126,7 @@ def _require_tyre(s: Builder, name: str, tyre: Tyre, wheel: Any, drive: Any) -> 
 
 def _add_pushes(s: Builder, contact: Contact, point: Any, resistance: str | None, drive: Any) -> None:
     """Forces of a tyre without slip."""
-    name, along, up = contact.name, s.inertial[1], s.inertial[3] if _upwards(s) else -s.inertial[3]
+    name, (along, up) = contact.name, road_axes(s)
     pushes = [f"-{resistance}*{contact.speed}"] if resistance else []
     pushes += [_text(drive)] if _given(drive) else []
     s.define(f"{name}_push", f"where({contact.load} > 0, {' + '.join(pushes)}, 0)" if pushes else 0)
@@ -134,9 +134,8 @@ def _add_pushes(s: Builder, contact: Contact, point: Any, resistance: str | None
         ("x", along, f"{contact.load}*{name}_nx + {name}_push*{name}_nz"),
         ("z", up, f"{contact.load}*{name}_nz - {name}_push*{name}_nx"),
     ):
-        s.add_force(
-            f"{name}.{axis}", magnitude=formula, direction=vector, at=point, label=f"force of the ground, {axis}"
-        )
+        label = f"force of the ground, {axis}"
+        s.add_force(f"{name}.{axis}", magnitude=formula, direction=vector, at=point, label=label)
 
 
 # ---- the ground in formulas
@@ -156,18 +155,12 @@ def _add_ground(s: Builder, name: str, terrain: Ground, arguments: tuple[Any, ..
     )
 
 
-def _upwards(s: Builder) -> bool:
-    return str(s.description.axes).lower().startswith("iso")
-
-
 def _given(value: Any) -> bool:
     return value is not None and not (isinstance(value, int | float) and value == 0)
 
 
 def _text(value: Any) -> str:
-    if isinstance(value, float):
-        return repr(value)
-    return f"({value})"
+    return repr(value) if isinstance(value, float) else f"({value})"
 
 
 def _point(s: Builder, name: str, at: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -31,36 +32,22 @@ ACCURACY = {False: 1e-8, True: 1e-6}  # of such a table, m and rad: quintic with
 class LinkageJoint:
     """A linkage between a base and a carrier of a System."""
 
-    def __init__(
-        self,
-        builder: Builder,
-        name: str,
-        linkage: Any,
-        guide: Any,
-        base: Any,
-        carrier: BodyRecord,
-        at: tuple[float, float, float],
-    ) -> None:
-        self._builder, self.name, self.linkage, self._guide = builder, name, linkage, guide
-        self._base, self._at = base, at
-        self._follows: tuple[tuple[str, int], ...] = ()
-        self._given: Any = None
-        self._bodies: dict[str, Any] = {linkage.chain.carrier: carrier.name, BASE: base}
+    def __init__(self, builder: Builder, name: str, linkage: Any, base: Any, carrier: str, guided: GuideRecord) -> None:
+        self._builder, self.name, self.linkage = builder, name, linkage
+        self._base, self._guided = base, guided
+        self._bodies: dict[str, Any] = {linkage.chain.carrier: carrier, BASE: base}
 
     @property
     def q(self) -> Expr:
         """The coordinate: travel of the wheel centre, up from the drawn position (of an axle: `carrier.q[2]` is the
         roll).
         """
-        name = self._bodies[self.linkage.chain.carrier]
-        own = sum(1 for body, _ in self._follows if body == name)
-        return Symbol(f"q({name})" if own == 1 else f"q({name}, 1)", "coordinate")
+        return _states(self._bodies[self.linkage.chain.carrier], self._guided.own)[0][0]
 
     @property
     def u(self) -> Expr:
         """The rate of travel."""
-        name = str(self.q)[2:]
-        return Symbol(f"u({name}", "speed")
+        return _states(self._bodies[self.linkage.chain.carrier], self._guided.own)[1][0]
 
     def link(
         self, name: str, *, mass: Any = 0, inertia: Any = 0, cm: Sequence[Any] | None = None, label: str | None = None
@@ -74,21 +61,12 @@ class LinkageJoint:
         where = self.linkage.origins[name]
         body = f"{self.name}.{name}"
         if name not in self._bodies:
-            guide = GuideRecord(
-                self._guide,
-                name,
-                0,
-                self._follows,
-                self._at,
-                (float(where[0]), float(where[1]), float(where[2])),
-                self._given,
-            )
+            guide = replace(self._guided, part=name, own=0, drawn=_three(where))
             self._builder.description.bodies.append(BodyRecord(body, self._base, label, 0, 0, joint=guide))
             self._bodies[name] = body
         record = next(b for b in self._builder.description.bodies if b.name == body)
-        at = self._lengths([x + y for x, y in zip(where, self._at, strict=True)])
         if mass != 0 or inertia != 0:
-            record.mass, record.inertia, record.cm = mass, inertia, tuple(at if cm is None else cm)
+            record.mass, record.inertia, record.cm = mass, inertia, tuple(self._place(where) if cm is None else cm)
         return BodyHandle(body, [], [])
 
     def _require(self, name: str, known: Collection[str], what: str) -> None:
@@ -98,11 +76,15 @@ class LinkageJoint:
                 self._builder.name,
             )
 
-    def _lengths(self, metres: Sequence[float]) -> list[float]:
-        """m in the length unit of the builder."""
+    @property
+    def _metre(self) -> float:
+        """1 m in the length unit of the builder."""
         units = unit_system(self._builder.description.units)
-        metre = units.parse_unit("m").to_equation(1.0) / units.parse_unit(units.length).to_equation(1.0)
-        return [float(x) * float(metre) for x in metres]
+        return float(units.parse_unit("m").to_equation(1.0) / units.parse_unit(units.length).to_equation(1.0))
+
+    def _place(self, drawn: Sequence[float]) -> tuple[float, ...]:
+        """A drawn point in the base."""
+        return tuple(float(x + y) * self._metre for x, y in zip(drawn, self._guided.at, strict=True))
 
     def point(self, name: str) -> PointHandle:
         """A hard point as a point of the system, `<joint>.<point>`, on the body it belongs to."""
@@ -112,11 +94,8 @@ class LinkageJoint:
         if all(p.name != full for p in self._builder.description.points):
             if body not in self._bodies:
                 self.link(body)
-            at = self._lengths([x + y for x, y in zip(points[name].at, self._at, strict=True)])
-            parent = self._base if self._base is not None else None
-            self._builder.add_point(
-                full, self._bodies[body] if body != BASE else parent, at=tuple(at), coordinates_of=parent
-            )
+            at = self._place(points[name].at)
+            self._builder.add_point(full, self._bodies[body], at=at, coordinates_of=self._base)
         return PointHandle(full)
 
     def add_spring(
@@ -148,9 +127,7 @@ class LinkageJoint:
             raise ModelError(f"spring '{name}': give one of free_length=, preload= and ride=", self._builder.name)
         points = self.point(first), self.point(second)
         if free_length is None:
-            (metre,) = self._lengths([1.0])
-            travel = 0.0 if ride is None else float(ride[0]) / metre
-            pose = self.linkage.solve(travel)
+            pose = self.linkage.solve(0.0 if ride is None else float(ride[0]) / self._metre)
             a, b = pose.point(first), pose.point(second)
             line = a.position - b.position
             length = float(np.linalg.norm(line))
@@ -162,7 +139,7 @@ class LinkageJoint:
                 )
             push = preload if ride is None else -float(ride[1]) / ratio
             assert push is not None
-            free_length = length * metre + push / stiffness
+            free_length = length * self._metre + push / stiffness
         builder = self._builder
         builder.add_parameter(f"{name}_k", stiffness, "F/L", f"stiffness of {name}")
         builder.add_parameter(f"{name}_c", damping, "F*T/L", f"damping of {name}")
@@ -189,7 +166,7 @@ def add_linkage(
     """See `System.add_linkage`."""
     d = builder.description
     wanted = carrier if isinstance(carrier, str) else carrier.name
-    record = next((b for b in d.bodies if b.name.lower() == str(wanted).lower()), None)
+    record = _body(builder, wanted)
     if record is None:
         known = [b.name for b in d.bodies]
         raise ModelError(f"linkage '{name}': no body is called '{wanted}'.{did_you_mean(str(wanted), known)}", d.name)
@@ -201,29 +178,36 @@ def add_linkage(
         raise ModelError(f"linkage '{name}': the carrier '{record.name}' has a linkage already", d.name)
     if not isinstance(linkage, Linkage | Table):
         raise ModelError(f"linkage '{name}': a Linkage or a Table is needed, given {type(linkage).__name__}", d.name)
-    where = (float(at[0]), float(at[1]), float(at[2]))
     kinds = [i.kind for i in linkage.chain.inputs]
-    second = rack is not None or "roll" in kinds
     if rack is not None and "rack" not in kinds:
         raise ModelError(f"linkage '{name}': '{linkage.name}' has no rack; its inputs are {', '.join(kinds)}", d.name)
-    guide = _guide(name, linkage, exact, second, accuracy, extend)
+    guide = _guide(name, linkage, exact, rack is not None or "roll" in kinds, accuracy, extend)
     own = 2 if "roll" in kinds else 1
-    follows = [(record.name, 0)] + ([(record.name, 1)] if own == 2 else [])
     body = None if rack is None else _rack_body(builder, name, rack, linkage, base)
-    given = rack if body is None else None
-    if body is not None:
-        follows.append((body, 0))
-    joint = LinkageJoint(builder, name, linkage, guide, base, record, where)
-    joint._follows, joint._given = tuple(follows), given
+    follows = tuple((record.name, i) for i in range(own)) + (() if body is None else ((body, 0),))
     drawn = linkage.chain.place(linkage.chain.wheel_centre)
     start = guide.numbers(linkage.chain.carrier, [0.0] * len(guide.kinds()), 1.0)["p"]
-    nominal = (float(start[0]), float(start[1]), float(start[2])) if max(abs(start - drawn)) > 1e-9 else drawn
-    record.joint = GuideRecord(guide, linkage.chain.carrier, own, tuple(follows), where, nominal, given)
-    letters = [""] if own == 1 else [", 1", ", 2"]
+    nominal = _three(start) if max(abs(start - drawn)) > 1e-9 else drawn
+    given = rack if body is None else None
+    record.joint = GuideRecord(guide, linkage.chain.carrier, own, follows, _three(at), nominal, given)
     if isinstance(carrier, BodyHandle):
-        carrier.q = States([Symbol(f"q({record.name}{i})", "coordinate") for i in letters], f"{record.name}.q")
-        carrier.u = States([Symbol(f"u({record.name}{i})", "speed") for i in letters], f"{record.name}.u")
-    return joint
+        q, u = _states(record.name, own)
+        carrier.q, carrier.u = States(q, f"{record.name}.q"), States(u, f"{record.name}.u")
+    return LinkageJoint(builder, name, linkage, base, record.name, record.joint)
+
+
+def _three(v: Sequence[float]) -> tuple[float, float, float]:
+    return float(v[0]), float(v[1]), float(v[2])
+
+
+def _states(body: str, own: int) -> tuple[list[Symbol], list[Symbol]]:
+    """Coordinates and speeds of a carrier."""
+    names = [body] if own == 1 else [f"{body}, {i}" for i in range(1, own + 1)]
+    return [Symbol(f"q({n})", "coordinate") for n in names], [Symbol(f"u({n})", "speed") for n in names]
+
+
+def _body(builder: Builder, name: Any) -> BodyRecord | None:
+    return next((b for b in builder.description.bodies if b.name.lower() == str(name).lower()), None)
 
 
 def _name(body: Any) -> str:
@@ -234,8 +218,7 @@ def _rack_body(builder: Builder, name: str, rack: Any, linkage: Any, base: Any) 
     """The body whose sliding is the rack travel: one translation in the base, along the linkage's rack axis. None if
     the rack is no body but a formula.
     """
-    wanted = rack if isinstance(rack, str) else getattr(rack, "name", None) if isinstance(rack, BodyHandle) else None
-    record = next((b for b in builder.description.bodies if b.name.lower() == str(wanted).lower()), None)
+    record = _body(builder, rack.name if isinstance(rack, BodyHandle) else rack if isinstance(rack, str) else None)
     if record is None:
         formula = isinstance(rack, str | int | float | Expr) or hasattr(rack, "syntax")
         if isinstance(rack, BodyHandle | bool) or not formula:
@@ -244,19 +227,13 @@ def _rack_body(builder: Builder, name: str, rack: Any, linkage: Any, base: Any) 
                 " parameters",
                 builder.name,
             )
-        scalars = [v.name.lower() for v in builder.description.variables] + [
-            n.lower() for n in builder.description.definitions
-        ]
-        bodies = [b.name for b in builder.description.bodies]
-        if (
-            isinstance(rack, str)
-            and NAME.fullmatch(rack)
-            and rack.lower() not in [*scalars, *builder.description.parameters, "t"]
-        ):
+        d = builder.description
+        scalars = [*(v.name.lower() for v in d.variables), *(n.lower() for n in d.definitions)]
+        known = [*scalars, *d.parameters, "t"]
+        if isinstance(rack, str) and NAME.fullmatch(rack) and rack.lower() not in known:
             raise ModelError(
                 f"linkage '{name}': rack={rack!r} names no body, input, parameter or definition that the system has"
-                f" so far."
-                f"{did_you_mean(rack, [*bodies, *scalars])}",
+                f" so far.{did_you_mean(rack, [*(b.name for b in d.bodies), *scalars])}",
                 builder.name,
             )
         return None
@@ -285,10 +262,8 @@ def _guide(name: str, linkage: Linkage | Table, exact: bool, second: bool, accur
         fine = ACCURACY[second] if accuracy is None else accuracy
         return _guide(name, linkage.table(accuracy=fine, rack=span), False, second, accuracy, extend)
     table = linkage
-    return TableGuide(
-        name,
-        table,
-        second,
-        lambda routine, part: LookupWriter(routine, partial(pose_lookup, table, part, extend)),
-        extend,
-    )
+
+    def writer(routine: str, part: str) -> LookupWriter:
+        return LookupWriter(routine, partial(pose_lookup, table, part, extend))
+
+    return TableGuide(name, table, second, writer, extend)

@@ -91,21 +91,28 @@ def is_law(given: Any) -> bool:
     return isinstance(given, SlipLaw) and not isinstance(given, type)
 
 
-def add_patch(
-    s: Builder, name: str, point: Any, wheel: Any, law: SlipLaw, upwards: bool, resistance: str | None
-) -> str:
+def road_axes(s: Builder) -> tuple[Formula, Formula]:
+    """Along the road, and up."""
+    return s.inertial[1], s.inertial[3] if _upwards(s) else -s.inertial[3]
+
+
+def _upwards(s: Builder) -> bool:
+    return str(s.description.axes).lower().startswith("iso")
+
+
+def add_patch(s: Builder, name: str, point: Any, wheel: Any, law: SlipLaw, resistance: str | None) -> str:
     """States, definitions, forces and moments of a tyre with slip; gives the energy that the patch stores.
 
     Normal, distance and load of the contact are defined already.
     """
-    along, up = s.inertial[1], s.inertial[3] if upwards else -s.inertial[3]
+    along, up = road_axes(s)
     spin = Formula(Syntax("unit", (getattr(wheel, "name", wheel), 2)))
     axes = {"x": along, "y": cross(up, along), "z": up}
     for axis, e in axes.items():
         s.define(f"{name}_v{axis}", dot(vel(point), e))
         s.define(f"{name}_w{axis}", dot(rot(wheel), e))
         if law.space:
-            s.define(f"{name}_a{axis}", dot(spin if upwards else -spin, e))
+            s.define(f"{name}_a{axis}", dot(spin if _upwards(s) else -spin, e))
     _define_directions(s, name, law.space)
     patch = Patch(s, name, law.space)
     given = law.forces(patch)

@@ -10,7 +10,8 @@ import math
 from typing import Any
 
 from bellcrank.describe.builder import Builder
-from bellcrank.describe.contacts import Ground, _point, _upwards
+from bellcrank.describe.contacts import Ground, _point
+from bellcrank.describe.patch import road_axes
 from bellcrank.errors import ModelError
 from bellcrank.model.contact import INPUTS, OUTPUTS, RigidContact
 from bellcrank.model.formula import cross, dot, dxdt, pos, rot, vel
@@ -45,7 +46,7 @@ def add_rigid_contact(
         problems.append(f"below={below!r} must be 'raise' or 'error'")
     if problems:
         raise ModelError(f"contact '{name}': " + "; ".join(problems), s.name)
-    along, up = s.inertial[1], s.inertial[3] if _upwards(s) else -s.inertial[3]
+    along, up = road_axes(s)
     axis = cross(up, along)
     used = INPUTS if wheel is not None else INPUTS[:2]
     for part, units in zip(used, ("F", "F", "F*L"), strict=False):

@@ -11,15 +11,12 @@ from dataclasses import dataclass, field
 
 from bellcrank.dynamics.bias import BiasMotion, down, inertia_force, up
 from bellcrank.dynamics.composite import up_tensor
-from bellcrank.dynamics.factor import best_orders, pattern
+from bellcrank.dynamics.factor import best_order, check_pivot
 from bellcrank.dynamics.forces import Loads
 from bellcrank.dynamics.tree import Freedom, Link, Tree
-from bellcrank.errors import ModelError
 from bellcrank.expr import ONE, ZERO, Expr, add, div, mul, neg, sub
-from bellcrank.vector.basis import IDENTITY, NULL, Mat3, Vec3
-from bellcrank.vector.work import Work, is_zero
-
-ZEROS: Mat3 = (NULL, NULL, NULL)
+from bellcrank.vector.basis import NULL, ZEROS, Mat3, Vec3, transpose
+from bellcrank.vector.work import Work
 
 
 @dataclass
@@ -65,8 +62,7 @@ def _sequence(link: Link, own: Articulated) -> list[Freedom]:
     if len(rows) < 2:
         return list(link.freedoms)
     entries = {(i, j): own.K[rows[i]][rows[j]] for i in range(len(rows)) for j in range(i + 1)}
-    grid = pattern({key: value for key, value in entries.items() if value is not ZERO}, len(rows))
-    return [link.freedoms[i] for i in best_orders(grid, keep=1)[0]]
+    return [link.freedoms[i] for i in best_order(entries, range(len(rows)))]
 
 
 def _include_own(link: Link, own: Articulated, motion: BiasMotion, loads: Loads, work: Work) -> None:
@@ -110,7 +106,7 @@ def _eliminate(
     j = base + k
     row = list(own.K[j])
     pivot = row[j]
-    _check(pivot, freedom, names)
+    check_pivot(pivot, names[freedom.index])
     force = work.hold(sub(tau, own.bias[j]))
     ratio = [ZERO if c == j else work.hold(div(row[c], pivot)) for c in range(6)]
     for r in range(6):
@@ -134,7 +130,7 @@ def _eliminate_along(
     e = freedom.axis
     row = [work.hold(add(*(mul(e[i], own.K[base + i][c]) for i in range(3)))) for c in range(6)]
     pivot = work.hold(add(*(mul(e[i], row[base + i]) for i in range(3))))
-    _check(pivot, freedom, names)
+    check_pivot(pivot, names[freedom.index])
     force = work.hold(sub(tau, add(*(mul(e[i], own.bias[base + i]) for i in range(3)))))
     ratio = [work.hold(div(x, pivot)) for x in row]
     for r in range(6):
@@ -144,36 +140,19 @@ def _eliminate_along(
     return Eliminated(freedom, -1, ratio, work.hold(div(force, pivot)))
 
 
-def _check(pivot: Expr, freedom: Freedom, names: dict[int, str]) -> None:
-    if pivot is ZERO or pivot.fingerprint == 0:
-        raise ModelError(
-            f"the mass matrix is singular: {names[freedom.index]} moves nothing that has mass or inertia. "
-            "Give the body (or one it carries) mass or inertia that this freedom moves, or remove the freedom."
-        )
-
-
 def _hand_on(link: Link, own: Articulated, parent: Articulated, motion: BiasMotion, work: Work) -> None:
     """Rotates what is left to the parent's frame, shifts it to the parent's origin, adds it."""
-    K = own.K
-    I = _block(K, 0, 0)
-    B = _block(K, 0, 3)
-    A = _block(K, 3, 3)
-    n0, f0 = _triple(own.bias, 0), _triple(own.bias, 3)
+    I, B, A = (_block(own.K, r, c) for r, c in ((0, 0), (0, 3), (3, 3)))
+    n0, f0 = (own.bias[0], own.bias[1], own.bias[2]), (own.bias[3], own.bias[4], own.bias[5])
     if not link.takes_rotation:
         I, B, n0 = ZEROS, ZEROS, NULL
     if not link.takes_translation:
         B, A, f0 = ZEROS, ZEROS, NULL
-    I, A = up_tensor(work, link, I), up_tensor(work, link, A)
-    B = _up_general(work, link, B)
+    I, A, B = (up_tensor(work, link, x) for x in (I, A, B))
     n0, f0 = up(work, link, n0), up(work, link, f0)
     p = motion.p[link.index] if link.takes_translation else NULL
-    B_p = tuple(
-        tuple(
-            work.hold(add(B[r][c], mul(p[(r + 1) % 3], A[(r + 2) % 3][c]), neg(mul(p[(r + 2) % 3], A[(r + 1) % 3][c]))))
-            for c in range(3)
-        )
-        for r in range(3)
-    )
+    columns = zip(transpose(B), transpose(A), strict=True)
+    B_p = transpose(tuple(work.add_cross(b, p, a) for b, a in columns))  # type: ignore[arg-type]
     for r in range(3):
         x, y = (r + 1) % 3, (r + 2) % 3
         for c in range(r + 1):
@@ -196,38 +175,6 @@ def _block(K: list[list[Expr]], r: int, c: int) -> Mat3:
     return tuple(tuple(K[r + i][c + j] for j in range(3)) for i in range(3))  # type: ignore[return-value]
 
 
-def _triple(v: list[Expr], at: int) -> Vec3:
-    return v[at], v[at + 1], v[at + 2]
-
-
-def _up_general(work: Work, link: Link, m: Mat3) -> Mat3:
-    """R m R^T for a matrix without symmetry."""
-    if all(is_zero(row) for row in m):
-        return m
-    if link.matrix is not None:
-        m = work.sandwich(link.matrix, m)
-    for k, c, s in reversed(link.turns):
-        m = _turn_general(work, k, c, s, m)
-    return m if link.C is IDENTITY else work.sandwich(link.C, m)
-
-
-def _turn_general(work: Work, k: int, c: Expr, s: Expr, m: Mat3) -> Mat3:
-    """R m R^T for a rotation about axis k: the block in four products, the entries with k as two vectors."""
-    i, j = (k + 1) % 3, (k + 2) % 3
-    a, b, g, d = m[i][i], m[i][j], m[j][i], m[j][j]
-    # with x' = c x - s y: a' = a - s t, d' = d + s t, b' = c t - g, g' = c t - b, where t = s (a - d) + c (b + g)
-    t = work.hold(add(mul(s, sub(a, d)), mul(c, add(b, g))))
-    out = [[ZERO] * 3 for _ in range(3)]
-    out[k][k] = m[k][k]
-    out[i][i], out[j][j] = work.hold(sub(a, mul(s, t))), work.hold(add(d, mul(s, t)))
-    out[i][j], out[j][i] = work.hold(sub(mul(c, t), g)), work.hold(sub(mul(c, t), b))
-    row = work.turn(k, c, s, tuple(ZERO if x == k else m[k][x] for x in range(3)))  # type: ignore[arg-type]
-    column = work.turn(k, c, s, tuple(ZERO if x == k else m[x][k] for x in range(3)))  # type: ignore[arg-type]
-    for x in (i, j):
-        out[k][x], out[x][k] = row[x], column[x]
-    return tuple(tuple(r) for r in out)  # type: ignore[return-value]
-
-
 def _unknowns(tree: Tree, motion: BiasMotion, done: list[list[Eliminated]], work: Work) -> dict[int, Expr]:
     """Outward pass: accelerations beyond the bias, and the unknowns."""
     y: dict[int, Expr] = {}
@@ -240,31 +187,19 @@ def _unknowns(tree: Tree, motion: BiasMotion, done: list[list[Eliminated]], work
             if link.takes_rotation:
                 x[:3] = down(work, link, up_alpha)
             if link.takes_translation:
-                p = motion.p[link.index]
-                a = work.hold3(
-                    add(
-                        up_a[r],
-                        mul(up_alpha[(r + 1) % 3], p[(r + 2) % 3]),
-                        neg(mul(up_alpha[(r + 2) % 3], p[(r + 1) % 3])),
-                    )
-                    for r in range(3)
-                )
-                x[3:] = down(work, link, a)
+                x[3:] = down(work, link, work.add_cross(up_a, up_alpha, motion.p[link.index]))
         inherited = list(x)
         for step in reversed(done[link.index]):
             f, j = step.freedom, step.component
+            total = work.hold(add(step.rest, *(neg(mul(r, c)) for r, c in zip(step.ratio, x, strict=True))))
             if j >= 0:
-                total = work.hold(
-                    add(step.rest, *(neg(mul(r, c)) for r, c in zip(step.ratio, x, strict=True) if r is not ZERO))
-                )
                 y[f.index] = work.hold(sub(total, inherited[j]))
                 x[j] = total
             else:
-                relative = work.hold(add(step.rest, *(neg(mul(r, c)) for r, c in zip(step.ratio, x, strict=True))))
-                y[f.index] = relative
+                y[f.index] = total
                 base = 0 if f.rotational else 3
                 for i in range(3):
-                    x[base + i] = work.hold(add(x[base + i], mul(relative, f.axis[i])))
+                    x[base + i] = work.hold(add(x[base + i], mul(total, f.axis[i])))
         alpha.append((x[0], x[1], x[2]))
         acceleration.append((x[3], x[4], x[5]))
     return y

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from bellcrank.dynamics.tree import Link, Tree
 from bellcrank.expr import ONE, TWO, ZERO, Expr, add, mul, neg, sub
-from bellcrank.vector.basis import NULL, Mat3, Vec3
+from bellcrank.vector.basis import NULL, ZEROS, Mat3, Vec3, cross3
 from bellcrank.vector.work import Work, is_zero
 
 
@@ -76,7 +76,7 @@ def bias_motion(tree: Tree, work: Work, free_gravity: dict[int, Vec3], shift: bo
             motion.a.append(_held_against(link, free_gravity.get(link.index, NULL), work))
         else:
             a_up: Vec3 = rest if at_ground else motion.a[link.parent]  # type: ignore[assignment]
-            W_up: Mat3 = (NULL, NULL, NULL) if at_ground else motion.W[link.parent]
+            W_up: Mat3 = ZEROS if at_ground else motion.W[link.parent]
             _translate(link, motion, work, a_up, W_up, w_up, shift)
         motion.W.append(turning(work, motion.w[-1], motion.alpha[-1]))
     return motion
@@ -133,11 +133,7 @@ def _translate(link: Link, motion: BiasMotion, work: Work, a_up: Vec3, W_up: Mat
     if link.slide is not None:
         (f,) = link.freedoms
         d, u = link.slide, f.speed
-        coriolis = (
-            sub(mul(w_up[1], d[2]), mul(w_up[2], d[1])),
-            sub(mul(w_up[2], d[0]), mul(w_up[0], d[2])),
-            sub(mul(w_up[0], d[1]), mul(w_up[1], d[0])),
-        )
+        coriolis = cross3(w_up, d)
         a = work.hold3(add(a[i], mul(TWO, u, coriolis[i])) for i in range(3))
         motion.delta[f.index] = ZERO
         if shift:

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, replace
 
 from bellcrank.dynamics.articulated import articulated
 from bellcrank.dynamics.bias import BiasMotion, bias_motion, down
-from bellcrank.dynamics.composite import Matrix, composite
-from bellcrank.dynamics.factor import best_orders, pattern, solve
+from bellcrank.dynamics.composite import composite
+from bellcrank.dynamics.factor import Matrix, best_order, entry, solve
 from bellcrank.dynamics.forces import Loads, assemble, link_components
 from bellcrank.dynamics.partials import by_partials
 from bellcrank.dynamics.regroup import regroup
@@ -21,8 +21,7 @@ from bellcrank.dynamics.tree import Link, Tree, build_tree, shift_reference
 from bellcrank.errors import ModelError, counted
 from bellcrank.expr import ZERO, Expr, add, mul, neg, sub
 from bellcrank.kinematics.analysis import Analysis
-from bellcrank.kinematics.constraints import rate_rows
-from bellcrank.kinematics.eliminate import Reduction, eliminate
+from bellcrank.kinematics.eliminate import Reduction, eliminate, rate_rows
 from bellcrank.kinematics.rows import right_side
 from bellcrank.vector.basis import NULL, Vec3
 from bellcrank.vector.work import Work, is_zero
@@ -136,7 +135,7 @@ def derivations(analysis: Analysis, solve_by: str, without: frozenset[str] = fro
         system = prepare(analysis, reference, True, without)
         start = system.work.copy()
         if solve_by == "explicit" or (solve_by == "auto" and composite_too):
-            yield from _by_composites(system, names)
+            yield _by_composites(system, names)
         if solve_by == "order-n" or (solve_by == "auto" and "articulated" not in without and not guided):
             yield _by_articulation(replace(system, work=start), names)
 
@@ -150,15 +149,12 @@ def freedom_names(analysis: Analysis) -> dict[int, str]:
     return names
 
 
-def _by_composites(system: TreeSystem, names: dict[int, str]) -> Iterator[Derivation]:
-    built = composite(system.tree, system.motion, system.loads, system.work)
-    count = len(names)
-    for order in best_orders(pattern(built.M, count), keep=1):
-        work = system.work.copy()
-        y = solve(built.M, built.rhs, order, names, work)
-        yield Derivation(
-            accelerations(system, y, work, absolute_spin=True), f"composite bodies, order {tuple(i + 1 for i in order)}"
-        )
+def _by_composites(system: TreeSystem, names: dict[int, str]) -> Derivation:
+    M, rhs = composite(system.tree, system.motion, system.loads, system.work)
+    order, work = best_order(M, range(len(names))), system.work.copy()
+    y = solve(M, rhs, order, names, work)
+    how = f"composite bodies, order {tuple(i + 1 for i in order)}"
+    return Derivation(accelerations(system, y, work, absolute_spin=True), how)
 
 
 def _by_articulation(system: TreeSystem, names: dict[int, str]) -> Derivation:
@@ -232,64 +228,47 @@ def _free_point(
 
 @dataclass
 class Reduced:
-    """M u' = f for the independent speeds, by speed index; dependent accelerations follow from `dependent`."""
+    """M y = f for the independent speeds, by speed index; their u' are y + delta."""
 
     M: Matrix
     f: dict[int, Expr]
     work: Work
     index: list[int]
+    delta: dict[int, Expr] = field(default_factory=dict)  # what is not zero
 
 
-def reduced_system(
-    analysis: Analysis, shift_back: bool, without: frozenset[str] = frozenset()
-) -> tuple[Reduced, dict[int, Expr]]:
-    """Equations in the user's speeds, constraints included: T^T M T y = T^T (rhs - M k), u' = y + delta.
-
-    Returns the system in y and delta; with `shift_back`, in u' itself (delta = 0).
-    """
+def reduced_system(analysis: Analysis, shifted: bool = False, without: frozenset[str] = frozenset()) -> Reduced:
+    """Equations in the user's speeds, constraints included: T^T M T y = T^T (rhs - M k); y is u' unless `shifted`."""
     system = prepare(analysis, user_reference(analysis), False, without)
-    work, tree, motion = system.work, system.tree, system.motion
-    built = composite(tree, motion, system.loads, work)
-    speeds = list(analysis.mechanism.speeds)
-    zero = {i: ZERO for i in range(len(speeds))}
-    delta = accelerations(system, zero, work, absolute_spin=False)
-    k = analysis.kinematics
-    rows = rate_rows(analysis.removed, k.speed, k.rate_of, work)
-    place = {u: i for i, u in enumerate(speeds)}
-    free = [i for i, u in enumerate(speeds) if u not in rows.slope]
-    slope = {place[u]: {place[v]: a for v, a in row.items()} for u, row in rows.slope.items()}
+    work = system.work
+    M, rhs = composite(system.tree, system.motion, system.loads, work)
+    delta = accelerations(system, dict.fromkeys(range(len(analysis.mechanism.speeds)), ZERO), work, absolute_spin=False)
+    reduction = rate_rows(analysis.removed, analysis.kinematics, work)
     shift: dict[int, Expr] = {}
-    for u, drift in rows.drift.items():
-        carried = add(*(mul(a, delta[r]) for r, a in slope[place[u]].items()))
-        shift[place[u]] = work.hold(add(drift, carried, neg(delta[place[u]])))
-    M, rhs = _project(built.M, built.rhs, free, slope, shift, work)
-    if shift_back:
-        rhs = {
-            i: work.hold(add(rhs[i], *(mul(M.get((max(i, j), min(i, j)), ZERO), delta[j]) for j in free))) for i in free
-        }
-        delta = {i: ZERO for i in free}
-    return Reduced(M, rhs, work, free), {i: delta[i] for i in free}
+    for s, drift in reduction.drifts.items():
+        carried = add(*(mul(a, delta[r]) for r, a in reduction.slopes[s].items()))
+        shift[s] = work.hold(add(drift, carried, neg(delta[s])))
+    M, rhs = _project(M, rhs, reduction, shift, work)
+    free = reduction.free
+    if shifted:
+        return Reduced(M, rhs, work, free, {i: delta[i] for i in free})
+    rhs = {i: work.hold(add(rhs[i], *(mul(entry(M, i, j), delta[j]) for j in free))) for i in free}
+    return Reduced(M, rhs, work, free)
 
 
 def _project(
-    M: Matrix,
-    rhs: dict[int, Expr],
-    free: list[int],
-    slope: dict[int, dict[int, Expr]],
-    shift: dict[int, Expr],
-    work: Work,
+    M: Matrix, rhs: dict[int, Expr], reduction: Reduction, shift: dict[int, Expr], work: Work
 ) -> tuple[Matrix, dict[int, Expr]]:
     """T^T M T and T^T (rhs - M k) with y_s = sum A_sr y_r + k_s for the removed speeds s."""
-
-    def entry(i: int, j: int) -> Expr:
-        return M.get((max(i, j), min(i, j)), ZERO)
-
+    free, slope = reduction.free, reduction.slopes
     everything = [*free, *slope]
-    corrected = {i: work.hold(sub(rhs[i], add(*(mul(entry(i, s), k) for s, k in shift.items())))) for i in everything}
+    corrected = {
+        i: work.hold(sub(rhs[i], add(*(mul(entry(M, i, s), k) for s, k in shift.items())))) for i in everything
+    }
     MT: dict[tuple[int, int], Expr] = {}
     for i in everything:
         for r in free:
-            MT[i, r] = work.hold(add(entry(i, r), *(mul(entry(i, s), a[r]) for s, a in slope.items() if r in a)))
+            MT[i, r] = work.hold(add(entry(M, i, r), *(mul(entry(M, i, s), a[r]) for s, a in slope.items() if r in a)))
     out: Matrix = {}
     f: dict[int, Expr] = {}
     for i in free:
@@ -304,19 +283,15 @@ def _project(
 
 def _reduced(analysis: Analysis, names: dict[int, str], without: frozenset[str]) -> Iterator[Derivation]:
     """Constrained systems: the tree's matrix projected, and partial velocities link by link."""
-    system, delta = reduced_system(analysis, False, without)
-    count = len(analysis.removed)
-    yield _solved(system, delta, names, f"composite bodies reduced by {counted(count, 'constraint')}")
-    for pairs in (False, True) if "pairs" not in without else (False,):
-        partial_system = partial_velocities(analysis, without, pairs)
-        zero = dict.fromkeys(partial_system.index, ZERO)
-        words = ", equal wheels in pairs" if pairs else ""
-        yield _solved(
-            partial_system, zero, names, f"partial velocities reduced by {counted(count, 'constraint')}{words}"
-        )
+    by = f"reduced by {counted(len(analysis.removed), 'constraint')}"
+    yield _solved(reduced_system(analysis, True, without), names, f"composite bodies {by}")
+    yield _solved(partial_velocities(analysis, without), names, f"partial velocities {by}")
+    if "pairs" not in without:
+        in_pairs = partial_velocities(analysis, without, pairs=True)
+        yield _solved(in_pairs, names, f"partial velocities {by}, equal wheels in pairs")
 
 
-def partial_velocities(analysis: Analysis, without: frozenset[str], pairs: bool = False) -> Reduced:
+def partial_velocities(analysis: Analysis, without: frozenset[str] = frozenset(), pairs: bool = False) -> Reduced:
     """M u' = f of a constrained system, from reduced partial velocities."""
     system = prepare(analysis, user_reference(analysis), True, without)
     reduction = reduction_of(analysis, system.work)
@@ -326,41 +301,35 @@ def partial_velocities(analysis: Analysis, without: frozenset[str], pairs: bool 
 
 def reduction_of(analysis: Analysis, work: Work) -> Reduction:
     """How the accelerations of dependent speeds follow from the independent ones."""
-    k = analysis.kinematics
-    if analysis.loops:
-        used, pivots = analysis.loops.used, analysis.loops.pivots
-        return eliminate(used, [right_side(r, k) for r in used], pivots, analysis.mechanism.speeds, work)
-    rows = rate_rows(analysis.removed, k.speed, k.rate_of, work)
-    place = {u: i for i, u in enumerate(analysis.mechanism.speeds)}
-    free = [i for u, i in place.items() if u not in rows.slope]
-    slope = {place[u]: {place[v]: a for v, a in row.items()} for u, row in rows.slope.items()}
-    return Reduction(free, slope, {place[u]: c for u, c in rows.drift.items()})
+    k, loops = analysis.kinematics, analysis.loops
+    if not loops:
+        return rate_rows(analysis.removed, k, work)
+    return eliminate(loops.used, [right_side(r, k) for r in loops.used], loops.pivots, k.mechanism.speeds, work)
 
 
 def _looped(analysis: Analysis, names: dict[int, str], without: frozenset[str]) -> Derivation:
-    """Loops: accelerations of the independent speeds, and of the dependent ones by u_s' = T u_r' + c."""
     assert analysis.loops is not None
     system = partial_velocities(analysis, without)
-    count = len(analysis.loops.pivots)
-    way = _solved(
-        system, dict.fromkeys(system.index, ZERO), names, f"partial velocities with {counted(count, 'loop constraint')}"
-    )
-    work = system.work
-    reduction = reduction_of(analysis, work)
-    udot = dict(way.udot)
-    for s in range(len(analysis.mechanism.speeds)):
-        if s not in udot:
-            terms = [mul(a, way.udot[r]) for r, a in reduction.slope(s).items()]
-            udot[s] = work.hold(add(reduction.drift(s), *terms))
-    return Derivation(udot, way.how)
+    count = counted(len(analysis.loops.pivots), "loop constraint")
+    way = _solved(system, names, f"partial velocities with {count}")
+    return replace(way, udot=state_accelerations(analysis, way.udot, system.work))
 
 
-def _solved(system: Reduced, delta: dict[int, Expr], names: dict[int, str], how: str) -> Derivation:
-    place = {i: n for n, i in enumerate(system.index)}
-    grid = pattern({(place[i], place[j]): v for (i, j), v in system.M.items()}, len(place))
-    (order,) = best_orders(grid, keep=1)
-    y = solve(system.M, system.f, [system.index[n] for n in order], names, system.work)
-    return Derivation({i: system.work.hold(add(y[i], delta[i])) for i in system.index}, how)
+def state_accelerations(analysis: Analysis, udot: dict[int, Expr], work: Work) -> dict[int, Expr]:
+    """Those of all state speeds: with loops, of the dependent ones too, by u_s' = T u_r' + c."""
+    udot = dict(udot)
+    if analysis.loops:
+        reduction = reduction_of(analysis, work)
+        for s in range(len(analysis.mechanism.speeds)):
+            if s not in udot:
+                terms = [mul(a, udot[r]) for r, a in reduction.slope(s).items()]
+                udot[s] = work.hold(add(reduction.drift(s), *terms))
+    return udot
+
+
+def _solved(system: Reduced, names: dict[int, str], how: str) -> Derivation:
+    y = solve(system.M, system.f, best_order(system.M, system.index), names, system.work)
+    return Derivation({i: system.work.hold(add(y[i], system.delta.get(i, ZERO))) for i in system.index}, how)
 
 
 def require_freedom(analysis: Analysis) -> None:

@@ -12,22 +12,18 @@ from bellcrank.errors import ModelError
 from bellcrank.expr import ZERO, Expr, add, div, mul, neg, sub
 from bellcrank.vector.work import Work
 
-Matrix = dict[tuple[int, int], Expr]
+Matrix = dict[tuple[int, int], Expr]  # (i, j) for i >= j, where an entry is not zero
 NOTHING, CONSTANT, VARIABLE = 0, 1, 2
 
 
 def solve(M: Matrix, rhs: dict[int, Expr], order: Sequence[int], names: dict[int, str], work: Work) -> dict[int, Expr]:
     """y of M y = rhs, eliminating in the given order."""
-    A = {(i, j): M.get((max(i, j), min(i, j)), ZERO) for i in order for j in order}
+    A = {(i, j): entry(M, i, j) for i in order for j in order}
     z = dict(rhs)
     rows: dict[int, list[tuple[int, Expr]]] = {}
     for step, j in enumerate(order):
         pivot = A[j, j]
-        if pivot is ZERO or pivot.fingerprint == 0:
-            raise ModelError(
-                f"the mass matrix is singular: {names[j]} moves nothing that has mass or inertia. "
-                "Give the body (or one it carries) mass or inertia that this freedom moves, or remove the freedom."
-            )
+        check_pivot(pivot, names[j])
         later = [i for i in order[step + 1 :] if A[i, j] is not ZERO]
         ratio = {i: work.hold(div(A[i, j], pivot)) for i in later}
         for a, i in enumerate(later):
@@ -43,60 +39,68 @@ def solve(M: Matrix, rhs: dict[int, Expr], order: Sequence[int], names: dict[int
     return y
 
 
-def pattern(M: Matrix, count: int) -> list[list[int]]:
-    grid = [[NOTHING] * count for _ in range(count)]
-    for (i, j), value in M.items():
-        grid[i][j] = grid[j][i] = CONSTANT if value.constant else VARIABLE
-    return grid
+def entry(M: Matrix, i: int, j: int) -> Expr:
+    return M.get((max(i, j), min(i, j)), ZERO)
 
 
-def cost(grid: list[list[int]], order: Sequence[int], limit: int = 10**9) -> int:
+def check_pivot(pivot: Expr, freedom: str) -> None:
+    """Refuses a freedom, given in words, whose pivot is zero."""
+    if pivot is ZERO or pivot.fingerprint == 0:
+        raise ModelError(
+            f"the mass matrix is singular: {freedom} moves nothing that has mass or inertia. "
+            "Give the body (or one it carries) mass or inertia that this freedom moves, or remove the freedom."
+        )
+
+
+def _cost(grid: list[list[int]], order: Sequence[int], limit: int) -> int:
     """Estimated operations of elimination and substitution in this order; counting stops above the limit."""
     A = [row[:] for row in grid]
     total = 0
-    count = len(order)
-    for step in range(count):
-        j = order[step]
-        row_j = A[j]
-        pivot = row_j[j]
+    for step, j in enumerate(order):
+        row_j, pivot = A[j], A[j][j]
         later = [i for i in order[step + 1 :] if row_j[i]]
         total += 1  # division of the right-hand side
         if total > limit:
             return total
         for a, i in enumerate(later):
-            a_ij = row_j[i]
-            variable = a_ij == VARIABLE or pivot == VARIABLE
+            variable = row_j[i] == VARIABLE or pivot == VARIABLE
             total += 4 + variable  # ratio; its use in forward and back substitution
             row_i = A[i]
             for k in later[: a + 1]:
-                product = VARIABLE if variable or row_j[k] == VARIABLE else CONSTANT
-                old = row_i[k]
-                if product == VARIABLE:
-                    total += 1 + (old != NOTHING)
+                if variable or row_j[k] == VARIABLE:
+                    total += 1 + (row_i[k] != NOTHING)
                     row_i[k] = A[k][i] = VARIABLE
-                elif old == NOTHING:
+                elif row_i[k] == NOTHING:
                     row_i[k] = A[k][i] = CONSTANT
     return total
 
 
-def best_orders(grid: list[list[int]], keep: int = 3) -> list[tuple[int, ...]]:
-    """The cheapest elimination orders found by local search, best first."""
+def best_order(M: Matrix, index: Sequence[int]) -> tuple[int, ...]:
+    """The cheapest order of elimination, found by local search on the pattern of M's rows `index`."""
+    place, count = {i: n for n, i in enumerate(index)}, len(index)
+    grid = [[NOTHING] * count for _ in range(count)]
+    for (i, j), value in M.items():
+        if value is not ZERO:
+            grid[place[i]][place[j]] = grid[place[j]][place[i]] = CONSTANT if value.constant else VARIABLE
+    return tuple(index[n] for n in _search(grid))
+
+
+def _search(grid: list[list[int]]) -> tuple[int, ...]:
     count = len(grid)
     seen: dict[tuple[int, ...], int] = {}
     least = [10**9]
 
     def rate(order: tuple[int, ...]) -> int:
         if order not in seen:
-            seen[order] = cost(grid, order, least[0])
+            seen[order] = _cost(grid, order, least[0])
             least[0] = min(least[0], seen[order])
         return seen[order]
 
     by_zeros = tuple(sorted(range(count), key=lambda i: (-grid[i].count(NOTHING), i)))
     starts = [tuple(reversed(range(count))), by_zeros, _minimum_degree(grid)]
     if count > 24:  # long chains: the search would cost more than it saves
-        return sorted(set(starts), key=rate)[:keep]
-    for start in starts:
-        here = start
+        return min(set(starts), key=rate)
+    for here in starts:
         while True:
             moves: list[tuple[int, ...]] = []
             for i in range(count):
@@ -106,7 +110,7 @@ def best_orders(grid: list[list[int]], keep: int = 3) -> list[tuple[int, ...]]:
             if rate(best) >= rate(here):
                 break
             here = best
-    return sorted(seen, key=lambda order: (seen[order], order))[:keep]
+    return min(seen, key=lambda order: (seen[order], order))
 
 
 def _minimum_degree(grid: list[list[int]]) -> tuple[int, ...]:

@@ -10,19 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from bellcrank.dynamics.composite import Matrix, composite
-from bellcrank.dynamics.derive import (
-    Reduced,
-    accelerations,
-    freedom_names,
-    partial_velocities,
-    prepare,
-    reduced_system,
-    reduction_of,
-    reference_choices,
-)
-from bellcrank.dynamics.factor import best_orders, pattern, solve
-from bellcrank.expr import Expr, add, mul
+from bellcrank.dynamics import derive
+from bellcrank.dynamics.composite import composite
+from bellcrank.dynamics.factor import Matrix, best_order, solve
+from bellcrank.expr import Expr
 from bellcrank.kinematics.analysis import Analysis
 
 
@@ -39,38 +30,22 @@ class Solved:
 
 def solved_systems(analysis: Analysis) -> Iterator[Solved]:
     """The ways worth comparing: for trees one per promising base point."""
-    names = freedom_names(analysis)
+    names = derive.freedom_names(analysis)
     if analysis.loops or analysis.removed:
         for pairs in (False, True) if analysis.removed else (False,):
-            yield _constrained(analysis, names, pairs)
+            reduced = derive.partial_velocities(analysis, pairs=pairs)
+            order = best_order(reduced.M, reduced.index)
+            y = solve(reduced.M, reduced.f, order, names, reduced.work)
+            yield Solved(reduced.M, reduced.f, y, order, derive.state_accelerations(analysis, y, reduced.work))
         return
-    for reference in reference_choices(analysis):
-        system = prepare(analysis, reference, True)
-        built = composite(system.tree, system.motion, system.loads, system.work)
-        (order,) = best_orders(pattern(built.M, len(names)), keep=1)
-        y = solve(built.M, built.rhs, order, names, system.work)
-        yield Solved(built.M, built.rhs, y, order, accelerations(system, y, system.work, absolute_spin=True))
+    for reference in derive.reference_choices(analysis):
+        system = derive.prepare(analysis, reference, True)
+        M, r = composite(system.tree, system.motion, system.loads, system.work)
+        order = best_order(M, range(len(names)))
+        y = solve(M, r, order, names, system.work)
+        yield Solved(M, r, y, order, derive.accelerations(system, y, system.work, absolute_spin=True))
 
 
-def user_system(analysis: Analysis) -> Reduced:
+def user_system(analysis: Analysis) -> derive.Reduced:
     """M u' = f in the user's independent speeds, of trees, rolling systems and loops."""
-    if analysis.loops:
-        return partial_velocities(analysis, frozenset())
-    return reduced_system(analysis, shift_back=True)[0]
-
-
-def _constrained(analysis: Analysis, names: dict[int, str], pairs: bool) -> Solved:
-    system = partial_velocities(analysis, frozenset(), pairs)
-    place = {i: n for n, i in enumerate(system.index)}
-    grid = pattern({(place[i], place[j]): v for (i, j), v in system.M.items()}, len(place))
-    (found,) = best_orders(grid, keep=1)
-    order = tuple(system.index[n] for n in found)
-    y = solve(system.M, system.f, order, names, system.work)
-    udot = dict(y)
-    if analysis.loops:
-        work, reduction = system.work, reduction_of(analysis, system.work)
-        for s in range(len(analysis.mechanism.speeds)):
-            if s not in udot:
-                terms = [mul(a, y[r]) for r, a in reduction.slope(s).items()]
-                udot[s] = work.hold(add(reduction.drift(s), *terms))
-    return Solved(system.M, system.f, y, order, udot)
+    return derive.partial_velocities(analysis) if analysis.loops else derive.reduced_system(analysis)

@@ -11,7 +11,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from bellcrank.dynamics.bias import BiasMotion, down, inertia_force, offset, turning
-from bellcrank.dynamics.composite import Matrix
+from bellcrank.dynamics.composite import turning_terms
+from bellcrank.dynamics.factor import Matrix
 from bellcrank.dynamics.forces import Loads
 from bellcrank.dynamics.tree import Freedom, Link, Tree
 from bellcrank.expr import ONE, TWO, ZERO, Expr, Held, Product, add, mul, neg, sub
@@ -189,15 +190,9 @@ def _add_link(
 
 def _response(link: Link, W: Vec3, V: Vec3, work: Work) -> tuple[Vec3, Vec3]:
     """Force and moment that a unit of one speed's acceleration asks for."""
-    h, J = link.h, link.J
-    swing, arm = work.cross(W, h), work.cross(h, V)
+    swing, arm = work.cross(W, link.h), work.cross(link.h, V)
     force = work.hold3(add(mul(link.m, V[c]), swing[c]) for c in range(3))
-    moment = []
-    for r in range(3):
-        trace = add(J[(r + 1) % 3][(r + 1) % 3], J[(r + 2) % 3][(r + 2) % 3])
-        terms = [arm[r], mul(trace, W[r]), *(neg(mul(J[r][c], W[c])) for c in range(3) if c != r)]
-        moment.append(add(*terms))
-    return force, work.hold3(moment)
+    return force, work.hold3(add(arm[r], *turning_terms(link.J, W, r)) for r in range(3))
 
 
 def _add_spin(spin: Spin, M: Matrix, f: dict[int, list[Expr]], work: Work) -> None:

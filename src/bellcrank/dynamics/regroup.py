@@ -10,10 +10,8 @@ from __future__ import annotations
 
 from bellcrank.dynamics.tree import Link, Tree, include, outer3, shifted
 from bellcrank.expr import ZERO, Number, add, mul, neg, sub
-from bellcrank.vector.basis import NULL, Mat3, Vec3, matmul, scale3, transpose
-from bellcrank.vector.work import Work, is_zero, unit
-
-ZEROS: Mat3 = (NULL, NULL, NULL)
+from bellcrank.vector.basis import IDENTITY, NULL, ZEROS, Mat3, Vec3, matmul, scale3, transpose
+from bellcrank.vector.work import Work, is_zero
 
 
 def regroup(tree: Tree, work: Work, spin: bool = True) -> None:
@@ -22,7 +20,9 @@ def regroup(tree: Tree, work: Work, spin: bool = True) -> None:
         if link.guided:
             continue
         if link.slide is not None:
-            _move_slide(tree, link, work)
+            if link.parent >= 0:
+                include(tree.links[link.parent], ZERO, NULL, link.J, work)
+            link.J = ZEROS
         elif link.axis is not None:
             _move_revolute(tree, link, work, spin)
         elif link.takes_translation:  # ball joint: the mass sits at the joint
@@ -30,16 +30,10 @@ def regroup(tree: Tree, work: Work, spin: bool = True) -> None:
             link.m = ZERO
 
 
-def _move_slide(tree: Tree, link: Link, work: Work) -> None:
-    if link.parent >= 0:
-        include(tree.links[link.parent], ZERO, NULL, link.J, work)
-    link.J = ZEROS
-
-
 def _move_revolute(tree: Tree, link: Link, work: Work, spin: bool) -> None:
     k = link.axis
     assert k is not None
-    e = unit(k)
+    e = IDENTITY[k]
     J_kk = link.J[k][k]
     i, j = (k + 1) % 3, (k + 2) % 3
     if spin and link.takes_translation and _balanced(tree, link):

@@ -17,16 +17,8 @@ from bellcrank.model.joints.functions import FunctionJoint
 from bellcrank.model.joints.plain import PlainJoint
 from bellcrank.model.joints.rotation import Turn
 from bellcrank.model.mechanism import Body, Mechanism
-from bellcrank.vector.basis import (
-    IDENTITY,
-    NULL,
-    Mat3,
-    Vec3,
-    cross3,
-    matmul,
-    transpose,
-)
-from bellcrank.vector.work import Work, full, symmetric, unit
+from bellcrank.vector.basis import IDENTITY, NULL, ZEROS, Mat3, Vec3, cross3, matmul, scale3, transpose
+from bellcrank.vector.work import TRIANGLE, Work, full
 
 
 @dataclass(frozen=True)
@@ -60,7 +52,7 @@ class Link:
     freedoms: list[Freedom] = field(default_factory=list)
     m: Expr = ZERO
     h: Vec3 = NULL
-    J: Mat3 = (NULL, NULL, NULL)
+    J: Mat3 = ZEROS
     reference: Vec3 = NULL  # of a free link: from the body's origin to the link's
     speed_point: Vec3 = NULL  # of a free link: from the body's origin to the point whose velocity the speeds are
     guided: bool = False  # moved by functions: p and matrix vary, freedoms turn and move it at once
@@ -87,10 +79,6 @@ class Tree:
     poses: dict[int, Pose]  # by body index; -1 is the ground
     gravity: Vec3 = NULL  # in ground axes
 
-    @property
-    def freedoms(self) -> list[Freedom]:
-        return sorted((f for link in self.links for f in link.freedoms), key=lambda f: f.index)
-
     def children(self, index: int) -> list[Link]:
         return [link for link in self.links if link.parent == index]
 
@@ -109,17 +97,14 @@ def align(axis: Vec3) -> tuple[int, Mat3]:
         if axis[k] is ONE:
             return k, IDENTITY
         if axis[k] is MINUS_ONE:  # half a turn about another axis
-            i = (k + 1) % 3
-            rows = [[ZERO] * 3 for _ in range(3)]
-            for a in range(3):
-                rows[a][a] = ONE if a == i else MINUS_ONE
-            return k, (tuple(rows[0]), tuple(rows[1]), tuple(rows[2]))  # type: ignore[return-value]
+            x, y, z = (scale3(ONE if a == (k + 1) % 3 else MINUS_ONE, IDENTITY[a]) for a in range(3))
+            return k, (x, y, z)
     sizes = [abs(float(a.value)) if isinstance(a, Number) else 0.5 for a in axis]
     k = max(range(3), key=lambda a: (sizes[a], -a))
     i, j = (k + 1) % 3, (k + 2) % 3
     # first transverse direction: normal to the axis in the plane of k and i; axis i if the axis has no part along it
     if axis[i] is ZERO:
-        first = list(unit(i))
+        first = list(IDENTITY[i])
     else:
         length = sqrt(add(mul(axis[k], axis[k]), mul(axis[i], axis[i])))
         first = [ZERO] * 3
@@ -185,19 +170,19 @@ def _add_plain(tree: Tree, name: str, joint: PlainJoint, home: Pose, freedom: Ad
         link.takes_rotation = False
         link.turns, link.matrix = rotation.elementary(work)
         for k, u in enumerate(rotation.u):
-            freedom(link, u, True, unit(k))
+            freedom(link, u, True, IDENTITY[k])
     elif rotation.axes:
         k, E = align(rotation.axes[0])
         link.axis, link.q = k, rotation.q[0]
         link.C = work.hold_matrix(matmul(C, E))
         link.turns = ((k, work.hold(cos(link.q)), work.hold(sin(link.q))),)
         pose = Pose(link.index, work.hold_matrix(transpose(E)), NULL)
-        freedom(link, rotation.u[0], True, unit(k))
+        freedom(link, rotation.u[0], True, IDENTITY[k])
     if joint.absolute:
         link.takes_translation = False
         link.speed_point = work.apply(pose.R, joint.speed_point)
         for k, u in zip(joint.speed_axes, joint.slide_speeds, strict=True):
-            freedom(link, u, False, work.apply(pose.R, unit(k)))
+            freedom(link, u, False, work.apply(pose.R, IDENTITY[k]))
     return pose
 
 
@@ -241,7 +226,8 @@ def include(link: Link, m: Expr, h: Vec3, J: Mat3, work: Work) -> None:
     """Adds inertia given about the link's origin."""
     link.m = work.hold(add(link.m, m))
     link.h = work.add(link.h, h)
-    link.J = full(tuple(work.hold(x) for x in symmetric(add_matrices(link.J, J))))  # type: ignore[arg-type]
+    total = add_matrices(link.J, J)
+    link.J = full(work.hold(total[r][c]) for r, c in TRIANGLE)
 
 
 def outer3(k: Expr, a: Vec3, b: Vec3) -> Mat3:
@@ -265,7 +251,7 @@ def shift_reference(tree: Tree, index: int, r: Vec3, work: Work) -> None:
     back: Vec3 = (neg(r[0]), neg(r[1]), neg(r[2]))
     m, h, J = shifted(link.m, link.h, link.J, back)
     link.m, link.h = m, work.hold3(h)
-    link.J = full(tuple(work.hold(x) for x in symmetric(J)))  # type: ignore[arg-type]
+    link.J = full(work.hold(J[r][c]) for r, c in TRIANGLE)
     link.reference = work.add(link.reference, r)
     for child in tree.children(index):
         child.p = work.add(child.p, back)

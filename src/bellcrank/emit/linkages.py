@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import cached_property
 
-from bellcrank.emit.c.linkage import implicit_source
+from bellcrank.emit.c.linkage import c_implicit
+from bellcrank.emit.c.lookup import c_lookup
 from bellcrank.emit.fortran.linkage import fortran_implicit
-from bellcrank.emit.lookup import lookup_source
+from bellcrank.emit.fortran.lookup import fortran_lookup
 from bellcrank.emit.python.linkage import python_implicit
+from bellcrank.emit.python.lookup import python_lookup
 from bellcrank.program.count import Count
 from bellcrank.program.implicit import Implicit, operations
 from bellcrank.program.lookup import Lookup
@@ -17,7 +19,7 @@ from bellcrank.program.lookup import Lookup
 class LookupWriter:
     """A look-up; `make` gives its formulas, which are needed only if a program uses them."""
 
-    helpers = ""  # a template of what its Fortran calls
+    helpers = ""  # a run-time source that its Fortran calls
 
     def __init__(self, name: str, make: Callable[[], Lookup]) -> None:
         self.name, self._make = name, make
@@ -27,7 +29,8 @@ class LookupWriter:
         return self._make()
 
     def source(self, language: str, wanted: Sequence[int]) -> str:
-        return lookup_source(language, self.name, self.function, wanted)
+        write = {"c": c_lookup, "python": python_lookup, "fortran": fortran_lookup}[language]
+        return write(self.name, self.function, wanted)
 
     def operations(self, wanted: Sequence[int]) -> Count:
         return self.function.operations(wanted)
@@ -36,14 +39,14 @@ class LookupWriter:
 class ImplicitWriter:
     """A function given by equations, solved by Newton's method."""
 
-    helpers = "implicit.f90"
+    helpers = "implicit_solve"
 
     def __init__(self, name: str, function: Implicit) -> None:
         self.name, self.function = name, function
 
     def source(self, language: str, wanted: Sequence[int]) -> str:
-        written = {"c": implicit_source, "python": python_implicit, "fortran": fortran_implicit}[language]
-        return written(self.name, self.function)
+        write = {"c": c_implicit, "python": python_implicit, "fortran": fortran_implicit}[language]
+        return write(self.name, self.function)
 
     def operations(self, wanted: Sequence[int]) -> Count:
         return operations(self.function)

@@ -7,7 +7,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from bellcrank.derive.derived import Derived
-from bellcrank.emit.c.source import Words, output_key
+from bellcrank.emit.words import Words, output_key
 from bellcrank.errors import BuildError, ModelError, did_you_mean
 from bellcrank.export.first_step import with_stable_step
 from bellcrank.export.model_setup import setup_of

@@ -1,4 +1,4 @@
-"""Derivatives, linear solution, expansion, nominal values (Sayers 1990, section 5.3).
+"""Derivatives, expansion, nominal values (Sayers 1990, section 5.3).
 
 All walks are loops; a derivative is built once per shared node.
 """
@@ -8,35 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 
 from bellcrank.errors import ModelError
-from bellcrank.expr.construct import (
-    Terms,
-    add,
-    div,
-    factors_of,
-    leading,
-    mul,
-    neg,
-    power,
-    pythagoras,
-    small_threshold,
-    split,
-    sub,
-)
+from bellcrank.expr.construct import Terms, add, factors_of, leading, mul, power, pythagoras, small_threshold, split
 from bellcrank.expr.function_table import FUNCTIONS
 from bellcrank.expr.functions import function, written
-from bellcrank.expr.node import (
-    ONE,
-    ZERO,
-    Expr,
-    Func,
-    Held,
-    Number,
-    Product,
-    Rational,
-    Sum,
-    Symbol,
-    rational,
-)
+from bellcrank.expr.node import ONE, ZERO, Expr, Func, Held, Number, Product, Rational, Sum, Symbol, rational
 from bellcrank.expr.walk import postorder, substitute, symbols
 
 STATE_KINDS = frozenset({"coordinate", "speed"})
@@ -116,20 +91,6 @@ def constant_part(e: Expr) -> Expr:
     if isinstance(e, Product) and len(e.factors) == 1 and e.factors[0][1] == 1:
         return mul(Number(e.coefficient), constant_part(e.factors[0][0]))
     return ZERO
-
-
-def solve_for(x: Expr, left: Expr, right: Expr = ZERO, iterate: bool = False) -> Expr:
-    """x from left = right: exact where that is linear in x; with `iterate`, else the Newton update x - F/(dF/dx)."""
-    residual = sub(left, right)
-    slope = partial(residual, x)
-    if slope is ZERO or slope.fingerprint == 0:
-        raise ModelError(f"cannot solve for {x}: it does not occur in {left} = {right}")
-    curvature = partial(slope, x)
-    if curvature is ZERO or curvature.fingerprint == 0:
-        return neg(div(substitute(residual, {x: ZERO}), substitute(slope, {x: ZERO})))
-    if iterate:
-        return sub(x, div(residual, slope))
-    raise ModelError(f"cannot solve for {x} exactly: {left} = {right} is not linear in it")
 
 
 def expand(root: Expr) -> Expr:

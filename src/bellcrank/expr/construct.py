@@ -16,19 +16,7 @@ from typing import Any
 
 from bellcrank.errors import ModelError
 from bellcrank.expr.function_table import FUNCTIONS
-from bellcrank.expr.node import (
-    MINUS_ONE,
-    ONE,
-    ZERO,
-    Expr,
-    Func,
-    Number,
-    Product,
-    Rational,
-    Sum,
-    operand,
-    size,
-)
+from bellcrank.expr.node import MINUS_ONE, ONE, ZERO, Expr, Func, Number, Product, Rational, Sum, normal, operand, size
 
 Factors = dict[Expr, Rational]
 Terms = dict[Expr, Rational]
@@ -81,10 +69,6 @@ def factors_of(core: Expr) -> tuple[tuple[Expr, Rational], ...]:
     return () if core is ONE else ((core, 1),)
 
 
-def _normal(value: Rational) -> Rational:
-    return value.numerator if value.__class__ is Fraction and value.denominator == 1 else value
-
-
 def _product(coefficient: Rational, factors: tuple[tuple[Expr, Rational], ...]) -> Expr:
     """Node for factors already merged and sorted."""
     if coefficient == 0:
@@ -123,10 +107,10 @@ def mul(*args: Expr) -> Expr:
                 return ZERO
         for base, exponent in factors_of(core):
             if base in merged:
-                merged[base] = _normal(merged[base] + exponent)
+                merged[base] = normal(merged[base] + exponent)
             else:
                 merged[base] = exponent
-    return from_factors(_normal(coefficient), merged)
+    return from_factors(normal(coefficient), merged)
 
 
 def neg(e: Expr) -> Expr:
@@ -163,7 +147,7 @@ def power(base: Expr, exponent: Expr) -> Expr:
         return _root(base, n)
     scale = _number_power(c, n) if c != 1 else ONE
     if core.__class__ is Product and (whole or len(core.factors) == 1):
-        merged: Factors = {b: _normal(x * n) for b, x in core.factors}
+        merged: Factors = {b: normal(x * n) for b, x in core.factors}
         return mul(scale, from_factors(1, merged))
     return mul(scale, from_factors(1, {core: n}))
 
@@ -177,7 +161,7 @@ def _root(base: Expr, n: Rational) -> Expr:
     rest: Factors = {}
     for b, x in factors_of(core):
         if x % 2 == 0:
-            m = _normal(x * n)
+            m = normal(x * n)
             result.append(power(b if m % 2 == 0 else absolute(b), Number(m)))
         else:
             rest[b] = x
@@ -208,12 +192,12 @@ def _number_power(c: Rational, n: Rational) -> Expr:
     if size(n) * max(c.numerator.bit_length(), c.denominator.bit_length()) > _LARGEST_POWER:
         raise ModelError(f"{c} to the power {n} has too many digits")
     if n.__class__ is int:
-        return Number(_normal(c**n))
+        return Number(normal(c**n))
     if c < 0:
         raise ModelError(f"({c}) ** ({n}) is not real")
     top, bottom = _whole_root(c.numerator, n.denominator), _whole_root(c.denominator, n.denominator)
     if top is not None and bottom is not None:
-        return Number(_normal(Fraction(top, bottom) ** n.numerator))
+        return Number(normal(Fraction(top, bottom) ** n.numerator))
     return Product(1, ((Number(c), n),))
 
 
@@ -238,7 +222,7 @@ def add(*args: Expr) -> Expr:
 
 def _accumulate(merged: Terms, core: Expr, c: Rational) -> None:
     if core in merged:
-        total = _normal(merged[core] + c)
+        total = normal(merged[core] + c)
         if total == 0:
             del merged[core]
         else:
@@ -279,9 +263,9 @@ def _collected(merged: Terms) -> Expr:
         for core, c in merged.items():
             rest = dict(factors_of(core))
             for base, exponent in common.items():
-                rest[base] = _normal(rest[base] - exponent)
+                rest[base] = normal(rest[base] - exponent)
             k, reduced = split(from_factors(1, rest))
-            _accumulate_flat(divided, reduced, c if k == 1 else _normal(k * c))
+            _accumulate_flat(divided, reduced, c if k == 1 else normal(k * c))
         return mul(from_factors(1, common), _collected(divided))
     items = sorted(merged.items(), key=lambda item: item[0].sort)
     sums = items[-1][0].__class__ is Sum  # sums come last
@@ -297,7 +281,7 @@ def _collected(merged: Terms) -> Expr:
         if scale == -1:
             items = [(core, -c) for core, c in items]
         else:
-            items = [(core, _normal(c / Fraction(scale))) for core, c in items]
+            items = [(core, normal(c / Fraction(scale))) for core, c in items]
         if sums:
             return mul(Number(scale), add(*(mul(Number(c), core) for core, c in items)))
         return Product(scale, ((Sum(tuple(items)), 1),))
@@ -314,7 +298,7 @@ def _absorb(merged: Terms) -> bool:
         if ratio and all(merged.get(inner) == ratio * k for inner, k in core.terms):
             for inner, _ in core.terms:
                 del merged[inner]
-            total = _normal(merged.pop(core) + ratio)
+            total = normal(merged.pop(core) + ratio)
             if total:
                 _accumulate_flat(merged, core, total)
             return True
@@ -376,7 +360,7 @@ def _exchanged(core: Expr, square: Func) -> tuple[Expr, Expr]:
     rest = dict(factors_of(core))
     del rest[square]
     other = Func("cos" if square.name == "sin" else "sin", square.args)
-    return from_factors(1, rest), from_factors(1, {**rest, other: _normal(rest.get(other, 0) + 2)})
+    return from_factors(1, rest), from_factors(1, {**rest, other: normal(rest.get(other, 0) + 2)})
 
 
 def _joined(merged: Terms, core: Expr, square: Func) -> bool:

@@ -1,8 +1,7 @@
 """Exchange with SymPy, where it is installed: for a second opinion, or for what its algebra does better.
 
-In:  an expression of either side. Out: the same expression of the other side, symbols under their names. Quantities
-are real, so a symbol `x` is `sympy.Symbol("x", real=True)` over there. Both walks are loops, so the depth of an
-expression does not matter to them (it does to some operations of SymPy).
+In:  an expression of either side. Out: the same expression of the other side, symbols under their names.
+Quantities are real: a symbol `x` is `sympy.Symbol("x", real=True)` over there. Walks are loops: depth does not matter.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from typing import Any
 from bellcrank.errors import ModelError
 from bellcrank.expr.construct import add, mul, power, sub
 from bellcrank.expr.function_table import COMPARISONS, FUNCTIONS, MathFunction
-from bellcrank.expr.functions import call, function, written
+from bellcrank.expr.functions import function, written
 from bellcrank.expr.node import (
     MINUS_ONE,
     ONE,
@@ -115,11 +114,10 @@ def from_sympy(
         if id(node) in done:
             continue
         parts = reader.parts(node)
+        kept.append((node, parts))
         if ready or not parts:
             done[id(node)] = reader.read(node, [done[id(p)] for p in parts])
-            kept.append((node, parts))
         else:
-            kept.append((node, parts))
             stack.append((node, True))
             stack.extend((p, False) for p in reversed(parts))
     return done[id(root)]
@@ -158,7 +156,7 @@ class _Reader:
             return self._atom(node)
         name = node.func.__name__
         if isinstance(node, self.sympy.core.function.AppliedUndef):
-            return call(name, parts, self.functions[name])
+            return Func(name, tuple(parts), self.functions[name])
         if name in self.table:
             return self.table[name](*parts)
         if name in _OURS and (name != "log" or len(parts) == 1):

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from bellcrank.errors import ModelError
-from bellcrank.expr.node import Expr, Func, Held, Number, Product, Rational, Sum, Symbol
+from bellcrank.expr.node import Expr, Func, Held, Number, Product, Rational, Sum, Symbol, rational
 from bellcrank.expr.walk import postorder
 
 Row = tuple[Any, ...]
@@ -42,8 +42,7 @@ def _row(node: Expr, index: dict[Expr, int]) -> Row:
 
 
 def _number(text: str) -> Rational:
-    value = Fraction(text)
-    return value.numerator if value.denominator == 1 else value
+    return rational(Fraction(text))
 
 
 def load(rows: Iterable[Row]) -> list[Expr]:

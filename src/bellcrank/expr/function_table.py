@@ -59,8 +59,6 @@ class MathFunction:
     chooses: str = ""  # the condition by which it is the last but one of its arguments, and not the last
     in_terms: str = ""
     macro: bool = False
-    # cost
-    calls: int = 1  # what it counts for, in the honest and in the classic count of operations
     select: bool = False  # a processor chooses or compares; nothing is called
     # text
     code: Mapping[str, Code] = field(default_factory=dict)  # by language: c, fortran, fortran77, python; else the name
@@ -186,109 +184,63 @@ _WHOLE = "def {0}(x):\n    return math.copysign(float(math.{0}(x)), x) if math.i
 
 _ALL = (
     # angles
-    MathFunction(
-        name="sin", value=_as_in_c(math.sin), slopes=("cos(x)",), dimension="A -> 1", odd=True, inverse="asin",
-        quarter_turns=(0, 1, 0, -1), series=_series(0, 1, 0, "-1/6", 0, "1/120", 0, "-1/5040"), latex=r"\sin",
-    ),
-    MathFunction(
-        name="cos", value=_as_in_c(math.cos), slopes=("-sin(x)",), dimension="A -> 1", even=True, inverse="acos",
-        quarter_turns=(1, 0, -1, 0), series=_series(1, 0, "-1/2", 0, "1/24", 0, "-1/720"), latex=r"\cos",
-    ),
-    MathFunction(
-        name="tan", value=_as_in_c(math.tan), slopes=("1 + f**2",), dimension="A -> 1", odd=True, inverse="atan",
-        quarter_turns=(0, None, 0, None), series=_series(0, 1, 0, "1/3", 0, "2/15", 0, "17/315"), latex=r"\tan",
-    ),
-    MathFunction(
-        name="asin", value=_as_in_c(math.asin), slopes=("(1 - x**2)**(-1/2)",), dimension="1 -> A", odd=True,
+    MathFunction(name="sin", value=_as_in_c(math.sin), slopes=("cos(x)",), dimension="A -> 1", odd=True, inverse="asin",
+        quarter_turns=(0, 1, 0, -1), series=_series(0, 1, 0, "-1/6", 0, "1/120", 0, "-1/5040"), latex=r"\sin"),
+    MathFunction(name="cos", value=_as_in_c(math.cos), slopes=("-sin(x)",), dimension="A -> 1", even=True,
+        inverse="acos", quarter_turns=(1, 0, -1, 0), series=_series(1, 0, "-1/2", 0, "1/24", 0, "-1/720"),
+        latex=r"\cos"),
+    MathFunction(name="tan", value=_as_in_c(math.tan), slopes=("1 + f**2",), dimension="A -> 1", odd=True,
+        inverse="atan", quarter_turns=(0, None, 0, None), series=_series(0, 1, 0, "1/3", 0, "2/15", 0, "17/315"),
+        latex=r"\tan"),
+    MathFunction(name="asin", value=_as_in_c(math.asin), slopes=("(1 - x**2)**(-1/2)",), dimension="1 -> A", odd=True,
         inverse="sin", series=_series(0, 1, 0, "1/6", 0, "3/40", 0, "15/336"), latex=r"\arcsin", mathml="arcsin",
-        numpy="arcsin",
-    ),
-    MathFunction(
-        name="acos", value=_as_in_c(math.acos), slopes=("-(1 - x**2)**(-1/2)",), dimension="1 -> A", inverse="cos",
-        latex=r"\arccos", mathml="arccos", numpy="arccos",
-    ),
-    MathFunction(
-        name="atan", value=math.atan, slopes=("1/(1 + x**2)",), dimension="1 -> A", odd=True, inverse="tan",
-        series=_series(0, 1, 0, "-1/3", 0, "1/5", 0, "-1/7"), latex=r"\arctan", mathml="arctan", numpy="arctan",
-    ),
-    MathFunction(
-        name="atan2", arguments="y, x", value=math.atan2, slopes=("x/(x**2 + y**2)", "-y/(x**2 + y**2)"),
-        dimension="x, x -> A", numpy="arctan2",
-    ),
+        numpy="arcsin"),
+    MathFunction(name="acos", value=_as_in_c(math.acos), slopes=("-(1 - x**2)**(-1/2)",), dimension="1 -> A",
+        inverse="cos", latex=r"\arccos", mathml="arccos", numpy="arccos"),
+    MathFunction(name="atan", value=math.atan, slopes=("1/(1 + x**2)",), dimension="1 -> A", odd=True, inverse="tan",
+        series=_series(0, 1, 0, "-1/3", 0, "1/5", 0, "-1/7"), latex=r"\arctan", mathml="arctan", numpy="arctan"),
+    MathFunction(name="atan2", arguments="y, x", value=math.atan2, slopes=("x/(x**2 + y**2)", "-y/(x**2 + y**2)"),
+        dimension="x, x -> A", numpy="arctan2"),
     # powers and logarithms
-    MathFunction(
-        name="sqrt", value=_as_in_c(math.sqrt), dimension="x -> x**(1/2)", in_terms="x**(1/2)",
-    ),
-    MathFunction(
-        name="exp", value=_as_in_c(math.exp), slopes=("f",), never_negative=True, inverse="log",
-        series=_series(1, 1, "1/2", "1/6", "1/24", "1/120"), latex=r"\exp",
-    ),
-    MathFunction(
-        name="log", value=_as_in_c(math.log, {0.0: -math.inf}), slopes=("1/x",), inverse="exp", latex=r"\log",
-    ),
-    MathFunction(
-        name="pow", arguments="b, n", operator="**", value=_power, slopes=("n*b**(n - 1)", "f*log(b)"),
-        dimension="?, 1 -> ?",
-        code={"fortran": Code("**")}, sympy="Pow", numpy="power",
-    ),
-    MathFunction(
-        name="log10", value=_as_in_c(math.log10, {0.0: -math.inf}), slopes=("1/(x*log(10))",), latex=r"\log_{10}",
-        mathml="log₁₀",
-    ),
-    MathFunction(
-        name="log2", value=_as_in_c(math.log2, {0.0: -math.inf}), slopes=("1/(x*log(2))",), latex=r"\log_{2}",
-        mathml="log₂", code={"fortran": _of_libm("log2")},
-    ),
-    MathFunction(
-        name="log1p", value=_as_in_c(math.log1p, {-1.0: -math.inf}), slopes=("1/(1 + x)",), inverse="expm1",
-        series=_series(0, 1, "-1/2", "1/3", "-1/4", "1/5"), code={"fortran": _of_libm("log1p")},
-    ),
-    MathFunction(
-        name="expm1", value=_as_in_c(math.expm1), slopes=("1 + f",), inverse="log1p",
-        series=_series(0, 1, "1/2", "1/6", "1/24", "1/120"), code={"fortran": _of_libm("expm1")},
-    ),
+    MathFunction(name="sqrt", value=_as_in_c(math.sqrt), dimension="x -> x**(1/2)", in_terms="x**(1/2)"),
+    MathFunction(name="exp", value=_as_in_c(math.exp), slopes=("f",), never_negative=True, inverse="log",
+        series=_series(1, 1, "1/2", "1/6", "1/24", "1/120"), latex=r"\exp"),
+    MathFunction(name="log", value=_as_in_c(math.log, {0.0: -math.inf}), slopes=("1/x",), inverse="exp", latex=r"\log"),
+    MathFunction(name="pow", arguments="b, n", operator="**", value=_power, slopes=("n*b**(n - 1)", "f*log(b)"),
+        dimension="?, 1 -> ?", code={"fortran": Code("**")}, sympy="Pow", numpy="power"),
+    MathFunction(name="log10", value=_as_in_c(math.log10, {0.0: -math.inf}), slopes=("1/(x*log(10))",),
+        latex=r"\log_{10}", mathml="log₁₀"),
+    MathFunction(name="log2", value=_as_in_c(math.log2, {0.0: -math.inf}), slopes=("1/(x*log(2))",), latex=r"\log_{2}",
+        mathml="log₂", code={"fortran": _of_libm("log2")}),
+    MathFunction(name="log1p", value=_as_in_c(math.log1p, {-1.0: -math.inf}), slopes=("1/(1 + x)",), inverse="expm1",
+        series=_series(0, 1, "-1/2", "1/3", "-1/4", "1/5"), code={"fortran": _of_libm("log1p")}),
+    MathFunction(name="expm1", value=_as_in_c(math.expm1), slopes=("1 + f",), inverse="log1p",
+        series=_series(0, 1, "1/2", "1/6", "1/24", "1/120"), code={"fortran": _of_libm("expm1")}),
     MathFunction(name="exp2", value=_as_in_c(math.exp2), in_terms="2**x", macro=True),
-    MathFunction(
-        name="cbrt", value=math.cbrt, slopes=("1/(3*f**2)",), dimension="x -> x**(1/3)", odd=True,
+    MathFunction(name="cbrt", value=math.cbrt, slopes=("1/(3*f**2)",), dimension="x -> x**(1/3)", odd=True,
         in_terms="sign(x)*abs(x)**(1/3)", code={"fortran": _of_libm("cbrt")}, latex=r"\sqrt[3]{#1}",
-        mathml="<mroot>#1<mn>3</mn></mroot>", sympy="",
-    ),
-    MathFunction(
-        name="hypot", arguments="x, y", value=math.hypot, slopes=("x/f", "y/f"), dimension="x, x -> x", symmetric=True,
-        never_negative=True,
-    ),
+        mathml="<mroot>#1<mn>3</mn></mroot>", sympy=""),
+    MathFunction(name="hypot", arguments="x, y", value=math.hypot, slopes=("x/f", "y/f"), dimension="x, x -> x",
+        symmetric=True, never_negative=True),
     # hyperbolic functions
-    MathFunction(
-        name="sinh", value=_sinh, slopes=("cosh(x)",), odd=True, inverse="asinh",
-        series=_series(0, 1, 0, "1/6", 0, "1/120", 0, "1/5040"), latex=r"\sinh",
-    ),
-    MathFunction(
-        name="cosh", value=_as_in_c(math.cosh), slopes=("sinh(x)",), even=True, never_negative=True, inverse="acosh",
-        series=_series(1, 0, "1/2", 0, "1/24", 0, "1/720"), latex=r"\cosh",
-    ),
-    MathFunction(
-        name="tanh", value=math.tanh, slopes=("1 - f**2",), odd=True, inverse="atanh",
-        series=_series(0, 1, 0, "-1/3", 0, "2/15", 0, "-17/315"), latex=r"\tanh",
-    ),
-    MathFunction(
-        name="asinh", value=math.asinh, slopes=("(1 + x**2)**(-1/2)",), odd=True, inverse="sinh",
+    MathFunction(name="sinh", value=_sinh, slopes=("cosh(x)",), odd=True, inverse="asinh",
+        series=_series(0, 1, 0, "1/6", 0, "1/120", 0, "1/5040"), latex=r"\sinh"),
+    MathFunction(name="cosh", value=_as_in_c(math.cosh), slopes=("sinh(x)",), even=True, never_negative=True,
+        inverse="acosh", series=_series(1, 0, "1/2", 0, "1/24", 0, "1/720"), latex=r"\cosh"),
+    MathFunction(name="tanh", value=math.tanh, slopes=("1 - f**2",), odd=True, inverse="atanh",
+        series=_series(0, 1, 0, "-1/3", 0, "2/15", 0, "-17/315"), latex=r"\tanh"),
+    MathFunction(name="asinh", value=math.asinh, slopes=("(1 + x**2)**(-1/2)",), odd=True, inverse="sinh",
         series=_series(0, 1, 0, "-1/6", 0, "3/40", 0, "-15/336"), latex=r"\operatorname{arsinh}", mathml="arsinh",
-        numpy="arcsinh",
-    ),
-    MathFunction(
-        name="acosh", value=_as_in_c(math.acosh), slopes=("(x**2 - 1)**(-1/2)",), never_negative=True,
-        latex=r"\operatorname{arcosh}", mathml="arcosh", numpy="arccosh",
-    ),
-    MathFunction(
-        name="atanh", value=_as_in_c(math.atanh, {1.0: math.inf, -1.0: -math.inf}), slopes=("1/(1 - x**2)",), odd=True,
-        inverse="tanh", series=_series(0, 1, 0, "1/3", 0, "1/5", 0, "1/7"), latex=r"\operatorname{artanh}",
-        mathml="artanh", numpy="arctanh",
-    ),
+        numpy="arcsinh"),
+    MathFunction(name="acosh", value=_as_in_c(math.acosh), slopes=("(x**2 - 1)**(-1/2)",), never_negative=True,
+        latex=r"\operatorname{arcosh}", mathml="arcosh", numpy="arccosh"),
+    MathFunction(name="atanh", value=_as_in_c(math.atanh, {1.0: math.inf, -1.0: -math.inf}), slopes=("1/(1 - x**2)",),
+        odd=True, inverse="tanh", series=_series(0, 1, 0, "1/3", 0, "1/5", 0, "1/7"), latex=r"\operatorname{artanh}",
+        mathml="artanh", numpy="arctanh"),
     # size, sign, choice
-    MathFunction(
-        name="abs", value=abs, exact=abs, slopes=("sign(x)",), dimension="x -> x", even=True, never_negative=True,
-        select=True, code={"c": Code("fabs")}, latex=r"\left|#1\right|", mathml="<mo>|</mo>#1<mo>|</mo>", sympy="Abs",
-    ),
+    MathFunction(name="abs", value=abs, exact=abs, slopes=("sign(x)",), dimension="x -> x", even=True,
+        never_negative=True, select=True, code={"c": Code("fabs")}, latex=r"\left|#1\right|",
+        mathml="<mo>|</mo>#1<mo>|</mo>", sympy="Abs"),
     MathFunction(
         name="sign", value=lambda x: float((x > 0) - (x < 0)), exact=lambda x: (x > 0) - (x < 0), slopes=("0",),
         dimension="? -> 1", odd=True, select=True,
@@ -305,16 +257,12 @@ _ALL = (
             "python": Code("sign", "def sign(x):\n    return (x > 0) - (x < 0)\n"),
         },
     ),
-    MathFunction(
-        name="floor", value=_whole(math.floor), exact=math.floor, slopes=("0",),
+    MathFunction(name="floor", value=_whole(math.floor), exact=math.floor, slopes=("0",),
         code={"fortran": _of_libm("floor"), "python": Code("floor", _WHOLE.format("floor"))},
-        latex=r"\left\lfloor #1 \right\rfloor", mathml="<mo>⌊</mo>#1<mo>⌋</mo>",
-    ),
-    MathFunction(
-        name="ceil", value=_whole(math.ceil), exact=math.ceil, slopes=("0",),
+        latex=r"\left\lfloor #1 \right\rfloor", mathml="<mo>⌊</mo>#1<mo>⌋</mo>"),
+    MathFunction(name="ceil", value=_whole(math.ceil), exact=math.ceil, slopes=("0",),
         code={"fortran": _of_libm("ceil"), "python": Code("ceil", _WHOLE.format("ceil"))},
-        latex=r"\left\lceil #1 \right\rceil", mathml="<mo>⌈</mo>#1<mo>⌉</mo>", sympy="ceiling",
-    ),
+        latex=r"\left\lceil #1 \right\rceil", mathml="<mo>⌈</mo>#1<mo>⌉</mo>", sympy="ceiling"),
     MathFunction(  # x - y*floor(x/y): the sign of y, as in Python
         name="mod", arguments="x, y", value=_as_in_c(lambda x, y: x % y), exact=lambda x, y: x % y,
         slopes=("1", "-floor(x/y)"), dimension="x, x -> x", sympy="Mod",
@@ -336,22 +284,16 @@ static inline double modulo(double a, double b)
         name="smooth_step", arguments="x, a, b", value=_smooth_step, dimension="x -> 1",
         in_terms=f"{_S}**3*(10 - 15*{_S} + 6*{_S}**2)", macro=True,
     ),
-    MathFunction(
-        name="min", arguments="a, b, ...", value=min, chooses="a <= b",
-        slopes=("where(a <= b, 1, 0)", "where(a <= b, 0, 1)"),
-        dimension="x -> x", select=True, latex=r"\min", sympy="Min", numpy="minimum",
-        code={"c": Code("smaller", "static inline double smaller(double a, double b) { return b < a ? b : a; }\n")},
-    ),
-    MathFunction(
-        name="max", arguments="a, b, ...", value=max, chooses="a >= b",
-        slopes=("where(a >= b, 1, 0)", "where(a >= b, 0, 1)"),
-        dimension="x -> x", select=True, latex=r"\max", sympy="Max", numpy="maximum",
-        code={"c": Code("larger", "static inline double larger(double a, double b) { return b > a ? b : a; }\n")},
-    ),
-    MathFunction(
-        name="where", arguments="c, a, b", value=lambda c, a, b: a if c != 0 else b, chooses="c",
-        slopes=("0", "where(c, 1, 0)", "where(c, 0, 1)"), dimension="?, x, x -> x", select=True, syntax=True,
-    ),
+    MathFunction(name="min", arguments="a, b, ...", value=min, chooses="a <= b",
+        slopes=("where(a <= b, 1, 0)", "where(a <= b, 0, 1)"), dimension="x -> x", select=True, latex=r"\min",
+        sympy="Min", numpy="minimum",
+        code={"c": Code("smaller", "static inline double smaller(double a, double b) { return b < a ? b : a; }\n")}),
+    MathFunction(name="max", arguments="a, b, ...", value=max, chooses="a >= b",
+        slopes=("where(a >= b, 1, 0)", "where(a >= b, 0, 1)"), dimension="x -> x", select=True, latex=r"\max",
+        sympy="Max", numpy="maximum",
+        code={"c": Code("larger", "static inline double larger(double a, double b) { return b > a ? b : a; }\n")}),
+    MathFunction(name="where", arguments="c, a, b", value=lambda c, a, b: a if c != 0 else b, chooses="c",
+        slopes=("0", "where(c, 1, 0)", "where(c, 0, 1)"), dimension="?, x, x -> x", select=True, syntax=True),
     *(
         MathFunction(
             name=name, arguments="a, b", operator=operator, value=lambda a, b, test=test: float(test(a, b)),

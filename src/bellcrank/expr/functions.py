@@ -6,7 +6,7 @@ Sayers (1990), table 5.3.1.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from fractions import Fraction
 from functools import cache, partial
 from typing import Any
@@ -30,16 +30,6 @@ from bellcrank.expr.construct import (
 from bellcrank.expr.function_table import COMPARISONS, FUNCTIONS, OPERATORS, MathFunction
 from bellcrank.expr.node import PI, ZERO, Expr, Func, Held, Number, Rational, Sum, Symbol, rational, size
 from bellcrank.expr.text import Syntax, parse
-
-_RULES: dict[str, Callable[..., Expr]] = {}  # the algebra of functions that have one of their own
-
-
-def _rule(*names: str) -> Callable[[Callable[..., Expr]], Callable[..., Expr]]:
-    def note(rule: Callable[..., Expr]) -> Callable[..., Expr]:
-        _RULES.update({n: partial(rule, n) if len(names) > 1 else rule for n in names})
-        return rule
-
-    return note
 
 
 def function(name: str, *args: Expr) -> Expr:
@@ -100,7 +90,6 @@ def _series(known: MathFunction, x: Expr) -> Expr:
     return add(*(mul(Number(c), power(x, Number(k))) for k, c in enumerate(known.series) if c != 0))
 
 
-_HALF = Number(Fraction(1, 2))
 _CREATORS: dict[str, Callable[..., Expr]] = {"+": add, "-": sub, "*": mul, "/": div, "**": power}
 
 
@@ -127,21 +116,11 @@ def _written(node: Syntax, names: tuple[str, ...]) -> Callable[[tuple[Expr, ...]
     return lambda args: create(*[p(args) for p in parts])
 
 
-@_rule("sqrt")
-def _square_root(x: Expr) -> Expr:
-    return power(x, _HALF)
-
-
-@_rule("sign")
 def _sign(x: Expr) -> Expr:
     c, core = split(x)
     return _of_one(FUNCTIONS["sign"], x if c == 1 or x.__class__ is Number else core if c > 0 else neg(core))
 
 
-_RULES["pow"], _RULES["abs"] = power, absolute
-
-
-@_rule("atan2")
 def _atan2(y: Expr, x: Expr) -> Expr:
     """Angle of the point (x, y); factors that cannot be negative are cancelled, parameters counted among them."""
     (cy, core_y), (cx, core_x) = split(y), split(x)
@@ -181,7 +160,6 @@ def _plainly_positive(base: Expr, exponent: Rational) -> bool:
     return (base.__class__ is Symbol and base.constant) or never_negative(base, exponent)
 
 
-@_rule("min", "max")
 def _extremum(name: str, *args: Expr) -> Expr:
     """The least or greatest of the arguments: repeated ones once, numbers first, the others in canonical order."""
     if not args:
@@ -206,10 +184,6 @@ def _extremum(name: str, *args: Expr) -> Expr:
     return result
 
 
-_MIRROR = str.maketrans("<>", "><")
-
-
-@_rule(*COMPARISONS)
 def _compare(name: str, a: Expr, b: Expr) -> Expr:
     known = COMPARISONS[name]
     if a.__class__ is Number and b.__class__ is Number:
@@ -221,7 +195,6 @@ def _compare(name: str, a: Expr, b: Expr) -> Expr:
     return Func(name, (a, b))
 
 
-@_rule("where")
 def _where(condition: Expr, yes: Expr, no: Expr) -> Expr:
     """`yes` where the condition holds (a comparison, or a value that is not zero), else `no`."""
     if yes is no:
@@ -229,6 +202,16 @@ def _where(condition: Expr, yes: Expr, no: Expr) -> Expr:
     if condition.__class__ is Number:
         return yes if condition.value != 0 else no
     return Func("where", (condition, yes, no))
+
+
+_HALF = Number(Fraction(1, 2))
+_MIRROR = str.maketrans("<>", "><")
+_OF_POWERS: dict[str, Callable[..., Expr]] = {"pow": power, "sqrt": lambda x: power(x, _HALF), "abs": absolute}
+_RULES: dict[str, Callable[..., Expr]] = {  # the algebra of functions that have one of their own
+    **_OF_POWERS, "sign": _sign, "atan2": _atan2, "where": _where,
+    **{name: partial(_extremum, name) for name in ("min", "max")},
+    **{name: partial(_compare, name) for name in COMPARISONS},
+}  # fmt: skip
 
 
 def sin(x: Any) -> Expr:
@@ -241,12 +224,3 @@ def cos(x: Any) -> Expr:
 
 def sqrt(x: Any) -> Expr:
     return function("sqrt", expression(x))
-
-
-def square(x: Expr) -> Expr:
-    return mul(x, x)
-
-
-def call(name: str, args: Iterable[Expr], user: Any) -> Expr:
-    """A user function (external routine or table) of the arguments."""
-    return Func(name, tuple(args), user)

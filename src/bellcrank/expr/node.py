@@ -13,6 +13,7 @@ equal as functions of their symbols up to a probability of about 1e-35.
 from __future__ import annotations
 
 import math
+import re
 from fractions import Fraction
 from functools import lru_cache
 from hashlib import blake2b
@@ -75,22 +76,13 @@ class Expr:
     if TYPE_CHECKING:  # operators build canonical nodes: `operators` gives them to the class
 
         def __add__(self, other: Any) -> Expr: ...
-        def __radd__(self, other: Any) -> Expr: ...
-        def __sub__(self, other: Any) -> Expr: ...
-        def __rsub__(self, other: Any) -> Expr: ...
-        def __mul__(self, other: Any) -> Expr: ...
-        def __rmul__(self, other: Any) -> Expr: ...
-        def __truediv__(self, other: Any) -> Expr: ...
-        def __rtruediv__(self, other: Any) -> Expr: ...
-        def __pow__(self, other: Any) -> Expr: ...
-        def __rpow__(self, other: Any) -> Expr: ...
-        def __lt__(self, other: Any) -> Expr: ...
-        def __le__(self, other: Any) -> Expr: ...
-        def __gt__(self, other: Any) -> Expr: ...
-        def __ge__(self, other: Any) -> Expr: ...
+
+        __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = __pow__ = __rpow__ = __add__
+        __lt__ = __le__ = __gt__ = __ge__ = __add__
+
         def __neg__(self) -> Expr: ...
-        def __pos__(self) -> Expr: ...
-        def __abs__(self) -> Expr: ...
+
+        __pos__ = __abs__ = __neg__
 
     @property
     def parts(self) -> tuple[Expr, ...]:
@@ -308,39 +300,25 @@ def _function_order(name: str, args: tuple[Expr, ...]) -> int:
 
 def _natural(name: str) -> tuple[Any, ...]:
     """Parts of a sort key that puts q2 before q10."""
-    parts: list[tuple[int, int, str]] = []
-    digits = text = ""
-    for char in name:
-        if char.isdecimal() and char.isascii():
-            if text:
-                parts.append((1, 0, text))
-                text = ""
-            digits += char
-        else:
-            if digits:
-                parts.append((0, int(digits), digits))
-                digits = ""
-            text += char
-    if digits:
-        parts.append((0, int(digits), digits))
-    if text:
-        parts.append((1, 0, text))
-    return tuple(parts)
+    parts = re.findall("[0-9]+|[^0-9]+", name)
+    return tuple((0, int(p), p) if p[0] in "0123456789" else (1, 0, p) for p in parts)
+
+
+def normal(value: Rational) -> Rational:
+    """A whole number as int."""
+    return value.numerator if value.__class__ is Fraction and value.denominator == 1 else value
 
 
 def rational(value: int | float | Fraction) -> Rational:
     """The exact rational a number stands for: 0.1 means 1/10."""
-    if isinstance(value, bool):
-        return int(value)
     if isinstance(value, int):
-        return value
-    if isinstance(value, Fraction):
-        return value.numerator if value.denominator == 1 else value
-    value = float(value)
-    if not math.isfinite(value):
-        raise ModelError(f"{value} is not a finite number")
-    result = Fraction(repr(value))
-    return result.numerator if result.denominator == 1 else result
+        return int(value)
+    if not isinstance(value, Fraction):
+        value = float(value)
+        if not math.isfinite(value):
+            raise ModelError(f"{value} is not a finite number")
+        value = Fraction(repr(value))
+    return normal(value)
 
 
 def size(value: Rational) -> Rational:

@@ -1,4 +1,4 @@
-"""Expressions as text a parser reads back, and as LaTeX."""
+"""Expressions as text a parser reads back, and as LaTeX; `Writer` is what these and MathML have in common."""
 
 from __future__ import annotations
 
@@ -15,28 +15,152 @@ from bellcrank.expr.walk import postorder
 SUM, TERM, FACTOR, ATOM = 1, 2, 3, 4
 Piece = tuple[str, int]
 Factors = tuple[tuple[Expr, Rational], ...]
-_HALF = Fraction(1, 2)
 _LARGEST_DIVISOR = 1000  # x/1000, but 0.0001*x
+GREEK = [
+    "alpha",
+    "beta",
+    "gamma",
+    "delta",
+    "epsilon",
+    "zeta",
+    "eta",
+    "theta",
+    "iota",
+    "kappa",
+    "lambda",
+    "mu",
+    "nu",
+    "xi",
+    "omicron",
+    "pi",
+    "rho",
+    "_",
+    "sigma",
+    "tau",
+    "upsilon",
+    "phi",
+    "chi",
+    "psi",
+    "omega",
+]  # the place of the final sigma is empty
 
 
 def text(root: Expr, names: Mapping[Expr, str] | None = None) -> str:
     """Readable text; `names` are used for the nodes they name."""
-    names = names or {}
-    done: dict[Expr, Piece] = {}
-    for node in postorder((root,)):
-        done[node] = (names[node], ATOM) if node in names else _piece(node, done)
-    return done[root][0]
+    return Writer(names).write(root)
 
 
-def _wrap(piece: Piece, needed: int) -> str:
-    return piece[0] if piece[1] >= needed else f"({piece[0]})"
+def latex(root: Expr, names: Mapping[Expr, str] | None = None) -> str:
+    """LaTeX of an expression."""
+    return _Latex(names).write(root)
 
 
-def _number(value: Rational) -> Piece:
-    shown = str(value.numerator) if value.denominator == 1 else _decimal(value)
-    if shown is not None:
-        return (shown, ATOM if value >= 0 else SUM)
-    return (f"{value.numerator}/{value.denominator}", TERM if value >= 0 else SUM)
+class Writer:
+    """An expression put together from pieces by patterns: those of plain text. Other notations have their own."""
+
+    COLUMN = "operator"  # of the table of functions: how this notation writes them, if not by their names
+    FLAT = True  # without bars and raised text, so that parentheses must show what belongs together
+    PARENTHESES, GROUP, NUMBER, NEGATIVE = "(%s)", "%s", "%s", "-%s"
+    SIGNS, FIRST = {True: " - %s", False: " + %s"}, {True: "-%s", False: "%s"}  # of terms that are negative, or not
+    TIMES, FRACTION, ROOT, POWER = "*", "%s/%s", "sqrt(%s)", "%s**%s"
+    CALL, COMMA, COMPARISON = "%s(%s)", ", ", "(%s %s %s)"
+
+    def __init__(self, names: Mapping[Expr, str] | None = None) -> None:
+        self.names = names or {}
+
+    def write(self, root: Expr) -> str:
+        done: dict[Expr, Piece] = {}
+        for node in postorder((root,)):
+            done[node] = (self.names[node], ATOM) if node in self.names else self._piece(node, done)
+        return done[root][0]
+
+    def symbol(self, name: str) -> str:
+        return name
+
+    def head(self, name: str) -> str:
+        """The name of a function, where it is called by its name."""
+        return name
+
+    def decimal(self, shown: str) -> Piece:
+        """A positive number as Python writes it."""
+        return self.NUMBER % shown, ATOM
+
+    def exponent(self, value: Rational) -> str:
+        return self._wrap((str(value), ATOM if isinstance(value, int) else TERM), ATOM)
+
+    def _piece(self, node: Expr, done: Mapping[Expr, Piece]) -> Piece:
+        if isinstance(node, Number):
+            return self._number(node.value)
+        if isinstance(node, Symbol):
+            return self.symbol(node.name), ATOM
+        if isinstance(node, Func):
+            return self._function(node, [done[a] for a in node.args])
+        if isinstance(node, Held):
+            return done[node.definition]
+        if isinstance(node, Sum):
+            return self._sum(node, done), SUM
+        assert isinstance(node, Product)
+        return self._product(node.coefficient, node.factors, done)
+
+    def _wrap(self, piece: Piece, needed: int) -> str:
+        return piece[0] if piece[1] >= needed else self.PARENTHESES % piece[0]
+
+    def _number(self, value: Rational) -> Piece:
+        above, below = abs(value.numerator), value.denominator
+        shown = str(above) if below == 1 else _decimal(size(value))
+        body, strength = self.FRACTION % (self.NUMBER % above, self.NUMBER % below), TERM
+        if shown is not None:
+            body, strength = self.decimal(shown)
+        return (self.NEGATIVE % body, SUM) if value < 0 else (body, strength)
+
+    def _function(self, node: Func, args: list[Piece]) -> Piece:
+        texts = [a[0] for a in args]
+        known = getattr(FUNCTIONS[node.name], self.COLUMN) if node.function is None else ""
+        if node.function is None and node.name in COMPARISONS:
+            return self.COMPARISON % (texts[0], known, texts[1]), ATOM if self.FLAT else 0
+        if node.function is None and node.name == "pow":
+            exponent = self._wrap(args[1], ATOM) if self.FLAT else self.GROUP % texts[1]
+            return self.POWER % (self._wrap(args[0], ATOM), exponent), FACTOR
+        if "#1" in known:
+            return self.GROUP % known.replace("#1", texts[0]), ATOM
+        return self.CALL % (known or self.head(node.name), self.COMMA.join(texts)), ATOM
+
+    def _sum(self, node: Sum, done: Mapping[Expr, Piece]) -> str:
+        joined = ""
+        for core, c in node.terms:
+            if isinstance(core, Product):  # its number stands in front; in the statements of a program, inside
+                c = c * core.coefficient
+            term = self._wrap(self._product(size(c), factors_of(core), done), TERM)
+            joined += (self.SIGNS if joined else self.FIRST)[c < 0] % term
+        return self.GROUP % joined
+
+    def _product(self, coefficient: Rational, factors: Factors, done: Mapping[Expr, Piece]) -> Piece:
+        if not factors:
+            return self._number(coefficient)
+        top, bottom = ([(self.decimal(x)[0], ATOM)] if x else [] for x in _scale(size(coefficient)))
+        for base, exponent in factors:
+            (top if exponent > 0 else bottom).append(self._power(done[base], size(exponent)))
+        body = self._beside(top)
+        if bottom:
+            below = self._beside(bottom, alone=True)
+            below = self.PARENTHESES % below if self.FLAT and len(bottom) > 1 else below
+            body = self.FRACTION % (self._beside(top, alone=True) if top else self.NUMBER % "1", below)
+        if coefficient < 0:
+            return self.NEGATIVE % body, SUM
+        return body, TERM if bottom or len(top) > 1 else FACTOR
+
+    def _beside(self, factors: list[Piece], alone: bool = False) -> str:
+        """Factors side by side; a single one that stands alone above or below a bar needs no parentheses."""
+        if alone and len(factors) == 1 and not self.FLAT:
+            return self.GROUP % factors[0][0]
+        return self.GROUP % self.TIMES.join(self._wrap(x, FACTOR) for x in factors)
+
+    def _power(self, base: Piece, exponent: Rational) -> Piece:
+        if exponent == 1:
+            return base
+        if exponent == 1 / 2:
+            return self.ROOT % base[0], ATOM
+        return self.POWER % (self._wrap(base, ATOM), self.exponent(exponent)), FACTOR
 
 
 def _decimal(value: Rational) -> str | None:
@@ -57,71 +181,20 @@ def _scale(value: Rational) -> tuple[str, str]:
     return "" if above == 1 else str(above), "" if below == 1 else str(below)
 
 
-def _piece(node: Expr, done: Mapping[Expr, Piece]) -> Piece:
-    if isinstance(node, Number):
-        return _number(node.value)
-    if isinstance(node, Symbol):
-        return node.name, ATOM
-    if isinstance(node, Func):
-        if node.name in COMPARISONS:
-            a, b = (done[x][0] for x in node.args)
-            return f"({a} {COMPARISONS[node.name].operator} {b})", ATOM
-        if node.name == "pow" and node.function is None:
-            a, b = (_wrap(done[x], ATOM) for x in node.args)
-            return f"{a}**{b}", FACTOR
-        return f"{node.name}({', '.join(done[a][0] for a in node.args)})", ATOM
-    if isinstance(node, Held):
-        return done[node.definition]
-    if isinstance(node, Sum):
-        return _sum(node, done)
-    assert isinstance(node, Product)
-    return _product(node.coefficient, node.factors, done)
-
-
-def _sum(node: Sum, done: Mapping[Expr, Piece]) -> Piece:
-    pieces = []
-    for core, c in _terms(node):
-        sign = "-" if c < 0 else "+"
-        pieces.append(f"{sign} {_wrap(_product(size(c), factors_of(core), done), TERM)}")
-    joined = " ".join(pieces)
-    return (joined[2:] if joined.startswith("+ ") else "-" + joined[2:]), SUM
-
-
-def _terms(node: Sum) -> list[tuple[Expr, Rational]]:
-    """Terms with the numbers of their products in front; in the statements of a program these stand inside."""
-    return [(core, c * core.coefficient if isinstance(core, Product) else c) for core, c in node.terms]
-
-
-def _product(coefficient: Rational, factors: Factors, done: Mapping[Expr, Piece]) -> Piece:
-    if not factors:
-        return _number(coefficient)
-    above, below = _scale(size(coefficient))
-    top = [above] if above else []
-    bottom = [below] if below else []
-    for base, exponent in factors:
-        (top if exponent > 0 else bottom).append(_power(done[base], size(exponent)))
-    body = "*".join(top) or "1"
-    if bottom:
-        body += "/" + (bottom[0] if len(bottom) == 1 else f"({'*'.join(bottom)})")
-    if coefficient < 0:
-        return "-" + body, SUM
-    return body, TERM if bottom or len(top) > 1 else FACTOR
-
-
-def _power(base: Piece, exponent: Rational) -> str:
-    if exponent == 1:
-        return _wrap(base, FACTOR)
-    if exponent == _HALF:
-        return f"sqrt({base[0]})"
-    n = str(exponent) if isinstance(exponent, int) else f"({exponent.numerator}/{exponent.denominator})"
-    return f"{_wrap(base, ATOM)}**{n}"
+def name_parts(name: str) -> tuple[str, str, bool]:
+    """Head and index of a symbol's name, and is it a rate? theta_r1: theta, r1; q(b, 2): q, "b,2"; up(3): u', 3."""
+    indexed = re.fullmatch(r"(\w+)\((.*)\)", name)
+    if indexed:
+        rate = indexed[1] in ("up", "qp")
+        return indexed[1][0] if rate else indexed[1], indexed[2].replace(" ", ""), rate
+    match = re.fullmatch(r"([A-Za-z]+)_?(\d*|(?<=_)\w+|\d+_\w+)", name)
+    return (match[1], match[2], False) if match else (name, "", False)
 
 
 # ---------------------------------------------------------------------------------------------------------- LaTeX
 
-_SMALL = "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau upsilon phi chi psi"
 _CAPITAL = "Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega"
-_LETTERS = frozenset(f"{_SMALL} omega {_CAPITAL}".split())
+_LETTERS = frozenset({*GREEK, *_CAPITAL.split()} - {"omicron", "_"})
 _SPECIAL = {**{c: "\\" + c for c in "_#$%&{}"}, "\\": r"\backslash ", "^": r"\hat{}", "~": r"\sim "}
 
 
@@ -135,113 +208,33 @@ def latex_name(name: str) -> str:
     if name.endswith("'"):
         head, index, rest = latex_name(name[:-1]).partition("_{")
         return rf"\dot{{{head}}}{index}{rest}"
-    indexed = re.fullmatch(r"(\w+)\((.*)\)", name)
-    if indexed:
-        head = {"up": r"\dot{u}", "qp": r"\dot{q}"}.get(indexed[1]) or _latex_head(indexed[1])
-        return f"{head}_{{{latex_text(indexed[2].replace(' ', ''))}}}"
-    match = re.fullmatch(r"([A-Za-z]+)_?(\d*|(?<=_)\w+|\d+_\w+)", name)
-    if not match:
-        return _latex_head(name)
-    return f"{_latex_head(match[1])}_{{{latex_text(match[2])}}}" if match[2] else _latex_head(match[1])
+    head, index, rate = name_parts(name)
+    if head in _LETTERS:
+        head = "\\" + head
+    elif len(head) != 1 or not head.isalnum():
+        head = rf"\mathit{{{latex_text(head)}}}"
+    head = rf"\dot{{{head}}}" if rate else head
+    return f"{head}_{{{latex_text(index)}}}" if index else head
 
 
-def _latex_head(name: str) -> str:
-    if name in _LETTERS:
-        return "\\" + name
-    return name if len(name) == 1 and name.isalnum() else rf"\mathit{{{latex_text(name)}}}"
+class _Latex(Writer):
+    COLUMN, FLAT = "latex", False
+    FIRST = {True: "- %s", False: "%s"}
+    TIMES, FRACTION, ROOT, POWER = r" \, ", r"\frac{%s}{%s}", r"\sqrt{%s}", "{%s}^{%s}"
+    PARENTHESES, CALL, COMPARISON = r"\left(%s\right)", r"%s\left(%s\right)", "%s %s %s"
 
+    def symbol(self, name: str) -> str:
+        return latex_name(name)
 
-def latex(root: Expr, names: Mapping[Expr, str] | None = None) -> str:
-    """LaTeX of an expression."""
-    names = names or {}
-    done: dict[Expr, Piece] = {}
-    for node in postorder((root,)):
-        done[node] = (names[node], ATOM) if node in names else _latex_piece(node, done)
-    return done[root][0]
+    def head(self, name: str) -> str:
+        return rf"\operatorname{{{latex_text(name)}}}"
 
+    def decimal(self, shown: str) -> Piece:
+        mantissa, _, exponent = shown.partition("e")
+        if not exponent:
+            return shown, ATOM
+        power = f"10^{{{int(exponent)}}}"
+        return power if mantissa == "1" else rf"{mantissa} \cdot {power}", TERM
 
-def _latex_wrap(piece: Piece, needed: int) -> str:
-    return piece[0] if piece[1] >= needed else rf"\left({piece[0]}\right)"
-
-
-def _latex_decimal(shown: str) -> str:
-    mantissa, _, exponent = shown.partition("e")
-    if not exponent:
-        return shown
-    power = f"10^{{{int(exponent)}}}"
-    return power if mantissa == "1" else rf"{mantissa} \cdot {power}"
-
-
-def _latex_number(value: Rational) -> Piece:
-    decimal = None if value.denominator == 1 else _decimal(size(value))
-    if value.denominator == 1:
-        shown, strength = str(abs(value)), ATOM
-    elif decimal is not None:
-        shown, strength = _latex_decimal(decimal), TERM if "e" in decimal else ATOM
-    else:
-        shown, strength = rf"\frac{{{abs(value.numerator)}}}{{{value.denominator}}}", TERM
-    return ("-" + shown, SUM) if value < 0 else (shown, strength)
-
-
-def _latex_piece(node: Expr, done: Mapping[Expr, Piece]) -> Piece:
-    if isinstance(node, Number):
-        return _latex_number(node.value)
-    if isinstance(node, Symbol):
-        return latex_name(node.name), ATOM
-    if isinstance(node, Func):
-        return _latex_function(node, done)
-    if isinstance(node, Held):
-        return done[node.definition]
-    if isinstance(node, Sum):
-        pieces = []
-        for core, c in _terms(node):
-            sign = "-" if c < 0 else "+"
-            pieces.append(f"{sign} {_latex_wrap(_latex_product(size(c), factors_of(core), done), TERM)}")
-        joined = " ".join(pieces)
-        return (joined[2:] if joined.startswith("+ ") else joined), SUM
-    assert isinstance(node, Product)
-    return _latex_product(node.coefficient, node.factors, done)
-
-
-def _latex_function(node: Func, done: Mapping[Expr, Piece]) -> Piece:
-    args = [done[a][0] for a in node.args]
-    known = FUNCTIONS[node.name].latex if node.function is None else ""
-    if node.function is None:
-        if node.name in COMPARISONS:
-            return f"{args[0]} {known} {args[1]}", 0
-        if node.name == "pow":
-            return f"{{{_latex_wrap(done[node.args[0]], ATOM)}}}^{{{args[1]}}}", FACTOR
-    if "#1" in known:
-        return known.replace("#1", args[0]), ATOM
-    head = known or rf"\operatorname{{{latex_text(node.name)}}}"
-    return rf"{head}\left({', '.join(args)}\right)", ATOM
-
-
-def _latex_product(coefficient: Rational, factors: Factors, done: Mapping[Expr, Piece]) -> Piece:
-    if not factors:
-        return _latex_number(coefficient)
-    above, below = _scale(size(coefficient))
-    tops = [(_latex_decimal(above), ATOM)] if above else []
-    bottoms = [(below, ATOM)] if below else []
-    for base, exponent in factors:
-        (tops if exponent > 0 else bottoms).append(_latex_power(done[base], size(exponent)))
-    top = _latex_juxtaposed(tops, alone=bool(bottoms)) or "1"
-    body = rf"\frac{{{top}}}{{{_latex_juxtaposed(bottoms, alone=True)}}}" if bottoms else top
-    if coefficient < 0:
-        return "-" + body, SUM
-    return body, TERM if bottoms or len(tops) > 1 else FACTOR
-
-
-def _latex_juxtaposed(pieces: list[Piece], alone: bool) -> str:
-    """Factors side by side; a single one that stands alone above or below a bar needs no parentheses."""
-    if alone and len(pieces) == 1:
-        return pieces[0][0]
-    return r" \, ".join(_latex_wrap(piece, FACTOR) for piece in pieces)
-
-
-def _latex_power(base: Piece, exponent: Rational) -> Piece:
-    if exponent == 1:
-        return base
-    if exponent == _HALF:
-        return rf"\sqrt{{{base[0]}}}", ATOM
-    return f"{{{_latex_wrap(base, ATOM)}}}^{{{exponent}}}", FACTOR
+    def exponent(self, value: Rational) -> str:
+        return str(value)

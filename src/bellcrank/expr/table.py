@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import hashlib
 from bisect import bisect_right
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -31,6 +31,25 @@ class Table:
     derivative: tuple[int, ...] = (0,)
 
     varies = False
+    returns: ClassVar[tuple[str, ...]] = ()
+    memory = None
+    when = "derivatives"
+    writer = None
+
+    @property
+    def argument_count(self) -> int:
+        return len(self.axes)
+
+    @property
+    def python(self) -> Callable[..., float]:
+        return self.value
+
+    def known_in(self, language: str) -> bool:
+        """Every language has tables."""
+        return True
+
+    def given_in(self, language: str) -> str:
+        return ""
 
     @cached_property
     def mark(self) -> str:
@@ -39,15 +58,14 @@ class Table:
         return hashlib.sha256(content.encode()).hexdigest()[:16]
 
     def named(self, name: str) -> Table:
-        return Table(name, self.axes, self.values, self.order, self.derivative)
+        return replace(self, name=name)
 
     def __call__(self, *args: Any) -> Any:
         """A number for numbers, an expression for expressions."""
         if len(args) != len(self.axes):
             raise ModelError(f"table '{self.name}' takes {len(self.axes)} arguments, {len(args)} given")
         if any(isinstance(a, Expr) for a in args):
-            expressions = [operand(a) for a in args]
-            return Func(self.name, tuple(expressions), self)  # type: ignore[arg-type]
+            return Func(self.name, tuple(operand(a) for a in args), self)  # type: ignore[misc]
         return self.value(*args)
 
     def value(self, *args: float) -> float:
@@ -95,26 +113,24 @@ class Table:
         x, y = np.array(self.axes[0]), np.array(self.values)
         if self.order == 3:
             return CubicSpline(x, y)
-        slopes = np.diff(y) / np.diff(x)
-        return PPoly(np.array([slopes, y[:-1]]), x)
+        return PPoly(np.array([np.diff(y) / np.diff(x), y[:-1]]), x)
 
     @cached_property
     def _spline_2(self) -> Any:
         from scipy.interpolate import RectBivariateSpline
 
-        return RectBivariateSpline(
-            *(np.array(a) for a in self.axes), np.array(self.values), kx=self.order, ky=self.order
-        )
+        x, y = self.axes
+        return RectBivariateSpline(x, y, self.values, kx=self.order, ky=self.order)
 
     def partial(self, index: int, args: Sequence[Expr]) -> Expr:
         """The derivative with respect to one argument, as another table."""
         times = tuple(n + (i == index) for i, n in enumerate(self.derivative))
-        if sum(times) >= self.order and self.order == 1 and sum(times) > 1:
+        if self.order == 1 and sum(times) > 1:
             raise ModelError(f"table '{self.name}' is made of straight lines and has no second derivative; use order=3")
         known = _derivatives.setdefault(id(self), {})
         if times not in known:
             suffix = "_d" + "".join(map(str, times))
-            known[times] = Table(self.name.split("_d")[0] + suffix, self.axes, self.values, self.order, times)
+            known[times] = replace(self, name=self.name.split("_d")[0] + suffix, derivative=times)
         return Func(known[times].name, tuple(args), known[times])
 
     @property

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeVar
 
 from bellcrank.errors import ExpressionError, ModelError
 
@@ -23,11 +23,12 @@ TOKEN = re.compile(
     r"|(?P<op>\*\*|\^|<=|>=|[-+*/(),<>]))",
     re.ASCII,
 )
-SPACE = re.compile(r"\s*", re.ASCII)
+SPACE = re.compile(r"^\s*", re.ASCII)
 CALL = re.compile(r"\s*\(", re.ASCII)
 BINDING = {"<": 1, "<=": 1, ">": 1, ">=": 1, "+": 2, "-": 2, "*": 3, "/": 3, "neg": 4, "**": 5}
 RIGHT = {"**", "neg"}
 LONGEST_NUMBER = 1000  # characters
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,8 +59,8 @@ def parse(source: str, tokens: re.Pattern[str] = TOKEN) -> Syntax:
 class _Yard:
     """A shunting yard: finished operands in `output`, waiting operators and parentheses in `stack`.
 
-    A stack entry is (operator, position, length of the output when a parenthesis was opened). The parenthesis of a
-    call stands as "call NAME" itself.
+    A stack entry is (operator, position, length of the output when a parenthesis was opened); the parenthesis of a
+    call is "call NAME".
     """
 
     def __init__(self, source: str, tokens: re.Pattern[str]) -> None:
@@ -82,9 +83,8 @@ class _Yard:
                 position = call.end()
             else:
                 self.operand(kind, token, at)
-        at = _skip_space(self.source, position)
-        if at < len(self.source):
-            raise self.fail(f"unexpected character {self.source[at]!r}", at)
+        if rest := SPACE.sub("", self.source[position:], 1):
+            raise self.fail(f"unexpected character {rest[0]!r}", len(self.source) - len(rest))
         return self.finish()
 
     def fail(self, message: str, at: int) -> ExpressionError:
@@ -167,11 +167,6 @@ class _Yard:
         return self.output[0]
 
 
-def _skip_space(source: str, position: int) -> int:
-    found = SPACE.match(source, position)
-    return found.end() if found else position
-
-
 def _number(token: str, source: str, at: int) -> Fraction:
     """The exact value of a number; what a computer number cannot hold is not written out digit by digit."""
     written = token.lower().replace("d", "e")
@@ -185,27 +180,33 @@ def _binds(top: str, new: str) -> bool:
     return BINDING[top] > BINDING[new] or (BINDING[top] == BINDING[new] and new not in RIGHT)
 
 
+def parts_first(roots: Iterable[T], parts: Callable[[T], Iterable[T]]) -> list[T]:
+    """All nodes below the roots once, parts before wholes, in their order."""
+    order: list[T] = []
+    seen: set[T] = set()
+    for root in roots:
+        stack = [] if root in seen else [(root, iter(parts(root)))]
+        seen.add(root)
+        while stack:
+            node, rest = stack[-1]
+            part = next((p for p in rest if p not in seen), None)
+            if part is None:
+                stack.pop()
+                order.append(node)
+            else:
+                seen.add(part)
+                stack.append((part, iter(parts(part))))
+    return order
+
+
 def postorder_syntax(root: Syntax) -> list[Syntax]:
     """All nodes, parts before wholes, each once."""
-    order: list[Syntax] = []
-    seen = {id(root)}
-    stack = [(root, iter(root.children))]
-    while stack:
-        node, children = stack[-1]
-        for child in children:
-            if id(child) not in seen:
-                seen.add(id(child))
-                stack.append((child, iter(child.children)))
-                break
-        else:
-            stack.pop()
-            order.append(node)
-    return order
+    return parts_first([root], lambda node: node.children)
 
 
 def evaluate_syntax(root: Syntax, meaning: Callable[[Syntax, list[Any]], Any]) -> Any:
     """The value of a formula, given the meaning of one node with the values of its children."""
-    done: dict[int, Any] = {}
+    done: dict[Syntax, Any] = {}
     for node in postorder_syntax(root):
-        done[id(node)] = meaning(node, [done[id(c)] for c in node.children])
-    return done[id(root)]
+        done[node] = meaning(node, [done[c] for c in node.children])
+    return done[root]

@@ -20,7 +20,7 @@ STILL = _Constants()
 
 
 def postorder(roots: Iterable[Expr], into_held: bool = True, known: Container[Expr] = frozenset()) -> Iterator[Expr]:
-    """Every node below the roots once, parts before wholes, in argument order; `known` nodes are passed over."""
+    """Every node below the roots once, parts before wholes, in argument order; those `known` are passed over."""
     seen: set[Expr] = set()
     for root in roots:
         if root in seen or root in known:
@@ -49,11 +49,6 @@ def symbols(*roots: Expr) -> list[Symbol]:
     return sorted(found, key=lambda s: (s.sort, s.kind))
 
 
-def functions(*roots: Expr) -> list[Func]:
-    """The user functions called below the roots, in post-order."""
-    return [n for n in postorder(roots) if isinstance(n, Func) and n.function is not None]
-
-
 def depends_on(root: Expr, wanted: Callable[[Symbol], bool]) -> bool:
     return any(isinstance(n, Symbol) and wanted(n) for n in postorder((root,)))
 
@@ -68,9 +63,20 @@ def rebuild(node: Expr, parts: Mapping[Expr, Expr]) -> Expr:
         args = tuple(parts[a] for a in node.args)
         return Func(node.name, args, node.function) if node.function is not None else function(node.name, *args)
     if isinstance(node, Held):
-        new = parts[node.definition]
-        return new if isinstance(new, Number | Symbol | Held) else Held(new)
+        return hold(parts[node.definition])
     return node
+
+
+def hold(e: Expr) -> Expr:
+    """e as an atom: itself if it is one, else held."""
+    return e if isinstance(e, Number | Symbol | Held) else Held(e)
+
+
+def bare(e: Expr) -> Expr:
+    """e itself, if it is held."""
+    while isinstance(e, Held):
+        e = e.definition
+    return e
 
 
 def transform(roots: Iterable[Expr], replace: Callable[[Expr], Expr | None], into_held: bool = True) -> list[Expr]:

@@ -15,7 +15,7 @@ from bellcrank.derive.matrices import Matrices
 from bellcrank.derive.pipeline import OPTIMISE, SOLVE, Clock
 from bellcrank.derive.results import Results
 from bellcrank.dynamics.derive import LONG
-from bellcrank.dynamics.factor import best_orders, pattern
+from bellcrank.dynamics.factor import best_order
 from bellcrank.dynamics.factor import solve as factored
 from bellcrank.errors import ModelError
 from bellcrank.expr import ZERO, Expr, Symbol, add, mul, release, substitute
@@ -150,7 +150,7 @@ def _solved(d: Steps, system: KaneSystem) -> list[Expr]:
     work = Work([*d.scalars.coordinates, *system.speeds])
     n = len(system.speeds)
     M = {(i, j): x for i in range(n) for j in range(i + 1) if (x := work.hold(system.M[i][j])) is not ZERO}
-    (order,) = best_orders(pattern(M, n), keep=1)
+    order = best_order(M, range(n))
     names = {i: f"the speed {u}" for i, u in enumerate(system.speeds)}
     udot = factored(M, {i: work.hold(x) for i, x in enumerate(system.f)}, order, names, work)
     return [*system.rates, *(udot[i] for i in range(n))]

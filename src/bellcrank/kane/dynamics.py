@@ -16,7 +16,7 @@ from bellcrank.kane.frames import Frame
 from bellcrank.kane.missing import MissingError, Need, missing
 from bellcrank.kane.motion import Motion, Point
 from bellcrank.kane.same import same_value
-from bellcrank.vector.basis import Dyadic, Mat3, Vector, cross, dot
+from bellcrank.vector.basis import Mat3, Vector, cross, dot
 
 Result = TypeVar("Result")
 HALF = div(ONE, Number(2))
@@ -29,10 +29,9 @@ class Body(Frame):
         super().__init__(name)
         self.cm, self.mass, self.inertia = cm, mass, inertia
 
-    @property
-    def dyadic(self) -> Dyadic:
-        """Central inertia dyadic."""
-        return Dyadic.from_matrix(self, self.inertia)
+    def spin(self, w: Vector) -> Vector:
+        """I . w, with the central inertia dyadic I."""
+        return self.times(self.inertia, w)
 
 
 @dataclass(frozen=True)
@@ -93,8 +92,7 @@ class Machine:
         w = self.motion.angular_velocity(b, self.newtonian)
         alf = self.motion.angular_acceleration(b, self.newtonian)
         w, alf = (b.vector(self.motion.components(x, b)) for x in (w, alf))
-        I = b.dyadic
-        return self.motion.scalars.tidy_vector(-I.dot(alf) - cross(w, I.dot(w)))
+        return self.motion.scalars.tidy_vector(-b.spin(alf) - cross(w, b.spin(w)))
 
     def inertia(self, u: Symbol, torques: dict[Body, Vector] | None = None) -> Expr:
         """F_r*, the generalized inertia force for a speed."""
@@ -158,7 +156,7 @@ class Machine:
             if b in self.turning_bodies():
                 w = m.angular_velocity(b, n)
                 w = b.vector(self.motion.components(w, b))
-                terms.append(dot(w, b.dyadic.dot(w)))
+                terms.append(dot(w, b.spin(w)))
             if terms:
                 parts.append(add(*terms))
         for p, mass in self.masses.items():
@@ -213,7 +211,7 @@ class Machine:
             h = h + m.cross(arm, m.velocity(p, n) * mass)
         for b in self.turning_bodies():
             w = m.angular_velocity(b, n)
-            h = h + b.dyadic.dot(b.vector(self.motion.components(w, b)))
+            h = h + b.spin(b.vector(self.motion.components(w, b)))
         return h
 
 

@@ -1,0 +1,1 @@
+"""Velocities, constraints, loops and units: every formula of a mechanism as an expression."""

@@ -17,7 +17,7 @@ from bellcrank.kinematics.constraints import Removed, solve_speed_constraint, sp
 from bellcrank.kinematics.eliminate import usual_pivots
 from bellcrank.kinematics.integrals import gravity_potential, kinetic_energy, momentum
 from bellcrank.kinematics.language import Language
-from bellcrank.kinematics.loop_rows import LoopRow, loop_rows
+from bellcrank.kinematics.loop_rows import loop_rows
 from bellcrank.kinematics.reactions import Reactions
 from bellcrank.kinematics.results import Analysis, Elimination, Kept, Load, Output
 from bellcrank.kinematics.rows import Row, sort_rows, with_slopes
@@ -57,12 +57,11 @@ def analyse(mechanism: Mechanism, checker: Checker, multipliers: bool = False) -
     reader.read()
     if checker.problems:
         raise ModelError(checker.problems, mechanism.name)
-    result.parameters = dict(checker.scope.used)
     result.entered = [
         Kept(tuple(checker.scope.parameter(n) for n in routine.returns), routine, args)
         for routine, args in checker.scope.entered.items()
     ]
-    result.parameters |= checker.scope.used
+    result.parameters = dict(checker.scope.used)
     return result
 
 
@@ -96,11 +95,9 @@ def _read_states(kinematics: Kinematics, checker: Checker, points: dict[str, Poi
     language = Language(checker.scope, kinematics, points, _no_forces(checker))
     for record, symbol in zip(checker.description.states, kinematics.mechanism.states, strict=True):
         where = f"state '{record.name}'"
-        try:
+        rate: Expr = ZERO
+        with checker.collecting(f"{where}: rate"):
             rate = language.scalar(record.rate)
-        except ModelError as error:
-            checker.problem(where, f"rate: {error}")
-            rate = ZERO
         if depends_on(rate, lambda s: s.kind == "acceleration"):
             checker.problem(where, "its rate contains an acceleration, which is an algebraic loop.")
         kinematics.rates[symbol] = rate
@@ -116,43 +113,34 @@ def _no_forces(checker: Checker) -> dict[str, Callable[[], Expr]]:
 def _rows(kinematics: Kinematics, checker: Checker, points: dict[str, Point]) -> list[Row]:
     """All constraints of a description, those of positions first."""
     language = Language(checker.scope, kinematics, points, {})
+    rate = partial(derivative, of_symbol=kinematics.rate_of)
     position: list[Row] = []
     speed: list[Row] = []
     for loop in checker.description.loops:
-        try:
-            position += [_position_row(f"'{x.text}'", x.g, None, kinematics, x) for x in loop_rows(loop, language)]
-        except ModelError as error:
-            checker.problems.append(str(error))
+        with checker.collecting():
+            position += [Row(f"'{x.text}'", rate(x.g), x.g, source=x) for x in loop_rows(loop, language)]
     for record in checker.description.constraints:
         shown = record.expression if isinstance(record.expression, str) else show(to_syntax(record.expression))
         text = f"'{record.label or shown}'"
         try:
             residual = language.scalar(record.expression)
             if kept := [s.name for s in symbols(residual) if s.kind == "kept"]:
-                raise ModelError(
-                    f"the value of an external routine that changes in jumps ({', '.join(kept)}) cannot be in it"
-                )
+                jumps = f"the value of an external routine that changes in jumps ({', '.join(kept)})"
+                raise ModelError(f"{jumps} cannot be in it")
             wanted = _eliminated(record.eliminate, text, language)
             if depends_on(residual, lambda s: s.kind == "speed"):
                 speed.append(Row(text, residual, None, wanted, source=record.expression))
             elif own := [z.name for z in symbols(residual) if z in kinematics.mechanism.states]:
                 raise ModelError(f"positions cannot be bound to states of your own ({', '.join(own)}); bind a speed")
             elif depends_on(residual, lambda s: s.kind == "coordinate"):
-                position.append(_position_row(text, residual, wanted, kinematics))
+                position.append(Row(text, rate(residual), residual, wanted))
             else:
-                raise ModelError(
-                    f"the constraint {text} holds neither a speed nor a coordinate, so it constrains nothing"
-                )
+                nothing = "holds neither a speed nor a coordinate, so it constrains nothing"
+                raise ModelError(f"the constraint {text} {nothing}")
         except ModelError as error:
             message = str(error)
             checker.problems.append(message if "constraint" in message else f"constraint {text}: {message}")
     return [*position, *speed]
-
-
-def _position_row(
-    text: str, g: Expr, wanted: Symbol | None, kinematics: Kinematics, source: LoopRow | None = None
-) -> Row:
-    return Row(text, derivative(g, kinematics.rate_of), g, wanted, source=source)
 
 
 def _eliminated(given: Any, text: str, language: Language) -> Symbol | None:
@@ -169,20 +157,15 @@ def _closed(rows: list[Row], kinematics: Kinematics, checker: Checker) -> tuple[
     speeds = kinematics.mechanism.speeds
     complete: list[Row] = []
     for row in rows:
-        try:
+        with checker.collecting():
             complete.append(with_slopes(row, speeds))
-        except ModelError as error:
-            checker.problems.append(str(error))
     kept, notes, problems = sort_rows(complete)
     checker.problems += problems
-    if checker.problems:
-        return None, notes
-    try:
-        pivots = usual_pivots(kept, speeds, kinematics.work.copy())
-    except ModelError as error:
-        checker.problems.append(str(error))
-        return None, notes
-    return Elimination(tuple(kept), tuple(kept), tuple(pivots)), notes
+    if not checker.problems:
+        with checker.collecting():
+            pivots = usual_pivots(kept, speeds, kinematics.work.copy())
+            return Elimination(tuple(kept), tuple(kept), tuple(pivots)), notes
+    return None, notes
 
 
 def _solve_rows(rows: list[Row], mechanism: Mechanism, checker: Checker) -> tuple[list[Removed], list[Row], list[str]]:
@@ -192,17 +175,14 @@ def _solve_rows(rows: list[Row], mechanism: Mechanism, checker: Checker) -> tupl
     kept: list[Row] = []
     notes: list[str] = []
     for row in rows:
-        try:
+        with checker.collecting():
             new = solve_speed_constraint(row.v, removed, speeds, row.eliminate, row.text)
-        except ModelError as error:
-            checker.problems.append(str(error))
-            continue
-        if new is None:
-            notes.append(f"the constraint {row.text} is satisfied already and was ignored")
-            continue
-        removed.append(new)
-        kept.append(row)
-        speeds.remove(new.speed)
+            if new is None:
+                notes.append(f"the constraint {row.text} is satisfied already and was ignored")
+                continue
+            removed.append(new)
+            kept.append(row)
+            speeds.remove(new.speed)
     if rows and not speeds:
         checker.problems.append("the constraints leave no freedom: every speed is determined")
     return removed, kept, notes
@@ -215,27 +195,21 @@ class Reader:
         self.analysis = analysis
         self.checker = checker
         self.k = analysis.kinematics
-        self.records = {f.name.lower(): f for f in checker.description.forces}
-        magnitudes = {key: self._lazy(record) for key, record in self.records.items()}
+        magnitudes = {f.name.lower(): partial(self._size, f) for f in checker.description.forces}
         self.language = Language(checker.scope, self.k, analysis.points, magnitudes)
         self.known: dict[str, Load | None] = {}
         self.open: list[str] = []
 
-    def _lazy(self, record: ForceRecord) -> Callable[[], Expr]:
-        def magnitude_of() -> Expr:
-            load = self.load(record)
-            return load.magnitude if load else ZERO
-
-        return magnitude_of
+    def _size(self, record: ForceRecord) -> Expr:
+        load = self.load(record)
+        return load.magnitude if load else ZERO
 
     def read(self) -> None:
         d = self.checker.description
-        for record in d.forces:
-            load = self.load(record)
-            if load is not None:
-                self.analysis.loads.append(load)
+        self.analysis.loads += [load for record in d.forces if (load := self.load(record)) is not None]
         for name, formula in d.definitions.items():
-            self._try(f"definition '{name}'", partial(self._value, formula))
+            with self.checker.collecting(f"definition '{name}'"):
+                self.language.value(to_syntax(formula))
         if d.gravity is not None:
             self.analysis.gravity = self._try("gravity", self._gravity) or Vector({})
         self._outputs()
@@ -264,23 +238,17 @@ class Reader:
         self.analysis.kept = sorted(calls, key=lambda k: order[k.routine])
         updated = {s for k in calls if k.routine.when == "update" for s in k.symbols}
         for call in calls:
-            held = [s for a in call.arguments for s in symbols(a)]
+            where, held = f"external '{call.routine.name}'", [s for a in call.arguments for s in symbols(a)]
             if any(s.kind == "acceleration" for s in held):
-                self.checker.problem(f"external '{call.routine.name}'", "its arguments contain an acceleration.")
+                self.checker.problem(where, "its arguments contain an acceleration.")
             if call.routine.when == "init" and (late := [s.name for s in held if s in updated]):
-                self.checker.problem(
-                    f"external '{call.routine.name}'", f"it is called before {', '.join(late)} is known (when='init')."
-                )
-
-    def _value(self, formula: Any) -> Any:
-        return self.language.value(to_syntax(formula))
+                self.checker.problem(where, f"it is called before {', '.join(late)} is known (when='init').")
 
     def _try(self, where: str, action: Callable[[], Any]) -> Any:
-        try:
-            return action()
-        except ModelError as error:
-            self.checker.problem(where, "\n".join(error.problems))
-            return None
+        found = None
+        with self.checker.collecting(where):
+            found = action()
+        return found
 
     def _gravity(self) -> Vector:
         d = self.checker.description
@@ -300,18 +268,12 @@ class Reader:
 
     def load(self, record: ForceRecord) -> Load | None:
         key = record.name.lower()
-        if key in self.known:
-            return self.known[key]
         where = f"{record.kind} '{record.name}'"
         if key in self.open:
             raise ModelError(f"{where} depends on itself through fm()")
-        self.open.append(key)
-        try:
-            self.known[key] = self._read_load(record)
-        except ModelError as error:
-            self.checker.problem(where, "\n".join(error.problems))
-            self.known[key] = None
-        finally:
+        if key not in self.known:
+            self.open.append(key)
+            self.known[key] = self._try(where, partial(self._read_load, record))
             self.open.pop()
         return self.known[key]
 
@@ -348,9 +310,8 @@ class Reader:
         size = self._magnitude(record, dummies)
         if p.body == r.body:
             raise ModelError(f"it acts between two points of the same body ({p.name}, {r.name}) and does nothing")
-        return Load(
-            record.name, label, record.kind, size, along, p.body, r.body, p, r if record.kind == "strut" else None
-        )
+        reaction = r if record.kind == "strut" else None
+        return Load(record.name, label, record.kind, size, along, p.body, r.body, p, reaction)
 
     def _magnitude(self, record: ForceRecord, dummies: dict[str, Any]) -> Expr:
         outer, self.language.dummies = self.language.dummies, dummies
@@ -358,12 +319,9 @@ class Reader:
             size = self.language.scalar(record.magnitude)
         finally:
             self.language.dummies = outer
-        bad = [s.name for s in symbols(size) if s.kind == "acceleration"]
-        if bad:
-            raise ModelError(
-                f"its magnitude contains the acceleration {', '.join(bad)}: "
-                "a force that depends on accelerations is an algebraic loop"
-            )
+        if bad := [s.name for s in symbols(size) if s.kind == "acceleration"]:
+            loop = "a force that depends on accelerations is an algebraic loop"
+            raise ModelError(f"its magnitude contains the acceleration {', '.join(bad)}: {loop}")
         return self.k.work.hold(size)
 
     # ---- outputs
@@ -426,9 +384,8 @@ class Reader:
                 a.reactions = lambda: Reactions(a, self.language).outputs()
                 return a.reactions()
         known = ["coordinates", "speeds", "forces", "moments", "energy", "momentum", "residuals", "reactions"]
-        self.checker.problem(
-            f"outputs '{group}'", f"not available.{did_you_mean(group, known)} Known: {', '.join(known)}."
-        )
+        told = f"not available.{did_you_mean(group, known)} Known: {', '.join(known)}."
+        self.checker.problem(f"outputs '{group}'", told)
         return []
 
 

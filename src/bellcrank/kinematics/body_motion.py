@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from bellcrank.errors import ModelError
-from bellcrank.expr import Expr, Symbol, expression, nominal, substitute
+from bellcrank.expr import ZERO, Expr, Symbol, derivative, expression, nominal, substitute
 from bellcrank.model.joints.guided import given_rate
 from bellcrank.model.joints.joint import FrameMotion
 from bellcrank.model.mechanism import Mechanism
@@ -71,6 +71,10 @@ class Kinematics:
             case "rate" if s.name.startswith("dxdt(dxdt("):
                 raise ModelError(f"the time derivative of {s.name} is not available")
         return given_rate(s)
+
+    def drift(self, e: Expr) -> Expr:
+        """Time derivative of e with all accelerations zero."""
+        return derivative(e, lambda s: ZERO if s.kind == "speed" else self.rate_of(s))
 
     def nominal(self, e: Expr) -> Expr:
         """e with all states at zero; the scalar part of Euler parameters is then 1."""

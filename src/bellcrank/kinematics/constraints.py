@@ -6,28 +6,13 @@ constraint that is already satisfied is ignored and noted.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from bellcrank.errors import ModelError
-from bellcrank.expr import (
-    ONE,
-    ZERO,
-    Expr,
-    Symbol,
-    add,
-    constant_part,
-    depends_on,
-    derivative,
-    div,
-    mul,
-    neg,
-    nominal,
-    partial,
-    sub,
-    substitute,
-    symbols,
-)
+from bellcrank.expr import ZERO, Expr, Symbol, add, div, mul, neg, sub
+from bellcrank.expr.calculus import constant_part, nominal
+from bellcrank.expr.walk import substitute
+from bellcrank.kinematics.rows import slopes_of
 from bellcrank.vector.work import Work
 
 
@@ -54,14 +39,9 @@ def solve_speed_constraint(
         residual = substitute(residual, {r.speed: r.relation})
     if residual.fingerprint == 0:
         return None
-    present = {s for s in symbols(residual) if s.kind == "speed"}
-    slopes = {u: partial(residual, u) for u in speeds if u in present}
-    slopes = {u: a for u, a in slopes.items() if a.fingerprint != 0}
+    slopes = slopes_of(residual, speeds, text)
     if not slopes:
         raise ModelError(f"the constraint {text} contradicts earlier ones: it asks that {residual} = 0")
-    for u, a in slopes.items():
-        if depends_on(a, lambda s: s.kind == "speed"):
-            raise ModelError(f"the constraint {text} is not linear in the speeds: its slope for {u} is {a}")
     chosen = choose_speed(slopes, speeds, wanted, text)
     slope = slopes[chosen]
     rest = sub(residual, add(*(mul(a, u) for u, a in slopes.items())))
@@ -98,34 +78,3 @@ def speed_values(removed: list[Removed], work: Work) -> dict[Symbol, Expr]:
         terms = [mul(work.hold(a), values.get(u, u)) for u, a in r.slopes.items()]
         values[r.speed] = work.hold(add(r.rest, *terms))
     return values
-
-
-@dataclass(frozen=True)
-class Rows:
-    """Rates of the removed speeds: u_s' = sum of slope[s][r] u_r' + drift[s], r independent."""
-
-    slope: dict[Symbol, dict[Symbol, Expr]]
-    drift: dict[Symbol, Expr]
-
-
-def rate_rows(removed: list[Removed], speed: dict[Symbol, Expr], rate_of: Callable[[Symbol], Expr], work: Work) -> Rows:
-    """What the constraints say of accelerations, built like the speeds so that everything shared stays shared."""
-
-    def motion(s: Symbol) -> Expr:
-        return ZERO if s.kind == "speed" else rate_of(s)
-
-    rows = Rows({}, {})
-    for r in reversed(removed):
-        total: dict[Symbol, Expr] = {}
-        drift = [derivative(r.rest, motion)]
-        for u, a in r.slopes.items():
-            a = work.hold(a)
-            drift.append(mul(derivative(a, motion), speed.get(u, u)))
-            if u in rows.slope:
-                drift.append(mul(a, rows.drift[u]))
-            for v, b in rows.slope.get(u, {u: ONE}).items():
-                total[v] = add(total.get(v, ZERO), mul(a, b))
-        held = {v: work.hold(x) for v, x in total.items()}
-        rows.slope[r.speed] = {v: x for v, x in held.items() if x is not ZERO}
-        rows.drift[r.speed] = work.hold(add(*drift))
-    return rows

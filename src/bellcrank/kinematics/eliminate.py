@@ -7,26 +7,59 @@ u_s' = sum of slope[s][r] u_r' + drift[s]. Every entry is held, so nothing is di
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from bellcrank.expr import ONE, ZERO, Expr, Symbol, add, div, mul, neg, sub
-from bellcrank.kinematics.constraints import choose_speed
+from bellcrank.kinematics.body_motion import Kinematics
+from bellcrank.kinematics.constraints import Removed, choose_speed
 from bellcrank.kinematics.rows import Row
 from bellcrank.vector.work import Work
 
-Line = tuple[dict[Symbol, Expr], Expr]
+Line = tuple[dict[Any, Expr], Expr]  # coefficients by unknown, right side
 
 
+@dataclass(frozen=True)
 class Reduction:
-    """How every speed follows from the independent ones: u_s' = sum of slope[s][r] u_r' + drift[s]."""
+    """How every speed follows from the independent ones: u_s' = sum of slope(s)[r] u_r' + drift(s), by speed index."""
 
-    def __init__(self, free: list[int], slope: dict[int, dict[int, Expr]], drift: dict[int, Expr]) -> None:
-        self.free, self._slope, self._drift = free, slope, drift
+    free: list[int]
+    slopes: dict[int, dict[int, Expr]]  # of dependent speeds
+    drifts: dict[int, Expr]
 
     def slope(self, s: int) -> dict[int, Expr]:
-        return self._slope.get(s, {s: ONE})
+        return self.slopes.get(s, {s: ONE})
 
     def drift(self, s: int) -> Expr:
-        return self._drift.get(s, ZERO)
+        return self.drifts.get(s, ZERO)
+
+
+def _reduction(
+    slope: dict[Symbol, dict[Symbol, Expr]], drift: dict[Symbol, Expr], speeds: Sequence[Symbol]
+) -> Reduction:
+    place = {u: i for i, u in enumerate(speeds)}
+    slopes = {place[u]: {place[s]: a for s, a in row.items()} for u, row in slope.items()}
+    return Reduction([i for u, i in place.items() if u not in slope], slopes, {place[u]: c for u, c in drift.items()})
+
+
+def rate_rows(removed: list[Removed], k: Kinematics, work: Work) -> Reduction:
+    """What speed constraints say of accelerations, built like the speeds so that everything shared stays shared."""
+    slope: dict[Symbol, dict[Symbol, Expr]] = {}
+    rest: dict[Symbol, Expr] = {}
+    for r in reversed(removed):
+        total: dict[Symbol, Expr] = {}
+        drift = [k.drift(r.rest)]
+        for u, a in r.slopes.items():
+            a = work.hold(a)
+            drift.append(mul(k.drift(a), k.speed.get(u, u)))
+            if u in slope:
+                drift.append(mul(a, rest[u]))
+            for v, b in slope.get(u, {u: ONE}).items():
+                total[v] = add(total.get(v, ZERO), mul(a, b))
+        held = {v: work.hold(x) for v, x in total.items()}
+        slope[r.speed] = {v: x for v, x in held.items() if x is not ZERO}
+        rest[r.speed] = work.hold(add(*drift))
+    return _reduction(slope, rest, k.mechanism.speeds)
 
 
 def usual_pivots(rows: Sequence[Row], speeds: Sequence[Symbol], work: Work) -> list[Symbol]:
@@ -46,73 +79,56 @@ def eliminate(
     rows: Sequence[Row], right: Sequence[Expr], pivots: Sequence[Symbol], speeds: Sequence[Symbol], work: Work
 ) -> Reduction:
     """The reduction that rows, taken in order and solved for `pivots`, lead to; `right`: gamma of every row."""
+    slope: dict[Symbol, dict[Symbol, Expr]] = {}
+    drift: dict[Symbol, Expr] = {}
+    for (columns, gamma), u in _triangular([dict(row.slopes) for row in rows], right, pivots, work):
+        total: dict[Symbol, Expr] = {}
+        rest = [gamma]
+        for v, a in columns.items():
+            if v is not u:
+                rest += [neg(mul(a, drift[v]))] if v in drift else []
+                for s, b in slope.get(v, {v: ONE}).items():
+                    total[s] = sub(total.get(s, ZERO), mul(a, b))
+        held = {s: work.hold(div(work.hold(x), columns[u])) for s, x in total.items()}
+        slope[u] = {s: x for s, x in held.items() if x is not ZERO}
+        drift[u] = work.hold(div(work.hold(add(*rest)), columns[u]))
+    return _reduction(slope, drift, speeds)
+
+
+def _triangular(
+    rows: Sequence[dict[Any, Expr]], right: Sequence[Expr], pivots: Sequence[Any], work: Work
+) -> list[tuple[Line, Any]]:
+    """The rows, each with its pivot, after the pivots of earlier ones have been removed from it; the last one first."""
     lines: list[Line] = [
-        ({u: work.hold(a) for u, a in row.slopes}, work.hold(gamma)) for row, gamma in zip(rows, right, strict=True)
+        ({u: work.hold(a) for u, a in row.items()}, work.hold(r)) for row, r in zip(rows, right, strict=True)
     ]
     for k, u in enumerate(pivots):
         for i in range(k + 1, len(lines)):
             lines[i] = _without(lines[i], lines[k], u, work)
-    slope: dict[Symbol, dict[Symbol, Expr]] = {}
-    drift: dict[Symbol, Expr] = {}
-    for line, u in reversed(list(zip(lines, pivots, strict=True))):
-        slope[u], drift[u] = _solved(line, u, slope, drift, work)
-    place = {u: i for i, u in enumerate(speeds)}
-    free = [i for u, i in place.items() if u not in slope]
-    named = {place[u]: {place[s]: a for s, a in row.items()} for u, row in slope.items()}
-    return Reduction(free, named, {place[u]: c for u, c in drift.items()})
+    return list(zip(lines, pivots, strict=True))[::-1]
 
 
-def _without(line: Line, other: Line, u: Symbol, work: Work) -> Line:
+def _without(line: Line, other: Line, u: Any, work: Work) -> Line:
     """A row after a multiple of another has removed u from it."""
     columns, right = line
     if u not in columns:
         return line
     above, right_above = other
     factor = work.hold(div(columns[u], above[u]))
-    out: dict[Symbol, Expr] = {}
-    for v in dict.fromkeys([*columns, *above]):
-        if v is not u:
-            x = work.hold(sub(columns.get(v, ZERO), mul(factor, above.get(v, ZERO))))
-            if x is not ZERO:
-                out[v] = x
-    return out, work.hold(sub(right, mul(factor, right_above)))
-
-
-def _solved(
-    line: Line, u: Symbol, slope: dict[Symbol, dict[Symbol, Expr]], drift: dict[Symbol, Expr], work: Work
-) -> tuple[dict[Symbol, Expr], Expr]:
-    """Slopes and drift of the speed that a row determines, those of later rows put in."""
-    columns, right = line
-    total: dict[Symbol, Expr] = {}
-    rest = [right]
-    for v, a in columns.items():
-        if v is u:
-            continue
-        if v not in slope:
-            total[v] = sub(total.get(v, ZERO), a)
-            continue
-        rest.append(neg(mul(a, drift[v])))
-        for s, b in slope[v].items():
-            total[s] = sub(total.get(s, ZERO), mul(a, b))
-    pivot = columns[u]
-    held = {s: work.hold(div(work.hold(x), pivot)) for s, x in total.items()}
-    return {s: x for s, x in held.items() if x is not ZERO}, work.hold(div(work.hold(add(*rest)), pivot))
+    others = [v for v in dict.fromkeys([*columns, *above]) if v != u]
+    left = {v: work.hold(sub(columns.get(v, ZERO), mul(factor, above.get(v, ZERO)))) for v in others}
+    return {v: x for v, x in left.items() if x is not ZERO}, work.hold(sub(right, mul(factor, right_above)))
 
 
 def solve_rows(
-    rows: Sequence[dict[Symbol, Expr]], right: Sequence[Expr], pivots: Sequence[Symbol], work: Work
+    rows: Sequence[dict[Any, Expr]], right: Sequence[Expr], pivots: Sequence[Any], work: Work
 ) -> tuple[list[Expr], list[Expr]]:
     """The values of `pivots` for which rows, taken in order, give their right sides; and what is divided by then."""
-    wanted = {*pivots}
-    lines: list[Line] = [
-        ({u: work.hold(a) for u, a in row.items() if u in wanted}, work.hold(r))
-        for row, r in zip(rows, right, strict=True)
-    ]
-    for k, u in enumerate(pivots):
-        for i in range(k + 1, len(lines)):
-            lines[i] = _without(lines[i], lines[k], u, work)
-    values: dict[Symbol, Expr] = {}
-    for (columns, rest), u in reversed(list(zip(lines, pivots, strict=True))):
-        known = [neg(mul(a, values[v])) for v, a in columns.items() if v is not u]
+    wanted = [{u: a for u, a in row.items() if u in pivots} for row in rows]
+    values: dict[Any, Expr] = {}
+    divided: list[Expr] = []
+    for (columns, rest), u in _triangular(wanted, right, pivots, work):
+        known = [neg(mul(a, values[v])) for v, a in columns.items() if v != u]
         values[u] = work.hold(div(work.hold(add(rest, *known)), columns[u]))
-    return [values[u] for u in pivots], [line[0][u] for line, u in zip(lines, pivots, strict=True)]
+        divided.insert(0, columns[u])
+    return [values[u] for u in pivots], divided

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from bellcrank.expr import ONE, ZERO, Expr, add, expression, mul
 from bellcrank.kinematics.body_motion import Kinematics, Point
-from bellcrank.vector.basis import Dyadic, Vector, cross, dot
+from bellcrank.vector.basis import Vector, cross, dot
 
 
-def body_inertia(k: Kinematics, index: int) -> Dyadic:
-    """Inertia dyadic of a body about its own mass centre."""
-    return Dyadic.from_matrix(k.frames[index], k.mechanism.bodies[index].inertia)
+def spin(k: Kinematics, index: int) -> Vector:
+    """I . w: angular momentum of a body about its own mass centre."""
+    return k.frames[index].times(k.mechanism.bodies[index].inertia, k.w[index])
 
 
 def kinetic_energy(k: Kinematics) -> Expr:
@@ -17,8 +17,7 @@ def kinetic_energy(k: Kinematics) -> Expr:
     terms = []
     for b in k.mechanism.bodies:
         v = k.velocity(Point("", b.index, b.cm))
-        w = k.w[b.index]
-        twice = add(mul(b.mass, dot(v, v)), dot(w, body_inertia(k, b.index).dot(w)))
+        twice = add(mul(b.mass, dot(v, v)), dot(k.w[b.index], spin(k, b.index)))
         terms.append(k.work.hold(mul(ONE / 2, twice)))
     return add(*terms) if terms else ZERO
 
@@ -36,5 +35,5 @@ def momentum(k: Kinematics) -> tuple[Vector, Vector]:
         cm = Point("", b.index, b.cm)
         p = k.velocity(cm) * b.mass
         linear = linear + p
-        angular = angular + cross(k.position(cm), p) + body_inertia(k, b.index).dot(k.w[b.index])
+        angular = angular + cross(k.position(cm), p) + spin(k, b.index)
     return linear, angular

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from bellcrank.errors import ModelError, did_you_mean
-from bellcrank.expr import ZERO, Expr, Symbol, derivative, partial
+from bellcrank.expr import Expr, Symbol, derivative, partial
 from bellcrank.expr.text import Syntax
 from bellcrank.kinematics.body_motion import Kinematics, Point
 from bellcrank.model.formula import to_syntax
-from bellcrank.model.scope import Name, Scope, _fail, _what, name_in
+from bellcrank.model.scope import Scope, _fail, _what, name_in
 from bellcrank.vector.basis import NULL, UnitVector, Vector, angle, cross, direction, dot, magnitude, project, vector
+
+Forces = Mapping[str, Callable[[], Expr]]
+PRODUCTS: dict[str, Callable[..., Any]] = {
+    "dot": dot, "cross": cross, "angle": angle, "direction": direction, "dir": direction, "magnitude": magnitude,
+    "mag": magnitude, "norm": magnitude, "project": project, "dplane": project,
+}  # fmt: skip
 
 
 class Language(Scope):
     """A scope that knows the mechanism."""
 
-    def __init__(self, scope: Scope, kinematics: Kinematics, points: dict[str, Point], forces: dict[str, Any]) -> None:
+    def __init__(self, scope: Scope, kinematics: Kinematics, points: dict[str, Point], forces: Forces) -> None:
         self.__dict__.update(scope.__dict__)
         self.k = kinematics
         self.points = points  # by lower-case name
@@ -31,48 +38,40 @@ class Language(Scope):
         """Index of a body given by object, name or text."""
         name = name_in(given)
         if not isinstance(name, str):
-            raise _place(node, f"a body is needed here, but this is {_what(given)}")
+            raise _fail(node, f"a body is needed here, but this is {_what(given)}")
         if name.lower() not in self.bodies:
             known = [b.name for b in self.k.mechanism.bodies]
-            raise _place(
-                node, f"no body has the name '{name}'.{did_you_mean(name, known)} Bodies: {', '.join(['n', *known])}."
-            )
+            bodies = f"{did_you_mean(name, known)} Bodies: {', '.join(['n', *known])}."
+            raise _fail(node, f"no body has the name '{name}'.{bodies}")
         return self.bodies[name.lower()]
 
     def point(self, given: Any, node: Syntax | None = None) -> Point:
         """A point given by object, name or text."""
-        if given is None:
-            return Point("o", -1, NULL)
-        if isinstance(given, Point):
-            return given
+        if given is None or isinstance(given, Point):
+            return given or Point("o", -1, NULL)
         name = name_in(given)
         if not isinstance(name, str):
-            raise _place(node, f"a point is needed here, but this is {_what(given)}")
+            raise _fail(node, f"a point is needed here, but this is {_what(given)}")
         key = name.lower()
         if key in self.points:
             short = self._short_point(key)
             if short is not None and "." not in key:
-                raise _place(
-                    node,
-                    f"'{name}' is a point of that name and also short for '{short.name}': "
-                    f"rename the point or write '{short.name}'",
-                )
+                both = f"is a point of that name and also short for '{short.name}'"
+                raise _fail(node, f"'{name}' {both}: rename the point or write '{short.name}'")
             return self.points[key]
         if key in ("o", "n.origin"):
             return Point("o", -1, NULL)
         found = self._long_point(key) or self._short_point(key)
         if found is None:
             known = [*(p.name for p in self.points.values()), *(f"{b.name}.origin" for b in self.k.mechanism.bodies)]
-            raise _place(
-                node, f"no point has the name '{name}'.{did_you_mean(name, known)} Points: {', '.join(['o', *known])}."
-            )
+            points = f"{did_you_mean(name, known)} Points: {', '.join(['o', *known])}."
+            raise _fail(node, f"no point has the name '{name}'.{points}")
         return found
 
     def _long_point(self, key: str) -> Point | None:
         head, _, tail = key.rpartition(".")
-        if head in self.bodies and tail in ("origin", "joint", "cm"):
-            return self._body_point(self.bodies[head], tail)
-        return None
+        known = head in self.bodies and tail in ("origin", "joint", "cm")
+        return self._body_point(self.bodies[head], tail) if known else None
 
     def _short_point(self, key: str) -> Point | None:
         for ending, tail in (("0", "origin"), ("j", "joint"), ("cm", "cm")):
@@ -103,10 +102,8 @@ class Language(Scope):
 
     def as_vector(self, value: Any, node: Syntax) -> Vector:
         value = self.settle(value)
-        if isinstance(value, UnitVector):
+        if isinstance(value, Vector | UnitVector):
             return vector(value)
-        if isinstance(value, Vector):
-            return value
         raise _fail(node, f"a vector is needed here, but this is {_what(value)}")
 
     def mechanical(self, key: str, node: Syntax, parts: list[Any]) -> Any:
@@ -142,18 +139,7 @@ class Language(Scope):
         vectors = [self.as_vector(p, c) for p, c in zip(parts, children, strict=True)]
         if key in ("direction", "dir", "magnitude", "mag", "norm") and not vectors[0]:
             raise _fail(node, f"{key}() of a vector that is zero")
-        match key:
-            case "dot":
-                return dot(*vectors)
-            case "cross":
-                return cross(*vectors)
-            case "angle":
-                return angle(*vectors)
-            case "direction" | "dir":
-                return direction(vectors[0])
-            case "magnitude" | "mag" | "norm":
-                return magnitude(vectors[0])
-        return project(*vectors)
+        return PRODUCTS[key](*vectors)
 
     def dxdt(self, value: Any, node: Syntax) -> Any:
         try:
@@ -164,15 +150,8 @@ class Language(Scope):
             raise _fail(node, str(error)) from None
 
     def force_magnitude(self, given: Any, node: Syntax) -> Expr:
-        name = (
-            given.text if isinstance(given, Name) else given if isinstance(given, str) else getattr(given, "name", "")
-        )
+        name: str = name_in(given) or ""
         if name.lower() not in self.forces:
             known = [f.name for f in self.description.forces]
             raise _fail(node, f"no force or moment has the name '{name}'.{did_you_mean(name, known)}")
-        value = self.forces[name.lower()]()
-        return value if isinstance(value, Expr) else ZERO
-
-
-def _place(node: Syntax | None, message: str) -> ModelError:
-    return ModelError(message) if node is None else _fail(node, message)
+        return self.forces[name.lower()]()

@@ -12,17 +12,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from bellcrank.expr import ONE, TWO, ZERO, Expr, Symbol, add, div, mul, neg, partial, sub
+from bellcrank.expr import ONE, TWO, ZERO, Expr, Symbol, add, mul, partial, sub
 from bellcrank.kinematics.body_motion import Point, motion_of
-from bellcrank.kinematics.integrals import body_inertia
+from bellcrank.kinematics.eliminate import solve_rows
+from bellcrank.kinematics.integrals import spin
 from bellcrank.kinematics.language import Language
 from bellcrank.kinematics.loop_rows import LoopRow
 from bellcrank.kinematics.results import Analysis, Output
 from bellcrank.kinematics.rows import with_slopes
 from bellcrank.vector.basis import Vector, cross, dot
-from bellcrank.vector.work import Work
-
-Line = tuple[dict[int, Expr], Expr]
 
 
 class Reactions:
@@ -63,7 +61,7 @@ class Reactions:
         k, b = self.k, self.bodies[index]
         cm = Point("", index, b.cm)
         force = (k.derivative(k.velocity(cm)) - self.analysis.gravity) * b.mass
-        moment = k.derivative(body_inertia(k, index).dot(k.w[index]))
+        moment = k.derivative(spin(k, index))
         for load in self.analysis.loads:
             acting = load.direction * load.magnitude
             for body, sign, at in ((load.body, 1, load.point), (load.against, -1, load.reaction or load.point)):
@@ -78,11 +76,9 @@ class Reactions:
 
     def _multipliers(self) -> list[Expr]:
         """J' lambda = h for the dependent speeds, rows and speeds in the order of their elimination."""
-        lines: list[Line] = []
-        for s in self.pivots:
-            columns = {i: a for i, row in enumerate(self.rows) for u, a in row.slopes if u is s}
-            lines.append(({i: self.work.hold(a) for i, a in columns.items()}, self._generalized(s)))
-        return _solve(lines, self.work)
+        rows = [{i: a for i, row in enumerate(self.rows) for u, a in row.slopes if u is s} for s in self.pivots]
+        right = [self._generalized(s) for s in self.pivots]
+        return solve_rows(rows, right, range(len(rows)), self.work)[0]
 
     def _generalized(self, s: Symbol) -> Expr:
         """The generalized force that is missing for a speed."""
@@ -203,30 +199,6 @@ class Reactions:
         axes = self.k.frames[body].axes
         values = [self.work.hold(dot(v, e)) for v in (force, moment) for e in axes]
         return _channels(name, f"of {name} on the body of its first point", values)
-
-
-def _solve(lines: list[Line], work: Work) -> list[Expr]:
-    """Solves lines of (coefficients by unknown, right side), line k for unknown k."""
-    done: list[Line] = []
-    for columns, right in lines:
-        for k, (above, right_above) in enumerate(done):
-            if k not in columns:
-                continue
-            factor = work.hold(div(columns[k], above[k]))
-            columns = {
-                j: work.hold(sub(columns.get(j, ZERO), mul(factor, above.get(j, ZERO))))
-                for j in dict.fromkeys([*columns, *above])
-                if j != k
-            }
-            columns = {j: x for j, x in columns.items() if x is not ZERO}
-            right = work.hold(sub(right, mul(factor, right_above)))
-        done.append((columns, right))
-    values: dict[int, Expr] = {}
-    for k in reversed(range(len(done))):
-        columns, right = done[k]
-        terms = [neg(mul(a, values[j])) for j, a in columns.items() if j != k]
-        values[k] = work.hold(div(work.hold(add(right, *terms)), columns[k]))
-    return [values[k] for k in range(len(done))]
 
 
 def _channels(name: str, words: str, values: Sequence[Expr]) -> list[Output]:

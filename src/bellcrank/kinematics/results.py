@@ -83,9 +83,7 @@ class Analysis:
     reactions: Callable[[], list[Output]] | None = None  # those among them that depend on which rows are used
     multipliers: tuple[Expr, ...] = ()  # of the rows used, as they stand in reactions
     kept: list[Kept] = field(default_factory=list)
-    entered: list[Kept] = field(
-        default_factory=list
-    )  # parameters that external routines give, in the order of the calls
+    entered: list[Kept] = field(default_factory=list)  # parameters that routines give, in the order of the calls
     echo: list[Output] = field(default_factory=list)  # what external routines give to the echo
     notes: list[str] = field(default_factory=list)
     parameters: dict[str, str] = field(default_factory=dict)  # names met: lower case to spelling
@@ -100,19 +98,19 @@ class Analysis:
     @property
     def parameter_symbols(self) -> list[Symbol]:
         """Every parameter met; some cancel in the equations of motion, but not elsewhere."""
-        orders, names = self.mechanism.orders, sorted(self.parameters.values(), key=str.lower)
-        return [Symbol(n, "parameter", orders.get(n.lower(), 0)) for n in names]
+        return self._symbols("parameter", sorted(self.parameters.values(), key=str.lower))
 
     @property
     def input_symbols(self) -> list[Symbol]:
         """Every input of the description."""
-        orders, names = self.mechanism.orders, [v.name for v in self.mechanism.description.variables]
-        return [Symbol(n, "variable", orders.get(n.lower(), 0)) for n in names]
+        return self._symbols("variable", [v.name for v in self.mechanism.description.variables])
+
+    def _symbols(self, kind: str, names: list[str]) -> list[Symbol]:
+        return [Symbol(n, kind, self.mechanism.orders.get(n.lower(), 0)) for n in names]
 
     @property
     def independent_speeds(self) -> list[Symbol]:
-        gone = {r.speed for r in self.removed} | {*(self.loops.pivots if self.loops else ())}
-        return [u for u in self.mechanism.speeds if u not in gone]
+        return [u for u in self.state_speeds if not self.loops or u not in self.loops.pivots]
 
     @property
     def state_speeds(self) -> list[Symbol]:

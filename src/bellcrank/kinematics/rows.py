@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from bellcrank.errors import ModelError
-from bellcrank.expr import ZERO, Expr, Symbol, depends_on, derivative, neg, partial, symbols
+from bellcrank.expr import Expr, Symbol, depends_on, neg, partial, symbols
 from bellcrank.expr.node import PRIME
 from bellcrank.kinematics.body_motion import Kinematics
 
@@ -31,22 +31,22 @@ class Row:
 
 def with_slopes(row: Row, speeds: Sequence[Symbol]) -> Row:
     """The row with its slopes; an error if it is not linear in the speeds."""
-    present = {s for s in symbols(row.v) if s.kind == "speed"}
-    slopes = [(u, partial(row.v, u)) for u in speeds if u in present]
-    slopes = [(u, a) for u, a in slopes if a.fingerprint != 0]
-    for u, a in slopes:
+    return replace(row, slopes=tuple(slopes_of(row.v, speeds, row.text).items()))
+
+
+def slopes_of(v: Expr, speeds: Sequence[Symbol], text: str) -> dict[Symbol, Expr]:
+    """dv/du of the speeds that occur, in the constraint `text`."""
+    present = {s for s in symbols(v) if s.kind == "speed"}
+    found = {u: a for u in speeds if u in present and (a := partial(v, u)).fingerprint != 0}
+    for u, a in found.items():
         if depends_on(a, lambda s: s.kind == "speed"):
-            raise ModelError(f"the constraint {row.text} is not linear in the speeds: its slope for {u} is {a}")
-    return replace(row, slopes=tuple(slopes))
+            raise ModelError(f"the constraint {text} is not linear in the speeds: its slope for {u} is {a}")
+    return found
 
 
 def right_side(row: Row, kinematics: Kinematics) -> Expr:
-    """gamma of J u' = gamma: what differentiating the row leaves when all accelerations are zero."""
-
-    def motion(s: Symbol) -> Expr:
-        return ZERO if s.kind == "speed" else kinematics.rate_of(s)
-
-    return neg(derivative(row.v, motion))
+    """gamma of J u' = gamma."""
+    return neg(kinematics.drift(row.v))
 
 
 @dataclass

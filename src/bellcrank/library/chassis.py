@@ -13,13 +13,12 @@ from typing import Any
 import numpy as np
 
 from bellcrank.api.system import System
-from bellcrank.describe.contacts import Tyre
 from bellcrank.describe.handles import BodyHandle
 from bellcrank.describe.patch import SlipLaw
 from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.library.driven import add_knuckle, add_rack, add_wheel, driven_problems, named_slip, set_driven, slips_of
-from bellcrank.library.parts import PartialVehicle, is_number, problems_of, set_springs, strut, touch
-from bellcrank.library.terrain import Terrain, flat
+from bellcrank.library.parts import PartialVehicle, is_number, on_tyre, problems_of, set_springs, strut
+from bellcrank.library.terrain import Terrain
 from bellcrank.model.formula import call, cross, direction, dot, dxdt, pos, project, rot, vel
 
 
@@ -54,7 +53,7 @@ class Design:
 
     def problems(self) -> list[str]:
         """What is not allowed, as sentences."""
-        found = problems_of(0, {"rim": self.rim, "mass": self.mass}, {"k": self.k, "c": self.c, "length": self.length})
+        found = problems_of({"rim": self.rim, "mass": self.mass}, {"k": self.k, "c": self.c, "length": self.length})
         if not _numbers(self.axles) or len(self.axles) < 2 or len(set(self.axles)) < len(self.axles):
             return [*found, f"axles={self.axles!r} must be at least two different numbers"]
         if not _numbers(self.inertia) or len(self.inertia) != 3 or not all(i > 0 for i in self.inertia):
@@ -68,11 +67,8 @@ class Design:
 
     def _driven(self) -> list[str]:
         n = len(self.axles)
-        found = (
-            []
-            if all(is_number(x) and x > 0 for x in self.k)
-            else [f"k={self.k!r} must be positive to carry its weight"]
-        )
+        carries = all(is_number(x) and x > 0 for x in self.k)
+        found = [] if carries else [f"k={self.k!r} must be positive to carry its weight"]
         found += slips_of(self.slip, n, space=True)[1] + driven_problems(self.spin, self.shares, n)
         for key in ("steered", "driven"):
             listed = getattr(self, key)
@@ -107,18 +103,15 @@ CAR = Design(
 def rigid_vehicle(name: str, usual: Design, changes: dict[str, Any]) -> System:
     """The vehicle of a design with some of its fields changed."""
     known = [f.name for f in fields(Design)]
-    unknown = [
-        f"{key}={value!r} is not known.{did_you_mean(key, known)}" for key, value in changes.items() if key not in known
-    ]
+    unknown = [f"{name}: {k}={v!r} is not known.{did_you_mean(k, known)}" for k, v in changes.items() if k not in known]
     if unknown:
-        raise ModelError([f"{name}: {p}" for p in unknown])
+        raise ModelError(unknown)
     design = replace(usual, **changes)
     problems = design.problems()
     asked = [key for key in changes if key in DRIVEN] if design.slip is None else []
     if asked:
-        problems.append(
-            f"{', '.join(asked)}: without slip tyres glide; steering, drive and brakes need slip=bc.Slip(...)"
-        )
+        needs = "without slip tyres glide; steering, drive and brakes need slip=bc.Slip(...)"
+        problems.append(f"{', '.join(asked)}: {needs}")
     if problems:
         raise ModelError(f"{name}: " + "; ".join(problems))
     s = System(name, axes="ISO 8855")
@@ -127,14 +120,11 @@ def rigid_vehicle(name: str, usual: Design, changes: dict[str, Any]) -> System:
     set_springs(s, design.rim, design.k, design.c, design.length, design.rolling_resistance)
     s.set_defaults({f"x_{i}": float(x) for i, x in enumerate(design.axles, 1)})
     s.add_gravity()
-    chassis = s.add_body(
-        "chassis", mass="m", inertia=("i_roll", "i_pitch", "i_yaw"), translate=(1, 2, 3), rotate=(3, 2, 1),
-        joint_at=(0, 0, "h")
-    )  # fmt: skip
+    free: dict[str, Any] = {"translate": (1, 2, 3), "rotate": (3, 2, 1), "joint_at": (0, 0, "h")}
+    chassis = s.add_body("chassis", mass="m", inertia=("i_roll", "i_pitch", "i_yaw"), **free)
     corners = _driven_corners(s, chassis, design) if design.slip is not None else _gliding_corners(s, chassis, design)
-    s.add_output(
-        dot(pos(chassis.origin), s.inertial[3]), "height", label="height of the mass centre", units="L", body=chassis
-    )
+    height = dot(pos(chassis.origin), s.inertial[3])
+    s.add_output(height, "height", label="height of the mass centre", units="L", body=chassis)
     strain = " + ".join(f"{w.contact.stored} + k_strut*(l_strut - {w.name}.stroke)**2/2" for w in corners)
     s.add_output(strain, "strain", label="energy of all springs", units="F*L")
     s.add_outputs("energy")
@@ -148,11 +138,7 @@ def _gliding_corners(s: System, chassis: BodyHandle, design: Design) -> list[Par
     for _, name, x, y in _places(design):
         s.add_variable(f"{name}.drive", units="F", label=f"driving force, wheel {name}")
         rim = _add_rim(s, chassis, name, x, y)
-        contact = touch(
-            s, f"{name}.tyre", at=rim, rim="l_tyre", terrain=design.terrain or flat(), tyre=Tyre("k_tyre", "c_tyre"),
-            rolling_resistance="c_roll", drive=f"{name}.drive",
-        )  # fmt: skip
-        corners.append(PartialVehicle(name, rim, chassis, contact))
+        corners.append(on_tyre(s, name, rim, chassis, design.terrain, drive=f"{name}.drive"))
     s.set_run(inputs={f"{w.name}.drive": 0.0 for w in corners})
     return corners
 
@@ -169,17 +155,12 @@ def _driven_corners(s: System, chassis: BodyHandle, design: Design) -> list[Part
         add_rack(s)
     corners = []
     for axle, name, x, y in _places(design):
-        rim = _add_rim(s, chassis, name, x, y)
-        carrier = rim
+        rim = carrier = _add_rim(s, chassis, name, x, y)
         if axle in design.steered:
             carrier = add_knuckle(s, name, rim, x, y, middle, f"x_{design.steered[0]}")
         drive = f"drive/{2 * len(design.driven)}" if axle in design.driven else None
         wheel = add_wheel(s, name, carrier, drive, f"brake*share_{axle}/2")
-        contact = touch(
-            s, f"{name}.tyre", at=rim, rim="l_tyre", terrain=design.terrain or flat(),
-            tyre=Tyre("k_tyre", "c_tyre", slips[axle - 1]), rolling_resistance="c_roll", wheel=wheel,
-        )  # fmt: skip
-        corners.append(PartialVehicle(name, rim, chassis, contact))
+        corners.append(on_tyre(s, name, rim, chassis, design.terrain, slips[axle - 1], wheel=wheel))
     _add_motion_outputs(s, chassis)
     s.set_run(initial=_settled(design))
     return corners
@@ -196,10 +177,8 @@ def _add_rim(s: System, chassis: BodyHandle, name: str, x: str, y: str) -> BodyH
     """A rim that slides in the chassis, with its suspension."""
     rim = s.add_point_mass(f"{name}.rim", chassis, mass="m_rim", translate=3, joint_at=(x, y, "l_tyre - h"))
     top = s.add_point(f"{name}.top", body=chassis, at=(x, y, "l_tyre + l_strut - h"))
-    s.add_force(
-        f"{name}.strut", magnitude=strut("k_strut", "c_strut", "l_strut"), direction=chassis[3], at=top,
-        against=rim.origin
-    )  # fmt: skip
+    push = strut("k_strut", "c_strut", "l_strut")
+    s.add_force(f"{name}.strut", magnitude=push, direction=chassis[3], at=top, against=rim.origin)
     s.define(f"{name}.stroke", dot(pos(top, rim.origin), chassis[3]))
     return rim
 

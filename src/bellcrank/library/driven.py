@@ -20,14 +20,6 @@ HELD = 0.004  # s, damping of that elasticity
 INPUTS = {"steer": ("deg", "steering angle"), "drive": ("F*L", "driving moment"), "brake": ("F*L", "braking moment")}
 
 
-def _add_inputs(s: System, *names: str) -> None:
-    """Declares what the driver does; zero unless given."""
-    for name in names:
-        units, label = INPUTS[name]
-        s.add_variable(name, units=units, label=label)
-    s.set_run(inputs=dict.fromkeys(names, 0.0))
-
-
 def add_rack(s: System) -> None:
     """The steering angle as it reaches the wheels: a lag, so that an input may jump."""
     s.add_state("rack", rate="(steer - rack)/t_steer", units="A", label="steering angle after a lag")
@@ -46,32 +38,19 @@ def add_knuckle(s: System, name: str, rim: BodyHandle, x: str, y: str, axis: str
     knuckle = s.add_body(f"{name}.knuckle", rim, rotate=3, mass=0, inertia=0)
     arm = f"({first} - ({axis}))"
     wanted = f"atan2(({x} - ({axis}))/{arm}*sin(rack), cos(rack) - ({y})/{arm}*sin(rack))"
-    s.add_constraint(
-        f"u({knuckle.name}) - ({wanted} - q({knuckle.name}))/t_steer",
-        eliminate=knuckle.u[1],
-        label=f"steering of {name}",
-    )
+    lag = f"u({knuckle.name}) - ({wanted} - q({knuckle.name}))/t_steer"
+    s.add_constraint(lag, eliminate=knuckle.u[1], label=f"steering of {name}")
     return knuckle
 
 
-def add_wheel(s: System, name: str, carrier: BodyHandle, drive: str | None, brake: str | None) -> BodyHandle:
+def add_wheel(s: System, name: str, carrier: BodyHandle, drive: str | None, brake: str) -> BodyHandle:
     """A wheel that turns in its carrier, with its part of the driving and of the braking moment."""
     wheel = s.add_body(f"{name}.wheel", carrier, rotate=2, mass=0, inertia=("i_spin/2", "i_spin", "i_spin/2"))
-    axis = carrier[2]
-    if drive is not None:
-        s.add_moment(
-            f"{name}.driven", magnitude=drive, direction=axis, on=wheel, against=carrier, label=f"drive of {name}"
-        )
-    if brake is not None:
-        _add_brake(s, name, f"u({wheel.name})", f"max(0, {brake})")
-        s.add_moment(
-            f"{name}.braked",
-            magnitude=f"-{name}.held",
-            direction=axis,
-            on=wheel,
-            against=carrier,
-            label=f"brake of {name}",
-        )
+    _add_brake(s, name, f"u({wheel.name})", f"max(0, {brake})")
+    for what, moment, label in (("driven", drive, "drive"), ("braked", f"-{name}.held", "brake")):
+        if moment is not None:
+            ends = {"direction": carrier[2], "on": wheel, "against": carrier}
+            s.add_moment(f"{name}.{what}", magnitude=moment, label=f"{label} of {name}", **ends)
     return wheel
 
 
@@ -85,14 +64,6 @@ def _add_brake(s: System, name: str, spin: str, limit: str) -> None:
     s.add_state(pad, rate=f"{pad}_rate", units="A", label=f"elastic turn of the brake of {name}")
     s.define(f"{name}.held", f"min({most}, max(-{most}, k_brake*({pad} + {HELD}*{pad}_rate)))")
     s.add_output(f"{name}.held", f"{name}.held", label=f"braking moment of {name}", units="F*L")
-
-
-def _set_wheel(s: System, spin: float) -> None:
-    """Parameters of wheels and brakes."""
-    s.set_defaults(i_spin=spin, k_brake=RING**2 * spin)
-    s.set_units(i_spin="M*L**2", k_brake="F*L/A")
-    s.require_positive("i_spin", "k_brake")
-    s.set_labels(i_spin="moment of inertia of a wheel about its axis", k_brake="elasticity of a brake")
 
 
 def named_slip(s: System, slip: SlipLaw, index: int) -> SlipLaw:
@@ -130,7 +101,13 @@ def driven_problems(spin: Any, shares: Any, axles: int) -> list[str]:
 
 
 def set_driven(s: System, spin: float, shares: Sequence[float], *inputs: str) -> None:
-    """Inputs of the driver and the parameters of wheels and brakes."""
-    _add_inputs(s, *inputs)
-    _set_wheel(s, spin)
+    """Inputs of the driver, zero unless given, and the parameters of wheels and brakes."""
+    for name in inputs:
+        units, label = INPUTS[name]
+        s.add_variable(name, units=units, label=label)
+    s.set_run(inputs=dict.fromkeys(inputs, 0.0))
+    s.set_defaults(i_spin=spin, k_brake=RING**2 * spin)
+    s.set_units(i_spin="M*L**2", k_brake="F*L/A")
+    s.require_positive("i_spin", "k_brake")
+    s.set_labels(i_spin="moment of inertia of a wheel about its axis", k_brake="elasticity of a brake")
     s.set_defaults({f"share_{i}": float(x) for i, x in enumerate(shares, 1)})

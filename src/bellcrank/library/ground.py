@@ -10,7 +10,11 @@ import hashlib
 import math
 from bisect import bisect_right
 from collections.abc import Sequence
+from functools import cached_property
+from itertools import pairwise
 from typing import NamedTuple
+
+import numpy as np
 
 from bellcrank.files.template import filled, template
 
@@ -31,106 +35,139 @@ class Near(NamedTuple):
 Piece = Sequence[float]
 
 
-def nearest_on(ground: tuple[list[float], list[list[float]]], x: float, z: float, reach: float) -> Near:
-    """The nearest ground no farther than `reach`."""
-    starts, pieces = ground
-    here = bisect_right(starts, x)
-    below = _height(pieces[here], x)
-    best = abs(z - below)
-    foot = (x, below)
-    if not z - below < reach:
-        best, foot = reach, (x, z - reach)
-    first, last = bisect_right(starts, x - best), bisect_right(starts, x + best)
-    for i in range(first, last + 1):
-        left = starts[i - 1] if i > 0 else -math.inf
-        right = starts[i] if i < len(starts) else math.inf
-        for point in _candidates(pieces, i, x, z, max(left, x - best), min(right, x + best), right, best):
-            d = math.hypot(point[0] - x, point[1] - z)
-            if d < best:
-                best, foot = d, point
-    if best == 0.0:
-        slope = _slope(pieces[here], x)
-        size = math.hypot(1.0, slope)
-        return Near(0.0, -slope / size, 1 / size, *foot)
-    side = 1.0 if z >= below else -1.0
-    return Near(side * best, side * (x - foot[0]) / best, side * (z - foot[1]) / best, *foot)
+class Ground:
+    """The boundary of a ground, asked for by the shapes of its pieces."""
 
+    starts: np.ndarray
+    pieces: np.ndarray  # one row each: reference, c0, c1, c2, c3, a, w, p
 
-def shape_of(ground: tuple[list[float], list[list[float]]], near: Near) -> tuple[int, float]:
-    """The part of the ground that a foot lies on, and the turn of the normal per length along it at that distance."""
-    starts, pieces = ground
-    x, z = near.foot_x, near.foot_z
-    i = bisect_right(starts, x)
-    if i > 0 and starts[i - 1] == x:
-        one, other = _height(pieces[i - 1], x), _height(pieces[i], x)
-        if min(one, other) < z < max(one, other):
-            return -i, 0.0
-        return 2 * i + 1, 1 / near.distance if near.distance else math.inf
-    slope = _slope(pieces[i], x)
-    curve = _second(pieces[i], x) / (1 + slope * slope) ** 1.5
-    return 2 * i, -curve / (1 - curve * near.distance)
+    @cached_property
+    def _lists(self) -> tuple[list[float], list[list[float]]]:
+        """Starts, and pieces with their bounds of `bend`."""
+        starts = self.starts.tolist()
+        ends = pairwise([-math.inf, *starts, math.inf])
+        return starts, [[*row, bend(row, a, b)] for row, (a, b) in zip(self.pieces.tolist(), ends, strict=True)]
 
+    def nearest(self, x: float, z: float, reach: float = math.inf) -> Near:
+        """The point of the ground nearest to (x, z): distance (negative below ground), unit normal towards it, foot.
 
-def on_part(
-    ground: tuple[list[float], list[list[float]]], part: int, before: Near, x: float, z: float
-) -> tuple[Near, float, bool]:
-    """The nearest point of one part of the ground, near the one `before`; the turn of the normal; is it on the part?
+        Ground farther away than `reach` is not looked for; the distance is then `reach`, the normal upright.
+        """
+        starts, pieces = self._lists
+        x, z, reach = float(x), float(z), float(reach)
+        here = bisect_right(starts, x)
+        below = _height(pieces[here], x)
+        best = abs(z - below)
+        foot = (x, below)
+        if not z - below < reach:
+            best, foot = reach, (x, z - reach)
+        first, last = bisect_right(starts, x - best), bisect_right(starts, x + best)
+        for i in range(first, last + 1):
+            left = starts[i - 1] if i > 0 else -math.inf
+            right = starts[i] if i < len(starts) else math.inf
+            for point in _candidates(pieces, i, x, z, max(left, x - best), min(right, x + best), right, best):
+                d = math.hypot(point[0] - x, point[1] - z)
+                if d < best:
+                    best, foot = d, point
+        if best == 0.0:
+            slope = _slope(pieces[here], x)
+            size = math.hypot(1.0, slope)
+            return Near(0.0, -slope / size, 1 / size, *foot)
+        side = 1.0 if z >= below else -1.0
+        return Near(side * best, side * (x - foot[0]) / best, side * (z - foot[1]) / best, *foot)
 
-    Parts as of `shape_of`.
-    """
-    starts, pieces = ground
-    if part % 2 == 0 and part >= 0:
+    def shape(self, near: Near) -> tuple[int, float]:
+        """Which part of the ground a nearest point lies on, and by how much the normal turns per length moved along it.
+
+        Parts are pieces (2 i), edges and kinks (2 i + 1) and walls (negative); the turn is 1/distance at an edge.
+        """
+        starts, pieces = self._lists
+        x, z = near.foot_x, near.foot_z
+        i = bisect_right(starts, x)
+        if i > 0 and starts[i - 1] == x:
+            one, other = _height(pieces[i - 1], x), _height(pieces[i], x)
+            if min(one, other) < z < max(one, other):
+                return -i, 0.0
+            return 2 * i + 1, 1 / near.distance if near.distance else math.inf
+        slope = _slope(pieces[i], x)
+        curve = _second(pieces[i], x) / (1 + slope * slope) ** 1.5
+        return 2 * i, -curve / (1 - curve * near.distance)
+
+    def on_part(self, part: int, before: Near, x: float, z: float) -> tuple[Near, float, bool]:
+        """The nearest point of one part of the ground (as of `shape`), near the one `before`; the turn of the normal
+        there; does it still lie on the part?"""
+        starts, pieces = self._lists
+        if part % 2 == 0 and part >= 0:
+            i = part // 2
+            s = _foot_beyond(pieces[i], x, z, before.foot_x)
+            h, h1, h2 = _height(pieces[i], s), _slope(pieces[i], s), _second(pieces[i], s)
+            size = math.hypot(1.0, h1)
+            near = Near(((z - h) - h1 * (x - s)) / size, -h1 / size, 1 / size, s, h)
+            curve = h2 / size**3
+            inside = (i == 0 or s >= starts[i - 1]) and (i == len(starts) or s <= starts[i])
+            return near, -curve / (1 - curve * near.distance), inside
+        if part < 0:
+            at, side = starts[-part - 1], math.copysign(1.0, before.normal_x)
+            one, other = _height(pieces[-part - 1], at), _height(pieces[-part], at)
+            return Near(side * (x - at), side, 0.0, at, z), 0.0, min(one, other) <= z <= max(one, other)
+        dx, dz = x - before.foot_x, z - before.foot_z
+        size = math.hypot(dx, dz) or 1e-300
+        near = Near(size, dx / size, dz / size, before.foot_x, before.foot_z)
+        return near, 1 / size, _over_edge(pieces, part // 2, before.foot_x, before.foot_z, dx, dz)
+
+    def next_part(self, part: int, near: Near, x: float, z: float) -> tuple[int, Near]:
+        """Where one comes to that leaves a part at `near`, at (x, z): the part and a point of it."""
+        starts, pieces = self._lists
+        if part < 0:
+            k = -part
+            one, other = _height(pieces[k - 1], starts[k - 1]), _height(pieces[k], starts[k - 1])
+            if near.foot_z >= max(one, other):
+                return 2 * k + 1, near._replace(foot_z=max(one, other))
+            return 2 * (k - 1) if one < other else 2 * k, near
+        if part % 2:
+            k = part // 2
+            before, after = _height(pieces[k - 1], near.foot_x), _height(pieces[k], near.foot_x)
+            left = (x - near.foot_x) + (z - near.foot_z) * _slope(pieces[k - 1], near.foot_x) < 0
+            if before >= near.foot_z and left:
+                return 2 * (k - 1), near
+            return (2 * k if after >= near.foot_z and not (before < near.foot_z and x < near.foot_x) else -k), near
         i = part // 2
-        s = _foot_beyond(pieces[i], x, z, before.foot_x)
-        h, h1, h2 = _height(pieces[i], s), _slope(pieces[i], s), _second(pieces[i], s)
-        size = math.hypot(1.0, h1)
-        near = Near(((z - h) - h1 * (x - s)) / size, -h1 / size, 1 / size, s, h)
-        curve = h2 / size**3
-        inside = (i == 0 or s >= starts[i - 1]) and (i == len(starts) or s <= starts[i])
-        return near, -curve / (1 - curve * near.distance), inside
-    if part < 0:
-        at, side = starts[-part - 1], math.copysign(1.0, before.normal_x)
-        one, other = _height(pieces[-part - 1], at), _height(pieces[-part], at)
-        return Near(side * (x - at), side, 0.0, at, z), 0.0, min(one, other) <= z <= max(one, other)
-    dx, dz = x - before.foot_x, z - before.foot_z
-    size = math.hypot(dx, dz) or 1e-300
-    near = Near(size, dx / size, dz / size, before.foot_x, before.foot_z)
-    return near, 1 / size, _over_edge(ground, part // 2, before.foot_x, before.foot_z, dx, dz)
+        right = i < len(starts) and near.foot_x > starts[i]
+        k = i + 1 if right else i
+        at = starts[k - 1]
+        one, other = _height(pieces[k - 1], at), _height(pieces[k], at)
+        here, there = (one, other) if right else (other, one)
+        same = abs(other - one) <= 1e-12 * (1 + abs(one) + abs(other)) * (1 + abs(at))
+        if same and _slope(pieces[k], at) >= _slope(pieces[k - 1], at) - 1e-12:
+            return 2 * (k if right else k - 1), near._replace(foot_x=at, foot_z=there)
+        return (2 * k + 1 if same or there < here else -k), near._replace(foot_x=at, foot_z=here)
+
+    @cached_property
+    def c(self) -> tuple[str, str]:
+        """C source of the ground, and the name of its function
+        `void f(double x, double z, double reach, double *near)` with near = distance, normal x, normal z, foot x."""
+        return self._source("near.c", "")
+
+    @cached_property
+    def c_rigid(self) -> tuple[str, str]:
+        """C source of the ground for rigid wheels, and the name of its data, a `ground_t` for `ground_near` and
+        `ground_shape`."""
+        return self._source("shape.c", "_is")
+
+    def _source(self, file: str, ending: str) -> tuple[str, str]:
+        """C source of a ground, written once however often it is included."""
+        starts, pieces = self._lists
+        whole = [[*row, 1 / math.hypot(1.0, row[2])] for row in pieces]
+        rows = ",\n".join("{" + ", ".join(map(repr, row)).replace("inf", "INFINITY") + "}" for row in whole)
+        begins = ", ".join(map(repr, starts)) or "0.0"
+        name = "ground_" + hashlib.sha256((rows + begins).encode()).hexdigest()[:12]
+        texts = [template("bellcrank.library/templates", f) for f in ("ground.c", file)]
+        places = {"NAME": name, "PIECES": rows, "STARTS": begins, "N": str(len(starts))}
+        return filled("\n".join(texts), places), name + ending
 
 
-def next_part(
-    ground: tuple[list[float], list[list[float]]], part: int, near: Near, x: float, z: float
-) -> tuple[int, Near]:
-    """Where one comes to that leaves a part at `near`, at (x, z): the part and a point of it."""
-    starts, pieces = ground
-    if part < 0:
-        k = -part
-        one, other = _height(pieces[k - 1], starts[k - 1]), _height(pieces[k], starts[k - 1])
-        if near.foot_z >= max(one, other):
-            return 2 * k + 1, near._replace(foot_z=max(one, other))
-        return 2 * (k - 1) if one < other else 2 * k, near
-    if part % 2:
-        k = part // 2
-        before, after = _height(pieces[k - 1], near.foot_x), _height(pieces[k], near.foot_x)
-        left = (x - near.foot_x) + (z - near.foot_z) * _slope(pieces[k - 1], near.foot_x) < 0
-        if before >= near.foot_z and left:
-            return 2 * (k - 1), near
-        return (2 * k if after >= near.foot_z and not (before < near.foot_z and x < near.foot_x) else -k), near
-    i = part // 2
-    right = i < len(starts) and near.foot_x > starts[i]
-    k = i + 1 if right else i
-    at = starts[k - 1]
-    one, other = _height(pieces[k - 1], at), _height(pieces[k], at)
-    here, there = (one, other) if right else (other, one)
-    same = abs(other - one) <= 1e-12 * (1 + abs(one) + abs(other)) * (1 + abs(at))
-    if same and _slope(pieces[k], at) >= _slope(pieces[k - 1], at) - 1e-12:
-        return 2 * (k if right else k - 1), near._replace(foot_x=at, foot_z=there)
-    return (2 * k + 1 if same or there < here else -k), near._replace(foot_x=at, foot_z=here)
-
-
-def _over_edge(ground: tuple[list[float], list[list[float]]], i: int, x: float, z: float, dx: float, dz: float) -> bool:
+def _over_edge(pieces: Sequence[Piece], i: int, x: float, z: float, dx: float, dz: float) -> bool:
     """Is an edge at (x, z), the start of piece i, the nearest ground for a point at (dx, dz) from it?"""
-    pieces = ground[1]
     before, after = _height(pieces[i - 1], x), _height(pieces[i], x)
     left = dx + dz * _slope(pieces[i - 1], x) >= 0 if before >= z else dz >= 0
     right = dx + dz * _slope(pieces[i], x) <= 0 if after >= z else dz >= 0
@@ -235,17 +272,3 @@ def _second(piece: Piece, x: float) -> float:
     x0, _, _, c2, c3, a, w, p = piece[:8]
     s = x - x0
     return 2 * c2 + 6 * s * c3 - (a * w * w * math.cos(w * s + p) if a else 0.0)
-
-
-def c_source(starts: list[float], pieces: list[list[float]], rigid: bool = False) -> tuple[str, str]:
-    """C source of `nearest_on` for a ground, and the name of its function; written once however often it is included.
-
-    For `rigid` wheels: of the data and of `shape_of`, and the name of the data.
-    """
-    whole = [[*row, 1 / math.hypot(1.0, row[2])] for row in pieces]
-    rows = ",\n".join("{" + ", ".join(map(repr, row)).replace("inf", "INFINITY") + "}" for row in whole)
-    begins = ", ".join(map(repr, starts)) or "0.0"
-    name = "ground_" + hashlib.sha256((rows + begins).encode()).hexdigest()[:12]
-    texts = [template("bellcrank.library/templates", f) for f in ("ground.c", "shape.c" if rigid else "near.c")]
-    places = {"NAME": name, "PIECES": rows, "STARTS": begins, "N": str(len(starts))}
-    return filled("\n".join(texts), places), f"{name}_is" if rigid else name

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bellcrank.api.system import System
-from bellcrank.describe.contacts import Contact, Tyre
+from bellcrank.describe.contacts import Tyre
 from bellcrank.describe.handles import BodyHandle
 from bellcrank.errors import ModelError
 from bellcrank.library.terrain import Terrain, flat
@@ -20,20 +20,22 @@ class PartialVehicle:
     name: str
     rim: BodyHandle
     chassis: BodyHandle
-    contact: Contact
+    contact: Any  # a `Contact`: all wheels here have tyres
 
 
-def touch(s: System, name: str, **options: Any) -> Contact:
-    contact = s.add_contact(name, **options)
-    assert isinstance(contact, Contact)  # all wheels here have tyres
-    return contact
+def on_tyre(
+    s: System, name: str, rim: Any, chassis: Any, terrain: Terrain | None, slip: Any = None, **acting: Any
+) -> PartialVehicle:
+    """A rim set on the ground by a tyre with the parameters of `set_springs`."""
+    contact = s.add_contact(
+        f"{name}.tyre", at=rim, rim="l_tyre", terrain=terrain or flat(), tyre=Tyre("k_tyre", "c_tyre", slip),
+        rolling_resistance="c_roll", **acting,
+    )  # fmt: skip
+    return PartialVehicle(name, rim, chassis, contact)
 
 
-def problems_of(contact: Any, masses: dict[str, Any], pairs: dict[str, Any]) -> list[str]:
-    found = []
-    if contact is not None and contact != 0:
-        found.append(f"contact={contact!r}: the contact point has no mass, contact must be 0")
-    found += [f"{key}={m!r}: the mass must be positive" for key, m in masses.items() if is_number(m) and not m > 0]
+def problems_of(masses: dict[str, Any], pairs: dict[str, Any]) -> list[str]:
+    found = [f"{key}={m!r}: the mass must be positive" for key, m in masses.items() if is_number(m) and not m > 0]
     for key, pair in pairs.items():
         if not isinstance(pair, tuple | list) or len(pair) != 2:
             found.append(f"{key}={pair!r} must be two values, of tyre and suspension")
@@ -80,7 +82,9 @@ def partial_vehicle(
     this order. The contact point has no mass, so `contact` must be 0. `translate`: axes along which both masses move.
     """
     place = tuple(at) if isinstance(at, tuple | list) else (at, 0, 0)
-    problems = problems_of(contact, {"rim": rim, "chassis": chassis}, {"k": k, "c": c, "length": length})
+    problems = problems_of({"rim": rim, "chassis": chassis}, {"k": k, "c": c, "length": length})
+    if contact is not None and contact != 0:
+        problems.insert(0, f"contact={contact!r}: the contact point has no mass, contact must be 0")
     if len(place) != 3:
         problems.append(f"at={at!r} must be x or (x, y, z)")
     if problems:
@@ -90,11 +94,21 @@ def partial_vehicle(
     wheel = s.add_point_mass(f"{name}.rim", mass=rim, translate=translate, joint_at=(x, y, low))
     body = s.add_point_mass(f"{name}.chassis", mass=chassis, translate=translate, joint_at=(x, y, _sum(low, length[1])))
     s.add_strut(f"{name}.strut", magnitude=strut(k[1], c[1], length[1]), between=(body.origin, wheel.origin))
-    contact_point = touch(
-        s, f"{name}.tyre", at=wheel, rim=length[0], terrain=terrain or flat(), tyre=Tyre(k[0], c[0]),
+    contact_point = s.add_contact(
+        f"{name}.tyre", at=wheel, rim=length[0], terrain=terrain or flat(), tyre=Tyre(k[0], c[0]),
         rolling_resistance=rolling_resistance, drive=drive,
     )  # fmt: skip
     return PartialVehicle(name, wheel, body, contact_point)
+
+
+def add_part(s: System, name: str, at: Any, terrain: Terrain | None, translate: Any = (1, 3)) -> PartialVehicle:
+    """A partial vehicle with the parameters of `set_springs` and m_chassis, and an input <name>.drive."""
+    s.add_variable(f"{name}.drive", units="F", label=f"driving force, {name}")
+    return partial_vehicle(
+        s, name, at=at, rim="m_rim", chassis="m_chassis", k=("k_tyre", "k_strut"), c=("c_tyre", "c_strut"),
+        length=("l_tyre", "l_strut"), terrain=terrain, rolling_resistance="c_roll", drive=f"{name}.drive",
+        translate=translate,
+    )  # fmt: skip
 
 
 def _sum(*parts: Any) -> Any:

@@ -13,8 +13,8 @@ from typing import Any
 
 from bellcrank.api.system import System
 from bellcrank.errors import ModelError
-from bellcrank.library.parts import partial_vehicle
-from bellcrank.library.terrain import Terrain, flat
+from bellcrank.library.parts import add_part, is_number
+from bellcrank.library.terrain import Terrain
 from bellcrank.model.formula import Formula, cross, dot, magnitude, pos, to_syntax
 
 CORNERS = {
@@ -44,11 +44,7 @@ def point_mass_car(
     suspensions as of `motorcycle`; inputs <corner>.drive.
     """
     numbers = {"wheelbase": wheelbase, "track": track, "rim": rim, "chassis": chassis}
-    wrong = [
-        f"{name}={x!r} must be a positive number"
-        for name, x in numbers.items()
-        if not isinstance(x, int | float) or not x > 0
-    ]
+    wrong = [f"{n}={x!r} must be a positive number" for n, x in numbers.items() if not is_number(x) or not x > 0]
     if wrong:
         raise ModelError("point_mass_car: " + "; ".join(wrong))
     s = System("car of point masses", axes="ISO 8855")
@@ -58,18 +54,9 @@ def point_mass_car(
     s.add_gravity()
     parts: dict[str, Any] = {}
     for name, (x, y) in CORNERS.items():
-        s.add_variable(f"{name}.drive", units="F", label=f"driving force, {name}")
-        parts[name] = partial_vehicle(
-            s, name, at=(x, y, 0), rim="m_rim", chassis="m_chassis", k=("k_tyre", "k_strut"), c=("c_tyre", "c_strut"),
-            length=("l_tyre", "l_strut"), terrain=terrain or flat(), rolling_resistance="c_roll", drive=f"{name}.drive",
-            translate=(1, 2, 3),
-        )  # fmt: skip
-        s.add_output(
-            dot(pos(parts[name].chassis.origin), s.inertial[3]),
-            f"{name}.z",
-            label=f"height of the chassis, {name}",
-            units="L",
-        )
+        parts[name] = add_part(s, name, (x, y, 0), terrain, (1, 2, 3))
+        height = dot(pos(parts[name].chassis.origin), s.inertial[3])
+        s.add_output(height, f"{name}.z", label=f"height of the chassis, {name}", units="L")
     _join(s, {name: p.chassis.origin for name, p in parts.items()}, {name: p.rim.origin for name, p in parts.items()})
     s.add_outputs("energy")
     s.set_run(t_end=3, step=0.001, method="rk4", inputs={f"{name}.drive": 0.0 for name in CORNERS})
@@ -84,11 +71,8 @@ def _join(s: System, top: dict[str, Any], low: dict[str, Any]) -> None:
     long, side = pos(top["fl"], top["rl"]), pos(top["rr"], top["rl"])
     s.add_constraint(dot(long, side), label="right angle at rl")
     s.add_constraint(dot(cross(long, side), pos(top["fr"], top["rl"])), label="flat chassis")
-    along = {"rl": ("fl", "rl"), "fl": ("fl", "rl"), "rr": ("fr", "rr"), "fr": ("fr", "rr")}
-    across = {"rl": ("rl", "rr"), "rr": ("rl", "rr"), "fl": ("fl", "fr"), "fr": ("fl", "fr")}
     for name in CORNERS:
         strut = pos(top[name], low[name])
-        for what, ends in (("wheelbase", along[name]), ("track", across[name])):
-            s.add_constraint(
-                dot(strut, pos(top[ends[0]], top[ends[1]])), label=f"suspension {name} square to the {what}"
-            )
+        for what, ends in (("wheelbase", (f"f{name[1]}", f"r{name[1]}")), ("track", (f"{name[0]}l", f"{name[0]}r"))):
+            square = dot(strut, pos(top[ends[0]], top[ends[1]]))
+            s.add_constraint(square, label=f"suspension {name} square to the {what}")

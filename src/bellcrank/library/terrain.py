@@ -20,7 +20,7 @@ import numpy as np
 
 from bellcrank.analysis.random import REFERENCE, ROUGHNESS, realisation
 from bellcrank.errors import ModelError
-from bellcrank.library.ground import Near, bend, c_source, nearest_on, next_part, on_part, shape_of
+from bellcrank.library.ground import Ground
 
 __all__ = ["Terrain", "cosine", "course", "flat", "hill", "iso8608", "profile", "ramp"]
 
@@ -28,7 +28,7 @@ COLUMNS = 8  # of a piece: reference, c0, c1, c2, c3, a, w, p
 
 
 @dataclass(frozen=True, eq=False)
-class Terrain:
+class Terrain(Ground):
     """Ground over the whole line. `starts[i]`: where piece i + 1 begins; the first comes from minus infinity."""
 
     name: str
@@ -68,47 +68,6 @@ class Terrain:
         scale = 1e-12 * (1 + np.abs(before) + np.abs(after)) * (1 + np.abs(self.starts))
         there = np.abs(after - before) > scale
         return [(float(x), float(b), float(a)) for x, b, a in zip(self.starts[there], before[there], after[there])]
-
-    def nearest(self, x: float, z: float, reach: float = math.inf) -> Near:
-        """The point of the ground nearest to (x, z): distance (negative below ground), unit normal towards it, foot.
-
-        Ground farther away than `reach` is not looked for; the distance is then `reach`, the normal upright.
-        """
-        return nearest_on(self._lists, float(x), float(z), float(reach))
-
-    def shape(self, near: Near) -> tuple[int, float]:
-        """Which part of the ground a nearest point lies on, and by how much the normal turns per length moved along it.
-
-        Parts are pieces (2 i), edges and kinks (2 i + 1) and walls (negative); the turn is 1/distance at an edge.
-        """
-        return shape_of(self._lists, near)
-
-    def on_part(self, part: int, before: Near, x: float, z: float) -> tuple[Near, float, bool]:
-        """The nearest point of one part of the ground, near `before`; the turn of the normal; is it on the part?"""
-        return on_part(self._lists, part, before, x, z)
-
-    def next_part(self, part: int, near: Near, x: float, z: float) -> tuple[int, Near]:
-        """Where one comes to that leaves a part at `near`, at (x, z): the part and a point of it."""
-        return next_part(self._lists, part, near, x, z)
-
-    @cached_property
-    def _lists(self) -> tuple[list[float], list[list[float]]]:
-        """Starts, and pieces with their bounds of `bend`."""
-        starts = self.starts.tolist()
-        ends = [-math.inf, *starts, math.inf]
-        rows = self.pieces.tolist()
-        return starts, [[*row, bend(row, a, b)] for row, (a, b) in zip(rows, pairwise(ends), strict=True)]
-
-    @cached_property
-    def c(self) -> tuple[str, str]:
-        """C source of the ground, and the name of its function
-        `void f(double x, double z, double reach, double *near)` with near = distance, normal x, normal z, foot x."""
-        return c_source(*self._lists)
-
-    @cached_property
-    def c_rigid(self) -> tuple[str, str]:
-        """C source of the ground for rigid wheels, and the name of its `ground_t` for `ground_near`, `ground_shape`."""
-        return c_source(*self._lists, rigid=True)
 
     def raised(self, by: float) -> Terrain:
         """The same ground, higher by a length."""

@@ -18,22 +18,14 @@ from bellcrank.describe.slip import Slip
 from bellcrank.errors import ModelError
 from bellcrank.library.chassis import CAR, TRUCK, Design, rigid_vehicle
 from bellcrank.library.driven import add_wheel, driven_problems, named_slip, set_driven, slips_of
-from bellcrank.library.parts import PartialVehicle, partial_vehicle, problems_of, set_springs, strut, touch
+from bellcrank.library.parts import PartialVehicle, add_part, on_tyre, partial_vehicle, problems_of, set_springs, strut
 from bellcrank.library.point_mass import point_mass_car
 from bellcrank.library.terrain import Terrain, flat
 from bellcrank.model.formula import Formula, call, dot, magnitude, pos, to_syntax
 
 __all__ = [
-    "Design",
-    "PartialVehicle",
-    "Slip",
-    "Tyre",
-    "car",
-    "motorcycle",
-    "partial_vehicle",
-    "point_mass_car",
-    "truck",
-]
+    "Design", "PartialVehicle", "Slip", "Tyre", "car", "motorcycle", "partial_vehicle", "point_mass_car", "truck",
+]  # fmt: skip
 
 
 SIDES = ("rear", "front")
@@ -71,7 +63,7 @@ def motorcycle(
             f"motorcycle: model={model!r} with coordinates={coordinates!r} is not known; model is 1, or 2 with "
             "'minimal' or 'redundant'"
         )
-    problems = problems_of(0, {"rim": rim, "chassis": chassis}, {"k": k, "c": c, "length": length})
+    problems = problems_of({"rim": rim, "chassis": chassis}, {"k": k, "c": c, "length": length})
     if not wheelbase > 0:
         problems.append(f"wheelbase={wheelbase!r} must be positive")
     if slip is not None and (model, coordinates) != (2, "minimal"):
@@ -93,14 +85,11 @@ def motorcycle(
         s.add_force(f"{side}.push", magnitude=f"{side}.load", direction=s.inertial[3], at=part.chassis.origin)
         for body, what in ((part.rim, "rim"), (part.chassis, "chassis")):
             for axis, letter in ((1, "x"), (3, "z")):
-                place = dot(pos(body.origin), s.inertial[axis])
-                s.add_output(
-                    place, f"{side}.{what}.{letter}", label=f"{letter} of the {side} {what}", units="L", body=body
-                )
+                place, label = dot(pos(body.origin), s.inertial[axis]), f"{letter} of the {side} {what}"
+                s.add_output(place, f"{side}.{what}.{letter}", label=label, units="L", body=body)
     rod = pos(parts[1].chassis.origin, parts[0].chassis.origin)
-    s.add_output(
-        call("atan2", dot(rod, s.inertial[3]), dot(rod, s.inertial[1])), "pitch", label="pitch, front up", units="deg"
-    )
+    pitch = call("atan2", dot(rod, s.inertial[3]), dot(rod, s.inertial[1]))
+    s.add_output(pitch, "pitch", label="pitch, front up", units="deg")
     s.add_output(magnitude(rod), "rod", label="distance of the chassis parts", units="L")
     strain = " + ".join(f"{p.contact.stored} + k_strut*(l_strut - {p.name}.stroke)**2/2" for p in parts)
     for p in parts:
@@ -114,54 +103,33 @@ def motorcycle(
 
 def _free_halves(s: System, ground: Terrain) -> list[PartialVehicle]:
     """Four point masses, joined by constraints."""
-    parts = []
-    for side, x in zip(SIDES, ("0", "wheelbase"), strict=True):
-        s.add_variable(f"{side}.drive", units="F", label=f"driving force, {side}")
-        parts.append(
-            partial_vehicle(
-                s, side, at=x, rim="m_rim", chassis="m_chassis", k=("k_tyre", "k_strut"), c=("c_tyre", "c_strut"),
-                length=("l_tyre", "l_strut"), terrain=ground, rolling_resistance="c_roll", drive=f"{side}.drive",
-            )
-        )  # fmt: skip
+    parts = [add_part(s, side, x, ground) for side, x in zip(SIDES, ("0", "wheelbase"), strict=True)]
     rear, front = parts
     rod = pos(front.chassis.origin, rear.chassis.origin)
     s.add_constraint(magnitude(rod) - Formula(to_syntax("wheelbase")), label="P1: length of the rod")
     for number, part in enumerate(parts, 2):
-        s.add_constraint(
-            dot(pos(part.chassis.origin, part.rim.origin), rod),
-            label=f"P{number}: {part.name} suspension square to the rod",
-        )
+        square = dot(pos(part.chassis.origin, part.rim.origin), rod)
+        s.add_constraint(square, label=f"P{number}: {part.name} suspension square to the rod")
     return parts
 
 
 def _carried_halves(s: System, ground: Terrain, model: int, slips: Sequence[SlipLaw]) -> list[PartialVehicle]:
     """Chassis parts fixed in a frame (model 2), or free to move up and down in it (model 1)."""
-    if model == 1:
-        frame = s.add_body("frame", mass=0, inertia=0, translate=1, joint_at=(0, 0, "l_tyre + l_strut"))
-    else:
-        frame = s.add_body("frame", mass=0, inertia=0, translate=(1, 3), rotate=2, joint_at=(0, 0, "l_tyre + l_strut"))
+    free: dict[str, Any] = {"translate": 1} if model == 1 else {"translate": (1, 3), "rotate": 2}
+    frame = s.add_body("frame", mass=0, inertia=0, joint_at=(0, 0, "l_tyre + l_strut"), **free)
     parts = []
     for i, (side, x) in enumerate(zip(SIDES, ("0", "wheelbase"), strict=True), 1):
-        up = {"translate": 3} if model == 1 else {}
-        body = s.add_point_mass(
-            f"{side}.chassis", frame, mass="m_chassis", joint_at=(x, 0, 0), **{"translate": (), **up}
-        )
+        up = 3 if model == 1 else ()
+        body = s.add_point_mass(f"{side}.chassis", frame, mass="m_chassis", joint_at=(x, 0, 0), translate=up)
         rim = s.add_point_mass(f"{side}.rim", frame, mass="m_rim", joint_at=(x, 0, "-l_strut"), translate=3)
-        s.add_force(
-            f"{side}.strut", magnitude=strut("k_strut", "c_strut", "l_strut"), direction=frame[3], at=body.origin,
-            against=rim.origin
-        )  # fmt: skip
-        options: dict[str, Any] = {}
+        push = strut("k_strut", "c_strut", "l_strut")
+        s.add_force(f"{side}.strut", magnitude=push, direction=frame[3], at=body.origin, against=rim.origin)
         if slips:
             wheel = add_wheel(s, side, rim, "drive" if side == "rear" else None, f"brake*share_{i}")
-            options = {"tyre": Tyre("k_tyre", "c_tyre", named_slip(s, slips[i - 1], i)), "wheel": wheel}
+            parts.append(on_tyre(s, side, rim, body, ground, named_slip(s, slips[i - 1], i), wheel=wheel))
         else:
             s.add_variable(f"{side}.drive", units="F", label=f"driving force, {side}")
-            options = {"tyre": Tyre("k_tyre", "c_tyre"), "drive": f"{side}.drive"}
-        contact = touch(
-            s, f"{side}.tyre", at=rim, rim="l_tyre", terrain=ground, rolling_resistance="c_roll", **options
-        )  # fmt: skip
-        parts.append(PartialVehicle(side, rim, body, contact))
+            parts.append(on_tyre(s, side, rim, body, ground, drive=f"{side}.drive"))
     return parts
 
 

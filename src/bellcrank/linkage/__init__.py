@@ -28,49 +28,45 @@ __all__ = [
 ]  # fmt: skip
 
 
-def load(source: Any, **given: Any) -> Linkage:
+def load(source: Any, kind: str | None = None, **given: Any) -> Linkage:
     """The linkage of a hard-point file or dict, of the kind it states."""
-    return Linkage(build_chain(read_sheet(source, **given)))
-
-
-def _make(kind: str, source: Any, given: dict[str, Any]) -> Linkage:
     return Linkage(build_chain(read_sheet(source, kind, **given)))
 
 
 def five_link(points: Any, **given: Any) -> Linkage:
     """Five rods from the base (P1 .. P5) to the carrier (X1 .. X5); wheel_centre."""
-    return _make("five_link", points, given)
+    return load(points, "five_link", **given)
 
 
 def double_wishbone(points: Any, **given: Any) -> Linkage:
     """Two arms (lower_front, lower_rear, lower_ball; upper_...), tie rod (tie_base, tie_carrier), wheel_centre."""
-    return _make("double_wishbone", points, given)
+    return load(points, "double_wishbone", **given)
 
 
 def macpherson(points: Any, **given: Any) -> Linkage:
     """Arm (lower_front, lower_rear, lower_ball), strut (strut_lower, strut_top), tie rod, wheel_centre."""
-    return _make("macpherson", points, given)
+    return load(points, "macpherson", **given)
 
 
 def trailing_arm(points: Any, **given: Any) -> Linkage:
     """Carrier on one hinge (pivot_inner, pivot_outer) across the vehicle; wheel_centre."""
-    return _make("trailing_arm", points, given)
+    return load(points, "trailing_arm", **given)
 
 
 def semi_trailing(points: Any, **given: Any) -> Linkage:
     """Carrier on one oblique hinge (pivot_inner, pivot_outer); wheel_centre."""
-    return _make("semi_trailing", points, given)
+    return load(points, "semi_trailing", **given)
 
 
 def solid_axle_four_link(points: Any, **given: Any) -> Linkage:
     """Axle on four rods (lower_left_base ... upper_right_axle); wheel_left, wheel_right. Inputs: travel and roll."""
-    return _make("solid_axle_four_link", points, given)
+    return load(points, "solid_axle_four_link", **given)
 
 
 def formula_pushrod(points: Any, **given: Any) -> Linkage:
     """Double wishbone with push rod (pushrod_outer on the carrier, or by `attach` on an arm; pushrod_crank) and bell
     crank (crank_pivot, crank_axis or the x axis); spring_base and spring_crank."""
-    return _make("formula_pushrod", points, given)
+    return load(points, "formula_pushrod", **given)
 
 
 def shipped(name: str | None = None) -> Any:
@@ -80,8 +76,6 @@ def shipped(name: str | None = None) -> Any:
     if name is None:
         return names
     if name not in names:
-        raise ModelError(
-            f"no hard-point file '{name}' comes with Bellcrank.{did_you_mean(name, names)} There are "
-            f"{', '.join(names)}."
-        )
+        guess = did_you_mean(name, names)
+        raise ModelError(f"no hard-point file '{name}' comes with Bellcrank.{guess} There are {', '.join(names)}.")
     return folder / f"{name}.toml"

@@ -38,11 +38,12 @@ def count_freedoms(plan: Plan) -> Mobility:
     """Counts the freedoms of a chain near its drawn position; raises a ModelError when they do not suit its inputs."""
     chain = plan.chain
     counted = 6 * len(chain.bodies) - sum(6 - FREEDOMS[j.kind] for j in chain.joints) - len(chain.rods)
-    solver = Solver(plan)
-    J, drives = _rows(solver)
-    rank, kept = _independent(J)
-    real = plan.unknowns - rank
-    redundant = tuple(dict.fromkeys(plan.names[i] for i in range(len(plan.names)) if i not in kept))
+    solver, frames = Solver(plan), Frames(plan, np.array(plan.drawn)[:, None])
+    J = matrix(solver.closing(frames), range(plan.unknowns), 1)[0]
+    drives = np.array([solver.input_slope(frames, i) for i in range(len(plan.inputs))])
+    kept = _independent(J)
+    real = plan.unknowns - len(kept)
+    redundant = tuple(dict.fromkeys(name for i, name in enumerate(plan.names) if i not in kept))
     mobility = Mobility(counted, real, len(chain.inputs), redundant, tuple(kept))
     if real == 0 or real < mobility.inputs:
         listed = ", ".join(dict.fromkeys(plan.names))
@@ -59,29 +60,20 @@ def count_freedoms(plan: Plan) -> Mobility:
         kinds = " and ".join(i.kind for i in chain.inputs)
         raise ModelError(
             f"{mobility}, but a freedom does not move the carrier as the input ({kinds}) asks: it moves only "
-            f"{_movers(plan, free)}. The wheel centre may be a point about which the carrier turns.",
+            f"{_movers(frames, free)}. The wheel centre may be a point about which the carrier turns.",
             chain.name,
         )
     if real > mobility.inputs:
         idle = free @ np.linalg.svd(reach)[2][driven:].T
         raise ModelError(
-            f"under-constrained: {mobility}. With the inputs held, these can still move: {_movers(plan, idle)}.",
+            f"under-constrained: {mobility}. With the inputs held, these can still move: {_movers(frames, idle)}.",
             chain.name,
         )
     return mobility
 
 
-def _rows(solver: Solver) -> tuple[Array, Array]:
-    """Slopes of closing rows and of inputs by all unknowns, as drawn."""
-    plan = solver.plan
-    state = np.array(plan.drawn)[:, None]
-    frames = Frames(plan, state)
-    J = matrix(solver.closing(frames), range(plan.unknowns), 1)[0]
-    return J, np.array([solver.input_slope(frames, i) for i in range(len(plan.inputs))])
-
-
-def _independent(J: Array) -> tuple[int, list[int]]:
-    """Rank, and rows of an independent set: each row is kept if it adds to those before it."""
+def _independent(J: Array) -> list[int]:
+    """Rows of an independent set: each row is kept if it adds to those before it."""
     kept: list[int] = []
     basis = np.zeros((0, J.shape[1]))
     for i, row in enumerate(J):
@@ -91,30 +83,26 @@ def _independent(J: Array) -> tuple[int, list[int]]:
         if size > SMALL * max(1e-3, float(np.linalg.norm(row))):
             kept.append(i)
             basis = np.vstack([basis, rest / size])
-    return len(kept), kept
+    return kept
 
 
 def _null_space(J: Array) -> Array:
     if not len(J):
         return np.eye(J.shape[1])
     _, sizes, V = np.linalg.svd(J)
-    rank = int((sizes > SMALL * sizes[0]).sum()) if len(sizes) else 0
-    return V[rank:].T
+    return V[int((sizes > SMALL * sizes[0]).sum()) :].T
 
 
-def _movers(plan: Plan, motions: Array) -> str:
+def _movers(frames: Frames, motions: Array) -> str:
     """Names of the bodies that move in the given motions of the unknowns."""
-    if not motions.size:
-        return "nothing"
     moving = []
-    frames = Frames(plan, np.array(plan.drawn)[:, None])
-    for body in plan.chain.bodies:
+    for body in frames.plan.chain.bodies:
         frame = frames.frames[body]
-        columns = np.zeros((6, plan.unknowns))
+        columns = np.zeros((6, frames.plan.unknowns))
         for slopes, place in ((frame.turn, 0), (frame.origin.slope, 3)):
             for k, v in slopes.items():
                 columns[place : place + 3, k] = [float(np.ravel(x)[0]) for x in v]
-        if np.abs(columns @ motions).max() > 1e-9:
+        if np.abs(columns @ motions).max(initial=0.0) > 1e-9:
             moving.append(f"'{body}'")
     return ", ".join(moving) or "nothing"
 
@@ -133,12 +121,16 @@ def assemble(solver: Solver) -> Array:
     state, rest = _nearest(solver, start, zero)
     if np.abs(rest).max() < 1e-12:
         return state
-    raise ModelError(_apart(plan, rest, _names(solver)), plan.chain.name)
-
-
-def _names(solver: Solver) -> list[str]:
-    inputs = solver.plan.chain.inputs
-    return [*(solver.plan.names[i] for i in solver.kept), *(f"input '{inputs[i].kind}'" for i in solver.rows)]
+    inputs = plan.chain.inputs
+    names = [*(plan.names[i] for i in solver.kept), *(f"input '{inputs[i].kind}'" for i in solver.rows)]
+    size = np.abs(rest)
+    worst = [i for i in np.argsort(size)[::-1] if size[i] > 0.05 * size.max()][:6]
+    listed = ", ".join(f"{names[i]} by {size[i]:.4g} m" for i in worst)
+    raise ModelError(
+        f"the hard points and lengths cannot be assembled; at the nearest position these stay open: {listed}. "
+        "Check the lengths given and the hard points they belong to.",
+        plan.chain.name,
+    )
 
 
 def _nearest(solver: Solver, start: Array, zero: Sequence[Array]) -> tuple[Array, Array]:
@@ -161,18 +153,6 @@ def _nearest(solver: Solver, start: Array, zero: Sequence[Array]) -> tuple[Array
             state, g, J, damping = new, g_new, J_new, max(damping / 5, 1e-15)
             if np.abs(change).max() < 1e-14:
                 break
-        else:
-            damping *= 4
-            if damping > 1e8:
-                break
+        elif (damping := 4 * damping) > 1e8:
+            break
     return state[:, 0], g
-
-
-def _apart(plan: Plan, rest: Array, names: Sequence[str]) -> str:
-    size = np.abs(rest)
-    worst = [i for i in np.argsort(size)[::-1] if size[i] > 0.05 * size.max()][:6]
-    listed = ", ".join(f"{names[i]} by {size[i]:.4g} m" for i in worst)
-    return (
-        f"the hard points and lengths cannot be assembled; at the nearest position these stay open: {listed}. "
-        "Check the lengths given and the hard points they belong to."
-    )

@@ -114,29 +114,20 @@ class Chain:
         """The same linkage on the other side of the vehicle: y changes sign; a rack moves both sides the same way."""
         side = {"left": "right", "right": "left"}.get(self.side, self.side)
         joints = tuple(
-            replace(
-                j,
-                axis=_turned(j.axis, j.kind != "prismatic"),
-                axis_2=_turned(j.axis_2, True),
-            )
-            for j in self.joints
+            replace(j, axis=_turned(j.axis, j.kind != "prismatic"), axis_2=_turned(j.axis_2, True)) for j in self.joints
         )
         points = {n: replace(p, at=(p.at[0], -p.at[1], p.at[2])) for n, p in self.points.items()}
-        inputs = tuple(replace(i, axis=(-i.axis[0], i.axis[1], -i.axis[2]), points=_swapped(i)) for i in self.inputs)
+        ends = [i.points[::-1] if i.kind == "roll" else i.points for i in self.inputs]  # roll keeps its sense
+        inputs = tuple(replace(i, axis=_turned(i.axis, True), points=p) for i, p in zip(self.inputs, ends, strict=True))
         return replace(self, points=points, joints=joints, side=side, inputs=inputs)
 
 
-def _turned(axis: Point | None, axial: bool) -> Point | None:
+def _turned(axis: Point | None, axial: bool) -> Any:
     """A direction in the mirror. The sense of an axis of rotation only names the sign of an angle: it is kept."""
     if axis is None:
         return None
     x, y, z = axis
     return (-x, y, -z) if axial else (x, -y, z)
-
-
-def _swapped(given: Input) -> tuple[str, ...]:
-    """The roll of an axle keeps its sense: left and right end change places."""
-    return given.points[::-1] if given.kind == "roll" else given.points
 
 
 def check_chain(chain: Chain) -> None:
@@ -162,15 +153,15 @@ def check_chain(chain: Chain) -> None:
             problems.append(f"{what}: a {j.kind} joint needs an axis other than zero, given {j.axis}.")
         elif j.kind == "universal" and (j.axis_2 is None or _size(j.axis_2) == 0):
             problems.append(f"{what}: a universal joint needs a second axis, given {j.axis_2}.")
-        known(what, j.first, bodies, "body")
-        known(what, j.second, bodies, "body")
+        for body in (j.first, j.second):
+            known(what, body, bodies, "body")
         known(what, j.at, chain.points, "hard point")
         if j.first == j.second:
             problems.append(f"{what} ties '{j.first}' to itself.")
     for r in chain.rods:
-        known(f"rod '{r.name}'", r.first, chain.points, "hard point")
-        known(f"rod '{r.name}'", r.second, chain.points, "hard point")
-        if not problems and _distance(chain.place(r.first), chain.place(r.second)) == 0:
+        for end in (r.first, r.second):
+            known(f"rod '{r.name}'", end, chain.points, "hard point")
+        if not problems and not any(between(chain.place(r.first), chain.place(r.second))):
             problems.append(f"rod '{r.name}': its ends '{r.first}' and '{r.second}' are the same point.")
         if r.length is not None and not r.length > 0:
             problems.append(f"rod '{r.name}': its length {r.length!r} m must be positive.")
@@ -187,8 +178,9 @@ def _size(v: Point) -> float:
     return sum(x * x for x in v) ** 0.5
 
 
-def _distance(a: Point, b: Point) -> float:
-    return _size((a[0] - b[0], a[1] - b[1], a[2] - b[2]))
+def between(a: Point, b: Point) -> Point:
+    """The vector from a to b."""
+    return b[0] - a[0], b[1] - a[1], b[2] - a[2]
 
 
 def unit(v: Point) -> Point:

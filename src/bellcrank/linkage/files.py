@@ -9,15 +9,16 @@ TOML: `kind`, `name`, `units`, `axes` ("ISO 8855": x forward, y left, z up; "SAE
 from __future__ import annotations
 
 import csv
+import math
 import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from bellcrank.errors import ExpressionError, ModelError, did_you_mean
-from bellcrank.linkage.chain import AXES, SIDES, Joint, Point, Rod, Strut
+from bellcrank.errors import ModelError, did_you_mean
+from bellcrank.linkage.chain import AXES, SIDES, Joint, Point, Rod, Strut, between
 from bellcrank.linkage.suspensions import KINDS, Rack, Sheet
-from bellcrank.units import unit_system
+from bellcrank.units import LENGTH, unit_system
 
 KEYS = (
     "kind", "name", "units", "axes", "side", "points", "attach", "struts", "rack", "lengths", "vehicle", "note",
@@ -35,10 +36,8 @@ def read_sheet(source: Any, kind: str | None = None, **given: Any) -> Sheet:
     if isinstance(source, Mapping):
         data, where = dict(source), "the hard points given"
         if "points" not in data:  # a bare mapping of points, with statements beside them
-            data = {
-                **{k: v for k, v in data.items() if k in KEYS},
-                "points": {k: v for k, v in data.items() if k not in KEYS},
-            }
+            points = {k: data.pop(k) for k in list(data) if k not in KEYS}
+            data["points"] = points
     elif isinstance(source, str | Path):
         data, where = read_file(Path(source)), str(source)
     else:
@@ -96,19 +95,24 @@ class _Reader:
         self.problems: list[str] = []
         self.metre = 1.0
 
+    def _wrong(self, problem: str, instead: Any = None) -> Any:
+        """Keeps a problem; gives what stands for the value until all are told."""
+        self.problems.append(problem)
+        return instead
+
     def sheet(self, kind: str | None) -> Sheet:
         data = self.data
         for key in data:
             if key not in KEYS:
-                self.problems.append(f"'{key}' is not a statement of a hard-point file.{did_you_mean(key, KEYS)}")
+                self._wrong(f"'{key}' is not a statement of a hard-point file.{did_you_mean(key, KEYS)}")
         found = self._choice("kind", (*KINDS, "chain"))
         if kind is not None and found is not None and found != kind:
-            self.problems.append(f"kind = '{found}' was given to {kind}().")
+            self._wrong(f"kind = '{found}' was given to {kind}().")
         axes, side = self._choice("axes", AXES), self._choice("side", SIDES)
         self._units()
         points = {n: self._vector(f"hard point '{n}'", v, True) for n, v in self._mapping("points").items()}
         if not points:
-            self.problems.append("there are no hard points.")
+            self._wrong("there are no hard points.")
         sheet = Sheet(
             str(data["name"]),
             found or "chain",
@@ -132,60 +136,49 @@ class _Reader:
     def _mapping(self, key: str) -> Mapping[str, Any]:
         value = self.data.get(key, {})
         if not isinstance(value, Mapping):
-            self.problems.append(f"{key} must be a table of names, given {value!r}.")
-            return {}
+            value = self._wrong(f"{key} must be a table of names, given {value!r}.", {})
         return value
 
-    def _choice(self, key: str, allowed: tuple[str, ...]) -> str | None:
+    def _choice(self, key: str, allowed: tuple[str, ...]) -> Any:
         value = self.data.get(key)
         listed = ", ".join(f"'{a}'" for a in allowed)
         if value is None:
-            self.problems.append(f"{key} is not stated in {self.where}; it is one of {listed}.")
-            return None
+            return self._wrong(f"{key} is not stated in {self.where}; it is one of {listed}.")
         for a in allowed:
             if str(value).lower() == a.lower():
                 return a
-        self.problems.append(
-            f"{key} = {value!r} is not known; it is one of {listed}.{did_you_mean(str(value), allowed)}"
-        )
-        return None
+        guess = did_you_mean(str(value), allowed)
+        return self._wrong(f"{key} = {value!r} is not known; it is one of {listed}.{guess}")
 
-    def _units(self) -> None:
+    def _units(self) -> Any:
         text = self.data.get("units")
         if text is None:
-            self.problems.append(f"units are not stated in {self.where}; a length unit such as 'mm' or 'm' is needed.")
-            return
+            return self._wrong(f"units are not stated in {self.where}; a length unit such as 'mm' or 'm' is needed.")
         try:
             unit = unit_system("mks").parse_unit(str(text))
-            metre = unit_system("mks").parse_unit("m")
-            if not unit.dimension.same_kind(metre.dimension) or unit.dimension != metre.dimension:
+            if unit.dimension != LENGTH:
                 raise ValueError
-            self.metre = float(unit.to_equation(1.0)) / float(metre.to_equation(1.0))
-        except (ExpressionError, ModelError, ValueError):
-            self.problems.append(f"units = {text!r} is not a length; it is for instance 'mm', 'm' or 'in'.")
+            self.metre = float(unit.to_equation(1.0))
+        except (ModelError, ValueError):
+            self._wrong(f"units = {text!r} is not a length; it is for instance 'mm', 'm' or 'in'.")
 
-    def _number(self, what: str, value: Any) -> float:
+    def _number(self, what: str, value: Any) -> Any:
         try:
             if isinstance(value, bool):
                 raise ValueError
             number = float(value)
         except (TypeError, ValueError):
-            self.problems.append(f"{what}: {value!r} is not a number.")
-            return 0.0
-        if number - number != 0.0:
-            self.problems.append(f"{what}: {value!r} is not finite.")
-            return 0.0
-        return number
+            return self._wrong(f"{what}: {value!r} is not a number.", 0.0)
+        return number if math.isfinite(number) else self._wrong(f"{what}: {value!r} is not finite.", 0.0)
 
     def _length(self, what: str, value: Any) -> float:
-        x = self._number(what, value)
+        x: float = self._number(what, value)
         inverse = 1.0 / self.metre
         return x / inverse if inverse == round(inverse) else x * self.metre  # 768 mm is 0.768 m, to the last digit
 
     def _vector(self, what: str, value: Any, length: bool = False) -> Point:
         if isinstance(value, str) or not hasattr(value, "__len__") or len(value) != 3:
-            self.problems.append(f"{what}: three coordinates are needed, given {value!r}.")
-            return 0.0, 0.0, 0.0
+            value = self._wrong(f"{what}: three coordinates are needed, given {value!r}.", (0.0, 0.0, 0.0))
         read = self._length if length else self._number
         x, y, z = (read(what, c) for c in value)
         return x, y, z
@@ -197,47 +190,41 @@ class _Reader:
                 s = {"between": s}
             for key in s:
                 if key not in ("between", "stiffness", "damping"):
-                    self.problems.append(
-                        f"strut '{name}': '{key}' is not known; it has between, stiffness (N/m) and damping (N s/m)."
-                    )
-            between = self._pair(s)
-            if len(between) != 2:
-                self.problems.append(f"strut '{name}': between must be two hard points, given {s.get('between')!r}.")
+                    known = "between, stiffness (N/m) and damping (N s/m)"
+                    self._wrong(f"strut '{name}': '{key}' is not known; it has {known}.")
+            ends = self._pair(s)
+            if len(ends) != 2:
+                self._wrong(f"strut '{name}': between must be two hard points, given {s.get('between')!r}.")
                 continue
             values = [None if k not in s else self._number(f"strut '{name}'", s[k]) for k in ("stiffness", "damping")]
-            struts.append(Strut(name, (str(between[0]), str(between[1])), *values))
+            struts.append(Strut(name, (ends[0], ends[1]), *values))
         return tuple(struts)
 
-    def _rack(self) -> Rack | None:
+    def _rack(self) -> Any:
         data = self.data.get("rack")
         if data is None or data is False:
             return None
         if data is True:
             return Rack(())
         if not isinstance(data, Mapping):
-            self.problems.append(f"rack must be a table with points and axis, given {data!r}.")
-            return None
+            return self._wrong(f"rack must be a table with points and axis, given {data!r}.")
         axis = self._vector("rack axis", data.get("axis", (0, 1, 0)))
         if not any(axis):
-            self.problems.append("rack axis: it must not be zero.")
-            axis = (0.0, 1.0, 0.0)
+            self._wrong("rack axis: it must not be zero.")
         points = data.get("points", ())
         if not isinstance(points, Sequence):
-            self.problems.append(f"rack points must be a list of hard points, given {points!r}.")
-            points = ()
+            points = self._wrong(f"rack points must be a list of hard points, given {points!r}.", ())
         return Rack(tuple(str(p) for p in ([points] if isinstance(points, str) else points)), axis)
 
     def _vehicle(self) -> dict[str, Any]:
         result: dict[str, Any] = {}
         for key, value in self._mapping("vehicle").items():
             if key not in VEHICLE:
-                self.problems.append(
-                    f"vehicle: '{key}' is not known.{did_you_mean(key, VEHICLE)} It has {', '.join(VEHICLE)}."
-                )
+                self._wrong(f"vehicle: '{key}' is not known.{did_you_mean(key, VEHICLE)} It has {', '.join(VEHICLE)}.")
             elif key == "axle":
                 result[key] = str(value)
                 if value not in ("front", "rear"):
-                    self.problems.append(f"vehicle: axle = {value!r} is not known; it is 'front' or 'rear'.")
+                    self._wrong(f"vehicle: axle = {value!r} is not known; it is 'front' or 'rear'.")
             elif key.startswith("inboard"):
                 result[key] = bool(value)
             else:
@@ -248,8 +235,7 @@ class _Reader:
     def _names(self, key: str) -> tuple[str, ...]:
         value = self.data.get(key, ())
         if isinstance(value, str) or not isinstance(value, Sequence):
-            self.problems.append(f"{key} must be a list of names, given {value!r}.")
-            return ()
+            value = self._wrong(f"{key} must be a list of names, given {value!r}.", ())
         return tuple(str(x) for x in value)
 
     def _listed(self, key: str, unnamed: str) -> list[tuple[str, Mapping[str, Any]]]:
@@ -258,13 +244,10 @@ class _Reader:
         if isinstance(value, Mapping):
             entries = list(value.items())
         elif isinstance(value, Sequence) and not isinstance(value, str):
-            entries = [
-                (str(e["name"]) if isinstance(e, Mapping) and "name" in e else unnamed.format(i), e)
-                for i, e in enumerate(value, 1)
-            ]
+            names = [e.get("name") if isinstance(e, Mapping) else None for e in value]
+            entries = [(n or unnamed.format(i), e) for i, (n, e) in enumerate(zip(names, value, strict=True), 1)]
         else:
-            self.problems.append(f"{key} must be a list of tables, or a table of names, given {value!r}.")
-            return []
+            entries = self._wrong(f"{key} must be a list of tables, or a table of names, given {value!r}.", [])
         found = []
         for name, e in entries:
             if isinstance(e, Sequence) and not isinstance(e, str):
@@ -272,43 +255,41 @@ class _Reader:
             if isinstance(e, Mapping):
                 found.append((str(name), e))
             else:
-                self.problems.append(f"{key}: '{name}' must be a table with what it is between, given {e!r}.")
+                self._wrong(f"{key}: '{name}' must be a table with what it is between, given {e!r}.")
         return found
 
     @staticmethod
-    def _pair(entry: Mapping[str, Any]) -> list[Any]:
-        between = entry.get("between", ())
-        return list(between) if isinstance(between, Sequence) and not isinstance(between, str) else [between]
+    def _pair(entry: Mapping[str, Any]) -> list[str]:
+        ends = entry.get("between", ())
+        return [str(x) for x in ends] if isinstance(ends, Sequence) and not isinstance(ends, str) else [ends]
 
     def _joints(self, points: Mapping[str, Point]) -> tuple[Joint, ...]:
         joints = []
         for name, j in self._listed("joints", "joint {}"):
-            between = self._pair(j)
-            if len(between) != 2 or "kind" not in j or "at" not in j:
-                self.problems.append(f"joint '{name}': it needs kind, between (two bodies) and at (a hard point).")
+            ends = self._pair(j)
+            if len(ends) != 2 or "kind" not in j or "at" not in j:
+                self._wrong(f"joint '{name}': it needs kind, between (two bodies) and at (a hard point).")
                 continue
             axes = [self._axis(f"joint '{name}'", j.get(k), points) for k in ("axis", "axis_2")]
-            joints.append(Joint(name, str(j["kind"]), str(between[0]), str(between[1]), str(j["at"]), *axes))
+            joints.append(Joint(name, str(j["kind"]), ends[0], ends[1], str(j["at"]), *axes))
         return tuple(joints)
 
-    def _axis(self, what: str, value: Any, points: Mapping[str, Point]) -> Point | None:
+    def _axis(self, what: str, value: Any, points: Mapping[str, Point]) -> Any:
         """A direction: three numbers, or two hard points."""
         if value is None:
             return None
         if isinstance(value, Sequence) and len(value) == 2 and all(isinstance(v, str) for v in value):
             if any(v not in points for v in value):
-                self.problems.append(f"{what}: axis {list(value)} names a hard point that does not exist.")
-                return None
-            a, b = points[value[0]], points[value[1]]
-            return b[0] - a[0], b[1] - a[1], b[2] - a[2]
+                return self._wrong(f"{what}: axis {list(value)} names a hard point that does not exist.")
+            return between(points[value[0]], points[value[1]])
         return self._vector(f"{what} axis", value)
 
     def _rods(self) -> tuple[Rod, ...]:
         rods = []
         for name, r in self._listed("rods", "rod_{}"):
-            between = self._pair(r)
-            if len(between) != 2:
-                self.problems.append(f"rod '{name}': between must be two hard points, given {between!r}.")
-                continue
-            rods.append(Rod(name, str(between[0]), str(between[1])))
+            ends = self._pair(r)
+            if len(ends) == 2:
+                rods.append(Rod(name, ends[0], ends[1]))
+            else:
+                self._wrong(f"rod '{name}': between must be two hard points, given {ends!r}.")
         return tuple(rods)

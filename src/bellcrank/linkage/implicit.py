@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import lru_cache
 from typing import Any
 
@@ -10,22 +11,14 @@ import numpy as np
 from bellcrank.expr import Expr, Symbol, cos, expression, sin
 from bellcrank.linkage.link_motion import link_motion
 from bellcrank.linkage.linkage import Linkage
-from bellcrank.linkage.moving import Scalar
-from bellcrank.linkage.plan import Frames, Trig
+from bellcrank.linkage.plan import Frames
 from bellcrank.linkage.pose import polarised
-from bellcrank.program.implicit import Implicit, Prescribed, Update
+from bellcrank.program.implicit import Implicit, Prescribed
 
 Array = np.ndarray[Any, Any]
 
 NODES = 129
 EDGE = 0.004  # of the range, left out at either end, where the derivatives grow without bound
-
-
-class SymbolicTrig(Trig):
-    """Cosine and sine of an angle that is an expression."""
-
-    def __call__(self, angle: Scalar) -> tuple[Scalar, Scalar]:
-        return cos(angle), sin(angle)
 
 
 def reach(linkage: Linkage) -> tuple[float, float]:
@@ -35,6 +28,11 @@ def reach(linkage: Linkage) -> tuple[float, float]:
     return low + edge, high - edge
 
 
+def count_values(linkage: Linkage, second: bool) -> int:
+    """How many numbers the function has: the state, then y' and y'' of all unknowns."""
+    return linkage.plan.size + linkage.plan.unknowns * (5 if second else 2)
+
+
 def implicit(linkage: Linkage, second: bool) -> Implicit:
     """The equations of a linkage; without `second` its second input rests at zero."""
     solver, plan = linkage.solver, linkage.plan
@@ -42,22 +40,21 @@ def implicit(linkage: Linkage, second: bool) -> Implicit:
     given = [Symbol("z", "variable"), Symbol("r", "variable")][:n]
     values: list[Any] = [*given, *[0.0] * (len(plan.inputs) - n)]
     state = tuple(Symbol(f"s{i}", "variable") for i in range(plan.size))
-    rows = solver.system(Frames(plan, state, (), SymbolicTrig()))
-    target = _targets(linkage, values)
+    rows = solver.system(Frames(plan, state))
+    target = [expression(t) for t in solver.target(values, sin)]
     rates = tuple(tuple(Symbol(f"y{j}_{k}", "variable") for k in range(plan.unknowns)) for j in range(n))
     along = [*rates] if n == 1 else [*rates, tuple(a + b for a, b in zip(*rates, strict=True))]
-    moving = solver.system(Frames(plan, state, along, SymbolicTrig()))
+    moving = solver.system(Frames(plan, state, along))
     bias = [[-expression(r.bias[j]) for r in moving] for j in range(len(along))]
     for i in range(n):
-        if i in solver.rows and plan.chain.inputs[i].kind == "roll":
-            place = len(solver.kept) + solver.rows.index(i)
+        if i in solver.rows and solver.rolls(i):
+            place = solver.row_of(i)
             bias[i][place] = bias[i][place] - sin(values[i])
             if n == 2:
                 bias[2][place] = bias[2][place] - sin(values[i])
     if n == 2:
         bias[2] = [(c - a - b) / 2 for a, b, c in zip(*bias, strict=True)]
     low, high = reach(linkage)
-    start, slope, by_second = _start(linkage, np.linspace(low, high, NODES), second)
     return Implicit(
         tuple(given),
         state,
@@ -68,20 +65,12 @@ def implicit(linkage: Linkage, second: bool) -> Implicit:
         tuple(_by_input(linkage, i, values, rows) for i in range(n)),
         rates,
         tuple(tuple(b) for b in bias),
-        tuple(_updates(linkage)),
+        plan.updates,
         tuple(Prescribed(i, k.unknown, k.place, k.sign, k.drawn) for i, k in solver.known if i < n),
         low,
         high,
-        start,
-        slope,
-        by_second,
+        *_start(linkage, np.linspace(low, high, NODES), second),
     )
-
-
-def _targets(linkage: Linkage, values: list[Any]) -> list[Expr]:
-    inputs = linkage.plan.chain.inputs
-    rows = [sin(values[i]) if inputs[i].kind == "roll" else values[i] for i in linkage.solver.rows]
-    return [expression(0)] * len(linkage.solver.kept) + [expression(r) for r in rows]
 
 
 def _by_input(linkage: Linkage, i: int, values: list[Any], rows: Any) -> tuple[Expr, ...]:
@@ -90,24 +79,8 @@ def _by_input(linkage: Linkage, i: int, values: list[Any], rows: Any) -> tuple[E
     if k is not None:
         return tuple(expression(-k.sign) * expression(r.slope.get(k.unknown, 0)) for r in rows)
     right = [expression(0)] * len(rows)
-    roll = linkage.plan.chain.inputs[i].kind == "roll"
-    right[len(solver.kept) + solver.rows.index(i)] = cos(values[i]) if roll else expression(1)
+    right[solver.row_of(i)] = cos(values[i]) if solver.rolls(i) else expression(1)
     return tuple(right)
-
-
-def _updates(linkage: Linkage) -> list[Update]:
-    updates = []
-    for placing in linkage.plan.placings:
-        for step in placing.steps:
-            if step.kind in ("hinge", "slide"):
-                updates.append(Update("add", step.unknown, step.place))
-                continue
-            k, s = step.unknown, step.place
-            if step.kind == "free":
-                updates += [Update("add", k + i, s + i) for i in range(3)]
-                k, s = k + 3, s + 3
-            updates.append(Update("turn", k, s))
-    return updates
 
 
 def _start(linkage: Linkage, z: Array, second: bool) -> tuple[Any, Any, Any]:
@@ -116,43 +89,23 @@ def _start(linkage: Linkage, z: Array, second: bool) -> tuple[Any, Any, Any]:
     values = [z] + [np.zeros_like(z)] * (len(linkage.inputs) - 1)
     state = solver.solve(linkage.way().start(z), values).state
     T, _ = solver.first(state, values)
-    slopes = [_state_slope(linkage, state, T[i]) for i in range(2 if second else 1)]
-    tables = [state, *slopes]
-    rows = [tuple(tuple(float(x) for x in column) for column in t.T) for t in tables]
+    slopes = [linkage.plan.state_rate(state, T[i]) for i in range(2 if second else 1)]
+    rows = [tuple(tuple(float(x) for x in column) for column in t.T) for t in (state, *slopes)]
     return rows[0], rows[1], rows[2] if second else ()
-
-
-def _state_slope(linkage: Linkage, state: Array, y: Array) -> Array:
-    """Slopes of the numbers of a state from those of the unknowns: e' = 1/2 w e."""
-    slope = np.zeros_like(state)
-    for u in _updates(linkage):
-        if u.kind == "add":
-            slope[u.place] = y[u.unknown]
-            continue
-        e0, x, y_, z_ = state[u.place : u.place + 4]
-        a, b, c = 0.5 * y[u.unknown : u.unknown + 3]
-        slope[u.place : u.place + 4] = [
-            -a * x - b * y_ - c * z_,
-            a * e0 + b * z_ - c * y_,
-            b * e0 + c * x - a * z_,
-            c * e0 + a * y_ - b * x,
-        ]
-    return slope
 
 
 def python_function(linkage: Linkage, second: bool) -> Any:
     """The same function for scalars: state, y', y'' in one tuple; outside of the reach not-a-number."""
     solver = linkage.solver
     low, high = reach(linkage)
-    count = len(linkage.inputs)
+    nothing = (math.nan,) * count_values(linkage, second)
 
     @lru_cache(maxsize=1024)  # rates and outputs of a state, and all parts of the linkage, ask for the same
     def solve(*arguments: float) -> tuple[float, ...]:
-        given = [*arguments, *[0.0] * (count - len(arguments))]
+        given = [*arguments, *[0.0] * (len(linkage.inputs) - len(arguments))]
         z = [np.array([x]) for x in given]
-        total = linkage.plan.size + linkage.plan.unknowns * (len(arguments) * 2 + (1 if second else 0))
         if not low <= given[0] <= high:
-            return (float("nan"),) * total
+            return nothing
         start = linkage.way().start(z[0])
         if second:
             rest = [z[0], np.zeros(1)]
@@ -160,9 +113,9 @@ def python_function(linkage: Linkage, second: bool) -> Any:
             start = solver.moved(start, solver.first(start, rest)[0][1] * given[1])
         found = solver.solve(start, z)
         if not (found.converged[0] and found.det[0] == linkage._det):
-            return (float("nan"),) * total
+            return nothing
         T, J = solver.first(found.state, z)
-        D2, _, _ = solver.second(found.state, z, T, J)
+        D2, _ = solver.second(found.state, z, T, J)
         pairs = [D2[0]] if not second else [D2[0], D2[1], 0.5 * (D2[2] - D2[0] - D2[1])]
         parts = [found.state[:, 0], *(T[i][:, 0] for i in range(len(arguments))), *(p[:, 0] for p in pairs)]
         return tuple(float(x) for part in parts for x in part)
@@ -175,17 +128,14 @@ def pose_values(linkage: Linkage, part: str, second: bool) -> tuple[list[Symbol]
     second input 42: d and delta for both, dd and ddelta for 11, 22 and 12)."""
     plan = linkage.plan
     n = 2 if second else 1
-    total = plan.size + plan.unknowns * (n + (3 if second else 1))
-    v = [Symbol(f"v{i}", "variable") for i in range(total)]
-    groups = [
-        v[plan.size + k * plan.unknowns : plan.size + (k + 1) * plan.unknowns] for k in range(n + (3 if second else 1))
-    ]
+    v = [Symbol(f"v{i}", "variable") for i in range(count_values(linkage, second))]
+    groups = [v[i : i + plan.unknowns] for i in range(plan.size, len(v), plan.unknowns)]
     rates: list[Any] = list(groups[:n])
     seconds: list[Any] = list(groups[n : 2 * n])
     if second:
         rates.append([a + b for a, b in zip(*groups[:2], strict=True)])
         seconds.append([a + b + 2 * c for a, b, c in zip(*groups[2:], strict=True)])
-    frames = Frames(plan, v[: plan.size], rates, SymbolicTrig())
+    frames = Frames(plan, v[: plan.size], rates)
     m = link_motion(frames, part, linkage.origins[part], seconds)
     parts: list[Any] = [m.position, *m.R, *m.d[:n], *m.delta[:n]]
     for quadratic in (m.dd, m.ddelta):

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.linkage.pose import Pose
+from bellcrank.linkage.pose import ONE_INPUT, Pose
 from bellcrank.linkage.rotations import exp, log, spin, spin_rate, unspin, unspin_rate
 
 Array = np.ndarray[Any, Any]
@@ -32,22 +32,6 @@ QUINTIC = np.array(
         [0, 0, 0, 0.5, -1, 0.5],
     ]
 )
-
-
-@dataclass(frozen=True)
-class Nodes:
-    """A body at the nodes of a grid: position, rotation and their first and second derivatives by travel."""
-
-    position: Array
-    rotation: Array
-    d: Array
-    delta: Array
-    dd: Array
-    ddelta: Array
-
-    @staticmethod
-    def of(pose: Pose) -> Nodes:
-        return Nodes(pose.position, pose.rotation, pose.d, pose.delta, pose.dd, pose.ddelta)
 
 
 @dataclass(frozen=True)
@@ -70,18 +54,13 @@ class Pieces:
             f = f * s[:, None] + c[:, k]
         return straight(f, df / self.step, ddf / self.step**2, beyond)
 
-    def solve(self, i: Array, s: Array, beyond: Array | float = 0.0) -> Nodes:
+    def solve(self, i: Array, s: Array, beyond: Array | float = 0.0) -> dict[str, Array]:
+        """The pose in intervals i at places s; `beyond` the last node it goes on straight."""
         f, df, ddf = self.values(i, s, beyond)
         R = self.R[i]
         p, dp, ddp = f[:, 3:], df[:, 3:], ddf[:, 3:]
-        return Nodes(
-            f[:, :3],
-            R @ exp(p),
-            df[:, :3],
-            _turn(R, spin(p, dp)),
-            ddf[:, :3],
-            _turn(R, spin_rate(p, dp, ddp)),
-        )
+        delta, ddelta = _turn(R, spin(p, dp)), _turn(R, spin_rate(p, dp, ddp))
+        return dict(zip(ONE_INPUT, (f[:, :3], R @ exp(p), df[:, :3], delta, ddf[:, :3], ddelta), strict=True))
 
 
 def straight(f: Array, df: Array, ddf: Array, beyond: Array | float) -> tuple[Array, Array, Array]:
@@ -98,7 +77,7 @@ def _back(R: Array, v: Array) -> Array:
     return np.einsum("nji,nj->ni", R, v)
 
 
-def pieces(nodes: Nodes, h: float, quintic: bool) -> Pieces:
+def pieces(nodes: Pose, h: float, quintic: bool) -> Pieces:
     """Polynomial pieces through the nodes of a uniform grid."""
     R = nodes.rotation[:-1]
     p_1 = log(np.swapaxes(R, 1, 2) @ nodes.rotation[1:])
@@ -132,7 +111,7 @@ class ThreeRotations:
     middle: Array  # rotation vector from node to node, left node's axes
     last: Array  # delta_{i+1} in the right node's axes
 
-    def solve(self, i: Array, s: Array, beyond: Array | float = 0.0) -> Nodes:
+    def solve(self, i: Array, s: Array, beyond: Array | float = 0.0) -> dict[str, Array]:
         h = self.step
         f, df, ddf = self.position.values(i, s, beyond)
         by = np.asarray(beyond, float) / h
@@ -152,18 +131,14 @@ class ThreeRotations:
             + c * (ddh11 / h)[:, None]
             + np.cross(s1 + s2, s3)
         )
-        return Nodes(f[:, :3], R3, df[:, :3], s1 + s2 + s3, ddf[:, :3], ddelta)
+        return dict(zip(ONE_INPUT, (f[:, :3], R3, df[:, :3], s1 + s2 + s3, ddf[:, :3], ddelta), strict=True))
 
 
-def three_rotations(nodes: Nodes, h: float) -> ThreeRotations:
-    R = nodes.rotation[:-1]
-    last = _back(nodes.rotation[1:], nodes.delta[1:])
+def interpolant(nodes: Pose, h: float, scheme: str) -> Pieces | ThreeRotations:
+    """The interpolant of a scheme through the nodes of a uniform grid."""
+    cubic = pieces(nodes, h, quintic=scheme == "quintic")
+    if scheme != "three-rotations":
+        return cubic
+    R, last = cubic.R, _back(nodes.rotation[1:], nodes.delta[1:])
     middle = log(np.swapaxes(R, 1, 2) @ nodes.rotation[1:])
-    return ThreeRotations(h, pieces(nodes, h, quintic=False), R, _back(R, nodes.delta[:-1]), middle, last)
-
-
-def interpolant(nodes: Nodes, h: float, scheme: str) -> Pieces | ThreeRotations:
-    """The interpolant of a scheme."""
-    if scheme == "three-rotations":
-        return three_rotations(nodes, h)
-    return pieces(nodes, h, quintic=scheme == "quintic")
+    return ThreeRotations(h, cubic, R, _back(R, nodes.delta[:-1]), middle, last)

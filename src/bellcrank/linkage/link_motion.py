@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from bellcrank.linkage.chain import BASE, Chain, Point, unit
-from bellcrank.linkage.moving import IDENTITY, Mat, Vec, add3, constant, scale3
+from bellcrank.linkage.chain import BASE, Chain, Point, between, unit
+from bellcrank.linkage.moving import Mat, Vec, add3, constant, scale3
 from bellcrank.linkage.plan import Frames
 from bellcrank.linkage.pose import rod_turn
 
@@ -36,7 +36,7 @@ def origins(frames_drawn: Frames, chain: Chain) -> dict[str, Point]:
     return found
 
 
-def body_motion(frames: Frames, body: str, at: Point, second: Any) -> LinkMotion:
+def _body_motion(frames: Frames, body: str, at: Point, second: Any) -> LinkMotion:
     """Motion of a body, its position that of the point drawn at `at`."""
     frame = frames.frames[body]
     p = frames.at(body, at)
@@ -47,24 +47,18 @@ def body_motion(frames: Frames, body: str, at: Point, second: Any) -> LinkMotion
     return LinkMotion(frame.R, p.value, p.rate, frame.w, dd, ddelta)
 
 
-def rod_motion(frames: Frames, name: str, second: Any) -> LinkMotion:
+def _rod_motion(frames: Frames, name: str, second: Any) -> LinkMotion:
     """Motion of a rod, its position that of its first end; it does not spin about itself."""
     chain = frames.plan.chain
     rod = next(r for r in chain.rods if r.name == name)
     a, b = frames.point(rod.first), frames.point(rod.second)
     line = b - a
-    drawn = constant(
-        unit(tuple(y - x for x, y in zip(chain.place(rod.first), chain.place(rod.second), strict=True)))  # type: ignore[arg-type]
-    )
+    drawn = constant(unit(between(chain.place(rod.first), chain.place(rod.second))))
     length = frames.plan.lengths[name]
-    R: Mat = IDENTITY
-    delta, ddelta = [], []
-    for j, y in enumerate(second):
-        R, w, dw = rod_turn(drawn, line.value, line.rate[j], line.acceleration(j, y), length)
-        delta.append(w)
-        ddelta.append(dw)
+    turns = [rod_turn(drawn, line.value, line.rate[j], line.acceleration(j, y), length) for j, y in enumerate(second)]
+    R, delta, ddelta = zip(*turns, strict=True)
     dd = tuple(a.acceleration(j, y) for j, y in enumerate(second))
-    return LinkMotion(R, a.value, a.rate, tuple(delta), dd, tuple(ddelta))
+    return LinkMotion(R[-1], a.value, a.rate, delta, dd, ddelta)
 
 
 def links_of(chain: Chain) -> list[str]:
@@ -74,6 +68,4 @@ def links_of(chain: Chain) -> list[str]:
 
 def link_motion(frames: Frames, name: str, at: Point, second: Any) -> LinkMotion:
     """Motion of a body or rod by name."""
-    if name in frames.frames:
-        return body_motion(frames, name, at, second)
-    return rod_motion(frames, name, second)
+    return _body_motion(frames, name, at, second) if name in frames.frames else _rod_motion(frames, name, second)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from bellcrank.errors import ModelError, ModelWarning
+from bellcrank.errors import ModelError, warn
 from bellcrank.linkage.assembly import Mobility, assemble, count_freedoms
 from bellcrank.linkage.chain import Chain, check_chain
 from bellcrank.linkage.link_motion import LinkMotion, link_motion, links_of, origins
@@ -76,16 +74,11 @@ class Linkage:
     def way(self, second: float = 0.0) -> Way:
         """The way through the travel for one value of the second input."""
         if second not in self._ways:
-            start = self._assembled
-            held = list(range(1, len(self.inputs)))
-            if second:
-                found = self._walk(np.array([0.0]), np.array([second]))
-                start = found[:, 0]
+            start = self._walk(np.zeros(1), np.array([second]))[:, 0] if second else self._assembled
             try:
-                way = follow(_Shifted(self.solver, second), start, held)
+                self._ways[second] = follow(self.solver, start, dict.fromkeys(range(1, len(self.inputs)), second))
             except ArithmeticError as error:
                 raise ModelError(f"{error}: its travel cannot be followed", self.name) from None
-            self._ways[second] = way
         return self._ways[second]
 
     def range(self, rack: float = 0.0, *, roll: float = 0.0) -> tuple[float, float]:
@@ -100,34 +93,44 @@ class Linkage:
 
         `links` names the internal links wanted (default: all).
         """
-        z, second, shape = self._arguments(travel, rack, roll)
-        self._check_range(z, second)
-        values = [z] if second is None else [z, second]
-        if second is None or not second.any():
-            found = self.solver.solve(self.way().start(z), values)
-            self._check(found.converged & (found.det == self._det), z, second, found.residual)
-            state = found.state
-        else:
-            state = self._walk(z, second)
-        return self.motion(state, values, links).reshaped(shape)
+        values, shape = self._arguments(travel, rack, roll)
+        state = self._states(values)
+        T, J = self.solver.first(state, values)
+        D2, frames = self.solver.second(state, values, T, J)
+        wanted = [self.chain.carrier, *(self.links if links is None else links)]
+        poses = {n: _pose(link_motion(frames, n, self.origins[n], D2), values) for n in wanted}
+        return attach(poses, self.chain, self.origins).reshaped(shape)
 
-    def _arguments(self, travel: Any, rack: Any, roll: Any) -> tuple[Array, Array | None, tuple[int, ...]]:
+    def _states(self, values: Sequence[Array], check: bool = True) -> Array:
+        """Solved states at the values of the inputs."""
+        if len(values) == 2 and values[1].any():
+            return self._walk(*values)
+        if check:
+            self._check_range(values[0])
+        found = self.solver.solve(self.way().start(values[0]), values)
+        good = found.converged & (found.det == self._det)
+        if check and not good.all():
+            i = int(np.argmin(good))
+            where = ", ".join(f"{k} {v[i]:.6g}{' m' if k == 'travel' else ''}" for k, v in zip(self.inputs, values))
+            raise ModelError(
+                f"linkage '{self.name}': no solution on the drawn assembly at {where} "
+                f"(rows left open by {found.residual[i]:.3g})"
+            )
+        return found.state
+
+    def _arguments(self, travel: Any, rack: Any, roll: Any) -> tuple[list[Array], tuple[int, ...]]:
+        """Values of all inputs, one after another, and their common shape."""
         given = {"rack": rack, "roll": roll}
         kinds = self.inputs[1:]
         for kind, value in given.items():
             if value is not None and kind not in kinds and np.any(np.asarray(value) != 0):
-                raise ModelError(
-                    f"linkage '{self.name}' has no input '{kind}'; its inputs are {', '.join(self.inputs)}"
-                )
-        second = given[kinds[0]] if kinds else None
-        if kinds and second is None:
-            second = 0.0
-        arrays = np.broadcast_arrays(*(np.asarray(x, float) for x in (travel, second) if x is not None))
-        for x in arrays:
-            if not np.isfinite(x).all():
-                raise ModelError(f"linkage '{self.name}': an input is not a finite number")
-        z = arrays[0].ravel().copy()
-        return z, arrays[1].ravel().copy() if kinds else None, arrays[0].shape
+                listed = ", ".join(self.inputs)
+                raise ModelError(f"linkage '{self.name}' has no input '{kind}'; its inputs are {listed}")
+        seconds = [0.0 if given[kind] is None else given[kind] for kind in kinds]
+        arrays = np.broadcast_arrays(*(np.asarray(x, float) for x in (travel, *seconds)))
+        if not all(np.isfinite(x).all() for x in arrays):
+            raise ModelError(f"linkage '{self.name}': an input is not a finite number")
+        return [x.ravel().copy() for x in arrays], arrays[0].shape
 
     @cached_property
     def _det(self) -> float:
@@ -135,9 +138,7 @@ class Linkage:
         zero = [np.zeros(1)] * len(self.inputs)
         return float(self.solver.solve(self._assembled[:, None], zero).det[0])
 
-    def _check_range(self, z: Array, second: Array | None) -> None:
-        if second is not None and second.any():
-            return  # the walk finds out
+    def _check_range(self, z: Array) -> None:
         way = self.way()
         bad = (z < way.low) | (z > way.high)
         if bad.any():
@@ -149,22 +150,10 @@ class Linkage:
         margin = NEAR * (way.high - way.low)
         near = ((z < way.low + margin) & (way.ends[0] == "fold")) | ((z > way.high - margin) & (way.ends[1] == "fold"))
         if near.any():
-            at = z[near][0]
-            warnings.warn(
-                f"linkage '{self.name}': travel {at:.6g} m is close to the end of its range "
-                f"({way.low:.6g} to {way.high:.6g} m), where the derivatives grow without bound",
-                ModelWarning,
-                stacklevel=3,
+            warn(
+                f"linkage '{self.name}': travel {z[near][0]:.6g} m is close to the end of its range "
+                f"({way.low:.6g} to {way.high:.6g} m), where the derivatives grow without bound"
             )
-
-    def _check(self, good: Array, z: Array, second: Array | None, residual: Array) -> None:
-        if good.all():
-            return
-        i = int(np.argmin(good))
-        where = f"travel {z[i]:.6g} m" + ("" if second is None else f", {self.inputs[1]} {second[i]:.6g}")
-        raise ModelError(
-            f"linkage '{self.name}': no solution on the drawn assembly at {where} (rows left open by {residual[i]:.3g})"
-        )
 
     def _walk(self, z: Array, second: Array) -> Array:
         """States at pairs of inputs: from the way at second = 0 along straight lines, in steps halved as needed."""
@@ -179,9 +168,10 @@ class Linkage:
             goal = [begin + (done + size) * (z - begin), (done + size) * second]
             T, _ = self.solver.first(here, now)
             ahead = T[0] * (goal[0] - now[0]) + T[1] * (goal[1] - now[1])
-            found = self.solver.solve(self.solver.moved(here, ahead), goal)
+            guess = self.solver.moved(here, ahead)
+            found = self.solver.solve(guess, goal)
             good = found.converged & (found.det == self._det)
-            jump = _distance(found.state, self.solver.moved(here, ahead))
+            jump = np.abs(found.state - guess).max()
             if good.all() and (jump < 0.25 * np.abs(ahead).max() + 1e-9):
                 here, done, step = found.state, done + size, 2 * step
             else:
@@ -190,32 +180,18 @@ class Linkage:
                     i = int(np.argmin(good))
                     raise ModelError(
                         f"linkage '{self.name}': travel {z[i]:.6g} m with {self.inputs[1]} {second[i]:.6g} cannot be "
-                        "reached; on the way "
-                        f"there it folds near travel {goal[0][i]:.6g} m, {self.inputs[1]} {goal[1][i]:.6g}"
+                        f"reached; on the way there it folds near travel {goal[0][i]:.6g} m, {self.inputs[1]} "
+                        f"{goal[1][i]:.6g}"
                     )
         return here
 
-    def motion(self, state: Array, values: Sequence[Array], links: Sequence[str] | None = None) -> Pose:
-        """Pose and derivatives at solved states."""
-        T, J = self.solver.first(state, values)
-        D2, frames, _ = self.solver.second(state, values, T, J)
-        wanted = self.links if links is None else list(links)
-        parts = {n: link_motion(frames, n, self.origins[n], D2) for n in [self.chain.carrier, *wanted]}
-        poses = {name: _pose(m, values) for name, m in parts.items()}
-        carrier = poses.pop(self.chain.carrier)
-        return attach(carrier, poses, self.chain, self.origins)
-
     def residuals(self, travel: Any, rack: Any = None) -> dict[str, Array]:
         """What is left open in every closing row at a solved pose (rods: m), by name."""
-        z, second, _ = self._arguments(travel, rack, None)
-        values = [z] if second is None else [z, second]
-        if second is None or not second.any():
-            state = self.solver.solve(self.way().start(z), values).state
-        else:
-            state = self._walk(z, second)
+        values, _ = self._arguments(travel, rack, None)
+        frames = Frames(self.plan, self._states(values, check=False))
         result: dict[str, Array] = {}
-        for name, row in zip(self.plan.names, self.solver.closing(Frames(self.plan, state)), strict=True):
-            size = np.abs(np.broadcast_to(row.value, z.shape))
+        for name, row in zip(self.plan.names, self.solver.closing(frames), strict=True):
+            size = np.abs(np.broadcast_to(row.value, values[0].shape))
             result[name] = np.maximum(result.get(name, 0.0), size)
         return result
 
@@ -234,47 +210,16 @@ class Linkage:
         return make_table(self, step, accuracy, range, rack, rack_step, scheme, links)
 
 
-class _Shifted(Solver):
-    """A solver whose second input rests at a value other than zero while the travel is followed."""
-
-    def __init__(self, solver: Solver, second: float) -> None:
-        super().__init__(solver.plan, solver.kept)
-        self._second = second
-
-    def input_value(self, state: Array, i: int) -> Array:
-        value = super().input_value(state, i)
-        return value - self._second if i == 1 else value
-
-
-def _distance(a: Array, b: Array) -> float:
-    return float(np.abs(a - b).max())
-
-
 def _stack(v: Vec, n: int) -> Array:
     return np.stack([np.broadcast_to(np.asarray(x, float), (n,)) for x in v], axis=-1)
 
 
 def _pose(m: LinkMotion, values: Sequence[Array]) -> Pose:
-    n = len(values[0])
+    n, two = len(values[0]), len(values) == 2
+    parts = {"position": m.position, "d": m.d[0], "delta": m.delta[0], "dd": m.dd[0], "ddelta": m.ddelta[0]}
+    if two:
+        parts |= {"d_rack": m.d[1], "delta_rack": m.delta[1], "dd_rack": m.dd[1], "ddelta_rack": m.ddelta[1]}
+        parts |= {"dd_mixed": polarised(*m.dd), "ddelta_mixed": polarised(*m.ddelta)}
+    arrays: dict[str, Any] = {name: _stack(v, n) for name, v in parts.items()}
     R = np.stack([_stack(row, n) for row in m.R], axis=1)
-    pose = Pose(
-        travel=values[0],
-        position=_stack(m.position, n),
-        rotation=R,
-        d=_stack(m.d[0], n),
-        delta=_stack(m.delta[0], n),
-        dd=_stack(m.dd[0], n),
-        ddelta=_stack(m.ddelta[0], n),
-    )
-    if len(values) == 1:
-        return pose
-    return replace(
-        pose,
-        rack=values[1],
-        d_rack=_stack(m.d[1], n),
-        delta_rack=_stack(m.delta[1], n),
-        dd_rack=_stack(m.dd[1], n),
-        ddelta_rack=_stack(m.ddelta[1], n),
-        dd_mixed=_stack(polarised(*m.dd), n),
-        ddelta_mixed=_stack(polarised(*m.ddelta), n),
-    )
+    return Pose(travel=values[0], rotation=R, rack=values[1] if two else None, **arrays)

@@ -51,9 +51,8 @@ class Measures:
 
     def __getitem__(self, name: str) -> Array:
         if name not in self.columns:
-            raise ModelError(
-                f"there is no measure '{name}'.{did_you_mean(name, self.columns)} There are: {', '.join(self.columns)}."
-            )
+            guess = did_you_mean(name, self.columns)
+            raise ModelError(f"there is no measure '{name}'.{guess} There are: {', '.join(self.columns)}.")
         return self.columns[name]
 
     def __iter__(self) -> Any:
@@ -119,12 +118,8 @@ def _steering_axis(m: Measures, w: Wheel) -> None:
         m.notes.append("no steering axis: caster, kingpin inclination, scrub radius and trail are left out")
         return
     m.add("caster", np.degrees(np.arctan2(-k[:, 0], k[:, 2])), "deg", "caster, top behind positive")
-    m.add(
-        "kingpin_inclination",
-        np.degrees(np.arctan2(-k[:, 1], k[:, 2])),
-        "deg",
-        "kingpin inclination, top inward positive",
-    )
+    inclination = np.degrees(np.arctan2(-k[:, 1], k[:, 2]))
+    m.add("kingpin_inclination", inclination, "deg", "kingpin inclination, top inward positive")
     if "tyre_radius" not in w.chain.vehicle:
         return
     ground = at + k * ((w.contact[:, 2] - at[:, 2]) / k[:, 2])[:, None]
@@ -158,10 +153,9 @@ def _places(m: Measures, w: Wheel, far: Wheel, drawn: Wheel) -> None:
     v = w.v_centre * w.flip
     point = np.where(turning[:, None], centre + np.cross(w.delta, v) / safe, np.nan)
     direction = np.where(turning[:, None], w.delta / np.sqrt(safe), np.nan)
+    label = "point of the instant axis nearest to the wheel centre"
     for i, name in enumerate("xyz"):
-        m.add(
-            f"instant_axis_{name}", point[:, i], "m", f"point of the instant axis nearest to the wheel centre, {name}"
-        )
+        m.add(f"instant_axis_{name}", point[:, i], "m", f"{label}, {name}")
     for i, name in enumerate("xyz"):
         m.add(f"instant_axis_d{name}", direction[:, i], "1", f"direction of the instant axis, {name}")
 
@@ -220,13 +214,11 @@ def _anti(m: Measures, w: Wheel) -> None:
 
 def _slopes(w: Wheel) -> tuple[Array, Array]:
     """dx/dz of the contact point (locked wheel) and of the wheel centre; of an axle when both its wheels rise."""
-    rising = {"v": w.v_centre, "c": w.v_contact}
+    contact, centre = w.v_contact, w.v_centre
     if w.chain.carrier == "axle":
-        name = "wheel_left"
-        arm = (w.contact - w.centre) * w.flip
-        v = w.pose.point(name).d
-        rising = {"v": v * w.flip, "c": (v + np.cross(w.pose.delta, arm)) * w.flip}
-    return rising["c"][:, 0] / rising["c"][:, 2], rising["v"][:, 0] / rising["v"][:, 2]
+        v = w.pose.point("wheel_left").d
+        contact, centre = w.side(v + np.cross(w.pose.delta, w.side(w.contact - w.centre))), w.side(v)
+    return contact[:, 0] / contact[:, 2], centre[:, 0] / centre[:, 2]
 
 
 def _struts(m: Measures, w: Wheel) -> None:
@@ -238,12 +230,8 @@ def _struts(m: Measures, w: Wheel) -> None:
         m.add(f"{strut.name}_length", length, "m", f"length of {strut.name}")
         m.add(f"{strut.name}_ratio", ratio, "1", f"motion ratio of {strut.name}: its lengthening per wheel travel")
         if strut.stiffness is not None:
-            m.add(
-                f"{strut.name}_wheel_rate",
-                strut.stiffness * ratio**2,
-                "N/m",
-                f"wheel rate of {strut.name}, without preload's share",
-            )
+            label = f"wheel rate of {strut.name}, without preload's share"
+            m.add(f"{strut.name}_wheel_rate", strut.stiffness * ratio**2, "N/m", label)
 
 
 def draw(measures: Sequence[Measures], path: str | Path | None = None, against: str = "travel") -> Any:
@@ -253,9 +241,7 @@ def draw(measures: Sequence[Measures], path: str | Path | None = None, against: 
         "wheelbase_change", "roll_centre_height", "anti_dive", "anti_squat", "anti_lift_braking",
     )  # fmt: skip
     first = measures[0]
-    shown = [c for c in wanted if c in first.columns] + [
-        c for c in first.columns if c.endswith(("_ratio", "_wheel_rate"))
-    ]
+    shown = [*(c for c in wanted if c in first.columns), *(c for c in first if c.endswith(("_ratio", "_wheel_rate")))]
     shown = [c for c in shown if np.isfinite(first[c]).all()]
     rows = -(-len(shown) // 3)
     figure = new_figure(11, 2.3 * rows + 0.6)
@@ -263,9 +249,8 @@ def draw(measures: Sequence[Measures], path: str | Path | None = None, against: 
     for axis, name in zip(axes, shown, strict=False):
         factor, unit = (1000.0, "mm") if first.units[name] == "m" else (1.0, first.units[name])
         for m in measures:
-            axis.plot(
-                1000 * m[against], factor * np.broadcast_to(m[name], m[against].shape), label=m.mode, linewidth=1.3
-            )
+            values = factor * np.broadcast_to(m[name], m[against].shape)
+            axis.plot(1000 * m[against], values, label=m.mode, linewidth=1.3)
         axis.set_title(name.replace("_", " "), fontsize=9)
         axis.set_ylabel(unit, fontsize=8)
         axis.tick_params(labelsize=8)

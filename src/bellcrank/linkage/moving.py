@@ -6,7 +6,7 @@ The same few lines serve the solver (components are NumPy arrays, one entry per 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,8 +15,7 @@ Vec = tuple[Scalar, Scalar, Scalar]
 Mat = tuple[Vec, Vec, Vec]  # rows
 
 NULL: Vec = (0, 0, 0)
-UNITS: tuple[Vec, Vec, Vec] = ((1, 0, 0), (0, 1, 0), (0, 0, 1))
-IDENTITY: Mat = UNITS
+UNITS: Mat = ((1, 0, 0), (0, 1, 0), (0, 0, 1))
 
 
 def is_zero(x: Scalar) -> bool:
@@ -112,6 +111,13 @@ def quaternion_matrix(e: Sequence[Scalar]) -> Mat:
     )
 
 
+def euler_rate(e: Iterable[Scalar], half: Iterable[Scalar]) -> list[Scalar]:
+    """Rates of Euler parameters from half the angular velocity w in base axes: e' = 1/2 w e."""
+    e0, x, y, z = e
+    a, b, c = half
+    return [-a * x - b * y - c * z, a * e0 + b * z - c * y, b * e0 + c * x - a * z, c * e0 + a * y - b * x]
+
+
 def _number(x: float) -> Scalar:
     """0 and 1 as structural numbers."""
     return int(x) if x in (0, 1) else x
@@ -134,28 +140,15 @@ class Moving:
     bias: tuple[Vec, ...]
 
     def __sub__(self, other: Moving) -> Moving:
-        slope = {
-            k: sub3(self.slope.get(k, NULL), other.slope.get(k, NULL))
-            for k in dict.fromkeys([*self.slope, *other.slope])
-        }
-        return Moving(
-            sub3(self.value, other.value),
-            slope,
-            tuple(sub3(a, b) for a, b in zip(self.rate, other.rate, strict=True)),
-            tuple(sub3(a, b) for a, b in zip(self.bias, other.bias, strict=True)),
-        )
+        return self._with(other, sub3)
 
     def __add__(self, other: Moving) -> Moving:
-        slope = {
-            k: add3(self.slope.get(k, NULL), other.slope.get(k, NULL))
-            for k in dict.fromkeys([*self.slope, *other.slope])
-        }
-        return Moving(
-            add3(self.value, other.value),
-            slope,
-            tuple(add3(a, b) for a, b in zip(self.rate, other.rate, strict=True)),
-            tuple(add3(a, b) for a, b in zip(self.bias, other.bias, strict=True)),
-        )
+        return self._with(other, add3)
+
+    def _with(self, other: Moving, join: Callable[[Vec, Vec], Vec]) -> Moving:
+        slope = {k: join(self.slope.get(k, NULL), other.slope.get(k, NULL)) for k in {**self.slope, **other.slope}}
+        rate, bias = tuple(map(join, self.rate, other.rate)), tuple(map(join, self.bias, other.bias))
+        return Moving(join(self.value, other.value), slope, rate, bias)
 
     def component(self, i: int) -> Row:
         return Row(self.value[i], {k: v[i] for k, v in self.slope.items()}, tuple(b[i] for b in self.bias))
@@ -186,7 +179,7 @@ def dot(a: Moving, b: Moving) -> Row:
     """The scalar product of two moving vectors."""
     slope = {
         k: plus(dot3(a.slope.get(k, NULL), b.value), dot3(a.value, b.slope.get(k, NULL)))
-        for k in dict.fromkeys([*a.slope, *b.slope])
+        for k in {**a.slope, **b.slope}
     }
     bias = tuple(
         plus(dot3(a.bias[j], b.value), times(2.0, dot3(a.rate[j], b.rate[j])), dot3(a.value, b.bias[j]))

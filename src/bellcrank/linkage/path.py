@@ -6,7 +6,7 @@ starting points of every later solution, so that none can land on another branch
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -29,7 +29,7 @@ class Way:
     slope: Array
     state: Array
     rate: Array
-    ends: tuple[str, str] = ("fold", "fold")
+    ends: tuple[str, str]
 
     @property
     def low(self) -> float:
@@ -77,11 +77,11 @@ class _Node:
     slope: float
     state: Array  # (size,)
     rate: Array
-    tangent: Array = field(default_factory=lambda: np.zeros(0))
+    tangent: Array
 
 
-def follow(solver: Solver, start: Array, held: list[int]) -> Way:
-    """The way through the travel (input 0) from an assembled state (size,), the inputs `held` staying as they are."""
+def follow(solver: Solver, start: Array, held: dict[int, float]) -> Way:
+    """The way through the travel (input 0) from an assembled state (size,), the inputs `held` at their values."""
     walker = _Walker(solver, held)
     first = walker.node(0.0, start, None)
     if first is None or abs(first.slope) < 1e-9:
@@ -89,18 +89,12 @@ def follow(solver: Solver, start: Array, held: list[int]) -> Way:
     up, top = walker.walk(first, 1)
     down, bottom = walker.walk(first, -1)
     nodes = [*down[::-1], first, *up]
-    return Way(
-        np.array([n.arc for n in nodes]),
-        np.array([n.travel for n in nodes]),
-        np.array([n.slope for n in nodes]),
-        np.array([n.state for n in nodes]),
-        np.array([n.rate for n in nodes]),
-        (bottom, top),
-    )
+    columns = ("arc", "travel", "slope", "state", "rate")
+    return Way(**{c: np.array([getattr(n, c) for n in nodes]) for c in columns}, ends=(bottom, top))
 
 
 class _Walker:
-    def __init__(self, solver: Solver, held: list[int]) -> None:
+    def __init__(self, solver: Solver, held: dict[int, float]) -> None:
         self.solver, self.held = solver, held
 
     def node(self, arc: float, state: Array, ahead: Array | None) -> _Node | None:
@@ -111,29 +105,7 @@ class _Walker:
             return None
         t: Array = V[-1]
         t = t if t @ (here.slope if ahead is None else ahead) >= 0 else -t
-        return _Node(arc, here.travel, float(here.slope @ t), state, self.state_rate(state, t), t)
-
-    def state_rate(self, state: Array, t: Array) -> Array:
-        """d state/d arc from the rates of the unknowns: e' = 1/2 w e."""
-        rate = np.zeros(len(state))
-        for placing in self.solver.plan.placings:
-            for step in placing.steps:
-                k, s = step.unknown, step.place
-                if step.kind in ("hinge", "slide"):
-                    rate[s] = t[k]
-                    continue
-                if step.kind == "free":
-                    rate[s : s + 3] = t[k : k + 3]
-                    k, s = k + 3, s + 3
-                e0, x, y, z = state[s : s + 4]
-                a, b, c = 0.5 * t[k : k + 3]
-                rate[s : s + 4] = [
-                    -a * x - b * y - c * z,
-                    a * e0 + b * z - c * y,
-                    b * e0 + c * x - a * z,
-                    c * e0 + a * y - b * x,
-                ]
-        return rate
+        return _Node(arc, here.travel, float(here.slope @ t), state, self.solver.plan.state_rate(state, t), t)
 
     def advance(self, node: _Node, h: float) -> _Node | None:
         """The node at arc length h further on, or None if the corrector does not settle."""

@@ -10,13 +10,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from bellcrank.expr import Expr, cos, sin
 from bellcrank.linkage.chain import BASE, FREEDOMS, Chain, HardPoint, Input, Joint, Point, unit
 from bellcrank.linkage.moving import (
-    IDENTITY,
     NULL,
     UNITS,
     Mat,
@@ -29,12 +30,16 @@ from bellcrank.linkage.moving import (
     constant,
     cross3,
     dot,
+    euler_rate,
     matmul,
     quaternion_matrix,
     scale3,
     times,
     turn,
 )
+from bellcrank.program.implicit import Update
+
+Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True)
@@ -55,7 +60,6 @@ class Placing:
     parent: str
     origin: Point
     steps: tuple[Step, ...]
-    joint: str = ""
 
 
 @dataclass(frozen=True)
@@ -100,16 +104,38 @@ class Plan:
         taken = {k.unknown for k in self.inputs if k is not None}
         return [i for i in range(self.unknowns) if i not in taken]
 
+    @cached_property
+    def updates(self) -> tuple[Update, ...]:
+        """How the unknowns change the state."""
+        found = []
+        for step in (s for placing in self.placings for s in placing.steps):
+            k, s = step.unknown, step.place
+            if step.kind == "free":
+                found += [Update("add", k + i, s + i) for i in range(3)]
+                k, s = k + 3, s + 3
+            found.append(Update("add" if step.kind in ("hinge", "slide") else "turn", k, s))
+        return tuple(found)
+
+    def state_rate(self, state: Array, rates: Array) -> Array:
+        """Rates of the numbers of a state from those of the unknowns."""
+        found = np.zeros_like(state)
+        for u in self.updates:
+            k, s = u.unknown, u.place
+            if u.kind == "add":
+                found[s] = rates[k]
+            else:
+                found[s : s + 4] = euler_rate(state[s : s + 4], 0.5 * rates[k : k + 3])
+        return found
+
 
 class Frames:
     """All bodies of a plan at a state, with the motion along given directions."""
 
-    def __init__(self, plan: Plan, state: Any, rates: Sequence[Any] = (), trig: Trig | None = None):
+    def __init__(self, plan: Plan, state: Any, rates: Sequence[Any] = ()) -> None:
         self.plan = plan
         self._count = len(rates)
         none = (NULL,) * self._count
-        self.frames = {BASE: Frame(IDENTITY, {}, none, none, Moving(NULL, {}, none, none), (0.0, 0.0, 0.0))}
-        self._trig = trig or Trig()
+        self.frames = {BASE: Frame(UNITS, {}, none, none, Moving(NULL, {}, none, none), (0.0, 0.0, 0.0))}
         for placing in plan.placings:
             self._place(placing, state, rates)
 
@@ -135,10 +161,9 @@ class Frames:
         frame = Frame(parent.R, dict(parent.turn), parent.w, parent.alpha, origin, placing.origin)
         for step in placing.steps:
             k, s = step.unknown, step.place
-            if step.kind == "hinge":
-                self._hinge(frame, step, state[s], [r[k] for r in rates])
-            elif step.kind == "slide":
-                self._slide(frame, step, state[s], [r[k] for r in rates])
+            if step.kind in ("hinge", "slide"):
+                move = self._hinge if step.kind == "hinge" else self._slide
+                move(frame, step, state[s], [r[k] for r in rates])
             else:
                 if step.kind == "free":
                     frame.origin = Moving(
@@ -160,8 +185,7 @@ class Frames:
         frame.alpha = tuple(add3(b, cross3(w, o)) for b, w, o in zip(frame.alpha, frame.w, own, strict=True))
         frame.w = tuple(add3(w, o) for w, o in zip(frame.w, own, strict=True))
         frame.turn = {**frame.turn, step.unknown: a}
-        cosine, sine = self._trig(angle)
-        frame.R = matmul(frame.R, turn(step.axis, cosine, sine))
+        frame.R = matmul(frame.R, turn(step.axis, *_trig(angle)))
 
     def _slide(self, frame: Frame, step: Step, s: Scalar, rate: list[Scalar]) -> None:
         a = _carried(frame, apply(frame.R, constant(step.axis)))
@@ -174,13 +198,13 @@ class Frames:
         frame.origin = frame.origin + moved
 
 
-class Trig:
-    """Cosine and sine of an angle; for numbers and arrays."""
-
-    def __call__(self, angle: Scalar) -> tuple[Scalar, Scalar]:
-        if isinstance(angle, float):
-            return math.cos(angle), math.sin(angle)
-        return np.cos(angle), np.sin(angle)
+def _trig(angle: Scalar) -> tuple[Scalar, Scalar]:
+    """Cosine and sine of an expression, a number or an array."""
+    if isinstance(angle, Expr):
+        return cos(angle), sin(angle)
+    if isinstance(angle, float):
+        return math.cos(angle), math.sin(angle)
+    return np.cos(angle), np.sin(angle)
 
 
 def _carried(frame: Frame, r: Vec) -> Moving:
@@ -198,10 +222,9 @@ def make_plan(chain: Chain) -> Plan:
     plan = Plan(chain, [], [], [], 0, 0, [])
     rack = next((i for i in chain.inputs if i.kind == "rack"), None)
     left = list(chain.joints)
-    todo = list(chain.bodies)
-    placed = {BASE}
+    todo, placed = list(chain.bodies), {BASE}
     while todo:
-        joint = _next_joint(left, placed, todo)
+        joint = _next_joint(left, placed)
         if joint is None:
             body = chain.carrier if chain.carrier in todo else todo[0]
             _place_free(plan, body)
@@ -212,7 +235,8 @@ def make_plan(chain: Chain) -> Plan:
         placed.add(body)
         todo.remove(body)
     for joint in left:
-        _close(plan, joint)
+        plan.names += [f"joint '{joint.name}'"] * (6 - FREEDOMS[joint.kind])
+        plan.closing.append(_joint_rows(joint, chain.points[joint.at]))
     for rod in chain.rods:
         a, b = chain.place(rod.first), chain.place(rod.second)
         plan.lengths[rod.name] = rod.length if rod.length is not None else math.dist(a, b)
@@ -222,7 +246,7 @@ def make_plan(chain: Chain) -> Plan:
     return plan
 
 
-def _next_joint(left: Sequence[Joint], placed: set[str], todo: Sequence[str]) -> Joint | None:
+def _next_joint(left: Sequence[Joint], placed: set[str]) -> Joint | None:
     """The joint with the fewest freedoms that reaches a further body."""
     reach = [j for j in left if (j.first in placed) != (j.second in placed)]
     return min(reach, key=lambda j: FREEDOMS[j.kind], default=None)
@@ -233,8 +257,7 @@ def _place_free(plan: Plan, body: str) -> None:
     centre = chain.points[chain.wheel_centre]
     own = [p.at for p in chain.points.values() if p.body == body]
     origin = centre.at if centre.body == body else own[0]
-    step = Step("free", unknown=plan.unknowns, place=plan.size)
-    plan.placings.append(Placing(body, BASE, origin, (step,)))
+    plan.placings.append(Placing(body, BASE, origin, (Step("free", unknown=plan.unknowns, place=plan.size),)))
     plan.unknowns += 6
     plan.size += 7
     plan.drawn += [*origin, 1.0, 0.0, 0.0, 0.0]
@@ -246,32 +269,29 @@ def _place_by(plan: Plan, joint: Joint, body: str, rack: Input | None) -> None:
     axis = None if joint.axis is None else unit(joint.axis)
     if rack is not None and rack.body == body and joint.kind == "prismatic":
         axis = unit(rack.axis)
-    parts: list[tuple[str, Point]]
-    if joint.kind == "spherical":
-        parts = [("ball", (0.0, 0.0, 0.0))]
-    else:
-        assert axis is not None
-        if joint.kind == "universal":
-            assert joint.axis_2 is not None
-            second = unit(joint.axis_2)
-            first_in_parent = (axis, second) if body == joint.second else (second, axis)
-            parts = [("hinge", first_in_parent[0]), ("hinge", first_in_parent[1])]
-        elif joint.kind == "planar":
-            e1, e2 = across(axis)
-            parts = [("slide", e1), ("slide", e2), ("hinge", axis)]
-        else:
-            parts = {
-                "revolute": [("hinge", axis)],
-                "prismatic": [("slide", axis)],
-                "cylindrical": [("slide", axis), ("hinge", axis)],
-            }[joint.kind]
     steps = []
-    for kind, direction in parts:
+    for kind, direction in _parts(joint, axis, body):
         steps.append(Step(kind, direction, plan.unknowns, plan.size))
         plan.unknowns += 3 if kind == "ball" else 1
         plan.size += 4 if kind == "ball" else 1
         plan.drawn += [1.0, 0.0, 0.0, 0.0] if kind == "ball" else [0.0]
-    plan.placings.append(Placing(body, parent, origin, tuple(steps), joint.name))
+    plan.placings.append(Placing(body, parent, origin, tuple(steps)))
+
+
+def _parts(joint: Joint, axis: Point | None, body: str) -> list[tuple[str, Point]]:
+    """Hinges, slides and balls that a joint is made of, in order from the parent of `body`."""
+    if joint.kind == "spherical":
+        return [("ball", (0.0, 0.0, 0.0))]
+    assert axis is not None
+    if joint.kind == "universal":
+        assert joint.axis_2 is not None
+        both = (axis, unit(joint.axis_2))
+        return [("hinge", x) for x in (both if body == joint.second else both[::-1])]
+    if joint.kind == "planar":
+        e1, e2 = across(axis)
+        return [("slide", e1), ("slide", e2), ("hinge", axis)]
+    slides = [("slide", axis)] if joint.kind in ("prismatic", "cylindrical") else []
+    return slides + ([("hinge", axis)] if joint.kind != "prismatic" else [])
 
 
 def across(axis: Point) -> tuple[Point, Point]:
@@ -282,30 +302,26 @@ def across(axis: Point) -> tuple[Point, Point]:
     return e1, cross3(axis, e1)
 
 
-def _close(plan: Plan, joint: Joint) -> None:
-    """Rows of a joint that closes a loop."""
-    plan.names += [f"joint '{joint.name}'"] * (6 - FREEDOMS[joint.kind])
-    plan.closing.append(_joint_rows(joint, plan.chain.points[joint.at]))
-
-
 def _joint_rows(joint: Joint, at: HardPoint) -> Callable[[Frames], list[Row]]:
     i, j = joint.first, joint.second
 
     def gap(f: Frames) -> Moving:
         return f.at(j, at.at) - f.at(i, at.at)
 
+    def met(f: Frames) -> list[Row]:
+        g = gap(f)
+        return [g.component(k) for k in range(3)]
+
     def rows(f: Frames) -> list[Row]:
         if joint.kind == "spherical":
-            g = gap(f)
-            return [g.component(k) for k in range(3)]
+            return met(f)
         assert joint.axis is not None
         a = unit(joint.axis)
         e1, e2 = across(a)
         square = [dot(f.direction(i, e), f.direction(j, a)) for e in (e1, e2)]
         match joint.kind:
             case "revolute":
-                g = gap(f)
-                return [*(g.component(k) for k in range(3)), *square]
+                return [*met(f), *square]
             case "cylindrical":
                 return [*(dot(f.direction(i, e), gap(f)) for e in (e1, e2)), *square]
             case "prismatic":
@@ -316,8 +332,7 @@ def _joint_rows(joint: Joint, at: HardPoint) -> Callable[[Frames], list[Row]]:
         assert joint.axis_2 is not None  # universal: the two directions keep their drawn angle
         b = unit(joint.axis_2)
         cosine = sum(x * y for x, y in zip(a, b, strict=True))
-        g = gap(f)
-        return [*(g.component(k) for k in range(3)), dot(f.direction(i, a), f.direction(j, b)).scaled(1, -cosine)]
+        return [*met(f), dot(f.direction(i, a), f.direction(j, b)).scaled(1, -cosine)]
 
     return rows
 
@@ -360,8 +375,3 @@ def input_row(f: Frames, given: Input) -> Row:
     moved = f.at(given.body, at)
     fixed = Moving(constant(axis), {}, (NULL,) * len(moved.rate), (NULL,) * len(moved.bias))
     return dot(fixed, moved).scaled(1, -sum(x * y for x, y in zip(axis, at, strict=True)))
-
-
-def prescribed(given: Input, value: Scalar, sine: Callable[[Scalar], Scalar]) -> Scalar:
-    """The value that an input's row must have."""
-    return sine(value) if given.kind == "roll" else value

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,13 @@ from bellcrank.linkage.chain import BASE, Chain
 from bellcrank.linkage.moving import Mat, Scalar, Vec, add3, cross3, dot3, scale3, sub3
 
 Array = np.ndarray[Any, Any]
+
+# a pose as one row of numbers, by the count of inputs
+ONE_INPUT = ("position", "rotation", "d", "delta", "dd", "ddelta")
+TWO_INPUTS = (
+    "position", "rotation", "d", "d_rack", "delta", "delta_rack", "dd", "dd_rack", "dd_mixed", "ddelta", "ddelta_rack",
+    "ddelta_mixed",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -69,26 +76,20 @@ class Pose:
         """A point of the body that as drawn lies by `offset` (base axes, m) from its reference point."""
         r = self.rotation @ offset
 
-        def first(d: Array, delta: Array) -> Array:
-            return d + np.cross(delta, r)
+        def first(d: Any, delta: Any) -> Array:
+            return np.asarray(d + np.cross(delta, r))
 
-        def second(dd: Array, ddelta: Array, a: Array, b: Array) -> Array:
+        def second(dd: Any, ddelta: Any, a: Any, b: Any) -> Array:
             turning = 0.5 * (np.cross(a, np.cross(b, r)) + np.cross(b, np.cross(a, r)))
-            return dd + np.cross(ddelta, r) + turning
+            return np.asarray(dd + np.cross(ddelta, r) + turning)
 
-        d, dd = first(self.d, self.delta), second(self.dd, self.ddelta, self.delta, self.delta)
+        own = first(self.d, self.delta), second(self.dd, self.ddelta, self.delta, self.delta)
         if self.d_rack is None:
-            return PointMotion(self.position + r, d, dd)
-        assert self.delta_rack is not None and self.dd_rack is not None and self.ddelta_rack is not None
-        assert self.dd_mixed is not None and self.ddelta_mixed is not None
-        return PointMotion(
-            self.position + r,
-            d,
-            dd,
-            first(self.d_rack, self.delta_rack),
-            second(self.dd_rack, self.ddelta_rack, self.delta_rack, self.delta_rack),
-            second(self.dd_mixed, self.ddelta_mixed, self.delta, self.delta_rack),
-        )
+            return PointMotion(self.position + r, *own)
+        rack = self.delta_rack
+        mixed = second(self.dd_mixed, self.ddelta_mixed, self.delta, rack)
+        curve = second(self.dd_rack, self.ddelta_rack, rack, rack)
+        return PointMotion(self.position + r, *own, first(self.d_rack, rack), curve, mixed)
 
     def __getitem__(self, index: Any) -> Pose:
         """Some of many poses."""
@@ -118,20 +119,13 @@ def _resting(pose: Pose, at: Array) -> PointMotion:
 
 
 def _mapped(pose: Pose, change: Callable[[Array], Array]) -> Pose:
-    data: dict[str, Any] = {}
-    for f in fields(pose):
-        value = getattr(pose, f.name)
-        if f.name == "link":
-            value = {name: _mapped(p, change) for name, p in value.items()}
-        elif isinstance(value, np.ndarray):
-            value = change(value)
-        data[f.name] = value
-    return Pose(**data)
+    data: dict[str, Any] = {name: change(x) for name, x in vars(pose).items() if isinstance(x, np.ndarray)}
+    return replace(pose, link={name: _mapped(p, change) for name, p in pose.link.items()}, **data)
 
 
-def attach(carrier: Pose, links: Mapping[str, Pose], chain: Chain, drawn: Mapping[str, Any]) -> Pose:
+def attach(poses: dict[str, Pose], chain: Chain, drawn: Mapping[str, Any]) -> Pose:
     """The pose of a linkage from those of its carrier and links."""
-    return replace(carrier, link=dict(links), chain=chain, origins=drawn)
+    return replace(poses.pop(chain.carrier), link=poses, chain=chain, origins=drawn)
 
 
 def rod_turn(drawn: Vec, line: Vec, rate: Vec, curve: Vec, length: float) -> tuple[Mat, Vec, Vec]:

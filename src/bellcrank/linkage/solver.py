@@ -7,14 +7,14 @@ gamma for unit rates.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from bellcrank.linkage.moving import Row
-from bellcrank.linkage.plan import Frames, Known, Plan, input_row, prescribed
+from bellcrank.linkage.plan import Frames, Known, Plan, input_row
 
 Array = np.ndarray[Any, Any]
 
@@ -63,9 +63,17 @@ class Solver:
         inputs = self.plan.chain.inputs
         return [*(closing[i] for i in self.kept), *(input_row(frames, inputs[i]) for i in self.rows)]
 
-    def target(self, values: Sequence[Array]) -> list[Any]:
-        inputs = self.plan.chain.inputs
-        return [0.0] * len(self.kept) + [prescribed(inputs[i], values[i], np.sin) for i in self.rows]
+    def target(self, values: Sequence[Any], sine: Callable[[Any], Any] = np.sin) -> list[Any]:
+        """The values that the rows must have."""
+        return [0] * len(self.kept) + [sine(values[i]) if self.rolls(i) else values[i] for i in self.rows]
+
+    def rolls(self, i: int) -> bool:
+        """Is an input an angle, whose row is its sine?"""
+        return self.plan.chain.inputs[i].kind == "roll"
+
+    def row_of(self, i: int) -> int:
+        """The place of an input's row in the system."""
+        return len(self.kept) + self.rows.index(i)
 
     # ---- Newton
 
@@ -90,12 +98,9 @@ class Solver:
                 full = np.zeros((self.plan.unknowns, n))
                 full[self.free] = np.where(np.isfinite(last), change.T, 0.0)
                 state = self.moved(state, full)
-                if not (last > UPDATE).any():
+                if not (last > UPDATE).any() or not np.isfinite(last).any():
                     break
-                if not np.isfinite(last).any():
-                    break
-            frames = Frames(self.plan, state)
-            rest = column([r.value for r in self.closing(frames)], n)
+            rest = column([r.value for r in self.closing(Frames(self.plan, state))], n)
             residual = np.abs(rest).max(axis=1, initial=0.0)
             # near a fold the last change is round-off over the distance to it: the residual decides
             converged = np.isfinite(last) & (last < 1e-7) & (residual < CLOSED)
@@ -105,15 +110,11 @@ class Solver:
     def moved(self, state: Array, change: Array) -> Array:
         """A state changed by small amounts of the unknowns (unknowns, n)."""
         new = np.array(state)
-        for placing in self.plan.placings:
-            for step in placing.steps:
-                k, s = step.unknown, step.place
-                if step.kind in ("hinge", "slide"):
-                    new[s] += change[k]
-                    continue
-                if step.kind == "free":
-                    new[s : s + 3] += change[k : k + 3]
-                    k, s = k + 3, s + 3
+        for u in self.plan.updates:
+            k, s = u.unknown, u.place
+            if u.kind == "add":
+                new[s] += change[k]
+            else:
                 new[s : s + 4] = turned(new[s : s + 4], change[k : k + 3])
         return new
 
@@ -121,9 +122,7 @@ class Solver:
 
     def directions(self) -> list[tuple[float, ...]]:
         """Motions whose second derivatives give all of them: each input alone, then both together."""
-        if len(self.plan.inputs) == 1:
-            return [(1.0,)]
-        return [(1.0, 0.0), (0.0, 1.0), (1.0, 1.0)]
+        return [(1.0,)] if len(self.plan.inputs) == 1 else [(1.0, 0.0), (0.0, 1.0), (1.0, 1.0)]
 
     def first(self, state: Array, values: Sequence[Array]) -> tuple[Array, Array]:
         """dy/dinput (inputs, unknowns, n) of all unknowns, and J_D (n, m, m)."""
@@ -134,45 +133,38 @@ class Solver:
         for i, k in enumerate(self.plan.inputs):
             right = np.zeros((n, len(rows)))
             if k is None:
-                right[:, len(self.kept) + self.rows.index(i)] = self._slope(i, values[i])
+                right[:, self.row_of(i)] = np.cos(values[i]) if self.rolls(i) else 1.0
             else:
                 right = -k.sign * matrix(rows, [k.unknown], n)[:, :, 0]
                 T[i, k.unknown] = k.sign
             T[i, self.free] = solve_each(J, right[:, :, None])[:, :, 0].T
         return T, J
 
-    def second(self, state: Array, values: Sequence[Array], T: Array, J: Array) -> tuple[Array, Frames, Array]:
+    def second(self, state: Array, values: Sequence[Array], T: Array, J: Array) -> tuple[Array, Frames]:
         """d2y (directions, unknowns, n) along `directions`, with the frames that hold rates and biases along them."""
-        n = state.shape[1]
-        along = self.directions()
+        n, along = state.shape[1], self.directions()
         rates = [sum(c * T[i] for i, c in enumerate(d)) for d in along]
         frames = Frames(self.plan, state, rates)
         rows = self.system(frames)
         D2 = np.zeros((len(along), self.plan.unknowns, n))
         for j, d in enumerate(along):
             right = -column([r.bias[j] for r in rows], n)
-            for i in self.rows:
-                right[:, len(self.kept) + self.rows.index(i)] += self._curve(i, values[i]) * d[i] ** 2
+            for i in filter(self.rolls, self.rows):
+                right[:, self.row_of(i)] += -np.sin(values[i]) * d[i] ** 2
             D2[j, self.free] = solve_each(J, right[:, :, None])[:, :, 0].T
-        return D2, frames, np.array(rates)
-
-    def _slope(self, i: int, value: Array) -> Array:
-        return np.cos(value) if self.plan.chain.inputs[i].kind == "roll" else np.ones_like(value)
-
-    def _curve(self, i: int, value: Array) -> Array:
-        return -np.sin(value) if self.plan.chain.inputs[i].kind == "roll" else np.zeros_like(value)
+        return D2, frames
 
     # ---- the path of the first input, as a curve
 
-    def along(self, state: Array, held: Sequence[int]) -> Along:
-        """Rows, slopes and inputs of one pose (size,) by all unknowns, the inputs `held` as further rows."""
+    def along(self, state: Array, held: Mapping[int, float]) -> Along:
+        """Rows, slopes and inputs of one pose (size,) by all unknowns, the inputs `held` at values as further rows."""
         frames = Frames(self.plan, [float(x) for x in state])  # plain numbers are quicker than arrays of one
         closing = self.closing(frames)
         rows = [closing[i] for i in self.kept]
         g, J = column([r.value for r in rows], 1)[0], matrix(rows, range(self.plan.unknowns), 1)[0]
-        for i in held:
+        for i, value in held.items():
             J = np.vstack([J, self.input_slope(frames, i)])
-            g = np.append(g, self.input_value(state[:, None], i))
+            g = np.append(g, self.input_value(state[:, None], i) - value)
         travel = float(self.input_value(state[:, None], 0)[0])
         return Along(g, J, travel, self.input_slope(frames, 0))
 
@@ -193,7 +185,7 @@ class Solver:
         numbers: Any = state if state.shape[1] > 1 else [float(x) for x in state[:, 0]]
         value = input_row(Frames(self.plan, numbers), self.plan.chain.inputs[i]).value
         value = np.broadcast_to(np.asarray(value, float), state.shape[1:])
-        return np.arcsin(value) if self.plan.chain.inputs[i].kind == "roll" else value
+        return np.arcsin(value) if self.rolls(i) else value
 
 
 def turned(e: Array, change: Array) -> Array:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from bellcrank.linkage.interpolate import CUBIC, straight
-from bellcrank.linkage.pose import Pose
+from bellcrank.linkage.pose import TWO_INPUTS, Pose
 from bellcrank.linkage.rotations import exp, log, spin, spin_rate, unspin
 
 Array = np.ndarray[Any, Any]
@@ -26,9 +26,7 @@ class Cells:
     hr: float
     coefficients: Array
 
-    def solve(
-        self, i: Array, s: Array, j: Array, t: Array, beyond: tuple[Array | float, Array | float] = (0.0, 0.0)
-    ) -> dict[str, Array]:
+    def solve(self, i: Array, s: Array, j: Array, t: Array, beyond: tuple[Array, Array]) -> dict[str, Array]:
         """Poses in cells (i, j) at places (s, t); what lies `beyond` the last nodes goes on straight."""
         c = self.coefficients[i, j]
         places = ((s, self.hz, beyond[0]), (t, self.hr, beyond[1]))
@@ -41,20 +39,10 @@ class Cells:
         p, pz, pr = f[:, 3:], fz[:, 3:], fr[:, 3:]
         zz, rr = spin_rate(p, pz, fzz[:, 3:]), spin_rate(p, pr, frr[:, 3:])
         both = spin_rate(p, pz + pr, fzz[:, 3:] + 2 * fzr[:, 3:] + frr[:, 3:])
-        return {
-            "position": f[:, :3],
-            "rotation": exp(p),
-            "d": fz[:, :3],
-            "delta": spin(p, pz),
-            "dd": fzz[:, :3],
-            "ddelta": zz,
-            "d_rack": fr[:, :3],
-            "delta_rack": spin(p, pr),
-            "dd_rack": frr[:, :3],
-            "ddelta_rack": rr,
-            "dd_mixed": fzr[:, :3],
-            "ddelta_mixed": 0.5 * (both - zz - rr),
-        }
+        mixed = 0.5 * (both - zz - rr)
+        place, d, d_rack, dd, dd_rack, dd_mixed = (x[:, :3] for x in (f, fz, fr, fzz, frr, fzr))
+        values = (place, exp(p), d, d_rack, spin(p, pz), spin(p, pr), dd, dd_rack, dd_mixed, zz, rr, mixed)
+        return dict(zip(TWO_INPUTS, values, strict=True))
 
 
 def _powers(x: Array, h: float) -> tuple[Array, Array, Array]:

@@ -5,14 +5,15 @@ Every builder takes a `Sheet` (the content of a hard-point file, lengths already
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from bellcrank.errors import ModelError, did_you_mean
-from bellcrank.linkage.chain import BASE, Chain, HardPoint, Input, Joint, Point, Rod, Strut
+from bellcrank.linkage.chain import BASE, Chain, HardPoint, Input, Joint, Point, Rod, Strut, between
 
 RACK = "rack"
+Ties = tuple[list[Joint], list[Rod]]
 
 
 @dataclass(frozen=True)
@@ -48,22 +49,10 @@ class Kind:
     """A kind of suspension: the points it must have (with their bodies), and how it is tied together."""
 
     points: Mapping[str, str]
-    build: Callable[[Sheet, _Places], tuple[list[Joint], list[Rod]]]
+    build: Callable[[Mapping[str, Point]], Ties]
     bodies: tuple[str, ...]
     carrier: str = "carrier"
     tie: tuple[str, ...] = ()  # base points a rack carries unless told otherwise
-
-
-class _Places:
-    """Coordinates by name."""
-
-    def __init__(self, points: Mapping[str, Point]) -> None:
-        self.points = points
-
-    def line(self, a: str, b: str) -> Point:
-        """The vector from a to b."""
-        x, y = self.points[a], self.points[b]
-        return y[0] - x[0], y[1] - x[1], y[2] - x[2]
 
 
 def build_chain(sheet: Sheet) -> Chain:
@@ -72,27 +61,32 @@ def build_chain(sheet: Sheet) -> Chain:
         return _general(sheet)
     kind = KINDS[sheet.kind]
     sheet = _with_centre(sheet)
-    rod_names = [
-        r.name for r in kind.build(sheet, _Places({n: (0.0, 0.0, 0.0) for n in (*kind.points, *sheet.points)}))[1]
-    ]
-    problems = _names(sheet, kind, rod_names)
+    drawn = dict.fromkeys((*kind.points, *sheet.points), (0.0, 0.0, 0.0))
+    problems = _names(sheet, kind, [r.name for r in kind.build(drawn)[1]])
     if problems:
         raise ModelError(problems, sheet.name)
-    home = {**{n: b for n, b in kind.points.items() if n in sheet.points}, **_extras(sheet, kind), **sheet.attach}
-    joints, rods = kind.build(sheet, _Places(sheet.points))
+    extras = {n: BASE for n in sheet.points if n not in kind.points and n.endswith("_base")}
+    home = {**{n: b for n, b in kind.points.items() if n in sheet.points}, **extras, **sheet.attach}
+    joints, rods = kind.build(sheet.points)
     bodies = list(kind.bodies)
-    inputs = [Input("travel", ("wheel_centre",))]
-    if sheet.kind == "solid_axle_four_link":
-        inputs.append(Input("roll", ("wheel_left", "wheel_right")))
     if sheet.rack is not None:
         carried = sheet.rack.points or kind.tie
         home.update(dict.fromkeys(carried, RACK))
         bodies.append(RACK)
         joints.append(Joint("rack_guide", "prismatic", BASE, RACK, carried[0], sheet.rack.axis))
+    return _chain(sheet, bodies, home, (joints, rods), kind.carrier)
+
+
+def _chain(sheet: Sheet, bodies: Sequence[str], home: Mapping[str, str], ties: Ties, carrier: str) -> Chain:
+    joints, rods = ties
+    inputs = [Input("travel", ("wheel_centre",))]
+    if sheet.kind == "solid_axle_four_link":
+        inputs.append(Input("roll", ("wheel_left", "wheel_right")))
+    if sheet.rack is not None:
         inputs.append(Input("rack", (), RACK, sheet.rack.axis))
     points = {n: HardPoint(home[n], at) for n, at in sheet.points.items()}
     return Chain(
-        sheet.name, sheet.kind, tuple(bodies), points, tuple(joints), _lengths(sheet, rods), kind.carrier,
+        sheet.name, sheet.kind, tuple(bodies), points, tuple(joints), _lengths(sheet, rods), carrier,
         "wheel_centre", tuple(inputs), sheet.axes, sheet.side, sheet.struts, sheet.vehicle, sheet.note,
     )  # fmt: skip
 
@@ -109,14 +103,12 @@ def _with_centre(sheet: Sheet) -> Sheet:
 
 def _names(sheet: Sheet, kind: Kind, rods: list[str]) -> list[str]:
     problems = []
-    optional = OPTIONAL.get(sheet.kind, ())
     bodies = {BASE, *kind.bodies}
     extra = [n for n in sheet.points if n not in kind.points]
-    for name in kind.points:
-        if name not in sheet.points and name not in optional:
-            spelt = did_you_mean(name, extra).replace("Did you mean", "Is it given as")
-            problems.append(f"{sheet.kind} needs the hard point '{name}', which is missing.{spelt}")
-    missing = [n for n in kind.points if n not in sheet.points and n not in optional]
+    missing = [n for n in kind.points if n not in sheet.points and n not in OPTIONAL.get(sheet.kind, ())]
+    for name in missing:
+        spelt = did_you_mean(name, extra).replace("Did you mean", "Is it given as")
+        problems.append(f"{sheet.kind} needs the hard point '{name}', which is missing.{spelt}")
     for name in extra:
         if name in sheet.attach or name.endswith("_base"):
             continue
@@ -142,50 +134,35 @@ def _names(sheet: Sheet, kind: Kind, rods: list[str]) -> list[str]:
     return problems
 
 
-def _extras(sheet: Sheet, kind: Kind) -> dict[str, str]:
-    return {n: BASE for n in sheet.points if n not in kind.points and n.endswith("_base")}
-
-
-def _lengths(sheet: Sheet, rods: list[Rod]) -> tuple[Rod, ...]:
+def _lengths(sheet: Sheet, rods: Sequence[Rod]) -> tuple[Rod, ...]:
     """Rods with the lengths that differ from the drawn ones."""
     names = {r.name for r in rods}
-    wrong = [n for n in sheet.lengths if n not in names]
+    wrong = [f"no rod is called '{n}'.{did_you_mean(n, names)}" for n in sheet.lengths if n not in names]
     if wrong:
-        raise ModelError(
-            [
-                f"lengths: no rod is called '{n}'.{did_you_mean(n, names)} Rods: {', '.join(sorted(names))}."
-                for n in wrong
-            ],
-            sheet.name,
-        )
+        raise ModelError([f"lengths: {problem} Rods: {', '.join(sorted(names))}." for problem in wrong], sheet.name)
     return tuple(replace(r, length=sheet.lengths.get(r.name, r.length)) for r in rods)
 
 
 def _general(sheet: Sheet) -> Chain:
     """A chain whose bodies, joints and rods are listed in the file."""
-    points = {n: HardPoint(sheet.attach.get(n, BASE), at) for n, at in sheet.points.items()}
-    inputs = [Input("travel", ("wheel_centre",))]
-    if sheet.rack is not None:
-        inputs.append(Input("rack", (), RACK, sheet.rack.axis))
-    carrier = points["wheel_centre"].body if "wheel_centre" in points else "carrier"
-    return Chain(
-        sheet.name, "chain", sheet.bodies, points, sheet.joints, _lengths(sheet, list(sheet.rods)), carrier,
-        "wheel_centre", tuple(inputs), sheet.axes, sheet.side, sheet.struts, sheet.vehicle, sheet.note,
-    )  # fmt: skip
+    home = {n: sheet.attach.get(n, BASE) for n in sheet.points}
+    ties = list(sheet.joints), list(sheet.rods)
+    return _chain(sheet, sheet.bodies, home, ties, home.get("wheel_centre", "carrier"))
 
 
 # ---- the kinds
 
 
-def _five_rods(sheet: Sheet, at: _Places) -> tuple[list[Joint], list[Rod]]:
+def _five_rods(at: Mapping[str, Point]) -> Ties:
     return [], [Rod(f"rod_{i}", f"P{i}", f"X{i}") for i in range(1, 6)]
 
 
-def _arm(name: str, level: str, at: _Places) -> Joint:
-    return Joint(f"{level}_pivot", "revolute", BASE, name, f"{level}_front", at.line(f"{level}_front", f"{level}_rear"))
+def _arm(name: str, level: str, at: Mapping[str, Point]) -> Joint:
+    axis = between(at[f"{level}_front"], at[f"{level}_rear"])
+    return Joint(f"{level}_pivot", "revolute", BASE, name, f"{level}_front", axis)
 
 
-def _wishbones(sheet: Sheet, at: _Places) -> tuple[list[Joint], list[Rod]]:
+def _wishbones(at: Mapping[str, Point]) -> Ties:
     joints = [
         _arm("lower_arm", "lower", at),
         _arm("upper_arm", "upper", at),
@@ -195,8 +172,8 @@ def _wishbones(sheet: Sheet, at: _Places) -> tuple[list[Joint], list[Rod]]:
     return joints, [Rod("tie_rod", "tie_base", "tie_carrier")]
 
 
-def _macpherson(sheet: Sheet, at: _Places) -> tuple[list[Joint], list[Rod]]:
-    slide = at.line("strut_lower", "strut_top")
+def _macpherson(at: Mapping[str, Point]) -> Ties:
+    slide = between(at["strut_lower"], at["strut_top"])
     joints = [
         _arm("lower_arm", "lower", at),
         Joint("lower_ball_joint", "spherical", "lower_arm", "carrier", "lower_ball"),
@@ -206,19 +183,19 @@ def _macpherson(sheet: Sheet, at: _Places) -> tuple[list[Joint], list[Rod]]:
     return joints, [Rod("tie_rod", "tie_base", "tie_carrier")]
 
 
-def _swing(sheet: Sheet, at: _Places) -> tuple[list[Joint], list[Rod]]:
-    axis = at.line("pivot_inner", "pivot_outer")
+def _swing(at: Mapping[str, Point]) -> Ties:
+    axis = between(at["pivot_inner"], at["pivot_outer"])
     return [Joint("arm_pivot", "revolute", BASE, "carrier", "pivot_inner", axis)], []
 
 
-def _axle(sheet: Sheet, at: _Places) -> tuple[list[Joint], list[Rod]]:
+def _axle(at: Mapping[str, Point]) -> Ties:
     names = [f"{level}_{side}" for level in ("lower", "upper") for side in ("left", "right")]
     return [], [Rod(n, f"{n}_base", f"{n}_axle") for n in names]
 
 
-def _pushrod(sheet: Sheet, at: _Places) -> tuple[list[Joint], list[Rod]]:
-    joints, rods = _wishbones(sheet, at)
-    axis = at.line("crank_pivot", "crank_axis") if "crank_axis" in at.points else (1.0, 0.0, 0.0)
+def _pushrod(at: Mapping[str, Point]) -> Ties:
+    joints, rods = _wishbones(at)
+    axis = between(at["crank_pivot"], at["crank_axis"]) if "crank_axis" in at else (1.0, 0.0, 0.0)
     joints.append(Joint("crank_pivot", "revolute", BASE, "bell_crank", "crank_pivot", axis))
     return joints, [*rods, Rod("pushrod", "pushrod_crank", "pushrod_outer")]
 
@@ -255,7 +232,4 @@ KINDS: dict[str, Kind] = {
         {**_WISHBONES, **_CRANK}, _pushrod, ("lower_arm", "upper_arm", "carrier", "bell_crank"), tie=("tie_base",)
     ),
 }
-OPTIONAL = {
-    "formula_pushrod": ("crank_axis", "spring_base", "spring_crank"),
-    "solid_axle_four_link": ("wheel_centre",),
-}
+OPTIONAL = {"formula_pushrod": ("crank_axis", "spring_base", "spring_crank"), "solid_axle_four_link": ("wheel_centre",)}

@@ -14,8 +14,8 @@ import numpy as np
 
 from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.linkage.chain import Chain, HardPoint, Input, Joint, Rod, Strut
-from bellcrank.linkage.interpolate import SCHEMES, Nodes, Pieces, ThreeRotations, interpolant
-from bellcrank.linkage.pose import Pose, attach
+from bellcrank.linkage.interpolate import SCHEMES, Pieces, ThreeRotations, interpolant
+from bellcrank.linkage.pose import ONE_INPUT, TWO_INPUTS, Pose, attach
 from bellcrank.linkage.rotations import angle
 from bellcrank.linkage.surface import Cells, cells
 
@@ -26,15 +26,11 @@ MOST = 20001  # nodes
 ORDER = {"quintic": 6, "cubic": 4, "three-rotations": 3}
 _STATED = ("name", "kind", "bodies", "carrier", "wheel_centre", "axes", "side", "note")
 _LISTED = {"joints": Joint, "rods": Rod, "inputs": Input, "struts": Strut}
-_FIRST = ("position", "rotation", "d", "delta", "dd", "ddelta")
-_SECOND = ("d_rack", "delta_rack", "dd_rack", "ddelta_rack", "dd_mixed", "ddelta_mixed")
 
 
 class Exact(Protocol):
     """What a table is made from: a `Linkage`, as far as it is asked here."""
 
-    @property
-    def name(self) -> str: ...
     @property
     def chain(self) -> Chain: ...
     @property
@@ -92,12 +88,7 @@ class Table:
 
     @property
     def step(self) -> float:
-        return float((self.travel[-1] - self.travel[0]) / (len(self.travel) - 1))
-
-    @property
-    def rack_step(self) -> float:
-        assert self.rack is not None
-        return float((self.rack[-1] - self.rack[0]) / (len(self.rack) - 1))
+        return _step(self.travel)
 
     def range(self) -> tuple[float, float]:
         """Lowest and highest travel of the table, m."""
@@ -106,12 +97,13 @@ class Table:
     @cached_property
     def pieces(self) -> dict[str, Pieces | ThreeRotations]:
         """Interpolants of a table of one input, by link."""
-        return {n: interpolant(Nodes.of(p), self.step, self.scheme) for n, p in self.nodes.items()}
+        return {n: interpolant(p, self.step, self.scheme) for n, p in self.nodes.items()}
 
     @cached_property
     def cells(self) -> dict[str, Cells]:
         """Interpolants of a table of two inputs, by link."""
-        return {n: cells(p, self.step, self.rack_step) for n, p in self.nodes.items()}
+        assert self.rack is not None
+        return {n: cells(p, self.step, _step(self.rack)) for n, p in self.nodes.items()}
 
     def solve(
         self,
@@ -133,23 +125,22 @@ class Table:
         z = arrays[0].ravel()
         z_in = self._inside(z, self.travel, "travel", extend)
         i, s = _cell(z_in, self.travel)
-        r = r_in = np.zeros_like(z)
+        r = r_in = none = np.zeros_like(z)
         if self.rack is not None:
             r = arrays[1].ravel()
             r_in = self._inside(r, self.rack, self.inputs[1], extend)
-        beyond = (z - z_in, r - r_in) if extend else (np.zeros_like(z), np.zeros_like(z))
+        beyond = (z - z_in, r - r_in) if extend else (none, none)
         extended = (beyond[0] != 0) | (beyond[1] != 0)
         poses = {}
         for name in [self.chain.carrier, *(self.links if links is None else links)]:
             if self.rack is None:
-                data: dict[str, Any] = _fields(self.pieces[name].solve(i, s, beyond[0]))
+                data: dict[str, Any] = dict(self.pieces[name].solve(i, s, beyond[0]))
             else:
                 data = {"rack": r, **self.cells[name].solve(i, s, *_cell(r_in, self.rack), beyond)}
             if extended.any():
                 data["extended"] = extended
             poses[name] = Pose(travel=z, **data)
-        carrier = poses.pop(self.chain.carrier)
-        return attach(carrier, poses, self.chain, self.origins).reshaped(arrays[0].shape)
+        return attach(poses, self.chain, self.origins).reshaped(arrays[0].shape)
 
     def _inside(self, x: Array, grid: Array, what: str, extend: bool) -> Array:
         inner = np.clip(x, grid[0], grid[-1])
@@ -160,8 +151,7 @@ class Table:
             worst = x[np.argmax(np.abs(x - inner))]
             raise ModelError(
                 f"table '{self.name}': {what} {worst:.6g} lies outside its nodes, which go from {grid[0]:.6g} to "
-                f"{grid[-1]:.6g}; "
-                "make a larger table, or use extend=True to go on straight"
+                f"{grid[-1]:.6g}; make a larger table, or use extend=True to go on straight"
             )
         return inner
 
@@ -180,6 +170,7 @@ class Table:
 
     def save(self, path: str | Path) -> Path:
         """Writes the table as JSON: the linkage, the grid, and the pose with two derivatives at every node."""
+        fields = ONE_INPUT if self.rack is None else TWO_INPUTS
         data = {
             "format": FORMAT,
             "linkage": _plain(self.chain),
@@ -188,14 +179,10 @@ class Table:
             "travel": self.travel.tolist(),
             "rack": None if self.rack is None else self.rack.tolist(),
             "errors": dict(self.errors),
-            "nodes": {n: {f: getattr(p, f).tolist() for f in self._fields} for n, p in self.nodes.items()},
+            "nodes": {n: {f: getattr(p, f).tolist() for f in fields} for n, p in self.nodes.items()},
         }
         Path(path).write_text(json.dumps(data), encoding="utf-8")
         return Path(path)
-
-    @property
-    def _fields(self) -> tuple[str, ...]:
-        return _FIRST if self.rack is None else (*_FIRST, *_SECOND)
 
     def save_transformations(self, path: str | Path, link: str | None = None) -> Path:
         """Writes the carrier (or a link) in the table format of Houdek (2020), section 4.1: the number of nodes, then
@@ -220,21 +207,15 @@ def read_table(path: str | Path) -> Table:
         if not isinstance(data, dict) or data.get("format") != FORMAT:
             raise ValueError(f"its format is not '{FORMAT}'")
         nodes = {n: _node_poses(data["travel"], fields) for n, fields in data["nodes"].items()}
-        return Table(
-            _chain(data["linkage"]),
-            data["origins"],
-            np.array(data["travel"]),
-            nodes,
-            data["scheme"],
-            None if data["rack"] is None else np.array(data["rack"]),
-            data["errors"],
-        )
+        chain, travel = _chain(data["linkage"]), np.array(data["travel"])
+        rack = None if data["rack"] is None else np.array(data["rack"])
+        return Table(chain, data["origins"], travel, nodes, data["scheme"], rack, data["errors"])
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise ModelError(f"'{path}' cannot be read as a linkage table: {error}") from None
 
 
 def _node_poses(travel: Any, fields: Mapping[str, Any]) -> Pose:
-    arrays: dict[str, Any] = {f: np.array(fields[f], float) for f in (*_FIRST, *_SECOND) if f in fields}
+    arrays: dict[str, Any] = {f: np.array(fields[f], float) for f in TWO_INPUTS if f in fields}
     return Pose(travel=np.array(travel), **arrays)
 
 
@@ -252,26 +233,46 @@ def make_table(
     with nodes about every `step` m, or as many as the wanted `accuracy` (m in position, rad in rotation) asks for.
     With `rack=(low, high)` it is a bicubic table of travel and the second input."""
     if scheme not in SCHEMES:
-        raise ModelError(
-            f"scheme={scheme!r} is not known; it is one of {', '.join(SCHEMES)}.{did_you_mean(scheme, SCHEMES)}"
-        )
+        guess = did_you_mean(scheme, SCHEMES)
+        raise ModelError(f"scheme={scheme!r} is not known; it is one of {', '.join(SCHEMES)}.{guess}")
     if (step is None) == (accuracy is None):
         raise ModelError("a table needs either step= (m) or accuracy= (m and rad)")
     for what, x in (("step", step), ("accuracy", accuracy), ("rack_step", rack_step)):
         if x is not None and not (math.isfinite(x) and x > 0):
             raise ModelError(f"{what}={x!r} must be positive")
     if rack is not None and len(linkage.inputs) == 1:
-        raise ModelError(f"linkage '{linkage.name}' has no second input for rack={rack}")
+        raise ModelError(f"linkage '{linkage.chain.name}' has no second input for rack={rack}")
     low, high = range or default_range(linkage)
     if not low < high:
         raise ModelError(f"range={range!r}: the lower end must lie below the upper one")
     wanted = linkage.links if links is None else list(links)
+
+    def build(n: int, m: int) -> Table:
+        if (n + 1) * (m + 1) > MOST * (10 if m else 1):
+            size = f"{n + 1} nodes{f' by {m + 1}' if m else ''}"
+            raise ModelError(f"a table of {size} is too large; use a larger step or accuracy")
+        travel, racks = np.linspace(low, high, n + 1), None if rack is None else np.linspace(*rack, m + 1)
+        if racks is None:
+            pose = linkage.solve(travel, links=wanted)
+        else:
+            zz, rr = np.meshgrid(travel, racks, indexing="ij")
+            pose = linkage.solve(zz, links=wanted, **{linkage.inputs[1]: rr})
+        nodes = {linkage.chain.carrier: pose, **pose.link}
+        return Table(linkage.chain, linkage.origins, travel, nodes, scheme if racks is None else "bicubic", racks)
+
     if step is not None:
-        return _build(
-            linkage, (low, high), _count(high - low, step), rack, _racks(rack, rack_step, step), scheme, wanted
-        )
+        return build(_count(high - low, step), 0 if rack is None else _count(rack[1] - rack[0], rack_step or step))
     assert accuracy is not None
-    return _for_accuracy(linkage, (low, high), rack, accuracy, scheme, wanted)
+    # the error is measured at four points of every interval, for all parts
+    order, n, m = (ORDER[scheme], 8, 0) if rack is None else (4, 8, 4)
+    while True:
+        table = build(n, m)
+        errors = table.compare(linkage)
+        worst = max(errors["position"], errors["angle"])
+        if worst <= accuracy:
+            return replace(table, errors=errors)
+        factor = min(8.0, max(1.15, 1.05 * (worst / accuracy) ** (1.0 / order)))
+        n, m = math.ceil(n * factor), math.ceil(m * factor)
 
 
 def default_range(linkage: Exact) -> tuple[float, float]:
@@ -285,57 +286,6 @@ def _count(length: float, step: float) -> int:
     return max(1, math.ceil(length / step - 1e-9))
 
 
-def _racks(rack: tuple[float, float] | None, rack_step: float | None, step: float) -> int:
-    return 0 if rack is None else _count(rack[1] - rack[0], rack_step or step)
-
-
-def _build(
-    linkage: Exact,
-    ends: tuple[float, float],
-    n: int,
-    rack: tuple[float, float] | None,
-    m: int,
-    scheme: str,
-    links: Sequence[str],
-) -> Table:
-    if (n + 1) * (m + 1) > MOST * (10 if m else 1):
-        raise ModelError(
-            f"a table of {n + 1} nodes{f' by {m + 1}' if m else ''} is too large; use a larger step or accuracy"
-        )
-    travel = np.linspace(*ends, n + 1)
-    racks = None if rack is None else np.linspace(*rack, m + 1)
-    if racks is None:
-        pose = linkage.solve(travel, links=links)
-    else:
-        zz, rr = np.meshgrid(travel, racks, indexing="ij")
-        pose = linkage.solve(zz, links=links, **{linkage.inputs[1]: rr})
-    nodes = {linkage.chain.carrier: pose, **pose.link}
-    scheme = scheme if racks is None else "bicubic"
-    return Table(linkage.chain, linkage.origins, travel, nodes, scheme, racks)
-
-
-def _for_accuracy(
-    linkage: Exact,
-    ends: tuple[float, float],
-    rack: tuple[float, float] | None,
-    accuracy: float,
-    scheme: str,
-    links: Sequence[str],
-) -> Table:
-    """A grid whose error, measured at four points of every interval, stays within the accuracy for all parts."""
-    order = 4 if rack is not None else ORDER[scheme]
-    n, m = 8, 0 if rack is None else 4
-    while True:
-        table = _build(linkage, ends, n, rack, m, scheme, links)
-        errors = table.compare(linkage)
-        worst = max(errors["position"], errors["angle"])
-        if worst <= accuracy:
-            break
-        factor = min(8.0, max(1.15, 1.05 * (worst / accuracy) ** (1.0 / order)))
-        n, m = math.ceil(n * factor), math.ceil(m * factor)
-    return replace(table, errors=errors)
-
-
 def differences(a: Pose, b: Pose) -> dict[str, float]:
     """Largest differences of two sets of poses: position, angle, d, delta, dd, ddelta."""
 
@@ -344,6 +294,10 @@ def differences(a: Pose, b: Pose) -> dict[str, float]:
 
     result = {"position": size(a.position - b.position), "angle": float(angle(a.rotation, b.rotation).max())}
     return result | {f: size(getattr(a, f) - getattr(b, f)) for f in ("d", "delta", "dd", "ddelta")}
+
+
+def _step(grid: Array) -> float:
+    return float((grid[-1] - grid[0]) / (len(grid) - 1))
 
 
 def _cell(x: Array, grid: Array) -> tuple[Array, Array]:
@@ -356,10 +310,6 @@ def _cell(x: Array, grid: Array) -> tuple[Array, Array]:
 def _between(grid: Array, k: int) -> Array:
     inner = (np.arange(k) + 0.5) / k
     return (grid[:-1, None] + np.diff(grid)[:, None] * inner).ravel()
-
-
-def _fields(nodes: Nodes) -> dict[str, Array]:
-    return {f: getattr(nodes, f) for f in _FIRST}
 
 
 def _plain(chain: Chain) -> dict[str, Any]:

@@ -13,7 +13,7 @@ import numpy as np
 
 from bellcrank.errors import ModelError
 from bellcrank.linkage.chain import Chain
-from bellcrank.linkage.pose import PointMotion, Pose
+from bellcrank.linkage.pose import Pose
 
 Array = np.ndarray[Any, Any]
 
@@ -32,9 +32,7 @@ class Wheel:
     contact: Array
     v_centre: Array
     v_contact: Array  # of the carrier point at the contact: a locked wheel
-    delta: (
-        Array  # rotation per m of wheel travel, wheel-side axes (as a right-handed vector of the file's axes, flipped)
-    )
+    delta: Array  # rotation per m of wheel travel, file's axes
     rates: tuple[Array, Array | None]  # of the inputs per m of wheel travel
 
     def side(self, v: Array) -> Array:
@@ -44,7 +42,7 @@ class Wheel:
     def point(self, name: str) -> tuple[Array, Array]:
         """A hard point and its velocity per m of wheel travel, wheel-side axes."""
         p = self.pose.point(name)
-        return self.side(p.position), self.side(_rate(p, self.rates))
+        return self.side(p.position), self.side(_rate(p.d, p.d_rack, self.rates))
 
 
 def see_wheel(linkage: Any, travel: Any, rack: Any = 0.0, mode: str = "parallel") -> Wheel:
@@ -74,12 +72,8 @@ def see_wheel(linkage: Any, travel: Any, rack: Any = 0.0, mode: str = "parallel"
     centre = hub.position * flip
     down = axis * axis[:, 2:3] - [0.0, 0.0, 1.0]
     down = down / np.linalg.norm(down, axis=1)[:, None]
-    radius = float(chain.vehicle.get("tyre_radius", 0.0))
-    arm = radius * down
-    delta = pose.delta * rates[0][:, None]
-    if rates[1] is not None and pose.delta_rack is not None:
-        delta = delta + pose.delta_rack * rates[1][:, None]
-    v = _rate(hub, rates)
+    arm = float(chain.vehicle.get("tyre_radius", 0.0)) * down
+    v, delta = _rate(hub.d, hub.d_rack, rates), _rate(pose.delta, pose.delta_rack, rates)
     v_contact = v + np.cross(delta, arm * flip)
     return Wheel(chain, pose, flip, centre, axis, centre + arm, v * flip, v_contact * flip, delta, rates)
 
@@ -90,8 +84,6 @@ def static_axis(chain: Chain) -> Array:
     return np.array([np.sin(toe) * np.cos(camber), np.cos(toe) * np.cos(camber), -np.sin(camber)])
 
 
-def _rate(p: PointMotion, rates: tuple[Array, Array | None]) -> Array:
-    v = p.d * rates[0][:, None]
-    if rates[1] is not None and p.d_rack is not None:
-        v = v + p.d_rack * rates[1][:, None]
-    return v
+def _rate(by_travel: Array, by_second: Array | None, rates: tuple[Array, Array | None]) -> Array:
+    rate = by_travel * rates[0][:, None]
+    return rate if rates[1] is None or by_second is None else rate + by_second * rates[1][:, None]

@@ -13,7 +13,7 @@ from bellcrank.model.inertia import inertia_of, mass_of
 from bellcrank.model.joints.joint import Joint, JointRecord, Site
 from bellcrank.model.joints.plain import PlainJoint
 from bellcrank.model.joints.rotation import EulerParameters
-from bellcrank.model.reading import AXES, Checker, Draft, is_axis_number, of_unit_size
+from bellcrank.model.reading import Checker, Draft, is_axis_number, of_unit_size
 from bellcrank.model.records import BodyRecord, Description
 from bellcrank.units import unit_system
 from bellcrank.vector.basis import IDENTITY, NULL, Vec3, add3, cross3, dot3, matmul, matvec, transpose
@@ -41,13 +41,12 @@ def _parent(checker: Checker, record: BodyRecord) -> int:
     where = f"body '{record.name}'"
     found = checker.body_index(record.parent, where, "parent")
     own = checker.index[record.name.lower()]
-    if found is not None and found >= 0 and found >= own and checker.description.bodies[own] is record:
-        if found == own:
-            checker.problem(where, "a body cannot be its own parent.")
-        else:
-            checker.problem(where, f"parent '{record.parent}' must be added before it.")
-        found = -1
-    return -1 if found is None else found
+    if found is None or (found >= own and checker.description.bodies[own] is record):
+        if found is not None:
+            late = f"parent '{record.parent}' must be added before it."
+            checker.problem(where, "a body cannot be its own parent." if found == own else late)
+        return -1
+    return found
 
 
 # ---- what moves
@@ -91,24 +90,23 @@ def _names(letter: str, body: str, count: int) -> list[str]:
     return [f"{letter}({body})"] if count == 1 else [f"{letter}({body}, {i})" for i in range(1, count + 1)]
 
 
-def _axis_list(checker: Checker, given: Any, where: str, what: str, most: int = 3) -> list[Any]:
+def _axis_list(checker: Checker, given: Any, where: str, what: str) -> list[Any]:
     """A bare axis, one vector, or a sequence of axes."""
     if given is None or (isinstance(given, Sequence) and not isinstance(given, str) and len(given) == 0):
         return []
     if isinstance(given, int) and not isinstance(given, bool):
         given = (given,)
     elif isinstance(given, str) or not hasattr(given, "__len__"):
-        told = "an axis is 1, 2, 3 or three components; several are given as a tuple."
-        checker.problem(where, f"{what}={given!r}: {told}")
+        allowed = "an axis is 1, 2, 3 or three components; several are given as a tuple."
+        checker.problem(where, f"{what}={given!r}: {allowed}")
         return []
     given = list(given)
     vectors = [hasattr(a, "__len__") and not isinstance(a, str) for a in given]
     if len(given) == 3 and not all(is_axis_number(a) or v for a, v in zip(given, vectors, strict=True)):
         given = [tuple(given)]  # three components of one vector
-    if len(given) > most:
-        checker.problem(where, f"{what}={given!r} has {len(given)} axes; at most {most} are allowed.")
-        given = given[:most]
-    return given
+    if len(given) > 3:
+        checker.problem(where, f"{what}={given!r} has {len(given)} axes; at most 3 are allowed.")
+    return given[:3]
 
 
 # ---- where it stands
@@ -125,8 +123,8 @@ def _resolve(checker: Checker, draft: Draft) -> None:
         _three_rotations(checker, draft)
     small = record.small_angles
     if draft.rotation is EulerParameters and (any(small) if hasattr(small, "__len__") else small):
-        told = "small_angles cannot be used with Euler parameters; use rotate=(1, 2, 3) for small angles."
-        checker.problem(where, told)
+        instead = "use rotate=(1, 2, 3) for small angles."
+        checker.problem(where, f"small_angles cannot be used with Euler parameters; {instead}")
     if len(checker.problems) == before:
         _orientation(checker, draft)
     R_A, p_A = checker.nominal_pose(draft.parent)
@@ -155,7 +153,7 @@ def _orientation(checker: Checker, draft: Draft) -> None:
     record, where, given = draft.record, draft.where, draft.record.rotation_axis
     if given is None and record.reference_axis is None:
         return
-    body_axis = draft.axes[0] if draft.axes else AXES[2]
+    body_axis = draft.axes[0] if draft.axes else IDENTITY[2]
     axis = body_axis if given is None else checker.direction(given, where, "rotation_axis")
     if axis is None:
         return
@@ -168,22 +166,18 @@ def _orientation(checker: Checker, draft: Draft) -> None:
             checker.problem(where, "rotation_axis and reference_axis need a rotate axis 1, 2 or 3 of the new body.")
         return
     i, j = (k + 1) % 3, (k + 2) % 3
-    reference = AXES[i]
-    if record.reference_axis is not None:
-        found = checker.direction(record.reference_axis, where, "reference_axis")
-        if found is None:
-            return
-        reference = found
+    given = record.reference_axis
+    reference = IDENTITY[i] if given is None else checker.direction(given, where, "reference_axis")
+    if reference is None:
+        return
     b_j = cross3(axis, reference)
     size = dot3(b_j, b_j)
     if _vanishes(size):
         if record.reference_axis is not None:
-            shown = (
-                f"the rotation axis {tuple(map(str, axis))} is parallel to the reference axis {record.reference_axis!r}"
-            )
-            checker.problem(where, f"{shown}; the reference_axis must point another way.")
+            shown = f"{tuple(map(str, axis))} is parallel to the reference axis {record.reference_axis!r}"
+            checker.problem(where, f"the rotation axis {shown}; the reference_axis must point another way.")
             return
-        b_j = cross3(axis, AXES[j])  # the default reference happens to be the axis: the next one is taken
+        b_j = cross3(axis, IDENTITY[j])  # the default reference happens to be the axis: the next one is taken
         size = dot3(b_j, b_j)
     b_j = of_unit_size(b_j, size)
     columns: list[Vec3] = [NULL, NULL, NULL]

@@ -1,8 +1,4 @@
-"""A rigid wheel on the ground, as a description keeps it.
-
-The model has inputs for what the ground exerts on the wheel and outputs for what a run has to know of it, named after
-the contact.
-"""
+"""Rigid wheels: inputs for what the ground exerts on one, outputs for what a run has to know of it, by its name."""
 
 from __future__ import annotations
 

@@ -17,6 +17,14 @@ from bellcrank.expr.node import operand, undecided
 from bellcrank.expr.text import Syntax, parse, postorder_syntax
 
 
+def _operator(op: str, mirrored: bool = False) -> Callable[[Formula, Any], Formula]:
+    def join(self: Formula, other: Any) -> Formula:
+        a, b = (other, self) if mirrored else (self, other)
+        return Formula(Syntax(op, (to_syntax(a), to_syntax(b))))
+
+    return join
+
+
 class Formula:
     """A formula that is evaluated when the description is frozen. Arithmetic works as on paper."""
 
@@ -26,44 +34,12 @@ class Formula:
     def __init__(self, syntax: Syntax) -> None:
         self.syntax = syntax
 
-    def __add__(self, other: Any) -> Formula:
-        return _join("+", self, other)
-
-    def __radd__(self, other: Any) -> Formula:
-        return _join("+", other, self)
-
-    def __sub__(self, other: Any) -> Formula:
-        return _join("-", self, other)
-
-    def __rsub__(self, other: Any) -> Formula:
-        return _join("-", other, self)
-
-    def __mul__(self, other: Any) -> Formula:
-        return _join("*", self, other)
-
-    def __rmul__(self, other: Any) -> Formula:
-        return _join("*", other, self)
-
-    def __truediv__(self, other: Any) -> Formula:
-        return _join("/", self, other)
-
-    def __rtruediv__(self, other: Any) -> Formula:
-        return _join("/", other, self)
-
-    def __pow__(self, other: Any) -> Formula:
-        return _join("**", self, other)
-
-    def __lt__(self, other: Any) -> Formula:
-        return _join("<", self, other)
-
-    def __le__(self, other: Any) -> Formula:
-        return _join("<=", self, other)
-
-    def __gt__(self, other: Any) -> Formula:
-        return _join(">", self, other)
-
-    def __ge__(self, other: Any) -> Formula:
-        return _join(">=", self, other)
+    __add__, __radd__ = _operator("+"), _operator("+", mirrored=True)
+    __sub__, __rsub__ = _operator("-"), _operator("-", mirrored=True)
+    __mul__, __rmul__ = _operator("*"), _operator("*", mirrored=True)
+    __truediv__, __rtruediv__ = _operator("/"), _operator("/", mirrored=True)
+    __pow__ = _operator("**")
+    __lt__, __le__, __gt__, __ge__ = _operator("<"), _operator("<="), _operator(">"), _operator(">=")
 
     def __bool__(self) -> bool:
         if self.syntax.op in ("<", "<=", ">", ">="):
@@ -83,10 +59,6 @@ class Formula:
         return show(self.syntax)
 
     __repr__ = __str__
-
-
-def _join(op: str, a: Any, b: Any) -> Formula:
-    return Formula(Syntax(op, (to_syntax(a), to_syntax(b))))
 
 
 def to_syntax(value: Any) -> Syntax:

@@ -10,9 +10,7 @@ from bellcrank.errors import ModelWarning
 from bellcrank.expr import ZERO, Expr, Number
 from bellcrank.model.reading import Checker
 from bellcrank.model.records import BodyRecord
-from bellcrank.vector.basis import NULL, Mat3
-
-NOTHING: Mat3 = (NULL, NULL, NULL)
+from bellcrank.vector.basis import ZEROS, Mat3
 
 
 def mass_of(checker: Checker, record: BodyRecord, where: str) -> Expr:
@@ -30,7 +28,7 @@ def inertia_of(checker: Checker, record: BodyRecord, where: str) -> Mat3:
         names = [[f"{record.name}i{min(r, c)}{max(r, c)}" for c in (1, 2, 3)] for r in (1, 2, 3)]
         return tuple(tuple(map(checker.scope.parameter, row)) for row in names)  # type: ignore[return-value]
     if isinstance(given, int | float) and given == 0:
-        return NOTHING
+        return ZEROS
     sized = not isinstance(given, str) and hasattr(given, "__len__") and len(given) == 3
     rows = [hasattr(r, "__len__") and not isinstance(r, str) for r in given] if sized else []
     if sized and all(rows) and all(len(r) == 3 for r in given):
@@ -40,7 +38,7 @@ def inertia_of(checker: Checker, record: BodyRecord, where: str) -> Mat3:
         matrix = tuple(tuple(moments[r] if r == c else ZERO for c in range(3)) for r in range(3))
     else:
         checker.problem(where, f"inertia={given!r} must be 0, three moments, or a 3 x 3 matrix.")
-        return NOTHING
+        return ZEROS
     _physical(checker, matrix, where)
     return matrix  # type: ignore[return-value]
 

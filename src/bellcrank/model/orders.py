@@ -21,16 +21,11 @@ def assign_orders(checker: Checker) -> None:
                 if flag:
                     scope.orders[s.name.lower()] = 1
     for given, order in [(x, 1) for x in d.small] + [(x, -1) for x in d.large]:
-        where = "small()" if order > 0 else "large()"
-        try:
+        with checker.collecting("small()" if order > 0 else "large()"):
             e = scope.scalar(given)
-        except ModelError as error:
-            checker.problem(where, str(error))
-            continue
-        if isinstance(e, Symbol):
+            if not isinstance(e, Symbol):
+                raise ModelError(f"{e} is not a parameter, variable, coordinate or speed.")
             scope.orders[e.name.lower()] = order
-        else:
-            checker.problem(where, f"{e} is not a parameter, variable, coordinate or speed.")
     if scope.orders:
         for q, u in (*scope.by_body.values(), (scope.coordinates, scope.speeds)):
             for states in (q, u):

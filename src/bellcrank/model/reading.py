@@ -6,17 +6,17 @@ the bodies as far as they are resolved (see `bodies`).
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 from bellcrank.errors import ModelError, did_you_mean
-from bellcrank.expr import ONE, ZERO, Expr, div, sqrt, symbols
+from bellcrank.expr import ZERO, Expr, div, sqrt, symbols
 from bellcrank.model.joints.rotation import Rotation
 from bellcrank.model.records import BodyRecord, Description
 from bellcrank.model.scope import Scope, name_in
-from bellcrank.vector.basis import IDENTITY, NULL, Mat3, Vec3, add3, dot3, matvec, neg3, transpose
-
-AXES: tuple[Vec3, Vec3, Vec3] = ((ONE, ZERO, ZERO), (ZERO, ONE, ZERO), (ZERO, ZERO, ONE))
+from bellcrank.vector.basis import IDENTITY, NULL, ZEROS, Mat3, Vec3, add3, dot3, matvec, neg3, transpose
 
 
 @dataclass
@@ -32,7 +32,7 @@ class Draft:
     joint_at: Vec3 = NULL
     cm: Vec3 = NULL
     mass: Expr = ZERO
-    inertia: Mat3 = (NULL, NULL, NULL)
+    inertia: Mat3 = ZEROS
     R_N: Mat3 = IDENTITY  # nominal orientation and origin
     p_N: Vec3 = NULL
     children: list[int] = field(default_factory=list)
@@ -56,6 +56,15 @@ class Checker:
     def problem(self, where: str, text: str) -> None:
         self.problems.append(f"{where}: {text}")
 
+    @contextmanager
+    def collecting(self, where: str = "") -> Iterator[None]:
+        """A block whose errors become problems."""
+        try:
+            yield
+        except ModelError as error:
+            told = "\n".join(error.problems)
+            self.problems.append(f"{where}: {told}" if where else told)
+
     def body_index(self, given: Any, where: str, what: str) -> int | None:
         """Index of a body given by object or name; -1 is the inertial body."""
         if given is None:
@@ -74,16 +83,14 @@ class Checker:
         return self.index[name.lower()]
 
     def constant(self, given: Any, where: str, what: str) -> Expr:
-        try:
+        found: Expr = ZERO
+        with self.collecting(f"{where}: {what}"):
             e = self.scope.scalar(given)
-        except ModelError as error:
-            self.problem(where, f"{what}: {error}")
-            return ZERO
-        if not e.constant:
-            moving = ", ".join(s.name for s in symbols(e) if not s.constant)
-            self.problem(where, f"{what}: {e} must be constant, but {moving} varies.")
-            return ZERO
-        return e
+            if not e.constant:
+                moving = ", ".join(s.name for s in symbols(e) if not s.constant)
+                raise ModelError(f"{e} must be constant, but {moving} varies.")
+            found = e
+        return found
 
     def vector(self, given: Any, where: str, what: str) -> Vec3:
         if isinstance(given, str) or not hasattr(given, "__len__") or len(given) != 3:
@@ -95,7 +102,7 @@ class Checker:
     def direction(self, given: Any, where: str, what: str) -> Vec3 | None:
         """Unit vector of an axis number or of three constant components."""
         if is_axis_number(given):
-            return AXES[given - 1]
+            return IDENTITY[given - 1]
         if isinstance(given, int | float | str) or not hasattr(given, "__len__"):
             self.problem(where, f"{what}: {given!r} is not an axis; an axis is 1, 2, 3 or three components.")
             return None

@@ -122,7 +122,7 @@ class External:
     python: Callable[..., Any] | None = None
     c: str | None = None
     fortran: str | None = None
-    writer: Any = None  # writes it in any language for the values that are wanted of it (`program.lookup.Writer`)
+    writer: Any = None  # writes it in any language for the values that are wanted of it (`program.routine.Writer`)
 
     varies = True  # its value may change although its arguments do not
 
@@ -138,7 +138,17 @@ class External:
 
     def known_in(self, language: str) -> bool:
         """Is it given in "c", "python" or "fortran", or can be written so?"""
-        return self.writer is not None or bool(getattr(self, language))
+        if language == "python":
+            return self.writer is not None or self.python is not None
+        return self.writer is not None or bool(self.given_in(language))
+
+    def given_in(self, language: str) -> str:
+        """Its text in "c" or "fortran", empty where there is none."""
+        return {"c": self.c, "fortran": self.fortran}[language] or ""
+
+    @property
+    def argument_count(self) -> int:
+        return len(self.arguments)
 
     def partial(self, index: int, args: Sequence[Expr]) -> Expr:
         raise ModelError(f"the derivative of the external routine {self.name}() is not known")
@@ -148,7 +158,7 @@ class External:
 class ExternalValue:
     """The i-th value an external routine returns."""
 
-    external: External
+    external: Any  # `External`, or another routine with several values
     index: int
 
     varies = True
@@ -159,7 +169,8 @@ class ExternalValue:
         return str(self.index)
 
     def partial(self, index: int, args: Sequence[Expr]) -> Expr:
-        return self.external.partial(index, args)
+        slope: Expr = self.external.partial(index, args)
+        return slope
 
 
 @dataclass

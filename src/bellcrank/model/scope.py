@@ -105,18 +105,19 @@ class Scope:
     def scalar(self, value: Any) -> Expr:
         """The scalar expression that a number, expression, formula or text stands for."""
         node = to_syntax(value)
-        result = self.value(node)
-        return self.as_scalar(result, node)
+        return self.as_scalar(self.value(node), node)
 
     def value(self, node: Syntax) -> Any:
         return evaluate_syntax(node, self.meaning)
 
     def as_scalar(self, value: Any, node: Syntax) -> Expr:
-        if isinstance(value, Name):
-            value = self.scalar_name(value)
+        value = self.settle(value)
         if isinstance(value, Expr):
             return value
         raise _fail(node, f"a scalar is needed here, but this is {_what(value)}")
+
+    def scalars(self, node: Syntax, parts: list[Any]) -> tuple[Expr, ...]:
+        return tuple(self.as_scalar(p, c) for p, c in zip(parts, node.children, strict=True))
 
     def meaning(self, node: Syntax, parts: list[Any]) -> Any:
         """The value of one node of a formula."""
@@ -134,8 +135,7 @@ class Scope:
             case "neg":
                 return -self.settle(parts[0])
             case op if op in OPERATORS and op != "**":
-                a, b = (self.as_scalar(p, c) for p, c in zip(parts, node.children, strict=True))
-                return function(OPERATORS[op].name, a, b)
+                return function(OPERATORS[op].name, *self.scalars(node, parts))
         a, b = (self.settle(p) for p in parts)
         return self.arithmetic(node, a, b)
 
@@ -178,9 +178,8 @@ class Scope:
             if external.entered:
                 return self._entered(external, index, name)
             if external.when == "echo":
-                raise _fail(
-                    name.node, f"'{name.text}' is known when the echo is written (when='echo'), not in formulas"
-                )
+                known = "is known when the echo is written (when='echo'), not in formulas"
+                raise _fail(name.node, f"'{name.text}' {known}")
             args = tuple(self.scalar(a) for a in external.arguments)
             return self.external(external, args, index)
         if key in self.variables:
@@ -205,24 +204,20 @@ class Scope:
         if routine not in self.entered:
             key = f"{routine.name}()"
             if key in self._open:
-                raise _fail(
-                    name.node, f"external '{routine.name}' is called with what it returns itself: '{name.text}'"
-                )
+                circle = f"is called with what it returns itself: '{name.text}'"
+                raise _fail(name.node, f"external '{routine.name}' {circle}")
             self._open.append(key)
             try:
                 args = tuple(self.scalar(a) for a in routine.arguments)
             finally:
                 self._open.pop()
             moving = {s.name for a in args for s in symbols(a) if s.kind != "parameter" and s is not PI}
-            if moving or any(
-                isinstance(n, Func) and isinstance(n.function, External | ExternalValue) for n in postorder(args)
-            ):
+            calls = (n.function for n in postorder(args) if isinstance(n, Func))
+            if moving or any(isinstance(called, External | ExternalValue) for called in calls):
                 what = ", ".join(sorted(moving)) or "the value of another routine"
-                raise _fail(
-                    name.node,
-                    f"external '{routine.name}' is called when the parameters have been read (when='input'):"
-                    f" its arguments may hold parameters only, not {what}",
-                )
+                when = "is called when the parameters have been read (when='input')"
+                only = f"its arguments may hold parameters only, not {what}"
+                raise _fail(name.node, f"external '{routine.name}' {when}: {only}")
             self.entered[routine] = args
         return self.parameter(routine.returns[index])
 
@@ -246,7 +241,7 @@ class Scope:
         name = node.args[0]
         key = name.lower()
         if key in self.tables or (key in self.functions and not self.functions[key].returns):
-            args = tuple(self.as_scalar(p, c) for p, c in zip(parts, node.children, strict=True))
+            args = self.scalars(node, parts)
             if key in self.tables:
                 return self.tables[key](*args)
             external = self.functions[key]
@@ -259,7 +254,7 @@ class Scope:
         if key in CALLED:
             if not CALLED[key].takes(len(parts)):
                 raise _fail(node, CALLED[key].wrong_count(len(parts)))
-            args = tuple(self.as_scalar(p, c) for p, c in zip(parts, node.children, strict=True))
+            args = self.scalars(node, parts)
             try:
                 return function(key, *args)
             except ModelError as error:
@@ -271,13 +266,11 @@ class Scope:
 
     def state(self, key: str, node: Syntax, parts: list[Any]) -> Symbol:
         """q(b), q(b, i), q(i) and likewise u."""
-        q, u = self.coordinates, self.speeds
         first = parts[0]
         if isinstance(first, Number):
-            listed = q if key == "q" else u
-            place = f"{key}({first})"
+            listed, place = self.coordinates if key == "q" else self.speeds, f"{key}({first})"
         else:
-            body = first.text if isinstance(first, Name) else getattr(first, "name", str(first))
+            body = name_in(first) or str(first)
             if body.lower() not in self.by_body:
                 raise _fail(node, f"no body has the name '{body}'.{did_you_mean(body, self.by_body)}")
             listed = self.by_body[body.lower()][0 if key == "q" else 1]
@@ -313,7 +306,9 @@ def _what(value: Any) -> str:
     return "a scalar" if isinstance(value, Expr | Name) else f"a {kind.lower()}"
 
 
-def _fail(node: Syntax, message: str) -> ModelError:
+def _fail(node: Syntax | None, message: str) -> ModelError:
+    if node is None:
+        return ModelError(message)
     if node.source is not None:
         return node.fail(message)
     return ModelError(f"{message} (in {show(node)})")

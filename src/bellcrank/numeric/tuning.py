@@ -61,7 +61,7 @@ class Multipliers:
 
     newton: int = _of(10, "most iterations of a projection")
     closed: float = _of(Loops.closed, "largest residual of a closed loop, in units of its equations", 1.0)
-    dependent: float = _of(1e-9, "a pivot that means that rows repeat others", 0.5)
+    repeats: float = _of(1e-9, "a pivot that means that rows repeat others", 0.5)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,1 @@
+"""The program as data: straight-line functions, operation counts, passes, exact derivatives."""

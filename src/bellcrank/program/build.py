@@ -7,36 +7,26 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
 
-from bellcrank.expr import MINUS_ONE, Expr, Func, Number, Symbol, add, mul, postorder, substitute
-from bellcrank.expr.node import PI
+from bellcrank.expr import MINUS_ONE, Expr, Func, Number, Symbol, add, mul, postorder, substitute, symbols
 from bellcrank.program.idle import drop_idle_parameters
 from bellcrank.program.loops import Loops
 from bellcrank.program.program import Program
 from bellcrank.program.scheduler import Scheduler
 from bellcrank.program.statements import (
     NOTHING,
-    Assign,
     Call,
     Reduce,
     Section,
     Solve,
     Statement,
     count_section,
+    needed,
     statement_expressions,
+    statement_targets,
 )
-
-
-@dataclass(frozen=True)
-class KeptCall:
-    """targets = routine(arguments), called once per run or once per step (routine.when: "init" or "update")."""
-
-    targets: tuple[Symbol, ...]
-    routine: Any
-    arguments: tuple[Expr, ...]
 
 
 @dataclass
@@ -50,16 +40,14 @@ class Parts:
     rates: Sequence[Expr]  # of coordinates, then of speeds
     outputs: Sequence[tuple[str, Expr]] = ()
     inputs: Sequence[Symbol] = ()
-    solve: tuple[Sequence[Sequence[Expr]], Sequence[Expr]] | None = (
-        None  # implicit: M, f; rates then hold solution symbols
-    )
+    solve: tuple[Sequence[Sequence[Expr]], Sequence[Expr]] | None = None  # implicit: M, f of the unknowns in rates
     unknowns: Sequence[Symbol] = ()
     loops: Loops | None = None
-    stages: Sequence[tuple[str, int]] = field(default_factory=tuple)
-    kept: Sequence[KeptCall] = ()
+    stages: Sequence[tuple[str, int]] = ()
+    kept: Sequence[Call] = ()  # once per run or once per step (routine.when: "init" or "update")
     accelerations: Sequence[Expr] = ()  # symbols in outputs that stand for the rates of speeds, of models with loops
     multipliers: Sequence[tuple[Symbol, int]] = ()  # symbols in outputs that stand for the multipliers of rows of loops
-    entered: Sequence[KeptCall] = ()
+    entered: Sequence[Call] = ()
     echo: Sequence[tuple[str, Expr]] = ()
     outputs_matter: bool = False  # name what rates and outputs share, even if the rates alone use it once
 
@@ -81,57 +69,39 @@ def build_program(parts: Parts) -> Program:
     _solve_for_outputs(plan, parts, values)
     channel = tuple(plan.lower(v) for v in values)
     statements, extra = tuple(plan.statements[:split]), tuple(plan.statements[split:])
-    closure = _closure(plan, parts.loops)
-    correction = parts.loops.correction if parts.loops else None
-    correct_q = _own_section(plan, correction.dq if correction else ())
-    correct_u = _own_section(plan, (*correction.du, *correction.pivots) if correction else ())
-    singular_rates = _singular_rates(plan, parts)
-    redundant, coordinate_rates = _system(plan, parts)
-    start, update = (_kept(plan, [k for k in parts.kept if k.routine.when == when]) for when in ("init", "update"))
-    entry = _entry(plan, parts.entered)
-    echo = _own_section(plan, [value for _, value in parts.echo])
-    total = count_section(statements, results)
-    alone = (closure, correct_q, correct_u, singular_rates, redundant, coordinate_rates, start, update, entry, echo)
-    everything = [*plan.statements, *(s for section in alone for s in section.statements)]
-    ends = [*results, *channel, *(r for section in alone for r in section.results)]
-    constants = _needed(plan.constants, everything, ends)
-    used = _used_symbols(constants, everything, ends)
-    given = {s for call in parts.entered for s in call.targets}
-    parameters = tuple(p for p in parts.parameters if p in used and p not in given)
-    parameters += tuple(s for call in parts.entered for s in call.targets)
-    inputs = [s for s in parts.inputs if s in used]
-    inputs += sorted((s for s in used if s.kind == "rate"), key=lambda s: s.sort)
-    for when in ("init", "update"):
-        inputs += [s for k in parts.kept if k.routine.when == when for s in k.targets]
+    kept = [[call for call in parts.kept if call.routine.when == when] for when in ("init", "update")]
+    q_rates, loops = parts.rates[: len(parts.coordinates)], parts.loops
+    correction = loops.correction if loops else None
+    alone = {
+        "closure": _own_section(plan, loops.flat() if loops else ()),
+        "correct_q": _own_section(plan, correction.dq if correction else ()),
+        "correct_u": _own_section(plan, (*correction.du, *correction.pivots) if correction else ()),
+        "singular_rates": _singular_rates(plan, parts),
+        "system": _own_section(plan, [*q_rates, *loops.flat_system(), *loops.g, *loops.v] if loops else ()),
+        "coordinate_rates": _own_section(plan, q_rates if loops else ()),
+        "start": _kept(plan, kept[0]),
+        "update": _kept(plan, kept[1]),
+        "entry": _entry(plan, parts.entered),
+        "echo": _own_section(plan, [value for _, value in parts.echo]),
+    }
+    everything = [*plan.statements, *(s for section in alone.values() for s in section.statements)]
+    ends = [*results, *channel, *(r for section in alone.values() for r in section.results)]
+    roots = (*(e for s in everything for e in statement_expressions(s)), *ends)
+    constants = needed(Section((), roots), plan.constants).statements
+    used = symbols(*roots, *(e for s in constants for e in statement_expressions(s)))
+    entered = [s for call in parts.entered for s in statement_targets(call)]
+    parameters = [s for s in parts.parameters if s in used and s not in entered]
+    inputs = [*(s for s in parts.inputs if s in used), *(s for s in used if s.kind == "rate")]
+    inputs += [s for calls in kept for call in calls for s in statement_targets(call)]
     return Program(
-        parts.name,
-        parameters,
-        tuple(parts.coordinates),
-        tuple(parts.speeds),
-        tuple(inputs),
-        tuple(plan.routines),
-        Section(tuple(constants), ()),
-        Section(statements, results),
-        Section(extra, channel),
-        tuple(name for name, _ in parts.outputs),
-        total,
-        tuple(parts.stages),
-        parts.loops,
-        closure,
-        correct_q,
-        correct_u,
-        singular_rates,
-        redundant,
-        coordinate_rates,
-        start,
-        update,
-        entry,
-        echo,
-        tuple(name for name, _ in parts.echo),
-    )
+        parts.name, (*parameters, *entered), tuple(parts.coordinates), tuple(parts.speeds), tuple(inputs),
+        tuple(plan.routines), Section(constants, ()), Section(statements, results), Section(extra, channel),
+        tuple(name for name, _ in parts.outputs), count_section(statements, results), tuple(parts.stages), loops,
+        **alone, echo_names=tuple(name for name, _ in parts.echo),
+    )  # fmt: skip
 
 
-def _kept(plan: Scheduler, calls: Sequence[KeptCall]) -> Section:
+def _kept(plan: Scheduler, calls: Sequence[Call]) -> Section:
     """Calls one after another, each with what the ones before it returned; the results are all returned values."""
     own = plan.sibling([a for call in calls for a in call.arguments])
     results: list[Symbol] = []
@@ -141,12 +111,12 @@ def _kept(plan: Scheduler, calls: Sequence[KeptCall]) -> Section:
             own.routines.append(call.routine)
         values = [own.new_symbol() for _ in call.targets]
         own.statements.append(Call(tuple(values), call.routine, arguments))
-        own.stands_for({target: value for target, value in zip(call.targets, values, strict=True)})
+        own.stands_for(dict(zip(statement_targets(call), values, strict=True)))
         results += values
     return Section(tuple(own.statements), tuple(results))
 
 
-def _entry(plan: Scheduler, calls: Sequence[KeptCall]) -> Section:
+def _entry(plan: Scheduler, calls: Sequence[Call]) -> Section:
     """Calls one after another, before there are constants: arguments are expressions of parameters as they stand."""
     own = plan.sibling([])
     known: dict[Expr, Expr] = {}
@@ -156,13 +126,8 @@ def _entry(plan: Scheduler, calls: Sequence[KeptCall]) -> Section:
         own.routines += [r for r in dict.fromkeys((*tables, call.routine)) if r not in own.routines]
         values = tuple(own.new_symbol() for _ in call.targets)
         statements.append(Call(values, call.routine, tuple(substitute(a, known) for a in call.arguments)))
-        known |= dict(zip(call.targets, values, strict=True))
+        known |= dict(zip(statement_targets(call), values, strict=True))
     return Section(tuple(statements), tuple(known.values()))
-
-
-def _closure(plan: Scheduler, loops: Loops | None) -> Section:
-    """The function of the constraints, on its own."""
-    return _own_section(plan, loops.flat() if loops else ())
 
 
 def _own_section(plan: Scheduler, roots: Sequence[Expr]) -> Section:
@@ -186,7 +151,7 @@ def _singular_rates(plan: Scheduler, parts: Parts) -> Section:
 
 
 def _reduced(plan: Scheduler, parts: Parts) -> tuple[Symbol, ...]:
-    """Symbols of the accelerations on the null space of the constraints, and of the ratio of pivots, solved for in a plan."""
+    """Symbols that a plan solves for: accelerations on the null space of the constraints, and the ratio of pivots."""
     loops = parts.loops
     assert loops is not None
     M = tuple(tuple(plan.lower(x) for x in row) for row in loops.M)
@@ -230,19 +195,8 @@ def _multiplier_system(
     return matrix, [add(*map(mul, row, missing)) for row in weighted]
 
 
-def _system(plan: Scheduler, parts: Parts) -> tuple[Section, Section]:
-    """The redundant equations M u' = f + J' lambda, J u' = gamma with q', g and v, as numbers; and q' on its own."""
-    loops = parts.loops
-    if loops is None:
-        return NOTHING, NOTHING
-    q_rates = list(parts.rates[: len(parts.coordinates)])
-    roots = [*q_rates, *loops.flat_system(), *loops.g, *loops.v]
-    return _own_section(plan, roots), _own_section(plan, q_rates)
-
-
 def _without_idle(parts: Parts) -> Parts:
     """The parts without parameters that do not act."""
-    n = len(parts.unknowns)
     matrix, right = parts.solve or ((), ())
     values = [v for _, v in parts.outputs]
     clean = iter(drop_idle_parameters([*parts.rates, *(x for row in matrix for x in row), *right, *values]))
@@ -250,21 +204,4 @@ def _without_idle(parts: Parts) -> Parts:
     matrix = [[next(clean) for _ in row] for row in matrix]
     right = [next(clean) for _ in right]
     outputs = [(name, next(clean)) for name, _ in parts.outputs]
-    return replace(parts, rates=rates, solve=(matrix, right) if n else None, outputs=outputs)
-
-
-def _needed(constants: list[Statement], statements: list[Statement], results: list[Expr]) -> list[Statement]:
-    """The constants that are used, directly or by others that are."""
-    used = _used_symbols([], statements, results)
-    kept: list[Statement] = []
-    for s in reversed(constants):
-        assert isinstance(s, Assign)
-        if s.target in used:
-            kept.append(s)
-            used |= _used_symbols([s], [], [])
-    return kept[::-1]
-
-
-def _used_symbols(constants: list[Statement], statements: list[Statement], results: list[Expr]) -> set[Symbol]:
-    roots = [e for s in [*constants, *statements] for e in statement_expressions(s)] + results
-    return {n for n in postorder(roots) if isinstance(n, Symbol) and n is not PI}
+    return replace(parts, rates=rates, solve=(matrix, right) if parts.unknowns else None, outputs=outputs)

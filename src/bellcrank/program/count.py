@@ -8,12 +8,12 @@ external routines.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from operator import add
 from typing import Any
 
 from bellcrank.expr import Expr, Func, Number, Product, Sum, Symbol, postorder
-from bellcrank.expr.function_table import FUNCTIONS
 from bellcrank.expr.node import Rational
 from bellcrank.expr.walk import STILL
 
@@ -30,10 +30,7 @@ class Count:
     calls_classic: int = 0
 
     def __add__(self, other: Count) -> Count:
-        return Count(*(a + b for a, b in zip(self._values(), other._values(), strict=True)))
-
-    def _values(self) -> tuple[int, ...]:
-        return self.add, self.multiply, self.divide, self.function, self.muldiv_classic, self.calls_classic
+        return Count(*map(add, vars(self).values(), vars(other).values()))
 
     @property
     def total(self) -> int:
@@ -74,58 +71,39 @@ def count(roots: Iterable[Expr]) -> Count:
 def _count_node(node: Expr, total: Count, called: set[tuple[Any, ...]]) -> None:
     if isinstance(node, Sum):
         moving = [(core, c) for core, c in node.terms if not core.constant]
-        still = len(moving) < len(node.terms)
-        total.add += len(moving) - 1 + still
-        scaled = sum(abs(c) != 1 and not isinstance(core, Product) for core, c in moving)
-        total.multiply += scaled
-        total.muldiv_classic += scaled
+        total.add += len(moving) - (len(moving) == len(node.terms))
         for core, c in moving:
-            if abs(c) != 1 and isinstance(core, Product) and not has_constant(core.factors):
+            if abs(c) != 1 and not (isinstance(core, Product) and any(base.constant for base, _ in core.factors)):
                 total.multiply += 1
                 total.muldiv_classic += 1
     elif isinstance(node, Product):
-        _count_product(node, total)
+        moving_factors = [(base, x) for base, x in node.factors if not base.constant]
+        _count_product(node, moving_factors, total, printed=False)
     elif isinstance(node, Func):
-        if node.function is None:
-            total.function += FUNCTIONS[node.name].calls
-            total.calls_classic += FUNCTIONS[node.name].calls
-        else:
-            key = (getattr(node.function, "external", node.function), node.args)
-            if key not in called:
-                called.add(key)
-                total.function += 1
-                total.calls_classic += 1
-
-
-def has_constant(factors: tuple[tuple[Expr, Rational], ...]) -> bool:
-    return any(base.constant for base, _ in factors)
-
-
-def _count_product(node: Product, total: Count) -> None:
-    top = bottom = 0
-    for base, exponent in node.factors:
-        if base.constant:
-            continue
-        size = abs(exponent)
-        if isinstance(size, int):
-            if size > 1:
-                total.multiply += powering(size)
-                total.muldiv_classic += 1
-        else:
+        # all values of an external routine come by one call
+        key = (getattr(node.function, "external", node.function), node.args) if node.function is not None else (node,)
+        if key not in called:
+            called.add(key)
             total.function += 1
+            total.calls_classic += 1
+
+
+def _count_product(node: Product, factors: Sequence[tuple[Expr, Rational]], total: Count, printed: bool) -> None:
+    """The product of some factors; the others, and its number, make one constant."""
+    top, bottom = int(abs(node.coefficient) != 1 or len(factors) < len(node.factors)), 0
+    for _, exponent in factors:
+        top, bottom = (top + 1, bottom) if exponent > 0 else (top, bottom + 1)
+        if exponent not in (1, -1):
             total.muldiv_classic += 1
-        if exponent > 0:
-            top += 1
-        else:
-            bottom += 1
-    scaled = abs(node.coefficient) != 1 or has_constant(node.factors)
-    over = top + scaled
-    multiply = max(over - 1, 0) + max(bottom - 1, 0)
-    divide = 1 if bottom else 0
-    total.multiply += multiply
-    total.divide += divide
-    only_root = bottom == 1 and over == 0 and any(not isinstance(x, int) for _, x in node.factors)
-    total.muldiv_classic += multiply + (0 if only_root else divide)
+            if isinstance(exponent, int):
+                total.multiply += powering(abs(exponent))
+            else:
+                total.function += 1
+    products = max(top - 1, 0) + max(bottom - 1, 0)
+    total.multiply += products
+    total.divide += bottom > 0
+    alone = top == 0 and bottom == 1 and (abs(factors[0][1]) != 1 if printed else not isinstance(factors[0][1], int))
+    total.muldiv_classic += products + (bottom > 0 and not alone)  # one over a root is one operation
 
 
 def count_expression(root: Expr) -> Count:
@@ -143,27 +121,8 @@ def count_expression(root: Expr) -> Count:
             total.multiply += scaled
             total.muldiv_classic += scaled
         elif isinstance(node, Product):
-            _count_printed_product(node, total)
+            _count_product(node, node.factors, total, printed=True)
         else:
             total.function += 1
             total.calls_classic += 1
     return total
-
-
-def _count_printed_product(node: Product, total: Count) -> None:
-    top = int(abs(node.coefficient) != 1)
-    bottom = 0
-    for _, exponent in node.factors:
-        size = abs(exponent)
-        if not isinstance(size, int):
-            total.function += 1
-            total.muldiv_classic += 1
-        elif size > 1:
-            total.multiply += powering(size)
-            total.muldiv_classic += 1
-        top, bottom = (top + 1, bottom) if exponent > 0 else (top, bottom + 1)
-    products = max(top - 1, 0) + max(bottom - 1, 0)
-    total.multiply += products
-    total.divide += bottom > 0
-    one_over_root = top == 0 and bottom == 1 and abs(node.factors[0][1]) != 1
-    total.muldiv_classic += products + (bottom > 0 and not one_over_root)

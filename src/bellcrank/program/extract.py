@@ -214,7 +214,4 @@ def extract(net: Network, seed: int | None = None) -> Network:
 
 def network_cost(net: Network) -> int:
     """Additions and products of a network."""
-    total = 0
-    for terms in net.sums.values():
-        total += len(terms) - 1 + sum(net.cost(t) for t in terms)
-    return total
+    return sum(len(terms) - 1 + sum(net.cost(t) for t in terms) for terms in net.sums.values())

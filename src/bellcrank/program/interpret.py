@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from bellcrank.errors import InternalError
 from bellcrank.expr import Expr, Symbol, evaluate
 from bellcrank.numeric.null_space import constrained_rates
 from bellcrank.program.program import Program
@@ -46,37 +47,16 @@ def outputs(
     return evaluate(program.outputs.results, values, user)
 
 
-def kept(
-    program: Program,
-    known: Mapping[Expr, float],
-    t: float,
-    q: Sequence[float],
-    u: Sequence[float],
-    inputs: Sequence[float] = (),
-    user: Mapping[str, Callable[..., Any]] | None = None,
-) -> list[float]:
-    """Inputs that external routines give at the start of a run: `inputs` are the others."""
-    values = dict(zip(program.given_inputs, map(float, inputs), strict=True)) | known  # type: ignore[operator]
-    values[Symbol("t", "time")] = t
-    values.update(zip(program.coordinates, map(float, q), strict=True))
-    values.update(zip(program.speeds, map(float, u), strict=True))
-    listed = iter(program.inputs[len(program.given_inputs) :])
-    found: list[float] = []
-    for section in (program.start, program.update):
-        results = evaluate(section.results, _run(section, dict(values), user or {}), user)
-        values.update(zip(listed, results))
-        found += results
-    return found
-
-
 def _run(section: Section, values: dict[Expr, float], user: Mapping[str, Callable[..., Any]]) -> dict[Expr, float]:
     for s in section.statements:
         if isinstance(s, Assign):
             values[s.target] = evaluate((s.value,), values, user)[0]
         elif isinstance(s, Call):
             arguments = evaluate(s.arguments, values, user)
-            routine = user.get(s.routine.name, s.routine.python)
-            returned = np.atleast_1d(routine(*arguments))
+            function = user.get(s.routine.name) or s.routine.python
+            if function is None:
+                raise InternalError(f"external '{s.routine.name}' cannot be interpreted: it is not given in Python")
+            returned = np.atleast_1d(function(*arguments))
             for target, value in zip(s.targets, returned, strict=True):
                 if target is not None:
                     values[target] = float(value)

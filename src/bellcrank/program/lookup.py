@@ -1,4 +1,4 @@
-"""A function that is looked up: over a uniform grid, straight-line formulas of the place in a cell and of that cell's numbers.
+"""A function that is looked up: over a uniform grid, formulas of the place in a cell and of that cell's numbers.
 
 What of it a program wants decides what is written: values that nobody asks for are not computed, in any language.
 """
@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from bellcrank.expr import Expr, Symbol, symbols
 from bellcrank.program.count import Count, count
 from bellcrank.program.program import Program
+from bellcrank.program.routine import Routine
 
 Array = np.ndarray[Any, Any]
 
@@ -22,10 +23,10 @@ Array = np.ndarray[Any, Any]
 class Lookup:
     """Formulas over a grid of one or two arguments.
 
-    `lows`, `highs` and `steps` describe the grid; `rows` (cells, numbers) holds the numbers of every cell, those of two arguments row by row.
-    In the formulas `places` stand for the distance of each argument from the lower end of its cell, `numbers` for the numbers of the cell.
-    Outside of the grid the values are not a number, unless there are `beyond` (by how much an argument lies beyond its end, else 0) and
-    `inside` (1 inside, 0 beyond).
+    `lows`, `highs` and `steps` describe the grid; `rows` (cells, numbers) holds the numbers of every cell, with two
+    arguments row by row. In the formulas `places` stand for distances from the lower end of the cell, `numbers` for the
+    cell's numbers. Outside of the grid the values are not a number, unless there are `beyond` (by how much an argument
+    lies beyond its end, else 0) and `inside` (1 inside, 0 beyond).
     """
 
     lows: tuple[float, ...]
@@ -55,39 +56,26 @@ class Lookup:
         return count([self.values[i] for i in wanted]) + Count(add=2 * n, multiply=2 * n, muldiv_classic=2 * n)
 
 
-class Writer(Protocol):
-    """What writes a routine for the values that are wanted of it."""
-
-    def source(self, language: str, wanted: Sequence[int]) -> str:
-        """The routine in "c", "python" or "fortran"."""
-
-    def operations(self, wanted: Sequence[int]) -> Count:
-        """Operations of one call."""
-
-
-def wanted_values(program: Program, routine: Any) -> list[int]:
+def wanted_values(program: Program, routine: Routine) -> list[int]:
     """Which values of a routine a program uses."""
     return sorted({i for _, call in program.calls[routine] for i, t in enumerate(call.targets) if t is not None})
 
 
-def routine_source(program: Program, routine: Any, language: str) -> str:
-    """The text of an external routine in a language: as it was given, or written for the values that the program uses."""
-    writer: Writer | None = routine.writer
-    if writer is None:
-        given: str = getattr(routine, language)
-        return given
-    return writer.source(language, wanted_values(program, routine))
+def routine_source(program: Program, routine: Routine, language: str) -> str:
+    """The text of an external routine: as it was given, or written for the values that the program uses."""
+    if routine.writer is None:
+        return routine.given_in(language)
+    return routine.writer.source(language, wanted_values(program, routine))
 
 
 def routine_operations(program: Program) -> dict[str, dict[str, int]]:
-    """Operations of one call of every routine that is written for a program, by its name: a look-up, or the solution of a linkage (one
-    Newton iteration). `values` of those it could give are computed. A call itself counts as one function among those of the program."""
+    """Operations of one call of every routine that is written for a program, by its name: a look-up, or one Newton
+    iteration of a linkage; `values` are computed. The call itself counts as one function of the program."""
     found = {}
     for routine in program.routines:
-        writer: Writer | None = getattr(routine, "writer", None)
-        if writer is not None:
+        if routine.writer is not None:
             wanted = wanted_values(program, routine)
-            named = writer.operations(wanted).as_dict()
+            named = routine.writer.operations(wanted).as_dict()
             kinds = ("add", "multiply", "divide", "function", "total")
             found[routine.name] = {**{k: named[k] for k in kinds}, "values": len(wanted)}
     return found

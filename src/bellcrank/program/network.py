@@ -7,13 +7,15 @@ variables.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bellcrank.expr import ONE, ZERO, Expr, Func, Held, Number, Product, Sum, Symbol, mul, postorder, power
+from bellcrank.expr import ONE, ZERO, Expr, Func, Held, Number, Product, Sum, Symbol, hold, mul, postorder, power
 from bellcrank.expr.construct import split
-from bellcrank.expr.node import Rational
-from bellcrank.expr.walk import STILL
+from bellcrank.expr.node import Rational, normal
+from bellcrank.expr.text import parts_first
+from bellcrank.expr.walk import STILL, bare
 
 Factors = tuple[int, ...]
 Term = tuple[int, Factors]  # sign, factors
@@ -154,19 +156,13 @@ def _spread(
         return None
     linear = inline_linear and all(b.constant for b in others) and _is_linear(net, terms[inside[0]])
     if not linear:
-        if uses.get(_bare(inside[0]), 0) > 1 or uses.get(node, 0) > 1:
+        if uses.get(bare(inside[0]), 0) > 1 or uses.get(node, 0) > 1:
             return None
         if spread < 2 and not all(b.constant for b in others):
             return None
     rest = Product(node.coefficient, tuple((b, x) for b, x in node.factors if b is not inside[0])) if others else None
     scale = _product(net, rest, terms) if rest is not None else net.constant_factor(Number(node.coefficient))
     return [net.times(scale, t) for t in terms[inside[0]]]
-
-
-def _bare(e: Expr) -> Expr:
-    while isinstance(e, Held):
-        e = e.definition
-    return e
 
 
 def _is_linear(net: Network, terms: list[Term]) -> bool:
@@ -192,22 +188,13 @@ class _Terms(dict[Expr, list[Term]]):
 
 def _uses(order: Sequence[Expr], roots: Sequence[Expr]) -> dict[Expr, int]:
     """Uses of every node, products and held nodes looked through."""
-    direct: dict[Expr, int] = {}
-    for node in order:
-        if isinstance(node, Held):
-            continue
-        for part in node.parts:
-            inner = _bare(part)
-            direct[inner] = direct.get(inner, 0) + 1
-    for r in roots:
-        inner = _bare(r)
-        direct[inner] = direct.get(inner, 0) + 1
+    direct = Counter(bare(part) for node in order if not isinstance(node, Held) for part in node.parts)
+    direct.update(map(bare, roots))
     # a sum inside a product that is itself written out several times is used that often
     for node in reversed(order):
-        if isinstance(node, Product) and direct.get(node, 0) > 1:
+        if isinstance(node, Product) and direct[node] > 1:
             for base, _ in node.factors:
-                inner = _bare(base)
-                direct[inner] = direct.get(inner, 0) + direct[node] - 1
+                direct[bare(base)] += direct[node] - 1
     return direct
 
 
@@ -223,7 +210,7 @@ def _variable(net: Network, node: Expr, terms: list[Term]) -> int:
         return net.constant_factor(ZERO)[1][0]
     if len(terms) == 1 and terms[0][0] == 1 and len(terms[0][1]) == 1:
         return terms[0][1][0]
-    key = _bare(node)
+    key = bare(node)
     if key not in net._by_expr:
         net._by_expr[key] = _sum_variable(net, terms)
     return net._by_expr[key]
@@ -281,24 +268,13 @@ def _sum(net: Network, node: Sum, terms: dict[Expr, list[Term]]) -> list[Term]:
 
 
 def rebuild(net: Network) -> list[Expr]:
-    """Expressions of the results; what is used more than once is held."""
-    uses: dict[int, int] = {}
-    for terms in net.sums.values():
-        for _, factors in terms:
-            for f in factors:
-                uses[f] = uses.get(f, 0) + 1
-    for atom in net.atoms.values():
-        for a in atom.args:
-            uses[a] = uses.get(a, 0) + 1
-    for r in net.results:
-        uses[r] = uses.get(r, 0) + 1
+    """Expressions of the results, sums held."""
     done: dict[int, Expr] = {}
     for v in _order(net):
         if v in net.atoms:
             done[v] = _atom_expression(net.atoms[v], done)
         else:
-            body = _sum_expression(net, net.sums[v], done)
-            done[v] = Held(body) if not isinstance(body, Symbol | Number | Held) else body
+            done[v] = hold(_sum_expression(net, net.sums[v], done))
     return [done[r] for r in net.results]
 
 
@@ -310,24 +286,7 @@ def _order(net: Network) -> list[int]:
             return list(net.atoms[v].args)
         return [f for _, factors in net.sums[v] for f in factors]
 
-    seen: set[int] = set()
-    order: list[int] = []
-    for r in net.results:
-        if r in seen:
-            continue
-        seen.add(r)
-        stack = [(r, iter(parts(r)))]
-        while stack:
-            v, rest = stack[-1]
-            for p in rest:
-                if p not in seen:
-                    seen.add(p)
-                    stack.append((p, iter(parts(p))))
-                    break
-            else:
-                stack.pop()
-                order.append(v)
-    return order
+    return parts_first(net.results, parts)
 
 
 def _atom_expression(atom: Atom, done: dict[int, Expr]) -> Expr:
@@ -366,10 +325,6 @@ def _sum_expression(net: Network, terms: list[Term], done: dict[int, Expr]) -> E
         if core is ONE:
             return Number(c)
         if isinstance(core, Product):  # a constant may bring a number of its own
-            return Product(_whole(c * core.coefficient), core.factors)
+            return Product(normal(c * core.coefficient), core.factors)
         return Product(c, ((core, 1),))
     return Sum(tuple(sorted(pieces, key=lambda item: item[0].sort)))
-
-
-def _whole(value: Rational) -> Rational:
-    return value.numerator if value.denominator == 1 else value

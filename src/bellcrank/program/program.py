@@ -1,8 +1,7 @@
 """The simulation program as data: sections of straight-line statements, ready to be printed in any language.
 
-In:  named results as expressions over held intermediate results. Out: `Program`. Constants are computed once from the
-parameters, everything used twice is named once, nothing unused is there. The interpreter runs a program as it stands and is
-what all printers are compared against.
+Constants are computed once from the parameters, everything used twice is named once, nothing unused is there. The
+interpreter runs a program as it stands and is what all printers are compared against.
 """
 
 from __future__ import annotations
@@ -10,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 from bellcrank.expr import Symbol
+from bellcrank.expr.table import Table
 from bellcrank.program.count import Count
 from bellcrank.program.functions import ALWAYS, KINDS, Function
 from bellcrank.program.loops import Loops
+from bellcrank.program.routine import Routine
 from bellcrank.program.statements import NOTHING, Assign, Call, Section, count_section, dense_solve_count, needed
 
 
@@ -25,10 +25,10 @@ class Program:
 
     Leaves of all expressions: `parameters`, `constants` (results of the constants section, c1, c2, ...), `coordinates`,
     `speeds`, `inputs` (given at run time; rates of inputs have names like dxdt(z)), time `t`, `pi`, and intermediates
-    z1, z2, .... Inputs of kind "kept" are values of external routines: results of `start`, called once before a run, then
-    those of `update`, called after it and at the end of each step. The last of `parameters` are results of `entry`, called when
-    the others are known; it uses nothing but parameters. `derivatives` yields the rates of all coordinates, then of all (independent) speeds. `outputs` may use
-    every intermediate of `derivatives`; its results are the extra channels in order.
+    z1, z2, .... Inputs of kind "kept" are values of external routines: results of `start`, called once before a run,
+    then those of `update`, called after it and at the end of each step. The last of `parameters` are results of
+    `entry`, which uses the others alone. `derivatives` yields the rates of all coordinates, then of all (independent)
+    speeds. `outputs` may use every intermediate of `derivatives`; its results are the extra channels in order.
     """
 
     name: str
@@ -36,7 +36,7 @@ class Program:
     coordinates: tuple[Symbol, ...]
     speeds: tuple[Symbol, ...]
     inputs: tuple[Symbol, ...]
-    routines: tuple[Any, ...]  # externals and tables, in order of first use
+    routines: tuple[Routine, ...]  # externals and tables, in order of first use
     constants: Section
     derivatives: Section
     outputs: Section
@@ -70,12 +70,8 @@ class Program:
         present = {name for name in KINDS if name in ALWAYS or self._section(name).results}
         if self.loops is not None and self.loops.correction is not None:
             present |= {"correct_q", "correct_u"}  # also where there is nothing to be moved
-        labels = self._labels()
-        return {
-            name: Function(name, self._section(name), labels[name], kind)
-            for name, kind in KINDS.items()
-            if name in present
-        }
+        labels, kinds = self._labels(), {name: kind for name, kind in KINDS.items() if name in present}
+        return {name: Function(name, self._section(name), labels[name], kind) for name, kind in kinds.items()}
 
     def functions_of(self, *equations: str) -> list[Function]:
         """Those that runs with some kinds of equations of closed loops need: "minimal", "multipliers"."""
@@ -105,15 +101,10 @@ class Program:
             listed["system"] = [*q_rates, *self.loops.system_labels(u)]
             listed["coordinate_rates"] = q_rates
             if self.loops.correction is not None:
-                moved_q, moved_u = (
-                    [q[i].name for i in self.loops.correction.q],
-                    [u[i].name for i in self.loops.correction.u],
-                )
-                listed["correct_q"] = [f"to be taken from {name}" for name in moved_q]
-                listed["correct_u"] = [
-                    *(f"to be taken from {name}" for name in moved_u),
-                    *(f"pivot of {name}" for name in moved_u),
-                ]
+                places = self.loops.correction
+                listed["correct_q"] = [f"to be taken from {q[i].name}" for i in places.q]
+                words = ("to be taken from", "pivot of")
+                listed["correct_u"] = [f"{what} {u[i].name}" for what in words for i in places.u]
         return {name: tuple(x) for name, x in listed.items()}
 
     @property
@@ -122,25 +113,36 @@ class Program:
         return tuple(s for s in self.inputs if s.kind != "kept")
 
     @cached_property
-    def calls(self) -> Mapping[Any, list[tuple[Function, Call]]]:
+    def calls(self) -> Mapping[Routine, list[tuple[Function, Call]]]:
         """The calls of every routine, each with the function in which it stands."""
-        found: dict[Any, list[tuple[Function, Call]]] = {r: [] for r in self.routines}
+        found: dict[Routine, list[tuple[Function, Call]]] = {r: [] for r in self.routines}
         for f in self.functions.values():
             for s in f.section.statements:
                 if isinstance(s, Call):
                     found.setdefault(s.routine, []).append((f, s))
         return found
 
-    def argument_count(self, routine: Any) -> int:
-        """With how many arguments a routine is called; 0 if it is not."""
-        return next((len(call.arguments) for _, call in self.calls[routine]), 0)
+    @property
+    def tables(self) -> list[Table]:
+        """The tables among the routines."""
+        return [r for r in self.routines if isinstance(r, Table)]
 
-    def in_rates(self, routine: Any) -> bool:
+    @property
+    def externals(self) -> list[Routine]:
+        """The routines that are no tables: given from outside, or written for this program."""
+        return [r for r in self.routines if not isinstance(r, Table)]
+
+    @property
+    def remembers(self) -> list[str]:
+        """Names of the routines with a memory."""
+        return [r.name for r in self.routines if r.memory]
+
+    def in_rates(self, routine: Routine) -> bool:
         """Is a routine called for the rates of the states?"""
         return self.phase(routine) == 1
 
-    def phase(self, routine: Any) -> int:
-        """When a routine may change what it remembers: 1 with rates, 2 with outputs and kept values, if rates do not call it."""
+    def phase(self, routine: Routine) -> int:
+        """When a routine may change what it remembers: 1 with rates; 2 with the rest, if rates do not call it."""
         return 1 if any(f.kind.phase == 1 for f, _ in self.calls[routine]) else 2
 
     @property

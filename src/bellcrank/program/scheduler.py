@@ -1,12 +1,15 @@
-"""Expressions put into straight lines: what is shared is named once, constants are kept apart, everything stands before its use."""
+"""Expressions put into straight lines: what is shared is named once, before its use; constants are kept apart."""
 
 from __future__ import annotations
 
+from collections import ChainMap, Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 from bellcrank.expr import Expr, Func, Held, Number, Product, Sum, Symbol, add, mul, postorder, power
-from bellcrank.expr.node import Rational
+from bellcrank.expr.node import Rational, normal
+from bellcrank.expr.walk import bare
+from bellcrank.program.routine import Routine
 from bellcrank.program.statements import Assign, Call, Statement
 
 ATOMS = (Symbol, Number)
@@ -21,10 +24,10 @@ class Scheduler:
         self._constant: dict[Expr, Expr] = {}
         self._constant_by_value: dict[int, Expr] = {}
         self._new: dict[Expr, Expr] = {}
-        self._uses: dict[Expr, int] = {}
+        self._uses: Counter[Expr] = Counter()
         self._calls: dict[tuple[Any, ...], list[Symbol | None]] = {}
         self._z = 0
-        self.routines: list[Any] = []
+        self.routines: list[Routine] = []
         self.count_uses(roots)
 
     def sibling(self, roots: Iterable[Expr]) -> Scheduler:
@@ -37,17 +40,11 @@ class Scheduler:
     def count_uses(self, roots: Iterable[Expr]) -> None:
         """How often each node is used below the roots and as one; held nodes stand for their definitions."""
         roots = list(roots)
-        for r in roots:
-            while isinstance(r, Held):
-                r = r.definition
-            self._uses[r] = self._uses.get(r, 0) + 1
-        for node in postorder(roots):
-            for part in node.parts:
-                inner = part.definition if isinstance(part, Held) else part
-                self._uses[inner] = self._uses.get(inner, 0) + 1
-            if isinstance(node, Held):
-                # its definition was counted once for the held node itself, which is not a use
-                self._uses[node.definition] = self._uses.get(node.definition, 0) - 1
+        nodes = list(postorder(roots))
+        self._uses.update(map(bare, roots))
+        self._uses.update(p.definition if isinstance(p, Held) else p for node in nodes for p in node.parts)
+        # a definition was counted once for the held node itself, which is not a use
+        self._uses.subtract(node.definition for node in nodes if isinstance(node, Held))
 
     # ---- constants
 
@@ -63,15 +60,11 @@ class Scheduler:
         if isinstance(value, ATOMS):
             self._constant[e] = value
             return value
-        symbol = Symbol(f"c{len(self.constants) + 1}", "stored")
-        self.constants.append(Assign(symbol, value))
-        self._constant[e] = symbol
-        self._constant_by_value[e.fingerprint] = symbol
-        return symbol
+        return self._store(e, value)
 
     def _plain_constant(self, root: Expr) -> Expr:
         """A constant expression over parameters and earlier constants."""
-        done = _Over(self._constant)
+        done = ChainMap({}, self._constant)
         for node in postorder((root,), known=self._constant):
             if isinstance(node, Held):
                 inner = done[node.definition]
@@ -107,18 +100,10 @@ class Scheduler:
         return self._new[root]
 
     def _named(self, node: Expr, value: Expr) -> Expr:
-        if isinstance(value, ATOMS) or (self._uses.get(node, 0) < 2 and not _trigonometric(node)):
+        if isinstance(value, ATOMS) or (self._uses[node] < 2 and not _trigonometric(node)):
             return value
-        if (
-            isinstance(value, Product)
-            and len(value.factors) == 1
-            and value.factors[0][1] == 1
-            and abs(value.coefficient) == 1
-        ):
+        if _signed(value) and value.factors[0][1] == 1:
             return value  # a sign costs nothing
-        return self.name_value(value)
-
-    def name_value(self, value: Expr) -> Symbol:
         symbol = self.new_symbol()
         self.statements.append(Assign(symbol, value))
         return symbol
@@ -173,7 +158,7 @@ class Scheduler:
             if core.constant:
                 still.append(mul(Number(c), core))
                 continue
-            if isinstance(core, Product) and self._uses.get(core, 0) < 2:
+            if isinstance(core, Product) and self._uses[core] < 2:
                 value = self._product(c, core)
             else:
                 value = self._new[core]
@@ -194,12 +179,7 @@ class Scheduler:
                 still.append(power(base, Number(exponent)))
             else:
                 value = self._new[base]
-                if (
-                    isinstance(value, Product)
-                    and len(value.factors) == 1
-                    and abs(value.coefficient) == 1
-                    and exponent in (1, -1)
-                ):
+                if _signed(value) and exponent in (1, -1):
                     number = number * value.coefficient
                     value, inner = value.factors[0]
                     exponent = exponent * inner
@@ -214,15 +194,9 @@ class Scheduler:
         return _plain_product(sign, [(stored, 1), *factors])
 
 
-class _Over(dict[Expr, Expr]):
-    """A dictionary on top of another one."""
-
-    def __init__(self, below: dict[Expr, Expr]) -> None:
-        super().__init__()
-        self.below = below
-
-    def __missing__(self, key: Expr) -> Expr:
-        return self.below[key]
+def _signed(value: Expr) -> TypeGuard[Product]:
+    """Is it one factor, with a sign or without?"""
+    return isinstance(value, Product) and len(value.factors) == 1 and abs(value.coefficient) == 1
 
 
 def _trigonometric(node: Expr) -> bool:
@@ -237,9 +211,7 @@ def _scaled(c: Rational, value: Expr) -> Expr:
 
 def _plain_product(coefficient: Rational, factors: Sequence[tuple[Expr, Rational]]) -> Expr:
     """A product as it stands: no flattening, no collection."""
-    coefficient = (
-        coefficient.numerator if not isinstance(coefficient, int) and coefficient.denominator == 1 else coefficient
-    )
+    coefficient = normal(coefficient)
     if coefficient == 1 and len(factors) == 1 and factors[0][1] == 1:
         return factors[0][0]
     if not factors:
@@ -251,7 +223,7 @@ def _plain_sum(terms: Sequence[tuple[Expr, Rational]]) -> Expr:
     return terms[0][0] if len(terms) == 1 else Sum(tuple(terms))
 
 
-def _rebuilt(node: Expr, done: dict[Expr, Expr]) -> Expr:
+def _rebuilt(node: Expr, done: Mapping[Expr, Expr]) -> Expr:
     if isinstance(node, Sum):
         return _plain_sum([(_scaled(c, done[core]) if c != 1 else done[core], 1) for core, c in node.terms])
     if isinstance(node, Product):

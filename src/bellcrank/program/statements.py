@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 from bellcrank.expr import Expr, Symbol, symbols
 from bellcrank.numeric.projection import Scales
 from bellcrank.program.count import Count, count_expression
+from bellcrank.program.routine import Routine
 
 
 @dataclass(frozen=True)
@@ -22,10 +22,10 @@ class Assign:
 
 @dataclass(frozen=True)
 class Call:
-    """targets = routine(arguments): an external routine that is called once; targets follow its returned values (None: unused)."""
+    """targets = routine(arguments): an external routine, called once; targets follow its values (None: unused)."""
 
     targets: tuple[Symbol | None, ...]
-    routine: Any
+    routine: Routine
     arguments: tuple[Expr, ...]
 
 
@@ -78,13 +78,18 @@ def statement_expressions(s: Statement) -> tuple[Expr, ...]:
     return (*(x for row in s.matrix for x in row), *s.right)
 
 
+def section_expressions(section: Section) -> list[Expr]:
+    """The expressions that a section evaluates, and its results."""
+    return [*(e for s in section.statements for e in statement_expressions(s)), *section.results]
+
+
 def statement_targets(s: Statement) -> tuple[Symbol, ...]:
     """The symbols that a statement defines."""
     return (s.target,) if isinstance(s, Assign) else tuple(t for t in s.targets if t is not None)
 
 
 def needed(section: Section, first: Iterable[Statement] = ()) -> Section:
-    """The section with those statements, of `first` and its own, that its results need, directly or by others that do."""
+    """The section with those statements, of `first` and its own, that its results need, directly or by others."""
     wanted = set(symbols(*section.results))
     kept: list[Statement] = []
     for s in reversed([*first, *section.statements]):

@@ -14,16 +14,16 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.backend.c import FINISHED, NOT_FINITE
-from bellcrank.numeric.branch import Keeper, Passage
+from bellcrank.backend.start import NOT_FINITE
+from bellcrank.numeric.branch import Keeper
 from bellcrank.numeric.tuning import LOOPS
 from bellcrank.run.events import Watch
-from bellcrank.run.stepping import NO_VALUE, Evaluation
+from bellcrank.run.stepping import NO_VALUE, Driven, Evaluation
 
 LOOKS = 4  # per step of the method, which may be long
 
 
-class AdaptiveRun:
+class AdaptiveRun(Driven):
     """A run with a method of SciPy that chooses its own steps; step `i` here is the i-th output time."""
 
     def __init__(
@@ -39,13 +39,8 @@ class AdaptiveRun:
     ) -> None:
         from scipy import integrate
 
-        self.evaluation, self.times, self.watch = evaluation, times, watch
-        self.state = np.array(state, dtype=float)
-        self.bad = np.full_like(self.state, math.nan)
-        self.reached = 0
-        self.status = FINISHED
-        self.problem = ""
-        self.rates = np.empty(0)
+        super().__init__(evaluation, state)
+        self.times, self.watch = times, watch
         self.time = 0.0
         self._method = getattr(integrate, method)
         self._one_step = method in ("RK45", "RK23", "DOP853", "Radau")
@@ -59,21 +54,10 @@ class AdaptiveRun:
         self._seen: np.ndarray | None = None  # the row at the end of the last step
 
     def advance(self, last: int) -> np.ndarray:
-        rows: list[np.ndarray] = []
-        try:
-            with np.errstate(all="ignore"):
-                self._go_on(last, rows)
-        except NO_VALUE as error:
-            self.status, self.problem, self.state = NOT_FINITE, str(error), self._y
-        return np.array(rows)
-
-    @property
-    def kept(self) -> np.ndarray:
-        return self.evaluation.kept
-
-    @property
-    def passages(self) -> list[Passage]:
-        return self.evaluation.keeper.passages if self.evaluation.keeper else []
+        rows = super().advance(last)
+        if self.status == NOT_FINITE:
+            self.state = self._y
+        return rows
 
     def _go_on(self, last: int, rows: list[np.ndarray]) -> None:
         e = self.evaluation
@@ -93,7 +77,7 @@ class AdaptiveRun:
                 return
             if self.time < t and stop is None:
                 if not self._step():
-                    self.status, self.state = NOT_FINITE, self._y
+                    self.status = NOT_FINITE
                     return
                 continue
             self.reached += 1

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.backend.c import Input
+from bellcrank.backend.start import Input
 from bellcrank.errors import ModelError, did_you_mean, warn
 from bellcrank.expr import Expr, Symbol, evaluate
 from bellcrank.interface.interface import Interface, key_of
@@ -20,11 +20,7 @@ STATES = ("coordinate", "speed", "removed")
 
 
 def start_state(
-    loaded: Loaded,
-    given: Any,
-    closure: Closure | None,
-    p: list[float],
-    signals: list[Input],
+    loaded: Loaded, given: Any, closure: Closure | None, p: list[float], signals: list[Input]
 ) -> tuple[np.ndarray, np.ndarray]:
     """The state a run starts from: values by name beside those of set_run, or a state (q, u) in equation units."""
     if isinstance(given, tuple | list) and len(given) == 2:
@@ -118,10 +114,7 @@ def _warn_of_moved(interface: Interface, names: set[str], before: np.ndarray, af
 
 
 def initial_state(
-    loaded: Loaded,
-    given: Mapping[Any, float],
-    p: list[float] | None = None,
-    signals: list[Input] | None = None,
+    loaded: Loaded, given: Mapping[Any, float], p: list[float] | None = None, signals: list[Input] | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """The values given, in equation units, else zero. Independent speeds follow removed ones that are given."""
     interface = loaded.interface
@@ -163,11 +156,7 @@ def _speeds_for(
     """Independent speeds, as far as they are free, for which removed speeds have the wanted values."""
     program = loaded.program
     known: dict[Expr, float] = {Symbol("t", "time"): 0.0}
-    for listed, numbers in (
-        (program.coordinates, q.tolist()),
-        (program.parameters, p),
-        (program.given_inputs, w),
-    ):
+    for listed, numbers in ((program.coordinates, q.tolist()), (program.parameters, p), (program.given_inputs, w)):
         known.update(zip(listed, numbers, strict=True))
     relations = [loaded.analysis.kinematics.speed[s] for s in wanted]
 

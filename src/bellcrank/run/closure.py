@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from bellcrank.backend.c import Input
 from bellcrank.backend.model import Calls
+from bellcrank.backend.start import Input
 from bellcrank.expr import Expr, Symbol, evaluate
 from bellcrank.numeric.branch import Keeper
 from bellcrank.numeric.course import At

@@ -12,18 +12,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from typing import Self
 
 import numpy as np
 
-from bellcrank.backend.c import DAE_METHODS
+from bellcrank.backend.start import DAE_METHODS
 from bellcrank.errors import ModelError, did_you_mean
-from bellcrank.numeric.course import At, Course, Part
+from bellcrank.numeric.course import At, Part
 from bellcrank.numeric.integrate import Rates, time_of
 from bellcrank.numeric.methods import METHODS
 from bellcrank.numeric.null_space import pivoted
 from bellcrank.numeric.projection import Admitted, Scales
 from bellcrank.numeric.tuning import MULTIPLIERS
-from bellcrank.run.stepping import Evaluation, PythonRun, Rows
+from bellcrank.run.stepping import Evaluation, PythonRun
 
 MINIMAL = "minimal"  # coordinates: dependent ones follow at every stage
 KNOWN = (*DAE_METHODS, MINIMAL)
@@ -81,9 +82,7 @@ class Dae:
 
 def as_dae(given: str | Dae) -> Dae:
     """A method by its name, or as it is."""
-    if isinstance(given, Dae):
-        return given
-    return Dae(str(given).lower())
+    return given if isinstance(given, Dae) else Dae(str(given).lower())
 
 
 @dataclass(frozen=True)
@@ -185,6 +184,9 @@ class DaeEvaluation(Evaluation):
     step: float = 0.0
     frozen: list[np.ndarray] = field(default_factory=list)
 
+    def afresh(self, t: float, y: np.ndarray) -> Self:
+        return replace(self, frozen=[])
+
     def rates(self, t: float, y: np.ndarray) -> np.ndarray:
         n = self.redundant.numbers(self.at(t, y))
         self.frozen[:] = [n.g, n.v]
@@ -260,20 +262,3 @@ class DaeRun(PythonRun):
         if np.all(np.isfinite(new)):
             new = e.corrected(part.before, new)
         return new, None
-
-
-def within_dae_step(evaluation: DaeEvaluation, course: Course, i: int, row: np.ndarray) -> Rows:
-    """Rows at times within step i, which starts from the row given: the state is that of a step which ends there."""
-    begin, start = course.begin(i), row[1 : 1 + evaluation.n_s]
-    e = replace(evaluation, frozen=[])
-
-    def row_at(t: float) -> np.ndarray:
-        run = DaeRun(e, course, start)
-        run.rates = e.rates(begin, start)
-        for part in course.parts(i, until=t):
-            run.state, _ = run.moved(part, e.stage)
-            if part.end < t:
-                run.rates = e.rates(part.after, run.state)
-        return e.row(t, run.state)
-
-    return row_at

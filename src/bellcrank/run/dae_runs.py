@@ -8,15 +8,16 @@ from functools import partial
 import numpy as np
 
 from bellcrank.backend.model import Calls
+from bellcrank.backend.start import Start
 from bellcrank.errors import ModelError
 from bellcrank.numeric.course import At
 from bellcrank.numeric.methods import ADAPTIVE, HALF_EXPLICIT, one_of
-from bellcrank.run.dae_methods import MINIMAL, Dae, DaeEvaluation, DaeRun, Redundant, within_dae_step
+from bellcrank.run.dae_methods import MINIMAL, Dae, DaeEvaluation, DaeRun, Redundant
 from bellcrank.run.events import Watch
 from bellcrank.run.loaded import Loaded
-from bellcrank.run.prepare import Prepared
+from bellcrank.run.prepared import Prepared
 from bellcrank.run.result import Residuals
-from bellcrank.run.stepping import Evaluation, Rows, Stepper
+from bellcrank.run.stepping import Evaluation
 from bellcrank.run.values import Plan
 
 
@@ -83,14 +84,10 @@ def prepare_dae(plan: Plan, e: Evaluation, dae: Dae, y: np.ndarray, watch: Watch
     redundant = redundant_of(e.context.python)
     check_masses_alone(dae, redundant, e, y, e.context.loaded.name)
     inside = DaeEvaluation(e.context, e.p, e.c, e.inputs, e.kept, None, dae, redundant, plan.step)
-    course = plan.course(e.inputs, 1 if watch.conditions else plan.every)
-    compiled = e.context.dae
-    run: Stepper = DaeRun(inside, course, y) if compiled is None else compiled.start_dae(course, y, e.p, e.inputs, dae)
-
-    def within(i: int, row: np.ndarray) -> Rows:
-        return within_dae_step(inside, course, i, row)
-
-    return Prepared(run, plan.steps, plan.every, plan.step, within)
+    python = DaeRun(inside, plan.course(e.inputs, bool(watch.conditions)), y)
+    start = Start(python.course, y, e.p, e.c, e.inputs, dae=dae)
+    run = python if e.context.dae is None else e.context.dae.start(start)
+    return Prepared(run, plan.steps, plan.every, plan.step, python.within)
 
 
 def residuals_of(

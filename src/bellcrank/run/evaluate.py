@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.backend.c import Input
+from bellcrank.backend.start import Input
 from bellcrank.errors import mapping
 from bellcrank.numeric.course import At
 from bellcrank.numeric.projection import Closure

@@ -1,4 +1,4 @@
-"""Events: conditions that are watched during a run, and the loop that takes its steps.
+"""Events: conditions that are watched during a run.
 
 A condition is a channel or a formula over channels in user units; an event is its crossing of zero from below. A
 condition that is a comparison, such as "z < 3", is an event when it becomes true.
@@ -6,28 +6,23 @@ condition that is a comparison, such as "z < 3", is an event when it becomes tru
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import reduce
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
-from bellcrank.backend.c import FINISHED
-from bellcrank.errors import ModelError, RunError, did_you_mean
+from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.expr.function_table import CALLED, OPERATORS, MathFunction
 from bellcrank.expr.text import Syntax, evaluate_syntax, parse
 from bellcrank.interface.interface import key_of
 from bellcrank.model.formula import show
 from bellcrank.numeric.branch import Passage
-from bellcrank.run.stepping import Rows, Stepper
+from bellcrank.run.stepping import Rows
 
 Condition = Callable[[np.ndarray], np.ndarray]
 Within = Callable[[int, np.ndarray], Rows]  # rows within a step, by its number and the row at its start
-Progress = Callable[[float], None]
-BLOCK_SECONDS = 0.1  # between two looks at progress, events and the keyboard
 
 
 @dataclass(frozen=True)
@@ -39,14 +34,6 @@ class Event:
 
     def __str__(self) -> str:
         return f"{self.name} at t = {self.time:.6g} s"
-
-
-class Remembered(Protocol):
-    """What external routines remember: marked before a step, put back while one looks into it."""
-
-    def mark(self) -> None: ...
-
-    def back(self) -> AbstractContextManager[None]: ...
 
 
 class Watch:
@@ -124,55 +111,6 @@ def is_strict(given: Any) -> bool:
     """Is a condition a comparison that does not hold for equal values?"""
     text = str(given)
     return ("<" in text or ">" in text) and parse(text).op in ("<", ">")
-
-
-def take_steps(
-    run: Stepper,
-    total: int,
-    every: int,
-    watch: Watch,
-    within: Within | None = None,
-    remembered: Remembered | None = None,
-    progress: Progress | None = None,
-) -> np.ndarray:
-    """Takes all steps of a run, or as many as can be taken; the rows of every n-th step and of the last.
-
-    A run that looks for events by `within` gives a row for each step; `remembered` is then put back to where it was
-    before the step that is looked at. In between, the keyboard is heard and `progress` gets the share done.
-    """
-    watched = bool(watch.conditions) and within is not None
-    result: np.ndarray | None = None
-    filled, block = 0, 64
-    while result is None or (run.reached < total and run.status == FINISHED and watch.stopped is None):
-        before, start = run.reached, time.perf_counter()
-        if watched and remembered is not None:
-            remembered.mark()
-            block = 0 if result is None else 1
-        rows = run.advance(min(before + block, total))
-        seconds = time.perf_counter() - start
-        block = max(1, min(int(block * min(BLOCK_SECONDS / max(seconds, 1e-6), 8.0)), 10_000_000))
-        kept = rows
-        if watched and len(rows):
-            with remembered.back() if remembered is not None else nullcontext():
-                kept = watch.look(rows, within)
-            steps = np.arange(len(kept)) + (0 if result is None else before + 1)
-            last = (steps == total) | ((np.arange(len(kept)) == len(kept) - 1) & (watch.stopped is not None))
-            kept = kept[(steps % every == 0) | last]
-        if result is None:
-            result = _room(total // every + 4, rows.shape[1] if rows.ndim == 2 else 1)
-        result[filled : filled + len(kept)] = kept if len(kept) else np.empty((0, result.shape[1]))
-        filled += len(kept)
-        if progress is not None:
-            progress(run.reached / total)
-    return result[:filled]
-
-
-def _room(rows: int, width: int) -> np.ndarray:
-    try:
-        return np.empty((rows, width))
-    except MemoryError:
-        size = rows * width * 8 / 2**30
-        raise RunError(f"{rows} rows of {width} channels need {size:.1f} GiB: use a larger output_every") from None
 
 
 def read_condition(

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.backend.c import Input
-from bellcrank.emit.c.tables import spline_pieces
+from bellcrank.backend.start import Input
+from bellcrank.emit.pieces import spline_pieces
 from bellcrank.errors import ModelError, ModelWarning, RunError
 from bellcrank.expr.table import Table
 from bellcrank.signals import KINDS, Signal, constant, kinks, sampled

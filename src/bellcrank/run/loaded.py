@@ -14,11 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.backend.c import Input, c_model
-from bellcrank.backend.compiler import find_compiler
+from bellcrank.backend.c import c_model
+from bellcrank.backend.compiler import NO_COMPILER, find_compiler
 from bellcrank.backend.external import Memory, functions_of, remembering
 from bellcrank.backend.model import Calls, Model
 from bellcrank.backend.python import PythonModel
+from bellcrank.backend.start import Input
 from bellcrank.errors import ModelError
 from bellcrank.interface.interface import Interface
 from bellcrank.kinematics.analysis import Analysis
@@ -54,7 +55,7 @@ class Loaded:
     @property
     def remembers(self) -> list[str]:
         """External routines with a memory."""
-        return [r.name for r in self.program.routines if getattr(r, "memory", None)]
+        return self.program.remembers
 
     @cached_property
     def python(self) -> Model:
@@ -113,9 +114,7 @@ class Loaded:
         if self.model.compiler is not None:
             notes = [f"compiled by {self.model.compiler.name}"]
         elif find_compiler() is None:
-            notes = [
-                "runs in Python: there is no C compiler (looked for CC, cc, gcc, clang and the Python package ziglang)"
-            ]
+            notes = [f"runs in Python: {NO_COMPILER}"]
         else:
             notes = ["runs in Python"]
         if self.remembers:
@@ -144,7 +143,7 @@ def load(
         raise ModelError(f"{what}: give python= as well", interface.model)
     else:
         model = PythonModel(program, functions)
-    return Loaded(analysis, interface, program, model, model.functions_in_python())
+    return Loaded(analysis, interface, program, model, tuple(model.functions_in_python()))
 
 
 class Context:

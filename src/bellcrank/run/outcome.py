@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.backend.c import FINISHED, NOT_CLOSED, Input
+from bellcrank.backend.start import FINISHED, NOT_CLOSED, Input
 from bellcrank.errors import ModelError, RunError, did_you_mean, mapping
 from bellcrank.interface.interface import Interface
 from bellcrank.model.mechanism import Body
 from bellcrank.run.diagnose import Moment, broken_term, likely_term
 from bellcrank.run.events import Watch, is_strict, read_condition
 from bellcrank.run.loaded import Loaded
-from bellcrank.run.prepare import Prepared
+from bellcrank.run.prepared import Prepared
 from bellcrank.run.result import Run
 from bellcrank.run.stepping import Evaluation
 

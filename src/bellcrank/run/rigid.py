@@ -10,14 +10,15 @@ from typing import Any
 
 import numpy as np
 
+from bellcrank.backend.start import Start
 from bellcrank.errors import ModelError, RunError, warn
 from bellcrank.model.contact import RigidContact
 from bellcrank.numeric.methods import EXPLICIT
 from bellcrank.run.events import Event, Watch
 from bellcrank.run.loaded import Loaded
-from bellcrank.run.prepare import Prepared
+from bellcrank.run.prepared import Prepared
 from bellcrank.run.rigid_layout import rigid_wheels
-from bellcrank.run.rigid_wheels import RigidRun, Wheel, within_rigid_step
+from bellcrank.run.rigid_wheels import RigidRun, Wheel
 from bellcrank.run.stepping import Evaluation, Rows
 from bellcrank.run.values import Plan
 
@@ -41,32 +42,22 @@ def check_rigid(loaded: Loaded, plan: Plan, usual: bool) -> None:
 
 def prepare_rigid(contacts: Sequence[RigidContact], plan: Plan, e: Evaluation, y: np.ndarray, watch: Watch) -> Prepared:
     """A run with rigid wheels that has not begun, from the state y."""
-    layout = rigid_wheels(contacts, e.model.program)
-    wheels = [
-        Wheel(
-            c.name,
-            c.terrain,
-            c.radius,
-            c.restitution,
-            c.turns,
-            c.resistance,
-            tuple(i for i in f.inputs if i >= 0),
-            f.facts,
-        )
-        for c, f in zip(contacts, layout, strict=True)
-    ]
-    course = plan.course(e.inputs, 1 if watch.conditions else plan.every)
+    layout = zip(contacts, rigid_wheels(contacts, e.model.program), strict=True)
+    wheels = [Wheel(c, tuple(i for i in f.inputs if i >= 0), f.facts) for c, f in layout]
+    watched = bool(watch.conditions)
+    course = plan.course(e.inputs, watched)
     python = RigidRun(e, course, y, wheels, watch)
     _raise_wheels(python, {c.name for c in contacts if c.below == "error"})
 
     def tell(what: str, t: float) -> None:
         watch.events.append(Event(what, t))
 
-    compiled = e.model.start_rigid(course, python.state, e.p, e.c, e.inputs, tell, bool(watch.conditions))
-    run = python if compiled is None else compiled
+    names = [c.name for c in contacts]
+    start = Start(course, python.state, e.p, e.c, e.inputs, wheels=names, tell=tell, remember=watched)
+    run = e.model.start(start) or python
 
     def within(i: int, row: np.ndarray) -> Rows:
-        return within_rigid_step(e, course, _as_wheels(wheels, run.modes[i - 1]), i, row)
+        return python.within_as(_as_wheels(wheels, run.modes[i - 1]), i, row)
 
     return Prepared(run, plan.steps, plan.every, plan.step, within)
 
@@ -77,7 +68,7 @@ def _as_wheels(wheels: Sequence[Wheel], modes: Any) -> list[Wheel]:
         return modes
     found = []
     for w, (rolls, part, *near, ox, oz, turned, turned_at) in zip(wheels, modes.tolist(), strict=True):
-        place = w.terrain.nearest(0.0, 0.0)._replace(**dict(zip(NEAR, near, strict=True)))
+        place = w.contact.terrain.nearest(0.0, 0.0)._replace(**dict(zip(NEAR, near, strict=True)))
         now = replace(w, rolls=rolls > 0, held=rolls > 1, part=int(part), near=place, other=(ox, oz))
         found.append(replace(now, turned=int(turned), turned_at=turned_at))
     return found

@@ -1,6 +1,6 @@
 """Rigid wheels on the ground: flight, impact, rolling, with the time of every change found within the step.
 
-A run like `PythonRun`, driven by Python; compiled models have the same rules in C (`emit/c/runtime/rigid.c`). The
+A run driven by Python; compiled models have the same rules in C (`emit/c/runtime/rigid.c`). The
 model has for each wheel the inputs fx, fz, m (force of the ground on its centre, moment on the wheel) and the outputs
 x, z, vx, vz, spin, ax, az, turn (place, velocity and acceleration of the centre; speed and acceleration of its rim).
 Since rates depend linearly on the inputs, what the ground has to exert follows from the response to unit forces.
@@ -20,34 +20,18 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.backend.c import FINISHED, NOT_FINITE
+from bellcrank.model.contact import RigidContact
 from bellcrank.numeric.course import Course, Part
-from bellcrank.numeric.integrate import advance_by
+from bellcrank.numeric.tuning import RIGID_WHEELS as RULES
 from bellcrank.run.events import Event, Watch
-from bellcrank.run.stepping import NO_VALUE, Evaluation, Rows
-
-TOUCH = 1e-11  # length by which a wheel may be in ground that it rolls on
-BENT = 0.003  # rad by which the normal may turn in a step of a wheel that rolls on curved ground
-FINE = 0.3  # what curved ground turns at least, in a radius, for this
-AHEAD = 1e-7  # s, to see into which part of the ground a wheel moves
-NARROW = -20.0  # turn of the normal in a radius from which on a valley is a notch: the wheel hits its other side
-SHORTEST = 1e-4  # share of a step that is taken at least where the normal turns quickly
-SOON = 0.01  # share of a step within which a wheel in a notch goes back to its other side ...
-FLIPS = 8  # ... so many times in a row before it is held
-IMPACTS = 50  # at one instant
-HALVINGS = 60
+from bellcrank.run.stepping import Evaluation, PythonRun, Rows
 
 
 @dataclass
 class Wheel:
     """A wheel of a run: where its inputs and outputs stand, and whether it rolls."""
 
-    name: str
-    terrain: Any
-    radius: float
-    restitution: tuple[float, float]
-    turns: bool  # can it roll without slipping?
-    resistance: float  # that brakes it while it rolls, force times time per length
+    contact: RigidContact
     inputs: tuple[int, ...]
     outputs: tuple[int, ...]
     rolls: bool = False
@@ -60,61 +44,36 @@ class Wheel:
 
     def over(self, x: float, z: float) -> tuple[Any, float, bool]:
         """The part of the ground that it rolls on; how the normal turns there; is it still over it?"""
-        return self.terrain.on_part(self.part, self.near, x, z)
+        return self.contact.terrain.on_part(self.part, self.near, x, z)
 
     @property
     def normal(self) -> tuple[float, float]:
         return (0.0, 1.0) if self.near is None else (self.near.normal_x, self.near.normal_z)
 
 
-class RigidRun:
+class RigidRun(PythonRun):
     """A run with a fixed step, shortened where wheels touch, roll off or come to another part of the ground."""
 
     def __init__(
         self, evaluation: Evaluation, course: Course, state: np.ndarray, wheels: Sequence[Wheel], watch: Watch
     ) -> None:
-        self.e, self.course, self.wheels, self.watch = evaluation, course, list(wheels), watch
-        self.state = np.array(state, dtype=float)
-        self.bad = np.full_like(self.state, math.nan)
-        self.rates = np.empty(0)
-        self.reached, self.status, self.problem = 0, FINISHED, ""
+        super().__init__(evaluation, course, state)
+        self.wheels, self.watch = list(wheels), watch
         self.t = 0.0
         self.modes: list[Any] = []  # of the wheels at every recorded step
-        self.passages: list[Any] = []
-        self._advance = advance_by(course.method, evaluation.n_q)
 
-    @property
-    def kept(self) -> np.ndarray:
-        return self.e.kept
+    def _begin(self) -> None:
+        self._land()
 
-    @property
-    def time(self) -> float:
-        return self.course.time(self.reached)
-
-    def advance(self, last: int) -> np.ndarray:
-        rows: list[np.ndarray] = []
-        try:
-            self._go_on(last, rows)
-        except NO_VALUE as error:
-            self.status, self.problem = NOT_FINITE, str(error)
-        return np.array(rows)
-
-    def _go_on(self, last: int, rows: list[np.ndarray]) -> None:
-        if self.reached == 0 and not self.modes:
-            self.e.hold(0.0, self.state, first=True)
-            self._land()
-            rows.append(self._row(0.0))
-        while self.reached < last:
-            self.reached += 1
-            for part in self.course.parts(self.reached):
-                self.move(part)
-                if not np.all(np.isfinite(self.state)):
-                    self.bad, self.status = self.state, NOT_FINITE
-                    return
-                if part.last:
-                    self.e.hold(part.after, self.state)
-            if self.reached % self.course.every == 0 or self.reached == self.course.total:
-                rows.append(self._row(self.course.time(self.reached)))
+    def _step(self, i: int) -> bool:
+        for part in self.course.parts(i):
+            self.move(part)
+            if not np.all(np.isfinite(self.state)):
+                self.bad = self.state
+                return False
+            if part.last:
+                self.evaluation.hold(part.after, self.state)
+        return True
 
     def move(self, part: Part) -> None:
         """A step, or a part of one."""
@@ -126,7 +85,7 @@ class RigidRun:
     # ---- the model with forces of the ground
 
     def _at(self, t: float, y: np.ndarray, forces: np.ndarray | None = None) -> Any:
-        at = self.e.at(t, y)
+        at = self.evaluation.at(t, y)
         if forces is not None:
             for wheel, values in zip(self.wheels, forces, strict=True):
                 for place, value in zip(wheel.inputs, values, strict=False):  # no moment on a wheel that does not turn
@@ -135,38 +94,35 @@ class RigidRun:
 
     def _outputs(self, t: float, y: np.ndarray, forces: np.ndarray | None = None) -> np.ndarray:
         """One row per wheel: x, z, vx, vz, spin, ax, az, turn."""
-        values = np.asarray(self.e.model.outputs(*self._at(t, y, forces)))
+        values = np.asarray(self.evaluation.model.outputs(*self._at(t, y, forces)))
         return np.array([values[list(w.outputs)] for w in self.wheels])
-
-    def _speeds(self, t: float, y: np.ndarray, forces: np.ndarray | None = None) -> np.ndarray:
-        return np.asarray(self.e.model.derivatives(*self._at(t, y, forces))[1])
 
     def _row(self, t: float) -> np.ndarray:
         self.modes.append([replace(w) for w in self.wheels])
         at = self._at(self.t, self.state, self._ground(self.t, self.state))
-        return np.array([t, *self.state, *self.e.model.outputs(*at), *at[5]])
+        return np.array([t, *self.state, *self.evaluation.model.outputs(*at), *at[5]])
 
     def _near(self, wheel: Wheel, x: float, z: float) -> Any:
-        return wheel.terrain.nearest(x, z, wheel.radius + 1.0)
+        return wheel.contact.terrain.nearest(x, z, wheel.contact.radius + 1.0)
 
     # ---- rolling
 
     def _directions(self, i: int, near: Any) -> list[np.ndarray]:
         """Forces (fx, fz, m) of unit size along the normal and, for wheels that turn, along the ground at the rim."""
         n = np.array([near.normal_x, near.normal_z, 0.0])
-        t = np.array([near.normal_z, -near.normal_x, -self.wheels[i].radius])
-        return [n, t] if self.wheels[i].turns else [n]
+        t = np.array([near.normal_z, -near.normal_x, -self.wheels[i].contact.radius])
+        return [n, t] if self.wheels[i].contact.turns else [n]
 
     def _held_by(self, i: int, near: Any) -> list[np.ndarray]:
         """The same for a wheel in its present mode: one that is held moves in no way."""
         if not self.wheels[i].held:
             return self._directions(i, near)
-        return list(np.diag([1.0, 1.0, -self.wheels[i].radius]))[: 3 if self.wheels[i].turns else 2]
+        return list(np.diag([1.0, 1.0, -self.wheels[i].contact.radius]))[: 3 if self.wheels[i].contact.turns else 2]
 
     def _units(self, rolling: Sequence[int], nears: dict[int, Any]) -> list[tuple[int, np.ndarray]]:
         return [(i, d) for i in rolling for d in self._held_by(i, nears.get(i))]
 
-    def _spread(self, units: Sequence[tuple[int, np.ndarray]], sizes: Sequence[float]) -> np.ndarray:
+    def _spread(self, units: Sequence[tuple[int, np.ndarray]], sizes: Any) -> np.ndarray:
         forces = np.zeros((len(self.wheels), 3))
         for (i, d), size in zip(units, sizes, strict=True):
             forces[i] += size * d
@@ -199,7 +155,7 @@ class RigidRun:
         braking = self._braking(free_to_roll, nears, base)
         if braking is not None:
             free = self._measure(self._outputs(t, y, braking)[:, 5:8], units)
-        forces = self._spread(units, np.linalg.lstsq(matrix, target - free, rcond=1e-12)[0])
+        forces = self._spread(units, _solved(matrix, target - free))
         return forces if braking is None else forces + braking
 
     def _braking(self, rolling: Sequence[int], nears: dict[int, Any], base: np.ndarray) -> np.ndarray | None:
@@ -207,7 +163,7 @@ class RigidRun:
         forces = np.zeros((len(self.wheels), 3))
         for i in rolling:
             n = nears[i]
-            size = -self.wheels[i].resistance * (n.normal_z * base[i, 2] - n.normal_x * base[i, 3])
+            size = -self.wheels[i].contact.resistance * (n.normal_z * base[i, 2] - n.normal_x * base[i, 3])
             forces[i, :2] = size * n.normal_z, -size * n.normal_x
         return forces if forces.any() else None
 
@@ -220,10 +176,10 @@ class RigidRun:
         return np.array(columns).T, free
 
     def _slope(self, t: float, y: np.ndarray) -> np.ndarray:
-        qdot, udot = self.e.model.derivatives(*self._at(t, y, self._ground(t, y)))
+        qdot, udot = self.evaluation.model.derivatives(*self._at(t, y, self._ground(t, y)))
         return np.array([*qdot, *udot])
 
-    def _moved(self, h: float, end: float) -> np.ndarray:
+    def _after(self, h: float, end: float) -> np.ndarray:
         """The state after a step of length h, which ends at a time."""
         times = self.t, self.t + h / 2, end
         with np.errstate(all="ignore"):
@@ -237,14 +193,14 @@ class RigidRun:
         floors = self._floors()
         h = min(left, self._longest())
         end = part.before if h == left else self.t + h
-        new = self._moved(h, end)
+        new = self._after(h, end)
         if np.all(np.isfinite(new)) and self._changed(end, new, floors):
             good, bad = 0.0, h
-            for _ in range(HALVINGS):
+            for _ in range(RULES.halvings):
                 middle = 0.5 * (good + bad)
                 if not good < middle < bad or bad - good < 1e-14 * max(1.0, self.t):
                     break
-                trial = self._moved(middle, self.t + middle)
+                trial = self._after(middle, self.t + middle)
                 if self._changed(self.t + middle, trial, floors):
                     bad, new = middle, trial
                 else:
@@ -263,18 +219,17 @@ class RigidRun:
             for wheel, row in zip(self.wheels, self._outputs(self.t, self.state), strict=True):
                 if wheel.rolls and not wheel.held:
                     _, bend, _ = wheel.over(row[0], row[1])
-                    if bend:
-                        turn = max(
-                            abs(bend), FINE / wheel.radius
-                        )  # the bend may be small here and large a little farther on
-                        h = min(h, BENT / max(turn * math.hypot(row[2], row[3]), 1e-9))
-        return max(h, SHORTEST * self.course.step)
+                    if bend:  # which may be small here and large a little farther on
+                        turn = max(abs(bend), RULES.fine / wheel.contact.radius)
+                        h = min(h, RULES.bent / max(turn * math.hypot(row[2], row[3]), 1e-9))
+        return max(h, RULES.shortest * self.course.step)
 
     def _floors(self) -> list[float]:
         """How near to the ground wheels may come in a step; one that got into it, in a narrow place, may leave it."""
         found = []
         for wheel, row in zip(self.wheels, self._outputs(self.t, self.state), strict=True):
-            usual, now = wheel.radius - (TOUCH if wheel.rolls else 0.0), self._near(wheel, row[0], row[1]).distance
+            usual = wheel.contact.radius - (RULES.touch if wheel.rolls else 0.0)
+            now = self._near(wheel, row[0], row[1]).distance
             found.append(min(now - 1e-13, usual) if now < usual else usual)
         return found
 
@@ -283,10 +238,8 @@ class RigidRun:
         for wheel, row, floor in zip(self.wheels, self._outputs(t, y), floors, strict=True):
             if wheel.held:
                 continue
-            near = self._near(wheel, row[0], row[1])
-            if near.distance < floor:
-                return True
-            if wheel.rolls and not wheel.over(row[0], row[1])[2]:
+            x, z = row[:2]
+            if self._near(wheel, x, z).distance < floor or (wheel.rolls and not wheel.over(x, z)[2]):
                 return True
         return min(self._loads(t, y), default=(0.0, 0))[0] < 0
 
@@ -325,18 +278,18 @@ class RigidRun:
         one, other = _sides(wheel, forces[i])
         nx, nz = wheel.normal if other < one else wheel.other
         x, z = self._outputs(self.t, self.state)[i, :2]
-        off = 1e-6 * wheel.radius
+        off = 1e-6 * wheel.contact.radius
         wheel.near = self._near(wheel, x - off * nx, z - off * nz)  # deeper in that side than in the other
-        wheel.held, wheel.turned, wheel.part = False, 0, wheel.terrain.shape(wheel.near)[0]
+        wheel.held, wheel.turned, wheel.part = False, 0, wheel.contact.terrain.shape(wheel.near)[0]
 
     def _tell(self, wheel: Wheel, what: str) -> None:
-        self.watch.events.append(Event(f"{wheel.name} {what}", self.t))
+        self.watch.events.append(Event(f"{wheel.contact.name} {what}", self.t))
 
     # ---- impact
 
     def _land(self) -> None:
         """Deals with all wheels that touch the ground: impacts, begin of rolling; those that roll stay on it."""
-        for count in range(IMPACTS):
+        for count in range(RULES.impacts):
             hits = [(i, near) for i in range(len(self.wheels)) if (near := self._hit(i, count)) is not None]
             if not hits:
                 break
@@ -351,11 +304,11 @@ class RigidRun:
             return None
         x, z, vx, vz, _, ax, az, _ = self._outputs(self.t, self.state)[i]
         here = self._near(wheel, x, z)
-        if here.distance - wheel.radius > TOUCH:
+        if here.distance - wheel.contact.radius > RULES.touch:
             return None
-        reach = AHEAD
-        if wheel.rolls and wheel.over(x, z)[1] * wheel.radius < NARROW:
-            reach = 0.02 * wheel.radius / max(math.hypot(vx, vz), 1e-9)
+        reach = RULES.ahead
+        if wheel.rolls and wheel.over(x, z)[1] * wheel.contact.radius < RULES.narrow:
+            reach = 0.02 * wheel.contact.radius / max(math.hypot(vx, vz), 1e-9)
         ahead = self._near(wheel, x + reach * vx, z + reach * vz)
         for near in (here, ahead):
             speed = near.normal_x * vx + near.normal_z * vz
@@ -370,35 +323,42 @@ class RigidRun:
         base = self._outputs(self.t, self.state)
         units = [(i, d) for d in self._directions(i, near)]
         before = self._measure(base[:, 2:5], units)
-        e_n, e_t = wheel.restitution
+        e_n, e_t = wheel.contact.restitution
         pull = -(near.normal_x * base[i, 5] + near.normal_z * base[i, 6])  # towards the ground, without its force
         rebound = -e_n * before[0]
         rolls = pull > 0 and 2 * rebound <= pull * self.course.step
-        if rolls or count > IMPACTS // 2:
+        if rolls or count > RULES.impacts // 2:
             after = np.zeros_like(before)
         else:
             after = np.array([rebound, e_t * before[1]][: len(before)])
         matrix, _ = self._response(self.t, self.state, units, base[:, 5:8])
-        impulse = np.linalg.lstsq(matrix, after - before, rcond=1e-12)[0]
+        impulse = _solved(matrix, after - before)
         if impulse @ (before + after) > 0:  # its work is half of this: unequal restitution must not add energy
             after = -e_n * before
-            impulse = np.linalg.lstsq(matrix, after - before, rcond=1e-12)[0]
+            impulse = _solved(matrix, after - before)
         self._push(units, impulse)
         if rolls and not wheel.rolls:
             self._tell(wheel, "rolls")
         elif not rolls and count == 0:
             self._tell(wheel, "impact")
         wheel.rolls = bool(rolls)
-        wheel.part = wheel.terrain.shape(near)[0]
+        wheel.part = wheel.contact.terrain.shape(near)[0]
         if rolls:
             self._note_turn(wheel, near)
             wheel.near = near
 
     def _push(self, units: Sequence[tuple[int, np.ndarray]], impulse: np.ndarray) -> None:
         """Changes the speeds by impulses along unit forces."""
-        t, y = self.t, self.state
-        change = self._speeds(t, y, self._spread(units, list(impulse))) - self._speeds(t, y)
-        self.state = np.concatenate([y[: self.e.n_q], y[self.e.n_q :] + change])
+        y, n_q = self.state, self.evaluation.n_q
+        self.state = np.concatenate([y[:n_q], y[n_q:] + self._change(units, impulse)])
+
+    def _change(self, units: Sequence[tuple[int, np.ndarray]], impulse: np.ndarray) -> np.ndarray:
+        """What impulses along unit forces change of the speeds."""
+        with_it, without = (
+            self.evaluation.model.derivatives(*self._at(self.t, self.state, forces))[1]
+            for forces in (self._spread(units, impulse), None)
+        )
+        return np.asarray(with_it) - np.asarray(without)
 
     def _keep(self) -> None:
         """Takes wheels that roll back onto the ground, and stops what moves them off it."""
@@ -411,30 +371,27 @@ class RigidRun:
             for i in (i for i in rolling if not self.wheels[i].held):
                 wheel, (x, z, vx, vz) = self.wheels[i], base[i, :4]
                 nears[i] = self._roll_on(wheel, x, z, vx, vz) if moves else wheel.over(x, z)[0]
-                if wheel.turned >= FLIPS:
+                if wheel.turned >= RULES.flips:
                     wheel.held = True
                     self._tell(wheel, "is held in a notch")
             units = self._units(rolling, nears)
             matrix, _ = self._response(self.t, self.state, units, base[:, 5:8])
             right = -self._measure(base[:, 2:5], units) if moves else self._gaps(units, nears)
-            sizes = np.linalg.lstsq(matrix, right, rcond=1e-12)[0]
-            if moves:
-                self._push(units, sizes)
-            else:
-                self.shift(units, sizes)
+            (self._push if moves else self.shift)(units, _solved(matrix, right))
 
     def _gaps(self, units: Sequence[tuple[int, np.ndarray]], nears: dict[int, Any]) -> np.ndarray:
         """How far wheels that roll are to be moved along each unit."""
-        free = [d[2] == 0 and not self.wheels[i].held for i, d in units]
-        return np.array([self.wheels[i].radius - nears[i].distance if f else 0.0 for f, (i, _) in zip(free, units)])
+        gaps = {i: self.wheels[i].contact.radius - near.distance for i, near in nears.items()}
+        return np.array([gaps.get(i, 0.0) if d[2] == 0 and not self.wheels[i].held else 0.0 for i, d in units])
 
     def _roll_on(self, wheel: Wheel, x: float, z: float, vx: float, vz: float) -> Any:
         """The ground of a wheel that rolls on: where it leaves its part, the one that it moves along."""
         near, _, _ = wheel.over(x, z)
-        ahead, _, stays = wheel.over(x + AHEAD * vx, z + AHEAD * vz)
+        place = x + RULES.ahead * vx, z + RULES.ahead * vz
+        ahead, _, stays = wheel.over(*place)
         if not stays:
-            wheel.part, ahead = wheel.terrain.next_part(wheel.part, ahead, x + AHEAD * vx, z + AHEAD * vz)
-            near, _, _ = wheel.terrain.on_part(wheel.part, ahead, x, z)
+            wheel.part, ahead = wheel.contact.terrain.next_part(wheel.part, ahead, *place)
+            near, _, _ = wheel.contact.terrain.on_part(wheel.part, ahead, x, z)
             self._note_turn(wheel, near)
         wheel.near = near
         return near
@@ -445,18 +402,17 @@ class RigidRun:
         def turn(normal: tuple[float, float]) -> float:
             return abs(normal[0] * near.normal_z - normal[1] * near.normal_x)
 
-        if turn(wheel.normal) < BENT:
+        if turn(wheel.normal) < RULES.bent:
             return
-        back = turn(wheel.other) < BENT and self.t - wheel.turned_at < SOON * self.course.step
+        back = turn(wheel.other) < RULES.bent and self.t - wheel.turned_at < RULES.soon * self.course.step
         wheel.turned = wheel.turned + 1 if back else 0
         wheel.turned_at, wheel.other = self.t, wheel.normal
 
     def shift(self, units: Sequence[tuple[int, np.ndarray]], sizes: np.ndarray) -> None:
         """Changes the coordinates as impulses would change the speeds."""
-        t, y, n_q = self.t, self.state, self.e.n_q
-        change = self._speeds(t, y, self._spread(units, list(sizes))) - self._speeds(t, y)
-        moving = np.concatenate([y[:n_q], change])
-        qdot = np.asarray(self.e.model.derivatives(*self._at(t, moving))[0])
+        y, n_q = self.state, self.evaluation.n_q
+        moving = np.concatenate([y[:n_q], self._change(units, sizes)])
+        qdot = np.asarray(self.evaluation.model.derivatives(*self._at(self.t, moving))[0])
         self.state = np.concatenate([y[:n_q] + qdot, y[n_q:]])
 
     def raise_wheels(self) -> list[tuple[str, float]]:
@@ -467,9 +423,9 @@ class RigidRun:
             deep = []
             for i, w in enumerate(self.wheels):
                 near = self._near(w, base[i, 0], base[i, 1])
-                if near.distance < w.radius - TOUCH:
-                    deep.append((i, near, w.radius - near.distance))
-                    found.setdefault(w.name, w.radius - near.distance)
+                if near.distance < w.contact.radius - RULES.touch:
+                    deep.append((i, near, w.contact.radius - near.distance))
+                    found.setdefault(w.contact.name, w.contact.radius - near.distance)
             if not deep:
                 break
             for i, near, depth in deep:
@@ -478,24 +434,27 @@ class RigidRun:
                 self.shift([unit], np.array([depth / matrix[0, 0]]))
         return list(found.items())
 
+    def within_as(self, wheels: Sequence[Wheel], i: int, row: np.ndarray) -> Rows:
+        """Rows at times within step i, which starts from the row given with wheels as they were then."""
+        start = row[1 : 1 + self.evaluation.n_s]
+
+        def row_at(t: float) -> np.ndarray:
+            run = RigidRun(self.evaluation, self.course, start, [replace(w) for w in wheels], Watch({}))
+            run.t = self.course.begin(i)
+            for part in self.course.parts(i, until=t):
+                run.move(part)
+            return run._row(t)
+
+        return row_at
+
+
+def _solved(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:
+    return np.asarray(np.linalg.lstsq(matrix, right, rcond=1e-12)[0])
+
 
 def _sides(wheel: Wheel, force: np.ndarray) -> tuple[float, float]:
     """Loads of the two sides of a notch; friction, which takes the moment, is shared by them."""
     (nx, nz), (ox, oz) = wheel.normal, wheel.other
-    share = -0.5 * force[2] / wheel.radius
+    share = -0.5 * force[2] / wheel.contact.radius
     x, z, det = force[0] - share * (nz + oz), force[1] + share * (nx + ox), nx * oz - nz * ox
     return float((x * oz - z * ox) / det), float((nx * z - nz * x) / det)
-
-
-def within_rigid_step(evaluation: Evaluation, course: Course, wheels: Sequence[Wheel], i: int, row: np.ndarray) -> Rows:
-    """Rows at times within step i, which starts from the row given with wheels as they were then."""
-    start = row[1 : 1 + evaluation.n_s]
-
-    def row_at(t: float) -> np.ndarray:
-        run = RigidRun(evaluation, course, start, [replace(w) for w in wheels], Watch({}))
-        run.t = course.begin(i)
-        for part in course.parts(i, until=t):
-            run.move(part)
-        return run._row(t)
-
-    return row_at

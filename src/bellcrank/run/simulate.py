@@ -8,18 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.backend.c import FINISHED, NOT_FINITE
+from bellcrank.backend.start import FINISHED, NOT_FINITE
 from bellcrank.errors import warn
-from bellcrank.expr.table import Table
 from bellcrank.numeric.methods import ADAPTIVE
 from bellcrank.run.assembly import start_state
 from bellcrank.run.closure import closure_of, keeper_of
 from bellcrank.run.dae_methods import Dae, as_dae
 from bellcrank.run.dae_runs import check_dae, prepare_dae, residuals_of
-from bellcrank.run.events import Progress, take_steps
 from bellcrank.run.loaded import Loaded
 from bellcrank.run.outcome import as_run, how_ended, left_tables, not_finite, watch_for
 from bellcrank.run.prepare import prepare
+from bellcrank.run.prepared import Progress, take_steps
 from bellcrank.run.result import Run
 from bellcrank.run.rigid import check_rigid, prepare_rigid
 from bellcrank.run.step_limit import step_too_large
@@ -69,9 +68,7 @@ def simulate(
     else:
         prepared = prepare_dae(plan, evaluation, dae, y, watch)
     began = time.perf_counter()
-    rows = take_steps(
-        prepared.run, prepared.total, prepared.every, watch, prepared.within, prepared.remembered, progress
-    )
+    rows = take_steps(prepared, watch, progress)
     seconds = time.perf_counter() - began
     context.set_live(0)
     watch.passed(prepared.run.passages)
@@ -85,7 +82,7 @@ def simulate(
         settings["dae"] = dae.method
     run = as_run(loaded.interface, rows, ended, watch, settings)
     run.find_residuals = residuals_of(loaded, rows, p, evaluation.c)
-    uses_tables = any(isinstance(r, Table) for r in loaded.program.routines)
+    uses_tables = bool(loaded.program.tables)
     doubts = asked_beyond(loaded.python, rows, p) if uses_tables else []
     doubts += [too_large] if too_large and prepared.run.status == FINISHED else []
     left = left_tables(run, mechanism.bodies, loaded.interface)

@@ -11,12 +11,12 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Protocol
+from typing import Protocol, Self
 
 import numpy as np
 
-from bellcrank.backend.c import FINISHED, NOT_CLOSED, NOT_FINITE, Input, not_closed
 from bellcrank.backend.model import Calls
+from bellcrank.backend.start import FINISHED, NOT_CLOSED, NOT_FINITE, Input, not_closed
 from bellcrank.numeric.branch import Keeper, Passage
 from bellcrank.numeric.course import At, Course, Part
 from bellcrank.numeric.integrate import Rates, Times, advance_by
@@ -43,19 +43,15 @@ class Stepper(Protocol):
     def kept(self) -> np.ndarray: ...  # values of external routines that hold at present
 
     @property
+    def memory(self) -> np.ndarray: ...  # what external routines in C remember
+
+    @property
     def time(self) -> float: ...  # of the state, or of the step that failed
 
     @property
     def passages(self) -> list[Passage]: ...
 
     def advance(self, last: int) -> np.ndarray: ...
-
-
-class FixedStepper(Stepper, Protocol):
-    """A run with a fixed step. `memory`: what external routines in C remember."""
-
-    @property
-    def memory(self) -> np.ndarray: ...
 
 
 @dataclass(frozen=True)
@@ -81,6 +77,14 @@ class Evaluation:
     def n_s(self) -> int:
         """Coordinates and speeds."""
         return self.context.loaded.n_states
+
+    def afresh(self, t: float, y: np.ndarray) -> Self:
+        """One that begins at a state, with nothing of what the run remembers of its loops."""
+        if self.keeper is None:
+            return self
+        keeper = Keeper(self.keeper.closure, self.keeper.singular_rates, self.keeper.staged)
+        keeper.begin(t, y)
+        return replace(self, keeper=keeper)
 
     def hold(self, t: float, y: np.ndarray, first: bool = False, live: int = 2) -> None:
         """Calls the external routines whose values are kept: those of a whole run at its first step, others always."""
@@ -125,30 +129,27 @@ class Evaluation:
             self.context.set_live(0)
 
 
-class PythonRun:
-    """A run with a fixed step, driven by Python."""
+class Driven:
+    """The head of all runs that Python drives."""
 
-    def __init__(self, evaluation: Evaluation, course: Course, state: np.ndarray) -> None:
-        self.evaluation, self.course = evaluation, course
+    def __init__(self, evaluation: Evaluation, state: np.ndarray) -> None:
+        self.evaluation = evaluation
         self.state = np.array(state, dtype=float)
         self.bad = np.full_like(self.state, math.nan)
-        self.reached = 0
-        self.status = FINISHED
-        self.problem = ""
-        self._advance = advance_by(course.method, evaluation.n_q)
         self.rates = np.empty(0)
+        self.reached, self.status, self.problem = 0, FINISHED, ""
 
     def advance(self, last: int) -> np.ndarray:
         rows: list[np.ndarray] = []
         try:
-            self._go_on(last, rows)
+            with np.errstate(all="ignore"):
+                self._go_on(last, rows)
         except NO_VALUE as error:
             self.status, self.problem = NOT_FINITE, str(error)
         return np.array(rows)
 
-    @property
-    def time(self) -> float:
-        return self.course.time(self.reached)
+    def _go_on(self, last: int, rows: list[np.ndarray]) -> None:
+        raise NotImplementedError
 
     @property
     def kept(self) -> np.ndarray:
@@ -162,23 +163,44 @@ class PythonRun:
     def passages(self) -> list[Passage]:
         return self.evaluation.keeper.passages if self.evaluation.keeper else []
 
+
+class PythonRun(Driven):
+    """A run with a fixed step."""
+
+    def __init__(self, evaluation: Evaluation, course: Course, state: np.ndarray) -> None:
+        super().__init__(evaluation, state)
+        self.course, self._begun = course, False
+        self._advance = advance_by(course.method, evaluation.n_q)
+
+    @property
+    def time(self) -> float:
+        return self.course.time(self.reached)
+
     def _go_on(self, last: int, rows: list[np.ndarray]) -> None:
-        e, course = self.evaluation, self.course
-        if not len(self.rates):
-            e.hold(0.0, self.state, first=True)
-            if e.keeper is not None:
-                e.keeper.begin(0.0, self.state)
-            self.rates = e.settled(0.0, self.state)
-            rows.append(e.row(0.0, self.state, live=2))
-            if e.keeper is not None:
-                e.keeper.remember(0.0, self.rates)
+        if not self._begun:
+            self.evaluation.hold(0.0, self.state, first=True)
+            self._begin()
+            self._begun = True
+            rows.append(self._row(0.0))
         while self.reached < last:
             self.reached += 1
             if not self._step(self.reached):
                 self.status = self.status or NOT_FINITE
                 return
-            if self.reached % course.every == 0 or self.reached == course.total:
-                rows.append(e.row(course.time(self.reached), self.state, live=2))
+            if self.reached % self.course.every == 0 or self.reached == self.course.total:
+                rows.append(self._row(self.course.time(self.reached)))
+
+    def _begin(self) -> None:
+        """Takes the start of the run."""
+        keeper = self.evaluation.keeper
+        if keeper is not None:
+            keeper.begin(0.0, self.state)
+        self.rates = self.evaluation.settled(0.0, self.state)
+        if keeper is not None:
+            keeper.remember(0.0, self.rates)
+
+    def _row(self, t: float) -> np.ndarray:
+        return self.evaluation.row(t, self.state, live=2)
 
     def _step(self, i: int) -> bool:
         """Takes step i; False if it cannot be taken."""
@@ -186,8 +208,7 @@ class PythonRun:
         # AUTOSIM's rk2 calls external routines at the middle of a step as it does at its end
         inner = e.settled if METHODS[self.course.method].remembers else e.rates
         for part in self.course.parts(i):
-            with np.errstate(all="ignore"):
-                new, admitted = self.moved(part, inner)
+            new, admitted = self.moved(part, inner)
             if self.problem or not np.all(np.isfinite(new)):
                 self.bad = new
                 return False
@@ -229,32 +250,21 @@ class PythonRun:
         rates = self.evaluation.rates(middle, half)
         return self._moved(inner, (middle, (middle + end) / 2, end), half, h / 2, rates, depth + 1)
 
+    def within(self, i: int, row: np.ndarray, rates: np.ndarray | None = None) -> Rows:
+        """Rows at times within step i, which starts from the row given: the state is that of a step which ends there.
 
-def within_step(
-    evaluation: Evaluation, course: Course, i: int, row: np.ndarray, rates: np.ndarray | None = None
-) -> Rows:
-    """Rows at times within step i, which starts from the row given: the state is that of a step which ends there.
+        `rates` are those at its start, if they cannot be had again because external routines remember.
+        """
+        begin, start = self.course.begin(i), row[1 : 1 + self.evaluation.n_s]
 
-    `rates` are those at its start, if they cannot be had again because external routines remember.
-    """
-    begin, start = course.begin(i), row[1 : 1 + evaluation.n_s]
-    keeper = evaluation.keeper
-    if keeper is not None:  # one of its own, as wary as this step was
-        keeper = Keeper(keeper.closure, keeper.singular_rates, keeper.staged)
-        keeper.begin(begin, start)
-    e = replace(evaluation, keeper=keeper)
-    wary = keeper is not None and keeper.wary
-    first = e.rates(begin, start) if rates is None else rates
+        def row_at(t: float) -> np.ndarray:
+            e = self.evaluation.afresh(begin, start)
+            run = type(self)(e, self.course, start)
+            run.rates = e.rates(begin, start) if rates is None else rates
+            for part in self.course.parts(i, until=t):
+                run.state, _ = run.moved(part, e.rates)
+                if part.end < t:
+                    run.rates = e.rates(part.after, run.state)
+            return e.row(t, run.state)
 
-    def row_at(t: float) -> np.ndarray:
-        run = PythonRun(e, course, start)
-        run.rates = first
-        if keeper is not None:
-            keeper.wary = wary
-        for part in course.parts(i, until=t):
-            run.state, _ = run.moved(part, e.rates)
-            if part.end < t:
-                run.rates = e.rates(part.after, run.state)
-        return e.row(t, run.state)
-
-    return row_at
+        return row_at

@@ -17,7 +17,7 @@ ROWS = 200  # that are looked at
 def asked_beyond(model: Model, rows: np.ndarray, p: Sequence[float]) -> list[str]:
     """A sentence for each table that was asked beyond its points. What depends on external routines is not looked at."""
     program = model.program
-    if not any(isinstance(r, Table) for r in program.routines) or rows.shape[1] < 2:
+    if not program.tables or rows.shape[1] < 2:
         return []
     farthest: dict[str, tuple[float, str]] = {}
     looking = model.calls([_recorder(r, farthest) if isinstance(r, Table) else _unknown(r) for r in program.routines])

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.backend.c import Input
+from bellcrank.backend.start import Input
 from bellcrank.errors import ModelError, did_you_mean, mapping, warn
 from bellcrank.expr import Expr, evaluate
 from bellcrank.expr.show import text
@@ -37,10 +37,10 @@ class Plan:
         whole = round(self.t_end / self.step)
         return whole if abs(whole * self.step - self.t_end) < 1e-9 * self.t_end else math.ceil(self.t_end / self.step)
 
-    def course(self, inputs: Sequence[Input], every: int) -> Course:
-        """Steps of a run with these inputs, of which every n-th is recorded."""
+    def course(self, inputs: Sequence[Input], watched: bool) -> Course:
+        """Steps of a run with these inputs; all of a run that is watched for events are recorded."""
         breaks = breaks_of(inputs, self.t_end, self.steps)
-        return Course(self.method, self.step, self.steps, every, self.t_end, breaks)
+        return Course(self.method, self.step, self.steps, 1 if watched else self.every, self.t_end, breaks)
 
     @property
     def output_times(self) -> np.ndarray:
@@ -138,8 +138,7 @@ def method_name(method: str, model: str) -> str:
         if str(method).lower() == known.lower():
             return known
     raise ModelError(
-        f"method={method!r} is not known.{did_you_mean(str(method), METHODS)} Methods: {', '.join(METHODS)}.",
-        model,
+        f"method={method!r} is not known.{did_you_mean(str(method), METHODS)} Methods: {', '.join(METHODS)}.", model
     )
 
 

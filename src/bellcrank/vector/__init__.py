@@ -1,0 +1,1 @@
+"""Frames, vectors, dyadics and rotations, basis-free; the worksheet of intermediate results."""

@@ -1,4 +1,4 @@
-"""Frames, unit vectors, vectors and dyadics, free of any basis.
+"""Frames, unit vectors and vectors, free of any basis.
 
 A frame belongs to a body; its three unit vectors are objects. A vector is a sum of scalars times unit vectors of any
 frames. Dot and cross products climb the tree of frames from the deeper unit vector, and remember what they found
@@ -14,32 +14,17 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from bellcrank.errors import InternalError
-from bellcrank.expr import (
-    MINUS_ONE,
-    ONE,
-    ZERO,
-    Expr,
-    Sum,
-    Symbol,
-    add,
-    cos,
-    derivative,
-    expression,
-    function,
-    mul,
-    neg,
-    power,
-    sin,
-    sqrt,
-    sub,
-)
+from bellcrank.expr import MINUS_ONE, ONE, TWO, ZERO, Expr, Sum, Symbol, add, expression, mul, neg, power, sub
+from bellcrank.expr.calculus import derivative
 from bellcrank.expr.construct import split
+from bellcrank.expr.functions import cos, function, sin, sqrt
 
 Vec3 = tuple[Expr, Expr, Expr]
 Mat3 = tuple[Vec3, Vec3, Vec3]
 
 IDENTITY: Mat3 = ((ONE, ZERO, ZERO), (ZERO, ONE, ZERO), (ZERO, ZERO, ONE))
 NULL: Vec3 = (ZERO, ZERO, ZERO)
+ZEROS: Mat3 = (NULL, NULL, NULL)
 
 
 @dataclass(eq=False)
@@ -75,6 +60,11 @@ class Frame:
     def coordinates(self, v: Vector) -> Vec3:
         """Components of v along this frame's axes."""
         return dot(self.axes[0], v), dot(self.axes[1], v), dot(self.axes[2], v)
+
+    def times(self, m: Mat3, v: VectorLike) -> Vector:
+        """The product of v and a dyadic, such as an inertia, whose components along this frame's axes are m."""
+        pairs = [(i, j) for i in range(3) for j in range(3) if m[i][j] is not ZERO]
+        return Vector.of((self.axes[i], mul(m[i][j], dot(self.axes[j], v))) for i, j in pairs)
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,36 +120,32 @@ class Vector:
     def __bool__(self) -> bool:
         return bool(self.terms)
 
+    def _written(self, times: str, size: Callable[[Expr], str], direction: Callable[[UnitVector], str]) -> str:
+        pieces = []
+        for e, c in self.terms.items():
+            sign, positive = ("-", neg(c)) if split(c)[0] < 0 else ("+", c)
+            factor = "" if positive is ONE else f"{size(positive)}{times}"
+            pieces.append(f"{sign} {factor}{direction(e)}")
+        return " ".join(pieces).removeprefix("+ ") or "0"
+
     def __str__(self) -> str:
-        return show_terms([(c, str(e)) for e, c in self.terms.items()])
+        """c1*[b1] + (a + b)*[b2] - c3*[b3] ..."""
+        text = self._written("*", lambda c: f"({c})" if isinstance(c, Sum) else str(c), str)
+        return text.replace("- ", "-", 1) if text.startswith("- ") else text
 
     __repr__ = __str__
 
     def latex(self) -> str:
         from bellcrank.expr.show import latex, latex_text
 
-        pieces = []
-        for e, c in self.terms.items():
-            sign, size = ("-", neg(c)) if split(c)[0] < 0 else ("+", c)
-            shown = rf"\left({latex(size)}\right)" if isinstance(size, Sum) else latex(size)
-            axis = rf"\mathbf{{{latex_text(e.frame.name)}}}_{{{e.axis + 1}}}"
-            pieces.append(f"{sign} {axis}" if size is ONE else rf"{sign} {shown} \, {axis}")
-        joined = " ".join(pieces)
-        return joined.removeprefix("+ ") or "0"
+        return self._written(
+            r" \, ",
+            lambda c: rf"\left({latex(c)}\right)" if isinstance(c, Sum) else latex(c),
+            lambda e: rf"\mathbf{{{latex_text(e.frame.name)}}}_{{{e.axis + 1}}}",
+        )
 
     def _repr_latex_(self) -> str:
         return f"${self.latex()}$"
-
-
-def show_terms(pairs: list[tuple[Expr, str]]) -> str:
-    """c1*[b1] + (a + b)*[b2] - c3*[b3] ..."""
-    pieces = []
-    for c, direction in pairs:
-        sign, size = ("-", neg(c)) if split(c)[0] < 0 else ("+", c)
-        shown = f"({size})" if isinstance(size, Sum) else str(size)
-        pieces.append(f"{sign} {direction}" if size is ONE else f"{sign} {shown}*{direction}")
-    joined = " ".join(pieces)
-    return (joined[2:] if joined.startswith("+ ") else joined.replace("- ", "-", 1)) or "0"
 
 
 VectorLike = Vector | UnitVector
@@ -255,9 +241,7 @@ def magnitude(v: VectorLike) -> Expr:
 def direction(v: VectorLike) -> Vector:
     """Unit vector along v."""
     v = vector(v)
-    if len(v.terms) == 1 and next(iter(v.terms.values())) is ONE:
-        return v
-    return v / magnitude(v)
+    return v if _is_unit(v) else v / magnitude(v)
 
 
 def project(v: VectorLike, normal: VectorLike) -> Vector:
@@ -291,63 +275,6 @@ def rate(v: VectorLike, of_symbol: Callable[[Symbol], Expr]) -> Vector:
         if e.frame.omega is not None:
             result = result + cross(e.frame.omega, e) * c
     return result
-
-
-class Dyadic:
-    """A sum of scalars times pairs of unit vectors."""
-
-    __slots__ = ("terms",)
-
-    def __init__(self, terms: dict[tuple[UnitVector, UnitVector], Expr]) -> None:
-        self.terms = {pair: c for pair, c in terms.items() if c is not ZERO}
-
-    @staticmethod
-    def from_matrix(frame: Frame, matrix: Mat3) -> Dyadic:
-        return Dyadic({(frame.axes[i], frame.axes[j]): matrix[i][j] for i in range(3) for j in range(3)})
-
-    def __add__(self, other: Dyadic) -> Dyadic:
-        terms = dict(self.terms)
-        for pair, c in other.terms.items():
-            terms[pair] = add(terms[pair], c) if pair in terms else c
-        return Dyadic(terms)
-
-    def __neg__(self) -> Dyadic:
-        return Dyadic({pair: neg(c) for pair, c in self.terms.items()})
-
-    def __sub__(self, other: Dyadic) -> Dyadic:
-        return self + -other
-
-    def __mul__(self, scalar: Any) -> Dyadic:
-        return Dyadic({pair: mul(expression(scalar), c) for pair, c in self.terms.items()})
-
-    __rmul__ = __mul__
-
-    def dot(self, v: VectorLike) -> Vector:
-        """D . v"""
-        return Vector.of((a, mul(c, dot(b, v))) for (a, b), c in self.terms.items())
-
-    def rdot(self, v: VectorLike) -> Vector:
-        """v . D"""
-        return Vector.of((b, mul(c, dot(a, v))) for (a, b), c in self.terms.items())
-
-    def matrix(self, frame: Frame) -> Mat3:
-        """Components along the axes of a frame."""
-        rows = [tuple(dot(frame.axes[i], self.dot(frame.axes[j])) for j in range(3)) for i in range(3)]
-        return rows[0], rows[1], rows[2]  # type: ignore[return-value]
-
-    def __str__(self) -> str:
-        return show_terms([(c, f"({a} . {b})") for (a, b), c in self.terms.items()])
-
-    __repr__ = __str__
-
-
-def outer(a: VectorLike, b: VectorLike) -> Dyadic:
-    """The dyadic a b."""
-    terms: dict[tuple[UnitVector, UnitVector], Expr] = {}
-    for e, x in vector(a).terms.items():
-        for f, y in vector(b).terms.items():
-            terms[(e, f)] = add(terms.get((e, f), ZERO), mul(x, y))
-    return Dyadic(terms)
 
 
 # ------------------------------------------------------------------------------------- plain arrays of three
@@ -420,9 +347,8 @@ def turn_about(axis: Vec3, angle_: Expr) -> Mat3:
 def euler_parameter_rotation(e: tuple[Expr, ...]) -> Mat3:
     """R_AB for Euler parameters (e0, e1, e2, e3), e0 = cos of half the angle."""
     e0, e1, e2, e3 = e
-    two = expression(2)
     return (
-        (sub(add(e0 * e0, e1 * e1), add(e2 * e2, e3 * e3)), two * (e1 * e2 - e0 * e3), two * (e1 * e3 + e0 * e2)),
-        (two * (e1 * e2 + e0 * e3), sub(add(e0 * e0, e2 * e2), add(e1 * e1, e3 * e3)), two * (e2 * e3 - e0 * e1)),
-        (two * (e1 * e3 - e0 * e2), two * (e2 * e3 + e0 * e1), sub(add(e0 * e0, e3 * e3), add(e1 * e1, e2 * e2))),
+        (sub(add(e0 * e0, e1 * e1), add(e2 * e2, e3 * e3)), TWO * (e1 * e2 - e0 * e3), TWO * (e1 * e3 + e0 * e2)),
+        (TWO * (e1 * e2 + e0 * e3), sub(add(e0 * e0, e2 * e2), add(e1 * e1, e3 * e3)), TWO * (e2 * e3 - e0 * e1)),
+        (TWO * (e1 * e3 - e0 * e2), TWO * (e2 * e3 + e0 * e1), sub(add(e0 * e0, e3 * e3), add(e1 * e1, e2 * e2))),
     )

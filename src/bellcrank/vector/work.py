@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from bellcrank.expr import ONE, ZERO, Expr, Func, Held, Number, Symbol, add, mul, neg, sub
+from bellcrank.expr import ZERO, Expr, Func, Held, Number, Symbol, add, mul, neg, sub
 from bellcrank.expr.construct import split
 from bellcrank.expr.node import PRIME, Product
-from bellcrank.vector.basis import IDENTITY, Mat3, Vec3, matmul, transpose
+from bellcrank.vector.basis import IDENTITY, Mat3, Vec3, cross3, dot3, matmul, transpose
 
-Sym6 = tuple[Expr, Expr, Expr, Expr, Expr, Expr]  # xx, yy, zz, xy, yz, zx
+TRIANGLE = ((0, 0), (1, 1), (2, 2), (0, 1), (1, 2), (2, 0))  # entries of a symmetric matrix, in this order
 
 
 class Work:
@@ -65,16 +65,16 @@ class Work:
     # ---- arrays of three, every component held
 
     def cross(self, a: Vec3, b: Vec3) -> Vec3:
+        return self.hold3(cross3(a, b))
+
+    def add_cross(self, v: Vec3, a: Vec3, b: Vec3) -> Vec3:
+        """v + a x b"""
         return self.hold3(
-            (
-                sub(mul(a[1], b[2]), mul(a[2], b[1])),
-                sub(mul(a[2], b[0]), mul(a[0], b[2])),
-                sub(mul(a[0], b[1]), mul(a[1], b[0])),
-            )
+            add(v[x], mul(a[y], b[z]), neg(mul(a[z], b[y]))) for x, y, z in ((0, 1, 2), (1, 2, 0), (2, 0, 1))
         )
 
     def dot(self, a: Vec3, b: Vec3) -> Expr:
-        return self.hold(add(mul(a[0], b[0]), mul(a[1], b[1]), mul(a[2], b[2])))
+        return self.hold(dot3(a, b))
 
     def add(self, *vectors: Vec3) -> Vec3:
         return self.hold3(add(*parts) for parts in zip(*vectors, strict=True))
@@ -101,19 +101,24 @@ class Work:
         out[j] = self.hold(add(mul(s, v[i]), mul(c, v[j])))
         return out[0], out[1], out[2]
 
+    def turn_tensor(self, k: int, c: Expr, s: Expr, m: Mat3) -> Mat3:
+        """R m R^T for that rotation: the block in four products, the entries with k as two vectors."""
+        i, j = (k + 1) % 3, (k + 2) % 3
+        a, b, g, d = m[i][i], m[i][j], m[j][i], m[j][j]
+        # with x' = c x - s y: a' = a - s t, d' = d + s t, b' = c t - g, g' = c t - b, where t = s (a - d) + c (b + g)
+        t = self.hold(add(mul(s, sub(a, d)), mul(c, add(b, g))))
+        row, column = (self.turn(k, c, s, v) for v in (m[k], transpose(m)[k]))
+        out = [[*row] if x == k else [column[x]] * 3 for x in range(3)]
+        out[i][i], out[j][j] = self.hold(sub(a, mul(s, t))), self.hold(add(d, mul(s, t)))
+        out[i][j], out[j][i] = self.hold(sub(mul(c, t), g)), self.hold(sub(mul(c, t), b))
+        return tuple(map(tuple, out))  # type: ignore[return-value]
+
 
 def is_zero(v: Iterable[Expr]) -> bool:
     return all(x is ZERO for x in v)
 
 
-def unit(k: int) -> Vec3:
-    return tuple(ONE if i == k else ZERO for i in range(3))  # type: ignore[return-value]
-
-
-def symmetric(m: Mat3) -> Sym6:
-    return m[0][0], m[1][1], m[2][2], m[0][1], m[1][2], m[2][0]
-
-
-def full(s: Sym6) -> Mat3:
-    xx, yy, zz, xy, yz, zx = s
+def full(entries: Iterable[Expr]) -> Mat3:
+    """The symmetric matrix of six entries in the order of TRIANGLE."""
+    xx, yy, zz, xy, yz, zx = entries
     return (xx, xy, zx), (xy, yy, yz), (zx, yz, zz)

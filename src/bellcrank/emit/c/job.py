@@ -7,16 +7,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-KINDS = {  # how a field of a kind is declared
+KINDS = {  # how a field of a kind is declared: `real` is what the program computes in; routines speak double
     "int": "int32_t {}",
     "long": "int64_t {}",
-    "real": "double {}",
-    "reals": "double *{}",
-    "fixed reals": "const double *{}",
-    "six reals": "double {}[6]",
+    "real": "real {}",
+    "reals": "real *{}",
+    "doubles": "double *{}",
+    "fixed reals": "const real *{}",
+    "six reals": "real {}[6]",
     "inputs": "const Input *{}",
     "externals": "Externals *{}",
-    "input function": "int (*{})(int32_t input, double t, double *value)",
+    "input function": "int (*{})(int32_t input, real t, real *value)",
     "external function": "int (*{})(int32_t routine, int32_t live, const double *arguments, double *values)",
 }
 
@@ -32,7 +33,7 @@ class Field:
 
 EXTERNALS = (
     Field("external function", "callback", "those not in this file"),
-    Field("reals", "memory", "of those in this file, one after another"),
+    Field("doubles", "memory", "of those in this file, one after another"),
     Field("int", "live", "whose memory may change? 1: routines called for rates, 2: for outputs and kept values"),
     Field("int", "failed", "1 + the number of a routine that failed, else 0"),
 )

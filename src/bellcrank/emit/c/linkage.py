@@ -1,149 +1,95 @@
-"""Linkages in C: the Newton iteration of a function given by equations.
-
-In:  an `Implicit`. Out: text for the `c` of an external routine, which needs nothing but the head of a program.
-"""
+"""A function given by equations in C: `void name(double z[, double r], double *values)`, for the `c` of an external
+routine, which needs nothing but the head of a program; and files with many poses."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from bellcrank.emit.c.printer import CPrinter
-from bellcrank.emit.c.source import template
-from bellcrank.emit.names import identifier
+from bellcrank.emit.c.runtime_files import head, runtime
+from bellcrank.emit.c.tables import number_rows
+from bellcrank.emit.linkage import Wording, implicit_names, implicit_pieces, implicit_start
+from bellcrank.emit.number import DOUBLE
+from bellcrank.emit.straight import straight_lines
 from bellcrank.expr import Expr, Symbol
+from bellcrank.numeric.tuning import IMPLICIT
 from bellcrank.program.implicit import Implicit
-from bellcrank.program.scheduler import Scheduler
+
+_SAY = Wording(
+    first=0,
+    real=repr,
+    state="s[{}]",
+    rates="y{}[{}]",
+    solved="g[{}]",
+    add="s[{}] += {};",
+    turn="implicit_turn(s + {}, {});",
+    hold="s[{}] = {} + {}*{};",
+    first_rate="y[j][{}] = g[{}];",
+    known="if (j == {}) y[j][{}] = {};",
+    second_rate="out[{}] = solved[{}];",
+    second=" + r*(from[{0} + k]*(1.0 - t) + to[{0} + k]*t)",
+)
 
 
-def implicit_source(name: str, function: Implicit) -> str:
-    """C of a function given by equations, `void name(double z[, double r], double *values)`."""
-    f, own = function, identifier(name)
-    n, rows = len(f.inputs), len(f.residual)
-    given = ", ".join(s.name for s in f.inputs)
-    arguments = ", ".join(f"double {s.name}" for s in f.inputs)
-    start = [
-        [*a, *b, *c] for a, b, c in zip(f.start, f.start_slope, f.start_second or [()] * len(f.start), strict=True)
-    ]
-    width = len(start[0])
-    names: dict[Symbol, str] = {s: f"s[{i}]" for i, s in enumerate(f.state)}
-    names |= {s: s.name for s in f.inputs}
-    names |= {s: f"y{j}[{k}]" for j, group in enumerate(f.rates) for k, s in enumerate(group)}
-    rates = ", ".join(f"const double *y{j}" for j in range(n))
-    parts = [
-        template("implicit_solve.c"),
-        f"static const double {own}_start[{len(start)}][{width}] = {{",
-        *(f"    {{{', '.join(repr(float(x)) for x in row)}}}," for row in start),
-        "};",
-        *_body(
-            f"static void {own}_rows(const double *s, {arguments}, double *g, double *J)",
-            [*((f"g[{i}]", -e) for i, e in enumerate(f.residual)),
-             *((f"J[{i * rows + j}]", e) for i, row in enumerate(f.slopes) for j, e in enumerate(row))],
-            names, ["s", *given.split(", ")],
-        ),
-        *_by_input(own, f, arguments, names, given),
-        *_body(
-            f"static void {own}_bias(const double *s, {arguments}, {rates}, double *g)",
-            [(f"g[{j * rows + i}]", e) for j, pair in enumerate(f.bias) for i, e in enumerate(pair)],
-            names, ["s", *given.split(", "), *(f"y{j}" for j in range(n))],
-        ),
-    ]  # fmt: skip
-    text = template("implicit.c")
-    for key, value in _fills(own, f, rows, given, arguments).items():
-        text = text.replace(f"@{key}@", value)
-    return "\n".join([*parts, text])
-
-
-def _fills(own: str, f: Implicit, rows: int, given: str, arguments: str) -> dict[str, str]:
-    place = {u: i for i, u in enumerate(f.free)}
-    per = (len(f.start) - 1) / (f.high - f.low)
-
-    def change(u: int) -> str:
-        return f"g[{place[u]}]" if u in place else "0.0"
-
-    updates, normal = [], []
-    for u in f.updates:
-        if u.kind == "turn":
-            updates.append(
-                f"implicit_turn(s + {u.place}, {change(u.unknown)}, {change(u.unknown + 1)}, {change(u.unknown + 2)});"
-            )
-            normal.append(f"implicit_turn(s + {u.place}, 0.0, 0.0, 0.0);")
-        elif u.unknown in place:
-            updates.append(f"s[{u.place}] += {change(u.unknown)};")
-    inputs = given.split(", ")
-    held = [f"s[{p.place}] = {p.drawn!r} + {p.sign!r}*{inputs[p.given]};" for p in f.prescribed]
-    first = [f"y[j][{u}] = g[{i}];" for u, i in place.items()]
-    first += [f"if (j == {p.given}) y[j][{p.unknown}] = {p.sign!r};" for p in f.prescribed]
-    return {
-        "NAME": own,
-        "ID": own,
-        "ARGUMENTS": arguments,
-        "INPUTS_LIST": given,
-        "RATES_LIST": ", ".join(f"y[{j}]" for j in range(len(inputs))),
-        "SIZE": str(len(f.state)),
-        "ROWS": str(rows),
-        "UNKNOWNS": str(f.unknowns),
-        "INPUTS": str(len(inputs)),
-        "PAIRS": str(f.pairs),
-        "VALUES": str(f.values),
-        "LOW": repr(f.low),
-        "PER": repr(per),
-        "LAST": str(len(f.start) - 1),
-        "SECOND": f" + r*(from[{2 * len(f.state)} + k]*(1.0 - t) + to[{2 * len(f.state)} + k]*t)"
-        if f.start_second
-        else "",
-        "PRESCRIBED": "\n        ".join(held),
-        "NORMAL": "\n        ".join(normal),
-        "UPDATES": "\n            ".join(updates),
-        "FIRST": "\n        ".join(first),
-        "SCATTER": "\n        ".join(f"out[{u}] = right[j*{rows} + {i}];" for u, i in place.items()),
-    }
-
-
-def _by_input(own: str, f: Implicit, arguments: str, names: dict[Symbol, str], given: str) -> list[str]:
-    lines = [f"static void {own}_by_input(const double *s, {arguments}, int j, double *g)", "{"]
-    used = ["s", *given.split(", ")]
-    lines.append("    " + " ".join(f"(void){u};" for u in used))
+def c_implicit(name: str, f: Implicit) -> str:
+    """The routine and those it calls."""
+    pieces = implicit_pieces(name, f, _SAY)
+    own, rows, names = pieces["NAME"], len(f.residual), implicit_names(f, _SAY)
+    given = pieces["GIVEN"].split(", ")
+    taken = f"const double *s, {', '.join(f'double {x}' for x in given)}"
+    rates = [f"y{j}" for j in range(len(given))]
+    silent = _silent("s", *given)
+    equations = {f"g[{i}]": -e for i, e in enumerate(f.residual)}
+    equations |= {f"J[{i * rows + j}]": e for i, row in enumerate(f.slopes) for j, e in enumerate(row)}
+    by_input = [silent]
     for j, right in enumerate(f.by_input):
-        lines.append(f"    if (j == {j}) {{")
-        lines += [f"        {line}" for line in _statements([(f"g[{i}]", e) for i, e in enumerate(right)], names)]
-        lines += ["        return;", "    }"]
-    return [*lines, "}", ""]
+        inner = [*_statements({f"g[{i}]": e for i, e in enumerate(right)}, names), "return;"]
+        by_input += [f"if (j == {j}) {{", *(f"    {line}" for line in inner), "}"]
+    bias = {f"g[{j * rows + i}]": e for j, pair in enumerate(f.bias) for i, e in enumerate(pair)}
+    listed = ", ".join(f"const double *{y}" for y in rates)
+    return runtime(
+        "implicit.c",
+        pieces,
+        SOLVE=runtime("implicit_solve.c", SMALL=repr(IMPLICIT.small)),
+        START=number_rows(f"{own}_start", implicit_start(f)),
+        EQUATIONS=_function(f"{own}_rows({taken}, double *g, double *J)", [silent, *_statements(equations, names)]),
+        BY_INPUT=_function(f"{own}_by_input({taken}, int j, double *g)", by_input),
+        BIAS=_function(
+            f"{own}_bias({taken}, {listed}, double *g)", [_silent("s", *given, *rates), *_statements(bias, names)]
+        ),
+        ARGUMENTS=", ".join(f"double {x}" for x in given),
+        RATES=", ".join(f"y[{j}]" for j in range(len(given))),
+    )
 
 
-def _body(head: str, results: Sequence[tuple[str, Expr]], names: dict[Symbol, str], used: Sequence[str]) -> list[str]:
-    silent = " ".join(f"(void){u};" for u in used)
-    return [head, "{", f"    {silent}", *(f"    {line}" for line in _statements(results, names)), "}", ""]
+def _function(head: str, lines: Sequence[str]) -> str:
+    return "\n".join([f"static void {head}", "{", *(f"    {line}" for line in lines), "}", ""])
 
 
-def _statements(results: Sequence[tuple[str, Expr]], names: dict[Symbol, str]) -> list[str]:
-    """Straight-line code of some results, shared parts named once."""
-    plan = Scheduler([e for _, e in results])
-    lowered = [plan.lower(e) for _, e in results]
-    printer = CPrinter(dict(names), {}, {})
-    lines = [line for s in [*plan.constants, *plan.statements] for line in printer.step(s)]
-    return [*lines, *(f"{target} = {printer.expr(e)};" for (target, _), e in zip(results, lowered, strict=True))]
+def _silent(*names: str) -> str:
+    return " ".join(f"(void){x};" for x in names)
+
+
+def _statements(results: Mapping[str, Expr], names: Mapping[Symbol, str]) -> list[str]:
+    lines, shown = straight_lines(CPrinter(names, {}, {}), list(results.values()))
+    return [*lines, *(f"{target} = {text};" for target, text in zip(results, shown, strict=True))]
 
 
 def poses_source(parts: Sequence[str], calls: Sequence[str], second: bool, width: int) -> str:
-    """A C file with `poses(n, z, r, out)`: many poses, `width` numbers for each. `parts` are functions, `calls` statements that
-    fill `v` from `z[i]` (and `r[i]`)."""
-    loop = [f"        {call}" for call in calls]
-    head = "EXPORT void poses(int64_t n, const double *z, const double *r, double *out)"
-    silent = [] if second else ["    (void)r;"]
-    body = [
-        "{",
-        *silent,
-        "    for (int64_t i = 0; i < n; i++) {",
-        f"        double *v = out + {width}*i;",
-        *loop,
-        "    }",
-        "}",
-    ]
-    return "\n".join([template("head.c"), *parts, head, *body, ""])
+    """A C file with `poses(n, z, r, out)`: many poses, `width` numbers for each. `parts` are functions, `calls`
+    statements that fill `v` from `z[i]` (and `r[i]`)."""
+    return runtime(
+        "poses.c",
+        HEAD=head(DOUBLE),
+        PARTS="\n".join(parts),
+        UNUSED="" if second else "(void)r;",
+        WIDTH=str(width),
+        CALLS="\n".join(calls),
+    )
 
 
 def values_source(name: str, symbols: Sequence[Symbol], results: Sequence[Expr]) -> str:
     """C of straight-line results over an array of values: `void name(const double *s, double *out)`."""
     names = {x: f"s[{i}]" for i, x in enumerate(symbols)}
-    listed = [(f"out[{i}]", e) for i, e in enumerate(results)]
-    return "\n".join(_body(f"static void {name}(const double *s, double *out)", listed, names, ["s"]))
+    lines = _statements({f"out[{i}]": e for i, e in enumerate(results)}, names)
+    return _function(f"{name}(const double *s, double *out)", [_silent("s"), *lines])

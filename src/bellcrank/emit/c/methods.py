@@ -19,7 +19,7 @@ def method_names() -> str:
 def method_cases() -> str:
     """The cases of `advance`, which goes from y with rates k to next."""
     most = max(m.evaluations for m in METHODS.values())
-    lines = [f"    double stage[N_S], {', '.join(f'k{i}[N_S]' for i in range(2, most + 1))};"]
+    lines = [f"    real stage[N_S], {', '.join(f'k{i}[N_S]' for i in range(2, most + 1))};"]
     lines += ["    int failed = FINISHED;", "    switch (job->method) {"]
     for m in METHODS.values():
         lines += [f"    case {m.name.upper()}:{f' /* {m.words} */' if m.words else ''}"]
@@ -66,5 +66,5 @@ def half_explicit_tables() -> str:
     lines = [f"static const int HALF_STAGES[] = {{{counts}}};"]
     for name, rows in tables.items():
         shown = ", ".join(f"{{{', '.join(map(repr, row))}}}" for row in rows)
-        lines.append(f"static const double {name}[][{most}] = {{{shown}}};")
+        lines.append(f"static const real {name}[][{most}] = {{{shown}}};")
     return "\n".join([*lines, ""])

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
+from bellcrank.emit.number import DOUBLE, Number
 from bellcrank.emit.printer import ATOM, Piece, Printer
 from bellcrank.emit.routines import external_name
 from bellcrank.emit.steps import Angles, Step, step_targets
 from bellcrank.expr import ZERO, Func, Symbol
 from bellcrank.expr.function_table import names_in
+from bellcrank.expr.node import Rational
 from bellcrank.expr.table import Table
 from bellcrank.program.program import Program
+from bellcrank.program.routine import Routine
 from bellcrank.program.statements import Assign, Call, Reduce, Solve
 
 
@@ -21,9 +24,15 @@ class CPrinter(Printer):
     PI_TEXT = "3.141592653589793"
 
     def __init__(
-        self, names: Mapping[Symbol, str], tables: Mapping[Any, str], calls: Mapping[Any, ExternalCall]
+        self,
+        names: Mapping[Symbol, str],
+        tables: Mapping[Table, str],
+        calls: Mapping[Routine, ExternalCall],
+        number: Number = DOUBLE,
     ) -> None:
         super().__init__(names)
+        self.real, self.suffix = number.c, number.suffix
+        self.PI_TEXT += number.suffix
         self.tables = tables
         self.calls = calls
         self.used: set[Symbol] | None = None  # symbols that the function in the making uses; None: all of them
@@ -31,6 +40,9 @@ class CPrinter(Printer):
 
     def _used(self, target: Symbol) -> bool:
         return self.used is None or target in self.used
+
+    def number(self, value: Rational) -> str:
+        return super().number(value) + self.suffix
 
     def choice(self, args: list[Piece]) -> Piece:
         condition = args[0][0] if args[0][0].startswith("(") else f"{args[0][0]} != 0.0"
@@ -45,7 +57,7 @@ class CPrinter(Printer):
 
     # ---- statements
 
-    def step(self, s: Step) -> list[str]:
+    def statement(self, s: Step) -> list[str]:
         """The lines of a statement; its targets get their names."""
         lines = self._lines(s)
         self.names.update({t: t.name for t in step_targets(s)})
@@ -53,12 +65,12 @@ class CPrinter(Printer):
 
     def _lines(self, s: Step) -> list[str]:
         if isinstance(s, Assign):
-            return [f"const double {s.target.name} = {self.expr(s.value)};"]
+            return [f"const {self.real} {s.target.name} = {self.expr(s.value)};"]
         self._groups += 1
         if isinstance(s, Angles):
             return self._angles(s, self._groups)
         if isinstance(s, Call):
-            return self.calls[s.routine].lines([self.expr(a) for a in s.arguments], s.targets, self._groups)
+            return self.calls[s.routine].lines([self.expr(a) for a in s.arguments], s.targets, self._groups, self.real)
         if isinstance(s, Reduce):
             return self._reduce(s, self._groups)
         return self._solve(s, self._groups)
@@ -67,13 +79,13 @@ class CPrinter(Printer):
         n = len(s.angles)
         size = f"LANES({n})" if n > 1 else "1"
         lines = [
-            f"const double angle{k}[{size}] = {{{', '.join(self.expr(a.value) for a in s.angles)}}};",
-            f"double sine{k}[{size}], cosine{k}[{size}];",
+            f"const {self.real} angle{k}[{size}] = {{{', '.join(self.expr(a.value) for a in s.angles)}}};",
+            f"{self.real} sine{k}[{size}], cosine{k}[{size}];",
             f"sincos_all({size}, angle{k}, sine{k}, cosine{k});",
         ]
         for i, a in enumerate(s.angles):
             taken = [f"{x.name} = {f}{k}[{i}]" for x, f in ((a.sine, "sine"), (a.cosine, "cosine")) if x is not None]
-            lines.append(f"const double {', '.join(taken)};")
+            lines.append(f"const {self.real} {', '.join(taken)};")
         return lines
 
     def _reduce(self, s: Reduce, k: int) -> list[str]:
@@ -81,11 +93,14 @@ class CPrinter(Printer):
         arrays = {"mass": s.mass, "force": [s.force], "rows": s.rows, "right": [s.right]}
         for name, rows in arrays.items():
             values = [x for row in rows for x in row]
-            lines.append(f"double {name}{k}[{len(values)}] = {{0.0}};")
+            lines.append(f"{self.real} {name}{k}[{len(values)}] = {{0.0}};")
             lines += [f"{name}{k}[{i}] = {self.expr(x)};" for i, x in enumerate(values) if x is not ZERO]
         given = ", ".join(f"{name}{k}" for name in arrays)
-        lines += [f"double rates{k}[{len(s.targets)}];", f"constrained_rates({given}, rates{k});"]
-        return [*lines, *(f"const double {t.name} = rates{k}[{i}];" for i, t in enumerate(s.targets) if self._used(t))]
+        lines += [f"{self.real} rates{k}[{len(s.targets)}];", f"constrained_rates({given}, rates{k});"]
+        return [
+            *lines,
+            *(f"const {self.real} {t.name} = rates{k}[{i}];" for i, t in enumerate(s.targets) if self._used(t)),
+        ]
 
     def _solve(self, s: Solve, k: int) -> list[str]:
         n = len(s.right)
@@ -93,12 +108,12 @@ class CPrinter(Printer):
             ", ".join(self.expr(x) if j <= i else "0.0" for j, x in enumerate(row)) for i, row in enumerate(s.matrix)
         ]
         return [
-            f"double matrix{k}[{n * n}] = {{",
+            f"{self.real} matrix{k}[{n * n}] = {{",
             *(f"    {row}," for row in rows),
             "};",
-            f"double right{k}[{n}] = {{{', '.join(self.expr(x) for x in s.right)}}};",
+            f"{self.real} right{k}[{n}] = {{{', '.join(self.expr(x) for x in s.right)}}};",
             f"solve_symmetric({n}, matrix{k}, right{k});",
-            *(f"const double {t.name} = right{k}[{i}];" for i, t in enumerate(s.targets) if self._used(t)),
+            *(f"const {self.real} {t.name} = right{k}[{i}];" for i, t in enumerate(s.targets) if self._used(t)),
         ]
 
 
@@ -110,14 +125,14 @@ class ExternalCall:
     memory, `double *memory` is a further argument. Other functions, constants and #include lines may stand beside it.
     """
 
-    routine: Any
+    routine: Routine
     number: int
     offset: int  # of its memory
     function: str | None  # its name in C, if it is here
     when: int = 1  # its memory may change: 1 with rates, 2 with outputs and kept values
     foreign: bool = False  # is it given in Fortran alone? It is called by the conventions of C
 
-    def lines(self, arguments: list[str], targets: Sequence[Symbol | None], k: int) -> list[str]:
+    def lines(self, arguments: list[str], targets: Sequence[Symbol | None], k: int, real: str) -> list[str]:
         given = list(arguments)
         lines = []
         if self.function is None:
@@ -135,18 +150,16 @@ class ExternalCall:
             call = f"{self.function}({', '.join(given)});"
             lines.append(call if returned else f"values{k}[0] = {call}")
         taken = [f"{t.name} = values{k}[{i}]" for i, t in enumerate(targets) if t is not None]
-        return [*lines, *([f"const double {', '.join(taken)};"] if taken else [])]
+        return [*lines, *([f"const {real} {', '.join(taken)};"] if taken else [])]
 
 
-def external_calls(program: Program, outside: Iterable[str] = ()) -> dict[Any, ExternalCall]:
+def external_calls(program: Program, outside: Iterable[str] = ()) -> dict[Routine, ExternalCall]:
     """How each external routine is called; those named in `outside` are called back even if they are given in C or Fortran."""
     away = {n.lower() for n in outside}
-    calls: dict[Any, ExternalCall] = {}
+    calls: dict[Routine, ExternalCall] = {}
     number = offset = 0
-    for routine in program.routines:
-        if isinstance(routine, Table):
-            continue
-        if (routine.known_in("c") or routine.fortran) and routine.name.lower() not in away:
+    for routine in program.externals:
+        if (routine.known_in("c") or routine.given_in("fortran")) and routine.name.lower() not in away:
             calls[routine] = ExternalCall(
                 routine, -1, offset, external_name(routine), program.phase(routine), not routine.known_in("c")
             )

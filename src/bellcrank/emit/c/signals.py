@@ -23,7 +23,7 @@ def signal_cases() -> str:
     for kind in KINDS.values():
         printer = _printer(kind)
         lines.append(f"    case {kind.name.upper()}: {{ /* {', '.join(kind.names)} */")
-        lines += [f"        const double {name} = {printer.text(x)};" for name, x in kind.lets]
+        lines += [f"        const real {name} = {printer.text(x)};" for name, x in kind.lets]
         *first, last = [printer.text(x) for x in kind.orders]
         lines += [f"        if (in->rate == {i})\n            return {text};" for i, text in enumerate(first)]
         lines += [f"        return {last};", "    }"]
@@ -40,7 +40,7 @@ def kind_rows() -> str:
         rows.append(
             f'{{"{kind.name}", {kind.name.upper()}, {len(kind.numbers)}, {len(kind.orders) - 1}, {place}, {name}}}'
         )
-    return ",\n    ".join(rows)
+    return ",\n".join(rows)
 
 
 def break_cases() -> str:

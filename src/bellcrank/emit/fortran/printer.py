@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, ClassVar
+from collections.abc import Iterable, Mapping
+from typing import ClassVar
 
 from bellcrank.emit.names import identifier
 from bellcrank.emit.printer import ATOM, TERM, Piece, Printer
 from bellcrank.expr import Expr, Func, Symbol
 from bellcrank.expr.function_table import names_in
 from bellcrank.expr.node import Rational
+from bellcrank.program.routine import Routine
 from bellcrank.program.statements import Assign, Call, Reduce, Statement
 
 WIDTH = 116  # of a line; the standard allows 132
@@ -27,14 +28,13 @@ class FortranPrinter(Printer):
     def __init__(
         self,
         names: Mapping[Symbol, str],
-        calls: Mapping[Any, str],
-        offsets: Mapping[Any, int],
-        whens: Mapping[Any, int],
+        calls: Mapping[Routine, str] | None = None,
+        offsets: Mapping[Routine, int] | None = None,
+        whens: Mapping[Routine, int] | None = None,
     ) -> None:
         super().__init__(names)
-        self.calls = calls
-        self.offsets = offsets
-        self.whens = whens  # memories may change: 1 with rates, 2 with outputs
+        self.calls, self.offsets = calls or {}, offsets or {}
+        self.whens = whens or {}  # memories may change: 1 with rates, 2 with outputs
         self.declared: list[str] = []  # scalars of the routine in the making
         self.arrays: list[str] = []  # declarations of its arrays
         self._groups = 0
@@ -66,6 +66,11 @@ class FortranPrinter(Printer):
 
     def routine(self, node: Func, args: list[Piece]) -> Piece:
         return f"{self.calls[node.function]}({', '.join(a[0] for a in args)})", ATOM
+
+    def declarations(self) -> list[str]:
+        """Of what the statements so far need."""
+        scalars = ", ".join(dict.fromkeys(self.declared))
+        return [*(wrapped(f"real(dp) :: {scalars}") if scalars else []), *self.arrays]
 
     # ---- statements
 
@@ -170,10 +175,3 @@ def fortran_string(text: str, width: int = 90) -> str:
     line = " ".join(text.split())
     parts = [line[i : i + width] for i in range(0, len(line), width)] or [""]
     return " // ".join('"' + p.replace('"', '""') + '"' for p in parts)
-
-
-def numbers(values: Sequence[float]) -> str:
-    """Numbers of an array, several to a line."""
-    shown = [f"{float(v)!r}_dp" for v in values]
-    rows = [", ".join(shown[i : i + 4]) for i in range(0, len(shown), 4)]
-    return ", &\n    ".join(rows)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from bellcrank.emit.c.printer import external_calls
 from bellcrank.emit.c.signals import break_cases, kind_rows
-from bellcrank.emit.c.source import Words, c_source
+from bellcrank.emit.c.source import c_source
+from bellcrank.emit.fortran.routines import routines_file
 from bellcrank.emit.names import comment
-from bellcrank.emit.routines import fortran_file
+from bellcrank.emit.words import Words
 from bellcrank.export.standalone.loops import inertia_functions, row_names
 from bellcrank.export.standalone.setup import Keyed, Setup, input_files
 from bellcrank.export.standalone.text import about, indented, require_language, written
@@ -24,7 +25,7 @@ def c_program(program: Program, setup: Setup, words: Words) -> dict[str, str]:
         "model.c": c_source(program, words, extra=inertia_functions(program)),
         "program.c": written("c/program.c", _pieces(program, setup), common),
         "Makefile": written("c/Makefile_with_fortran" if foreign else "c/Makefile", common=common),
-        **({"routines.f90": fortran_file(foreign, setup.title)} if foreign else {}),
+        **({"routines.f90": routines_file(foreign, setup.title)} if foreign else {}),
         **input_files(setup),
     }
 

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from bellcrank.emit.c.source import Words
+from bellcrank.emit.c.routines import routines_file
+from bellcrank.emit.fortran.loops import corrected_places
 from bellcrank.emit.fortran.methods import method_cases, method_names
 from bellcrank.emit.fortran.printer import fortran_string, wrapped
+from bellcrank.emit.fortran.runtime_files import definitions, real, runtime
 from bellcrank.emit.fortran.signals import break_cases, kind_tables, signal_cases
 from bellcrank.emit.fortran.source import fortran_source
-from bellcrank.emit.fortran.tuning import parameters
 from bellcrank.emit.names import comment
-from bellcrank.emit.routines import c_file
+from bellcrank.emit.words import Words
 from bellcrank.export.standalone.loops import inertia_functions, row_names
 from bellcrank.export.standalone.setup import Keyed, Setup, input_files
-from bellcrank.export.standalone.text import about, externals_of, require_language, written
-from bellcrank.files.template import template
+from bellcrank.export.standalone.text import about, require_language, written
 from bellcrank.numeric.methods import METHODS, one_of
 from bellcrank.numeric.tuning import LOOPS
-from bellcrank.program.loops import Loops
 from bellcrank.program.program import Program
 from bellcrank.signals import KINDS
 
@@ -26,13 +25,13 @@ from bellcrank.signals import KINDS
 def fortran_program(program: Program, setup: Setup, words: Words) -> dict[str, str]:
     """All files of the program, by name."""
     require_language(program, "Fortran", "fortran", "c")
-    foreign = [r for r in externals_of(program) if not r.known_in("fortran")]
+    foreign = [r for r in program.externals if not r.known_in("fortran")]
     common = {"TITLE": comment(setup.title)[:100], "STEM": setup.stem, "ABOUT": about(setup, "! ")}
     return {
         "model.f90": fortran_source(program, words, extra=inertia_functions(program)),
         "program.f90": written("fortran/program.f90", _pieces(program, setup), common),
         "Makefile": written("fortran/Makefile_with_c" if foreign else "fortran/Makefile", common=common),
-        **({"routines.c": c_file(foreign, setup.title)} if foreign else {}),
+        **({"routines.c": routines_file(foreign, setup.title)} if foreign else {}),
         **input_files(setup),
     }
 
@@ -43,8 +42,8 @@ def _pieces(program: Program, setup: Setup) -> dict[str, str]:
         "TITLE_STRING": fortran_string(setup.title),
         "STEM_STRING": fortran_string(setup.stem),
         "REMOVED": fortran_string("|" + "|".join(setup.removed) + "|").replace(" // ", " // &\n    "),
-        "T_END": _real(setup.t_end),
-        "STEP": _real(setup.step),
+        "T_END": real(setup.t_end),
+        "STEP": real(setup.step),
         "EVERY": str(setup.every),
         "METHOD_NAMES": method_names(),
         "METHOD_CASES": method_cases(),
@@ -118,7 +117,7 @@ _ENTER = """    block
 def _echo_line(q: Keyed, value: str) -> list[str]:
     """The lines that write a value as a comment of the echo."""
     texts = [fortran_string(x).replace(" // ", " // &\n        ") for x in (f"* {q.keyword}", q.unit, q.label)]
-    return [f"call echo_line(handle, {texts[0]}, {value}/{_real(q.factor)}, &", f"  {texts[1]}, &", f"  {texts[2]})"]
+    return [f"call echo_line(handle, {texts[0]}, {value}/{real(q.factor)}, &", f"  {texts[1]}, &", f"  {texts[2]})"]
 
 
 def _lengths(setup: Setup) -> dict[str, str]:
@@ -159,13 +158,13 @@ def _built(head: str, parts: list[str]) -> str:
 
 def _quantity(q: Keyed) -> list[str]:
     told = ".true." if q.given and q.value is not None else ".false."
-    return [*map(fortran_string, (q.keyword, q.unit, q.label)), _real(q.factor), _real(q.value or 0.0), told]
+    return [*map(fortran_string, (q.keyword, q.unit, q.label)), real(q.factor), real(q.value or 0.0), told]
 
 
 def _channel(c: Keyed) -> list[str]:
     return [
         *map(fortran_string, (c.name, c.keyword, c.unit, c.label, c.quantity.generic, c.quantity.body)),
-        _real(c.factor),
+        real(c.factor),
     ]
 
 
@@ -173,10 +172,10 @@ def _signal(i: int, s: Keyed) -> Iterable[str]:
     """A signal as it is without an input file; sampled ones are known from their file only."""
     for member, text in (("keyword", s.keyword), ("unit", s.unit), ("label", s.label)):
         yield f"    signals({i})%{member} = " + fortran_string(text).replace('" // "', '" // &\n        "')
-    yield f"    signals({i})%factor = {_real(s.factor)}"
+    yield f"    signals({i})%factor = {real(s.factor)}"
     if s.formula is not None:
         yield f'    signals({i})%kind = "{s.formula.name}"'
-        numbers = ", ".join(_real(max(min(x, 1e300), -1e300)) for x in s.formula.numbers)
+        numbers = ", ".join(real(max(min(x, 1e300), -1e300)) for x in s.formula.numbers)
         yield f"    signals({i})%a(:{len(s.formula.numbers)}) = [{numbers}]"
 
 
@@ -211,7 +210,7 @@ def _loops(program: Program, setup: Setup, set_inputs: str, declared: str) -> di
     text = written(
         "fortran/loops.f90",
         {
-            "LEAST_NORM": template("bellcrank.emit/fortran/runtime", "least_norm.f90"),
+            "LEAST_NORM": runtime("least_norm.f90"),
             "GUESSED": ", ".join(flags) if len(flags) < 12 else " &\n      " + ", &\n      ".join(flags),
             "ROW_LENGTH": str(max(len(" ".join(r.split()).encode()) for r in rows)),
             "ROWS": cases,
@@ -225,8 +224,8 @@ def _loops(program: Program, setup: Setup, set_inputs: str, declared: str) -> di
     return {
         "LOOPS": text,
         "DECLARATIONS": declared
-        + written("fortran/loops_types.f90", {"TUNING": parameters(LOOPS)})
-        + _corrected_places(program.loops),
+        + written("fortran/loops_types.f90", {"TUNING": definitions(LOOPS)})
+        + corrected_places(program.loops),
         "ASSEMBLE": "    call assemble(y)\n    call find_metric(y)\n",
         "ADVANCE": "    call move(h, start, middle, seen, y, k, next, 0, ended)\n",
         "RATES": _WARY,
@@ -259,25 +258,5 @@ _CORRECTION = """      if (.not. wary) then
 """
 
 
-def _corrected_places(loops: Loops) -> str:
-    """Places that the correction of regular positions moves."""
-    correction = loops.correction
-    if correction is None:
-        return ""
-    lines = [f"integer, parameter :: n_corrected_q = {len(correction.q)}, n_corrected_u = {len(correction.u)}"]
-    for name, places in (("q", correction.q), ("u", correction.u)):
-        lines += wrapped(
-            f"integer, parameter :: corrected_{name}(n_corrected_{name}) = [{', '.join(str(i + 1) for i in places)}]"
-        )
-    lines += wrapped(
-        f"real(dp), parameter :: pivot_scale(n_corrected_u) = [{', '.join(map(_real, correction.pivot_scales))}]"
-    )
-    return "".join(f"  {line}\n" for line in lines)
-
-
 def _listed(numbers: Iterable[int]) -> str:
     return "\n    ".join(wrapped(", ".join(map(str, numbers))))
-
-
-def _real(x: float) -> str:
-    return f"{float(x)!r}_dp"

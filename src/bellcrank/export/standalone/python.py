@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from bellcrank.emit.c.source import Words
-from bellcrank.emit.c.tables import spline_pieces, surface_pieces
 from bellcrank.emit.names import comment, identifier
+from bellcrank.emit.pieces import table_pieces
 from bellcrank.emit.python.signals import python_signals
 from bellcrank.emit.python.source import python_source
+from bellcrank.emit.words import Words
 from bellcrank.export.standalone.loops import inertia_functions
 from bellcrank.export.standalone.python_routines import function_source
 from bellcrank.export.standalone.setup import Keyed, Setup, input_files
@@ -116,7 +116,7 @@ def _routines(program: Program) -> str:
         if isinstance(r, Table):
             names.append(_table(r))
             continue
-        if r.writer is not None:
+        if r.writer is not None or r.python is None:
             text, name = routine_source(program, r, "python"), identifier(r.name)
         else:
             text, name = function_source(r.python, r.name, f"external_{i}")
@@ -137,6 +137,5 @@ from tables import Remembering, Spline, Surface
 
 def _table(t: Table) -> str:
     axes = ", ".join(repr(list(a)) for a in t.axes)
-    pieces = (spline_pieces(t) if len(t.axes) == 1 else surface_pieces(t)).ravel().tolist()
     kind = "Spline" if len(t.axes) == 1 else "Surface"
-    return f"{kind}({axes}, {pieces!r}, {', '.join(map(str, t.derivative))})"
+    return f"{kind}({axes}, {table_pieces(t)!r}, {', '.join(map(str, t.derivative))})"

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 from bellcrank.emit.names import comment
 from bellcrank.errors import ModelError
 from bellcrank.export.standalone.setup import Setup
-from bellcrank.expr.table import Table
 from bellcrank.files.template import filled, template
 from bellcrank.program.program import Program
 
@@ -18,17 +16,12 @@ def written(name: str, pieces: Mapping[str, str] | None = None, common: Mapping[
     return filled(template("bellcrank.export.standalone/templates", name), pieces or {}, common)
 
 
-def externals_of(program: Program) -> list[Any]:
-    """The external routines of a program, tables apart."""
-    return [r for r in program.routines if not isinstance(r, Table)]
-
-
 FILES = {"c": "DECK.c", "fortran": "DECK.f90", "python": "DECK.py"}
 
 
 def require_language(program: Program, language: str, *options: str) -> None:
     """Every external routine must be given in the language of the program, or in one that it can call."""
-    missing = [r.name for r in externals_of(program) if not any(r.known_in(option) for option in options)]
+    missing = [r.name for r in program.externals if not any(r.known_in(option) for option in options)]
     if missing:
         listed = ", ".join(f"'{m}'" for m in missing)
         given, beside = " or ".join(f"{x}=" for x in options), " or ".join(FILES[x] for x in options)

@@ -10,14 +10,6 @@ from bellcrank.program.differentiate.intermediates import Intermediates
 from bellcrank.program.differentiate.partials import ExternalPartial, by_routine
 
 __all__ = [
-    "MODES",
-    "NOTHING",
-    "Intermediates",
-    "Linear",
-    "ExternalPartial",
-    "accumulate",
-    "adjoint",
-    "by_routine",
-    "tangent",
+    "MODES", "NOTHING", "Intermediates", "Linear", "ExternalPartial", "accumulate", "adjoint", "by_routine", "tangent",
     "total_slopes",
-]
+]  # fmt: skip

@@ -1,8 +1,8 @@
 """Accumulation of derivatives over a graph of operations by elimination of its vertices.
 
-Every operation is a vertex, every partial derivative an edge. Eliminating a vertex joins the edges into it with those out of it
-(chain rule); when only sources and results are left, the edges are the derivatives. From the sources to the results this is the
-forward mode, the other way round the reverse mode; taking the vertex with the least work first is usually cheaper than both.
+Every operation is a vertex, every partial derivative an edge. Eliminating a vertex joins the edges into it with those
+out of it (chain rule); when only sources and results are left, the edges are the derivatives. From the sources on this
+is the forward mode, from the results the reverse mode; the least work first is usually cheaper than both.
 Griewank & Walther, Evaluating Derivatives (2008), ch. 9 and 10.
 """
 
@@ -50,8 +50,7 @@ class Graph:
             edges = {}
             for node, weight in r.items():
                 if node in number and weight is not ZERO:
-                    i = number[node]
-                    edges[i] = shared.sum((edges[i], weight)) if i in edges else weight
+                    shared.add_to(edges, number[node], weight)
             self.into.append(edges)
         self.out: list[set[int]] = [set() for _ in self.into]
         for v, edges in enumerate(self.into):
@@ -72,8 +71,7 @@ class Graph:
             listed = partials(node, shared)
         for part, slope in listed:
             if part in number and slope is not ZERO and slope.fingerprint != 0:
-                i = number[part]
-                edges[i] = shared.sum((edges[i], slope)) if i in edges else slope
+                shared.add_to(edges, number[part], slope)
         return {i: s for i, s in edges.items() if s is not ZERO}
 
     def operations(self) -> range:

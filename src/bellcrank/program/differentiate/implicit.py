@@ -106,8 +106,7 @@ def _weighted(combinations: Sequence[Combination], weights: Sequence[Expr], shar
     total: dict[Expr, Expr] = {}
     for combination, weight in zip(combinations, weights, strict=True):
         for node, share in combination.items():
-            term = shared.product(weight, share)
-            total[node] = shared.sum((total[node], term)) if node in total else term
+            shared.add_to(total, node, shared.product(weight, share))
     return total
 
 
@@ -117,9 +116,7 @@ def _residuals(linear: Linear, shared: Intermediates) -> list[Combination]:
     for i in linear.order:
         combination: dict[Expr, Expr] = {linear.right[i]: ONE}
         for j in linear.order:
-            node = linear.entry(i, j)
-            share = neg(linear.solution[j])
-            combination[node] = shared.sum((combination[node], share)) if node in combination else share
+            shared.add_to(combination, linear.entry(i, j), neg(linear.solution[j]))
         found.append(combination)
     return found
 

@@ -6,11 +6,14 @@ A derivative that equals an intermediate result of the program itself, or its ne
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TypeVar
 
 from bellcrank.expr import ONE, ZERO, Expr, Func, Held, Number, Symbol, add, mul, neg, postorder
 from bellcrank.expr.construct import split
 from bellcrank.expr.functions import function
 from bellcrank.expr.node import PRIME
+
+K = TypeVar("K", int, Expr)
 
 
 class Intermediates:
@@ -46,6 +49,10 @@ class Intermediates:
 
     def sum(self, terms: Iterable[Expr]) -> Expr:
         return self.hold(add(*terms))
+
+    def add_to(self, total: dict[K, Expr], key: K, term: Expr) -> None:
+        """Adds a term to what a table holds under a key."""
+        total[key] = self.sum((total[key], term)) if key in total else term
 
     def product(self, a: Expr, b: Expr) -> Expr:
         """a b, where a choice stays outside: the branch that is not taken may have no value."""

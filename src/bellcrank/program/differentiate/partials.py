@@ -20,8 +20,8 @@ def by_routine(node: Func, index: int) -> Expr:
     return result
 
 
-def partials(node: Expr, shared: Intermediates, external: ExternalPartial = by_routine) -> list[tuple[Expr, Expr]]:
-    """(part, partial derivative) of a node; every partial is an atom."""
+def partials(node: Expr, shared: Intermediates) -> list[tuple[Expr, Expr]]:
+    """(part, partial derivative) of a node that calls no routine; every partial is an atom."""
     if isinstance(node, Held):
         return [(node.definition, ONE)]
     if isinstance(node, Sum):
@@ -29,8 +29,6 @@ def partials(node: Expr, shared: Intermediates, external: ExternalPartial = by_r
     if isinstance(node, Product):
         return [(base, _of_factor(node, base, x, shared)) for base, x in node.factors]
     assert isinstance(node, Func)
-    if node.function is not None:
-        return [(a, external(node, i)) for i, a in enumerate(node.args)]
     return [(a, shared.hold(p)) for a, p in zip(node.args, builtin_partials(node), strict=True)]
 
 

@@ -1,12 +1,12 @@
 /* The correction of regular positions: what depends on the rest is moved. 0: the state is on the constraints; 1: a pivot is small, or
    the correction does not settle, and the state is as before; negative: the status of a failure, with the other sign. */
-static int correct_dependent(Job *job, double h, double t, double *y, double *w)
+static int correct_dependent(Job *job, real h, real t, real *y, real *w)
 {
-    double change[2*N_CORRECTED_U + 1], state[N_S], *q = state, *u = state + N_Q, size = HUGE_VAL;
+    real change[2*N_CORRECTED_U + 1], state[N_S], *q = state, *u = state + N_Q, size = HUGE_VAL;
 @SET@    job->externals->live = 0;
     job->moved = job->residual = 0.0;
     memcpy(state, y, sizeof state);
-    for (int n = 0; n < 4 && !(size < SETTLED); n++) {
+    for (int n = 0; n < CORRECTIONS && !(size < SETTLED); n++) {
         correct_q(t, q, u, job->p, job->c, w, change, job->externals);
         for (int i = 0; i < N_CORRECTED_Q; i++)
             q[CORRECTED_Q[i]] -= change[i];
@@ -19,22 +19,22 @@ static int correct_dependent(Job *job, double h, double t, double *y, double *w)
     job->ratio = 1.0;
     job->steady = HUGE_VAL;
     for (int i = 0; i < N_CORRECTED_U; i++) {
-        const double pivot = fabs(change[N_CORRECTED_U + i]*PIVOT_SCALE[i]);
+        const real pivot = fabs(change[N_CORRECTED_U + i]*PIVOT_SCALE[i]);
         job->steady = pivot < job->steady ? pivot : job->steady;
         u[CORRECTED_U[i]] -= change[i];
     }
-    if (!(size < SETTLED) || !(job->steady > WATCHED) || job->moved > 0.1*h*length(N_U, u) + 1e-6)
+    if (!(size < SETTLED) || !(job->steady > WATCHED) || job->moved > SHARE*h*length(N_U, u) + LEAST)
         return 1;
     memcpy(y, state, sizeof state);
     return 0;
 }
 
 /* Rates where dependent coordinates and speeds follow from the others: those of a state with its loops closed. */
-static int staged_rates(Job *job, double t, const double *y, double *k, double *w)
+static int staged_rates(Job *job, real t, const real *y, real *k, real *w)
 {
     const Job before = *job;
     const int live = job->externals->live;
-    double state[N_S];
+    real state[N_S];
     memcpy(state, y, sizeof state);
     const int open = correct_dependent(job, HUGE_VAL, t, state, w);
     job->moved = before.moved;

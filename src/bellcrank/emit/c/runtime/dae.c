@@ -1,9 +1,7 @@
 /* ---- closed loops by a method for differential-algebraic equations: M u' = f + J' lambda with g = 0 and v = J u + b = 0 */
 
 enum { PROJECTION, DLMM, CLMM, BAUMGARTE, STABILISED, POST, HALF_EXPLICIT };
-enum { NEWTON = 10 };           /* most iterations of a projection */
-#define CLOSED 1e-13            /* largest residual of a closed loop, in units of its equations */
-enum { /* places of what `system` stores: q', the lower triangle of M, f, J, gamma, g, v */
+@TUNING@enum { /* places of what `system` stores: q', the lower triangle of M, f, J, gamma, g, v */
     AT_M = N_Q,
     AT_F = AT_M + N_U*(N_U + 1)/2,
     AT_J = AT_F + N_U,
@@ -14,10 +12,10 @@ enum { /* places of what `system` stores: q', the lower triangle of M, f, J, gam
 };
 
 /* T with J T = 0, N_U rows, and c with J c = right; returns the number of columns of T. */
-static int null_basis(const double *restrict rows, const double *restrict right, double *restrict T, double *restrict c)
+static int null_basis(const real *restrict rows, const real *restrict right, real *restrict T, real *restrict c)
 {
     enum { W = N_U + 1 };
-    double a[N_V*W];
+    real a[N_V*W];
     int order[N_U], used;
     for (int i = 0; i < N_V; i++) {
         for (int j = 0; j < N_U; j++)
@@ -29,14 +27,14 @@ static int null_basis(const double *restrict rows, const double *restrict right,
     for (int i = 0; i < N_U; i++) {
         const int s = order[i];
         for (int j = 0; j < p; j++)
-            T[s*p + j] = COLUMN_SCALE[s]*(i < used ? -a[i*W + used + j] : (double)(i - used == j));
+            T[s*p + j] = COLUMN_SCALE[s]*(i < used ? -a[i*W + used + j] : (real)(i - used == j));
         c[s] = i < used ? COLUMN_SCALE[s]*a[i*W + N_U] : 0.0;
     }
     return p;
 }
 
 /* Solves A x = b by elimination with pivots from columns; x replaces b, NaN if A is singular. */
-static void solve_any(int n, double *restrict a, double *restrict b)
+static void solve_any(int n, real *restrict a, real *restrict b)
 {
     for (int k = 0; k < n; k++) {
         int row = k;
@@ -44,11 +42,11 @@ static void solve_any(int n, double *restrict a, double *restrict b)
             if (fabs(a[i*n + k]) > fabs(a[row*n + k]))
                 row = i;
         for (int j = 0; j < n && row != k; j++) {
-            const double old = a[k*n + j];
+            const real old = a[k*n + j];
             a[k*n + j] = a[row*n + j];
             a[row*n + j] = old;
         }
-        const double old = b[k];
+        const real old = b[k];
         b[k] = b[row];
         b[row] = old;
         if (!(fabs(a[k*n + k]) > 0.0)) {
@@ -57,7 +55,7 @@ static void solve_any(int n, double *restrict a, double *restrict b)
             return;
         }
         for (int i = k + 1; i < n; i++) {
-            const double factor = a[i*n + k]/a[k*n + k];
+            const real factor = a[i*n + k]/a[k*n + k];
             if (factor == 0.0)
                 continue;
             for (int j = k + 1; j < n; j++)
@@ -80,15 +78,15 @@ enum { UNDECIDED, BY_MULTIPLIERS, BY_NULL_SPACE };
 typedef struct {
     int ready, rank;
     int order[N_V];             /* of pivots of S */
-    double L[N_U*N_U], one_by_D[N_U], Y[N_V*N_U], S[N_V*N_V], scale[N_V];
+    real L[N_U*N_U], one_by_D[N_U], Y[N_V*N_U], S[N_V*N_V], scale[N_V];
 } Factors;
 
 /* L, D of M; 0 if M is singular: a pivot vanishes against its own inertia. */
-static int factor_mass(const double *restrict mass, Factors *restrict F)
+static int factor_mass(const real *restrict mass, Factors *restrict F)
 {
     if (DIAGONAL) {
         for (int i = 0; i < N_U; i++) {
-            const double m = mass[i*(i + 1)/2 + i];
+            const real m = mass[i*(i + 1)/2 + i];
             if (!(m > 0.0))
                 return 0;
             F->one_by_D[i] = 1.0/m;
@@ -96,21 +94,21 @@ static int factor_mass(const double *restrict mass, Factors *restrict F)
         return 1;
     }
     for (int i = 0; i < N_U; i++) {
-        const double *m = mass + i*(i + 1)/2;
-        double *row = F->L + i*N_U, d = m[i];
+        const real *m = mass + i*(i + 1)/2;
+        real *row = F->L + i*N_U, d = m[i];
         const int from = MASS_FROM[i];
         for (int j = from; j < i; j++) {
-            double sum = m[j];
+            real sum = m[j];
             for (int k = from > MASS_FROM[j] ? from : MASS_FROM[j]; k < j; k++)
                 sum -= row[k]*F->L[j*N_U + k];
             row[j] = sum;
         }
         for (int j = from; j < i; j++) {
-            const double entry = row[j]*F->one_by_D[j];
+            const real entry = row[j]*F->one_by_D[j];
             d -= entry*row[j];
             row[j] = entry;
         }
-        if (!(d > 1e-9*m[i]))
+        if (!(d > REPEATS*m[i]))
             return 0;
         F->one_by_D[i] = 1.0/d;
     }
@@ -118,7 +116,7 @@ static int factor_mass(const double *restrict mass, Factors *restrict F)
 }
 
 /* b := M^-1 b */
-static void by_mass(const Factors *restrict F, double *restrict b)
+static void by_mass(const Factors *restrict F, real *restrict b)
 {
     if (DIAGONAL) {
         for (int i = 0; i < N_U; i++)
@@ -135,10 +133,10 @@ static void by_mass(const Factors *restrict F, double *restrict b)
             b[j] -= F->L[i*N_U + j]*b[i];
 }
 
-static void factor(Job *job, const double *restrict all, Factors *restrict F)
+static void factor(Job *job, const real *restrict all, Factors *restrict F)
 {
-    const double *J = all + AT_J;
-    double most = 0.0;
+    const real *J = all + AT_J;
+    real most = 0.0;
     F->ready = MULTIPLIERS_FIRST && job->way != BY_NULL_SPACE && factor_mass(all + AT_M, F);
     if (job->way == UNDECIDED)
         job->way = F->ready ? BY_MULTIPLIERS : BY_NULL_SPACE;
@@ -154,7 +152,7 @@ static void factor(Job *job, const double *restrict all, Factors *restrict F)
             by_mass(F, F->Y + r*N_U);
         }
         for (int s = 0; s <= r; s++) {
-            double sum = 0.0;
+            real sum = 0.0;
             if (DIAGONAL) /* columns that both rows have */
                 for (int k = PAIR_AT[r*(r + 1)/2 + s]; k < PAIR_AT[r*(r + 1)/2 + s + 1]; k++)
                     sum += J[r*N_U + PAIR_COLUMN[k]]*F->Y[s*N_U + PAIR_COLUMN[k]];
@@ -175,15 +173,15 @@ static void factor(Job *job, const double *restrict all, Factors *restrict F)
             if (F->S[F->order[i]*(N_V + 1)] > F->S[F->order[best]*(N_V + 1)])
                 best = i;
         const int pivot = F->order[best];
-        const double d = F->S[pivot*(N_V + 1)];
+        const real d = F->S[pivot*(N_V + 1)];
         most = F->rank == 0 ? d : most;
-        if (!(d > 1e-9*most))
+        if (!(d > REPEATS*most))
             break;
         F->order[best] = F->order[F->rank];
         F->order[F->rank] = pivot;
         for (int i = F->rank + 1; i < N_V; i++) {
             const int row = F->order[i];
-            const double entry = F->S[row*N_V + pivot]/d;
+            const real entry = F->S[row*N_V + pivot]/d;
             for (int j = F->rank + 1; j < N_V && entry != 0.0; j++)
                 F->S[row*N_V + F->order[j]] -= entry*F->S[pivot*N_V + F->order[j]];
         }
@@ -191,10 +189,10 @@ static void factor(Job *job, const double *restrict all, Factors *restrict F)
 }
 
 /* x by multipliers. */
-static void by_multipliers(const Factors *restrict F, const double *restrict J, const double *force, const double *restrict right,
-    double *restrict x)
+static void by_multipliers(const Factors *restrict F, const real *restrict J, const real *force, const real *restrict right,
+    real *restrict x)
 {
-    double y[N_V];
+    real y[N_V];
     for (int j = 0; j < N_U; j++)
         x[j] = force ? force[j] : 0.0;
     if (force)
@@ -218,7 +216,7 @@ static void by_multipliers(const Factors *restrict F, const double *restrict J, 
     }
     for (int k = 0; k < F->rank; k++) {
         const int row = F->order[k];
-        const double multiplier = F->scale[row]*y[row];
+        const real multiplier = F->scale[row]*y[row];
         if (DIAGONAL)
             for (int n = ROW_AT[row]; n < ROW_AT[row + 1]; n++)
                 x[ROW_COLUMN[n]] += multiplier*F->Y[row*N_U + ROW_COLUMN[n]];
@@ -230,13 +228,13 @@ static void by_multipliers(const Factors *restrict F, const double *restrict J, 
 
 /* x of M x = force + J' lambda with rows x = right, on null spaces: all is what `system` stored, J its rows; force may be NULL for zero,
    rows for J. */
-static void on_null_space(const double *restrict all, const double *force, const double *rows, const double *restrict right,
-    double *restrict x)
+static void on_null_space(const real *restrict all, const real *force, const real *rows, const real *restrict right,
+    real *restrict x)
 {
-    double T[N_U*N_U], left[N_U*N_U], c[N_U], unused[N_U], MT[N_U*N_U], rest[N_U], K[N_U*N_U], b[N_U];
-    const double *mass = all + AT_M;
+    real T[N_U*N_U], left[N_U*N_U], c[N_U], unused[N_U], MT[N_U*N_U], rest[N_U], K[N_U*N_U], b[N_U];
+    const real *mass = all + AT_M;
     const int p = null_basis(rows ? rows : all + AT_J, right, T, c);
-    const double *L = rows ? left : T;
+    const real *L = rows ? left : T;
     if (rows && null_basis(all + AT_J, right, left, unused) != p) {
         for (int i = 0; i < N_U; i++)
             x[i] = NAN;
@@ -247,7 +245,7 @@ static void on_null_space(const double *restrict all, const double *force, const
         for (int j = 0; j < p; j++)
             MT[i*p + j] = 0.0;
         for (int k = 0; k < N_U; k++) {
-            const double m = k <= i ? mass[i*(i + 1)/2 + k] : mass[k*(k + 1)/2 + i];
+            const real m = k <= i ? mass[i*(i + 1)/2 + k] : mass[k*(k + 1)/2 + i];
             if (m == 0.0)
                 continue;
             rest[i] -= m*c[k];
@@ -273,7 +271,7 @@ static void on_null_space(const double *restrict all, const double *force, const
     }
 }
 
-static void motion(const Factors *F, const double *restrict all, const double *force, const double *restrict right, double *restrict x)
+static void motion(const Factors *F, const real *restrict all, const real *force, const real *restrict right, real *restrict x)
 {
     if (F->ready)
         by_multipliers(F, all + AT_J, force, right, x);
@@ -282,9 +280,9 @@ static void motion(const Factors *F, const double *restrict all, const double *f
 }
 
 /* Accelerations without constraints. */
-static void free_motion(const double *restrict all, double *restrict x)
+static void free_motion(const real *restrict all, real *restrict x)
 {
-    double M[N_U*N_U];
+    real M[N_U*N_U];
     for (int i = 0; i < N_U; i++) {
         x[i] = all[AT_F + i];
         for (int j = 0; j <= i; j++)
@@ -294,10 +292,10 @@ static void free_motion(const double *restrict all, double *restrict x)
 }
 
 /* q += scale times the change of coordinates with speeds x: q' is linear in them. */
-static void shift(Job *job, double t, const double *restrict q, const double *restrict x, double scale, double *restrict to, double *w)
+static void shift(Job *job, real t, const real *restrict q, const real *restrict x, real scale, real *restrict to, real *w)
 {
-    static const double still[N_U];
-    double with_x[N_Q], without[N_Q];
+    static const real still[N_U];
+    real with_x[N_Q], without[N_Q];
     if (SPEEDS_ARE_RATES) {
         for (int j = 0; j < N_Q; j++)
             to[j] += scale*x[j];
@@ -309,25 +307,25 @@ static void shift(Job *job, double t, const double *restrict q, const double *re
         to[j] += scale*(with_x[j] - without[j]);
 }
 
-static double residual(const double *all)
+static real residual(const real *all)
 {
-    double largest = 0.0;
+    real largest = 0.0;
     for (int i = 0; i < N_PAIRED; i++)
         largest = fabs(all[AT_G + i]) > largest ? fabs(all[AT_G + i]) : largest;
     return largest;
 }
 
 /* g in the rows of v that are its rates, zero in the others, times a scale; added to sum. */
-static void add_g(const double *all, double scale, double *sum)
+static void add_g(const real *all, real scale, real *sum)
 {
     for (int i = 0; i < N_PAIRED; i++)
         sum[i] += scale*all[AT_G + i];
 }
 
 /* Rates of a method. Residuals at the start of a step are frozen for its stages. */
-static int dae_rates(Job *job, double t, const double *y, double *k, double *w)
+static int dae_rates(Job *job, real t, const real *y, real *k, real *w)
 {
-    double all[N_SYSTEM], right[N_V], x[N_U], *gamma = all + AT_GAMMA, *v = all + AT_V;
+    real all[N_SYSTEM], right[N_V], x[N_U], *gamma = all + AT_GAMMA, *v = all + AT_V;
     Factors F;
     system_at(t, y, y + N_Q, job->p, job->c, w, all, job->externals);
     factor(job, all, &F);
@@ -368,15 +366,15 @@ static int dae_rates(Job *job, double t, const double *y, double *k, double *w)
 }
 
 /* What brings Euler parameters to unit size. */
-static void unit_sizes(Job *job, double t, double *y, double *w)
+static void unit_sizes(Job *job, real t, real *y, real *w)
 {
-    double all[N_G*(1 + N_Q) + N_V*(1 + N_U)];
+    real all[N_G*(1 + N_Q) + N_V*(1 + N_U)];
     if ((int)N_PAIRED == (int)N_G)
         return;
     closure(t, y, y + N_Q, job->p, job->c, w, all, job->externals);
     for (int i = N_PAIRED; i < (int)N_G; i++) {
-        const double *G = all + N_G + i*N_Q;
-        double size = 0.0;
+        const real *G = all + N_G + i*N_Q;
+        real size = 0.0;
         for (int j = 0; j < N_Q; j++)
             size += G[j]*G[j];
         for (int j = 0; j < N_Q; j++)
@@ -385,9 +383,9 @@ static void unit_sizes(Job *job, double t, double *y, double *w)
 }
 
 /* The correction that a method makes after a step. */
-static int correct(Job *job, double t, double *y, double *w)
+static int correct(Job *job, real t, real *y, real *w)
 {
-    double all[N_SYSTEM], right[N_V], x[N_U], q[N_Q];
+    real all[N_SYSTEM], right[N_V], x[N_U], q[N_Q];
     Factors F;
 @SET@    job->externals->live = 0;
     unit_sizes(job, t, y, w);
@@ -411,7 +409,7 @@ static int correct(Job *job, double t, double *y, double *w)
 }
 
 /* Inputs at the time of a stage. */
-static int look(Job *job, double t, double *w)
+static int look(Job *job, real t, real *w)
 {
 @SET@    job->externals->live = 0;
     (void)t;
@@ -419,24 +417,24 @@ static int look(Job *job, double t, double *w)
     return FINISHED;
 }
 
-static double stage_time(double place, double h, double t, double middle, double end)
+static real stage_time(real place, real h, real t, real middle, real end)
 {
     return place == 0.0 ? t : place == 0.5 ? middle : place == 1.0 ? end : t + place*h;
 }
 
 /* A half-explicit step: multipliers let the speeds of each following stage satisfy the constraints. */
-static int half_explicit(Job *job, double h, double t, double middle, double end, const double *y, double *next, double *w)
+static int half_explicit(Job *job, real h, real t, real middle, real end, const real *y, real *next, real *w)
 {
     const int stages = HALF_STAGES[job->method];
-    const double *place = HALF_PLACES[job->method], *weight = HALF_WEIGHTS[job->method];
-    double all[N_SYSTEM], rows[N_G*(1 + N_Q) + N_V*(1 + N_U)], state[N_S], after[N_S], x[N_U];
-    double *v = rows + N_G*(1 + N_Q);
+    const real *place = HALF_PLACES[job->method], *weight = HALF_WEIGHTS[job->method];
+    real all[N_SYSTEM], rows[N_G*(1 + N_Q) + N_V*(1 + N_U)], state[N_S], after[N_S], x[N_U];
+    real *v = rows + N_G*(1 + N_Q);
     memcpy(next, y, sizeof state);
     memcpy(state, y, sizeof state);
     for (int i = 0; i < stages; i++) {
         const int last = i == stages - 1;
-        const double now = stage_time(place[i], h, t, middle, end);
-        const double then = last ? end : stage_time(place[i + 1], h, t, middle, end), reach = last ? weight[i] : place[i + 1];
+        const real now = stage_time(place[i], h, t, middle, end);
+        const real then = last ? end : stage_time(place[i + 1], h, t, middle, end), reach = last ? weight[i] : place[i + 1];
         int failed = look(job, now, w);
         if (failed)
             return failed;

@@ -1,5 +1,5 @@
 #include <float.h>
-#include <math.h>
+#include <@MATH@>
 #include <stdint.h>
 #include <string.h>
 

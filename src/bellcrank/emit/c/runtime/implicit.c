@@ -1,5 +1,11 @@
-/* Values of a function given by equations: state, its derivatives by the inputs, second derivatives. Newton's method from a start on
-   a grid; not-a-number outside the grid or where it does not settle. */
+@SOLVE@
+@START@
+
+@EQUATIONS@
+@BY_INPUT@
+@BIAS@
+/* Values of a function given by equations: state, its derivatives by the inputs, second derivatives. Newton's method
+   from a start on a grid; not-a-number outside the grid or where it does not settle. */
 static void @NAME@(@ARGUMENTS@, double *values)
 {
     double s[@SIZE@], g[@ROWS@], J[@ROWS@*@ROWS@], y[@INPUTS@][@UNKNOWNS@];
@@ -10,13 +16,13 @@ static void @NAME@(@ARGUMENTS@, double *values)
         const int i = place < @LAST@.0 ? (int)place : @LAST@ - 1;
         const double t = place - i, a = (1.0 + 2.0*t)*(1.0 - t)*(1.0 - t), b = t*t*(3.0 - 2.0*t);
         const double c = t*(1.0 - t)*(1.0 - t)/@PER@, d = t*t*(t - 1.0)/@PER@;
-        const double *from = @ID@_start[i], *to = @ID@_start[i + 1];
+        const double *from = @NAME@_start[i], *to = @NAME@_start[i + 1];
         for (int k = 0; k < @SIZE@; k++)
             s[k] = a*from[k] + b*to[k] + c*from[@SIZE@ + k] + d*to[@SIZE@ + k]@SECOND@;
         @PRESCRIBED@
         @NORMAL@
-        for (int turn = 0; turn < 20 && !settled; turn++) {
-            @ID@_rows(s, @INPUTS_LIST@, g, J);
+        for (int turn = 0; turn < @TURNS@ && !settled; turn++) {
+            @NAME@_rows(s, @GIVEN@, g, J);
             if (implicit_factor(@ROWS@, J, pivot))
                 break;
             implicit_solve(@ROWS@, J, pivot, g);
@@ -24,7 +30,7 @@ static void @NAME@(@ARGUMENTS@, double *values)
             for (int k = 0; k < @ROWS@; k++)
                 largest = fabs(g[k]) > largest ? fabs(g[k]) : largest;
             @UPDATES@
-            settled = largest < 1e-12;
+            settled = largest < @SETTLED@;
             if (!(largest < 1.0))
                 break;
         }
@@ -38,7 +44,7 @@ static void @NAME@(@ARGUMENTS@, double *values)
         values[k] = s[k];
     double *out = values + @SIZE@;
     for (int j = 0; j < @INPUTS@; j++, out += @UNKNOWNS@) {
-        @ID@_by_input(s, @INPUTS_LIST@, j, g);
+        @NAME@_by_input(s, @GIVEN@, j, g);
         implicit_solve(@ROWS@, J, pivot, g);
         for (int k = 0; k < @UNKNOWNS@; k++)
             y[j][k] = 0.0;
@@ -47,9 +53,10 @@ static void @NAME@(@ARGUMENTS@, double *values)
             out[k] = y[j][k];
     }
     double right[@PAIRS@*@ROWS@];
-    @ID@_bias(s, @INPUTS_LIST@, @RATES_LIST@, right);
+    @NAME@_bias(s, @GIVEN@, @RATES@, right);
     for (int j = 0; j < @PAIRS@; j++, out += @UNKNOWNS@) {
-        implicit_solve(@ROWS@, J, pivot, right + j*@ROWS@);
+        double *solved = right + j*@ROWS@;
+        implicit_solve(@ROWS@, J, pivot, solved);
         for (int k = 0; k < @UNKNOWNS@; k++)
             out[k] = 0.0;
         @SCATTER@

@@ -1,9 +1,9 @@
 /* ---- inputs as functions of time */
 
 @KINDS@
-static double input_value(const Input *in, double t)
+static real input_value(const Input *in, real t)
 {
-    const double two_pi = 6.283185307179586, *a = in->a;
+    const real two_pi = 6.283185307179586, *a = in->a;
     switch (in->kind) {
 @CASES@    default: /* PIECES */
         return spline_value(in->n, in->x, in->pieces, in->rate, t);
@@ -11,7 +11,7 @@ static double input_value(const Input *in, double t)
 }
 
 /* All inputs at a time; nonzero if one of them failed. */
-static int set_inputs(const Job *job, double t, double *w)
+static int set_inputs(const Job *job, real t, real *w)
 {
     for (int i = 0; i < N_I; i++) {
         const Input *in = &job->inputs[i];

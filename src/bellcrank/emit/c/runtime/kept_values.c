@@ -1,7 +1,7 @@
 /* Values of external routines that are kept over a run (at its first step) and over a step. */
-static int keep_values(Job *job, int first, double t, const double *y, double *w)
+static int keep_values(Job *job, int first, real t, const real *y, real *w)
 {
-    double kept[N_W - N_I];
+    real kept[N_W - N_I];
 @SET@    job->externals->live = 2;
     if (first) {
 @START@    }

@@ -1,7 +1,7 @@
 /* How near a position is to a singular one: the ratio of pivots of J. */
-static double pivot_ratio(const double *restrict rows)
+static real pivot_ratio(const real *restrict rows)
 {
-    double a[N_V*(N_U + 1)];
+    real a[N_V*(N_U + 1)];
     int order[N_U], used;
     for (int i = 0; i < N_V; i++) {
         for (int j = 0; j < N_U; j++)
@@ -12,20 +12,20 @@ static double pivot_ratio(const double *restrict rows)
 }
 
 /* How far the pivots that the derivatives divide by are from zero. */
-static double steady_ratio(const double *restrict rows)
+static real steady_ratio(const real *restrict rows)
 {
-    double a[N_V*N_U], least = HUGE_VAL;
+    real a[N_V*N_U], least = HUGE_VAL;
     for (int i = 0; i < N_V; i++)
         for (int j = 0; j < N_U; j++)
             a[i*N_U + j] = rows[i*N_U + j]*ROW_SCALE[i]*COLUMN_SCALE[j];
     for (int k = 0; k < N_ORDER; k++) {
         const int row = ORDER[k][0], column = ORDER[k][1];
-        const double pivot = a[row*N_U + column];
+        const real pivot = a[row*N_U + column];
         least = fabs(pivot) < least ? fabs(pivot) : least;
-        if (!(least > 1e-12))
+        if (!(least > VANISHING))
             return 0.0;
         for (int i = 0; i < N_V; i++) {
-            const double factor = a[i*N_U + column]/pivot;
+            const real factor = a[i*N_U + column]/pivot;
             if (i == row || factor == 0.0)
                 continue;
             for (int j = 0; j < N_U; j++)
@@ -37,11 +37,11 @@ static double steady_ratio(const double *restrict rows)
 
 /* rates: u' of M u' = force + J' lambda with J u' = right, then the ratio of pivots. u' = T a + c, where J T = 0 and J c = right;
    (T' M T) a = T' (force - M c). mass: rows of the lower triangle of M, packed. */
-static void constrained_rates(const double *restrict mass, const double *restrict force, const double *restrict rows,
-    const double *restrict right, double *restrict rates)
+static void constrained_rates(const real *restrict mass, const real *restrict force, const real *restrict rows,
+    const real *restrict right, real *restrict rates)
 {
     enum { W = N_U + 1 };
-    double a[N_V*W], T[N_U*N_U], M[N_U*N_U], MT[N_U*N_U], K[N_U*N_U], b[N_U], rest[N_U];
+    real a[N_V*W], T[N_U*N_U], M[N_U*N_U], MT[N_U*N_U], K[N_U*N_U], b[N_U], rest[N_U];
     int order[N_U], used;
     for (int i = 0; i < N_V; i++) {
         for (int j = 0; j < N_U; j++)
@@ -53,7 +53,7 @@ static void constrained_rates(const double *restrict mass, const double *restric
     for (int i = 0; i < N_U; i++) {
         const int s = order[i];
         for (int j = 0; j < p; j++)
-            T[s*p + j] = COLUMN_SCALE[s]*(i < used ? -a[i*W + used + j] : (double)(i - used == j));
+            T[s*p + j] = COLUMN_SCALE[s]*(i < used ? -a[i*W + used + j] : (real)(i - used == j));
         rates[s] = i < used ? COLUMN_SCALE[s]*a[i*W + N_U] : 0.0;
         for (int j = 0; j <= i; j++)
             M[i*N_U + j] = M[j*N_U + i] = mass[i*(i + 1)/2 + j];
@@ -63,7 +63,7 @@ static void constrained_rates(const double *restrict mass, const double *restric
         for (int j = 0; j < p; j++)
             MT[i*p + j] = 0.0;
         for (int k = 0; k < N_U; k++) {
-            const double m = M[i*N_U + k];
+            const real m = M[i*N_U + k];
             if (m == 0.0)
                 continue;
             rest[i] -= m*rates[k];

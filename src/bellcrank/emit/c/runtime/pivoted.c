@@ -1,19 +1,18 @@
 /* ---- closed loops: accelerations on the null space of the constraints, pivoted as the position asks for */
 
-#define SINGULAR 1e-4           /* ratio of the last pivot to the first, against its usual value, in a singular position */
 @SCALES@
 /* Eliminates the rows of a (N_V rows of N_U + 1; the last column is a right-hand side), the largest pivot first. Columns are left in the
    given order, `used` rows were taken; rows whose pivots vanish are left out. Returns the ratio of the last pivot to the first. */
-static double pivoted(double *restrict a, int *restrict order, int *restrict used)
+static real pivoted(real *restrict a, int *restrict order, int *restrict used)
 {
     enum { W = N_U + 1 };
-    double first = 0.0, ratio = 1.0;
+    real first = 0.0, ratio = 1.0;
     for (int j = 0; j < N_U; j++)
         order[j] = j;
     for (*used = 0; *used < N_RV; ++*used) {
         const int k = *used;
         int row = k, column = k;
-        double largest = 0.0;
+        real largest = 0.0;
         for (int i = k; i < N_V; i++)
             for (int j = k; j < N_U; j++)
                 if (fabs(a[i*W + j]) > largest) {
@@ -27,23 +26,23 @@ static double pivoted(double *restrict a, int *restrict order, int *restrict use
         if (!(ratio > SINGULAR))
             break;
         for (int j = 0; j < W && row != k; j++) {
-            const double old = a[k*W + j];
+            const real old = a[k*W + j];
             a[k*W + j] = a[row*W + j];
             a[row*W + j] = old;
         }
         for (int i = 0; i < N_V && column != k; i++) {
-            const double old = a[i*W + k];
+            const real old = a[i*W + k];
             a[i*W + k] = a[i*W + column];
             a[i*W + column] = old;
         }
         const int old = order[k];
         order[k] = order[column];
         order[column] = old;
-        const double one = 1.0/a[k*W + k];
+        const real one = 1.0/a[k*W + k];
         for (int j = k; j < W; j++)
             a[k*W + j] *= one;
         for (int i = 0; i < N_V; i++) {
-            const double factor = a[i*W + k];
+            const real factor = a[i*W + k];
             if (i == k || factor == 0.0)
                 continue;
             for (int j = k; j < W; j++)

@@ -1,15 +1,13 @@
 /* A step that ends on the constraints. It is taken again with care if it ends near a singular position, and halved if it needs
    a correction that is large against what it moves. */
-static int projected_step(Job *job, double h, double t, double middle, double end, const double *y, const double *k,
-    double *next, double *w, int depth)
+static int projected_step(Job *job, real h, real t, real middle, real end, const real *y, const real *k,
+    real *next, real *w, int depth)
 {
-    double half[N_S], rate[N_S];
+    real half[N_S], rate[N_S];
     int failed = advance(job, h, t, middle, end, y, k, next, w);
     if (failed || !all_finite(next))
         return failed ? failed : NOT_FINITE;
-    if (!job->wary && (failed = correct_dependent(job, h, end, next, w)) <= 0)
-        return -failed;
-    if ((failed = project(job, end, next, w, job->wary ? TIGHT : CLOSED)))
+@CORRECT@    if ((failed = project(job, end, next, w, job->wary ? TIGHT : CLOSED)))
         return failed;
     if ((job->ratio < NEAR || job->steady < NEAR) && !job->wary) {
         job->wary = 1;
@@ -17,7 +15,7 @@ static int projected_step(Job *job, double h, double t, double middle, double en
     }
     if (!all_finite(next))
         return NOT_FINITE;
-    if (job->moved <= 0.1*h*length(N_U, next + N_Q) + 1e-6 && job->residual < OPEN)
+    if (job->moved <= SHARE*h*length(N_U, next + N_Q) + LEAST && job->residual < OPEN)
         return FINISHED;
     if (depth == HALVINGS)
         return NOT_CLOSED;

@@ -1,16 +1,10 @@
 /* ---- closed loops: a state is brought onto the constraints by the smallest change */
 
-#define CLOSED 1e-13            /* largest residual of a closed loop, in units of its equations ... */
-#define TIGHT 1e-15             /* ... near a singular position, where residuals are magnified */
-#define OPEN 1e-9               /* ... and of a loop that is not closed */
-#define SETTLED 1e-7            /* a correction of q below this leaves a residual of rounding only */
-#define NEAR 0.1                /* ratio of pivots below which stages are brought onto the constraints too */
-#define WATCHED 0.3             /* ratio below which the next step takes its rates from `singular_rates` */
-enum { HALVINGS = 10 };
-
-static double largest(int n, const double *x)
+@TUNING@
+@LEAST_NORM@
+static real largest(int n, const real *x)
 {
-    double most = 0.0;
+    real most = 0.0;
     for (int i = 0; i < n; i++)
         if (!(fabs(x[i]) <= most))
             most = fabs(x[i]);
@@ -19,10 +13,10 @@ static double largest(int n, const double *x)
 
 /* Corrects q so that the loops are closed, then u so that they stay closed; in a singular position neither. What had to be done
    is left in the job. */
-static int project(Job *job, double t, double *y, double *w, double small)
+static int project(Job *job, real t, real *y, real *w, real small)
 {
-    double all[N_G*(1 + N_Q) + N_V*(1 + N_U) + 1], change[N_S + 1], *q = y, *u = y + N_Q;
-    const double *g = all, *G = g + N_G, *v = G + N_G*N_Q, *J = v + N_V;
+    real all[N_G*(1 + N_Q) + N_V*(1 + N_U) + 1], change[N_S + 1], *q = y, *u = y + N_Q;
+    const real *g = all, *G = g + N_G, *v = G + N_G*N_Q, *J = v + N_V;
 @SET@    job->externals->live = 0;
     job->moved = job->residual = 0.0;
     closure(t, q, u, job->p, job->c, w, all, job->externals);
@@ -34,7 +28,7 @@ static int project(Job *job, double t, double *y, double *w, double small)
             job->worst = i;
     if (!(job->ratio > SINGULAR))
         return job->externals->failed ? EXTERNAL_FAILED : FINISHED;
-    for (int n = 0; n < 4 && !(largest(N_G, g) < small); n++) {
+    for (int n = 0; n < CORRECTIONS && !(largest(N_G, g) < small); n++) {
         least_norm(N_G, N_Q, N_RG, job->root_q, G, g, change);
         job->moved += length(N_Q, change);
         for (int j = 0; j < N_Q; j++)
@@ -53,13 +47,13 @@ static int project(Job *job, double t, double *y, double *w, double small)
 }
 
 @CORRECTION@/* Accelerations by the parabola, line or constant through those of the last regular steps. */
-static void extrapolate(const Job *job, double t, double *ud)
+static void extrapolate(const Job *job, real t, real *ud)
 {
     enum { W = 1 + N_U };
     for (int j = 0; j < N_U; j++)
         ud[j] = 0.0;
     for (int i = 0; i < job->n_past; i++) {
-        double share = 1.0;
+        real share = 1.0;
         for (int k = 0; k < job->n_past; k++)
             if (k != i)
                 share *= (t - job->past[k*W])/(job->past[i*W] - job->past[k*W]);
@@ -69,9 +63,9 @@ static void extrapolate(const Job *job, double t, double *ud)
 }
 
 /* Rates near a singular position: the state is brought onto the constraints first. In it, accelerations are extrapolated. */
-static int wary_rates(Job *job, double t, const double *y, double *k, double *w)
+static int wary_rates(Job *job, real t, const real *y, real *k, real *w)
 {
-    double found[N_S + 1], state[N_S];
+    real found[N_S + 1], state[N_S];
     singular_rates(t, y, y + N_Q, job->p, job->c, w, found, job->externals);
     if (found[N_S] > SINGULAR && found[N_S] < NEAR) {
         const int live = job->externals->live;
@@ -89,9 +83,9 @@ static int wary_rates(Job *job, double t, const double *y, double *k, double *w)
 }
 
 /* Keeps a book of visits near singular positions: when each was nearest, and the ratio of pivots there. */
-static void visit(Job *job, double t)
+static void visit(Job *job, real t)
 {
-    const double ratio = job->ratio;
+    const real ratio = job->ratio;
     job->wary = ratio < WATCHED || job->steady < WATCHED;
     if (ratio < NEAR) {
         if (ratio < job->visit_ratio) {
@@ -109,20 +103,20 @@ static void visit(Job *job, double t)
 }
 
 /* Rates from which accelerations are extrapolated: those of the last three regular steps, or of the start. */
-static void remember(Job *job, double t, const double *k)
+static void remember(Job *job, real t, const real *k)
 {
     enum { W = 1 + N_U };
     if (job->n_past == 3)
         memmove(job->past, job->past + W, 2*W*sizeof *job->past);
     else
         job->n_past++;
-    double *last = job->past + (job->n_past - 1)*W;
+    real *last = job->past + (job->n_past - 1)*W;
     last[0] = t;
     memcpy(last + 1, k + N_Q, N_U*sizeof *k);
 }
 
 /* The end of a step. */
-static void accept(Job *job, double t, const double *k)
+static void accept(Job *job, real t, const real *k)
 {
     if (job->ratio > SINGULAR)
         remember(job, t, k);
@@ -130,10 +124,10 @@ static void accept(Job *job, double t, const double *k)
 }
 
 /* The start of a run: is it near a singular position? */
-static int begin(Job *job, double *w)
+static int begin(Job *job, real *w)
 {
-    double all[N_G*(1 + N_Q) + N_V*(1 + N_U) + 1];
-    const double t = 0.0, *y = job->y;
+    real all[N_G*(1 + N_Q) + N_V*(1 + N_U) + 1];
+    const real t = 0.0, *y = job->y;
 @SET@    closure(t, y, y + N_Q, job->p, job->c, w, all, job->externals);
     job->ratio = pivot_ratio(all + N_G*(1 + N_Q) + N_V);
     job->steady = steady_ratio(all + N_G*(1 + N_Q) + N_V);

@@ -1,14 +1,6 @@
 /* ---- rigid wheels: flight, impact, rolling, with the time of every change found within the step, as `run/rigid_wheels.py` has it */
 
-#define TOUCH 1e-11      /* length by which a wheel may be in ground that it rolls on */
-#define BENT 0.003       /* rad by which the normal may turn in a step of a wheel that rolls on curved ground */
-#define FINE 0.3         /* what curved ground turns at least, in a radius, for this */
-#define AHEAD 1e-7       /* s, to see into which part of the ground a wheel moves */
-#define NARROW (-20.0)   /* turn of the normal in a radius from which on a valley is a notch: the wheel hits its other side */
-#define SHORTEST 1e-4    /* share of a step that is taken at least where the normal turns quickly */
-#define SOON 0.01        /* share of a step within which a wheel in a notch goes back to its other side ... */
-enum { FLIPS = 8 };      /* ... so many times in a row before it is held */
-enum { IMPACTS = 50, HALVINGS = 60, N_UNITS = 3*N_WHEELS };
+@TUNING@enum { N_UNITS = 3*N_WHEELS };
 enum { X, Z, VX, VZ, SPIN, AX, AZ, TURN, N_FACTS }; /* of a wheel, as `wheels_at` gives them */
 enum { ROLLS, PART, OFF, NORMAL_X, NORMAL_Z, FOOT_X, FOOT_Z, OTHER_X, OTHER_Z, TURNED, TURNED_AT, N_MODES }; /* of a wheel in job->modes */
 enum { FLIES, IS_ROLLING, IS_HELD }; /* values of ROLLS: held between the two sides of a notch, with normals NORMAL and OTHER */

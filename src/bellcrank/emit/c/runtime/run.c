@@ -1,19 +1,17 @@
 /* ---- a run: everything from the first step to the last happens here */
 
-@METHODS@enum { FINISHED, NOT_FINITE, EXTERNAL_FAILED, INPUT_FAILED@STATUS@ };
+@METHODS@@TUNING@enum { FINISHED, NOT_FINITE, EXTERNAL_FAILED, INPUT_FAILED@STATUS@ };
 
 @JOB@@INPUTS@
 @DECLARED@/* Rates of the state y at a time; live: external routines may change what they remember. */
-static int rates(Job *job, int live, double t, const double *y, double *k, double *w)
+static int rates(Job *job, int live, real t, const real *y, real *k, real *w)
 {
 @SET@    job->externals->live = live;
-@WARY@    derivatives(t, y, y + N_Q, job->p, job->c, w, k, k + N_Q, job->externals);
-    return job->externals->failed ? EXTERNAL_FAILED : FINISHED;
-}
+@RATES@}
 
-static int record(Job *job, double t, const double *y, const double *w)
+static int record(Job *job, real t, const real *y, const real *w)
 {
-    double *row = job->rows + job->filled*(1 + N_S + N_OUT + (job->with_inputs ? N_W : 0));
+    real *row = job->rows + job->filled*(1 + N_S + N_OUT + (job->with_inputs ? N_W : 0));
     job->filled++;
     row[0] = t;
     memcpy(row + 1, y, N_S*sizeof *y);
@@ -24,7 +22,7 @@ static int record(Job *job, double t, const double *y, const double *w)
 @MODES@    return job->externals->failed ? EXTERNAL_FAILED : FINISHED;
 }
 
-static int all_finite(const double *y)
+static int all_finite(const real *y)
 {
     for (int j = 0; j < N_S; j++)
         if (!isfinite(y[j]))
@@ -33,17 +31,17 @@ static int all_finite(const double *y)
 }
 
 @HOLD@@CLOSED@/* One step from y with rates k, of length h, to `next`: the rates there are left to the caller. */
-static int advance(Job *job, double h, double t, double middle, double end, const double *y, const double *k, double *next,
-    double *w)
+static int advance(Job *job, real h, real t, real middle, real end, const real *y, const real *k, real *next,
+    real *w)
 {
 @ADVANCE@}
 
 @STEP@/* A step, or a part of one, from t to end. Stages at the end see inputs as they are at `before`, what follows as at `after`:
    the two differ where an input jumps. External routines remember at the end of the last part only. The state stays the
    last good one if the step fails. */
-static int part(Job *job, int last, double h, double t, double middle, double end, double before, double after, double *w)
+static int part(Job *job, int last, real h, real t, real middle, real end, real before, real after, real *w)
 {
-    double next[N_S], k_new[N_S];
+    real next[N_S], k_new[N_S];
     int failed;
     if ((failed = @MOVE@(job, h, t, middle, before, job->y, job->k, next, w@DEPTH@)) || !all_finite(next)) {
         memcpy(job->bad, next, sizeof next);
@@ -57,13 +55,13 @@ static int part(Job *job, int last, double h, double t, double middle, double en
 }
 
 /* A step from t to end that is cut at the breaks from number b on. Breaks nearer than `near` to a step's end lie at it. */
-static int step_in_parts(Job *job, int64_t b, double t, double end, double near, double *w)
+static int step_in_parts(Job *job, int64_t b, real t, real end, real near, real *w)
 {
     while (t < end) {
-        double to = end, before = end, after = end;
+        real to = end, before = end, after = end;
         if (b < job->n_breaks && job->breaks[b] <= end + near) {
-            const double first = job->breaks[b];
-            double last = first;
+            const real first = job->breaks[b];
+            real last = first;
             while (++b < job->n_breaks && job->breaks[b] <= last + near)
                 last = job->breaks[b];
             to = first < end - near ? first : end;
@@ -81,8 +79,8 @@ static int step_in_parts(Job *job, int64_t b, double t, double end, double near,
 /* Goes on with a run. Returns the status. */
 EXPORT int run(Job *job)
 {
-    const double h = job->h, near = 1e-9*h;
-    double w[N_W + 1];
+    const real h = job->h, near = GAP*h;
+    real w[N_W + 1];
     int64_t b = 0;
     job->externals->failed = 0;
     job->reached = job->first;
@@ -93,15 +91,15 @@ EXPORT int run(Job *job)
             return job->status;
 @BEGUN@    }
     for (int64_t i = job->first + 1; i <= job->last; i++) {
-        const double t = (double)(i - 1)*h, whole = (double)i*h;
-        const double end = i == job->total && job->t_end > 0.0 ? job->t_end : whole;
+        const real t = (real)(i - 1)*h, whole = (real)i*h;
+        const real end = i == job->total && job->t_end > 0.0 ? job->t_end : whole;
         job->reached = i;
         while (b < job->n_breaks && job->breaks[b] <= t + near)
             b++;
         if ((b < job->n_breaks && job->breaks[b] <= end + near) || fabs(end - whole) > near)
             job->status = step_in_parts(job, b, t, end, near, w);
         else
-            job->status = part(job, 1, h, t, ((double)i - 0.5)*h, end, end, end, w);
+            job->status = part(job, 1, h, t, ((real)i - 0.5)*h, end, end, end, w);
         if (job->status)
             return job->status;
         if ((i % job->every == 0 || i == job->total) && (job->status = record(job, end, job->y, w)))

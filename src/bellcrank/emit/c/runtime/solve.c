@@ -1,24 +1,24 @@
 /* Solves A x = b for a symmetric matrix, row by row in a (lower triangle), by A = L D L'; x replaces b. A pivot that
    vanishes against the largest diagonal entry means a singular matrix: every x is then NaN. */
-static void solve_symmetric(int n, double *restrict a, double *restrict b)
+static void solve_symmetric(int n, real *restrict a, real *restrict b)
 {
-    double largest = 0.0;
+    real largest = 0.0;
     for (int i = 0; i < n; i++)
         largest = fabs(a[i*n + i]) > largest ? fabs(a[i*n + i]) : largest;
     for (int j = 0; j < n; j++) {
         for (int k = 0; k < j; k++) { /* row j: L D so far */
-            double sum = a[j*n + k];
+            real sum = a[j*n + k];
             for (int m = 0; m < k; m++)
                 sum -= a[j*n + m]*a[k*n + m];
             a[j*n + k] = sum;
         }
         for (int k = 0; k < j; k++) { /* row j: L, and the pivot */
-            const double entry = a[j*n + k]/a[k*n + k];
+            const real entry = a[j*n + k]/a[k*n + k];
             a[j*n + j] -= entry*a[j*n + k];
             b[j] -= entry*b[k];
             a[j*n + k] = entry;
         }
-        if (!(fabs(a[j*n + j]) > 1e-15*largest)) {
+        if (!(fabs(a[j*n + j]) > DEPENDENT*largest)) {
             for (int i = 0; i < n; i++)
                 b[i] = NAN;
             return;

@@ -1,5 +1,5 @@
 /* The interval of x[0] < x[1] < ... < x[n - 1] that holds v, the first or last one for what lies outside. */
-static int64_t interval(int64_t n, const double *x, double v)
+static int64_t interval(int64_t n, const real *x, real v)
 {
     int64_t low = 0, high = n - 1;
     while (high - low > 1) {
@@ -14,12 +14,12 @@ static int64_t interval(int64_t n, const double *x, double v)
 
 /* A function of one argument through n points, or its d-th derivative: cubic pieces, four coefficients each, lowest
    power first. Outside its points it goes on with the end slope. */
-static double spline_value(int64_t n, const double *x, const double *pieces, int d, double v)
+static real spline_value(int64_t n, const real *x, const real *pieces, int d, real v)
 {
-    const double inside = v < x[0] ? x[0] : v > x[n - 1] ? x[n - 1] : v;
+    const real inside = v < x[0] ? x[0] : v > x[n - 1] ? x[n - 1] : v;
     const int64_t i = interval(n, x, inside);
-    const double s = inside - x[i], *a = pieces + 4*i;
-    const double slope = a[1] + s*(2.0*a[2] + s*(3.0*a[3]));
+    const real s = inside - x[i], *a = pieces + 4*i;
+    const real slope = a[1] + s*(2.0*a[2] + s*(3.0*a[3]));
     if (d == 0)
         return a[0] + s*(a[1] + s*(a[2] + s*a[3])) + (v - inside)*slope;
     if (d == 1)

@@ -1,63 +1,53 @@
-  ! LU factorisation with row pivoting, in place; false if a pivot vanishes.
-  subroutine implicit_factor(n, a, pivot, regular)
-    integer, intent(in) :: n
-    real(dp), intent(inout) :: a(n, n)
-    integer, intent(out) :: pivot(n)
-    logical, intent(out) :: regular
-    real(dp) :: row(n)
-    integer :: i, k, best
-    regular = .false.
-    do k = 1, n
-      best = k - 1 + maxloc(abs(a(k:n, k)), dim=1)
-      pivot(k) = best
-      if (.not. abs(a(best, k)) > 0) return
-      row = a(k, :)
-      a(k, :) = a(best, :)
-      a(best, :) = row
-      a(k, k) = 1/a(k, k)
-      do i = k + 1, n
-        a(i, k) = a(i, k)*a(k, k)
-        a(i, k + 1:n) = a(i, k + 1:n) - a(i, k)*a(k, k + 1:n)
-      end do
+@EQUATIONS@
+@BY_INPUT@
+@BIAS@
+  subroutine @NAME@(@GIVEN@, values)
+    use, intrinsic :: ieee_arithmetic, only: ieee_value, ieee_quiet_nan
+    real(dp), intent(in) :: @GIVEN@
+    real(dp), intent(out) :: values(@VALUES@)
+    real(dp) :: s(@SIZE@), g(@ROWS@), a(@ROWS@, @ROWS@), y(@UNKNOWNS@, @INPUTS@)
+    real(dp) :: first(@ROWS@, @INPUTS@), right(@ROWS@, @PAIRS@), place, t, largest
+    integer :: i, j, k, turn, pivot(@ROWS@)
+    logical :: regular
+    @START@
+    values = ieee_value(1.0_dp, ieee_quiet_nan)
+    place = (z - (@LOW@))*@PER@
+    if (.not. (place >= 0 .and. place <= @LAST@)) return
+    i = min(int(place), @LAST@ - 1) + 1
+    t = place - (i - 1)
+    s = (1 + 2*t)*(1 - t)**2*start(1:@SIZE@, i) + t*t*(3 - 2*t)*start(1:@SIZE@, i + 1) &
+      + (t*(1 - t)**2*start(@SIZE@ + 1:2*@SIZE@, i) &
+      + t*t*(t - 1)*start(@SIZE@ + 1:2*@SIZE@, i + 1))/@PER@ @SECOND@
+    @PRESCRIBED@
+    @NORMAL@
+    do turn = 1, @TURNS@
+      call @NAME@_rows(s, @GIVEN@, g, a)
+      call implicit_factor(@ROWS@, a, pivot, regular)
+      if (.not. regular) return
+      call implicit_solve(@ROWS@, a, pivot, g)
+      largest = maxval(abs(g))
+      @UPDATES@
+      if (.not. largest < 1) return
+      if (largest < @SETTLED@) exit
     end do
-    regular = .true.
-  end subroutine implicit_factor
-
-  subroutine implicit_solve(n, a, pivot, g)
-    integer, intent(in) :: n, pivot(n)
-    real(dp), intent(in) :: a(n, n)
-    real(dp), intent(inout) :: g(n)
-    real(dp) :: x
-    integer :: i
-    do i = 1, n
-      x = g(pivot(i))
-      g(pivot(i)) = g(i)
-      g(i) = x
+    if (turn > @TURNS@) return
+    values = 0
+    values(1:@SIZE@) = s
+    k = @SIZE@
+    y = 0
+    call @NAME@_by_input(s, @GIVEN@, first)
+    do j = 1, @INPUTS@
+      g = first(:, j)
+      call implicit_solve(@ROWS@, a, pivot, g)
+      @FIRST@
+      values(k + 1:k + @UNKNOWNS@) = y(:, j)
+      k = k + @UNKNOWNS@
     end do
-    do i = 2, n
-      g(i) = g(i) - dot_product(a(i, 1:i - 1), g(1:i - 1))
+    call @NAME@_bias(s, @GIVEN@, y, right)
+    do j = 1, @PAIRS@
+      g = right(:, j)
+      call implicit_solve(@ROWS@, a, pivot, g)
+      @SCATTER@
+      k = k + @UNKNOWNS@
     end do
-    do i = n, 1, -1
-      g(i) = (g(i) - dot_product(a(i, i + 1:n), g(i + 1:n)))*a(i, i)
-    end do
-  end subroutine implicit_solve
-
-  ! Euler parameters after a rotation by a small vector.
-  subroutine implicit_turn(e, a, b, c)
-    real(dp), intent(inout) :: e(4)
-    real(dp), intent(in) :: a, b, c
-    real(dp) :: x, r, f, w, p, q, s, n(4)
-    x = 0.25_dp*(a*a + b*b + c*c)
-    r = sqrt(x)
-    f = 0.5_dp*(1 - x/6 + x*x/120)
-    if (x > 1.0e-4_dp) f = 0.5_dp*sin(r)/r
-    w = cos(r)
-    p = f*a
-    q = f*b
-    s = f*c
-    n(1) = w*e(1) - p*e(2) - q*e(3) - s*e(4)
-    n(2) = w*e(2) + p*e(1) + q*e(4) - s*e(3)
-    n(3) = w*e(3) + q*e(1) + s*e(2) - p*e(4)
-    n(4) = w*e(4) + s*e(1) + p*e(3) - q*e(2)
-    e = n/sqrt(sum(n*n))
-  end subroutine implicit_turn
+  end subroutine @NAME@

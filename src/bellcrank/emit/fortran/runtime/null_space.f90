@@ -60,7 +60,7 @@
       i = order_row(k)
       j = order_column(k)
       if (k == 1 .or. abs(a(i, j)) < least) least = abs(a(i, j))
-      if (.not. least > 1.0e-12_dp) then
+      if (.not. least > @VANISHING@) then
         least = 0
         return
       end if

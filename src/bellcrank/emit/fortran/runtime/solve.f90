@@ -17,7 +17,7 @@
         b(j) = b(j) - entry*b(k)
         a(j, k) = entry
       end do
-      if (.not. abs(a(j, j)) > 1.0e-15_dp*largest) then
+      if (.not. abs(a(j, j)) > @DEPENDENT@*largest) then
         b = ieee_value(b, ieee_quiet_nan)
         return
       end if

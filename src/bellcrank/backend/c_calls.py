@@ -1,0 +1,121 @@
+"""Calls of a compiled program: single evaluations, and external routines that are called back from C."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bellcrank.backend.c_job import External, Externals
+from bellcrank.backend.model import Functions
+from bellcrank.backend.start import Start
+from bellcrank.numeric.course import At
+from bellcrank.program.program import Program
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """A program with its library. `called_back`: place and number of arguments of routines that are not in it."""
+
+    program: Program
+    library: ctypes.CDLL
+    called_back: Sequence[tuple[int, int]]
+    memory_size: int
+    run: Callable[[Any, Start], Any]
+
+
+class CCalls:
+    """Calls of a compiled program with memories of their own; a function that remembers has `live`, set before each call of it."""
+
+    name = "c"
+
+    def __init__(self, compiled: Compiled, functions: Functions) -> None:
+        self.compiled, self.program, self.library = compiled, compiled.program, compiled.library
+        self._called = [(functions[place], count) for place, count in compiled.called_back]
+        self._callback = External(self._external) if self._called else External()
+        self.memory = np.zeros(compiled.memory_size + 1)
+        self.live = 0
+        self.error: BaseException | None = None
+        self._externals = self.externals(self.memory)
+        self._held: dict[str, tuple[Sequence[float], Any]] = {}
+
+    # ---- single evaluations
+
+    def constants(self, p: Sequence[float]) -> list[float]:
+        count = len(self.program.constants.statements)
+        c = (ctypes.c_double * max(count, 1))()
+        self.library.constants(_array(p), c)
+        return list(c)[:count]
+
+    def derivatives(self, *at: *At) -> tuple[list[float], list[float]]:
+        n_q, n_u = len(self.program.coordinates), len(self.program.speeds)
+        qd, ud = (ctypes.c_double * max(n_q, 1))(), (ctypes.c_double * max(n_u, 1))()
+        self._evaluate("derivatives", at, qd, ud)
+        return list(qd)[:n_q], list(ud)[:n_u]
+
+    def outputs(self, *at: *At) -> list[float]:
+        return self.values("outputs", *at)
+
+    def values(self, section: str, *at: *At) -> list[float]:
+        """Results of a section that stands for itself."""
+        count = len(getattr(self.program, section).results)
+        if not count:
+            return []
+        out = (ctypes.c_double * count)()
+        self._evaluate(section, at, out)
+        return list(out)
+
+    def _evaluate(self, function: str, at: At, *results: Any) -> None:
+        t, q, u, p, c, w = at
+        self._externals.live = self.live
+        self._externals.failed = 0
+        getattr(self.library, function)(
+            ctypes.c_double(t), _array(q), _array(u), self._kept("p", p), self._kept("c", c), _array(w), *results,
+            ctypes.byref(self._externals),
+        )  # fmt: skip
+        self.raise_error()
+
+    def _kept(self, name: str, values: Sequence[float]) -> Any:
+        """An array that is made again only if another list is given."""
+        if name not in self._held or self._held[name][0] is not values:
+            self._held[name] = (values, _array(values))
+        return self._held[name][1]
+
+    # ---- external routines
+
+    def _external(self, number: int, live: int, arguments: Any, values: Any) -> int:
+        try:
+            routine: Any = self._called[number][0]
+            before = getattr(routine, "live", False)
+            routine.live = bool(live & getattr(routine, "when", 1))
+            try:
+                returned = routine(*arguments[: self._called[number][1]])
+            finally:
+                routine.live = before
+            for i, value in enumerate(returned if isinstance(returned, tuple) else (returned,)):
+                values[i] = value
+        except BaseException as error:  # an exception cannot pass through C: it is raised when C has returned
+            self.error = error
+            return 1
+        return 0
+
+    def externals(self, memory: np.ndarray) -> Any:
+        """External routines with a memory of their own for those in C."""
+        return Externals(self._callback, memory.ctypes.data, 0, 0)
+
+    def raise_error(self) -> None:
+        """Raises what an external routine or an input raised during the last call."""
+        if self.error is not None:
+            error, self.error = self.error, None
+            raise error
+
+    def start(self, start: Start) -> Any:
+        """A run that has not begun."""
+        return self.compiled.run(self, start)
+
+
+def _array(values: Sequence[float]) -> Any:
+    return (ctypes.c_double * max(len(values), 1))(*values)

@@ -1,0 +1,171 @@
+"""Runs of a compiled program: plain ones, with closed loops, by other methods for constraints, with rigid wheels."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+from typing import Any, ClassVar
+
+import numpy as np
+
+from bellcrank.backend.c_calls import CCalls
+from bellcrank.backend.c_job import DaeJob, Function, InputSignal, Job, LoopJob, RigidJob
+from bellcrank.backend.start import (
+    DAE_METHODS,
+    EXTERNAL_FAILED,
+    FINISHED,
+    INPUT_FAILED,
+    NOT_CLOSED,
+    Input,
+    Start,
+    not_closed,
+)  # fmt: skip
+from bellcrank.emit.c.signals import NUMBERED
+from bellcrank.numeric.methods import METHODS
+from bellcrank.numeric.tuning import LOOPS
+
+MOST_PASSAGES = 1000  # near singular positions, in one block of steps
+
+
+class CRun:
+    """A run in C. Rows hold time, states, outputs and inputs of the recorded steps; `state` is the last good one."""
+
+    job: ClassVar[Any] = Job
+
+    def __init__(self, calls: CCalls, start: Start) -> None:
+        self.calls, self.course = calls, start.course
+        self._program, course, inputs = calls.program, start.course, start.inputs
+        self.state = np.array(start.state, dtype=float)
+        self.bad = np.full_like(self.state, math.nan)
+        self.rates = np.zeros_like(self.state)
+        self._inputs = inputs  # keeps the arrays of the signals
+        self._signals = (InputSignal * max(len(inputs), 1))(*(_signal(i) for i in inputs))
+        self._function = Function(self._input)
+        self._kept = np.zeros(len(self._program.inputs) - len(inputs) + 1)
+        self.memory = np.zeros_like(calls.memory)
+        self._externals = calls.externals(self.memory)
+        self._job = self.job(
+            method=list(METHODS).index(course.method), total=course.total, every=course.every, h=course.step,
+            t_end=course.t_end, n_breaks=len(course.breaks), with_inputs=1, function=self._function,
+            inputs=ctypes.addressof(self._signals), externals=ctypes.addressof(self._externals),
+        )  # fmt: skip
+        self._arrays: list[np.ndarray] = []
+        p, c, breaks = (np.array([*given, 0.0]) for given in (start.p, start.c, course.breaks))
+        self._share(p=p, c=c, breaks=breaks, y=self.state, k=self.rates, bad=self.bad, kept=self._kept)
+        self._width = 1 + len(self.state) + len(self._program.output_names) + len(self._program.inputs)
+        self.status, self.problem, self.reached = FINISHED, "", 0
+        self.passages: list[tuple[float, float]] = []
+
+    def _share(self, **arrays: np.ndarray) -> None:
+        """Arrays that C reads and writes."""
+        for name, array in arrays.items():
+            setattr(self._job, name, array.ctypes.data)
+            self._arrays.append(array)
+
+    @property
+    def kept(self) -> np.ndarray:
+        """Values of external routines that hold at present."""
+        return self._kept[:-1]
+
+    @property
+    def time(self) -> float:
+        return self.course.time(self.reached)
+
+    def advance(self, last: int) -> np.ndarray:
+        """Goes on to step `last`; the rows recorded on the way."""
+        first = self.reached
+        count = last // self.course.every - first // self.course.every + 2
+        rows = np.empty((count, self._width))
+        self._job.first, self._job.last, self._job.filled = first, last, 0
+        self._job.rows = rows.ctypes.data
+        self.status = self.calls.library.run(ctypes.byref(self._job))
+        self.reached = self._job.reached
+        if self.status in (EXTERNAL_FAILED, INPUT_FAILED):
+            self.calls.raise_error()
+        return rows[: self._job.filled]
+
+    def _input(self, number: int, t: float, value: Any) -> int:
+        try:
+            value[0] = self._inputs[number].function(t)
+        except BaseException as error:
+            self.calls.error = error
+            return 1
+        return 0
+
+
+class LoopCRun(CRun):
+    """A run in C whose loops are kept closed. `passages`: time and ratio of pivots of visits near singular positions."""
+
+    job = LoopJob
+
+    def __init__(self, calls: CCalls, start: Start) -> None:
+        super().__init__(calls, start)
+        n_q, n_u = len(self._program.coordinates), len(self._program.speeds)
+        root_q, root_u = (np.sqrt(w) for w in start.weights or (np.ones(n_q), np.ones(n_u)))
+        self._over: list[tuple[float, float]] = []
+        self._visits = np.zeros((MOST_PASSAGES, 2))
+        self._share(root_q=root_q, root_u=root_u, past=np.zeros(3 * (1 + n_u)), passages=self._visits)
+        self._job.most_passages, self._job.visit_ratio, self._job.staged = MOST_PASSAGES, 1.0, start.staged
+
+    def advance(self, last: int) -> np.ndarray:
+        rows, job = super().advance(last), self._job
+        self._over += [(float(t), float(x)) for t, x in self._visits[: job.n_passages]]
+        job.n_passages = 0
+        self.passages = [*self._over]
+        if 0.0 <= job.visit_ratio < LOOPS.near:
+            self.passages.append((job.visit_time, job.visit_ratio))
+        if self.status == NOT_CLOSED:
+            row = self._program.loops.positions[job.worst]  # type: ignore[union-attr]
+            self.problem = not_closed(row, job.moved, job.residual)
+        return rows
+
+
+class DaeCRun(CRun):
+    """A run in C by a method for differential-algebraic equations."""
+
+    job = DaeJob
+
+    def __init__(self, calls: CCalls, start: Start) -> None:
+        super().__init__(calls, start)
+        job, dae = self._job, start.dae
+        self._share(frozen=np.zeros(2 * len(self._program.loops.v) + 1))  # type: ignore[union-attr]
+        job.dae, job.free_fall = DAE_METHODS.index(dae.method), int(dae.base == "free fall")
+        job.alpha, job.beta, job.gamma = dae.alpha, dae.beta, dae.gamma
+
+
+class RigidCRun(CRun):
+    """A run in C with rigid wheels. `modes` of the wheels at each recorded step, if they are remembered."""
+
+    job = RigidJob
+    KINDS = ("impact", "rolls", "leaves the ground", "is held in a notch")
+
+    def __init__(self, calls: CCalls, start: Start) -> None:
+        super().__init__(calls, start)
+        self._start = start
+        self._mode = np.zeros((len(start.wheels), 11))  # as in the template
+        self._mode[:, 4] = 1.0
+        self._room = np.zeros((4000, 3))
+        self.modes: list[np.ndarray] = []
+        self._share(modes=self._mode, told=self._room)
+        self._job.modes_of_row, self._job.most_told = self._mode.size, len(self._room)
+
+    def advance(self, last: int) -> np.ndarray:
+        snapshots = np.empty((0, *self._mode.shape))
+        if self._start.remember:
+            snapshots = np.empty((last - self.reached + 2, *self._mode.shape))
+            self._job.all_modes = snapshots.ctypes.data
+        self._job.n_told = 0
+        rows = super().advance(last)
+        self.modes.extend(snapshots[: len(rows)])
+        for t, wheel, kind in self._room[: self._job.n_told].tolist():
+            if self._start.tell is not None:
+                self._start.tell(f"{self._start.wheels[int(wheel)]} {self.KINDS[int(kind)]}", t)
+        return rows
+
+
+def _signal(given: Input) -> InputSignal:
+    result = InputSignal(kind=NUMBERED.index(given.kind), rate=given.rate, scale=given.scale)
+    result.a[: len(given.numbers)] = given.numbers
+    if given.points is not None and given.pieces is not None:
+        result.n, result.x, result.pieces = len(given.points), given.points.ctypes.data, given.pieces.ctypes.data
+    return result

@@ -1,0 +1,61 @@
+"""What a run of a program starts from, and the codes that say how it ended."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bellcrank.numeric.course import Course
+
+FINISHED, NOT_FINITE, EXTERNAL_FAILED, INPUT_FAILED, NOT_CLOSED = range(5)
+DAE_METHODS = ("projection", "dlmm", "clmm", "baumgarte", "stabilised", "post", "half-explicit")
+Weights = tuple[np.ndarray, np.ndarray]
+
+
+@dataclass(frozen=True)
+class Input:
+    """One input of a program over time, in equation units.
+
+    `function` gives its value. Where C knows the signal too, `kind` and `numbers` (or `points` and cubic `pieces`, in
+    contiguous arrays) tell it, in user units: the value, differentiated `rate` times, is scale * signal.
+    """
+
+    function: Callable[[float], float]
+    kind: str = "function"
+    numbers: tuple[float, ...] = ()
+    points: np.ndarray | None = None
+    pieces: np.ndarray | None = None
+    rate: int = 0
+    scale: float = 1.0
+    breaks: tuple[float, ...] = ()  # times of jumps and kinks
+
+
+@dataclass(frozen=True)
+class Start:
+    """A run that has not begun: its steps, the state, parameters, constants and inputs, all in equation units.
+
+    With loops: `weights` of coordinates and speeds, the metric in which they are closed; are they at every stage
+    (`staged`)? `dae`: another method that keeps constraints. With rigid `wheels`, by name: `tell` gets name and time of
+    events; are modes kept for each recorded step (`remember`)?
+    """
+
+    course: Course
+    state: np.ndarray
+    p: Sequence[float]
+    c: Sequence[float]
+    inputs: Sequence[Input]
+    weights: Weights | None = None
+    staged: bool = False
+    dae: Any = None
+    wheels: Sequence[str] = ()
+    tell: Callable[[str, float], None] | None = None
+    remember: bool = False
+
+
+def not_closed(row: str, moved: float, residual: float) -> str:
+    """What ends a run whose loops had to be moved too far to stay closed."""
+    left = f", and a residual of {residual:.2g} is left" if residual > 1e-9 else ""
+    return f"the loop {row} cannot be kept closed: a correction of {moved:.2g} was needed{left}"

@@ -1,0 +1,143 @@
+"""Closed loops in C: what their run-time sources are filled with, for minimal equations and for those with multipliers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bellcrank.emit.c import job
+from bellcrank.emit.c.methods import half_explicit_tables
+from bellcrank.emit.c.run import Run
+from bellcrank.emit.c.runtime_files import definitions, runtime
+from bellcrank.emit.number import Number
+from bellcrank.emit.steps import symbols_in
+from bellcrank.expr import ZERO
+from bellcrank.numeric.projection import Scales
+from bellcrank.numeric.tuning import LOOPS, MULTIPLIERS
+from bellcrank.program.loops import Loops
+from bellcrank.program.program import Program
+from bellcrank.program.statements import section_expressions
+
+
+def null_space(scales: Scales, equations: str) -> list[str]:
+    """How rows of loops are eliminated in numbers; with multipliers, pivots of `derivatives` do not matter."""
+    if equations == "multipliers":
+        return [runtime("pivoted.c", SCALES=_scales(scales))]
+    order = [
+        f"#define USUAL_ORDER {scales.usual_order!r}",
+        f"enum {{ N_ORDER = {len(scales.order)} }};",
+        "static const int ORDER[N_ORDER + 1][2] = { /* row and column of the pivots of `derivatives` */",
+        *(f"    {{{i}, {j}}}," for i, j in scales.order),
+        "    {0, 0}",
+        "};",
+        "",
+    ]
+    return [runtime("pivoted.c", SCALES=_scales(scales) + "\n".join(order)), runtime("null_space.c")]
+
+
+def _scales(k: Scales) -> str:
+    """Numbers that bring the rows of loops to entries of about one."""
+    lines = [f"#define USUAL_RATIO {k.usual!r}"]
+    for name, numbers in (("ROW_SCALE[N_V]", k.rows), ("COLUMN_SCALE[N_U]", k.columns)):
+        lines += [f"static const real {name} = {{", *(f"    {x!r}," for x in numbers), "};"]
+    return "\n".join([*lines, ""])
+
+
+def minimal_run(program: Program, loops: Loops, set_inputs: str, number: Number) -> Run:
+    """Runs with independent speeds: steps end on the constraints."""
+    acts = {*program.inputs}.intersection(symbols_in(section_expressions(program.closure)))
+    setting = set_inputs if acts else ""
+    declared, rates = [_rates_head("wary_rates")], "    if (job->wary)\n        return wary_rates(job, t, y, k, w);\n"
+    correction = correct = ""
+    if loops.correction is not None:
+        declared.append(_rates_head("staged_rates"))
+        rates += "    if (job->staged)\n        return staged_rates(job, t, y, k, w);\n"
+        correction = _corrected_places(loops) + runtime("correction.c", SET=setting)
+        correct = _CORRECT
+    closed = runtime(
+        "projection.c",
+        TUNING=definitions(LOOPS, number),
+        LEAST_NORM=runtime("least_norm.c"),
+        CORRECTION=correction,
+        SET=setting,
+    )
+    return Run(
+        job.LOOPS,
+        status=", NOT_CLOSED",
+        declared="".join(declared),
+        rates=rates,
+        closed=closed,
+        step=runtime("projected_step.c", CORRECT=correct),
+        move="projected_step",
+        depth=", 0",
+        begin="        if ((job->status = begin(job, w)))\n            return job->status;\n",
+        begun="        remember(job, 0.0, job->k);\n",
+        accept="    accept(job, end, k_new);\n",
+    )
+
+
+def multiplier_run(program: Program, loops: Loops, set_inputs: str, number: Number) -> Run:
+    """Runs by a method for differential-algebraic equations."""
+    paired = f"enum {{ N_PAIRED = {loops.paired} }}; /* rows of g whose rates are the same rows of v */\n"
+    dae = runtime("dae.c", TUNING=definitions(MULTIPLIERS, number), SET=set_inputs)
+    return Run(
+        job.DAE,
+        declared=_rates_head("dae_rates"),
+        rates="    return dae_rates(job, t, y, k, w);\n",
+        derivatives="",
+        closed=paired + _structure(program, loops) + half_explicit_tables() + dae,
+        step=runtime("dae_step.c"),
+        move="dae_step",
+        begin="        job->fresh = 1;\n",
+    )
+
+
+def _rates_head(name: str) -> str:
+    return f"static int {name}(Job *job, real t, const real *y, real *k, real *w);\n\n"
+
+
+_CORRECT = """    if (!job->wary && (failed = correct_dependent(job, h, end, next, w)) <= 0)
+        return -failed;
+"""
+
+
+def _corrected_places(loops: Loops) -> str:
+    """Places that the correction of regular positions moves."""
+    correction = loops.correction
+    assert correction is not None
+    arrays = {
+        "int CORRECTED_Q": correction.q,
+        "int CORRECTED_U": correction.u,
+        "real PIVOT_SCALE": correction.pivot_scales,
+    }
+    lines = [f"enum {{ N_CORRECTED_Q = {len(correction.q)}, N_CORRECTED_U = {len(correction.u)} }};"]
+    for name, numbers in arrays.items():
+        lines.append(f"static const {name}[] = {{{', '.join(repr(x) for x in numbers)}}};")
+    return "\n".join([*lines, "", ""])
+
+
+def _structure(program: Program, loops: Loops) -> str:
+    """Where the entries of M and J stand that are not zero in every position, and what follows from it for J M^-1 J'."""
+    M, J = ([[x is not ZERO for x in row] for row in rows] for rows in (loops.M, loops.J))
+    columns = [[j for j, x in enumerate(row) if x] for row in J]
+    pairs = [sorted({*columns[r]}.intersection(columns[s])) for r in range(len(J)) for s in range(r + 1)]
+    diagonal = all(not x for i, row in enumerate(M) for j, x in enumerate(row) if i != j)
+    plain = tuple(program.coordinate_rates.results) == program.speeds
+    arrays = {
+        "MASS_FROM[N_U]": (
+            [row.index(True) if any(row) else i for i, row in enumerate(M)],
+            "first entry of each row of M",
+        ),
+        "ROW_AT[N_V + 1]": (_starts(columns), "where the columns of each row of J begin"),
+        "ROW_COLUMN[]": ([j for row in columns for j in row] or [0], "columns"),
+        "PAIR_AT[]": (_starts(pairs), "where those begin that two rows have both"),
+        "PAIR_COLUMN[]": ([j for row in pairs for j in row] or [0], "these columns"),
+    }
+    flags = f"enum {{ DIAGONAL = {int(diagonal)}, SPEEDS_ARE_RATES = {int(plain)} }}; /* of M; is q' = u? */\n"
+    return flags + "".join(
+        f"static const int {name} = {{{', '.join(map(str, numbers))}}}; /* {note} */\n"
+        for name, (numbers, note) in arrays.items()
+    )
+
+
+def _starts(rows: Sequence[Sequence[int]]) -> list[int]:
+    return [sum(map(len, rows[:i])) for i in range(len(rows) + 1)]

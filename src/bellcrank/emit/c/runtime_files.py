@@ -1,0 +1,33 @@
+"""Files of C that are the same for all models, and the constants they are tuned by."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from bellcrank.emit.number import Number
+from bellcrank.files.template import filled, template
+from bellcrank.numeric.tuning import constants
+
+
+def runtime(name: str, common: Mapping[str, str] | None = None, /, **pieces: str) -> str:
+    """A file of the folder `runtime`, filled; pieces of `common` may be left over."""
+    return filled(template("bellcrank.emit/c/runtime", name), pieces, common)
+
+
+def head(number: Number) -> str:
+    """What every file begins with."""
+    return runtime("head.c", MATH=number.header)
+
+
+def definitions(group: Any, number: Number) -> str:
+    """A part of the table of tuning constants in C."""
+    lines = []
+    for c in constants(group):
+        name, value = c.name.upper(), c.at(number.rounding)
+        if isinstance(c.value, int):
+            text = f"enum {{ {name} = {value} }};"
+        else:
+            text = f"#define {name} {value!r}" if value >= 0 else f"#define {name} ({value!r})"
+        lines.append(f"{text:<31} /* {c.note} */\n")
+    return "".join(lines)

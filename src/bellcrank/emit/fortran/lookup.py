@@ -1,0 +1,42 @@
+"""Look-ups in Fortran: `subroutine name(z[, r], v)`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bellcrank.emit.fortran.printer import FortranPrinter, wrapped
+from bellcrank.emit.fortran.runtime_files import real, runtime
+from bellcrank.emit.fortran.tables import number_rows
+from bellcrank.emit.lookup import Wording, lookup_filling
+from bellcrank.program.lookup import Lookup
+
+_SAY = Wording(
+    entry="{}({})",
+    first=1,
+    real=real,
+    within="{x} >= {least} .and. {x} <= {most}",
+    both=" .and. &\n  ",
+    beyond="{own} = min(max({x}, {low}), {high})\n"
+    "{beyond} = {x} - {own}\n"
+    "{inside} = merge(0.0_dp, 1.0_dp, {x} < {own} .or. {x} > {own})",
+    cell="{x}_cell = min(max(int(({own} - ({low}))*{per}), 0), {last})\n{place} = {own} - ({low}) - {x}_cell*{step}",
+    printer=FortranPrinter,
+)
+
+
+def fortran_lookup(name: str, f: Lookup, wanted: Sequence[int]) -> str:
+    """The routine; values that are not wanted are 0."""
+    filling = lookup_filling(name, f, wanted, _SAY)
+    given = filling.pieces["GIVEN"].split(", ")
+    results = [line for i, text in filling.shown.items() for line in wrapped(f"v({i + 1}) = {text}")]
+    return runtime(
+        "lookup.f90",
+        filling.pieces,
+        WIDTH=str(filling.rows.shape[1]),
+        REALS=", ".join([*filling.marks, *([f"{x}_in" for x in given] if f.beyond else [])]),
+        INTEGERS=", ".join(f"{x}_cell" for x in given),
+        CELLS="\n".join(number_rows("cells", filling.rows)),
+        DECLARED="\n".join(filling.printer.declarations()),
+        OUTSIDE="" if f.beyond else runtime("lookup_outside.f90", filling.pieces),
+        RESULTS="\n".join(results),
+    )

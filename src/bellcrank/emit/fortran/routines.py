@@ -1,0 +1,57 @@
+"""External routines in Fortran: their texts, what Fortran says of those of C, and a file for programs in C."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bellcrank.emit.fortran.runtime_files import runtime
+from bellcrank.emit.names import comment, identifier
+from bellcrank.emit.routines import Texts, external_name, given_names, texts_of
+from bellcrank.program.routine import Routine
+
+
+def texts(routines: Texts) -> list[str]:
+    """Routines in Fortran, as procedures of a module."""
+    return [
+        f"  ! external routine{'s' if len(held) > 1 else ''} {', '.join(comment(r.name) for r in held)}\n{text}\n"
+        for text, held in texts_of(routines)
+    ]
+
+
+def routines_file(routines: Sequence[Routine], title: str) -> str:
+    """A file in Fortran for a program in C: routines that are given in Fortran alone, and how C calls them."""
+    bound = []
+    for r in routines:
+        numbers, arrays = given_names(r)
+        call = f"{r.name}({', '.join(numbers + arrays)})"
+        bound += _bound(r, f"{identifier(r.name)}_for_c", [f"    {'call' if r.returns else 'value ='} {call}"])
+    return runtime(
+        "routines.f90",
+        TITLE=comment(title),
+        TEXTS="\n".join(texts((r, r.given_in("fortran")) for r in routines)),
+        BOUND="\n".join(bound),
+    )
+
+
+def interfaces(routines: Sequence[Routine]) -> list[str]:
+    """What a module in Fortran says of routines that are given in C."""
+    lines = [f"  {line}" for r in routines for line in _bound(r, external_name(r), [])[:-1]]
+    return ["  interface ! external routines in C", *lines, "  end interface", ""] if routines else []
+
+
+def _bound(routine: Routine, name: str, body: Sequence[str]) -> list[str]:
+    """A procedure as C sees it; one without a body is that of an interface."""
+    numbers, arrays = given_names(routine)
+    kind = "subroutine" if routine.returns else "function"
+    sizes = {"returns": ("out", len(routine.returns)), "memory": ("inout", routine.memory)}
+    return [
+        f"  {kind} {name}({', '.join(numbers + arrays)}){'' if routine.returns else ' result(value)'} &",
+        f'    bind(C, name="{external_name(routine)}")',
+        *([] if body else ["    import :: c_double"]),
+        *([f"    real(c_double), value :: {', '.join(numbers)}"] if numbers else []),
+        *(f"    real(c_double), intent({sizes[x][0]}) :: {x}({sizes[x][1]})" for x in arrays),
+        *([] if routine.returns else ["    real(c_double) :: value"]),
+        *body,
+        f"  end {kind} {name}",
+        "",
+    ]

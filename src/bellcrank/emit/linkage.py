@@ -1,0 +1,87 @@
+"""Functions given by equations (`program.implicit`): what the run-time source `implicit` of a language is filled with.
+
+It is Newton's method from a start on a grid, then the first and second derivatives; not-a-number outside the grid or
+where it does not settle.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from bellcrank.emit.names import identifier
+from bellcrank.expr import Symbol
+from bellcrank.numeric.tuning import IMPLICIT
+from bellcrank.program.implicit import Implicit
+
+
+@dataclass(frozen=True)
+class Wording:
+    """How a language says it: the `first` entry's number and `real` numbers; entries of the `state`, of `rates` and of
+    what is `solved` for; how an entry of the state is changed (`add`), four of them turned, and one held; how first and
+    second derivatives are stored, and those `known`; what the `second` input adds to the start."""
+
+    first: int
+    real: Callable[[float], str]
+    state: str
+    rates: str
+    solved: str
+    add: str
+    turn: str
+    hold: str
+    first_rate: str
+    known: str
+    second_rate: str
+    second: str
+
+
+def implicit_names(f: Implicit, say: Wording) -> dict[Symbol, str]:
+    """Names of everything in its rows."""
+    names = {s: say.state.format(i) for i, s in enumerate(f.state, say.first)}
+    names |= {s: s.name for s in f.inputs}
+    rates = ((j, k, s) for j, group in enumerate(f.rates, say.first) for k, s in enumerate(group, say.first))
+    return names | {s: say.rates.format(j, k) for j, k, s in rates}
+
+
+def implicit_start(f: Implicit) -> list[tuple[float, ...]]:
+    """Rows of the grid: states, their slopes by the first input, and by the second."""
+    seconds = f.start_second or [()] * len(f.start)
+    return [(*a, *b, *c) for a, b, c in zip(f.start, f.start_slope, seconds, strict=True)]
+
+
+def implicit_pieces(name: str, f: Implicit, say: Wording) -> dict[str, str]:
+    """What fills the source, by name."""
+    first, real, size = say.first, say.real, len(f.state)
+    place = {u: i for i, u in enumerate(f.free, first)}
+    still = real(0.0)
+
+    def change(u: int) -> str:
+        return say.solved.format(place[u]) if u in place else still
+
+    normal, updates = [], []
+    for u in f.updates:
+        if u.kind == "turn":
+            turned = ", ".join(change(u.unknown + i) for i in range(3))
+            updates.append(say.turn.format(u.place + first, turned))
+            normal.append(say.turn.format(u.place + first, f"{still}, {still}, {still}"))
+        elif u.unknown in place:
+            updates.append(say.add.format(u.place + first, change(u.unknown)))
+    held = [say.hold.format(p.place + first, real(p.drawn), real(p.sign), f.inputs[p.given].name) for p in f.prescribed]
+    rates = [say.first_rate.format(u + first, i) for u, i in place.items()]
+    rates += [say.known.format(p.given + first, p.unknown + first, real(p.sign)) for p in f.prescribed]
+    counts = {"SIZE": size, "ROWS": len(f.residual), "UNKNOWNS": f.unknowns, "INPUTS": len(f.inputs), "PAIRS": f.pairs}
+    counts |= {"VALUES": f.values, "NODES": len(f.start), "LAST": len(f.start) - 1, "TURNS": IMPLICIT.turns}
+    return {
+        **{key: str(n) for key, n in counts.items()},
+        "NAME": identifier(name),
+        "GIVEN": ", ".join(s.name for s in f.inputs),
+        "SETTLED": real(IMPLICIT.settled),
+        "LOW": real(f.low),
+        "PER": real((len(f.start) - 1) / (f.high - f.low)),
+        "SECOND": say.second.format(2 * size + first, 3 * size) if f.start_second else "",
+        "PRESCRIBED": "\n".join(held),
+        "NORMAL": "\n".join(normal),
+        "UPDATES": "\n".join(updates),
+        "FIRST": "\n".join(rates),
+        "SCATTER": "\n".join(say.second_rate.format(u + first, i) for u, i in place.items()),
+    }

@@ -1,0 +1,30 @@
+"""The type of numbers that a program computes in. Printers and run-time sources alone know it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Number:
+    """A type of C. `suffix` ends its literals, `header` declares mathematical functions that follow the type of their
+    arguments, `sines` is the run-time source that takes sines and cosines together.
+
+    External routines, tables of linkages and what is called back speak double precision whatever a program computes in.
+    """
+
+    name: str
+    c: str
+    epsilon: float
+    suffix: str
+    header: str
+    sines: str
+
+    @property
+    def rounding(self) -> float:
+        """How much more than in double precision it is rounded."""
+        return self.epsilon / 2.0**-52
+
+
+DOUBLE = Number("double", "double", 2.0**-52, "", "math.h", "sincos.c")
+FLOAT = Number("float", "float", 2.0**-23, "f", "tgmath.h", "sincos_library.c")

@@ -1,0 +1,36 @@
+"""Tables as cubic pieces, for every language."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bellcrank.expr.table import Table
+
+
+def table_pieces(t: Table) -> list[float]:
+    """All coefficients of a table, one after another."""
+    pieces = spline_pieces(t) if len(t.axes) == 1 else surface_pieces(t)
+    return [float(x) for x in pieces.ravel()]
+
+
+def spline_pieces(t: Table) -> np.ndarray:
+    """Coefficients of the cubic pieces of a table of one argument, lowest power first: (pieces, 4)."""
+    c = t._spline_1.c  # highest power first: (powers, pieces)
+    pieces = np.zeros((c.shape[1], 4))
+    pieces[:, : c.shape[0]] = c[::-1].T
+    return pieces
+
+
+def surface_pieces(t: Table) -> np.ndarray:
+    """Coefficients of the bicubic pieces of a table of two arguments over cells of unit size: (x, y, 4, 4)."""
+    n = t.order + 1
+    nodes = np.linspace(0.0, 1.0, n)
+    inverse = np.linalg.inv(np.vander(nodes, increasing=True))
+    x, y = (np.array(a) for a in t.axes)
+    points_x, points_y = (a[:-1, None] + np.diff(a)[:, None] * nodes for a in (x, y))
+    original = Table(t.name, t.axes, t.values, t.order, (0, 0))
+    values = original._spline_2(points_x.ravel(), points_y.ravel(), grid=True)
+    values = values.reshape(len(x) - 1, n, len(y) - 1, n)
+    pieces = np.zeros((len(x) - 1, len(y) - 1, 4, 4))
+    pieces[:, :, :n, :n] = np.einsum("ai,xiyj,bj->xyab", inverse, values, inverse)
+    return pieces

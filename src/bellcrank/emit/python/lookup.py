@@ -1,0 +1,33 @@
+"""Look-ups in Python: `name(z[, r])` returns all values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bellcrank.emit.lookup import Wording, lookup_filling
+from bellcrank.emit.python.printer import PythonPrinter, number_rows
+from bellcrank.emit.python.runtime_files import runtime
+from bellcrank.program.lookup import Lookup
+
+_SAY = Wording(
+    entry="{}[{}]",
+    first=0,
+    real=repr,
+    within="{least} <= {x} <= {most}",
+    both=" and ",
+    beyond="{own} = min(max({x}, {low}), {high})\n{beyond}, {inside} = {x} - {own}, float({x} == {own})",
+    cell="{x}_cell = min(max(int(({own} - {low}) * {per}), 0), {last})\n{place} = {own} - {low} - {x}_cell * {step}",
+    printer=PythonPrinter,
+)
+
+
+def python_lookup(name: str, f: Lookup, wanted: Sequence[int]) -> str:
+    """The routine; values that are not wanted are 0."""
+    filling = lookup_filling(name, f, wanted, _SAY)
+    return runtime(
+        "lookup.py",
+        filling.pieces,
+        CELLS=number_rows(filling.rows),
+        OUTSIDE="" if f.beyond else runtime("lookup_outside.py", filling.pieces),
+        RESULTS="".join(f"{filling.shown.get(i, '0.0')}, " for i in range(len(f.values))).rstrip(),
+    )

@@ -1,0 +1,2 @@
+if not (@WITHIN@):
+    return (math.nan,) * @VALUES@

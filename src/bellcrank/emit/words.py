@@ -1,0 +1,54 @@
+"""What comments of generated source say about names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from bellcrank.emit.names import comment
+from bellcrank.expr import Symbol
+from bellcrank.program.program import Program
+
+
+@dataclass(frozen=True)
+class Words:
+    """Labels and units, by the name of a symbol, or by `output_key` of an output."""
+
+    label: Mapping[str, str] = field(default_factory=dict)
+    unit: Mapping[str, str] = field(default_factory=dict)
+
+    def about(self, p: Program) -> list[str]:
+        """How large a program is, and its units."""
+        count = p.count
+        return [
+            f"{len(p.coordinates)} coordinates, {len(p.speeds)} independent speeds. One evaluation of their rates"
+            f" takes {count.add} additions,",
+            f"{count.multiply} multiplications, {count.divide} divisions and {count.function} function calls. Written"
+            " by Bellcrank; equation units: rad and",
+            "consistent units of length, mass and time. Units below are the user's.",
+            "",
+        ]
+
+    def listing(self, p: Program, groups: Mapping[str, Sequence[Symbol]], entry: str, first: int) -> list[str]:
+        """Everything in arrays, which the first letters of `entry` name: quantities in groups, then outputs."""
+        letters, place = entry.split(" ")
+        lines = []
+        for letter, (title, group) in zip(letters, groups.items(), strict=True):
+            lines += [title] if group else []
+            lines += [self._entry(place.format(letter, i), s.name, s.name) for i, s in enumerate(group, first)]
+        lines += ["outputs"] if p.output_names else []
+        named = enumerate(p.output_names, first)
+        return lines + [self._entry(place.format("out", i), name, output_key(name)) for i, name in named]
+
+    def _entry(self, place: str, name: str, key: str) -> str:
+        unit, label = self.unit.get(key, ""), self.label.get(key, "")
+        shown = f"{comment(name)}{f' ({comment(unit)})' if unit else ''}"
+        return f"  {place:7} {shown:24} {comment(label) if label != name else ''}".rstrip()
+
+
+NO_WORDS = Words()
+
+
+def output_key(name: str) -> str:
+    """The key of an output, which may be called as a parameter is."""
+    return f"output {name}"

@@ -1,0 +1,63 @@
+"""What a program can call: external routines, tables, and linkages and ground, written when they are asked for.
+
+Data only: `emit` says how each is called and written in a language, `run` what it remembers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+from bellcrank.program.count import Count
+
+
+class Writer(Protocol):
+    """Writes a routine for the values that are wanted of it. `helpers`: a run-time source that its Fortran calls."""
+
+    @property
+    def helpers(self) -> str: ...
+
+    def source(self, language: str, wanted: Sequence[int]) -> str:
+        """The routine in "c", "python" or "fortran"."""
+
+    def operations(self, wanted: Sequence[int]) -> Count:
+        """Operations of one call."""
+
+
+class Routine(Protocol):
+    """Anything that a program calls by name.
+
+    `returns`: names of the values it sets, none if it is a function with one value. `memory`: how many numbers it
+    remembers. `when` it is called: "derivatives", "output", "update", "init", "input" or "echo". `varies`: may its
+    value change although its arguments do not? `python`, and texts in other languages: how it is given; or its writer.
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def returns(self) -> tuple[str, ...]: ...
+
+    @property
+    def memory(self) -> int | None: ...
+
+    @property
+    def when(self) -> str: ...
+
+    @property
+    def varies(self) -> bool: ...
+
+    @property
+    def python(self) -> Callable[..., Any] | None: ...
+
+    @property
+    def writer(self) -> Writer | None: ...
+
+    @property
+    def argument_count(self) -> int: ...
+
+    def known_in(self, language: str) -> bool:
+        """Is it given in "c", "python" or "fortran", or can be written so?"""
+
+    def given_in(self, language: str) -> str:
+        """Its text in "c" or "fortran", empty where there is none."""

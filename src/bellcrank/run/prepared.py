@@ -1,0 +1,100 @@
+"""A run made ready, and the loop that takes its steps."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+
+import numpy as np
+
+from bellcrank.backend.start import FINISHED
+from bellcrank.errors import RunError
+from bellcrank.run.events import Watch, Within
+from bellcrank.run.stepping import Stepper
+
+Progress = Callable[[float], None]
+BLOCK_SECONDS = 0.1  # between two looks at progress, events and the keyboard
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A run of `total` steps of length h (s), every n-th recorded; of adaptive methods those between outputs."""
+
+    run: Stepper
+    total: int
+    every: int
+    h: float
+    within: Within | None = None  # rows within a step, if the run does not look there itself
+    remembered: Remembered | None = None
+
+
+class Remembered:
+    """Memories of a run, each with the array of single evaluations: marked before a step, put back for a look.
+
+    `rates` are those at the mark.
+    """
+
+    def __init__(self, run: Stepper, arrays: Sequence[tuple[np.ndarray, np.ndarray]]) -> None:
+        self.run, self.arrays = run, arrays
+        self.rates = run.rates
+        self.marked: list[np.ndarray] = []
+
+    def mark(self) -> None:
+        self.rates = self.run.rates.copy()
+        self.marked = [running.copy() for running, _ in self.arrays]
+
+    @contextmanager
+    def back(self) -> Iterator[None]:
+        later = [seen.copy() for _, seen in self.arrays]
+        try:
+            for (_, seen), marked in zip(self.arrays, self.marked, strict=True):
+                seen[:] = marked
+            yield
+        finally:
+            for (_, seen), values in zip(self.arrays, later, strict=True):
+                seen[:] = values
+
+
+def take_steps(prepared: Prepared, watch: Watch, progress: Progress | None = None) -> np.ndarray:
+    """Takes all steps of a run, or as many as can be taken; the rows of every n-th step and of the last.
+
+    A run that looks for events by `within` gives a row for each step; `remembered` is then put back to where it was
+    before the step that is looked at. In between, the keyboard is heard and `progress` gets the share done.
+    """
+    run, total, every = prepared.run, prepared.total, prepared.every
+    within, remembered = prepared.within, prepared.remembered
+    watched = bool(watch.conditions) and within is not None
+    result: np.ndarray | None = None
+    filled, block = 0, 64
+    while result is None or (run.reached < total and run.status == FINISHED and watch.stopped is None):
+        before, start = run.reached, time.perf_counter()
+        if watched and remembered is not None:
+            remembered.mark()
+            block = 0 if result is None else 1
+        rows = run.advance(min(before + block, total))
+        seconds = time.perf_counter() - start
+        block = max(1, min(int(block * min(BLOCK_SECONDS / max(seconds, 1e-6), 8.0)), 10_000_000))
+        kept = rows
+        if watched and len(rows):
+            with remembered.back() if remembered is not None else nullcontext():
+                kept = watch.look(rows, within)
+            steps = np.arange(len(kept)) + (0 if result is None else before + 1)
+            last = (steps == total) | ((np.arange(len(kept)) == len(kept) - 1) & (watch.stopped is not None))
+            kept = kept[(steps % every == 0) | last]
+        if result is None:
+            result = _room(total // every + 4, rows.shape[1] if rows.ndim == 2 else 1)
+        result[filled : filled + len(kept)] = kept if len(kept) else np.empty((0, result.shape[1]))
+        filled += len(kept)
+        if progress is not None:
+            progress(run.reached / total)
+    return result[:filled]
+
+
+def _room(rows: int, width: int) -> np.ndarray:
+    try:
+        return np.empty((rows, width))
+    except MemoryError:
+        size = rows * width * 8 / 2**30
+        raise RunError(f"{rows} rows of {width} channels need {size:.1f} GiB: use a larger output_every") from None
