@@ -32,5 +32,16 @@ def test_a_place_on_an_indented_line_takes_lines():
     assert filled(text, {"A": "one\n  two\n", "B": ""}) == "{\n    one\n      two\n}\n"
 
 
+@pytest.mark.parametrize(("loops", "found"), [("yes", "a\n  closed\nb\n"), ("", "a\n  open 2\nb\n")])
+def test_lines_are_chosen(loops, found):
+    text = "a\n@IF LOOPS@\n  closed\n@ELSE@\n  open @N@\n@END@\nb\n"
+    assert filled(text, {"LOOPS": loops, "N": "2"}) == found
+
+
+def test_a_choice_needs_its_piece():
+    with pytest.raises(InternalError, match="nothing fills @LOOPS@"):
+        filled("@IF LOOPS@\nclosed\n@END@\n", {})
+
+
 def test_files_are_found_in_their_package():
     assert "#include <stdint.h>" in template("bellcrank.emit/c/runtime", "head.c")

@@ -29,7 +29,7 @@ def test_all_kinds_of_data_in_one_form():
     assert form.items[1].name == "b" and form.items[2].name == ":name"
     assert form.items[3].text == 'a "b"' and form.items[4].text == "x + 1"
     assert (form.items[5].body, form.items[5].axis) == ("nrb", 2)
-    assert [len(row.items) for row in form.items[7].rows] == [3, 3, 3]
+    assert [len(row.items) for row in form.items[7].items] == [3, 3, 3]
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,8 @@ from bellcrank.dynamics.composite import up_tensor
 from bellcrank.dynamics.factor import best_order, check_pivot
 from bellcrank.dynamics.forces import Loads
 from bellcrank.dynamics.tree import Freedom, Link, Tree
-from bellcrank.expr import ONE, ZERO, Expr, add, div, mul, neg, sub
-from bellcrank.vector.basis import NULL, ZEROS, Mat3, Vec3, transpose
+from bellcrank.expr import ZERO, Expr, add, div, mul, neg, sub
+from bellcrank.vector.basis import IDENTITY, NULL, ZEROS, Mat3, Vec3, transpose
 from bellcrank.vector.work import Work
 
 
@@ -53,13 +53,9 @@ def articulated(tree: Tree, motion: BiasMotion, loads: Loads, work: Work, names:
 
 def _sequence(link: Link, own: Articulated) -> list[Freedom]:
     """The freedoms of a link in the order of elimination that needs the fewest operations."""
-    rows = []
-    for f in link.freedoms:
-        k = _axis_index(f)
-        if k is None:
-            return list(link.freedoms)
-        rows.append(k if f.rotational else 3 + k)
-    if len(rows) < 2:
+    places = [_axis_index(f) for f in link.freedoms]
+    rows = [k if f.rotational else 3 + k for f, k in zip(link.freedoms, places, strict=True) if k is not None]
+    if len(rows) < max(2, len(places)):
         return list(link.freedoms)
     entries = {(i, j): own.K[rows[i]][rows[j]] for i in range(len(rows)) for j in range(i + 1)}
     return [link.freedoms[i] for i in best_order(entries, range(len(rows)))]
@@ -83,17 +79,14 @@ def _include_own(link: Link, own: Articulated, motion: BiasMotion, loads: Loads,
 
 
 def _axis_index(freedom: Freedom) -> int | None:
-    for k in range(3):
-        if freedom.axis[k] is ONE and all(freedom.axis[j] is ZERO for j in range(3) if j != k):
-            return k
-    return None
+    return next((k for k in range(3) if freedom.axis == IDENTITY[k]), None)
 
 
 def _eliminate(
     link: Link, own: Articulated, freedom: Freedom, loads: Loads, work: Work, names: dict[int, str]
 ) -> Eliminated:
-    """Takes one freedom out of a link's equations."""
-    k = _axis_index(freedom)
+    """Takes one freedom out of a link's equations: along an axis, its component; else the relative acceleration."""
+    k, e, K = _axis_index(freedom), freedom.axis, own.K
     tau = loads.tau.get(freedom.index, ZERO)
     base = 0 if freedom.rotational else 3
     if link.spin:
@@ -101,43 +94,22 @@ def _eliminate(
         rest = work.hold(div(sub(tau, own.bias[k]), link.spin_inertia))
         own.bias[k] = tau
         return Eliminated(freedom, k, [ZERO] * 6, rest)
-    if k is None:
-        return _eliminate_along(own, freedom, tau, base, work, names)
-    j = base + k
-    row = list(own.K[j])
-    pivot = row[j]
-    check_pivot(pivot, names[freedom.index])
-    force = work.hold(sub(tau, own.bias[j]))
-    ratio = [ZERO if c == j else work.hold(div(row[c], pivot)) for c in range(6)]
-    for r in range(6):
-        if ratio[r] is ZERO:
-            continue
-        for c in range(r + 1):
-            if row[c] is not ZERO and c != j:
-                value = work.hold(sub(own.K[r][c], mul(ratio[r], row[c])))
-                own.K[r][c] = own.K[c][r] = value
-        own.bias[r] = work.hold(add(own.bias[r], mul(ratio[r], force)))
-    for c in range(6):
-        own.K[j][c] = own.K[c][j] = ZERO
-    own.bias[j] = tau
-    return Eliminated(freedom, j, ratio, work.hold(div(force, pivot)))
-
-
-def _eliminate_along(
-    own: Articulated, freedom: Freedom, tau: Expr, base: int, work: Work, names: dict[int, str]
-) -> Eliminated:
-    """A freedom along no coordinate axis: the relative acceleration itself is the unknown."""
-    e = freedom.axis
-    row = [work.hold(add(*(mul(e[i], own.K[base + i][c]) for i in range(3)))) for c in range(6)]
+    row = [work.hold(add(*(mul(e[i], K[base + i][c]) for i in range(3)))) for c in range(6)]
     pivot = work.hold(add(*(mul(e[i], row[base + i]) for i in range(3))))
     check_pivot(pivot, names[freedom.index])
     force = work.hold(sub(tau, add(*(mul(e[i], own.bias[base + i]) for i in range(3)))))
-    ratio = [work.hold(div(x, pivot)) for x in row]
+    j = -1 if k is None else base + k
+    ratio = [ZERO if c == j else work.hold(div(row[c], pivot)) for c in range(6)]
     for r in range(6):
         for c in range(r + 1):
-            own.K[r][c] = own.K[c][r] = work.hold(sub(own.K[r][c], mul(ratio[r], row[c])))
+            if c != j:
+                K[r][c] = K[c][r] = work.hold(sub(K[r][c], mul(ratio[r], row[c])))
         own.bias[r] = work.hold(add(own.bias[r], mul(ratio[r], force)))
-    return Eliminated(freedom, -1, ratio, work.hold(div(force, pivot)))
+    if j >= 0:
+        own.bias[j] = tau
+        for c in range(6):
+            K[j][c] = K[c][j] = ZERO
+    return Eliminated(freedom, j, ratio, work.hold(div(force, pivot)))
 
 
 def _hand_on(link: Link, own: Articulated, parent: Articulated, motion: BiasMotion, work: Work) -> None:

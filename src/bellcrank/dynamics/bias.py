@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from bellcrank.dynamics.tree import Link, Tree
-from bellcrank.expr import ONE, TWO, ZERO, Expr, add, mul, neg, sub
-from bellcrank.vector.basis import NULL, ZEROS, Mat3, Vec3, cross3
+from bellcrank.expr import TWO, ZERO, Expr, add, mul, neg, sub
+from bellcrank.vector.basis import NULL, ZEROS, Mat3, Vec3, cross3, plus3
 from bellcrank.vector.work import Work, is_zero
 
 
@@ -84,7 +84,7 @@ def bias_motion(tree: Tree, work: Work, free_gravity: dict[int, Vec3], shift: bo
 
 def _held_against(link: Link, gravity: Vec3, work: Work) -> Vec3:
     """Of a link that moves in a plane: gravity normal to it is carried, as if the link accelerated against it."""
-    free = [f.axis for f in link.freedoms if not f.rotational]
+    free = [f.axis for f in link.translations]
     if len(free) == 3 or is_zero(gravity):
         return NULL
     along = [work.dot(gravity, e) for e in free]
@@ -93,25 +93,23 @@ def _held_against(link: Link, gravity: Vec3, work: Work) -> Vec3:
 
 def _rotate(link: Link, motion: BiasMotion, work: Work, w_up: Vec3, alpha_up: Vec3, shift: bool) -> None:
     if not link.takes_rotation:
-        w = [ZERO, ZERO, ZERO]
-        for f in link.freedoms:
-            if f.rotational:
-                motion.delta[f.index] = ZERO
-                w[f.axis.index(ONE)] = f.speed
-        motion.w.append((w[0], w[1], w[2]))
+        own: Vec3 = NULL
+        for f in link.rotations:
+            motion.delta[f.index] = ZERO
+            own = plus3(own, f.speed, f.axis)
+        motion.w.append(own)
         motion.alpha.append(NULL)
         return
     w_here, alpha_here = down(work, link, w_up), down(work, link, alpha_up)
     if link.guided:
-        turns = [f for f in link.freedoms if f.rotational]
-        own = work.hold3(add(link.w[c], *(mul(f.speed, f.axis[c]) for f in turns)) for c in range(3))
+        own = work.hold3(add(link.w[c], *(mul(f.speed, f.axis[c]) for f in link.rotations)) for c in range(3))
         alpha_here = work.add(work.add(alpha_here, work.cross(w_here, own)), link.alpha)
         w_here = work.add(w_here, own)
-        motion.delta.update({f.index: ZERO for f in turns if f.index not in motion.delta})
+        motion.delta.update({f.index: ZERO for f in link.rotations if f.index not in motion.delta})
     if link.axis is not None:
         k = link.axis
         i, j = (k + 1) % 3, (k + 2) % 3
-        (f,) = (f for f in link.freedoms if f.rotational)
+        (f,) = link.rotations
         u = f.speed
         alpha = list(alpha_here)
         alpha[i] = work.hold(add(alpha_here[i], mul(w_here[j], u)))
@@ -141,8 +139,7 @@ def _translate(link: Link, motion: BiasMotion, work: Work, a_up: Vec3, W_up: Mat
             motion.delta[f.index] = neg(along)
             a = work.hold3(sub(a[i], mul(along, d[i])) for i in range(3))
     if link.guided:
-        slides = [f for f in link.freedoms if not f.rotational]
-        own = work.hold3(add(link.v[c], *(mul(f.speed, f.axis[c]) for f in slides)) for c in range(3))
+        own = work.hold3(add(link.v[c], *(mul(f.speed, f.axis[c]) for f in link.translations)) for c in range(3))
         swung = work.cross(w_up, own)
         a = work.hold3(add(a[i], mul(TWO, swung[i]), link.a[i]) for i in range(3))
     motion.a.append(down(work, link, a))

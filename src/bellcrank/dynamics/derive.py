@@ -7,6 +7,7 @@ speeds. Several ways are derived where it is not known beforehand which needs th
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
@@ -23,7 +24,7 @@ from bellcrank.expr import ZERO, Expr, add, mul, neg, sub
 from bellcrank.kinematics.analysis import Analysis
 from bellcrank.kinematics.eliminate import Reduction, eliminate, rate_rows
 from bellcrank.kinematics.rows import right_side
-from bellcrank.vector.basis import NULL, Vec3
+from bellcrank.vector.basis import NULL, Vec3, add3, plus3
 from bellcrank.vector.work import Work, is_zero
 
 LONG = 16  # freedoms above which a symbolic factorisation cannot compete with articulated bodies
@@ -100,11 +101,9 @@ def reference_choices(analysis: Analysis) -> list[dict[int, Vec3]]:
         joints = [c.p for c in tree.children(link.index) if c.takes_translation and not c.guided]
         per_axis: list[list[Expr]] = []
         for axis in range(3):
-            values: dict[Expr, int] = {ZERO: 0}
-            for p in joints:
-                values[p[axis]] = values.get(p[axis], 0) + 1
-            most = max(values.values())
-            per_axis.append([v for v, n in values.items() if n == most])
+            values = Counter({ZERO: 0})
+            values.update(p[axis] for p in joints)
+            per_axis.append([v for v, n in values.items() if n == max(values.values())])
         # where counts tie, each value is tried on its own, the others at their first
         base = [options[0] for options in per_axis]
         points: list[Vec3] = [(base[0], base[1], base[2])]
@@ -174,10 +173,9 @@ def accelerations(system: TreeSystem, y: dict[int, Expr], work: Work, absolute_s
             return NULL
         if index not in extra:
             link = tree.links[index]
-            here = list(down(work, link, alpha(link.parent)) if link.takes_rotation else NULL)
-            for f in link.freedoms:
-                if f.rotational:
-                    here = [add(here[c], mul(y[f.index], f.axis[c])) for c in range(3)]
+            here = down(work, link, alpha(link.parent)) if link.takes_rotation else NULL
+            for f in link.rotations:
+                here = plus3(here, y[f.index], f.axis)
             extra[index] = work.hold3(here)
         return extra[index]
 
@@ -186,8 +184,7 @@ def accelerations(system: TreeSystem, y: dict[int, Expr], work: Work, absolute_s
             if f.rotational or link.takes_translation:
                 value = add(y[f.index], motion.delta[f.index])
                 if link.spin and absolute_spin:
-                    carried = work.dot(down(work, link, alpha(link.parent)), f.axis)
-                    value = sub(value, carried)
+                    value = sub(value, work.dot(down(work, link, alpha(link.parent)), f.axis))
                 udot[f.index] = work.hold(value)
         if not link.takes_translation:
             _free_point(link, system, y, alpha, udot, work)
@@ -199,28 +196,19 @@ def _free_point(
 ) -> None:
     """Accelerations of a free link's own speeds: v' = a + g + alpha x r - w x (v - w x r)."""
     w = system.motion.w[link.index]
-    r = tuple(sub(a, b) for a, b in zip(link.speed_point, link.reference, strict=True))
-    r = work.hold3(r)
-    slides = [f for f in link.freedoms if not f.rotational]
-    a, v = [ZERO] * 3, [ZERO] * 3
-    for f in slides:
-        for c in range(3):
-            a[c] = add(a[c], mul(y[f.index], f.axis[c]))
-            v[c] = add(v[c], mul(f.speed, f.axis[c]))
-    total = list(a)
+    r = work.hold3(sub(a, b) for a, b in zip(link.speed_point, link.reference, strict=True))
+    total, v = NULL, NULL
+    for f in link.translations:
+        total, v = plus3(total, y[f.index], f.axis), plus3(v, f.speed, f.axis)
     if link.index in system.gravity:
-        total = [add(x, g) for x, g in zip(total, system.gravity[link.index], strict=True)]
-    at_reference = tuple(v)
+        total = add3(total, system.gravity[link.index])
     if not is_zero(r):
-        bias = system.motion.alpha[link.index]
-        here = [add(x, b) for x, b in zip(alpha(link.index), bias, strict=True)]
-        turned = work.cross((here[0], here[1], here[2]), r)
-        total = [add(x, b) for x, b in zip(total, turned, strict=True)]
-        at_reference = work.hold3(sub(x, b) for x, b in zip(v, work.cross(w, r), strict=True))
-    convective = work.cross(w, at_reference)  # type: ignore[arg-type]
-    for f in slides:
-        terms = [mul(f.axis[c], sub(total[c], convective[c])) for c in range(3)]
-        udot[f.index] = work.hold(add(*terms))
+        turned = work.cross(add3(alpha(link.index), system.motion.alpha[link.index]), r)
+        total = add3(total, turned)
+        v = work.hold3(sub(x, b) for x, b in zip(v, work.cross(w, r), strict=True))
+    convective = work.cross(w, v)
+    for f in link.translations:
+        udot[f.index] = work.hold(add(*(mul(f.axis[c], sub(total[c], convective[c])) for c in range(3))))
 
 
 # ---- constrained systems, user's speeds

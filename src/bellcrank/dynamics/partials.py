@@ -7,7 +7,7 @@ the acceleration it has when all independent accelerations are zero. Kane & Levi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bellcrank.dynamics.bias import BiasMotion, down, inertia_force, offset, turning
@@ -17,7 +17,7 @@ from bellcrank.dynamics.forces import Loads
 from bellcrank.dynamics.tree import Freedom, Link, Tree
 from bellcrank.expr import ONE, TWO, ZERO, Expr, Held, Product, add, mul, neg, sub
 from bellcrank.kinematics.eliminate import Reduction
-from bellcrank.vector.basis import NULL, Vec3
+from bellcrank.vector.basis import NULL, Vec3, neg3, plus3, scale3
 from bellcrank.vector.work import Work
 
 Partial = dict[int, Vec3]  # by independent speed
@@ -39,153 +39,134 @@ def by_partials(
 
     `pairs`: equal wheels are taken two by two, by sum and difference of their rotations, which are often simpler.
     """
-    motion = BiasMotion()
-    turns: list[Partial] = []
-    moves: list[Partial] = []
-    M: Matrix = {}
-    f: dict[int, list[Expr]] = {r: [] for r in reduction.free}
-    spins: list[Spin] = []
+    p = _Partials(tree, loads, gravity, reduction, work)
     for s, tau in loads.tau.items():
         for r, a in reduction.slope(s).items():
-            f[r].append(mul(a, tau))
-    for link in tree.links:
-        _rotate(link, motion, turns, reduction, work)
-        _translate(tree, link, motion, turns, moves, gravity, reduction, work)
-        motion.W.append(turning(work, motion.w[-1], motion.alpha[-1]))
-        _add_link(link, motion, loads, turns[-1], moves[-1], M, f, work)
-        if link.spin and link.axis is not None:
-            k = link.axis
-            own = {r: W[k] for r, W in turns[-1].items() if W[k] is not ZERO}
-            spins.append(Spin(link.spin_inertia, motion.alpha[-1][k], own))
+            p.f[r].append(mul(a, tau))
+    spins = [spin for link in tree.links if (spin := p.take(link)) is not None]
     for spin in _paired(spins, work) if pairs else spins:
-        _add_spin(spin, M, f, work)
-    lower = {key: work.hold(value) for key, value in M.items()}
-    return {key: v for key, v in lower.items() if v is not ZERO}, {r: work.hold(add(*terms)) for r, terms in f.items()}
+        p.add_spin(spin)
+    lower = {key: work.hold(value) for key, value in p.M.items()}
+    forces = {r: work.hold(add(*terms)) for r, terms in p.f.items()}
+    return {key: v for key, v in lower.items() if v is not ZERO}, forces
 
 
-def _combine(parts: Partial, freedom: Freedom, reduction: Reduction, work: Work) -> None:
-    """Adds a freedom's own share to the partial velocities of its link."""
-    for r, a in reduction.slope(freedom.index).items():
-        old = parts.get(r, NULL)
-        parts[r] = work.hold3(add(old[c], mul(a, freedom.axis[c])) for c in range(3))
+class _Partials:
+    """Partial velocities of the links taken in so far, and the system that they make."""
 
+    def __init__(self, tree: Tree, loads: Loads, gravity: dict[int, Vec3], reduction: Reduction, work: Work) -> None:
+        self.tree, self.loads, self.gravity, self.reduction, self.work = tree, loads, gravity, reduction, work
+        self.motion = BiasMotion()
+        self.turns: list[Partial] = []
+        self.moves: list[Partial] = []
+        self.M: Matrix = {}
+        self.f: dict[int, list[Expr]] = {r: [] for r in reduction.free}
 
-def _rotate(link: Link, motion: BiasMotion, turns: list[Partial], reduction: Reduction, work: Work) -> None:
-    at_ground = link.parent < 0
-    parts: Partial = {}
-    w: Vec3 = NULL
-    alpha: Vec3 = NULL
-    if link.takes_rotation and not at_ground:
-        parts = {r: down(work, link, v) for r, v in turns[link.parent].items()}
-        w, alpha = down(work, link, motion.w[link.parent]), down(work, link, motion.alpha[link.parent])
-    carried = w
-    for freedom in link.freedoms:
-        if freedom.rotational:
-            _combine(parts, freedom, reduction, work)
-            own: Vec3 = tuple(mul(freedom.speed, e) for e in freedom.axis)  # type: ignore[assignment]
-            drift = reduction.drift(freedom.index)
+    def take(self, link: Link) -> Spin | None:
+        """Takes in a link; gives its spin if that is absolute."""
+        motion = self.motion
+        self._rotate(link)
+        motion.p.append(offset(self.work, link))
+        if link.takes_translation:
+            self._translate(link)
+        else:
+            self._translate_free(link)
+        motion.W.append(turning(self.work, motion.w[-1], motion.alpha[-1]))
+        self._add_link(link)
+        if not link.spin or link.axis is None:
+            return None
+        k = link.axis
+        own = {r: W[k] for r, W in self.turns[-1].items() if W[k] is not ZERO}
+        return Spin(link.spin_inertia, motion.alpha[-1][k], own)
+
+    def _combine(self, parts: Partial, freedom: Freedom) -> None:
+        """Adds a freedom's own share to the partial velocities of its link."""
+        for r, a in self.reduction.slope(freedom.index).items():
+            parts[r] = self.work.hold3(plus3(parts.get(r, NULL), a, freedom.axis))
+
+    def _rotate(self, link: Link) -> None:
+        motion, work = self.motion, self.work
+        parts: Partial = {}
+        w: Vec3 = NULL
+        alpha: Vec3 = NULL
+        if link.takes_rotation and link.parent >= 0:
+            parts = {r: down(work, link, v) for r, v in self.turns[link.parent].items()}
+            w, alpha = down(work, link, motion.w[link.parent]), down(work, link, motion.alpha[link.parent])
+        carried = w
+        for freedom in link.rotations:
+            self._combine(parts, freedom)
+            own = scale3(freedom.speed, freedom.axis)
             if link.takes_rotation:
                 alpha = work.add(alpha, work.cross(carried if link.guided else w, own))
-            alpha = work.hold3(add(alpha[c], mul(drift, freedom.axis[c])) for c in range(3))
+            alpha = work.hold3(plus3(alpha, self.reduction.drift(freedom.index), freedom.axis))
             w = work.add(w, own)
-    if link.guided:
-        alpha = work.add(work.add(alpha, work.cross(carried, link.w)), link.alpha)
-        w = work.add(w, link.w)
-    turns.append(parts)
-    motion.w.append(w)
-    motion.alpha.append(alpha)
+        if link.guided:
+            alpha = work.add(work.add(alpha, work.cross(carried, link.w)), link.alpha)
+            w = work.add(w, link.w)
+        self.turns.append(parts)
+        motion.w.append(w)
+        motion.alpha.append(alpha)
 
-
-def _translate(
-    tree: Tree,
-    link: Link,
-    motion: BiasMotion,
-    turns: list[Partial],
-    moves: list[Partial],
-    gravity: dict[int, Vec3],
-    reduction: Reduction,
-    work: Work,
-) -> None:
-    p = offset(work, link)
-    motion.p.append(p)
-    slides = [f for f in link.freedoms if not f.rotational]
-    if not link.takes_translation:
-        _free_translation(link, slides, motion, moves, gravity.get(link.index, NULL), reduction, work)
-        return
-    if link.parent < 0:
-        a: Vec3 = tuple(neg(g) for g in tree.gravity)  # type: ignore[assignment]
+    def _translate(self, link: Link) -> None:
+        motion, work, p = self.motion, self.work, self.motion.p[-1]
         parts: Partial = {}
-        w_up = NULL
-    else:
-        W, w_up = motion.W[link.parent], motion.w[link.parent]
-        above = motion.a[link.parent]
-        a = work.hold3(add(above[i], *(mul(W[i][j], p[j]) for j in range(3))) for i in range(3))
-        speeds = dict.fromkeys([*moves[link.parent], *turns[link.parent]])
-        parts = {}
-        for r in speeds:
-            swing = work.cross(turns[link.parent].get(r, NULL), p)
-            parts[r] = work.add(moves[link.parent].get(r, NULL), swing)
-    for freedom in slides:
-        _combine(parts, freedom, reduction, work)
-        coriolis = work.cross(w_up, freedom.axis)
-        drift = reduction.drift(freedom.index)
-        a = work.hold3(add(a[c], mul(TWO, freedom.speed, coriolis[c]), mul(drift, freedom.axis[c])) for c in range(3))
-    if link.guided:
-        swung = work.cross(w_up, link.v)
-        a = work.hold3(add(a[c], mul(TWO, swung[c]), link.a[c]) for c in range(3))
-    moves.append({r: down(work, link, v) for r, v in parts.items()})
-    motion.a.append(down(work, link, a))
+        a, w_up = neg3(self.tree.gravity), NULL
+        if link.parent >= 0:
+            W, w_up, above = motion.W[link.parent], motion.w[link.parent], motion.a[link.parent]
+            a = work.hold3(add(above[i], *(mul(W[i][j], p[j]) for j in range(3))) for i in range(3))
+            moves, turns = self.moves[link.parent], self.turns[link.parent]
+            for r in dict.fromkeys([*moves, *turns]):
+                swing = work.cross(turns.get(r, NULL), p)
+                parts[r] = work.add(moves.get(r, NULL), swing)
+        for f in link.translations:
+            self._combine(parts, f)
+            coriolis, drift = work.cross(w_up, f.axis), self.reduction.drift(f.index)
+            a = work.hold3(add(a[c], mul(TWO, f.speed, coriolis[c]), mul(drift, f.axis[c])) for c in range(3))
+        if link.guided:
+            swung = work.cross(w_up, link.v)
+            a = work.hold3(add(a[c], mul(TWO, swung[c]), link.a[c]) for c in range(3))
+        self.moves.append({r: down(work, link, v) for r, v in parts.items()})
+        motion.a.append(down(work, link, a))
 
+    def _translate_free(self, link: Link) -> None:
+        """A link whose speeds are components of its origin's absolute velocity: a = v' + w x v - g."""
+        parts: Partial = {}
+        v, a = NULL, neg3(self.gravity.get(link.index, NULL))
+        for f in link.translations:
+            self._combine(parts, f)
+            v, a = plus3(v, f.speed, f.axis), plus3(a, self.reduction.drift(f.index), f.axis)
+        turned = self.work.cross(self.motion.w[link.index], v)
+        self.moves.append(parts)
+        self.motion.a.append(self.work.add(a, turned))
 
-def _free_translation(
-    link: Link,
-    slides: list[Freedom],
-    motion: BiasMotion,
-    moves: list[Partial],
-    gravity: Vec3,
-    reduction: Reduction,
-    work: Work,
-) -> None:
-    """A link whose speeds are components of its origin's absolute velocity: a = v' + w x v - g."""
-    parts: Partial = {}
-    v: list[Expr] = [ZERO] * 3
-    a: list[Expr] = [neg(g) for g in gravity]
-    for freedom in slides:
-        _combine(parts, freedom, reduction, work)
-        drift = reduction.drift(freedom.index)
-        for c in range(3):
-            v[c] = add(v[c], mul(freedom.speed, freedom.axis[c]))
-            a[c] = add(a[c], mul(drift, freedom.axis[c]))
-    turned = work.cross(motion.w[link.index], (v[0], v[1], v[2]))
-    moves.append(parts)
-    motion.a.append(work.add((a[0], a[1], a[2]), turned))
+    def _add_link(self, link: Link) -> None:
+        """One link's share of mass matrix and forces, without the inertia of a spin about its axis."""
+        work, turns, moves = self.work, self.turns[-1], self.moves[-1]
+        force, moment = inertia_force(link, self.motion, work)
+        F, N = self.loads.wrench.get(link.index, (NULL, NULL))
+        force = work.hold3(sub(a, b) for a, b in zip(F, force, strict=True))
+        moment = work.hold3(sub(a, b) for a, b in zip(N, moment, strict=True))
+        speeds = list(dict.fromkeys([*moves, *turns]))
+        response = {r: _response(link, turns.get(r, NULL), moves.get(r, NULL), work) for r in speeds}
+        for i, r in enumerate(speeds):
+            V, W = moves.get(r, NULL), turns.get(r, NULL)
+            self.f[r] += [work.dot(force, V), work.dot(moment, W)]
+            for s in speeds[: i + 1]:
+                pushed, twisted = response[s]
+                self._add(r, s, work.dot(pushed, V), work.dot(twisted, W))
 
+    def add_spin(self, spin: Spin) -> None:
+        """Mass matrix and forces of a rotation about a fixed axis of a link."""
+        speeds = list(spin.turns)
+        for i, r in enumerate(speeds):
+            pushed = self.work.hold(mul(spin.inertia, spin.turns[r]))
+            self.f[r].append(neg(mul(spin.alpha, pushed)))
+            for s in speeds[: i + 1]:
+                self._add(r, s, mul(pushed, spin.turns[s]))
 
-def _add_link(
-    link: Link,
-    motion: BiasMotion,
-    loads: Loads,
-    turns: Partial,
-    moves: Partial,
-    M: Matrix,
-    f: dict[int, list[Expr]],
-    work: Work,
-) -> None:
-    """One link's share of mass matrix and forces, without the inertia of a spin about its axis."""
-    force, moment = inertia_force(link, motion, work)
-    F, N = loads.wrench.get(link.index, (NULL, NULL))
-    force = work.hold3(sub(a, b) for a, b in zip(F, force, strict=True))
-    moment = work.hold3(sub(a, b) for a, b in zip(N, moment, strict=True))
-    speeds = list(dict.fromkeys([*moves, *turns]))
-    response = {r: _response(link, turns.get(r, NULL), moves.get(r, NULL), work) for r in speeds}
-    dot: Callable[[Vec3, Vec3], Expr] = work.dot
-    for i, r in enumerate(speeds):
-        V, W = moves.get(r, NULL), turns.get(r, NULL)
-        f[r] += [dot(force, V), dot(moment, W)]
-        for s in speeds[: i + 1]:
-            pushed, twisted = response[s]
-            key = (max(r, s), min(r, s))
-            M[key] = add(M.get(key, ZERO), dot(pushed, V), dot(twisted, W))
+    def _add(self, r: int, s: int, *terms: Expr) -> None:
+        key = (max(r, s), min(r, s))
+        self.M[key] = add(self.M.get(key, ZERO), *terms)
 
 
 def _response(link: Link, W: Vec3, V: Vec3, work: Work) -> tuple[Vec3, Vec3]:
@@ -193,17 +174,6 @@ def _response(link: Link, W: Vec3, V: Vec3, work: Work) -> tuple[Vec3, Vec3]:
     swing, arm = work.cross(W, link.h), work.cross(link.h, V)
     force = work.hold3(add(mul(link.m, V[c]), swing[c]) for c in range(3))
     return force, work.hold3(add(arm[r], *turning_terms(link.J, W, r)) for r in range(3))
-
-
-def _add_spin(spin: Spin, M: Matrix, f: dict[int, list[Expr]], work: Work) -> None:
-    """Mass matrix and forces of a rotation about a fixed axis of a link."""
-    speeds = list(spin.turns)
-    for i, r in enumerate(speeds):
-        pushed = work.hold(mul(spin.inertia, spin.turns[r]))
-        f[r].append(neg(mul(spin.alpha, pushed)))
-        for s in speeds[: i + 1]:
-            key = (max(r, s), min(r, s))
-            M[key] = add(M.get(key, ZERO), mul(pushed, spin.turns[s]))
 
 
 def _paired(spins: Sequence[Spin], work: Work) -> list[Spin]:

@@ -9,7 +9,7 @@ Khalil & Dombre, Modeling, Identification and Control of Robots (2002), ch. 9.
 from __future__ import annotations
 
 from bellcrank.dynamics.tree import Link, Tree, include, outer3, shifted
-from bellcrank.expr import ZERO, Number, add, mul, neg, sub
+from bellcrank.expr import ZERO, Expr, Number, add, mul, neg, sub
 from bellcrank.vector.basis import IDENTITY, NULL, ZEROS, Mat3, Vec3, matmul, scale3, transpose
 from bellcrank.vector.work import Work, is_zero
 
@@ -73,12 +73,12 @@ def _without(J: Mat3, k: int) -> Mat3:
     return x, y, z  # type: ignore[return-value]
 
 
-def _give(tree: Tree, link: Link, m: object, h: Vec3, J: Mat3, work: Work) -> None:
+def _give(tree: Tree, link: Link, m: Expr, h: Vec3, J: Mat3, work: Work) -> None:
     """Adds inertia, given in the link's frame and unaffected by its freedom, to the parent."""
     if link.parent < 0:
         return
     C = link.C
     h_p = work.apply(C, h)
     J_p = matmul(C, matmul(J, transpose(C)))
-    m_s, h_s, J_s = shifted(m, h_p, J_p, link.p)  # type: ignore[arg-type]
-    include(tree.links[link.parent], m_s, work.hold3(h_s), J_s, work)
+    h_s, J_s = shifted(m, h_p, J_p, link.p)
+    include(tree.links[link.parent], m, work.hold3(h_s), J_s, work)

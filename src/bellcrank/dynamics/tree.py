@@ -17,7 +17,7 @@ from bellcrank.model.joints.functions import FunctionJoint
 from bellcrank.model.joints.plain import PlainJoint
 from bellcrank.model.joints.rotation import Turn
 from bellcrank.model.mechanism import Body, Mechanism
-from bellcrank.vector.basis import IDENTITY, NULL, ZEROS, Mat3, Vec3, cross3, matmul, scale3, transpose
+from bellcrank.vector.basis import IDENTITY, NULL, ZEROS, Mat3, Vec3, cross3, matmul, neg3, plus3, scale3, transpose
 from bellcrank.vector.work import TRIANGLE, Work, full
 
 
@@ -62,6 +62,14 @@ class Link:
     w: Vec3 = NULL  # likewise what turns it, link axes
     spin: bool = False  # leaf whose rotation is taken as absolute
     spin_inertia: Expr = ZERO  # about the axis, of a spin leaf
+
+    @property
+    def rotations(self) -> list[Freedom]:
+        return [f for f in self.freedoms if f.rotational]
+
+    @property
+    def translations(self) -> list[Freedom]:
+        return [f for f in self.freedoms if not f.rotational]
 
 
 @dataclass(frozen=True)
@@ -129,10 +137,9 @@ AddFreedom = Callable[[Link, Symbol, bool, Vec3], None]
 def build_tree(mechanism: Mechanism, work: Work, speed: dict[Symbol, Expr] | None = None) -> Tree:
     """Links, poses and raw inertias of a mechanism; `speed` gives the speeds that constraints have replaced."""
     tree = Tree([], {-1: Pose(-1, IDENTITY, NULL)})
-    value = speed or {}
     order = {s: i for i, s in enumerate(mechanism.speeds)}
     for body in mechanism.bodies:
-        _add_body(tree, body, order, value, work)
+        _add_body(tree, body, order, speed or {}, work)
     return tree
 
 
@@ -238,19 +245,17 @@ def add_matrices(*ms: Mat3) -> Mat3:
     return tuple(tuple(add(*(m[i][j] for m in ms)) for j in range(3)) for i in range(3))  # type: ignore[return-value]
 
 
-def shifted(m: Expr, h: Vec3, J: Mat3, p: Vec3) -> tuple[Expr, Vec3, Mat3]:
-    """Mass, first and second moments about a point from which the old origin is at p."""
-    h_new: Vec3 = tuple(add(h[i], mul(m, p[i])) for i in range(3))  # type: ignore[assignment]
-    J_new = add_matrices(J, outer3(ONE, h, p), outer3(ONE, p, h), outer3(m, p, p))
-    return m, h_new, J_new
+def shifted(m: Expr, h: Vec3, J: Mat3, p: Vec3) -> tuple[Vec3, Mat3]:
+    """First and second moments about a point from which the old origin is at p."""
+    return plus3(h, m, p), add_matrices(J, outer3(ONE, h, p), outer3(ONE, p, h), outer3(m, p, p))
 
 
 def shift_reference(tree: Tree, index: int, r: Vec3, work: Work) -> None:
     """Moves the origin of a free link by r (constant, link axes)."""
     link = tree.links[index]
-    back: Vec3 = (neg(r[0]), neg(r[1]), neg(r[2]))
-    m, h, J = shifted(link.m, link.h, link.J, back)
-    link.m, link.h = m, work.hold3(h)
+    back = neg3(r)
+    h, J = shifted(link.m, link.h, link.J, back)
+    link.h = work.hold3(h)
     link.J = full(work.hold(J[r][c]) for r, c in TRIANGLE)
     link.reference = work.add(link.reference, r)
     for child in tree.children(index):

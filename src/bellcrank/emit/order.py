@@ -4,17 +4,8 @@ from __future__ import annotations
 
 import heapq
 
-from bellcrank.emit.steps import (
-    ADD,
-    DIVIDE,
-    FUNCTION,
-    MULTIPLY,
-    Angles,
-    Step,
-    step_expressions,
-    step_targets,
-    symbols_in,
-)
+from bellcrank.emit.cost import ADD, DIVIDE, FUNCTION, MULTIPLY
+from bellcrank.emit.steps import Angles, Step, step_expressions, step_targets, symbols_in
 from bellcrank.expr import Expr, Func, Product, Sum, postorder
 from bellcrank.program.statements import Call, Reduce, Solve
 
@@ -50,9 +41,8 @@ class _Graph:
             for n in needs:
                 self.users[n].append(i)
             spans = [_span(e) for e in expressions]
-            own = (
-                FUNCTION if isinstance(s, Angles | Call) else 20 * len(s.right) if isinstance(s, Solve | Reduce) else 0
-            )
+            slow = FUNCTION if isinstance(s, Angles | Call) else 0
+            own = 20 * len(s.right) if isinstance(s, Solve | Reduce) else slow
             self.span.append(max((x for x, _ in spans), default=0) + own)
             self.size.append(sum(n for _, n in spans) + own // 2)
         self.wanted = [place[x] for e in results for x in symbols_in((e,)) if x in place]
@@ -70,9 +60,8 @@ class _Graph:
         order = list(range(early))
         left = [sum(n >= early for n in needs) for needs in self.needs]
         finish = [0] * len(left)
-        start = [
-            (0, i) for i in range(early, len(left)) if left[i] == 0
-        ]  # time, step: operands there from that time on
+        # time, step: operands there from that time on
+        start = [(0, i) for i in range(early, len(left)) if left[i] == 0]
         heapq.heapify(start)
         ready: list[tuple[int, int]] = []
         clock = 0.0

@@ -12,23 +12,11 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeGuard
 
+from bellcrank.emit.cost import ADD, DIVIDE, FUNCTION, FUSED, MULTIPLY, ROOT, SELECT
 from bellcrank.emit.order import ordered
-from bellcrank.emit.steps import (
-    ADD,
-    DIVIDE,
-    FUNCTION,
-    FUSED,
-    MULTIPLY,
-    ROOT,
-    SELECT,
-    Angle,
-    Angles,
-    Step,
-    step_expressions,
-    step_targets,
-    symbols_in,
-)  # fmt: skip
+from bellcrank.emit.steps import Angle, Angles, Step, step_expressions, step_targets, symbols_in
 from bellcrank.expr import Expr, Func, Number, Product, Sum, Symbol, postorder
 from bellcrank.expr.function_table import FUNCTIONS
 from bellcrank.expr.node import ONE, Rational
@@ -70,10 +58,8 @@ def schedule(section: Section, options: Options = BEST, stored: Sequence[Symbol]
 def _used(s: Step, used: set[Symbol]) -> Step:
     """The step without targets that nobody uses."""
     if isinstance(s, Angles):
-        found = (
-            Angle(a.value, a.sine if a.sine in used else None, a.cosine if a.cosine in used else None) for a in s.angles
-        )
-        return Angles(tuple(found))
+        both = ((a.value, [x if x in used else None for x in (a.sine, a.cosine)]) for a in s.angles)
+        return Angles(tuple(Angle(value, *kept) for value, kept in both))
     if isinstance(s, Call):
         return replace(s, targets=tuple(t if t in used else None for t in s.targets))
     return s
@@ -185,8 +171,8 @@ class _Arranger:
         for target, value in definition.items():
             if any(isinstance(n, Func) or n in late for n in postorder((value,))):
                 late.add(target)
-            if _trigonometric(value) and not any(isinstance(n, Func) or n in late for n in postorder(value.args)):  # type: ignore[attr-defined]
-                found.setdefault(value.args[0], {})[value.name] = target  # type: ignore[attr-defined]
+            if _trigonometric(value) and not any(isinstance(n, Func) or n in late for n in postorder(value.args)):
+                found.setdefault(value.args[0], {})[value.name] = target
         cone: set[Symbol] = set()
         stack = symbols_in(found)
         while stack:
@@ -420,7 +406,7 @@ def _signed(e: Expr) -> tuple[int, Expr]:
     return -1, Product(-e.coefficient, e.factors)
 
 
-def _trigonometric(node: Expr) -> bool:
+def _trigonometric(node: Expr) -> TypeGuard[Func]:
     return isinstance(node, Func) and node.function is None and node.name in ("sin", "cos")
 
 

@@ -1,4 +1,4 @@
-"""Steps of a schedule: statements, and sines and cosines that are taken together; what an operation costs."""
+"""Steps of a schedule: statements, and sines and cosines that are taken together."""
 
 from __future__ import annotations
 
@@ -7,9 +7,6 @@ from dataclasses import dataclass
 
 from bellcrank.expr import Expr, Symbol, postorder
 from bellcrank.program.statements import Statement, statement_expressions, statement_targets
-
-# Cycles until a result can be used. Processors differ; the order they lead to is good on all of them.
-ADD, MULTIPLY, FUSED, DIVIDE, ROOT, SELECT, FUNCTION = 4, 4, 4, 14, 18, 4, 40
 
 
 @dataclass(frozen=True)

@@ -17,18 +17,6 @@ class Words:
     label: Mapping[str, str] = field(default_factory=dict)
     unit: Mapping[str, str] = field(default_factory=dict)
 
-    def about(self, p: Program) -> list[str]:
-        """How large a program is, and its units."""
-        count = p.count
-        return [
-            f"{len(p.coordinates)} coordinates, {len(p.speeds)} independent speeds. One evaluation of their rates"
-            f" takes {count.add} additions,",
-            f"{count.multiply} multiplications, {count.divide} divisions and {count.function} function calls. Written"
-            " by Bellcrank; equation units: rad and",
-            "consistent units of length, mass and time. Units below are the user's.",
-            "",
-        ]
-
     def listing(self, p: Program, groups: Mapping[str, Sequence[Symbol]], entry: str, first: int) -> list[str]:
         """Everything in arrays, which the first letters of `entry` name: quantities in groups, then outputs."""
         letters, place = entry.split(" ")
@@ -52,3 +40,16 @@ NO_WORDS = Words()
 def output_key(name: str) -> str:
     """The key of an output, which may be called as a parameter is."""
     return f"output {name}"
+
+
+def about(p: Program) -> list[str]:
+    """How large a program is, and its units."""
+    count = p.count
+    return [
+        f"{len(p.coordinates)} coordinates, {len(p.speeds)} independent speeds. One evaluation of their rates"
+        f" takes {count.add} additions,",
+        f"{count.multiply} multiplications, {count.divide} divisions and {count.function} function calls. Written"
+        " by Bellcrank; equation units: rad and",
+        "consistent units of length, mass and time. Units below are the user's.",
+        "",
+    ]

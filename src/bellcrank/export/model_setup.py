@@ -17,19 +17,9 @@ from bellcrank.run.inputs import as_signal
 from bellcrank.run.loaded import load
 
 TAKEN = (
-    "model",
-    "program",
-    "makefile",
-    "all",
-    "run",
-    "clean",
-    "routines",
-    "integrate",
-    "arguments",
-    "projection",
-    "branch",
+    "model", "program", "makefile", "all", "run", "clean", "routines", "integrate", "arguments", "projection", "branch",
     "null_space",
-)  # files and targets beside it
+)  # files and targets beside it  # fmt: skip
 
 
 def setup_of(derived: Derived) -> Setup:

@@ -84,32 +84,27 @@ class _Reader:
             self.settings["t_end" if entry.keyword == "stopt" else "step"] = value
 
     def _input(self, entry: Entry) -> None:
-        word = entry.words[0].lower() if entry.words else ""
-        value = number_of(word)
-        given: Any = value
-        if value is None and word == "file" and len(entry.words) > 1:
-            try:
-                given = read_signal(entry.words[1], entry.path.parent)
-            except RunError as error:
-                self.problems.append(f"{entry.place}: {error}")
-                return
-        elif value is None:
-            count = SIGNALS.get(word, 0)
-            numbers = [number_of(x) for x in entry.words[1 : 1 + count]]
-            found = [x for x in numbers if x is not None]
-            if not count:
-                kinds = ", ".join(SIGNALS)
-                self._problem(entry, f"{entry.keyword} needs a number or one of {kinds}, found '{word}'")
-                return
-            if len(found) < count:
-                self._problem(entry, f"{entry.keyword}: {word} needs {count} numbers")
-                return
-            try:
-                given = found[0] if word == "constant" else signals.KINDS[word].signal(*found)
-            except RunError as error:
-                self._problem(entry, str(error))
-                return
-        self.settings["inputs"][self.inputs[entry.keyword]] = given
+        try:
+            self.settings["inputs"][self.inputs[entry.keyword]] = _input_of(entry)
+        except RunError as error:
+            self._problem(entry, str(error))
+
+
+def _input_of(entry: Entry) -> Any:
+    """A number, or a signal of some kind or from a file."""
+    word = entry.words[0].lower() if entry.words else ""
+    value = number_of(word)
+    if value is not None:
+        return value
+    if word == "file" and len(entry.words) > 1:
+        return read_signal(entry.words[1], entry.path.parent)
+    count = SIGNALS.get(word, 0)
+    if not count:
+        raise RunError(f"{entry.keyword} needs a number or one of {', '.join(SIGNALS)}, found '{word}'")
+    found = [x for x in map(number_of, entry.words[1 : 1 + count]) if x is not None]
+    if len(found) < count:
+        raise RunError(f"{entry.keyword}: {word} needs {count} numbers")
+    return found[0] if word == "constant" else signals.KINDS[word].signal(*found)
 
 
 def read_signal(name: str, folder: Path) -> Any:

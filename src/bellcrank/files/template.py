@@ -1,8 +1,9 @@
 """Files of text that are the same for all models, and what is put into them.
 
 Places are written @NAME@. Each is filled with a piece as it stands, which is not searched again. A place that stands
-alone on an indented line takes lines, each indented as it is, or none. A place without a piece and a piece without a
-place are mistakes of ours, and said.
+alone on an indented line takes lines, each indented as it is, or none. Lines between @IF NAME@ and @END@ stay if that
+piece is not empty, those after an @ELSE@ if it is. A place without a piece and a piece without a place are mistakes of
+ours, and said.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from bellcrank.errors import InternalError
 
 _PLACE = re.compile(r"^( +)@([A-Z][A-Z0-9_]*)@\n|@([A-Z][A-Z0-9_]*)@", re.MULTILINE)
 
+_CHOICE = re.compile(r"^@IF ([A-Z][A-Z0-9_]*)@\n(.*?)(?:^@ELSE@\n(.*?))?^@END@\n", re.MULTILINE | re.DOTALL)
+
 
 @cache
 def template(folder: str, name: str) -> str:
@@ -28,9 +31,12 @@ def template(folder: str, name: str) -> str:
 def filled(text: str, pieces: Mapping[str, str], common: Mapping[str, str] | None = None) -> str:
     """A text with its places filled; pieces of `common` may be left over."""
     known = {**(common or {}), **pieces}
-    places = {lines or part for _, lines, part in _PLACE.findall(text)}
-    mistakes = {"nothing fills": places.difference(known), "there is no place for": {*pieces}.difference(places)}
-    for what, wrong in mistakes.items():
+    asked = {name for name, _, _ in _CHOICE.findall(text)}
+    chosen = _CHOICE.sub(lambda found: found[2] if known.get(found[1]) else found[3] or "", text)
+    for wrong, what in (
+        (asked.union(_places(chosen)).difference(known), "nothing fills"),
+        ({*pieces}.difference(asked, _places(text)), "there is no place for"),
+    ):
         if wrong:
             start = text.strip().partition("\n")[0][:60]
             raise InternalError(f"{what} {', '.join(f'@{name}@' for name in sorted(wrong))} in the template '{start}'")
@@ -39,4 +45,8 @@ def filled(text: str, pieces: Mapping[str, str], common: Mapping[str, str] | Non
         margin, lines, part = found.groups()
         return known[part] if part else indent(known[lines].rstrip("\n") + "\n", margin) if known[lines] else ""
 
-    return _PLACE.sub(put, text)
+    return _PLACE.sub(put, chosen)
+
+
+def _places(text: str) -> set[str]:
+    return {lines or part for _, lines, part in _PLACE.findall(text)}

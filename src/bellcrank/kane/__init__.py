@@ -1,12 +1,4 @@
-"""The hand-led derivation: Kane's method step by step, on the same algebra and with the same later stages.
-
-from bellcrank.kane import Derivation
-
-d = Derivation("pendulum")
-N, A = d.newtonian, d.body("A")
-...
-eom = d.equations()
-"""
+"""The hand-led derivation: Kane's method step by step, on the same algebra and with the same later stages."""
 
 from bellcrank.kane import euler
 from bellcrank.kane.derivation import Derivation

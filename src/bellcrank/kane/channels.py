@@ -25,10 +25,8 @@ def channels_of(d: Steps, system: KaneSystem) -> list[Output]:
     s, notes = d.scalars, d.notes
     listed: list[tuple[str, Expr, str, str]] = []
     for name, value in notes.channels.items():
-        unit, label = notes.channel_words.get(
-            name, (notes.units.get(name.lower(), ""), notes.labels.get(name.lower(), name))
-        )
-        listed.append((name, value, unit, label))
+        words = notes.units.get(name.lower(), ""), notes.labels.get(name.lower(), name)
+        listed.append((name, value, *notes.channel_words.get(name, words)))
     for x, value in system.reactions.items():
         listed.append((x.name, value, notes.units.get(x.name.lower(), ""), f"{x.name}, from an auxiliary speed"))
     for group in notes.groups:
@@ -38,8 +36,8 @@ def channels_of(d: Steps, system: KaneSystem) -> list[Output]:
         if u in s.definitions and u.name.lower() not in taken:
             listed.append((u.name, u, notes.units.get(u.name.lower(), ""), "dependent speed"))
     values = s.resolve(value for _, value, _, _ in listed)
-    unknown: dict[Expr, Expr] = {x: e for x, e in system.reactions.items()}
-    values = [substitute(v, unknown) if unknown else v for v in values]
+    known: dict[Expr, Expr] = {x: e for x, e in system.reactions.items()}
+    values = [substitute(v, known) if known else v for v in values]
     for v in values:
         bad = [x.name for x in symbols(v) if x.kind not in (*REAL, "acceleration")]
         if bad:
@@ -55,12 +53,10 @@ def _group(d: Steps, group: str) -> list[tuple[str, Expr, str, str]]:
             rows.append(("potential", d.potential_energy, "", "potential energy"))
             rows.append(("energy", add(kinetic, d.potential_energy), "", "kinetic and potential energy"))
         return rows
-    linear, angular = d.linear_momentum(), d.angular_momentum()
-    axes = d.newtonian.axes
-    rows = [(f"p{i + 1}", dot(e, linear), "", f"linear momentum along {e}") for i, e in enumerate(axes)]
-    return rows + [
-        (f"h{i + 1}", dot(e, angular), "", f"angular momentum about the mass centre, {e}") for i, e in enumerate(axes)
-    ]
+    kinds = (("p", d.linear_momentum(), "linear momentum along"),
+             ("h", d.angular_momentum(), "angular momentum about the mass centre,"))  # fmt: skip
+    axes = list(enumerate(d.newtonian.axes, 1))
+    return [(f"{letter}{i}", dot(e, v), "", f"{words} {e}") for letter, v, words in kinds for i, e in axes]
 
 
 def hand_interface(d: Steps, program: Program, outputs: Sequence[Output]) -> Interface:

@@ -3,18 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from bellcrank.errors import ModelError
 from bellcrank.expr import ZERO, Expr, Symbol, expression
-from bellcrank.kane.description import Notes
 from bellcrank.kane.dynamics import Body, Machine
 from bellcrank.kane.frames import Frame
 from bellcrank.kane.language import Language, Value
 from bellcrank.kane.motion import Motion, Point
 from bellcrank.kane.names import Names, split_names
 from bellcrank.kane.scalars import TIME, Scalars
+from bellcrank.model.records import RunRecord
 from bellcrank.vector.basis import Mat3, Vector
+
+Symbols = tuple[Symbol, ...]
+RUN = ("t_end", "step", "method", "output_every", "initial", "inputs")
+
+
+@dataclass
+class Notes:
+    """What is carried for runs and readers: values of constants and units by lower-case name; channels in order."""
+
+    values: dict[str, float] = field(default_factory=dict)
+    units: dict[str, str] = field(default_factory=dict)
+    labels: dict[str, str] = field(default_factory=dict)
+    channels: dict[str, Expr] = field(default_factory=dict)
+    channel_words: dict[str, tuple[str, str]] = field(default_factory=dict)  # unit, label
+    groups: list[str] = field(default_factory=list)
+    run: RunRecord = field(default_factory=RunRecord)
 
 
 class Declared:
@@ -28,11 +45,9 @@ class Declared:
         self.newtonian = Frame("N")
         self.motion.frames.append(self.newtonian)
         self.machine = Machine(self.motion, self.newtonian)
-        self.frame_names, self.point_names = Names("frame"), Names("point")
-        self.scalar_names = Names("scalar")
-        self.frame_names.take("N", "the Newtonian frame")
-        self._points: dict[str, Point] = {}
-        self._symbols: dict[str, Symbol] = {}
+        self.frame_names, self.point_names = Names("frame", Frame), Names("point", Point)
+        self.scalar_names = Names("scalar", Symbol)
+        self.frame_names.take(self.newtonian, "the Newtonian frame")
         self.euler: dict[Frame, tuple[Symbol, ...]] = {}  # scalar first
         self.potential_energy: Expr | None = None
         self.removed: dict[Symbol, Any] = {}
@@ -40,19 +55,19 @@ class Declared:
 
     # ---- declarations
 
-    def constants(self, *names: str, units: str | None = None) -> tuple[Symbol, ...]:
+    def constants(self, *names: str, units: str | None = None) -> Symbols:
         """Constants ("la lb g"): parameters of the equations, given values at run time."""
         return self._declare(names, "parameter", self.scalars.constants, "a constant", units)
 
-    def coordinates(self, *names: str, units: str | None = None) -> tuple[Symbol, ...]:
+    def coordinates(self, *names: str, units: str | None = None) -> Symbols:
         """Generalized coordinates. Their rates follow with `set_rate` or `set_speeds`."""
         return self._declare(names, "coordinate", self.scalars.coordinates, "a coordinate", units)
 
-    def speeds(self, *names: str, units: str | None = None) -> tuple[Symbol, ...]:
+    def speeds(self, *names: str, units: str | None = None) -> Symbols:
         """Generalized speeds u1, u2, ..."""
         return self._declare(names, "speed", self.scalars.speeds, "a generalized speed", units)
 
-    def inputs(self, *names: str, units: str | None = None) -> tuple[Symbol, ...]:
+    def inputs(self, *names: str, units: str | None = None) -> Symbols:
         """Quantities given over time at run time (forces, torques); they may not be differentiated."""
         return self._declare(names, "variable", self.scalars.inputs, "an input", units)
 
@@ -72,20 +87,15 @@ class Declared:
         value = self.scalar(value)
         self._free([name])
         symbol = Symbol(name, "defined")
-        self._symbols[name.lower()] = symbol
-        self.scalar_names.take(name, f"{name} = {value}")
+        self.scalar_names.take(symbol, f"{name} = {value}")
         self.scalars.define(symbol, value)
         self.notes.channels[name] = symbol
         return symbol
 
-    def _declare(
-        self, names: Iterable[str], kind: str, into: list[Symbol], what: str, units: str | None
-    ) -> tuple[Symbol, ...]:
-        listed = self._free(split_names(names))
-        found = tuple(Symbol(name, kind) for name in listed)
+    def _declare(self, names: Iterable[str], kind: str, into: list[Symbol], what: str, units: str | None) -> Symbols:
+        found = tuple(Symbol(name, kind) for name in self._free(split_names(names)))
         for s in found:
-            self._symbols[s.name.lower()] = s
-            self.scalar_names.take(s.name, what)
+            self.scalar_names.take(s, what)
             if units:
                 self.notes.units[s.name.lower()] = units
         into.extend(found)
@@ -117,11 +127,10 @@ class Declared:
         self._free_frames([name])
         centre = cm or f"{name}o"
         self.point_names.check([centre])
-        wanted = [f"m{name}"] if mass is None else []
-        wanted += [f"I{name}{i}" for i in (1, 2, 3)] if inertia is None else []
-        self.scalar_names.check(wanted)
+        own = [f"I{name}{i}" for i in (1, 2, 3)]
+        self.scalar_names.check([f"m{name}"] * (mass is None) + own * (inertia is None))
         mass = self.constants(f"m{name}")[0] if mass is None else self.scalar(mass)
-        moments = self.constants(*(f"I{name}{i}" for i in (1, 2, 3))) if inertia is None else inertia
+        moments = self.constants(*own) if inertia is None else inertia
         made = Body(name, self.points(centre)[0], mass, self.inertia_matrix(moments))
         self._add_frame(made, "a body")
         self.machine.bodies.append(made)
@@ -143,22 +152,20 @@ class Declared:
 
     def _free_frames(self, names: list[str]) -> list[str]:
         for name in self.frame_names.check(names):
-            taken = [s.name for s in self._symbols.values() if s.name in (f"{name}1", f"{name}2", f"{name}3")]
+            taken = [s for s in self.scalar_names if s in (f"{name}1", f"{name}2", f"{name}3")]
             if taken:
-                raise ModelError(
-                    f"the unit vectors of a frame {name} would be called {', '.join(taken)}, which are scalars"
-                )
+                called = ", ".join(taken)
+                raise ModelError(f"the unit vectors of a frame {name} would be called {called}, which are scalars")
         return names
 
     def _add_frame(self, f: Frame, what: str) -> None:
-        self.frame_names.take(f.name, what)
+        self.frame_names.take(f, what)
         self.motion.frames.append(f)
 
     def points(self, *names: str) -> tuple[Point, ...]:
         made = tuple(Point(name) for name in self.point_names.check(split_names(names)))
         for p in made:
-            self.point_names.take(p.name, "a point")
-            self._points[p.name.lower()] = p
+            self.point_names.take(p, "a point")
         return made
 
     def particle(self, name: str, mass: Any = None) -> Point:
@@ -198,42 +205,22 @@ class Declared:
         key = name.lower()
         if key == "t":
             return TIME
-        if key.endswith("'") and key[:-1] in self._symbols:
-            return self.scalars.rate(self._symbols[key[:-1]])
-        scalar, unit = self._symbols.get(key), self._unit_vector(name)
+        if key.endswith("'") and (moving := self.scalar_names.get(key[:-1])) is not None:
+            return self.scalars.rate(moving)
+        scalar, frame = self.scalar_names.get(key), self.frame_names.get(key[:-1])
+        unit = frame[int(key[-1])] if frame is not None and key[-1] in "123" else None
         if scalar is not None and unit is not None and scalar.name != name:
             return unit
         return scalar or unit
 
-    def _unit_vector(self, name: str) -> Vector | None:
-        if name[-1:] in ("1", "2", "3"):
-            for f in self.motion.frames:
-                if f.name.lower() == name[:-1].lower():
-                    return f[int(name[-1])]
-        return None
-
     def known_names(self) -> list[str]:
-        units = [f"{f.name}{i}" for f in self.motion.frames for i in (1, 2, 3)]
-        return [*self.scalar_names, *units]
+        return [*self.scalar_names, *(f"{f.name}{i}" for f in self.motion.frames for i in (1, 2, 3))]
 
     def frame(self, given: Frame | str) -> Frame:
-        if isinstance(given, Frame):
-            return given
-        for f in self.motion.frames:
-            if f.name.lower() == str(given).lower():
-                return f
-        raise self.frame_names.unknown(str(given))
+        return self.frame_names.find(given)
 
     def point(self, given: Point | str) -> Point:
-        if isinstance(given, Point):
-            return given
-        if str(given).lower() in self._points:
-            return self._points[str(given).lower()]
-        raise self.point_names.unknown(str(given))
+        return self.point_names.find(given)
 
     def symbol(self, given: Symbol | str) -> Symbol:
-        if isinstance(given, Symbol):
-            return given
-        if str(given).lower() in self._symbols:
-            return self._symbols[str(given).lower()]
-        raise self.scalar_names.unknown(str(given))
+        return self.scalar_names.find(given)

@@ -11,7 +11,9 @@ from typing import Any
 
 from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.expr import Expr
-from bellcrank.kane.equations import KaneEquations, equations_of
+from bellcrank.kane.declared import RUN
+from bellcrank.kane.derived import derive_by_hand
+from bellcrank.kane.equations import KaneEquations
 from bellcrank.kane.linear import Linear, linearized
 from bellcrank.kane.steps import Steps
 
@@ -37,8 +39,7 @@ class Derivation(Steps):
         self.notes.channel_words[name] = (units, label or name)
 
     def add_outputs(self, *groups: str) -> None:
-        """Channels in groups: "energy" (kinetic; potential and their sum if that is given), "momentum" (linear p1..,
-        and angular h1.. about the mass centre of the system)."""
+        """Channels in groups: "energy" (potential too if given), "momentum" (linear p1.., central angular h1..)."""
         for group in groups:
             if group not in ("energy", "momentum"):
                 raise ModelError(f"outputs '{group}' are not known.{did_you_mean(group, ('energy', 'momentum'))}")
@@ -63,11 +64,14 @@ class Derivation(Steps):
 
     def set_run(self, **options: Any) -> None:
         """Defaults of runs, as in System.set_run: t_end, step, method, output_every, initial, inputs."""
-        self.notes.set_run(options)
+        for name, value in options.items():
+            if name not in RUN:
+                raise ModelError(f"set_run({name}=...) is not known.{did_you_mean(name, RUN)} Known: {', '.join(RUN)}.")
+            setattr(self.notes.run, name, dict(value) if name in ("initial", "inputs") else value)
 
     def equations(self, solve: str = "auto", optimise: str = "default") -> KaneEquations:
         """The equations of motion: counts, code, runs."""
-        return equations_of(self, solve, optimise)
+        return KaneEquations(derive_by_hand(self, solve, optimise))
 
     def linearize(self, at: Mapping[Any, Any] | None = None) -> Linear:
         """Equations for small deviations from a state, in symbols. `at`: values of states, others zero."""

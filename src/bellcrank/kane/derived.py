@@ -1,14 +1,13 @@
 """From Kane's equations to a program: mass matrix, solution, interface.
 
-In:  the steps of a derivation. Out: `HandDerived`, the same data that the derivation of a description gives. The mass
-matrix is read off the residuals F_r + F_r*, so it is what the user's own velocities and accelerations say; if it is not
-symmetric they contradict each other.
+In:  the steps of a derivation. Out: `HandDerived`, the same data that the derivation of a description gives.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 from bellcrank.derive.derived import Derived
 from bellcrank.derive.matrices import Matrices
@@ -84,8 +83,7 @@ class HandDerived(Derived):
         s, system = self.derivation.scalars, self.system
         states = [*s.coordinates, *system.speeds]
         rates = _solved(self.derivation, system)
-        known: dict[Expr, Expr] = dict(zip(system.accelerations, rates[len(s.coordinates) :], strict=True))
-        outputs = tuple((o.name, substitute(o.value, known)) for o in self.analysis.outputs)
+        outputs = tuple(_named(system, rates, self.analysis.outputs))
         constants = tuple(sorted(s.constants, key=lambda c: c.name.lower()))
         named = tuple((f"{x.name}'", rate) for x, rate in zip(states, rates, strict=True))
         return Results(named, outputs, tuple(self.analysis.mechanism.norms), (), constants, tuple(s.inputs))
@@ -94,9 +92,8 @@ class HandDerived(Derived):
 def derive_by_hand(d: Steps, solve: str = "auto", level: str = "default") -> HandDerived:
     """The equations of motion of a derivation."""
     if solve not in SOLVE or solve == "order-n":
-        raise ModelError(
-            f"solve={solve!r}: a hand-led derivation can be solved 'auto', 'explicit' or 'implicit'", d.name
-        )
+        ways = "a hand-led derivation can be solved 'auto', 'explicit' or 'implicit'"
+        raise ModelError(f"solve={solve!r}: {ways}", d.name)
     if level not in OPTIMISE:
         raise ModelError(f"optimise={level!r} is not known; it is one of {', '.join(OPTIMISE)}", d.name)
     clock = Clock()
@@ -118,9 +115,8 @@ def _analysis(d: Steps, outputs: list[Output]) -> Analysis:
         (f"unit size of the Euler parameters of {frame}", add(*(mul(e, e) for e in four)) - 1)
         for frame, four in d.euler.items()
     ]
-    mechanism = HandMechanism(
-        d.name, (), Description(d.name), q=tuple(s.coordinates), u=tuple(s.speeds), bound=tuple(sizes)
-    )
+    q, u = tuple(s.coordinates), tuple(s.speeds)
+    mechanism = HandMechanism(d.name, (), Description(d.name), q=q, u=u, bound=tuple(sizes))
     gone = {u: e for u, e in zip(s.speeds, s.resolve(s.speeds), strict=True) if u in s.definitions}
     kinematics = Kinematics(mechanism, Work(), dict(gone), rates=dict(s.rates))
     return Analysis(mechanism, kinematics, {}, removed=[d.removed[u] for u in gone], outputs=outputs)
@@ -162,19 +158,13 @@ def _implicit(d: Steps, system: KaneSystem, outputs: list[Output]) -> Program:
     return _build(d, system, [*system.rates, *unknowns], outputs, solve=(matrix, system.f), unknowns=unknowns)
 
 
-def _build(d: Steps, system: KaneSystem, rates: list[Expr], outputs: list[Output], **more: object) -> Program:
-    s = d.scalars
-    known: dict[Expr, Expr] = dict(zip(system.accelerations, rates[len(s.coordinates) :], strict=True))
-    values = [(o.name, substitute(o.value, known)) for o in outputs]
-    return build_program(
-        Parts(
-            d.name,
-            s.constants,
-            s.coordinates,
-            system.speeds,
-            rates,
-            values,
-            s.inputs,
-            **more,  # type: ignore[arg-type]
-        )
-    )
+def _build(d: Steps, system: KaneSystem, rates: list[Expr], outputs: list[Output], **more: Any) -> Program:
+    s, values = d.scalars, _named(system, rates, outputs)
+    parts = Parts(d.name, s.constants, s.coordinates, system.speeds, rates, values, s.inputs, **more)
+    return build_program(parts)
+
+
+def _named(system: KaneSystem, rates: list[Expr], outputs: list[Output]) -> list[tuple[str, Expr]]:
+    """Outputs by name, accelerations in them written out."""
+    known: dict[Expr, Expr] = dict(zip(system.accelerations, rates[len(system.rates) :], strict=True))
+    return [(o.name, substitute(o.value, known)) for o in outputs]

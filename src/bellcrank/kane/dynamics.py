@@ -6,19 +6,17 @@ over bodies of w_r . T; F_r* the sum of v_r . (-m a) and w_r . (-I . alpha - w x
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import TypeVar
+from functools import partial
 
 from bellcrank.errors import ModelError
 from bellcrank.expr import ONE, ZERO, Expr, Number, Symbol, add, derivative, div, expand, mul, neg, sub, substitute
 from bellcrank.kane.frames import Frame
-from bellcrank.kane.missing import MissingError, Need, missing
-from bellcrank.kane.motion import Motion, Point
+from bellcrank.kane.missing import MissingError, Need, attempt
+from bellcrank.kane.motion import NOTHING, Motion, Point
 from bellcrank.kane.same import same_value
 from bellcrank.vector.basis import Mat3, Vector, cross, dot
 
-Result = TypeVar("Result")
 HALF = div(ONE, Number(2))
 
 
@@ -82,27 +80,26 @@ class Machine:
 
     def _moved(self, on: Point | Frame, u: Symbol) -> Vector:
         if on is self.newtonian:
-            return Vector({})
+            return NOTHING
         if isinstance(on, Frame):
             return self.partial_angular_velocity(on, u)
         return self.partial_velocity(on, u)
 
     def inertia_torque(self, b: Body) -> Vector:
         """T* = -I . alpha - w x I . w of a body."""
-        w = self.motion.angular_velocity(b, self.newtonian)
-        alf = self.motion.angular_acceleration(b, self.newtonian)
-        w, alf = (b.vector(self.motion.components(x, b)) for x in (w, alf))
-        return self.motion.scalars.tidy_vector(-b.spin(alf) - cross(w, b.spin(w)))
+        m, n = self.motion, self.newtonian
+        found = (m.angular_velocity(b, n), m.angular_acceleration(b, n))
+        w, alf = (b.vector(m.components(x, b)) for x in found)
+        return m.scalars.tidy_vector(-b.spin(alf) - cross(w, b.spin(w)))
 
-    def inertia(self, u: Symbol, torques: dict[Body, Vector] | None = None) -> Expr:
-        """F_r*, the generalized inertia force for a speed."""
+    def inertia(self, u: Symbol, torques: dict[Body, Vector]) -> Expr:
+        """F_r*, the generalized inertia force for a speed; `torques` are the inertia torques of turning bodies."""
         m, n = self.motion, self.newtonian
         terms = []
         for p, mass in self.heavy_points():
-            terms.append(neg(mul(mass, self.motion.dot(self.partial_velocity(p, u), m.acceleration(p, n)))))
-        for b in self.turning_bodies():
-            torque = torques[b] if torques else self.inertia_torque(b)
-            terms.append(self.motion.dot(self.partial_angular_velocity(b, u), torque))
+            terms.append(neg(mul(mass, m.dot(self.partial_velocity(p, u), m.acceleration(p, n)))))
+        for b, torque in torques.items():
+            terms.append(m.dot(self.partial_angular_velocity(b, u), torque))
         return m.scalars.tidy(m.scalars.settled(add(*terms))) if terms else ZERO
 
     def heavy_points(self) -> list[tuple[Point, Expr]]:
@@ -114,54 +111,39 @@ class Machine:
 
     def needs(self, accelerations: bool) -> list[Need]:
         """What is missing for the inertia forces (or energy, without accelerations), all at once."""
-        m, n = self.motion, self.newtonian
-        found: list[Need] = []
-        for p, _ in self.heavy_points():
-            found += _missed(lambda p=p: m.velocity(p, n))  # type: ignore[misc]
-            if accelerations:
-                found += _missed(lambda p=p: m.acceleration(p, n))  # type: ignore[misc]
-        for b in self.turning_bodies():
-            found += _missed(lambda b=b: m.angular_velocity(b, n))  # type: ignore[misc]
-            if accelerations:
-                found += _missed(lambda b=b: m.angular_acceleration(b, n))  # type: ignore[misc]
-        return list(dict.fromkeys(found))
+        m, n, kinds = self.motion, self.newtonian, 1 + accelerations
+        steps = [partial(of, p, n) for p, _ in self.heavy_points() for of in (m.velocity, m.acceleration)[:kinds]]
+        turns = (m.angular_velocity, m.angular_acceleration)[:kinds]
+        return attempt([*steps, *(partial(of, b, n) for b in self.turning_bodies() for of in turns)])[1]
 
     def load_needs(self) -> list[Need]:
         """What is missing for the active forces."""
         m, n = self.motion, self.newtonian
-        found: list[Need] = []
-        for load in self.loads:
-            for on in (load.on, load.by):
-                if on is None or on is n:
-                    continue
-                if isinstance(on, Frame):
-                    found += _missed(lambda on=on: m.angular_velocity(on, n))  # type: ignore[misc]
-                else:
-                    found += _missed(lambda on=on: m.velocity(on, n))  # type: ignore[misc]
-        return list(dict.fromkeys(found))
+        ends = [on for load in self.loads for on in (load.on, load.by) if on is not None and on is not n]
+        turn, move = m.angular_velocity, m.velocity
+        return attempt(partial(turn, x, n) if isinstance(x, Frame) else partial(move, x, n) for x in ends)[1]
 
     # ---- energy and momentum
 
     def kinetic_parts(self) -> list[Expr]:
         """m v.v + w.I.w of every body and m v.v of every particle: twice their kinetic energies."""
         if needs := self.needs(accelerations=False):
-            raise missing(needs, "the kinetic energy")
+            raise MissingError(needs, "the kinetic energy")
         m, n = self.motion, self.newtonian
         parts = []
         for b in self.bodies:
             terms = []
             if b.mass is not ZERO:
                 v = m.velocity(b.cm, n)
-                terms.append(mul(b.mass, self.motion.dot(v, v)))
+                terms.append(mul(b.mass, m.dot(v, v)))
             if b in self.turning_bodies():
-                w = m.angular_velocity(b, n)
-                w = b.vector(self.motion.components(w, b))
+                w = b.vector(m.components(m.angular_velocity(b, n), b))
                 terms.append(dot(w, b.spin(w)))
             if terms:
                 parts.append(add(*terms))
         for p, mass in self.masses.items():
             v = m.velocity(p, n)
-            parts.append(mul(mass, self.motion.dot(v, v)))
+            parts.append(mul(mass, m.dot(v, v)))
         return parts
 
     def kinetic_energy(self) -> Expr:
@@ -184,40 +166,22 @@ class Machine:
         return still, expand(first), expand(sub(moving, first))
 
     def linear_momentum(self) -> Vector:
-        m = self.motion
-        total = Vector({})
-        for p, mass in self.heavy_points():
-            total = total + m.velocity(p, self.newtonian) * mass
-        return total
+        parts = (self.motion.velocity(p, self.newtonian) * mass for p, mass in self.heavy_points())
+        return sum(parts, NOTHING)
 
     def angular_momentum(self, about: Point | None = None) -> Vector:
         """Angular momentum in N about a point: the sum of p x m v and I . w. Default: the mass centre of the system."""
         m, n = self.motion, self.newtonian
         heavy = self.heavy_points()
         if not heavy and not self.bodies:
-            return Vector({})
-        if about is not None:
-            arms = [m.position(about, p) for p, _ in heavy]
-        else:
-            base = heavy[0][0] if heavy else self.bodies[0].cm
-            arms = [m.position(base, p) for p, _ in heavy]
+            return NOTHING
+        base = about or (heavy[0][0] if heavy else self.bodies[0].cm)
+        arms = [m.position(base, p) for p, _ in heavy]
+        if about is None:
             total = add(*(mass for _, mass in heavy))
-            centre = Vector({})
-            for arm, (_, mass) in zip(arms, heavy, strict=True):
-                centre = centre + arm * div(mass, total)
+            centre = sum((arm * div(mass, total) for arm, (_, mass) in zip(arms, heavy, strict=True)), NOTHING)
             arms = [arm - centre for arm in arms]
-        h = Vector({})
-        for arm, (p, mass) in zip(arms, heavy, strict=True):
-            h = h + m.cross(arm, m.velocity(p, n) * mass)
+        parts = [m.cross(arm, m.velocity(p, n) * mass) for arm, (p, mass) in zip(arms, heavy, strict=True)]
         for b in self.turning_bodies():
-            w = m.angular_velocity(b, n)
-            h = h + b.spin(b.vector(self.motion.components(w, b)))
-        return h
-
-
-def _missed(step: Callable[[], Result]) -> Iterable[Need]:
-    try:
-        step()
-    except MissingError as error:
-        return error.needs
-    return ()
+            parts.append(b.spin(b.vector(m.components(m.angular_velocity(b, n), b))))
+        return sum(parts, NOTHING)

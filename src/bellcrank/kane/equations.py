@@ -1,14 +1,86 @@
-"""Equations of motion from a hand-led derivation, as a user has them."""
+"""Equations and simulations of hand-led derivations, as a user has them: what differs from described models."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import inspect
+import math
+from collections.abc import Iterable, Mapping
 from typing import Any
 
+import numpy as np
+
+from bellcrank.analysis.inverse import InverseDynamics
 from bellcrank.api.equations import Equations
-from bellcrank.kane.derived import HandDerived, derive_by_hand
-from bellcrank.kane.simulation import KaneSimulation
-from bellcrank.kane.steps import Steps
+from bellcrank.api.simulation import Simulation
+from bellcrank.errors import ModelError
+from bellcrank.expr import Expr, evaluate
+from bellcrank.interface.interface import key_of
+from bellcrank.kane.derived import HandDerived
+from bellcrank.kane.scalars import TIME
+from bellcrank.run.result import Run
+
+
+class KaneSimulation(Simulation):
+    """A simulation of a hand-led derivation."""
+
+    derived: HandDerived
+
+    def simulate(self, *args: Any, **options: Any) -> Run:
+        """As `Simulation.simulate`; initial Euler parameters may be given in any size."""
+        given = inspect.signature(super().simulate).bind(*args, **options).arguments
+        given["initial"] = self.unit_size({**self.interface.run.initial, **(given.get("initial") or {})})
+        return super().simulate(**given)
+
+    def unit_size(self, given: Mapping[Any, float]) -> dict[Any, float]:
+        """Initial values with Euler parameters of size 1."""
+        values = {key_of(k): (k, v) for k, v in given.items()}
+        result = dict(given)
+        for four in self.derived.derivation.euler.values():
+            keys = [values.get(key_of(e), (e, 0.0)) for e in four]
+            size = math.sqrt(sum(float(v) ** 2 for _, v in keys))
+            if any(key_of(e) in values for e in four):
+                if not size > 0:
+                    listed = ", ".join(e.name for e in four)
+                    raise ModelError(f"the Euler parameters {listed} are all zero", self.interface.model)
+                result.update({k: float(v) / size for k, v in keys})
+        return result
+
+    def inverse(
+        self,
+        q: Any,
+        u: Any,
+        udot: Any,
+        t: Any = 0.0,
+        forces: Iterable[Any] | str | None = None,
+        parameters: Mapping[str, float] | None = None,
+        inputs: Mapping[str, Any] | None = None,
+    ) -> InverseDynamics:
+        """Generalized forces M u' - f that a motion needs besides the loads given; one state, or one row per time."""
+        name = self.interface.model
+        if forces is not None:
+            raise ModelError("the loads of a hand-led derivation have no names: leave forces= out", name)
+        system, program = self.derived.system, self.derived.program
+        single = np.ndim(q) == 1
+        times = np.atleast_1d(np.asarray(t, dtype=float))
+        rows = [np.atleast_2d(np.asarray(x, dtype=float)) for x in (q, u, udot)]
+        wanted = (len(program.coordinates), len(program.speeds), len(program.speeds))
+        if any(x.shape != (len(times), n) for x, n in zip(rows, wanted, strict=True)):
+            raise ModelError(f"q, u, udot must have {', '.join(map(str, wanted))} values for each time", name)
+        fixed: dict[Expr, float] = dict.fromkeys(self.derived.derivation.scalars.constants, 0.0)  # some do not act
+        fixed.update(zip(program.parameters, self.parameter_values(parameters), strict=True))
+        signals = list(zip(program.inputs, self.loaded.inputs(inputs), strict=True))
+        n = len(system.speeds)
+        roots = [*(x for row in system.M for x in row), *system.f]
+        found = []
+        for k, at in enumerate(times):
+            known = {**fixed, TIME: float(at)}
+            known.update({s: float(i.function(float(at))) for s, i in signals})
+            known.update(zip((*program.coordinates, *program.speeds), (*rows[0][k], *rows[1][k]), strict=True))
+            numbers = np.array(evaluate(roots, known))
+            found.append(numbers[: n * n].reshape(n, n) @ rows[2][k] - numbers[n * n :])
+        names = tuple(f"force along {x.name}" for x in system.speeds)
+        labels = tuple(f"generalised force along {x.name}" for x in system.speeds)
+        return InverseDynamics(name, times, names, ("",) * n, labels, np.array(found), np.ones(n), single)
 
 
 class KaneEquations(Equations):
@@ -21,8 +93,3 @@ class KaneEquations(Equations):
     def compile(self, backend: str = "auto", external: Mapping[str, Any] | None = None) -> KaneSimulation:
         """A simulation, ready to run; Euler parameters of initial states are brought to unit size."""
         return KaneSimulation(self.derived, backend, dict(external or {}))
-
-
-def equations_of(d: Steps, solve: str = "auto", level: str = "default") -> KaneEquations:
-    """The equations of motion of a derivation."""
-    return KaneEquations(derive_by_hand(d, solve, level))

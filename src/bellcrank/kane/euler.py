@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
@@ -29,8 +30,8 @@ def scalar_last(e: Sequence) -> tuple:
     return (e[1], e[2], e[3], e[0])
 
 
-def rotation(e: Sequence[Expr]) -> Mat3:
-    """R_AB for symbols (e0, e1, e2, e3) whose squares add up to 1 (Kane, Likins & Levinson 1983, 1.3.6 to 1.3.14)."""
+def rotation(e: Sequence[Any]) -> Mat3:
+    """R_AB for (e0, e1, e2, e3) whose squares add up to 1 (Kane, Likins & Levinson 1983, 1.3.6 to 1.3.14)."""
     e0, e1, e2, e3 = e
     return (
         (1 - 2 * (e2 * e2 + e3 * e3), 2 * (e1 * e2 - e0 * e3), 2 * (e1 * e3 + e0 * e2)),
@@ -77,36 +78,18 @@ def to_axis_angle(e: Sequence[float]) -> tuple[tuple[float, float, float], float
 
 def to_matrix(e: Sequence[float]) -> np.ndarray:
     """R_AB of (e0, e1, e2, e3)."""
-    e0, e1, e2, e3 = _unit(e)
-    return np.array(
-        [
-            [1 - 2 * (e2 * e2 + e3 * e3), 2 * (e1 * e2 - e0 * e3), 2 * (e1 * e3 + e0 * e2)],
-            [2 * (e1 * e2 + e0 * e3), 1 - 2 * (e1 * e1 + e3 * e3), 2 * (e2 * e3 - e0 * e1)],
-            [2 * (e1 * e3 - e0 * e2), 2 * (e2 * e3 + e0 * e1), 1 - 2 * (e1 * e1 + e2 * e2)],
-        ]
-    )
+    return np.array(rotation(_unit(e)))
 
 
 def from_matrix(R: Sequence[Sequence[float]] | np.ndarray) -> tuple[float, float, float, float]:
-    """(e0, e1, e2, e3), e0 >= 0, of a rotation matrix; the largest is found first, so no division is by little."""
+    """(e0, e1, e2, e3), e0 >= 0, of a rotation matrix."""
+    from scipy.spatial.transform import Rotation  # not needed by derivations
+
     R = np.asarray(R, dtype=float)
     if R.shape != (3, 3) or not np.allclose(R @ R.T, np.eye(3), atol=1e-6) or np.linalg.det(R) < 0:
         raise ModelError("from_matrix needs a 3 x 3 rotation matrix: R R^T = 1, det R = 1")
-    trace = float(np.trace(R))
-    squares = [trace, *(float(R[i, i]) for i in range(3))]
-    k = int(np.argmax(squares))
-    e = np.zeros(4)
-    if k == 0:
-        e[0] = math.sqrt(1 + trace) / 2
-        e[1:] = np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]]) / (4 * e[0])
-    else:
-        i, j, m = k - 1, k % 3, (k + 1) % 3
-        e[k] = math.sqrt(1 + R[i, i] - R[j, j] - R[m, m]) / 2
-        e[0] = (R[m, j] - R[j, m]) / (4 * e[k])
-        e[1 + j] = (R[j, i] + R[i, j]) / (4 * e[k])
-        e[1 + m] = (R[m, i] + R[i, m]) / (4 * e[k])
-    e = -e if e[0] < 0 else e
-    return tuple(float(x) for x in e / np.linalg.norm(e))  # type: ignore[return-value]
+    e = scalar_first(Rotation.from_matrix(R).as_quat().tolist())
+    return tuple(-x for x in e) if e[0] < 0 else e
 
 
 def _unit(e: Sequence[float]) -> list[float]:

@@ -1,19 +1,22 @@
 """Frames of a hand-led derivation: orientations are given one after the other, in any order and direction.
 
-The algebra is that of `bellcrank.vector`. What differs: every frame keeps its own three unit vectors (a person writes
-A3 and expects to read A3, even where it equals N3), frames exist before their orientation is known, and turns about one
-common axis add up to the sine and cosine of one angle, as a person would write it.
+Unlike in `bellcrank.vector`, a frame exists before its orientation is known and keeps its own unit vectors (who writes
+A3 expects to read A3, even where it equals N3); turns about one axis add up to the sine and cosine of one angle.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import TypeVar
 
 from bellcrank.errors import ModelError
-from bellcrank.expr import ONE, Expr, add, latex, mul, neg
+from bellcrank.expr import ONE, Expr, add, mul, neg
+from bellcrank.kane.statement import Shown, latex_matrix
 from bellcrank.vector import basis
 from bellcrank.vector.basis import Mat3, UnitVector, Vector, axis_rotation, dot_units, transpose
+
+AnyFrame = TypeVar("AnyFrame", bound=basis.Frame)
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,10 +32,8 @@ class Axis(UnitVector):
 class Frame(basis.Frame):
     """Three orthogonal directions: `A[1]`, `A[2]`, `A[3]`. The orientation in any other frame is given later."""
 
+    parent: Frame | None
     turn: tuple[int, Expr] | None  # axis (0..2) and angle of a simple rotation from the parent
-
-    def __init__(self, name: str) -> None:
-        super().__init__(name)
 
     def __post_init__(self) -> None:
         self.depth = 0
@@ -53,14 +54,14 @@ def join(parent: Frame, child: Frame, R: Mat3, turn: tuple[int, Expr] | None, ev
     _make_root(child)
     child.parent, child.R, child.turn = parent, R, turn
     for frame in everything:
-        frame.depth = _depth(frame)
+        frame.depth = len(_ancestry(frame)) - 1
     for frame in everything:
         _add_turns(frame)
 
 
 def connected(*frames: basis.Frame) -> bool:
     """Is the orientation of all frames in each other known?"""
-    return len({_root(f) for f in frames}) <= 1
+    return len({_ancestry(f)[-1] for f in frames}) <= 1
 
 
 def cosines(a: Frame, b: Frame) -> Mat3:
@@ -74,13 +75,8 @@ def frames_of(*vectors: Vector) -> list[basis.Frame]:
     return list(dict.fromkeys(e.frame for v in vectors for e in v.terms))
 
 
-def simple_rotation(axis: int, angle: Expr) -> Mat3:
-    """R_AB of a turn about axis 1, 2 or 3 that both frames share."""
-    return axis_rotation(axis - 1, angle)
-
-
-@dataclass(frozen=True)
-class DirectionCosines:
+@dataclass(frozen=True, repr=False)
+class DirectionCosines(Shown):
     """The matrix R_AB[i][j] = a_i . b_j of two frames, as a table."""
 
     a: Frame
@@ -97,49 +93,35 @@ class DirectionCosines:
         widths = [max(len(row[i]) for row in rows) for i in range(4)]
         return "\n".join("  ".join(f"{x:{w}}" for x, w in zip(row, widths, strict=True)).rstrip() for row in rows)
 
-    __repr__ = __str__
-
     def latex(self) -> str:
-        body = r" \\ ".join(" & ".join(latex(c) for c in row) for row in self.R)
-        return rf"\begin{{bmatrix}} {body} \end{{bmatrix}}"
-
-    def _repr_latex_(self) -> str:
-        return f"${self.latex()}$"
+        return latex_matrix(self.R)
 
 
-def _root(frame: basis.Frame) -> basis.Frame:
-    while frame.parent is not None:
-        frame = frame.parent
-    return frame
-
-
-def _depth(frame: basis.Frame) -> int:
-    depth = 0
-    while frame.parent is not None:
-        frame, depth = frame.parent, depth + 1
-    return depth
+def _ancestry(frame: AnyFrame) -> list[AnyFrame]:
+    """A frame, its parent and so on to the root of its tree."""
+    chain = [frame]
+    while (parent := chain[-1].parent) is not None:
+        chain.append(parent)  # type: ignore[arg-type]
+    return chain
 
 
 def _make_root(frame: Frame) -> None:
     """Turns the links from a frame to the root of its tree around."""
-    chain: list[tuple[Frame, Frame, Mat3, tuple[int, Expr] | None]] = []
-    here = frame
-    while isinstance(here.parent, Frame):
-        chain.append((here, here.parent, here.R, here.turn))
-        here = here.parent
+    chain = _ancestry(frame)
+    links = [(f.R, f.turn) for f in chain]
     frame.parent, frame.R, frame.turn = None, basis.IDENTITY, None
-    for child, parent, R, turn in chain:
+    for child, parent, (R, turn) in zip(chain, chain[1:], links, strict=False):
         parent.parent, parent.R = child, transpose(R)
         parent.turn = None if turn is None else (turn[0], neg(turn[1]))
 
 
 def _add_turns(frame: Frame) -> None:
     """Direction cosines to ancestors behind turns about one and the same axis: those of the sum of the angles."""
-    if frame.turn is None or not isinstance(frame.parent, Frame):
+    if frame.turn is None or frame.parent is None:
         return
     axis, angle = frame.turn
     here = frame.parent
-    while here.turn is not None and here.turn[0] == axis and isinstance(here.parent, Frame):
+    while here.turn is not None and here.turn[0] == axis and here.parent is not None:
         angle = add(angle, here.turn[1])
         here = here.parent
         R = axis_rotation(axis, angle)
@@ -156,13 +138,7 @@ def name_cosines(f: basis.Frame, g: basis.Frame, name: Callable[[Expr], Expr]) -
         if f.depth < g.depth:
             f, g = g, f
         parent = f.parent
-        if (
-            f is g
-            or parent is None
-            or parent is g
-            or (f.axes[0], g.axes[0]) in f._dots
-            or (g.axes[0], f.axes[0]) in g._dots
-        ):
+        if parent is None or _ready(f, g):
             continue
         if not _ready(parent, g):
             waiting += [(f, g), (parent, g)]

@@ -20,6 +20,10 @@ PRIMED = re.compile(TOKEN.pattern.replace(r"(?P<name>[A-Za-z_]\w*", r"(?P<name>[
 Value = Expr | Vector
 Lookup = Callable[[str], Value | None]
 Call = Callable[[str, list[Syntax]], Value | None]
+VECTOR_FUNCTIONS: dict[str, tuple[int | None, Callable[..., Value]]] = {  # number of arguments, what it does
+    "dot": (2, dot), "cross": (2, cross), "mag": (1, magnitude), "magnitude": (1, magnitude),
+    "add": (None, lambda *vectors: sum(vectors, Vector({}))),
+}  # fmt: skip
 
 
 class Language:
@@ -112,7 +116,7 @@ class Language:
 
     def _function(self, node: Syntax, parts: list[Value]) -> Value:
         name = str(node.args[0]).lower()
-        if name in ("dot", "cross", "add", "mag", "magnitude"):
+        if name in VECTOR_FUNCTIONS:
             return self._vector_function(node, name, parts)
         if name in FUNCTIONS:
             if any(isinstance(p, Vector) for p in parts):
@@ -125,19 +129,9 @@ class Language:
 
     def _vector_function(self, node: Syntax, name: str, parts: list[Value]) -> Value:
         vectors = [p for p in parts if isinstance(p, Vector)]
-        wanted = {"dot": 2, "cross": 2, "mag": 1, "magnitude": 1}.get(name)
+        wanted, compute = VECTOR_FUNCTIONS[name]
         if len(vectors) != len(parts) or not parts or (wanted is not None and len(parts) != wanted):
             raise node.fail(f"{name}() takes {wanted or 'one or more'} vector{'s' if wanted != 1 else ''}")
-        if name == "dot":
+        if wanted is not None:
             require_connected(*vectors)
-            return dot(*vectors)
-        if name == "cross":
-            require_connected(*vectors)
-            return cross(*vectors)
-        if name == "add":
-            total = Vector({})
-            for v in vectors:
-                total = total + v
-            return total
-        require_connected(*vectors)
-        return magnitude(vectors[0])
+        return compute(*vectors)

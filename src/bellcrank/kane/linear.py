@@ -11,16 +11,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from bellcrank.errors import ModelError
-from bellcrank.expr import ONE, ZERO, Expr, Symbol, add, latex, mul, partial, release, sub, substitute
+from bellcrank.expr import ONE, ZERO, Expr, Symbol, add, mul, partial, release, sub, substitute
 from bellcrank.interface.interface import key_of
+from bellcrank.kane.statement import Shown, latex_matrix
 from bellcrank.kane.steps import Steps
 from bellcrank.kane.system import kane_system
 
 Matrix = list[list[Expr]]
 
 
-@dataclass(frozen=True)
-class Linear:
+@dataclass(frozen=True, repr=False)
+class Linear(Shown):
     """M du' = K dq + C du and dq' = G dq + H du, rows in the order of `speeds` and `coordinates`."""
 
     coordinates: tuple[Symbol, ...]
@@ -41,21 +42,10 @@ class Linear:
             lines.append(f"{q}' = {add(*map(mul, g, self.coordinates), *map(mul, h, self.speeds))}")
         return "\n".join(lines)
 
-    __repr__ = __str__
-
     def latex(self) -> str:
-        def matrix(m: Matrix) -> str:
-            body = r" \\ ".join(" & ".join(latex(x) for x in row) for row in m)
-            return rf"\begin{{bmatrix}} {body} \end{{bmatrix}}"
-
-        return (
-            rf"{matrix(self.M)} \, \delta\dot{{u}} = {matrix(self.K)} \, \delta q + {matrix(self.C)} \, \delta u,"
-            r" \quad "
-            rf"\delta\dot{{q}} = {matrix(self.G)} \, \delta q + {matrix(self.H)} \, \delta u"
-        )
-
-    def _repr_latex_(self) -> str:
-        return f"${self.latex()}$"
+        M, K, C, G, H = map(latex_matrix, (self.M, self.K, self.C, self.G, self.H))
+        speeds = rf"{M} \, \delta\dot{{u}} = {K} \, \delta q + {C} \, \delta u"
+        return rf"{speeds}, \quad \delta\dot{{q}} = {G} \, \delta q + {H} \, \delta u"
 
 
 def linearized(d: Steps, at: Mapping[Any, Any]) -> Linear:
@@ -69,27 +59,18 @@ def linearized(d: Steps, at: Mapping[Any, Any]) -> Linear:
         point[four[0]] = ONE
     for key, value in at.items():
         if key_of(key) not in by_name:
-            raise ModelError(
-                f"at={{'{key}': ...}}: no such state. States: {', '.join(s.name for s in by_name.values())}."
-            )
+            listed = ", ".join(s.name for s in by_name.values())
+            raise ModelError(f"at={{'{key}': ...}}: no such state. States: {listed}.")
         point[by_name[key_of(key)]] = d.scalar(value)
 
     def here(e: Expr) -> Expr:
         return release(substitute(e, point))
 
-    inertia = [add(*(mul(x, a) for x, a in zip(row, udot, strict=True))) for row in system.M]
-    residual = [sub(f, m) for f, m in zip(system.f, inertia, strict=True)]
+    residual = [sub(f, add(*map(mul, row, udot))) for f, row in zip(system.f, system.M, strict=True)]
 
     def slopes(rows: list[Expr], by: list[Symbol]) -> Matrix:
         return [[here(partial(e, s)) for s in by] for e in rows]
 
     M = [[here(x) for x in row] for row in system.M]
-    return Linear(
-        tuple(q),
-        tuple(u),
-        M,
-        slopes(residual, q),
-        slopes(residual, u),
-        slopes(system.rates, q),
-        slopes(system.rates, u),
-    )
+    K, C, G, H = (slopes(rows, by) for rows in (residual, system.rates) for by in (q, u))
+    return Linear(tuple(q), tuple(u), M, K, C, G, H)

@@ -2,15 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from bellcrank.errors import ModelError
+
+Result = TypeVar("Result")
+WAYS = {  # kind: what it is, how it is given in Python, how in the AUTOLEV dialect
+    "rate": ("the time derivative of {0}", "d.set_rate({0}, ...)", "{0}'=formula"),
+    "orientation": (
+        "the orientation of {1} in {0}", "d.rotate({0}, {1}, axis, angle) or d.dircos({0}, {1}, matrix)",
+        "SIMPROT({0},{1},axis,angle) or DIRCOS({0},{1},..)",
+    ),
+    "w": ("the angular velocity of {0} in {1}", "d.set_angular_velocity({0}, {1}, ...)", "W{0}{1}=vector"),
+    "alf": (
+        "the angular acceleration of {0} in {1}", "d.set_angular_acceleration({0}, {1}, ...)",
+        "ALF{0}{1}=DERIV(W{0}{1},T,{1})",
+    ),
+    "v": (
+        "the velocity of {0} in {1}", "d.set_velocity({0}, {1}, ...), or d.v2pts, d.v1pt",
+        "V{0}{1}=vector or V2PTS({1},frame,point,{0})",
+    ),
+    "a": ("the acceleration of {0} in {1}", "d.set_acceleration({0}, {1}, ...)", "A{0}{1}=DERIV(V{0}{1},T,{1})"),
+    "p": ("the position of {1} from {0}", "d.set_position({0}, {1}, ...)", "P{0}{1}=vector"),
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Need:
-    """One missing quantity. `kind`: rate, orientation, w, alf, v, a, p, mass, inertia, scalar, connection."""
+    """One missing quantity of a kind of `WAYS`."""
 
     kind: str
     first: str
@@ -19,34 +40,12 @@ class Need:
 
     @property
     def what(self) -> str:
-        a, b = self.first, self.second
-        return {
-            "rate": f"the time derivative of {a}",
-            "orientation": f"the orientation of {b} in {a}",
-            "w": f"the angular velocity of {a} in {b}",
-            "alf": f"the angular acceleration of {a} in {b}",
-            "v": f"the velocity of {a} in {b}",
-            "a": f"the acceleration of {a} in {b}",
-            "p": f"the position of {b} from {a}",
-            "mass": f"the mass of {a}",
-            "scalar": f"the quantity {a}",
-        }[self.kind]
+        return WAYS[self.kind][0].format(self.first, self.second)
 
-    @property
-    def python(self) -> str:
-        """How to give it in Python."""
-        a, b = self.first, self.second
-        return {
-            "rate": f"d.set_rate({a}, ...)",
-            "orientation": f"d.rotate({a}, {b}, axis, angle) or d.dircos({a}, {b}, matrix)",
-            "w": f"d.set_angular_velocity({a}, {b}, ...)",
-            "alf": f"d.set_angular_acceleration({a}, {b}, ...)",
-            "v": f"d.set_velocity({a}, {b}, ...), or d.v2pts, d.v1pt, d.velocity_from",
-            "a": f"d.set_acceleration({a}, {b}, ...)",
-            "p": f"d.set_position({a}, {b}, ...)",
-            "mass": f"d.set_mass({a}, ...)",
-            "scalar": f"d.constants('{a}'), d.coordinates('{a}') or d.define('{a}', ...)",
-        }[self.kind]
+    def how(self, dialect: bool) -> str:
+        """How it is given, in Python or in the dialect."""
+        names = (self.first, self.second)
+        return WAYS[self.kind][2].format(*map(str.upper, names)) if dialect else WAYS[self.kind][1].format(*names)
 
 
 class MissingError(ModelError):
@@ -55,18 +54,23 @@ class MissingError(ModelError):
     def __init__(self, needs: Sequence[Need], task: str = "") -> None:
         self.needs = list(dict.fromkeys(needs))
         self.task = task
-        super().__init__(self.words(lambda n: n.python))
+        super().__init__(self.words())
         self.args = (needs, task)
 
-    def words(self, how: Callable[[Need], str]) -> str:
+    def words(self, dialect: bool = False) -> str:
         """The message, with a way to give each quantity."""
-        head = f"{self.task} needs " if self.task else "not known yet: "
-        parts = []
-        for n in self.needs:
-            hint = f" ({n.hint} would fit what is given)" if n.hint else ""
-            parts.append(f"{n.what}: give {how(n)}{hint}")
-        return head + ("\n" + " " * 2).join(parts)
+        hints = [f" ({n.hint} would fit what is given)" if n.hint else "" for n in self.needs]
+        parts = [f"{n.what}: give {n.how(dialect)}{hint}" for n, hint in zip(self.needs, hints, strict=True)]
+        return (f"{self.task} needs " if self.task else "not known yet: ") + "\n  ".join(parts)
 
 
-def missing(needs: Sequence[Need], task: str = "") -> MissingError:
-    return MissingError(needs, task)
+def attempt(steps: Iterable[Callable[[], Result]]) -> tuple[list[Result], list[Need]]:
+    """What steps give, and what any of them misses."""
+    found: list[Result] = []
+    needs: list[Need] = []
+    for step in steps:
+        try:
+            found.append(step())
+        except MissingError as error:
+            needs += error.needs
+    return found, needs

@@ -14,7 +14,7 @@ from typing import TypeVar
 from bellcrank.errors import ModelError
 from bellcrank.expr import Expr, add, mul
 from bellcrank.kane.frames import Frame, connected, frames_of, name_cosines
-from bellcrank.kane.missing import MissingError, Need, missing
+from bellcrank.kane.missing import MissingError, Need, attempt
 from bellcrank.kane.scalars import Scalars
 from bellcrank.vector.basis import Frame as AnyFrame
 from bellcrank.vector.basis import Vec3, Vector, cross, dot
@@ -77,15 +77,15 @@ class Motion:
         if path is None and self.derive_w and connected(a, b):
             path = self._chain_of_links(b, a)
         if path is None:
-            raise missing([Need("w", b.name, a.name, self._likely_w(b, a))])
-        return self.scalars.tidy_vector(_total(path[::-1])) if len(path) > 1 else _total(path)
+            raise MissingError([Need("w", b.name, a.name, self._likely_w(b, a))])
+        return self.scalars.tidy_vector(sum(path[::-1], NOTHING)) if len(path) > 1 else sum(path, NOTHING)
 
     def given_w(self, b: Frame, a: Frame) -> Vector:
         """w of B in A, put together from what was given, never from orientations."""
         path = _path(b, a, self._turning)
         if path is None:
-            raise missing([Need("w", b.name, a.name)])
-        return _total(path)
+            raise MissingError([Need("w", b.name, a.name)])
+        return sum(path, NOTHING)
 
     def _turning(self, b: Frame) -> Iterable[tuple[Frame, Vector]]:
         """Frames in which, or in terms of which, the angular velocity of B is given."""
@@ -102,7 +102,7 @@ class Motion:
             for other in self.frames:
                 if other.parent is f and other not in known:
                     yield other, -self.link_w(other)
-            if isinstance(f.parent, Frame) and f.parent not in known:
+            if f.parent is not None and f.parent not in known:
                 yield f.parent, self.link_w(f)
 
         return _path(b, a, neighbours)
@@ -110,7 +110,7 @@ class Motion:
     def link_w(self, child: Frame) -> Vector:
         """Angular velocity of a frame in the one its orientation was given in, from the rates of that orientation."""
         parent = child.parent
-        assert isinstance(parent, Frame)
+        assert parent is not None
         rate = self.scalars.rate
         if child.turn is not None:
             axis, angle = child.turn
@@ -130,7 +130,7 @@ class Motion:
             path = self._chain_of_links(b, a)
         except ModelError:
             return ""
-        return str(_total(path)) if path else ""
+        return str(sum(path, NOTHING)) if path else ""
 
     def derivative(self, v: Vector, frame: Frame) -> Vector:
         """Time derivative of a vector in a frame: components' rates, and w x e for each unit vector."""
@@ -147,7 +147,7 @@ class Motion:
         if (b, a) in self.alf:
             return self.alf[b, a]
         if not self.derive_v:
-            raise missing([Need("alf", b.name, a.name)])
+            raise MissingError([Need("alf", b.name, a.name)])
         return self._once(("alf", b, a), lambda: self.derivative(self.angular_velocity(b, a), a))
 
     # ---- points
@@ -168,8 +168,8 @@ class Motion:
 
         path = _path(p, q, neighbours)
         if path is None:
-            raise missing([Need("p", p.name, q.name)])
-        return _total(path)
+            raise MissingError([Need("p", p.name, q.name)])
+        return sum(path, NOTHING)
 
     def velocity(self, p: Point, frame: Frame) -> Vector:
         """v of P in a frame: as given, or that of a known point and the rate of the position from it."""
@@ -185,24 +185,19 @@ class Motion:
                 except MissingError:
                     continue
                 return self.scalars.tidy_vector(self.v[x, f] + self.derivative(r, frame))
-        raise missing([Need("v", p.name, frame.name)])
+        raise MissingError([Need("v", p.name, frame.name)])
 
     def acceleration(self, p: Point, frame: Frame) -> Vector:
         """a of P in a frame, as given or the derivative of its velocity."""
         if (p, frame) in self.a:
             return self.a[p, frame]
         if not self.derive_v:
-            raise missing([Need("a", p.name, frame.name)])
+            raise MissingError([Need("a", p.name, frame.name)])
         return self._once(("a", p, frame), lambda: self.derivative(self.velocity(p, frame), frame))
 
     def two_points(self, frame: Frame, body: Frame, p: Point, q: Point) -> Vector:
         """v of Q in a frame from that of P, both fixed in a body: v_Q = v_P + w x p_PQ (as above, 2.7.1)."""
-        v, w, r = self._all(
-            f"the velocity of {q} by the two-point theorem",
-            lambda: self.velocity(p, frame),
-            lambda: self.angular_velocity(body, frame),
-            lambda: self.position(p, q),
-        )
+        v, w, r = self._known("velocity", "two-point", frame, body, p, q)
         if self._moves_in(r, body):
             self.instant.add((p, q))
         return self.scalars.tidy_vector(v + self.cross(w, r))
@@ -219,24 +214,13 @@ class Motion:
 
     def one_point(self, frame: Frame, body: Frame, p: Point, q: Point) -> Vector:
         """v of Q in a frame, Q moving on a body with the fixed point P (Kane & Levinson 1985, 2.8.1)."""
-        v, w, r = self._all(
-            f"the velocity of {q} by the one-point theorem",
-            lambda: self.velocity(p, frame),
-            lambda: self.angular_velocity(body, frame),
-            lambda: self.position(p, q),
-        )
+        v, w, r = self._known("velocity", "one-point", frame, body, p, q)
         relative = self.v[q, body] if (q, body) in self.v else self.derivative(r, body)
         return self.scalars.tidy_vector(relative + v + self.cross(w, r))
 
     def two_points_acceleration(self, frame: Frame, body: Frame, p: Point, q: Point) -> Vector:
         """a of Q from that of P, both fixed in a body (Kane & Levinson 1985, 2.7.2)."""
-        a, alf, w, r = self._all(
-            f"the acceleration of {q} by the two-point theorem",
-            lambda: self.acceleration(p, frame),
-            lambda: self.angular_acceleration(body, frame),
-            lambda: self.angular_velocity(body, frame),
-            lambda: self.position(p, q),
-        )
+        a, alf, w, r = self._known("acceleration", "two-point", frame, body, p, q)
         return self.scalars.tidy_vector(a + self.cross(alf, r) + self.cross(w, self.cross(w, r)))
 
     def one_point_acceleration(self, frame: Frame, body: Frame, p: Point, q: Point) -> Vector:
@@ -263,8 +247,7 @@ class Motion:
         return frame.coordinates(v)
 
     def _meet(self, *vectors: Vector) -> None:
-        """Before a product: orientations must be known; with AUTOZ, cosines between distant frames are intermediate
-        results."""
+        """Before a product: orientations must be known; with AUTOZ, cosines of distant frames get names."""
         require_connected(*vectors)
         if self.scalars.autoz:
             frames = frames_of(*vectors)
@@ -276,16 +259,14 @@ class Motion:
         """The vector with components along the axes of one frame."""
         return self.scalars.tidy_vector(frame.vector(self.components(v, frame)))
 
-    def _all(self, task: str, *steps: Callable[[], Vector]) -> list[Vector]:
-        """The results of all steps; what any of them misses is told at once."""
-        found, needs = [], []
-        for step in steps:
-            try:
-                found.append(step())
-            except MissingError as error:
-                needs += error.needs
+    def _known(self, what: str, theorem: str, frame: Frame, body: Frame, p: Point, q: Point) -> list[Vector]:
+        """v of P and w of the body (before them a and alpha), p_PQ; what any of them misses is told at once."""
+        steps = [lambda: self.velocity(p, frame), lambda: self.angular_velocity(body, frame)]
+        if what == "acceleration":
+            steps[:1] = [lambda: self.acceleration(p, frame), lambda: self.angular_acceleration(body, frame)]
+        found, needs = attempt([*steps, lambda: self.position(p, q)])
         if needs:
-            raise missing(needs, task)
+            raise MissingError(needs, f"the {what} of {q} by the {theorem} theorem")
         return found
 
 
@@ -294,33 +275,19 @@ def require_connected(*vectors: Vector) -> None:
     frames: list[AnyFrame] = frames_of(*vectors)
     for f in frames[1:]:
         if not connected(frames[0], f):
-            raise missing([Need("orientation", frames[0].name, f.name)])
+            raise MissingError([Need("orientation", frames[0].name, f.name)])
 
 
 def _path(start: Node, end: Node, neighbours: Callable[[Node], Iterable[tuple[Node, Vector]]]) -> list[Vector] | None:
     """Vectors along the shortest way from start to end."""
-    if start is end:
-        return []
-    came: dict[Node, tuple[Node, Vector]] = {}
+    ways: dict[Node, list[Vector]] = {start: []}
     queue = deque([start])
-    while queue:
+    while queue and end not in ways:
         here = queue.popleft()
         for there, step in neighbours(here):
-            if there is start or there in came:
-                continue
-            came[there] = (here, step)
+            if there not in ways:
+                ways[there] = [*ways[here], step]
+                queue.append(there)
             if there is end:
-                path: list[Vector] = []
-                while there is not start:
-                    there, step = came[there]
-                    path.append(step)
-                return path[::-1]
-            queue.append(there)
-    return None
-
-
-def _total(path: Iterable[Vector]) -> Vector:
-    total = NOTHING
-    for v in path:
-        total = total + v
-    return total
+                break
+    return ways.get(end)

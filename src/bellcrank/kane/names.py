@@ -1,29 +1,36 @@
-"""Names of a derivation: each is given once. What is asked for again is refused with its first definition; near names
-are told."""
+"""Names of a derivation: each is given once; a second time is refused with the first definition."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from typing import Generic, TypeVar
 
 from bellcrank.errors import ModelError, did_you_mean
+from bellcrank.expr import Symbol
+from bellcrank.kane.frames import Frame
+from bellcrank.kane.motion import Point
+
+Thing = TypeVar("Thing", Frame, Point, Symbol)
 
 NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 RESERVED = {"t": "time", "pi": "the number pi"}
 
 
-class Names:
-    """One name space; look-up ignores case, spelling is kept."""
+class Names(Generic[Thing]):
+    """One name space with what its names stand for; look-up ignores case, spelling is kept."""
 
-    def __init__(self, what: str) -> None:
+    def __init__(self, what: str, kind: type[Thing]) -> None:
         self.what = what
-        self._shown: dict[str, tuple[str, str]] = {}
+        self.kind: type[Thing] = kind
+        self._shown: dict[str, str] = {}
+        self._things: dict[str, Thing] = {}
 
     def __contains__(self, name: str) -> bool:
-        return name.lower() in self._shown
+        return name.lower() in self._things
 
     def __iter__(self) -> Iterator[str]:
-        return iter(spelled for spelled, _ in self._shown.values())
+        return iter(thing.name for thing in self._things.values())
 
     def check(self, listed: Iterable[str]) -> list[str]:
         """The names, if all of them can be given; else one error with every problem."""
@@ -35,24 +42,31 @@ class Names:
             elif name.lower() in RESERVED:
                 problems.append(f"'{name}' is reserved: it is {RESERVED[name.lower()]}")
             elif name.lower() in self._shown:
-                problems.append(f"'{name}' is already defined: {self._shown[name.lower()][1]}")
+                problems.append(f"'{name}' is already defined: {self._shown[name.lower()]}")
             elif name.lower() in {n.lower() for n in names[:i]}:
                 problems.append(f"'{name}' is given twice")
         if problems:
             raise ModelError(problems if len(problems) > 1 else problems[0])
         return names
 
-    def take(self, name: str, shown: str) -> None:
-        self._shown[name.lower()] = (name, shown)
+    def take(self, thing: Thing, shown: str) -> None:
+        """Gives a thing its name; `shown` says what it is."""
+        self._shown[thing.name.lower()] = shown
+        self._things[thing.name.lower()] = thing
 
-    def shown(self, name: str) -> str:
-        return self._shown[name.lower()][1]
+    def get(self, name: str) -> Thing | None:
+        return self._things.get(name.lower())
 
-    def unknown(self, name: str) -> ModelError:
-        """The error for a name that is not there."""
-        known = ", ".join(self)
-        listed = f" Known: {known}." if known and len(known) < 200 else ""
-        return ModelError(f"no {self.what} has the name '{name}'.{did_you_mean(name, self)}{listed}")
+    def find(self, given: Thing | str) -> Thing:
+        """What a name stands for, or what is given itself."""
+        if isinstance(given, self.kind):
+            return given
+        found = self.get(str(given))
+        if found is None:
+            known = ", ".join(self)
+            listed = f" Known: {known}." if known and len(known) < 200 else ""
+            raise ModelError(f"no {self.what} has the name '{given}'.{did_you_mean(str(given), self)}{listed}")
+        return found
 
 
 def split_names(given: Iterable[str]) -> list[str]:

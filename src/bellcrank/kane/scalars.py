@@ -1,8 +1,7 @@
 """Scalars of a hand-led derivation: constants, coordinates, speeds, and quantities with a name and a definition.
 
-A definition (an intermediate Z, a force law, a dependent speed, a prescribed motion) is a symbol for the algebra;
-derivatives look through it by the chain rule, and `resolve` writes it out. A dependent speed defined by the independent
-ones thus yields nonholonomic partial velocities by itself (Kane & Levinson 1985, section 2.13).
+A definition (an intermediate Z, a force law, a dependent speed) is a symbol that derivatives look through and `resolve`
+writes out; a dependent speed thus yields nonholonomic partial velocities (Kane & Levinson 1985, section 2.13).
 """
 
 from __future__ import annotations
@@ -10,27 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from bellcrank.errors import ModelError
-from bellcrank.expr import (
-    ONE,
-    ZERO,
-    Expr,
-    Held,
-    Number,
-    Product,
-    Sum,
-    Symbol,
-    add,
-    derivative,
-    mul,
-    neg,
-    substitute,
-    transform,
-)
+from bellcrank.expr import ONE, ZERO, Expr, Held, Number, Product, Sum, Symbol, add, derivative, mul, neg, transform
 from bellcrank.expr.construct import split
 from bellcrank.expr.node import PRIME
 from bellcrank.expr.walk import symbols
 from bellcrank.kane.linear_form import linear_form
-from bellcrank.kane.missing import Need, missing
+from bellcrank.kane.missing import MissingError, Need
 from bellcrank.vector.basis import Vector
 
 TIME = Symbol("t", "time")
@@ -62,6 +46,11 @@ class Scalars:
     def independent(self) -> list[Symbol]:
         """The speeds that are states."""
         return [u for u in self.speeds if u not in self.definitions]
+
+    @property
+    def moving(self) -> list[Symbol]:
+        """The speeds that have an equation: independent and auxiliary ones."""
+        return [*self.independent, *self.auxiliary]
 
     def acceleration(self, u: Symbol) -> Symbol:
         return Symbol(f"{u.name}'", "acceleration")
@@ -134,9 +123,9 @@ class Scalars:
         if s.kind == "coordinate":
             if self.open_rates:
                 return self.rate_symbol(s)
-            raise missing([Need("rate", s.name)])
+            raise MissingError([Need("rate", s.name)])
         if s.kind == "rate":
-            raise missing([Need("rate", s.name.removesuffix("'"))])
+            raise MissingError([Need("rate", s.name.removesuffix("'"))])
         if s.kind == "acceleration":
             raise ModelError(f"the derivative of {s.name} is of third order and does not occur in equations of motion")
         if s.kind == "control":
@@ -152,20 +141,18 @@ class Scalars:
 
     def require_linear(self, e: Expr, what: str) -> None:
         """Complains about a motion that is not linear in the speeds."""
-        for u in (*self.independent, *self.auxiliary):
+        for u in self.moving:
             if self.moves(self.partial(e, u)):
-                raise ModelError(
-                    f"{what} = {e} is not linear in the generalized speeds: its slope for {u} depends on them"
-                )
+                why = f"its slope for {u} depends on them"
+                raise ModelError(f"{what} = {e} is not linear in the generalized speeds: {why}")
 
     # ---- expressions written out
 
     def resolve(self, roots: Iterable[Expr], settle: bool = True) -> list[Expr]:
         """Expressions over states and constants; definitions stay shared as held results. Auxiliary speeds are zero."""
         roots = list(roots)
-        known: dict[Expr, Expr] = dict.fromkeys(self.auxiliary, ZERO) if settle else {}
-        if settle:
-            known.update({self.acceleration(u): ZERO for u in self.auxiliary})
+        still = (*self.auxiliary, *map(self.acceleration, self.auxiliary)) if settle else ()
+        known: dict[Expr, Expr] = dict.fromkeys(still, ZERO)
         for s in self.order(roots):
             value = transform((self.definitions[s],), known.get)[0]
             known[s] = value if isinstance(value, Number | Symbol | Held) else Held(value)
@@ -173,7 +160,8 @@ class Scalars:
 
     def settled(self, e: Expr) -> Expr:
         """An expression with auxiliary speeds at zero, once partial velocities have been taken."""
-        return substitute(e, dict.fromkeys(self.auxiliary, ZERO)) if self.auxiliary else e
+        zero: dict[Expr, Expr] = dict.fromkeys(self.auxiliary, ZERO)
+        return transform((e,), zero.get)[0] if zero else e
 
     # ---- intermediate variables
 

@@ -10,13 +10,11 @@ from bellcrank.expr.walk import symbols
 from bellcrank.kane.scalars import Scalars
 from bellcrank.kinematics.constraints import Removed, solve_speed_constraint
 
+Row = dict[Symbol, Expr]  # coefficients, or values, of unknowns
+
 
 def solved_rates(scalars: Scalars, given: Mapping[Symbol, Expr]) -> dict[Symbol, Expr]:
-    """q' from definitions of speeds u = (linear in q'), by elimination in symbols.
-
-    The speeds must determine the rates of exactly the coordinates that occur; a division that can vanish is where these
-    speeds fail.
-    """
+    """q' from definitions of speeds u = (linear in q'), by elimination; they fail where a division by zero occurs."""
     for u in given:
         if u not in scalars.speeds:
             raise ModelError(f"{u} is not a generalized speed")
@@ -25,19 +23,16 @@ def solved_rates(scalars: Scalars, given: Mapping[Symbol, Expr]) -> dict[Symbol,
     unknowns = [r for r in by_rate if r in found]
     if len(unknowns) != len(given):
         listed = ", ".join(r.name for r in unknowns) or "no rate of a coordinate without one"
-        raise ModelError(
-            f"{len(given)} speeds are defined, but the definitions hold {listed}: as many rates as speeds are needed"
-        )
-    rows = [
-        (_slopes(scalars, u, e, unknowns), sub(u, substitute(e, dict.fromkeys(unknowns, ZERO))))
-        for u, e in given.items()
-    ]
+        but = f"but the definitions hold {listed}: as many rates as speeds are needed"
+        raise ModelError(f"{len(given)} speeds are defined, {but}")
+    rows = [_slopes(scalars, u, e, unknowns) for u, e in given.items()]
+    right = [sub(u, substitute(e, dict.fromkeys(unknowns, ZERO))) for u, e in given.items()]
     complaint = "the definitions of the speeds are not independent: they do not determine the rates"
-    solution = eliminate([dict(row) for row, _ in rows], [right for _, right in rows], unknowns, complaint)
+    solution = eliminate(rows, right, unknowns, complaint)
     return {by_rate[r]: value for r, value in solution.items()}
 
 
-def _slopes(scalars: Scalars, u: Symbol, e: Expr, unknowns: list[Symbol]) -> dict[Symbol, Expr]:
+def _slopes(scalars: Scalars, u: Symbol, e: Expr, unknowns: list[Symbol]) -> Row:
     slopes = {r: scalars.partial(e, r) for r in unknowns}
     for r, a in slopes.items():
         if depends_on(a, lambda s: s in unknowns):
@@ -45,9 +40,7 @@ def _slopes(scalars: Scalars, u: Symbol, e: Expr, unknowns: list[Symbol]) -> dic
     return slopes
 
 
-def eliminate(
-    matrix: list[dict[Symbol, Expr]], right: list[Expr], unknowns: list[Symbol], complaint: str
-) -> dict[Symbol, Expr]:
+def eliminate(matrix: list[Row], right: list[Expr], unknowns: list[Symbol], complaint: str) -> Row:
     """The solution of a small linear system, pivots chosen constant where possible."""
     left = list(range(len(matrix)))
     steps: list[tuple[Symbol, int]] = []

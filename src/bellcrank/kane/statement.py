@@ -2,14 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from bellcrank.expr import Expr, Symbol, add, latex
 from bellcrank.vector.basis import Vector
 
 
-class Listed(dict[str, Expr | Vector]):
+class Shown:
+    """What prints as it reads, and shows as LaTeX in a notebook."""
+
+    def latex(self) -> str:
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_latex_(self) -> str:
+        return f"${self.latex()}$"
+
+
+def aligned(rows: Iterable[tuple[str, str]]) -> str:
+    """Equations one below the other in LaTeX, by their sides."""
+    return "\\begin{aligned}\n" + " \\\\\n".join(f"{left} &= {right}" for left, right in rows) + "\n\\end{aligned}"
+
+
+def latex_matrix(rows: Iterable[Iterable[Expr]]) -> str:
+    """A matrix in LaTeX."""
+    body = r" \\ ".join(" & ".join(latex(x) for x in row) for row in rows)
+    return rf"\begin{{bmatrix}} {body} \end{{bmatrix}}"
+
+
+class Listed(Shown, dict[str, Expr | Vector]):
     """Named results in order: a line each. `list(x.values())` are the plain results."""
 
     def __getitem__(self, key: str | int) -> Expr | Vector:
@@ -22,14 +46,8 @@ class Listed(dict[str, Expr | Vector]):
     def __str__(self) -> str:
         return "\n".join(f"{name} = {value}" for name, value in self.items())
 
-    __repr__ = __str__
-
     def latex(self) -> str:
-        rows = [f"{_name(n)} &= {v.latex() if isinstance(v, Vector) else latex(v)}" for n, v in self.items()]
-        return "\\begin{aligned}\n" + " \\\\\n".join(rows) + "\n\\end{aligned}"
-
-    def _repr_latex_(self) -> str:
-        return f"${self.latex()}$"
+        return aligned((_name(n), v.latex() if isinstance(v, Vector) else latex(v)) for n, v in self.items())
 
 
 def _name(name: str) -> str:
@@ -40,8 +58,8 @@ def _name(name: str) -> str:
     return f"{head.rstrip('*')}{raised}_{{{index}}}"
 
 
-@dataclass(frozen=True)
-class KaneStatement:
+@dataclass(frozen=True, repr=False)
+class KaneStatement(Shown):
     """F_r + F_r* = 0 for each speed."""
 
     speeds: tuple[Symbol, ...]
@@ -56,11 +74,5 @@ class KaneStatement:
     def __str__(self) -> str:
         return "\n".join(f"{u}: {e} = 0" for u, e in self.residuals.items())
 
-    __repr__ = __str__
-
     def latex(self) -> str:
-        rows = [f"{latex(e)} &= 0" for e in self.residuals.values()]
-        return "\\begin{aligned}\n" + " \\\\\n".join(rows) + "\n\\end{aligned}"
-
-    def _repr_latex_(self) -> str:
-        return f"${self.latex()}$"
+        return aligned((latex(e), "0") for e in self.residuals.values())

@@ -1,7 +1,6 @@
 """The steps of a derivation led by hand: every call answers with what it found.
 
-In:  frames, points, speeds, forces, in the order a person would write them down. Out: Kane's equations, F_r + F_r* = 0.
-What follows from them is left to `derivation`. Kane & Levinson, Dynamics: Theory and Applications (1985).
+Out: Kane's equations, F_r + F_r* = 0 (Kane & Levinson 1985). What follows from them is left to `derivation`.
 """
 
 from __future__ import annotations
@@ -14,12 +13,12 @@ from bellcrank.expr import Expr, Symbol
 from bellcrank.kane import euler
 from bellcrank.kane.declared import Declared
 from bellcrank.kane.dynamics import Load
-from bellcrank.kane.frames import DirectionCosines, Frame, connected, cosines, join, simple_rotation
-from bellcrank.kane.missing import Need, missing
+from bellcrank.kane.frames import DirectionCosines, Frame, connected, cosines, join
+from bellcrank.kane.missing import MissingError, Need
 from bellcrank.kane.motion import Point
 from bellcrank.kane.speeds import constrained, solved_rates
 from bellcrank.kane.statement import KaneStatement, Listed
-from bellcrank.vector.basis import Mat3, Vector
+from bellcrank.vector.basis import Mat3, Vector, axis_rotation
 
 
 class Steps(Declared):
@@ -32,7 +31,7 @@ class Steps(Declared):
         if axis not in (1, 2, 3):
             raise ModelError(f"axis={axis!r} must be 1, 2 or 3")
         angle = self.scalar(angle)
-        return self._orient(a, b, simple_rotation(axis, angle), (axis - 1, angle))
+        return self._orient(a, b, axis_rotation(axis - 1, angle), (axis - 1, angle))
 
     def dircos(self, a: Frame | str, b: Frame | str, matrix: Sequence[Sequence[Any]] | None = None) -> DirectionCosines:
         """Direction cosines a_i . b_j: given as 3 x 3 array, or computed."""
@@ -43,12 +42,10 @@ class Steps(Declared):
                 raise ModelError("direction cosines are a 3 x 3 array")
             return self._orient(a, b, (rows[0], rows[1], rows[2]), None)  # type: ignore[arg-type]
         if not connected(a, b):
-            raise missing([Need("orientation", a.name, b.name)])
+            raise MissingError([Need("orientation", a.name, b.name)])
         return DirectionCosines(a, b, cosines(a, b))
 
-    def euler_parameters(
-        self, a: Frame | str, b: Frame | str, names: Sequence[str] | None = None
-    ) -> tuple[Symbol, ...]:
+    def euler_parameters(self, a: Frame | str, b: Frame | str, names: Sequence[str] = ()) -> tuple[Symbol, ...]:
         """B in A by four new coordinates (e0, e1, e2, e3), e0 = cos(half angle); `euler_rates` gives their rates."""
         a, b = self.frame(a), self.frame(b)
         listed = list(names or (f"e{b.name}{i}" for i in range(4)))
@@ -60,8 +57,7 @@ class Steps(Declared):
         return e
 
     def euler_rates(self, a: Frame | str, b: Frame | str) -> tuple[Expr, ...]:
-        """Sets and answers the rates of the Euler parameters of B in A, once the angular velocity of B in A is
-        given."""
+        """Sets and answers the rates of the Euler parameters of B in A, whose angular velocity must be given."""
         a, b = self.frame(a), self.frame(b)
         if b not in self.euler or b.parent is not a:
             raise ModelError(f"the orientation of {b} in {a} is not given by Euler parameters")
@@ -103,8 +99,7 @@ class Steps(Declared):
         return value
 
     def set_speeds(self, definitions: Mapping[Symbol | str, Any]) -> dict[Symbol, Expr]:
-        """Speeds in any combination of rates ({u1: "phi'*cos(psi)", ...}); solved for the rates, which are set and
-        answered."""
+        """Speeds in any combination of rates ({u1: "phi'*cos(psi)", ...}); sets and answers the rates."""
         given = {self.symbol(u): self.scalar(e) for u, e in definitions.items()}
         rates = solved_rates(self.scalars, given)
         for q, rate in rates.items():
@@ -112,10 +107,8 @@ class Steps(Declared):
         return rates
 
     def constrain(self, expression: Any, dependent: Symbol | str | None = None) -> Expr:
-        """A motion constraint, linear in the speeds and equal to zero; one speed becomes dependent. Answers its
-        expression."""
-        residual = self.scalar(expression)
-        wanted = None if dependent is None else self.symbol(dependent)
+        """A constraint, linear in the speeds and zero; one speed becomes dependent, its expression is the answer."""
+        residual, wanted = self.scalar(expression), None if dependent is None else self.symbol(dependent)
         removed = constrained(self.scalars, residual, wanted)
         self.removed[removed.speed] = removed
         return removed.relation
@@ -201,26 +194,22 @@ class Steps(Declared):
             raise ModelError(f"the {what} of {key[0]} in itself is zero and is not given")
         for pair in (key, key[::-1]):
             if pair in table:
-                word = "from" if what == "position" else "in"
-                first, second = (pair[1], pair[0]) if what == "position" else pair
-                raise ModelError(f"the {what} of {first} {word} {second} is already defined: {table[pair]}")
-        v = value() if callable(value) else self.vector(value)
-        table[key] = v
-        return v
+                which = f"{pair[1]} from {pair[0]}" if what == "position" else f"{pair[0]} in {pair[1]}"
+                raise ModelError(f"the {what} of {which} is already defined: {table[pair]}")
+        table[key] = value() if callable(value) else self.vector(value)
+        return table[key]
 
     # ---- dynamics
 
     def partial_velocities(self, p: Point | str) -> Listed:
         """Partial velocities of a point in N, one for each independent speed."""
         p = self.point(p)
-        us = [*self.scalars.independent, *self.scalars.auxiliary]
-        return Listed({f"v_{u}({p})": self.machine.partial_velocity(p, u) for u in us})
+        return Listed({f"v_{u}({p})": self.machine.partial_velocity(p, u) for u in self.scalars.moving})
 
     def partial_angular_velocities(self, b: Frame | str) -> Listed:
         """Partial angular velocities of a frame in N, one for each independent speed."""
         b = self.frame(b)
-        us = [*self.scalars.independent, *self.scalars.auxiliary]
-        return Listed({f"w_{u}({b})": self.machine.partial_angular_velocity(b, u) for u in us})
+        return Listed({f"w_{u}({b})": self.machine.partial_angular_velocity(b, u) for u in self.scalars.moving})
 
     def force(self, p: Point | str, value: Any, by: Point | str | None = None) -> Vector:
         """A force on P; with `by`, the opposite acts on that point."""
@@ -239,34 +228,31 @@ class Steps(Declared):
     def _load(self, kind: str, on: Any, value: Any, by: Any) -> Vector:
         if on is by:
             raise ModelError(f"a {kind} that {on} exerts on itself does nothing")
-        load = Load(kind, on, self.vector(value), by)
-        self.machine.loads.append(load)
+        self.machine.loads.append(Load(kind, on, self.vector(value), by))
         self.scalars.version += 1
-        return load.value
+        return self.machine.loads[-1].value
 
     def fr(self) -> Listed:
         """Generalized active forces F_r."""
         if needs := self.machine.load_needs():
-            raise missing(needs, "the generalized active forces")
+            raise MissingError(needs, "the generalized active forces")
         return Listed({f"F_{u}": self.machine.active(u) for u in self._all_speeds()})
 
     def frstar(self) -> Listed:
         """Generalized inertia forces F_r*."""
         if needs := self.machine.needs(accelerations=True):
-            raise missing(needs, "the generalized inertia forces")
+            raise MissingError(needs, "the generalized inertia forces")
         torques = {b: self.machine.inertia_torque(b) for b in self.machine.turning_bodies()}
         return Listed({f"F*_{u}": self.machine.inertia(u, torques) for u in self._all_speeds()})
 
     def kane(self) -> KaneStatement:
         """Kane's equations F_r + F_r* = 0, one for each independent and auxiliary speed."""
-        speeds = self._all_speeds()
-        active, inertia = self.fr().scalars(), self.frstar().scalars()
-        return KaneStatement(tuple(speeds), active, inertia)
+        return KaneStatement(tuple(self._all_speeds()), self.fr().scalars(), self.frstar().scalars())
 
     def _all_speeds(self) -> list[Symbol]:
         if not self.scalars.speeds:
             raise ModelError("there are no generalized speeds yet: d.speeds('u1 u2')")
-        return [*self.scalars.independent, *self.scalars.auxiliary]
+        return self.scalars.moving
 
     def kinetic_energy(self) -> Expr:
         return self.machine.kinetic_energy()

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from bellcrank.errors import ModelError
-from bellcrank.expr import ONE, ZERO, Expr, Held, Symbol, add, depends_on, mul, neg, partial, substitute
+from bellcrank.expr import ONE, ZERO, Expr, Held, Symbol, add, mul, neg, partial, substitute
 from bellcrank.expr.walk import symbols
 from bellcrank.kane.linear_form import linear_form
-from bellcrank.kane.missing import Need, missing
+from bellcrank.kane.missing import MissingError, Need
 from bellcrank.kane.same import same_value
 from bellcrank.kane.speeds import eliminate
 from bellcrank.kane.steps import Steps
@@ -24,8 +25,7 @@ REAL = ("parameter", "constant", "coordinate", "speed", "time", "variable")  # k
 
 @dataclass(frozen=True)
 class KaneSystem:
-    """M u' = f over states and constants, and the components that auxiliary speeds bring into evidence (in q, u,
-    u')."""
+    """M u' = f over states and constants; `reactions` (in q, u, u') are what auxiliary speeds bring to light."""
 
     speeds: list[Symbol]
     M: list[list[Expr]]
@@ -43,20 +43,16 @@ def kane_system(d: Steps) -> KaneSystem:
     s = d.scalars
     needs = [Need("rate", q.name) for q in s.coordinates if q not in s.rates]
     if needs:
-        raise missing(needs, "the equations of motion")
+        raise MissingError(needs, "the equations of motion")
     statement = d.kane()
     residuals = dict(zip(statement.speeds, s.resolve(statement.residuals.values()), strict=True))
     speeds = s.independent
     accelerations = [s.acceleration(u) for u in speeds]
     rows = [residuals[u] for u in speeds]
     for u, row in zip(speeds, rows, strict=True):
-        bad = [x.name for x in s.unknown if depends_on(row, lambda y, x=x: y is x)]  # type: ignore[misc]
-        if bad:
-            raise ModelError(
-                f"{', '.join(bad)} acts in the equation of {u}: a force that an auxiliary speed measures must do no"
-                " work in the real motion",
-                d.name,
-            )
+        if bad := [x.name for x in s.unknown if x in symbols(row)]:
+            why = "a force that an auxiliary speed measures must do no work in the real motion"
+            raise ModelError(f"{', '.join(bad)} acts in the equation of {u}: {why}", d.name)
     M, f = [], []
     for u, row in zip(speeds, rows, strict=True):
         form = linear_form(row, accelerations)
@@ -80,11 +76,8 @@ def _reactions(d: Steps, residuals: Mapping[Symbol, Expr]) -> dict[Symbol, Expr]
     rows = [{x: partial(e, x) for x in unknowns} for e in residuals.values()]
     for x in unknowns:
         if all(row[x].fingerprint == 0 for row in rows):
-            raise ModelError(
-                f"{x} does not enter the equation of any auxiliary speed: give d.force or d.torque with it, on a point"
-                " or body whose velocity holds its auxiliary speed",
-                d.name,
-            )
+            how = "give d.force or d.torque with it, on a point or body whose velocity holds its auxiliary speed"
+            raise ModelError(f"{x} does not enter the equation of any auxiliary speed: {how}", d.name)
     zero: dict[Expr, Expr] = dict.fromkeys(unknowns, ZERO)
     right = [neg(substitute(e, zero)) for e in residuals.values()]
     return eliminate(rows, right, unknowns, "the auxiliary speeds do not determine the components they should measure")
@@ -101,23 +94,20 @@ def _require_symmetric(d: Steps, speeds: Sequence[Symbol], M: list[list[Expr]]) 
     for i in range(len(M)):
         for j in range(i):
             if not same_value(M[i][j], M[j][i]):
-                raise ModelError(
-                    f"the mass matrix is not symmetric: {speeds[j]}' in the equation of {speeds[i]} and {speeds[i]}'"
-                    f" in that of {speeds[j]} have different coefficients.{_contradictions(d)}",
-                    d.name,
-                )
+                u, v = speeds[i], speeds[j]
+                where = f"{v}' in the equation of {u} and {u}' in that of {v} have different coefficients"
+                raise ModelError(f"the mass matrix is not symmetric: {where}.{_contradictions(d)}", d.name)
 
 
 def _contradictions(d: Steps) -> str:
     """Which of the given accelerations is not the derivative of its velocity."""
     found = []
     m, n = d.motion, d.newtonian
-    for (p, f), a in m.a.items():
-        if f is n and (p, n) in m.v and not same_vector(d, a, m.derivative(m.v[p, n], n)):
-            found.append(f"the acceleration given for {p} is not the derivative of its velocity")
-    for (b, f), alf in m.alf.items():
-        if f is n and (b, n) in m.w and not same_vector(d, alf, m.derivative(m.w[b, n], n)):
-            found.append(f"the angular acceleration given for {b} is not the derivative of its angular velocity")
+    kinds: list[tuple[str, Any, Any]] = [("", m.a, m.v), ("angular ", m.alf, m.w)]
+    for turns, given, velocities in kinds:
+        for (x, f), a in given.items():
+            if f is n and (x, n) in velocities and not same_vector(d, a, m.derivative(velocities[x, n], n)):
+                found.append(f"the {turns}acceleration given for {x} is not the derivative of its {turns}velocity")
     return " " + "; ".join(found) if found else " A given acceleration does not belong to its velocity."
 
 
@@ -128,13 +118,9 @@ def same_vector(d: Steps, a: Vector, b: Vector) -> bool:
 
 
 def _with_unit_size(d: Steps, rates: list[Expr]) -> list[Expr]:
-    """Rates of the coordinates; those of Euler parameters get (1 - e.e) e, which keeps their size at 1 and turns
-    nothing."""
-    s = d.scalars
-    place = {q: i for i, q in enumerate(s.coordinates)}
-    result = list(rates)
+    """Rates of the coordinates; those of Euler parameters get (1 - e.e) e: it keeps their size at 1, turns nothing."""
+    found = dict(zip(d.scalars.coordinates, rates, strict=True))
     for four in d.euler.values():
         lack = Held(add(ONE, *(neg(mul(e, e)) for e in four)))
-        for e in four:
-            result[place[e]] = add(result[place[e]], mul(lack, e))
-    return result
+        found |= {e: add(found[e], mul(lack, e)) for e in four}
+    return list(found.values())

@@ -66,9 +66,7 @@ class Kinematics:
                 raise ModelError(f"the rate of {s.name} is not known here: it depends on itself, or on a later state")
             case "speed":
                 return Symbol(s.name.replace("u(", "up(", 1), "acceleration", s.order)
-            case "acceleration":
-                raise ModelError(f"the time derivative of {s.name} is not available")
-            case "rate" if s.name.startswith("dxdt(dxdt("):
+            case kind if kind == "acceleration" or (kind == "rate" and s.name.startswith("dxdt(dxdt(")):
                 raise ModelError(f"the time derivative of {s.name} is not available")
         return given_rate(s)
 
@@ -91,10 +89,8 @@ class Kinematics:
 
 def motion_of(mechanism: Mechanism, speed: dict[Symbol, Expr] | None = None, work: Work | None = None) -> Kinematics:
     """The kinematics of a mechanism."""
-    sheet = work or Work([*mechanism.coordinates, *mechanism.speeds])
-    k = Kinematics(mechanism, sheet, speed or {})
-    still = Vector({})
-    k.take(-1, FrameMotion(Frame("n"), still, still, still))
+    k = Kinematics(mechanism, work or Work([*mechanism.coordinates, *mechanism.speeds]), speed or {})
+    k.take(-1, FrameMotion(Frame("n"), Vector({}), Vector({}), Vector({})))
     for body in mechanism.bodies:
         parent = k.of(body.parent)
         here = body.joint.place(body.name, parent, k.speed, k.work)

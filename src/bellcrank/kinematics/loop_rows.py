@@ -57,11 +57,9 @@ def loop_rows(record: LoopRecord, language: Language) -> list[LoopRow]:
     if record.joint is None:
         if not record.directions:
             raise ModelError(f"the loop {name} needs directions=(...) or joint=...")
-        vectors = [language.vector(d) for d in record.directions]
-        return [
-            LoopRow(f"{name}, direction {i}", dot(between, v), name, p, r, between, v, directed=True)
-            for i, v in enumerate(vectors, 1)
-        ]
+        given = enumerate((language.vector(d) for d in record.directions), 1)
+        texts = ((f"{name}, direction {i}", v) for i, v in given)
+        return [LoopRow(text, dot(between, v), name, p, r, between, v, directed=True) for text, v in texts]
     joint = record.joint.lower()
     if joint == "rod":
         length = k.nominal(magnitude(between)) if record.length is None else language.scalar(record.length)
@@ -69,10 +67,8 @@ def loop_rows(record: LoopRecord, language: Language) -> list[LoopRow]:
         return [LoopRow(f"rod {name}", g, name, p, r, between, None)]
     if joint not in JOINTS:
         known = [*JOINTS, "rod"]
-        raise ModelError(
-            f"the loop {name}: joint={joint!r} is not known.{did_you_mean(joint, known)} "
-            f"It is one of {', '.join(known)}."
-        )
+        allowed = f"{did_you_mean(joint, known)} It is one of {', '.join(known)}."
+        raise ModelError(f"the loop {name}: joint={joint!r} is not known.{allowed}")
     return _joint_rows(record, joint, name, between, p, r, language)
 
 
@@ -98,7 +94,7 @@ def _joint_rows(
     if record.axis is None:
         raise ModelError(f"the loop {name}: a {joint} joint needs axis=, a vector fixed in the body of {p.name}")
     axis = language.vector(record.axis)
-    carried = _nominal_in(axis, moving, base, language)
+    carried = _nominal_in(axis, base, language)
     first, second = _normals(carried, base)
     rows: list[LoopRow] = []
     if along:
@@ -108,13 +104,13 @@ def _joint_rows(
     if lean:
         rows += [row("lean of the axis", axis, e, True) for e in (first, second)]
     if turn:
-        rows.append(row("turn about the axis", _nominal_in(first, base, moving, language), second, True))
+        rows.append(row("turn about the axis", _nominal_in(first, moving, language), second, True))
     if joint == "universal":
         rows.append(row("turn about the axis", axis, first, True))
     return rows
 
 
-def _nominal_in(v: Vector, source: Frame, target: Frame, language: Language) -> Vector:
+def _nominal_in(v: Vector, target: Frame, language: Language) -> Vector:
     """The vector fixed in the target frame that coincides with v in the nominal position."""
     return target.vector(language.k.nominal(c) for c in target.coordinates(v))
 

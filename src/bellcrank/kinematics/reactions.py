@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from bellcrank.expr import ONE, TWO, ZERO, Expr, Symbol, add, mul, partial, sub
+from bellcrank.expr import TWO, ZERO, Expr, Symbol, add, mul, partial, sub
 from bellcrank.kinematics.body_motion import Point, motion_of
 from bellcrank.kinematics.eliminate import solve_rows
 from bellcrank.kinematics.integrals import spin
@@ -20,7 +20,7 @@ from bellcrank.kinematics.language import Language
 from bellcrank.kinematics.loop_rows import LoopRow
 from bellcrank.kinematics.results import Analysis, Output
 from bellcrank.kinematics.rows import with_slopes
-from bellcrank.vector.basis import Vector, cross, dot
+from bellcrank.vector.basis import Vector, cross, dot, vector
 
 
 class Reactions:
@@ -86,10 +86,7 @@ class Reactions:
         for b in self.bodies:
             frames = self.plain.frames[b.index], self.k.frames[b.index]
             velocity = self.plain.velocity(Point("", b.index, b.cm))
-            for motion, needed in (
-                (velocity, self.missing[b.index][0]),
-                (self.plain.w[b.index], self.missing[b.index][1]),
-            ):
+            for motion, needed in zip((velocity, self.plain.w[b.index]), self.missing[b.index], strict=True):
                 slopes = [partial(x, s) for x in frames[0].coordinates(motion)]
                 if any(x is not ZERO for x in slopes):
                     parts = frames[1].coordinates(needed)
@@ -106,7 +103,7 @@ class Reactions:
         force, moment = Vector({}), Vector({})
         for i in below:
             F, M = self.missing[i]
-            force = force + F
+            force += F
             moment = moment + M + cross(k.position(Point("", i, self.bodies[i].cm)) - origin, F)
         axes = k.frames[index].axes
         shares = self._shares(index, below)
@@ -119,9 +116,7 @@ class Reactions:
         """The components that a joint cannot carry, unless a constraint drives it."""
         b = self.bodies[index]
         driven = {u for row in self.rows if row.source is None for u, _ in row.slopes}
-        if driven.intersection(b.speeds):
-            return set()
-        return b.joint.free_components
+        return b.joint.free_components if driven.isdisjoint(b.speeds) else set()
 
     def _hanging(self, index: int) -> list[int]:
         below = [index]
@@ -143,7 +138,7 @@ class Reactions:
 
     def _virtual_loop(self, row: LoopRow, index: int, below: list[int]) -> list[Expr]:
         """How a loop's equation changes with small moves of all below a joint: three along axes, three about."""
-        axes = [Vector({e: ONE}) for e in self.k.frames[index].axes]
+        axes = [vector(e) for e in self.k.frames[index].axes]
         return [self._change(row, index, below, e, turning) for turning in (False, True) for e in axes]
 
     def _change(self, row: LoopRow, index: int, below: list[int], axis: Vector, turning: bool) -> Expr:

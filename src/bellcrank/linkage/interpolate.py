@@ -124,13 +124,8 @@ class ThreeRotations:
         R3 = R2 @ exp(self.last[i] * (h * h11)[:, None])
         a, b, c = _turn(R0, self.first[i]), _turn(R1, self.middle[i]), _turn(R2, self.last[i])
         s1, s2, s3 = a * dh10[:, None], b * (dh01 / h)[:, None], c * dh11[:, None]
-        ddelta = (
-            a * (ddh10 / h)[:, None]
-            + b * (ddh01 / h**2)[:, None]
-            + np.cross(s1, s2)
-            + c * (ddh11 / h)[:, None]
-            + np.cross(s1 + s2, s3)
-        )
+        ddelta = a * (ddh10 / h)[:, None] + b * (ddh01 / h**2)[:, None] + np.cross(s1, s2)
+        ddelta = ddelta + c * (ddh11 / h)[:, None] + np.cross(s1 + s2, s3)
         return dict(zip(ONE_INPUT, (f[:, :3], R3, df[:, :3], s1 + s2 + s3, ddf[:, :3], ddelta), strict=True))
 
 

@@ -225,16 +225,8 @@ class _Rotation:
             bent.append(_scaled(share, _cross(dq, n)))
             along.append(_scaled(dX, n))
             across.append(_scaled(dX, _cross(p, n)))
-        return _applied(
-            self.R0,
-            _sum(
-                ddp,
-                _scaled(f(1), m),
-                _scaled(f(2), _sum(*bent)),
-                _scaled(f(3), _sum(*along)),
-                _scaled(f(4), _sum(*across)),
-            ),
-        )
+        bends = _scaled(f(2), _sum(*bent)), _scaled(f(3), _sum(*along)), _scaled(f(4), _sum(*across))
+        return _applied(self.R0, _sum(ddp, _scaled(f(1), m), *bends))
 
 
 def _quiet(coefficients: Array) -> Array:

@@ -46,12 +46,8 @@ class Way:
         h = self.arc[i + 1] - self.arc[i]
         s = _where_on_arc(self, i, h, inner)
         a, b, c, d = _hermite(s)
-        state = (
-            a[:, None] * self.state[i]
-            + b[:, None] * self.state[i + 1]
-            + (h * c)[:, None] * self.rate[i]
-            + (h * d)[:, None] * self.rate[i + 1]
-        )
+        state = a[:, None] * self.state[i] + b[:, None] * self.state[i + 1]
+        state = state + (h * c)[:, None] * self.rate[i] + (h * d)[:, None] * self.rate[i + 1]
         return state.T
 
 

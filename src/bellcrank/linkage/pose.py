@@ -139,13 +139,8 @@ def rod_turn(drawn: Vec, line: Vec, rate: Vec, curve: Vec, length: float) -> tup
     s, ds, dds = 1.0 + dot3(drawn, e), dot3(drawn, de), dot3(drawn, dde)
     i = 1.0 / s
     w = add3(dv, scale3(-ds * i, v), scale3(i, cross3(v, dv)))
-    dw = add3(
-        ddv,
-        scale3((ds * i) * (ds * i) - dds * i, v),
-        scale3(-ds * i, dv),
-        scale3(i, cross3(v, ddv)),
-        scale3(-ds * i * i, cross3(v, dv)),
-    )
+    bends = scale3(i, cross3(v, ddv)), scale3(-ds * i * i, cross3(v, dv))
+    dw = add3(ddv, scale3((ds * i) * (ds * i) - dds * i, v), scale3(-ds * i, dv), *bends)
     return shortest_turn(v, s), w, dw
 
 

@@ -61,8 +61,8 @@ def _states(checker: Checker, draft: Draft) -> None:
     if not four and not axes and record.rotation_axis is not None:
         axes = [record.rotation_axis]
     if len(axes) == 2:
-        allowed = "0, 1 or 3 rotations are allowed; use a massless body between two."
-        checker.problem(where, f"rotate={record.rotate!r}: {allowed}")
+        told = "0, 1 or 3 rotations are allowed; use a massless body between two."
+        checker.problem(where, f"rotate={record.rotate!r}: {told}")
         axes = axes[:1]
     own = 0
     if record.joint is not None and not isinstance(record.joint, JointRecord):
@@ -74,11 +74,8 @@ def _states(checker: Checker, draft: Draft) -> None:
             checker.problem(where, f"{carried}, so it can have no translate, rotate or axes of its own.")
             slides, axes, four = [], [], False
     k = len(slides) + own
-    q, u = (
-        _names(letter, record.name, k + n)
-        for letter, n in (("q", 4 if four else len(axes)), ("u", 3 if four else len(axes)))
-    )
-    scope = checker.scope
+    scope, angles, spins = checker.scope, *((4, 3) if four else (len(axes), len(axes)))
+    q, u = _names("q", record.name, k + angles), _names("u", record.name, k + spins)
     found = [scope.symbol(x, "coordinate") for x in q], [scope.symbol(x, "speed") for x in u]
     scope.by_body.setdefault(record.name.lower(), found)
     draft.slides, draft.axes = tuple(slides), tuple(axes)

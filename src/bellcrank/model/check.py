@@ -43,9 +43,8 @@ def freeze(description: Description, small: bool = True) -> tuple[Mechanism, Che
         bodies = choose_speeds(bodies)
     states = tuple(scope.symbol(z.name, "coordinate") for z in description.states)
     scope.coordinates.extend(states)
-    orders = dict(scope.orders)
-    mechanism = Mechanism(description.name, tuple(bodies), description, orders, description.small_threshold, states)
-    return mechanism, checker
+    orders, threshold = dict(scope.orders), description.small_threshold
+    return Mechanism(description.name, tuple(bodies), description, orders, threshold, states), checker
 
 
 def depth_first(drafts: Sequence[Draft]) -> list[int]:

@@ -309,6 +309,11 @@ def add3(*vectors: Vec3) -> Vec3:
     return tuple(add(*parts) for parts in zip(*vectors, strict=True))  # type: ignore[return-value]
 
 
+def plus3(v: Vec3, k: Expr, e: Vec3) -> Vec3:
+    """v + k e"""
+    return add(v[0], mul(k, e[0])), add(v[1], mul(k, e[1])), add(v[2], mul(k, e[2]))
+
+
 def scale3(k: Expr, v: Vec3) -> Vec3:
     return mul(k, v[0]), mul(k, v[1]), mul(k, v[2])
 

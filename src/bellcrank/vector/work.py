@@ -20,10 +20,8 @@ class Work:
     """Holds intermediate results of one derivation."""
 
     def __init__(self, known: Iterable[Expr] = (), by_value: bool = True) -> None:
-        self._by_value: dict[int, Expr] = {}
+        self._by_value: dict[int, Expr] = {n % PRIME: Number(n) for n in range(-4, 5)}
         self.by_value = by_value
-        for n in range(-4, 5):
-            self._by_value[n % PRIME] = Number(n)
         for e in known:
             self._note(e)
 
@@ -69,9 +67,8 @@ class Work:
 
     def add_cross(self, v: Vec3, a: Vec3, b: Vec3) -> Vec3:
         """v + a x b"""
-        return self.hold3(
-            add(v[x], mul(a[y], b[z]), neg(mul(a[z], b[y]))) for x, y, z in ((0, 1, 2), (1, 2, 0), (2, 0, 1))
-        )
+        cyclic = ((0, 1, 2), (1, 2, 0), (2, 0, 1))
+        return self.hold3(add(v[x], mul(a[y], b[z]), neg(mul(a[z], b[y]))) for x, y, z in cyclic)
 
     def dot(self, a: Vec3, b: Vec3) -> Expr:
         return self.hold(dot3(a, b))

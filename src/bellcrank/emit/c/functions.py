@@ -1,4 +1,4 @@
-"""Functions of a program in C: arguments are loaded by name, statements follow as they were arranged, results are stored.
+"""Functions of a program in C: arguments are loaded by name, statements follow as arranged, results are stored.
 
 Functions beyond some length are cut into several that share what they need in an array z.
 """

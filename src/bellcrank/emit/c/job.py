@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from bellcrank.emit.c.runtime_files import runtime
+
 KINDS = {  # how a field of a kind is declared: `real` is what the program computes in; routines speak double
     "int": "int32_t {}",
     "long": "int64_t {}",
@@ -115,13 +117,4 @@ def structure(name: str, fields: tuple[Field, ...]) -> str:
 
 def job_text(fields: tuple[Field, ...]) -> str:
     """Structures of a run in C, and the function that tells their sizes."""
-    return f"""{structure("Input", INPUT)}
-{structure("Job", fields)}
-/* The caller's idea of these structures must be that of this file. */
-EXPORT void structure_sizes(int64_t *sizes)
-{{
-    sizes[0] = sizeof(Job);
-    sizes[1] = sizeof(Input);
-    sizes[2] = sizeof(Externals);
-}}
-"""
+    return runtime("structures.c", INPUT=structure("Input", INPUT), JOB=structure("Job", fields))

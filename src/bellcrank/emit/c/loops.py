@@ -1,4 +1,4 @@
-"""Closed loops in C: what their run-time sources are filled with, for minimal equations and for those with multipliers."""
+"""Closed loops in C: what fills their run-time sources, for minimal equations and for those with multipliers."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from bellcrank.emit.c import job
 from bellcrank.emit.c.methods import half_explicit_tables
-from bellcrank.emit.c.run import Run
+from bellcrank.emit.c.run import Run, sets_inputs
 from bellcrank.emit.c.runtime_files import definitions, runtime
 from bellcrank.emit.number import Number
 from bellcrank.emit.steps import symbols_in
@@ -18,9 +18,9 @@ from bellcrank.program.program import Program
 from bellcrank.program.statements import section_expressions
 
 
-def null_space(scales: Scales, equations: str) -> list[str]:
+def null_space(scales: Scales, multipliers: bool) -> list[str]:
     """How rows of loops are eliminated in numbers; with multipliers, pivots of `derivatives` do not matter."""
-    if equations == "multipliers":
+    if multipliers:
         return [runtime("pivoted.c", SCALES=_scales(scales))]
     order = [
         f"#define USUAL_ORDER {scales.usual_order!r}",
@@ -42,62 +42,28 @@ def _scales(k: Scales) -> str:
     return "\n".join([*lines, ""])
 
 
-def minimal_run(program: Program, loops: Loops, set_inputs: str, number: Number) -> Run:
+def minimal_run(program: Program, loops: Loops, number: Number) -> Run:
     """Runs with independent speeds: steps end on the constraints."""
     acts = {*program.inputs}.intersection(symbols_in(section_expressions(program.closure)))
-    setting = set_inputs if acts else ""
-    declared, rates = [_rates_head("wary_rates")], "    if (job->wary)\n        return wary_rates(job, t, y, k, w);\n"
-    correction = correct = ""
-    if loops.correction is not None:
-        declared.append(_rates_head("staged_rates"))
-        rates += "    if (job->staged)\n        return staged_rates(job, t, y, k, w);\n"
-        correction = _corrected_places(loops) + runtime("correction.c", SET=setting)
-        correct = _CORRECT
+    setting = sets_inputs(program) if acts else ""
+    corrected = _corrected_places(loops) + runtime("correction.c", SET=setting) if loops.correction is not None else ""
     closed = runtime(
         "projection.c",
         TUNING=definitions(LOOPS, number),
         LEAST_NORM=runtime("least_norm.c"),
-        CORRECTION=correction,
+        CORRECTION=corrected,
         SET=setting,
     )
-    return Run(
-        job.LOOPS,
-        status=", NOT_CLOSED",
-        declared="".join(declared),
-        rates=rates,
-        closed=closed,
-        step=runtime("projected_step.c", CORRECT=correct),
-        move="projected_step",
-        depth=", 0",
-        begin="        if ((job->status = begin(job, w)))\n            return job->status;\n",
-        begun="        remember(job, 0.0, job->k);\n",
-        accept="    accept(job, end, k_new);\n",
-    )
+    step = runtime("projected_step.c", CORRECTED=corrected)
+    return Run(job.LOOPS, loops=closed, corrected=corrected, step=step, move="projected_step")
 
 
-def multiplier_run(program: Program, loops: Loops, set_inputs: str, number: Number) -> Run:
+def multiplier_run(program: Program, loops: Loops, number: Number) -> Run:
     """Runs by a method for differential-algebraic equations."""
     paired = f"enum {{ N_PAIRED = {loops.paired} }}; /* rows of g whose rates are the same rows of v */\n"
-    dae = runtime("dae.c", TUNING=definitions(MULTIPLIERS, number), SET=set_inputs)
-    return Run(
-        job.DAE,
-        declared=_rates_head("dae_rates"),
-        rates="    return dae_rates(job, t, y, k, w);\n",
-        derivatives="",
-        closed=paired + _structure(program, loops) + half_explicit_tables() + dae,
-        step=runtime("dae_step.c"),
-        move="dae_step",
-        begin="        job->fresh = 1;\n",
-    )
-
-
-def _rates_head(name: str) -> str:
-    return f"static int {name}(Job *job, real t, const real *y, real *k, real *w);\n\n"
-
-
-_CORRECT = """    if (!job->wary && (failed = correct_dependent(job, h, end, next, w)) <= 0)
-        return -failed;
-"""
+    dae = runtime("dae.c", TUNING=definitions(MULTIPLIERS, number), SET=sets_inputs(program))
+    text = paired + _structure(program, loops) + half_explicit_tables() + dae
+    return Run(job.DAE, multipliers=text, step=runtime("dae_step.c"), move="dae_step")
 
 
 def _corrected_places(loops: Loops) -> str:
@@ -116,7 +82,7 @@ def _corrected_places(loops: Loops) -> str:
 
 
 def _structure(program: Program, loops: Loops) -> str:
-    """Where the entries of M and J stand that are not zero in every position, and what follows from it for J M^-1 J'."""
+    """Where entries of M and J stand that are not zero in every position, and what follows for J M^-1 J'."""
     M, J = ([[x is not ZERO for x in row] for row in rows] for rows in (loops.M, loops.J))
     columns = [[j for j, x in enumerate(row) if x] for row in J]
     pairs = [sorted({*columns[r]}.intersection(columns[s])) for r in range(len(J)) for s in range(r + 1)]

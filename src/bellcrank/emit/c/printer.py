@@ -97,10 +97,8 @@ class CPrinter(Printer):
             lines += [f"{name}{k}[{i}] = {self.expr(x)};" for i, x in enumerate(values) if x is not ZERO]
         given = ", ".join(f"{name}{k}" for name in arrays)
         lines += [f"{self.real} rates{k}[{len(s.targets)}];", f"constrained_rates({given}, rates{k});"]
-        return [
-            *lines,
-            *(f"const {self.real} {t.name} = rates{k}[{i}];" for i, t in enumerate(s.targets) if self._used(t)),
-        ]
+        taken = ((i, t) for i, t in enumerate(s.targets) if self._used(t))
+        return [*lines, *(f"const {self.real} {t.name} = rates{k}[{i}];" for i, t in taken)]
 
     def _solve(self, s: Solve, k: int) -> list[str]:
         n = len(s.right)
@@ -119,11 +117,8 @@ class CPrinter(Printer):
 
 @dataclass(frozen=True)
 class ExternalCall:
-    """How an external routine is called: written in C in this file, or through the callback.
-
-    In C it is `double name(double a, double b)`, or, if it returns several values, `void name(double a, double b, double *returns)`; with
-    memory, `double *memory` is a further argument. Other functions, constants and #include lines may stand beside it.
-    """
+    """How an external routine is called: written in C in this file (`emit.routines`), or through the callback. Other
+    functions, constants and #include lines may stand beside it."""
 
     routine: Routine
     number: int
@@ -154,7 +149,7 @@ class ExternalCall:
 
 
 def external_calls(program: Program, outside: Iterable[str] = ()) -> dict[Routine, ExternalCall]:
-    """How each external routine is called; those named in `outside` are called back even if they are given in C or Fortran."""
+    """How each external routine is called; those named in `outside` are called back wherever they are given."""
     away = {n.lower() for n in outside}
     calls: dict[Routine, ExternalCall] = {}
     number = offset = 0

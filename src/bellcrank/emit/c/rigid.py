@@ -43,17 +43,7 @@ def wheels_at(program: Program, wheels: Sequence[RigidWheel]) -> Section:
 def rigid_run(wheels: Sequence[RigidWheel]) -> Run:
     """Steps go on from change to change; the ground speaks double precision."""
     rigid = runtime("rigid.c", TUNING=definitions(RIGID_WHEELS, DOUBLE))
-    return Run(
-        job.RIGID,
-        declared="static void with_ground(Job *job, double t, const double *y, double *w);\n\n",
-        rates=_RATES,
-        step=f"{_wheels(wheels)}\n{rigid}",
-        move="rigid_step",
-        begin="        job->from_time = 0.0;\n        land(job, 0.0, job->y, w);\n",
-        accept="    job->from_time = after;\n    (void)end;\n",
-        modes=_MODES,
-        pause="        if (job->n_told + 1000 > job->most_told)\n            return job->status;\n",
-    )
+    return Run(job.RIGID, wheels=f"{_wheels(wheels)}\n{rigid}", move="rigid_step")
 
 
 def _wheels(wheels: Sequence[RigidWheel]) -> str:
@@ -70,14 +60,3 @@ def _wheels(wheels: Sequence[RigidWheel]) -> str:
     lines = [*dict.fromkeys(w.source for w in wheels)]
     lines += [f"static const {head} = {{{', '.join(values)}}};" for head, values in columns.items()]
     return "\n".join([*lines, f"enum {{ N_WHEELS = {n} }};", ""])
-
-
-_RATES = """    with_ground(job, t, y, w);
-    if (job->unknown)
-        return INPUT_FAILED;
-    job->externals->live = live;
-"""
-_MODES = """    if (job->all_modes)
-        memcpy(job->all_modes + (job->filled - 1)*job->modes_of_row, job->modes,
-            (size_t)job->modes_of_row*sizeof *job->modes);
-"""

@@ -17,7 +17,7 @@ from bellcrank.emit.fortran.tables import table_function
 from bellcrank.emit.names import comment, identifier
 from bellcrank.emit.parts import LONGEST
 from bellcrank.emit.routines import external_name
-from bellcrank.emit.words import NO_WORDS, Words
+from bellcrank.emit.words import NO_WORDS, Words, about
 from bellcrank.expr import Func, postorder
 from bellcrank.expr.function_table import helpers_in
 from bellcrank.numeric.tuning import ELIMINATION, IMPLICIT
@@ -44,10 +44,10 @@ def fortran_source(
     parts += [*_helpers(program, functions), *(table_function(calls[t], t) for t in program.tables)]
     parts += texts((r, routine_source(program, r, "fortran")) for r in own)
     groups = {"states": printed.groups["y"], "parameters": program.parameters, "inputs": program.inputs}
-    about = [comment(program.name), "", *words.about(program), *words.listing(program, groups, "ypw {}({})", 1)]
+    comments = [comment(program.name), "", *about(program), *words.listing(program, groups, "ypw {}({})", 1)]
     return runtime(
         "module.f90",
-        ABOUT="\n".join(f"! {line}"[:130].rstrip() for line in about),
+        ABOUT="\n".join(f"! {line}"[:130].rstrip() for line in comments),
         BINDING="use, intrinsic :: iso_c_binding, only: c_double" if foreign else "",
         SIZES="\n".join(wrapped(f"integer, parameter :: {_sizes(program)}")),
         SCALES="\n".join(scales(program.loops.scales)) + "\n" if program.loops is not None else "",

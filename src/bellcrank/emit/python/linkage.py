@@ -40,7 +40,7 @@ def python_implicit(name: str, f: Implicit) -> str:
         return head.format(kind, extra) + "".join(f"    {line}\n" for line in [*lines, "return (", *lists, ")"])
 
     return runtime(
-        "implicit.py",
+        "implicit.py.in",
         pieces,
         SMALL=repr(IMPLICIT.small),
         START=number_rows(implicit_start(f)),

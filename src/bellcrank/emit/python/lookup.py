@@ -25,9 +25,9 @@ def python_lookup(name: str, f: Lookup, wanted: Sequence[int]) -> str:
     """The routine; values that are not wanted are 0."""
     filling = lookup_filling(name, f, wanted, _SAY)
     return runtime(
-        "lookup.py",
+        "lookup.py.in",
         filling.pieces,
         CELLS=number_rows(filling.rows),
-        OUTSIDE="" if f.beyond else runtime("lookup_outside.py", filling.pieces),
+        OUTSIDE="" if f.beyond else runtime("lookup_outside.py.in", filling.pieces),
         RESULTS="".join(f"{filling.shown.get(i, '0.0')}, " for i in range(len(f.values))).rstrip(),
     )

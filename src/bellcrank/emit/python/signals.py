@@ -18,4 +18,4 @@ def python_signals() -> str:
         f"{[n.name for n in k.numbers if n.positive]!r}),"
         for k in KINDS.values()
     ]
-    return runtime("signals.py", FUNCTIONS=", ".join(called), FORMULAS=text, KINDS="\n".join(rows))
+    return runtime("signals.py.in", FUNCTIONS=", ".join(called), FORMULAS=text, KINDS="\n".join(rows))

@@ -40,7 +40,7 @@ def python_source(
     others = "\n" + runtime("linear_solve.py") if solved else ""
     if program.loops is not None:
         others += "\n" + inspect.getsource(null_space).partition('"""\n\n')[2]
-    head = runtime("head.py", TITLE=_safe(program.name)) + _functions(printed.printer.used_functions, others)
+    head = runtime("head.py.in", TITLE=_safe(program.name)) + _functions(printed.printer.used_functions, others)
     return "\n".join([head, "", *lines]) + "\n"
 
 

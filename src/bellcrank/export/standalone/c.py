@@ -32,7 +32,7 @@ def c_program(program: Program, setup: Setup, words: Words) -> dict[str, str]:
 
 def _pieces(program: Program, setup: Setup) -> dict[str, str]:
     memory = sum(c.routine.memory or 0 for c in external_calls(program).values())
-    pieces = {
+    return {
         "TITLE_STRING": c_string(setup.title),
         "STEM_STRING": c_string(setup.stem),
         "PARAMETERS": indented([*map(_quantity, setup.parameters), _NO_QUANTITY]),
@@ -49,27 +49,15 @@ def _pieces(program: Program, setup: Setup) -> dict[str, str]:
         "N_METHODS": str(len(METHODS)),
         "METHOD": str(list(METHODS).index(setup.method)),
         "MEMORY": str(memory),
-        "STOPPED": "an external routine failed",
+        "ENTERED": "yes" if setup.entered else "",
+        "ECHO_ROUTINES": _echo_routines(program, setup) if setup.entered or setup.echoed else "",
+        "INPUTS": _inputs(setup) if setup.signals else "",
+        "ASSEMBLY": _loops(program, setup) if program.loops is not None else "",
     }
-    pieces |= dict.fromkeys(
-        (
-            "INPUTS", "READ_INPUT", "ECHO_INPUTS", "SET_INPUTS", "ASSEMBLY", "ASSEMBLE", "STOPPED_VALUE", "ENTER",
-            "ECHO_ROUTINES", "ECHO_JOB", "ECHO_GIVEN",
-        ), ""
-    )  # fmt: skip
-    if setup.entered:
-        pieces["ENTER"] = _ENTER
-    if setup.entered or setup.echoed:
-        pieces |= {"ECHO_JOB": "Job *job, ", "ECHO_GIVEN": "&job, ", "ECHO_ROUTINES": _echo_routines(program, setup)}
-    if setup.signals:
-        pieces |= _inputs(setup)
-    if program.loops is not None:
-        pieces |= _loops(program, setup)
-    return pieces
 
 
-def _inputs(setup: Setup) -> dict[str, str]:
-    text = written(
+def _inputs(setup: Setup) -> str:
+    return written(
         "c/inputs.c",
         {
             "KINDS": kind_rows(),
@@ -81,49 +69,17 @@ def _inputs(setup: Setup) -> dict[str, str]:
             "INPUT_RATE": ", ".join(str(rate) for _, rate in setup.inputs),
         },
     )
-    return {
-        "INPUTS": text,
-        "READ_INPUT": "    if (read_input(keyword, rest, path, line))\n        return;\n",
-        "ECHO_INPUTS": "    echo_inputs(file);\n",
-        "SET_INPUTS": _SET_INPUTS,
-    }
 
 
-def _loops(program: Program, setup: Setup) -> dict[str, str]:
-    inputs = "    set_inputs(job, 0.0, w);\n" if program.given_inputs else "    w[0] = 0.0;\n"
-    text = written(
+def _loops(program: Program, setup: Setup) -> str:
+    return written(
         "c/loops.c",
         {
             "GUESSED": ", ".join(str(int(g)) for g in setup.guessed),
             "ROWS": ", ".join(map(c_string, row_names(program))),
-            "W": inputs,
+            "INPUTS": "yes" if program.given_inputs else "",
         },
     )
-    return {
-        "ASSEMBLY": text,
-        "ASSEMBLE": _ASSEMBLE,
-        "STOPPED": "the loop %s cannot be kept closed: a correction of %.2g was needed",
-        "STOPPED_VALUE": ", rows_of_loops[job->worst], job->moved",
-    }
-
-
-_ASSEMBLE = """    static double root_q[N_Q + 1], root_u[N_U + 1], past[3*(1 + N_U)];
-    assemble(&job, y);
-    find_metric(&job, y, root_q, root_u);
-    job.root_q = root_q;
-    job.root_u = root_u;
-    job.past = past;
-    job.visit_ratio = 1.0;
-"""
-_SET_INPUTS = """    static Input inputs[N_I];
-    prepare_inputs(inputs);
-    job.inputs = inputs;
-    job.breaks = find_breaks(job.total, &job.n_breaks);
-"""
-_ENTER = """    static double entered[N_P - N_GIVEN];
-    entry(0.0, y, y + N_Q, p, c, kept, entered, &externals);
-    memcpy(p + N_GIVEN, entered, sizeof entered);
-"""
 
 
 def _echo_routines(program: Program, setup: Setup) -> str:

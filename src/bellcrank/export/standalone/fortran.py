@@ -18,6 +18,7 @@ from bellcrank.export.standalone.setup import Keyed, Setup, input_files
 from bellcrank.export.standalone.text import about, require_language, written
 from bellcrank.numeric.methods import METHODS, one_of
 from bellcrank.numeric.tuning import LOOPS
+from bellcrank.program.loops import Loops
 from bellcrank.program.program import Program
 from bellcrank.signals import KINDS
 
@@ -38,7 +39,14 @@ def fortran_program(program: Program, setup: Setup, words: Words) -> dict[str, s
 
 def _pieces(program: Program, setup: Setup) -> dict[str, str]:
     lengths = _lengths(setup)
-    pieces = {
+    inputs, loops = "yes" if setup.signals else "", program.loops
+    declared = _declared_inputs(setup, lengths) if inputs else ""
+    if loops is not None:
+        declared += written("fortran/loops_types.f90", {"TUNING": definitions(LOOPS)}) + corrected_places(loops)
+    shown = [c.quantity.column - len(setup.states) - len(program.output_names) for c in setup.channels]
+    places = ", ".join(str(i) for i in shown if i > 0)
+    cases = {**signal_cases(), "BREAK_CASES": break_cases(), "KIND_LIST": ", ".join(KINDS)}
+    return {
         "TITLE_STRING": fortran_string(setup.title),
         "STEM_STRING": fortran_string(setup.stem),
         "REMOVED": fortran_string("|" + "|".join(setup.removed) + "|").replace(" // ", " // &\n    "),
@@ -50,68 +58,41 @@ def _pieces(program: Program, setup: Setup) -> dict[str, str]:
         "METHOD_LIST": one_of(),
         "METHOD": str(list(METHODS).index(setup.method) + 1),
         "DESCRIBE": "\n".join(_describe(setup)) + "\n",
+        "N_GIVEN": str(len(setup.parameters)),
+        "N_CHANNELS": str(len(setup.channels)),
+        "DECLARATIONS": declared,
+        "INPUTS": written("fortran/inputs.f90", cases) if inputs else "",
+        "LOOPS": _loops(program, setup, loops, inputs) if loops is not None else "",
+        "SHOWN": f"    row(2 + n_s + n_out:) = w([{places}])\n" if places else "",
+        "ENTERED": "yes" if setup.entered else "",
+        "ECHO_ROUTINES": _echo_routines(program, setup),
+        "UPDATE": "yes" if program.update.results else "",
+        "HOLD": _hold(program, inputs),
         **lengths,
     }
-    pieces |= dict.fromkeys(_PLACES, "")
-    pieces |= {"N_GIVEN": str(len(setup.parameters)), "N_CHANNELS": str(len(setup.channels))}
-    pieces |= {
-        "BREAKS": "    breaks = [real(dp) ::]\n",
-        "ACCEPT": _NO_ACCEPT,
-        "ADVANCE": _ADVANCE,
-        "RATES": "    call derivatives(y, rate)\n",
-    }
-    if setup.signals:
-        pieces |= _inputs(setup, lengths)
-    pieces |= _routines(program, setup, pieces["SET_INPUTS"])
-    if program.loops is not None:
-        pieces |= _loops(program, setup, pieces["SET_INPUTS"], pieces["DECLARATIONS"])
-    return pieces
 
 
-def _routines(program: Program, setup: Setup, set_inputs: str) -> dict[str, str]:
-    """What external routines give before a run, over it, over its steps, and to its echo; inputs among the channels."""
-    pieces = {}
-    shown = [c.quantity.column - len(setup.states) - len(program.output_names) for c in setup.channels]
-    if places := [str(i) for i in shown if i > 0]:
-        pieces["SHOWN"] = f"    row(2 + n_s + n_out:) = w([{', '.join(places)}])\n"
-    if setup.entered:
-        pieces["ENTER"] = _ENTER
-    if setup.entered or setup.echoed:
-        lines = ['write (handle, \'(a)\') "", "* from external routines"']
-        lines += [line for i, q in enumerate(setup.entered, 1) for line in _echo_line(q, f"p(n_given + {i})")]
-        if setup.echoed:
-            lines += [
-                "block",
-                f"  real(dp) :: echoed({len(setup.echoed)})",
-                "  t = 0",
-                *set_inputs.strip().splitlines(),
-            ]
-            lines += ["  call hold(.true., 0.0_dp, y, 0)"] if program.start.results or program.update.results else []
-            lines += ["  call echo_values(y, echoed)"]
-            lines += [line for i, q in enumerate(setup.echoed, 1) for line in _echo_line(q, f"echoed({i})")]
-            lines += ["end block"]
-        pieces["ECHO_ROUTINES"] = "".join(f"    {line}\n" for line in lines)
-    if program.start.results or program.update.results:
-        n, m = len(program.start.results), len(program.update.results)
-        start = (
-            f"    if (first) then\n      call start_values(y, held(:{n}))\n"
-            f"      w(n_i + 1:n_i + {n}) = held(:{n})\n    end if\n"
-        )
-        update = f"    call update_values(y, held(:{m}))\n    w(n_i + {n + 1}:) = held(:{m})\n"
-        unused = "" if n else "    if (first .and. n_i < 0) return ! not used\n"
-        hold = {"SET_INPUTS": set_inputs, "START": start if n else unused, "UPDATE": update if m else ""}
-        pieces["HOLD"] = written("fortran/hold.f90", hold)
-        pieces["FIRST"] = "    call hold(.true., 0.0_dp, y, 2)\n"
-        pieces["UPDATE"] = "    if (last) call hold(.false., later, y, 2)\n" if m else ""
-    return pieces
+def _hold(program: Program, inputs: str) -> str:
+    """What external routines give over a run and over its steps."""
+    n, m = len(program.start.results), len(program.update.results)
+    pieces = {"INPUTS": inputs, "START": str(n or ""), "UPDATE": str(m or ""), "NEXT": str(n + 1)}
+    return written("fortran/hold.f90", pieces) if n or m else ""
 
 
-_ENTER = """    block
-      real(dp) :: entered(n_p - n_given)
-      call entry_values(y, entered)
-      p(n_given + 1:) = entered
-    end block
-"""
+def _echo_routines(program: Program, setup: Setup) -> str:
+    """What external routines gave when the parameters had been read, and give to the echo."""
+    if not setup.entered and not setup.echoed:
+        return ""
+    lines = ['write (handle, \'(a)\') "", "* from external routines"']
+    lines += [line for i, q in enumerate(setup.entered, 1) for line in _echo_line(q, f"p(n_given + {i})")]
+    if setup.echoed:
+        lines += ["block", f"  real(dp) :: echoed({len(setup.echoed)})", "  t = 0"]
+        lines += ["call set_inputs()"] if setup.signals else []
+        lines += ["  call hold(.true., 0.0_dp, y, 0)"] if program.start.results or program.update.results else []
+        lines += ["  call echo_values(y, echoed)"]
+        lines += [line for i, q in enumerate(setup.echoed, 1) for line in _echo_line(q, f"echoed({i})")]
+        lines += ["end block"]
+    return "".join(f"    {line}\n" for line in lines)
 
 
 def _echo_line(q: Keyed, value: str) -> list[str]:
@@ -179,27 +160,17 @@ def _signal(i: int, s: Keyed) -> Iterable[str]:
         yield f"    signals({i})%a(:{len(s.formula.numbers)}) = [{numbers}]"
 
 
-def _inputs(setup: Setup, lengths: dict[str, str]) -> dict[str, str]:
-    declared = {
+def _declared_inputs(setup: Setup, lengths: dict[str, str]) -> str:
+    pieces = {
         "N_SIGNALS": str(len(setup.signals)),
         "INPUT_SIGNAL": _listed(i + 1 for i, _ in setup.inputs),
         "INPUT_RATE": _listed(rate for _, rate in setup.inputs),
         **kind_tables(),
     }
-    cases = {**signal_cases(), "BREAK_CASES": break_cases(), "KIND_LIST": ", ".join(KINDS)}
-    return {
-        "DECLARATIONS": written("fortran/inputs_types.f90", declared, lengths),
-        "INPUTS": written("fortran/inputs.f90", cases),
-        "READ_INPUT": "    call read_input(keyword, rest, path, line, known)\n    if (known) return\n",
-        "ECHO_INPUTS": "    call echo_inputs(handle)\n",
-        "SET_INPUTS": "    call set_inputs()\n",
-        "CHECK_INPUTS": "    call check_inputs()\n",
-        "BREAKS": "    call find_breaks(total)\n",
-    }
+    return written("fortran/inputs_types.f90", pieces, lengths)
 
 
-def _loops(program: Program, setup: Setup, set_inputs: str, declared: str) -> dict[str, str]:
-    assert program.loops is not None
+def _loops(program: Program, setup: Setup, loops: Loops, inputs: str) -> str:
     rows = row_names(program)
     guessed = [*setup.guessed, *[False] * (len(setup.states) - setup.n_q)]
     flags = [".true." if g else ".false." for g in guessed]
@@ -207,55 +178,16 @@ def _loops(program: Program, setup: Setup, set_inputs: str, declared: str) -> di
         f"    case ({i})\n      name = " + fortran_string(r, 80).replace(" // ", " // &\n        ") + "\n"
         for i, r in enumerate(rows, 1)
     )
-    text = written(
-        "fortran/loops.f90",
-        {
-            "LEAST_NORM": runtime("least_norm.f90"),
-            "GUESSED": ", ".join(flags) if len(flags) < 12 else " &\n      " + ", &\n      ".join(flags),
-            "ROW_LENGTH": str(max(len(" ".join(r.split()).encode()) for r in rows)),
-            "ROWS": cases,
-            "SET_INPUTS": set_inputs,
-            "CORRECTION": _CORRECTION if program.loops.correction else "",
-            "DONE": "    logical :: done\n" if program.loops.correction else "",
-        },
-    )
-    if program.loops.correction:
-        text = written("fortran/correction.f90", {"SET_INPUTS": set_inputs}) + text
-    return {
-        "LOOPS": text,
-        "DECLARATIONS": declared
-        + written("fortran/loops_types.f90", {"TUNING": definitions(LOOPS)})
-        + corrected_places(program.loops),
-        "ASSEMBLE": "    call assemble(y)\n    call find_metric(y)\n",
-        "ADVANCE": "    call move(h, start, middle, seen, y, k, next, 0, ended)\n",
-        "RATES": _WARY,
-        "RECURSIVE": "recursive ",
-        "BEGIN": "    call begin(y)\n",
-        "BEGUN": "    call remember(0.0_dp, k)\n",
-        "ACCEPT": _ACCEPT,
+    pieces = {
+        "LEAST_NORM": runtime("least_norm.f90"),
+        "GUESSED": ", ".join(flags) if len(flags) < 12 else " &\n      " + ", &\n      ".join(flags),
+        "ROW_LENGTH": str(max(len(" ".join(r.split()).encode()) for r in rows)),
+        "ROWS": cases,
+        "INPUTS": inputs,
+        "CORRECTED": "yes" if loops.correction else "",
+        "CORRECTION": written("fortran/correction.f90", {"INPUTS": inputs}) if loops.correction else "",
     }
-
-
-_PLACES = (
-    "DECLARATIONS", "INPUTS", "READ_INPUT", "ECHO_INPUTS", "SET_INPUTS", "CHECK_INPUTS", "LOOPS", "ASSEMBLE", "BEGIN",
-    "BEGUN", "ACCEPT", "RECURSIVE", "SHOWN", "ENTER", "ECHO_ROUTINES", "HOLD", "FIRST", "UPDATE",
-)  # fmt: skip
-_ADVANCE = "    call advance(h, start, middle, seen, y, k, next)\n"
-_WARY = """    if (wary) then
-      call wary_rates(y, rate)
-    else
-      call derivatives(y, rate)
-    end if
-"""
-_ACCEPT = """    if (ratio > singular) call remember(to, k)
-    wary = ratio < tuned_watched .or. steady < tuned_watched
-"""
-_NO_ACCEPT = "    if (to < start) return ! not used\n"
-_CORRECTION = """      if (.not. wary) then
-        call correct_dependent(h, finish_time, next, done)
-        if (done) return
-      end if
-"""
+    return written("fortran/loops.f90", pieces)
 
 
 def _listed(numbers: Iterable[int]) -> str:

@@ -12,7 +12,7 @@ import inspect
 import runpy
 import traceback
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -23,8 +23,8 @@ from bellcrank.files.record import guarded
 from bellcrank.formats.decks.deck import Deck, Routine
 from bellcrank.formats.decks.fstring import FUNC
 from bellcrank.formats.decks.interpret import interpret
-from bellcrank.formats.decks.procedures import procedures
-from bellcrank.formats.decks.reader import FString, List, Symbol, read_deck
+from bellcrank.formats.decks.reader import FString, List, Symbol, everything, read_deck
+from bellcrank.formats.decks.routines import procedures
 
 SUFFIXES = (".py", ".c", ".f90")  # of files with external routines
 
@@ -54,21 +54,11 @@ def read_deck_file(path: str | Path, external: str | Path | None = None) -> tupl
 
 def wants_routines(forms: list[List]) -> bool:
     """Does a deck call subroutines or functions of its own?"""
-    for datum in _everything(forms):
-        if isinstance(datum, FString) and FUNC.search(datum.text.lower()):
-            return True
-        head = datum.items[0] if isinstance(datum, List) and datum.items else None
-        if isinstance(head, Symbol) and head.name == "add-subroutine":
-            return True
-    return False
-
-
-def _everything(forms: list[List]) -> Iterator[Any]:
-    stack: list[Any] = list(forms)
-    while stack:
-        datum = stack.pop()
-        yield datum
-        stack.extend(getattr(datum, "items", ()) or getattr(datum, "rows", ()))
+    found = list(everything(forms))
+    heads = [d.items[0] for d in found if isinstance(d, List) and d.items]
+    if any(isinstance(head, Symbol) and head.name == "add-subroutine" for head in heads):
+        return True
+    return any(isinstance(d, FString) and FUNC.search(d.text.lower()) for d in found)
 
 
 def read_routines(file: Path, given: bool = True) -> dict[str, Routine]:
@@ -77,9 +67,8 @@ def read_routines(file: Path, given: bool = True) -> dict[str, Routine]:
         near = [p.name for p in file.parent.glob("*") if p.suffix in SUFFIXES] if file.parent.exists() else []
         raise ModelError(f"no file {file}.{did_you_mean(file.name, near)}")
     if file.suffix not in SUFFIXES:
-        raise ModelError(
-            f"{file.name}: external routines of a deck stand in a file of Python, C or Fortran (.py, .c, .f90)"
-        )
+        where = f"a file of Python, C or Fortran ({', '.join(SUFFIXES)})"
+        raise ModelError(f"{file.name}: external routines of a deck stand in {where}")
     functions = _functions(file.with_suffix(".py")) if file.with_suffix(".py").exists() else {}
     homes = list(dict.fromkeys([file, *(Path(f.__code__.co_filename) for f in functions.values())]))
     texts = {language: _texts(homes, suffix, language) for language, suffix in (("c", ".c"), ("fortran", ".f90"))}

@@ -2,12 +2,11 @@
 
 In:  the forms that `reader` found, and the external routines. Out: a `Deck`: the calls, in order, and remarks.
 Every form is checked as it comes, with its place; all problems of a deck are told together.
-Unit system, name and declared variables hold for the whole deck wherever they stand, so they are looked for first.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from bellcrank.errors import ModelError
@@ -15,15 +14,16 @@ from bellcrank.formats.decks.bodies import add_body, add_point
 from bellcrank.formats.decks.deck import Deck, Routines
 from bellcrank.formats.decks.forces import add_force, add_gravity, add_moment
 from bellcrank.formats.decks.machine import composite_centres
-from bellcrank.formats.decks.macros import Arguments, arguments, macro_of
+from bellcrank.formats.decks.macros import Arguments, arguments
 from bellcrank.formats.decks.outputs import add_accelerations, add_out
-from bellcrank.formats.decks.reader import FString, List, String, Symbol, shown
+from bellcrank.formats.decks.reader import Datum, FString, List, String, Symbol
 from bellcrank.formats.decks.routines import add_subroutine, check_variables, declare_functions
+from bellcrank.formats.decks.settings import MACROS
 from bellcrank.formats.decks.state import TITLE, DeckState
 from bellcrank.model.scope import RESERVED
 from bellcrank.units import UNIT_SYSTEMS
 
-MOST_FORMS, MOST_BODIES, MOST_PROBLEMS = 5000, 200, 20
+MOST_FORMS, MOST_PROBLEMS = 5000, 20
 
 
 def interpret(forms: Sequence[List], routines: Routines | None = None, name: str = "deck") -> Deck:
@@ -76,58 +76,33 @@ class Interpreter(DeckState):
 
     def _form(self, form: List) -> None:
         given = arguments(form)
-        self.place = f"{self.name}, line {form.line}"
-        match given.macro.name:
-            case "reset" | "dynamics" | "write-sim":
-                pass  # done when asked for
-            case units if units in UNIT_SYSTEMS:
-                pass  # looked up before
-            case "add-body":
-                if len(self.names.bodies) > MOST_BODIES:
-                    raise form.fail(f"a deck may have {MOST_BODIES} bodies")
-                add_body(self, given)
-            case "add-point":
-                add_point(self, given)
-            case "add-line-force" | "add-strut":
-                add_force(self, given)
-            case "add-moment":
-                add_moment(self, given)
-            case "add-gravity":
-                add_gravity(self, given)
-            case "add-constraint":
-                self._constraint(given)
-            case "no-movement":
-                self._no_movement(given)
-            case "add-subroutine":
-                add_subroutine(self, given)
-            case "add-variables":
-                check_variables(self, given)
-            case "small" | "large":
-                self.call(given.macro.name, *(self._smallness(given, d) for (d,) in given.rest))
-            case "add-out":
-                add_out(self, given)
-            case "add-accelerations-to-output":
-                add_accelerations(self)
-            case "setf":
-                for pair in given.rest:
-                    self._setf(*pair)
-            case "set-defaults" | "set-units" | "set-name":
-                self.settings.take(given)
-            case _:
-                self.call("add_outputs", macro_of(form).name.split("-")[1])
+        name, self.place = given.macro.name, f"{self.name}, line {form.line}"
+        if name in HANDLERS:
+            HANDLERS[name](self, given)
+        elif name in MACROS:
+            self.settings.take(given)
+        elif name not in NOTHING:
+            self.call("add_outputs", name.split("-")[1])
+
+    def _size(self, given: Arguments) -> None:
+        self.call(given.macro.name, *(self._smallness(given, d) for (d,) in given.rest))
 
     def _smallness(self, given: Arguments, datum: Any) -> str:
         found = self.values.scalar(datum, f"an argument of {given.macro.name}")
         if not isinstance(found, str):
-            raise datum.fail(f"{given.macro.name} takes symbols, not {shown(datum)}")
+            raise datum.fail(f"{given.macro.name} takes symbols, not {datum.shown}")
         return found
 
-    def _setf(self, symbol: Any, value: Any) -> None:
+    def _setf(self, given: Arguments) -> None:
+        for symbol, value in given.rest:
+            self._give(symbol, value)
+
+    def _give(self, symbol: Datum, value: Datum) -> None:
         if not isinstance(symbol, Symbol):
-            raise symbol.fail(f"setf gives a value to a symbol, not to {shown(symbol)}")
+            raise symbol.fail(f"setf gives a value to a symbol, not to {symbol.shown}")
         if symbol.name == TITLE:
             if not isinstance(value, String):
-                raise value.fail(f"{TITLE} must be a string, not {shown(value)}")
+                raise value.fail(f"{TITLE} must be a string, not {value.shown}")
             return
         name = self.names.symbol(symbol, "symbol")
         if name in ("t", "nil"):
@@ -155,17 +130,14 @@ class Interpreter(DeckState):
     def _constraint(self, given: Arguments) -> None:
         (expression,) = given.required
         text = self.values.scalar(expression, "zero-exp")
-        options: dict[str, Any] = {}
-        variable = given.get("variable")
-        if variable is not None:
-            wanted = str(self.values.scalar(variable, ":variable"))
-            if not wanted.startswith(("q(", "u(")):
-                raise variable.fail(
-                    f':variable must be a coordinate or a speed, such as !"u(1)", not {shown(variable)}'
-                )
-            options["eliminate"] = f"u{wanted[1:]}"  # a coordinate goes together with its speed
-        self.call("add_constraint", text, **options)
+        self.call("add_constraint", text, **given.options(eliminate=("variable", self._eliminated)))
         self.names.constrained = True
+
+    def _eliminated(self, datum: Datum, what: str) -> str:
+        wanted = str(self.values.scalar(datum, what))
+        if not wanted.startswith(("q(", "u(")):
+            raise datum.fail(f'{what} must be a coordinate or a speed, such as !"u(1)", not {datum.shown}')
+        return f"u{wanted[1:]}"  # a coordinate goes together with its speed
 
     def _no_movement(self, given: Arguments) -> None:
         first, second, direction = given.required
@@ -178,25 +150,26 @@ class Interpreter(DeckState):
 
     def _finish(self) -> None:
         for body, at in self.centres.items():
-            self.call(
-                "add_point",
-                f"{body}_composite",
-                body=body,
-                at=at,
-                label=f"center of mass of {body} and what it carries",
-            )
+            label = f"center of mass of {body} and what it carries"
+            self.call("add_point", f"{body}_composite", body=body, at=at, label=label)
         for name in self.declared:
             if name not in self.returned:
                 self.call("add_variable", name, **self.settings.of_variable(name))
         for made in self.settings.calls(self.system):
             self.make(made)
-        missing = sorted(n for n in self.called if n not in self.routines and n in self._externals())
+        externals = {e.name for e in self.system.description.externals}
+        missing = sorted(n for n in self.called & externals if n not in self.routines)
         if missing:
-            listed = ", ".join(missing)
-            self.deck.remarks.append(
-                f"{self.name}: there is no routine for {listed}, so the model can be derived but not run;"
-                f" a file beside the deck holds it as a Python function (.py), or in C (.c) or Fortran (.f90)"
-            )
+            none = f"there is no routine for {', '.join(missing)}, so the model can be derived but not run"
+            where = "a file beside the deck holds it as a Python function (.py), or in C (.c) or Fortran (.f90)"
+            self.deck.remarks.append(f"{self.name}: {none}; {where}")
 
-    def _externals(self) -> set[str]:
-        return {e.name for e in self.system.description.externals}
+
+HANDLERS: dict[str, Callable[[Interpreter, Arguments], None]] = {
+    "add-body": add_body, "add-point": add_point, "add-line-force": add_force, "add-strut": add_force,
+    "add-moment": add_moment, "add-gravity": add_gravity, "add-subroutine": add_subroutine,
+    "add-variables": check_variables, "add-out": add_out, "add-accelerations-to-output": add_accelerations,
+    "add-constraint": Interpreter._constraint, "no-movement": Interpreter._no_movement, "setf": Interpreter._setf,
+    "small": Interpreter._size, "large": Interpreter._size,
+}  # fmt: skip
+NOTHING = {"reset", "dynamics", "write-sim", *UNIT_SYSTEMS}  # done when asked for, or looked up before

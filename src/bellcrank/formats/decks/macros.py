@@ -5,11 +5,15 @@ In:  a form. Out: its `Arguments`, checked: required ones there, keywords known,
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
-from bellcrank.errors import did_you_mean
-from bellcrank.formats.decks.reader import Datum, Keyword, List, Symbol, shown
+from bellcrank.errors import counted, did_you_mean
+from bellcrank.formats.decks.reader import Datum, Keyword, List, Symbol
 from bellcrank.units import UNIT_SYSTEMS
+
+Read = Callable[[Datum, str], Any]  # an argument, and what it is called, to its value
 
 
 @dataclass(frozen=True)
@@ -24,8 +28,8 @@ class Macro:
 
     @property
     def usage(self) -> str:
-        words = [self.name, *self.required, *(f":{k}" for k in self.keywords)]
-        return f"({' '.join(words)}{' {' + ' '.join(self.rest) + '}*' if self.rest else ''})"
+        words = " ".join([self.name, *self.required, *(f":{k}" for k in self.keywords)])
+        return f"It is written ({words}{' {' + ' '.join(self.rest) + '}*' if self.rest else ''})."
 
 
 _BODY = (
@@ -45,10 +49,8 @@ MACROS = {
         Macro("add-gravity", "System.add_gravity", (), ("direction", "gees")),
         Macro("add-line-force", "System.add_force", ("symbol",), _FORCE),
         Macro("add-strut", "System.add_strut", ("symbol",), tuple(k for k in _FORCE if k != "direction")),
-        Macro(
-            "add-moment", "System.add_moment", ("symbol",),
-            ("name", "direction", "magnitude", "body1", "body2", "no-forcem"),
-        ),
+        Macro("add-moment", "System.add_moment", ("symbol",),
+              ("name", "direction", "magnitude", "body1", "body2", "no-forcem")),
         Macro("add-point", "System.add_point", ("symbol",), ("name", "body", "coordinates", "coordinate-system")),
         Macro("add-subroutine", "System.add_external", ("where", "name"), (), ("argument",)),
         Macro("add-variables", "returned values of System.add_external, or System.add_variable",
@@ -81,8 +83,13 @@ class Arguments:
     keywords: dict[str, Datum]
     rest: tuple[tuple[Datum, ...], ...]
 
-    def get(self, keyword: str) -> Datum | None:
-        return self.keywords.get(keyword)
+    def get(self, keyword: str, read: Read, default: Any = None) -> Any:
+        """What a keyword gives, or the default."""
+        return read(self.keywords[keyword], f":{keyword}") if keyword in self.keywords else default
+
+    def options(self, **wanted: tuple[str, Read]) -> dict[str, Any]:
+        """Options of a call on the System, of those keywords that are given."""
+        return {option: self.get(*one) for option, one in wanted.items() if one[0] in self.keywords}
 
 
 def macro_of(form: List) -> Macro:
@@ -91,7 +98,7 @@ def macro_of(form: List) -> Macro:
         raise form.fail("the form is empty; it starts with the name of a macro")
     head = form.items[0]
     if not isinstance(head, Symbol):
-        raise head.fail(f"a form starts with the name of a macro, not with {shown(head)}")
+        raise head.fail(f"a form starts with the name of a macro, not with {head.shown}")
     if head.name not in MACROS:
         listed = ", ".join(MACROS)
         raise head.fail(f"unknown macro '{head.name}'.{did_you_mean(head.name, MACROS)}\nMacros: {listed}.")
@@ -104,10 +111,8 @@ def arguments(form: List) -> Arguments:
     count = len(macro.required)
     first = next((i for i, d in enumerate(given) if isinstance(d, Keyword)), len(given))
     if min(first, len(given)) < count:
-        missing = macro.required[first]
-        raise form.fail(
-            f"{macro.name} needs {count} argument{'s' * (count > 1)}: '{missing}' is missing.\n{_use(macro)}"
-        )
+        missing = f"'{macro.required[first]}' is missing"
+        raise form.fail(f"{macro.name} needs {counted(count, 'argument')}: {missing}.\n{macro.usage}")
     required, more = given[:count], given[count:]
     if macro.rest:
         return Arguments(form, macro, required, {}, _groups(macro, more))
@@ -117,10 +122,10 @@ def arguments(form: List) -> Arguments:
 def _groups(macro: Macro, given: tuple[Datum, ...]) -> tuple[tuple[Datum, ...], ...]:
     keyword = next((d for d in given if isinstance(d, Keyword)), None)
     if keyword is not None:
-        raise keyword.fail(f"{macro.name} has no keywords, but {keyword.name} is given.\n{_use(macro)}")
+        raise keyword.fail(f"{macro.name} has no keywords, but {keyword.name} is given.\n{macro.usage}")
     size = len(macro.rest)
     if len(given) % size:
-        raise given[-1].fail(f"{macro.name} takes pairs, but {shown(given[-1])} has no partner.\n{_use(macro)}")
+        raise given[-1].fail(f"{macro.name} takes pairs, but {given[-1].shown} has no partner.\n{macro.usage}")
     return tuple(given[i : i + size] for i in range(0, len(given), size))
 
 
@@ -129,7 +134,7 @@ def _keywords(macro: Macro, given: tuple[Datum, ...]) -> dict[str, Datum]:
     for i in range(0, len(given), 2):
         key = given[i]
         if not isinstance(key, Keyword):
-            raise key.fail(f"{shown(key)} is one argument too many for {macro.name}.\n{_use(macro)}")
+            raise key.fail(f"{key.shown} is one argument too many for {macro.name}.\n{macro.usage}")
         name = key.name[1:]
         if name not in macro.keywords:
             listed = ", ".join(f":{k}" for k in macro.keywords) or "none"
@@ -141,7 +146,3 @@ def _keywords(macro: Macro, given: tuple[Datum, ...]) -> dict[str, Datum]:
             raise key.fail(f"{key.name} has no value")
         found[name] = given[i + 1]
     return found
-
-
-def _use(macro: Macro) -> str:
-    return f"It is written {macro.usage}."

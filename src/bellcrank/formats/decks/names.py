@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from bellcrank.errors import ModelError, did_you_mean
-from bellcrank.formats.decks.reader import Datum, Symbol, shown
+from bellcrank.formats.decks.reader import Datum, Symbol
 from bellcrank.model.scope import RESERVED
 
 NAME = re.compile(r"[a-z_]\w*", re.ASCII)
@@ -26,7 +26,6 @@ class BodyNames:
     """What is needed of a body to count coordinates."""
 
     name: str
-    parent: str
     states: int
     children: list[str] = field(default_factory=list)
 
@@ -37,7 +36,7 @@ class Names:
 
     speeds_now: Callable[[], list[str]]
     """The independent speeds of the machine so far; asked only where a constraint may have removed some."""
-    bodies: dict[str, BodyNames] = field(default_factory=lambda: {"n": BodyNames("n", "", 0)})
+    bodies: dict[str, BodyNames] = field(default_factory=lambda: {"n": BodyNames("n", 0)})
     points: dict[str, str] = field(default_factory=dict)  # name, body
     forces: set[str] = field(default_factory=set)
     variables: dict[str, Datum] = field(default_factory=dict)
@@ -57,7 +56,7 @@ class Names:
     def symbol(self, datum: Datum, what: str) -> str:
         """The new or known name that a symbol is."""
         if not isinstance(datum, Symbol):
-            raise datum.fail(f"{what} must be a symbol, not {shown(datum)}")
+            raise datum.fail(f"{what} must be a symbol, not {datum.shown}")
         if not NAME.fullmatch(datum.name):
             raise datum.fail(f"{what} '{datum.name}': a name starts with a letter and holds letters, digits and _")
         return datum.name
@@ -69,8 +68,7 @@ class Names:
         return name
 
     def body(self, datum: Datum, what: str) -> str:
-        name = self.symbol(datum, what)
-        return self.known_body(name, datum.fail, what)
+        return self.known_body(self.symbol(datum, what), datum.fail, what)
 
     def known_body(self, name: str, fail: Callable[[str], Exception], what: str = "body") -> str:
         if name not in self.bodies:
@@ -79,8 +77,7 @@ class Names:
         return name
 
     def point(self, datum: Datum, what: str) -> str:
-        name = self.symbol(datum, what)
-        return self.known_point(name, datum.fail, what)
+        return self.known_point(self.symbol(datum, what), datum.fail, what)
 
     def known_point(self, name: str, fail: Callable[[str], Exception], what: str = "point") -> str:
         """A point as Bellcrank calls it: O is `o`, B0 is `b.origin`."""
@@ -106,48 +103,41 @@ class Names:
             hint = " outside of a magnitude" if name in ("x", "x0", "v") else ""
             raise fail(f"'{name}' has a meaning of its own and cannot be a parameter{hint}; rename it")
         if name in self.defined.values():
-            raise fail(
-                f"'{name}' is the name of a formula (setf) and cannot be a parameter as well; rename one of them"
-            )
+            both = "is the name of a formula (setf) and cannot be a parameter as well"
+            raise fail(f"'{name}' {both}; rename one of them")
         self.scalars.setdefault(name, datum)
         return name
 
     # ---- states
 
     def add_body(self, name: str, parent: str, states: int) -> None:
-        self.bodies[name] = BodyNames(name, parent, states)
+        self.bodies[name] = BodyNames(name, states)
         self.bodies[parent].children.append(name)
-
-    def coordinates(self) -> list[str]:
-        """Stable names of Q(1), Q(2) ...: bodies depth first, children in order of entry."""
-        return [f"q({rest}" for rest in self._states()]
 
     def speeds(self) -> list[str]:
         """Stable names of U(1), U(2) ..., without those that constraints have removed."""
-        if self.constrained:
-            return self.speeds_now()
-        return [f"u({rest}" for rest in self._states()]
+        return self.speeds_now() if self.constrained else self._states("u")
 
-    def _states(self) -> list[str]:
+    def _states(self, letter: str) -> list[str]:
+        """Stable names of Q(1), Q(2) ... or all U(i): bodies depth first, children in order of entry."""
         found: list[str] = []
         stack = ["n"]
         while stack:
             body = self.bodies[stack.pop()]
             stack.extend(reversed(body.children))
             if body.states == 1:
-                found.append(f"{body.name})")
+                found.append(f"{letter}({body.name})")
             else:
-                found.extend(f"{body.name}, {i})" for i in range(1, body.states + 1))
+                found.extend(f"{letter}({body.name}, {i})" for i in range(1, body.states + 1))
         return found
 
     def state(self, letter: str, index: int, fail: Callable[[str], Exception]) -> str:
         """The stable name of Q(i), U(i), QP(i) or UP(i), as it is now."""
         try:
-            listed = self.coordinates() if letter in ("q", "qp") else self.speeds()
+            listed = self._states("q") if letter in ("q", "qp") else self.speeds()
         except ModelError as error:
-            raise fail(
-                f"{letter}({index}) cannot be counted, since the machine so far has a problem\n{error}"
-            ) from None
+            why = "since the machine so far has a problem"
+            raise fail(f"{letter}({index}) cannot be counted, {why}\n{error}") from None
         if not 1 <= index <= len(listed):
             raise fail(f"{letter}({index}) does not exist: there are {len(listed)} of these so far")
         return letter + listed[index - 1][1:]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from bellcrank.errors import ExpressionError, ModelError
@@ -58,22 +58,26 @@ class Datum:
     def line(self) -> int:
         return self.source.place(self.offset)[0]
 
+    @property
+    def shown(self) -> str:
+        """The piece in messages."""
+        return SHOWN[type(self)].format(self)
+
     def fail(self, message: str) -> ExpressionError:
         return self.source.fail(self.offset, message)
 
 
 @dataclass(frozen=True, slots=True)
-class Symbol(Datum):
+class Word(Datum):
+    name: str
+
+
+class Symbol(Word):
     """A name; `name` is in lower case, since capitals do not matter."""
 
-    name: str
 
-
-@dataclass(frozen=True, slots=True)
-class Keyword(Datum):
+class Keyword(Word):
     """:name, given with its colon in lower case."""
-
-    name: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,15 +86,16 @@ class Number(Datum):
 
 
 @dataclass(frozen=True, slots=True)
-class String(Datum):
+class Text(Datum):
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class FString(Datum):
+class String(Text):
+    """Words in double quotes."""
+
+
+class FString(Text):
     """!"formula"; `offset` is that of the first character of the formula."""
-
-    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,42 +107,36 @@ class UnitVector(Datum):
 
 
 @dataclass(frozen=True, slots=True)
-class List(Datum):
+class Several(Datum):
     items: tuple[Datum, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Array(Datum):
+class List(Several):
+    """(...)"""
+
+
+class Array(Several):
     """#(...)"""
 
-    items: tuple[Datum, ...]
 
-
-@dataclass(frozen=True, slots=True)
-class Matrix(Datum):
+class Matrix(Several):
     """#2a((...) (...))"""
 
-    rows: tuple[Datum, ...]
+
+OPENED = {"(": List, "#(": Array, "#2a(": Matrix}
+SHOWN = {
+    Symbol: "{0.name}", Keyword: "{0.name}", Number: "{0.value:g}", String: '"{0.text}"', FString: '!"{0.text}"',
+    UnitVector: "[{0.body}{0.axis}]", Array: "an array #(...)", Matrix: "a matrix #2a(...)", List: "a list (...)",
+}  # fmt: skip
 
 
-def shown(datum: Datum) -> str:
-    """A piece in messages."""
-    match datum:
-        case Symbol() | Keyword():
-            return datum.name
-        case Number():
-            return f"{datum.value:g}"
-        case String():
-            return f'"{datum.text}"'
-        case FString():
-            return f'!"{datum.text}"'
-        case UnitVector():
-            return f"[{datum.body}{datum.axis}]"
-        case Array():
-            return "an array #(...)"
-        case Matrix():
-            return "a matrix #2a(...)"
-    return "a list (...)"
+def everything(forms: Iterable[Datum]) -> Iterator[Datum]:
+    """All pieces of forms."""
+    stack = list(forms)
+    while stack:
+        datum = stack.pop()
+        yield datum
+        stack.extend(datum.items if isinstance(datum, Several) else ())
 
 
 def read_deck(text: str, name: str = "deck") -> list[List]:
@@ -171,10 +170,9 @@ class _Reader:
                 self._open(kind, offset)
         if self.stack:
             first = self.stack[0]
-            hint = ""
-            if first.inside is not None:
-                hint = f"; the form at line {self.source.place(first.inside)[0]} starts inside it"
-            raise self.source.fail(first.offset, f"'(' is never closed{hint}")
+            hint = "; the form at line {} starts inside it"
+            more = "" if first.inside is None else hint.format(self.source.place(first.inside)[0])
+            raise self.source.fail(first.offset, f"'(' is never closed{more}")
         return self.forms
 
     def _open(self, kind: str, offset: int) -> None:
@@ -188,9 +186,7 @@ class _Reader:
         if not self.stack:
             raise self.source.fail(offset, "')' without '('")
         top = self.stack.pop()
-        items = tuple(top.items)
-        kinds = {"(": List, "#(": Array, "#2a(": Matrix}
-        self._add(kinds[top.kind](self.source, top.offset, items))
+        self._add(OPENED[top.kind](self.source, top.offset, tuple(top.items)))
 
     def _add(self, datum: Datum) -> None:
         if self.stack:
@@ -198,7 +194,7 @@ class _Reader:
         elif isinstance(datum, List):
             self.forms.append(datum)
         else:
-            raise datum.fail(f"{shown(datum)} stands outside of all forms; a form is a list such as (reset)")
+            raise datum.fail(f"{datum.shown} stands outside of all forms; a form is a list such as (reset)")
 
     def _tokens(self) -> Iterator[tuple[str, int]]:
         """Parentheses with what opens them; everything else is read on the way."""
@@ -218,7 +214,7 @@ class _Reader:
             elif c in '"!':
                 at = self._string(at)
             elif c == "#":
-                opened = next((w for w in ("#(", "#2a(") if text[at : at + len(w)].lower() == w), None)
+                opened = next((w for w in OPENED if text[at : at + len(w)].lower() == w), None)
                 if opened is None:
                     raise self.source.fail(at, "after '#' comes ( or 2a(; nothing else is read")
                 yield opened, at

@@ -3,19 +3,31 @@
 from __future__ import annotations
 
 import inspect
+import re
 from typing import Any
 
 from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.formats.decks.deck import Routine
 from bellcrank.formats.decks.macros import Arguments
-from bellcrank.formats.decks.procedures import procedures
-from bellcrank.formats.decks.reader import Datum, Symbol
+from bellcrank.formats.decks.reader import Symbol
 from bellcrank.formats.decks.state import DeckState
 from bellcrank.model.scope import RESERVED
 
 PLACES = {"difeqn": "derivatives", **{x: x for x in ("echo", "input", "init", "output", "update")}}
 MEMORY = 16
 """Numbers that a routine may keep between steps if it takes a memory but does not say how large."""
+COMMENT = {"c": re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL), "fortran": re.compile(r"![^\n]*")}
+HEAD = {
+    "c": re.compile(r"^(?:double|void)\s+(\w+)\s*\(([^()]*)\)\s*\{", re.MULTILINE),
+    "fortran": re.compile(r"^[ \t]*(?:pure[ \t]+)?(?:function|subroutine)[ \t]+(\w+)[ \t]*\(([^()]*)\)", re.M | re.I),
+}
+
+
+def procedures(text: str, language: str) -> dict[str, int]:
+    """Procedures in a text of "c" or "fortran" (where capitals do not matter), and the numbers of their arguments."""
+    found = HEAD[language].findall(COMMENT[language].sub(" " * (language == "c"), text))
+    counts = [0 if listed.strip() in ("", "void") else listed.count(",") + 1 for _, listed in found]
+    return {name if language == "c" else name.lower(): n for (name, _), n in zip(found, counts, strict=True)}
 
 
 def add_subroutine(deck: DeckState, given: Arguments) -> None:
@@ -23,8 +35,9 @@ def add_subroutine(deck: DeckState, given: Arguments) -> None:
     where, name = _where(deck, given), deck.names.new(given.required[1], "subroutine", deck.called)
     deck.called.add(name)
     listed = [datum for (datum,) in given.rest]
-    returns = [d.name for d in listed if isinstance(d, Symbol) and d.name in deck.declared]
-    inputs = [deck.values.scalar(d, f"argument {i}") for i, d in enumerate(listed, 1) if not _declared(deck, d)]
+    set_here = [d for d in listed if isinstance(d, Symbol) and d.name in deck.declared]
+    returns = [d.name for d in set_here]
+    inputs = [deck.values.scalar(d, f"argument {i}") for i, d in enumerate(listed, 1) if d not in set_here]
     twice = next((d for d in listed if isinstance(d, Symbol) and d.name in deck.returned), None)
     if twice is not None:
         raise twice.fail(f"'{twice.name}' is set by another subroutine already")
@@ -62,14 +75,9 @@ def declare_functions(deck: DeckState) -> None:
 def _where(deck: DeckState, given: Arguments) -> str:
     where = deck.names.symbol(given.required[0], "where")
     if where not in PLACES:
-        listed = ", ".join(PLACES)
-        near = did_you_mean(where, PLACES)
-        raise given.required[0].fail(f"where='{where}' is not known.{near} It is one of {listed}.")
+        hint = f"{did_you_mean(where, PLACES)} It is one of {', '.join(PLACES)}."
+        raise given.required[0].fail(f"where='{where}' is not known.{hint}")
     return where
-
-
-def _declared(deck: DeckState, datum: Datum) -> bool:
-    return isinstance(datum, Symbol) and datum.name in deck.declared
 
 
 def _routine(deck: DeckState, name: str, count: int, returns: bool = False) -> dict[str, Any]:
@@ -86,12 +94,10 @@ def _routine(deck: DeckState, name: str, count: int, returns: bool = False) -> d
         if options["memory"] is None and wanted == count + 1:
             options["memory"] = MEMORY
         if wanted != count + bool(options["memory"]):
-            what = [f"{count}", *(["what it returns"] if returns and language != "Python" else [])]
-            what += ["a memory"] if options["memory"] else []
-            raise ModelError(
-                f"{deck.name}: routine '{name}' in {language} takes {taken} arguments, but {' and '.join(what)} are "
-                "given"
-            )
+            what = f"{count}{' and what it returns' * (returns and language != 'Python')}"
+            what += " and a memory" if options["memory"] else ""
+            here = f"{deck.name}: routine '{name}' in {language}"
+            raise ModelError(f"{here} takes {taken} arguments, but {what} are given")
     return {key: value for key, value in options.items() if value is not None}
 
 

@@ -12,7 +12,7 @@ from bellcrank.errors import did_you_mean
 from bellcrank.formats.decks.deck import Call, Deck
 from bellcrank.formats.decks.macros import Arguments
 from bellcrank.formats.decks.names import Names
-from bellcrank.formats.decks.reader import Datum, Number, shown
+from bellcrank.formats.decks.reader import Datum, Number
 from bellcrank.formats.decks.values import Values
 from bellcrank.interface.listing import RUN
 from bellcrank.units import unit_system
@@ -45,11 +45,10 @@ class Settings:
             return self.values.text(datum, f"the name of {name}")
         found = self.names.value(datum)
         if not isinstance(found, Number):
-            raise datum.fail(f"the value of {name} must be a number, not {shown(datum)}")
+            raise datum.fail(f"the value of {name} must be a number, not {datum.shown}")
         if name in RUN and (found.value <= 0 or (name == "iprint" and found.value != int(found.value))):
-            raise datum.fail(
-                f"{name} must be a positive {'whole ' if name == 'iprint' else ''}number, not {shown(datum)}"
-            )
+            kind = "whole number" if name == "iprint" else "number"
+            raise datum.fail(f"{name} must be a positive {kind}, not {datum.shown}")
         return found.value
 
     def calls(self, system: System) -> list[Call]:
@@ -81,20 +80,17 @@ class Settings:
 
     def _report_unused(self) -> None:
         known = {*self.names.scalars, *self.names.variables, *RUN}
-        told: set[str] = set()
         for method in self.given.values():
             for name, (_, symbol) in method.items():
-                if name in known or name in told:
+                if name in known:
                     continue
-                told.add(name)
+                known.add(name)
                 line, column = symbol.source.place(symbol.offset)
                 where = f"{symbol.source.name}, line {line}, column {column}"
                 near = did_you_mean(name, self.names.scalars)
                 self.deck.remarks.append(f"{where}: '{name}' is set, but the model has no such symbol.{near}")
 
     def _check_steps(self, values: dict[str, Any]) -> None:
-        if "step" not in values:
-            return
         steps = values.get("stopt", 1.0) / values["step"]
         kept = steps / values.get("iprint", 1)
         if steps > MOST_STEPS or kept > MOST_KEPT:
@@ -104,9 +100,9 @@ class Settings:
 
     def _run(self) -> Call:
         values = {n: v for n, (v, _) in self.given["set_defaults"].items() if n in RUN}
-        self._check_steps(values)
         options: dict[str, Any] = {"t_end": values.get("stopt", 1.0)}
         if "step" in values:
+            self._check_steps(values)
             options["step"] = values["step"]
         options["method"] = METHOD if "step" in values else WITHOUT_STEP
         if "iprint" in values:

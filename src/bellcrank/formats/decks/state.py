@@ -15,21 +15,20 @@ from bellcrank.formats.decks.fstring import HASH
 from bellcrank.formats.decks.machine import independent_speeds
 from bellcrank.formats.decks.macros import arguments
 from bellcrank.formats.decks.names import Names
-from bellcrank.formats.decks.reader import FString, List, String, Symbol
+from bellcrank.formats.decks.reader import FString, List, String, Symbol, everything
 from bellcrank.formats.decks.settings import Settings
 from bellcrank.formats.decks.values import Values
 from bellcrank.units import UNIT_SYSTEMS
 
 BARE = re.compile(r"[a-z_]\w*", re.ASCII)
 TITLE = "*multibody-system-name*"
+Centres = dict[str, tuple[str, ...]]  # bodies, and where the mass centre with all that is fixed to them stands
 
 
 class DeckState:
     """A deck being read; `call` notes what a form becomes and does it at once on the System."""
 
-    def __init__(
-        self, forms: Sequence[List], routines: Routines, name: str, centres: dict[str, tuple[str, ...]]
-    ) -> None:
+    def __init__(self, forms: Sequence[List], routines: Routines, name: str, centres: Centres) -> None:
         self.name, self.routines, self.centres = name, routines, centres
         self.problems: list[str] = []
         self.forms = self._since_reset(forms)
@@ -65,13 +64,9 @@ class DeckState:
 
     def _since_reset(self, forms: Sequence[List]) -> list[List]:
         """The forms after the last (reset), which forgets all that came before."""
-        found: list[List] = []
-        for form in forms:
-            head = form.items[0] if form.items else None
-            if isinstance(head, Symbol) and head.name == "reset":
-                found.clear()
-            found.append(form)
-        return found
+        heads = [form.items[0] if form.items else None for form in forms]
+        resets = [i for i, head in enumerate(heads) if isinstance(head, Symbol) and head.name == "reset"]
+        return list(forms[resets[-1] if resets else 0 :])
 
     def _look_ahead(self) -> None:
         """What holds for the whole deck: unit system, title, declared variables, names used as they are in formulas."""
@@ -99,14 +94,6 @@ class DeckState:
 
 def words(form: List) -> tuple[set[str], set[str]]:
     """Names in the formulas of a form that do not stand after '#', and the symbols outside of formulas."""
-    names: set[str] = set()
-    symbols: set[str] = set()
-    stack: list[Any] = [form]
-    while stack:
-        datum = stack.pop()
-        if isinstance(datum, FString):
-            names.update(BARE.findall(HASH.sub(" ", datum.text.lower())))
-        elif isinstance(datum, Symbol):
-            symbols.add(datum.name)
-        stack.extend(getattr(datum, "items", ()) or getattr(datum, "rows", ()))
-    return names, symbols
+    found = list(everything([form]))
+    texts = [HASH.sub(" ", d.text.lower()) for d in found if isinstance(d, FString)]
+    return {w for text in texts for w in BARE.findall(text)}, {d.name for d in found if isinstance(d, Symbol)}

@@ -102,13 +102,8 @@ def _lines(call: Call, texts: Mapping[str, str]) -> list[str]:
         return [*comment, flat]
     if call.method in ("set_defaults", "set_units"):
         rows = textwrap.wrap(", ".join(args), WIDTH - 12, break_on_hyphens=False, break_long_words=False)
-        return [
-            *comment,
-            f"s.{call.method}(",
-            *(f"    {row}" for row in rows[:-1]),
-            f"    {rows[-1]},",
-            ")  # fmt: skip",
-        ]
+        rows[-1] += ","
+        return [*comment, f"s.{call.method}(", *(f"    {row}" for row in rows), ")  # fmt: skip"]
     return [*comment, f"s.{call.method}(", *(f"    {a}," for a in args), ")"]
 
 

@@ -2,20 +2,10 @@
 
 from __future__ import annotations
 
+from bellcrank.errors import counted
 from bellcrank.formats.decks.fstring import formula
 from bellcrank.formats.decks.names import Names, is_nil
-from bellcrank.formats.decks.reader import (
-    Array,
-    Datum,
-    FString,
-    List,
-    Matrix,
-    Number,
-    String,
-    Symbol,
-    UnitVector,
-    shown,
-)
+from bellcrank.formats.decks.reader import Array, Datum, FString, List, Matrix, Number, String, Symbol, UnitVector
 
 Scalar = int | float | str
 Vector = tuple[Scalar, Scalar, Scalar]
@@ -42,30 +32,30 @@ class Values:
         if isinstance(datum, Symbol):
             name = self.names.symbol(datum, what)
             return name if name in dummies else self.names.scalar(name, datum, datum.fail)
-        raise datum.fail(f"{what} must be a number, a symbol or a formula, not {shown(datum)}")
+        raise datum.fail(f"{what} must be a number, a symbol or a formula, not {datum.shown}")
 
     def components(self, datum: Datum, what: str) -> Vector:
         """#(x y z)"""
         datum = self.names.value(datum)
         items = datum.items if isinstance(datum, Array | List) else ()
         if len(items) != 3:
-            given = f"{len(items)} are given" if items else shown(datum)
+            given = f"{len(items)} are given" if items else datum.shown
             raise datum.fail(f"{what} must be an array of 3 components, such as #(1 0 0), not {given}")
         x, y, z = (self.scalar(d, f"component {i} of {what}") for i, d in enumerate(items, 1))
         return x, y, z
 
-    def inertia(self, datum: Datum) -> object:
+    def inertia(self, datum: Datum, what: str) -> object:
         """0, three moments or a 3 x 3 matrix."""
         datum = self.names.value(datum)
         if isinstance(datum, Number) and datum.value == 0:
             return 0
         if isinstance(datum, Matrix):
-            if len(datum.rows) != 3:
-                raise datum.fail(f":inertia-matrix must have 3 rows, not {len(datum.rows)}")
-            return tuple(self.components(row, f"row {i} of :inertia-matrix") for i, row in enumerate(datum.rows, 1))
+            if len(datum.items) != 3:
+                raise datum.fail(f"{what} must have 3 rows, not {len(datum.items)}")
+            return tuple(self.components(row, f"row {i} of {what}") for i, row in enumerate(datum.items, 1))
         if isinstance(datum, Array):
-            return self.components(datum, ":inertia-matrix")
-        raise datum.fail(f":inertia-matrix must be 0, #(a b c) or #2a((..) (..) (..)), not {shown(datum)}")
+            return self.components(datum, what)
+        raise datum.fail(f"{what} must be 0, #(a b c) or #2a((..) (..) (..)), not {datum.shown}")
 
     def direction(self, datum: Datum, what: str) -> str:
         """A unit vector or a formula that gives a vector."""
@@ -76,7 +66,7 @@ class Values:
             return f"[{self.names.known_body(datum.body, datum.fail)}{datum.axis}]"
         if isinstance(datum, FString):
             return self.formula(datum)
-        raise datum.fail(f'{what} must be a vector, such as [n1] or !"-[n2]", not {shown(datum)}')
+        raise datum.fail(f'{what} must be a vector, such as [n1] or !"-[n2]", not {datum.shown}')
 
     def axis(self, datum: Datum, what: str) -> int | Vector:
         """1, 2, 3 or three components."""
@@ -85,11 +75,11 @@ class Values:
             return self.components(datum, what)
         if isinstance(datum, Number) and datum.value in (1, 2, 3):
             return int(datum.value)
-        raise datum.fail(f"{what}: an axis is 1, 2, 3 or an array #(x y z), not {shown(datum)}")
+        raise datum.fail(f"{what}: an axis is 1, 2, 3 or an array #(x y z), not {datum.shown}")
 
-    def axes(self, datum: Datum | None, what: str) -> tuple[int | Vector, ...]:
+    def axes(self, datum: Datum, what: str) -> tuple[int | Vector, ...]:
         """An axis or a list of axes."""
-        if datum is None or is_nil(datum):
+        if is_nil(datum):
             return ()
         datum = self.names.value(datum)
         items = datum.items if isinstance(datum, List) else (datum,)
@@ -102,11 +92,9 @@ class Values:
         items = datum.items if isinstance(datum, List) else (datum,)
         for d in items:
             if not (is_nil(d) or (isinstance(d, Symbol) and d.name == "t")):
-                raise d.fail(f"{what} holds T and NIL, not {shown(d)}")
+                raise d.fail(f"{what} holds T and NIL, not {d.shown}")
         if len(items) != count:
-            raise datum.fail(
-                f"{what} has {len(items)} value{'s' * (len(items) != 1)}, but the joint has {count} of these"
-            )
+            raise datum.fail(f"{what} has {counted(len(items), 'value')}, but the joint has {count} of these")
         found = tuple(not is_nil(d) for d in items)
         return found[0] if len(set(found)) == 1 else found
 
@@ -117,7 +105,7 @@ class Values:
             return " ".join(datum.text.split())
         if isinstance(datum, Symbol):
             return datum.name.upper()
-        raise datum.fail(f"{what} must be a string, not {shown(datum)}")
+        raise datum.fail(f"{what} must be a string, not {datum.shown}")
 
     def units(self, datum: Datum, what: str) -> str:
         """Dimension words: a, !"l/t**2", 1."""
@@ -130,4 +118,4 @@ class Values:
                 return "".join(datum.text.split()).upper()
             case String():  # real units, such as "N/mm"
                 return "".join(datum.text.split())
-        raise datum.fail(f'{what} must be made of L, F, M, T, A, such as !"f/l", or 1, not {shown(datum)}')
+        raise datum.fail(f'{what} must be made of L, F, M, T, A, such as !"f/l", or 1, not {datum.shown}')

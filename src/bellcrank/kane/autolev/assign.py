@@ -25,9 +25,7 @@ def assign(w: Workspace, line: Line) -> list[str]:
     if line.name in COMMANDS and line.name != "PE":
         raise ModelError(f"{line.name} is a command, used as {COMMANDS[line.name][0]}")
     form = w.form(line.name)
-    if form is not None:
-        return _vector(w, line, form)
-    return _scalar(w, line)
+    return _scalar(w, line) if form is None else _vector(w, line, form)
 
 
 def _answer(line: Line, name: str, value: object) -> list[str]:
@@ -45,7 +43,7 @@ def _rate(w: Workspace, line: Line) -> list[str]:
         raise ModelError(f"{line.name}= defines the derivative of a coordinate, but {name} is {what}")
     if symbol is None:
         w.claim([name])
-    value = w.scalar(line.right)
+    value = w.language.scalar(line.right)
     if any(s.kind == "acceleration" for s in symbols(value)):
         raise ModelError(f"{line.name} is given in terms of generalized speeds, not of their derivatives")
     w.d.scalars.require_linear(value, line.name)
@@ -64,7 +62,7 @@ def _vector(w: Workspace, line: Line, form: tuple[str, object, object]) -> list[
     if (second, first) in w.table(kind):
         back = f"{dict((k, p) for p, k in FORMS)[kind]}{second}{first}"
         raise ModelError(f"{line.name} is already defined by its opposite: {w.taken.get(back, back)}")
-    value = w.vector(line.right)
+    value = w.language.vector(line.right)
     w.table(kind)[first, second] = value  # type: ignore[index]
     w.take(line.name, f"{line.name}={show(value)}")
     if kind == "w":
@@ -109,9 +107,8 @@ def _compare_with_derivative(w: Workspace, name: str, kind: str, first: object, 
     try:
         derived = motion.derivative(moving, frame)
         if connected(frame, *frames_of(value), *frames_of(derived)) and not same_vector(w.d, value, derived):
-            w.notes.append(
-                f"{name} is not the derivative of {'V' if kind == 'a' else 'W'}{first}{frame}, which is {show(derived)}"
-            )
+            moved = f"{'V' if kind == 'a' else 'W'}{first}{frame}"
+            w.notes.append(f"{name} is not the derivative of {moved}, which is {show(derived)}")
     except ModelError:
         return
     finally:
@@ -121,19 +118,14 @@ def _compare_with_derivative(w: Workspace, name: str, kind: str, first: object, 
 def _scalar(w: Workspace, line: Line) -> list[str]:
     name = line.name
     symbol = w.symbols.get(name)
-    pending = symbol is not None and symbol in (*w.controls, *w.specified) and symbol not in w.d.scalars.definitions
-    free = symbol is not None and name in w.waiting
-    declared = (
-        symbol is not None and symbol.kind == "coordinate" and symbol not in w.d.scalars.rates and name in w.taken
-    )
-    if not (pending or free or declared):
+    pending = symbol in (*w.controls, *w.specified) and symbol not in w.d.scalars.definitions
+    declared = symbol is not None and symbol.kind == "coordinate" and symbol not in w.d.scalars.rates
+    if symbol is None or not (pending or name in w.waiting or (declared and name in w.taken)):
         w.claim([name])
-    value = w.value(line.right)
+    value = w.language.value(line.right)
     if isinstance(value, Vector):
-        raise ModelError(
-            f"{name} cannot name a vector: vectors have the forms W, ALF, V, A, P (see FORMS)."
-            f"{did_you_mean(name, _possible_forms(w))}"
-        )
+        near = did_you_mean(name, _possible_forms(w))
+        raise ModelError(f"{name} cannot name a vector: vectors have the forms W, ALF, V, A, P (see FORMS).{near}")
     if symbol is not None and symbol in w.d.scalars.order((value,)) + symbols(value):
         raise ModelError(f"{name} is defined by itself")
     if name == "PE":
@@ -150,10 +142,9 @@ def _scalar(w: Workspace, line: Line) -> list[str]:
 
 
 def _possible_forms(w: Workspace) -> list[str]:
-    frames, points = list(w.frames), list(w.points)
-    listed = [f"{p}{a}{b}" for p in ("W", "ALF") for a in frames for b in frames if a != b]
-    listed += [f"{p}{a}{b}" for p in ("V", "A") for a in points for b in frames]
-    return listed + [f"P{a}{b}" for a in points for b in points if a != b]
+    kinds = (("W", w.frames, w.frames), ("ALF", w.frames, w.frames), ("V", w.points, w.frames),
+             ("A", w.points, w.frames), ("P", w.points, w.points))  # fmt: skip
+    return [f"{p}{a}{b}" for p, first, second in kinds for a in first for b in second if a != b]
 
 
 def _load(w: Workspace, line: Line) -> list[str]:

@@ -4,30 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeVar
 
 from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.expr import ZERO, Expr, Symbol, add, mul
 from bellcrank.kane import euler
-from bellcrank.kane.autolev.declare import (
-    autoz,
-    auxiliary,
-    const,
-    controls,
-    dof,
-    frames,
-    massless,
-    points,
-    principal,
-    specified,
-    var,
-    whole,
-)  # fmt: skip
+from bellcrank.kane.autolev import declare
+from bellcrank.kane.autolev.declare import by, to_be_defined, whole
 from bellcrank.kane.autolev.words import forms, wrong_number
 from bellcrank.kane.autolev.workspace import Handler, Workspace, show
 from bellcrank.kane.dynamics import HALF
 from bellcrank.kane.frames import Frame
-from bellcrank.kane.missing import Need, missing
+from bellcrank.kane.missing import MissingError, Need
 from bellcrank.vector.basis import Vector
+
+T = TypeVar("T")
 
 # ---- orientation
 
@@ -36,8 +27,7 @@ def simprot(w: Workspace, args: tuple[str, ...]) -> list[str]:
     f, g = w.frame(args[0]), w.frame(args[1])
     axis = whole(args[2], "the axis", 1, 3)
     w.d._require_apart(f, g)
-    where = f"SIMPROT({','.join(a.upper() for a in args)})"
-    angle = w.scalar_with_new_names(args[3], "coordinate", where)
+    angle = w.scalar_with_new_names(args[3], "coordinate", by("SIMPROT", args).removeprefix("by "))
     if isinstance(angle, Vector):
         raise ModelError(f"the angle {args[3]} is a vector")
     return [_dircos_text(f, g, w.d.rotate(f, g, axis, angle).R)]
@@ -59,11 +49,8 @@ def dircos(w: Workspace, args: tuple[str, ...]) -> list[str]:
     if any(isinstance(e, Vector) for e in elements):
         raise ModelError("direction cosines are scalars")
     rows = [elements[0:3], elements[3:6], elements[6:9]]
-    return [_dircos_text(f, g, w.d.dircos(f, g, rows).R)] if w.d.scalars.autoz else _none(w.d.dircos(f, g, rows))
-
-
-def _none(_: object) -> list[str]:
-    return []
+    given = w.d.dircos(f, g, rows)
+    return [_dircos_text(f, g, given.R)] if w.d.scalars.autoz else []
 
 
 def _by_euler_parameters(w: Workspace, f: Frame, g: Frame) -> list[str]:
@@ -72,8 +59,7 @@ def _by_euler_parameters(w: Workspace, f: Frame, g: Frame) -> list[str]:
     for n in names:
         w.take(n, f"an Euler parameter, by DIRCOS({f},{g},EULERP)")
     four = euler.scalar_first(e)
-    tidy = w.d.scalars.tidy
-    R = tuple(tuple(tidy(x) for x in row) for row in euler.rotation(four))
+    R = tuple(tuple(map(w.d.scalars.tidy, row)) for row in euler.rotation(four))
     w.d._orient(f, g, R, None)  # type: ignore[arg-type]
     w.d.euler[g] = four
     return [_dircos_text(f, g, R)]
@@ -106,16 +92,7 @@ def express(w: Workspace, args: tuple[str, ...]) -> list[str]:
     else:
         w.table(form[0])[form[1], form[2]] = new
         w.d.motion.changed()
-    w.taken[name] = f"{name}={show(new)}"
-    return [f"{name}={show(new)}"]
-
-
-def v2pts(w: Workspace, args: tuple[str, ...]) -> list[str]:
-    return _velocity(w, args, w.d.v2pts)
-
-
-def v1pt(w: Workspace, args: tuple[str, ...]) -> list[str]:
-    return _velocity(w, args, w.d.v1pt)
+    return [_taken(w, name, new)]
 
 
 def _velocity(w: Workspace, args: tuple[str, ...], find: Callable[..., Vector]) -> list[str]:
@@ -125,27 +102,13 @@ def _velocity(w: Workspace, args: tuple[str, ...], find: Callable[..., Vector]) 
     return [_taken(w, name, find(g, h, x, y))]
 
 
-def pangvel(w: Workspace, args: tuple[str, ...]) -> list[str]:
-    f = w.frame(args[0])
-    return _partials(w, args[1:], f"W{f}N", lambda u: w.d.machine.partial_angular_velocity(f, u))
-
-
-def pvel(w: Workspace, args: tuple[str, ...]) -> list[str]:
-    p = w.point(args[0])
-    return _partials(w, args[1:], f"V{p}N", lambda u: w.d.machine.partial_velocity(p, u))
-
-
-def _partials(w: Workspace, which: tuple[str, ...], stem: str, make: object) -> list[str]:
+def _partials(w: Workspace, stem: str, of: T, which: tuple[str, ...], make: Callable[[T, Symbol], Vector]) -> list[str]:
+    """PANGVEL and PVEL: the partial velocities of a frame or point."""
     _require_dof(w)
-    speeds = [*w.d.scalars.independent, *w.d.scalars.auxiliary]
-    chosen = [whole(which[0], "the number of the speed", 1, len(speeds))] if which else list(range(1, len(speeds) + 1))
-    answers = []
-    for i in chosen:
-        v = make(speeds[i - 1])  # type: ignore[operator]
-        w.results[f"{stem}{i}"] = v
-        w.taken[f"{stem}{i}"] = f"{stem}{i}={show(v)}"
-        answers.append(f"{stem}{i}={show(v)}")
-    return answers
+    speeds = w.d.scalars.moving
+    chosen = whole(which[0], "the number of the speed", 1, len(speeds)) if which else None
+    numbered = [(i, u) for i, u in enumerate(speeds, 1) if chosen in (None, i)]
+    return [_result(w, f"{stem}{of}N{i}", make(of, u)) for i, u in numbered]
 
 
 # ---- dynamics
@@ -162,31 +125,26 @@ def frstar(w: Workspace, args: tuple[str, ...]) -> list[str]:
     if not m.heavy_points() and not m.turning_bodies():
         raise ModelError("nothing has mass yet: give FRAMES(..) or POINTS(..)")
     if needs := m.needs(accelerations=True):
-        raise missing(needs, "FRSTAR")
+        raise MissingError(needs, "FRSTAR")
     torques = {b: m.inertia_torque(b) for b in m.turning_bodies()}
     answers = [_result(w, f"TSTAR{b}", t) for b, t in torques.items()]
-    for i, u in _numbered(w):
-        answers.append(_result(w, f"F{i}STAR", m.inertia(u, torques)))
-    return answers
+    return answers + [_result(w, f"F{i}STAR", m.inertia(u, torques)) for i, u in _numbered(w)]
 
 
 def fr(w: Workspace, args: tuple[str, ...]) -> list[str]:
     _require_dof(w)
-    if w.waiting:
-        undeclared = {n: place for n, place in w.waiting.items() if w.symbols[n].kind == "control"}
-        if undeclared:
-            known = [n for n in w.symbols if n not in w.waiting]
-            raise ModelError(
-                [
-                    f"{n}, used in {place}, is not declared.{did_you_mean(n, known)} "
-                    f"Give CONTROLS({n}) and {n}=formula, or CONST({n})."
-                    for n, place in undeclared.items()
-                ]
-            )
+    known = [n for n in w.symbols if n not in w.waiting]
+    undeclared = [
+        f"{n}, used in {place}, is not declared.{did_you_mean(n, known)} "
+        f"Give CONTROLS({n}) and {n}=formula, or CONST({n})."
+        for n, place in w.waiting.items()
+        if w.symbols[n].kind == "control"
+    ]
+    if undeclared:
+        raise ModelError(undeclared)
     if needs := w.d.machine.load_needs():
-        raise missing(needs, "FR")
-    answers = [_result(w, f"F{i}", w.d.machine.active(u)) for i, u in _numbered(w)]
-    return answers
+        raise MissingError(needs, "FR")
+    return [_result(w, f"F{i}", w.d.machine.active(u)) for i, u in _numbered(w)]
 
 
 def kane(w: Workspace, args: tuple[str, ...]) -> list[str]:
@@ -195,8 +153,9 @@ def kane(w: Workspace, args: tuple[str, ...]) -> list[str]:
         raise ModelError(f"KANE needs {' and '.join(lacking)} first")
     needs = [Need("rate", q.name) for q in w.d.scalars.coordinates if q not in w.d.scalars.rates]
     if needs:
-        raise missing(needs, "KANE")
-    return [f"R={i}: {show(add(_scalar(w, f'F{i}STAR'), _scalar(w, f'F{i}')))}=0" for i, _ in _numbered(w)]
+        raise MissingError(needs, "KANE")
+    sums = [(i, add(w.results[f"F{i}STAR"], w.results[f"F{i}"])) for i, _ in _numbered(w)]  # type: ignore[arg-type]
+    return [f"R={i}: {show(residual)}=0" for i, residual in sums]
 
 
 def ke(w: Workspace, args: tuple[str, ...]) -> list[str]:
@@ -211,14 +170,8 @@ def ke(w: Workspace, args: tuple[str, ...]) -> list[str]:
     return [*answers, "KE=KE0+KE1+KE2"]
 
 
-def _scalar(w: Workspace, name: str) -> Expr:
-    value = w.results[name]
-    assert not isinstance(value, Vector)
-    return value
-
-
 def _numbered(w: Workspace) -> list[tuple[int, Symbol]]:
-    return list(enumerate([*w.d.scalars.independent, *w.d.scalars.auxiliary], 1))
+    return list(enumerate(w.d.scalars.moving, 1))
 
 
 def _result(w: Workspace, name: str, value: Expr | Vector) -> str:
@@ -282,17 +235,26 @@ class Command:
             raise ModelError(f"{name} was given already")
         answers = self.carry_out(w, args)
         w.done.add(name)
-        return answers
+        return answers or []
 
 
 ANY = 10**6
 TABLE = {
-    "AUTOZ": Command(autoz, 1, 1), "DOF": Command(dof, 1, 1), "FRAMES": Command(frames, 1, ANY),
+    "AUTOZ": Command(declare.autoz, 1, 1), "DOF": Command(declare.dof, 1, 1),
+    "FRAMES": Command(declare.frames, 1, ANY), "POINTS": Command(declare.points, 1, ANY),
+    "PRINCIPAL": Command(declare.principal, 1, ANY), "MASSLESS": Command(declare.massless, 1, ANY),
+    "VAR": Command(declare.var, 1, ANY), "CONST": Command(declare.const, 1, ANY),
+    "CONTROLS": Command(lambda w, args: to_be_defined(w, args, w.controls, "CONTROLS"), 1, ANY),
+    "SPECIFIED": Command(lambda w, args: to_be_defined(w, args, w.specified, "SPECIFIED"), 1, ANY),
+    "AUXILIARY": Command(declare.auxiliary, 2, 2), "UNITS": Command(units, 0, ANY),
     "SIMPROT": Command(simprot, 4, 4), "DIRCOS": Command(dircos, 0, ANY), "EPDOTS": Command(epdots, 2, 2),
-    "EXPRESS": Command(express, 2, 2), "PANGVEL": Command(pangvel, 1, 2), "PVEL": Command(pvel, 1, 2),
-    "VAR": Command(var, 1, ANY), "CONST": Command(const, 1, ANY), "SPECIFIED": Command(specified, 1, ANY),
-    "POINTS": Command(points, 1, ANY), "MASSLESS": Command(massless, 1, ANY), "V2PTS": Command(v2pts, 4, 4),
-    "V1PT": Command(v1pt, 4, 4), "PRINCIPAL": Command(principal, 1, ANY), "FRSTAR": Command(frstar, once=True),
-    "CONTROLS": Command(controls, 1, ANY), "AUXILIARY": Command(auxiliary, 2, 2), "FR": Command(fr, once=True),
-    "KANE": Command(kane), "KE": Command(ke, once=True), "UNITS": Command(units, 0, ANY),
+    "EXPRESS": Command(express, 2, 2),
+    "V2PTS": Command(lambda w, args: _velocity(w, args, w.d.v2pts), 4, 4),
+    "V1PT": Command(lambda w, args: _velocity(w, args, w.d.v1pt), 4, 4),
+    "PANGVEL": Command(
+        lambda w, args: _partials(w, "W", w.frame(args[0]), args[1:], w.d.machine.partial_angular_velocity), 1, 2
+    ),
+    "PVEL": Command(lambda w, args: _partials(w, "V", w.point(args[0]), args[1:], w.d.machine.partial_velocity), 1, 2),
+    "FRSTAR": Command(frstar, once=True), "FR": Command(fr, once=True), "KANE": Command(kane),
+    "KE": Command(ke, once=True),
 }  # fmt: skip

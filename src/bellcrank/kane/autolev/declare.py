@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from bellcrank.errors import ModelError
 from bellcrank.expr import ZERO, Symbol
 from bellcrank.kane.autolev.workspace import FRAME, Workspace
@@ -11,6 +13,13 @@ from bellcrank.kane.motion import Point
 
 PAIRS = ((1, 1), (2, 2), (3, 3), (1, 2), (2, 3), (3, 1))
 
+MASSLESS = ((ZERO,) * 3,) * 3
+
+
+def by(command: str, args: Iterable[str]) -> str:
+    """How something came to be."""
+    return f"by {command}({','.join(a.upper() for a in args)})"
+
 
 def whole(text: str, what: str, low: int, high: int) -> int:
     if not text.isdigit() or not low <= int(text) <= high:
@@ -18,14 +27,13 @@ def whole(text: str, what: str, low: int, high: int) -> int:
     return int(text)
 
 
-def autoz(w: Workspace, args: tuple[str, ...]) -> list[str]:
+def autoz(w: Workspace, args: tuple[str, ...]) -> None:
     if args[0].upper() not in ("ON", "OFF"):
         raise ModelError(f"AUTOZ is ON or OFF, not '{args[0]}'")
     w.d.scalars.autoz = args[0].upper() == "ON"
-    return []
 
 
-def dof(w: Workspace, args: tuple[str, ...]) -> list[str]:
+def dof(w: Workspace, args: tuple[str, ...]) -> None:
     n = whole(args[0], "the number of degrees of freedom", 1, 200)
     if w.dof:
         raise ModelError(f"DOF is already given: DOF({w.dof})")
@@ -34,25 +42,27 @@ def dof(w: Workspace, args: tuple[str, ...]) -> list[str]:
         w.d.scalars.speeds.append(w.symbols[name])
         w.take(name, f"a generalized speed, by DOF({n})")
     w.dof = n
-    return []
 
 
-def frames(w: Workspace, args: tuple[str, ...]) -> list[str]:
+def frames(w: Workspace, args: tuple[str, ...]) -> None:
     names = w.claim(args, FRAME)
     w.claim([x for n in names for x in (f"{n}STAR", f"MASS{n}", *(f"{n}{i}" for i in (1, 2, 3)))])
     for n in names:
-        cm = Point(f"{n}STAR")
-        w.points[cm.name] = cm
-        w.take(cm.name, f"the mass centre of {n}")
-        mass = w.constant(f"MASS{n}", f"the mass of {n}")
-        w.masses.append(mass)
-        body = Body(n, cm, mass, ((ZERO,) * 3,) * 3)
+        cm, mass = _heavy_point(w, f"{n}STAR", n, f"the mass centre of {n}")
+        body = Body(n, cm, mass, MASSLESS)
         _set_inertia(w, body, [f"I{n}({i},{j})" for i, j in PAIRS])
         w.frames[n] = body
-        w.take(n, f"a frame, by FRAMES({','.join(a.upper() for a in args)})")
+        w.take(n, f"a frame, {by('FRAMES', args)}")
         w.d.motion.frames.append(body)
         w.d.machine.bodies.append(body)
-    return []
+
+
+def _heavy_point(w: Workspace, name: str, of: str, shown: str) -> tuple[Point, Symbol]:
+    """A point, and the constant that is the mass of a body or point."""
+    w.points[name] = Point(name)
+    w.take(name, shown)
+    w.masses.append(w.constant(f"MASS{of}", f"the mass of {of}"))
+    return w.points[name], w.masses[-1]
 
 
 def _set_inertia(w: Workspace, body: Body, names: list[str]) -> None:
@@ -64,13 +74,11 @@ def _set_inertia(w: Workspace, body: Body, names: list[str]) -> None:
     w.inertias[body] = s
     if len(s) == 3:
         body.inertia = ((s[0], ZERO, ZERO), (ZERO, s[1], ZERO), (ZERO, ZERO, s[2]))
-    elif s:
-        body.inertia = ((s[0], s[3], s[5]), (s[3], s[1], s[4]), (s[5], s[4], s[2]))
     else:
-        body.inertia = ((ZERO,) * 3,) * 3
+        body.inertia = ((s[0], s[3], s[5]), (s[3], s[1], s[4]), (s[5], s[4], s[2])) if s else MASSLESS
 
 
-def principal(w: Workspace, args: tuple[str, ...]) -> list[str]:
+def principal(w: Workspace, args: tuple[str, ...]) -> None:
     bodies = [w.frame(a) for a in args]
     for b in bodies:
         if not isinstance(b, Body):
@@ -82,23 +90,17 @@ def principal(w: Workspace, args: tuple[str, ...]) -> list[str]:
     for b in bodies:
         assert isinstance(b, Body)
         _set_inertia(w, b, [f"I{b}({i})" for i in (1, 2, 3)])
-    return []
 
 
-def points(w: Workspace, args: tuple[str, ...]) -> list[str]:
+def points(w: Workspace, args: tuple[str, ...]) -> None:
     names = w.claim(args)
     w.claim(f"MASS{n}" for n in names)
     for n in names:
-        p = Point(n)
-        w.points[n] = p
-        w.take(n, f"a point, by POINTS({','.join(a.upper() for a in args)})")
-        mass = w.constant(f"MASS{n}", f"the mass of {n}")
-        w.masses.append(mass)
+        p, mass = _heavy_point(w, n, n, f"a point, {by('POINTS', args)}")
         w.d.machine.masses[p] = mass
-    return []
 
 
-def massless(w: Workspace, args: tuple[str, ...]) -> list[str]:
+def massless(w: Workspace, args: tuple[str, ...]) -> None:
     listed: list[Frame | Point] = []
     for a in args:
         key = a.strip().upper()
@@ -122,42 +124,31 @@ def massless(w: Workspace, args: tuple[str, ...]) -> list[str]:
             _set_inertia(w, x, [])
         else:
             w.d.machine.masses.pop(x, None)  # type: ignore[arg-type]
-    return []
 
 
-def var(w: Workspace, args: tuple[str, ...]) -> list[str]:
+def var(w: Workspace, args: tuple[str, ...]) -> None:
     for name in w.claim(args):
         w.variable(name, "coordinate")
-        w.take(name, f"a variable, by VAR({','.join(a.upper() for a in args)})")
-    return []
+        w.take(name, f"a variable, {by('VAR', args)}")
 
 
-def const(w: Workspace, args: tuple[str, ...]) -> list[str]:
+def const(w: Workspace, args: tuple[str, ...]) -> None:
     for name in w.claim(args):
-        w.constants.append(w.constant(name, f"a constant, by CONST({','.join(a.upper() for a in args)})"))
-    return []
+        w.constants.append(w.constant(name, f"a constant, {by('CONST', args)}"))
 
 
-def controls(w: Workspace, args: tuple[str, ...]) -> list[str]:
-    return _to_be_defined(w, args, w.controls, "CONTROLS")
-
-
-def specified(w: Workspace, args: tuple[str, ...]) -> list[str]:
-    return _to_be_defined(w, args, w.specified, "SPECIFIED")
-
-
-def _to_be_defined(w: Workspace, args: tuple[str, ...], into: list[Symbol], command: str) -> list[str]:
+def to_be_defined(w: Workspace, args: tuple[str, ...], into: list[Symbol], command: str) -> None:
+    """CONTROLS and SPECIFIED."""
     for name in w.claim(args):
         symbol = w.variable(name, "control")
         if symbol in w.d.scalars.coordinates:
             w.d.scalars.coordinates.remove(symbol)
         into.append(symbol)
         w.waiting.pop(name, None)
-        w.taken[name] = f"to be defined by {name}=formula, by {command}({','.join(a.upper() for a in args)})"
-    return []
+        w.taken[name] = f"to be defined by {name}=formula, {by(command, args)}"
 
 
-def auxiliary(w: Workspace, args: tuple[str, ...]) -> list[str]:
+def auxiliary(w: Workspace, args: tuple[str, ...]) -> None:
     u, r = w.claim(args)
     s = w.d.scalars
     w.symbols[u] = Symbol(u, "speed")
@@ -168,4 +159,3 @@ def auxiliary(w: Workspace, args: tuple[str, ...]) -> list[str]:
     w.take(u, f"an auxiliary speed, by AUXILIARY({u},{r})")
     w.take(r, f"the component that {u} measures, by AUXILIARY({u},{r})")
     s.version += 1
-    return []

@@ -30,10 +30,8 @@ class Files:
         if name.lower().endswith(suffix.lower()):
             name = name[: -len(suffix)]
         if not NAME.fullmatch(name) or ".." in name or len(name) > 100:
-            raise ModelError(
-                f"'{given}' is not a file name here: letters, digits, _, - and . below the working directory are "
-                "allowed"
-            )
+            allowed = "letters, digits, _, - and . below the working directory are allowed"
+            raise ModelError(f"'{given}' is not a file name here: {allowed}")
         path = self.folder / f"{name}{suffix}"
         if not path.resolve().is_relative_to(self.folder):
             raise ModelError(f"'{given}' leads out of the working directory")

@@ -59,14 +59,13 @@ class FortranPrinter(Printer):
         return super().function(node, args)
 
 
-def fortran_program(plan: Plan, with_subroutines: bool) -> str:
-    """The text of name.FOR."""
-    return _Writer(plan).text(with_subroutines)
+class ProgramWriter:
+    """Writes the text of name.FOR."""
 
-
-class _Writer:
     def __init__(self, plan: Plan) -> None:
-        self.plan, self.program = plan, plan.equations.program
+        self.plan, self.program, self.derivation = plan, plan.equations.program, plan.equations.derivation
+        self.states = (*self.program.speeds, *self.program.coordinates)
+        self.files = list(enumerate(plan.files, 12))  # with the numbers of their units
         if self.program.inputs or self.program.routines:
             raise ModelError("CODE writes no programs with run-time inputs or external routines")
         self.names = self._symbol_names()
@@ -74,32 +73,23 @@ class _Writer:
         self.intermediate: dict[str, int] = {}
 
     def _symbol_names(self) -> dict[Symbol, str]:
-        p = self.program
         names: dict[Symbol, str] = {Symbol("t", "time"): "T"}
-        for i, s in enumerate((*p.speeds, *p.coordinates), 1):
-            names[s] = f"U({i})"
+        names |= {s: f"U({i})" for i, s in enumerate(self.states, 1)}
         taken = set(RESERVED)
-        for s in self.plan.equations.derivation.scalars.constants:
+        for s in self.derivation.scalars.constants:
             base = re.sub(r"[^A-Z0-9]+", "", s.name.upper()) or "P"
             name, k = base, 2
             while name in taken or not name[0].isalpha():
                 name, k = f"{base if base[0].isalpha() else 'P' + base}{k}", k + 1
             taken.add(name)
             names[s] = name
-        for i, s in enumerate(p.constant_symbols, 1):
-            names[s] = f"C({i})"
-        return names
+        return names | {s: f"C({i})" for i, s in enumerate(self.program.constant_symbols, 1)}
 
     def text(self, with_subroutines: bool) -> str:
-        p = self.program
-        parts = [self._main()]
-        parts.append(self._consts())
-        parts.append(self._eqns())
-        parts.append(self._outps())
-        parts.append(self._settle())
-        solves = any(isinstance(s, Solve) for s in p.derivatives.statements)
+        parts = [self._main(), self._consts(), self._eqns(), self._outps(), self._settle()]
+        solves = any(isinstance(s, Solve) for s in self.program.derivatives.statements)
         if with_subroutines:
-            parts.append(filled(template(_FOLDER, "deqs.f"), {"N": str(len(p.speeds) + len(p.coordinates))}))
+            parts.append(filled(template(_FOLDER, "deqs.f"), {"N": str(len(self.states))}))
             parts += [template(_FOLDER, "solve.f")] if solves else []
         return "\n".join(part.rstrip("\n") for part in parts) + "\n"
 
@@ -109,18 +99,18 @@ class _Writer:
         sections = (self.program.derivatives, self.program.outputs)
         held = {t for section in sections for s in section.statements for t in statement_targets(s)}
         lines = [f"COMMON/CZEES/Z({max(len(held), 1)})", f"COMMON/CCON/C({max(len(self.program.constant_symbols), 1)})"]
-        parameters = [self.names[s] for s in self.plan.equations.derivation.scalars.constants]
+        parameters = [self.names[s] for s in self.derivation.scalars.constants]
         return lines + ([f"COMMON/CPAR/{','.join(parameters)}"] if parameters else [])
 
-    def _head(self, title: str, sizes: str) -> list[str]:
-        lines = [title, "IMPLICIT DOUBLE PRECISION (A-Z)"]
-        return lines + ([sizes] if sizes else []) + self._common()
+    def _subroutine(self, title: str, sizes: str, body: list[str], comment: Iterable[str] = ()) -> str:
+        head = ["!", *comment, f"SUBROUTINE {title}", "IMPLICIT DOUBLE PRECISION (A-Z)"]
+        return _fixed([*head, *([f"DIMENSION {sizes}"] if sizes else []), *self._common(), *body, "RETURN", "END"])
 
     def _statements(self, statements: Iterable[Statement]) -> list[str]:
         lines: list[str] = []
         for s in statements:
             if isinstance(s, Assign):
-                value = self.printer.expr(s.value)
+                value = self.printer.expr(s.value)  # before its target has a name
                 lines.append(f"{self._target(s.target)} = {value}")
             elif isinstance(s, Solve):
                 n = len(s.targets)
@@ -140,53 +130,32 @@ class _Writer:
         return self.printer.names[s]
 
     def _consts(self) -> str:
-        body = [
-            f"{self.names[s.target]} = {self.printer.expr(s.value)}"
-            for s in self.program.constants.statements
-            if isinstance(s, Assign)
-        ]
-        return _fixed(["!", *self._head("SUBROUTINE CONSTS", ""), *body, "RETURN", "END"])
+        given = [s for s in self.program.constants.statements if isinstance(s, Assign)]
+        body = [f"{self.names[s.target]} = {self.printer.expr(s.value)}" for s in given]
+        return self._subroutine("CONSTS", "", body)
 
     def _eqns(self) -> str:
-        p = self.program
-        n = len(p.speeds) + len(p.coordinates)
-        body = self._statements(p.derivatives.statements)
-        n_q = len(p.coordinates)
-        rates = [*p.derivatives.results[n_q:], *p.derivatives.results[:n_q]]
+        section, n, n_q = self.program.derivatives, len(self.states), len(self.program.coordinates)
+        body = self._statements(section.statements)
+        rates = [*section.results[n_q:], *section.results[:n_q]]
         body += [f"UDOT({i}) = {self.printer.expr(r)}" for i, r in enumerate(rates, 1)]
-        m = next((len(s.targets) for s in p.derivatives.statements if isinstance(s, Solve)), 0)
+        m = next((len(s.targets) for s in section.statements if isinstance(s, Solve)), 0)
         extra = f",COEF({m},{m}),RHS({m}),SOL({m})" if m else ""
-        comment = [f"! U{i} IS {s.name}" for i, s in enumerate((*p.speeds, *p.coordinates), 1)]
-        return _fixed(
-            [
-                "!",
-                *comment,
-                *self._head("SUBROUTINE EQNS(T,U,UDOT)", f"DIMENSION U({n}),UDOT({n}){extra}"),
-                *body,
-                "RETURN",
-                "END",
-            ]
-        )
+        comment = [f"! U{i} IS {s.name}" for i, s in enumerate(self.states, 1)]
+        return self._subroutine("EQNS(T,U,UDOT)", f"U({n}),UDOT({n}){extra}", body, comment)
 
     def _outps(self) -> str:
         """Channels; intermediate results are those of the last call of EQNS."""
-        p = self.program
-        n = len(p.speeds) + len(p.coordinates)
-        body = self._statements(p.outputs.statements)
-        body += [f"OUT({i}) = {self.printer.expr(r)}" for i, r in enumerate(p.outputs.results, 1)]
-        sizes = f"DIMENSION U({n}),OUT({max(len(p.output_names), 1)})"
-        return _fixed(["!", *self._head("SUBROUTINE OUTPS(T,U,OUT)", sizes), *body, "RETURN", "END"])
+        section = self.program.outputs
+        body = self._statements(section.statements)
+        body += [f"OUT({i}) = {self.printer.expr(r)}" for i, r in enumerate(section.results, 1)]
+        sizes = f"U({len(self.states)}),OUT({max(len(self.program.output_names), 1)})"
+        return self._subroutine("OUTPS(T,U,OUT)", sizes, body)
 
     def _settle(self) -> str:
         """Euler parameters are kept at unit size."""
-        p = self.program
-        lines = [
-            "!",
-            "SUBROUTINE SETTLE(U)",
-            "IMPLICIT DOUBLE PRECISION (A-Z)",
-            f"DIMENSION U({len(p.speeds) + len(p.coordinates)})",
-        ]
-        for four in self.plan.equations.derivation.euler.values():
+        lines = ["!", "SUBROUTINE SETTLE(U)", "IMPLICIT DOUBLE PRECISION (A-Z)", f"DIMENSION U({len(self.states)})"]
+        for four in self.derivation.euler.values():
             e = [self.names[x] for x in four]
             lines.append(f"R = SQRT({'+'.join(f'{x}**2' for x in e)})")
             lines += [f"{x} = {x}/R" for x in e]
@@ -194,8 +163,7 @@ class _Writer:
 
     def _main(self) -> str:
         plan, p = self.plan, self.program
-        n, n_out = len(p.speeds) + len(p.coordinates), max(len(p.output_names), 1)
-        name = plan.name
+        n, n_out, name = len(self.states), max(len(p.output_names), 1), plan.name
         lines = [
             f"! THE NAME OF THIS PROGRAM IS {name}.FOR",
             "! WRITTEN BY BELLCRANK",
@@ -213,10 +181,8 @@ class _Writer:
             *self._common(),
             f"OPEN(UNIT=11,FILE='{name}.IN',STATUS='OLD')",
         ]
-        for unit, f in self._units():
-            lines.append(f"OPEN(UNIT={unit},FILE='{name}.{f.suffix}',STATUS='UNKNOWN')")
-        for group in plan.groups:
-            lines.append(f"READ(11,*) {','.join(self.names[s] for s in group)}")
+        lines += [f"OPEN(UNIT={unit},FILE='{name}.{f.suffix}',STATUS='UNKNOWN')" for unit, f in self.files]
+        lines += [f"READ(11,*) {','.join(self.names[s] for s in group)}" for group in plan.groups]
         lines += [
             "WRITE(*,'(A)') ' INPUT A DESCRIPTION OF THIS RUN'",
             "READ(*,'(A75)') MSG",
@@ -225,7 +191,7 @@ class _Writer:
             "NPSTEP = INT((PSTEP-1.0D-8)/STEP0+1)",
             "STEP = PSTEP/NPSTEP",
         ]
-        for unit, f in self._units():
+        for unit, f in self.files:
             lines += self._file_head(unit, f)
         lines += [
             "CALL CONSTS",
@@ -240,10 +206,9 @@ class _Writer:
             "CALL EQNS(T,U,UDOT)",
             "CALL OUTPS(T,U,OUT)",
         ]
-        place = {s.name: self.names[s] for s in (*p.speeds, *p.coordinates)}
+        place = {s.name: self.names[s] for s in self.states}
         place |= {o: f"OUT({i})" for i, o in enumerate(p.output_names, 1)}
-        for unit, f in self._units():
-            lines.append(f"WRITE({unit},6005) T,{','.join(place[c.channel] for c in f.columns)}")
+        lines += [f"WRITE({unit},6005) T,{','.join(place[c.channel] for c in f.columns)}" for unit, f in self.files]
         lines += [
             "COUNT = 0",
             "ENDIF",
@@ -264,9 +229,6 @@ class _Writer:
         ]
         return _fixed(lines)
 
-    def _units(self) -> list[tuple[int, OutputFile]]:
-        return list(enumerate(self.plan.files, 12))
-
     def _file_head(self, unit: int, f: OutputFile) -> list[str]:
         plan, name = self.plan, self.plan.name
         lines = [
@@ -275,24 +237,16 @@ class _Writer:
         ]
         if f.suffix.startswith("OU"):
             lines.append(f"WRITE({unit},'(//A)') ' SYSTEM PARAMETERS'")
-            started = False
-            for group in plan.groups:
-                initial = group[0].name in plan.states
-                if initial and not started:
-                    lines.append(f"WRITE({unit},'(//A)') ' INITIAL CONDITIONS'")
-                    started = True
+            for head, rows in plan.listed():
+                lines += [f"WRITE({unit},'(//A)') ' INITIAL CONDITIONS'"] if head else []
                 lines.append(f"WRITE({unit},'(A)') ' '")
-                for s in group:
-                    shown = f"{s.name}(0)" if initial else s.name
-                    lines.append(
-                        f"WRITE({unit},6006) '{shown:>15}',{self.names[s]},'{_quoted(plan.units.get(s.name, ''))}'"
-                    )
+                for shown, s, unit_text in rows:
+                    lines.append(f"WRITE({unit},6006) '{shown:>15}',{self.names[s]},'{_quoted(unit_text)}'")
             lines.append(f"WRITE({unit},'(A)') ' '")
             time = _quoted(plan.units.get("T", ""))
             lines += [f"WRITE({unit},6006) '{x:>15}',{x},'{time}'" for x in ("TMAX", "PSTEP", "STEP")]
-        heads = [("T", plan.units.get("T", "")), *((c.title, c.unit) for c in f.columns)]
         lines.append(f"WRITE({unit},'(//A/)') ' SIMULATION RESULTS'")
-        for row in ([t for t, _ in heads], [f"({u})" if u else "" for _, u in heads]):
+        for row in plan.heads(f):
             lines.append(f"WRITE({unit},'({len(row)}(1X,A12))') {','.join(repr(_quoted(x).center(12)) for x in row)}")
         lines.append(f"WRITE({unit},'(A)') ' '")
         return lines
@@ -312,9 +266,8 @@ def _fixed(lines: Iterable[str]) -> str:
         label, statement = "", line
         if line[0].isdigit():
             label, _, statement = line.partition(" ")
-        pieces = _broken(statement)
-        out.append(f"{label:>5} {pieces[0]}")
-        out += [f"     &{piece}" for piece in pieces[1:]]
+        first, *more = _broken(statement)
+        out += [f"{label:>5} {first}", *(f"     &{piece}" for piece in more)]
     return "\n".join(out)
 
 

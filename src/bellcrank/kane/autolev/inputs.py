@@ -26,17 +26,14 @@ def read_values(text: str, groups: Sequence[Sequence[str]], where: str) -> tuple
         row: list[float] = []
         while len(row) < len(group):
             if at >= len(lines):
-                raise ModelError(
-                    f"{where} ends before {group[len(row)]}: READ {', '.join(group)} finds {len(row)} of {len(group)} "
-                    "values. "
-                    f"The whole order is {'; '.join(', '.join(g) for g in groups)}."
-                )
+                found = f"READ {', '.join(group)} finds {len(row)} of {len(group)} values"
+                order = "; ".join(", ".join(g) for g in groups)
+                raise ModelError(f"{where} ends before {group[len(row)]}: {found}. The whole order is {order}.")
             row += _numbers(lines[at], f"{where}, line {at + 1}")
             at += 1
         if len(row) > len(group):
-            notes.append(
-                f"{where}, line {at}: {len(row) - len(group)} more values than {', '.join(group)}; they are ignored"
-            )
+            more = f"{len(row) - len(group)} more values than {', '.join(group)}"
+            notes.append(f"{where}, line {at}: {more}; they are ignored")
         values.update(zip(group, row, strict=False))
     left = [i for i in range(at, len(lines)) if lines[i].strip()]
     if left:

@@ -8,7 +8,8 @@ from bellcrank.errors import ModelError
 from bellcrank.expr import ZERO, Expr, Symbol, add, mul, sqrt
 from bellcrank.kane.autolev.commands import unit_of
 from bellcrank.kane.autolev.workspace import Workspace
-from bellcrank.kane.equations import KaneEquations, equations_of
+from bellcrank.kane.derived import derive_by_hand
+from bellcrank.kane.equations import KaneEquations
 from bellcrank.kane.missing import MissingError
 from bellcrank.vector.basis import dot
 
@@ -17,17 +18,16 @@ PER_FILE = 5  # columns of an output file beside time
 
 @dataclass(frozen=True)
 class Column:
-    """A channel under a heading."""
+    """A channel, with the unit that stands below its name."""
 
-    title: str
-    unit: str
     channel: str
+    unit: str
 
 
 @dataclass(frozen=True)
 class OutputFile:
     suffix: str
-    columns: tuple[Column, ...]
+    columns: list[Column]
 
 
 @dataclass
@@ -36,16 +36,22 @@ class Plan:
 
     name: str
     equations: KaneEquations
-    groups: list[list[Symbol]] = field(
-        default_factory=list
-    )  # READ statements: constants, masses, inertias, U's, coordinates
+    groups: list[list[Symbol]] = field(default_factory=list)  # READ: constants, masses, inertias, U's, coordinates
     files: list[OutputFile] = field(default_factory=list)
     units: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
-    @property
-    def states(self) -> set[str]:
-        return {s.name for s in (*self.equations.coordinates, *self.equations.speeds)}
+    def listed(self) -> list[tuple[bool, list[tuple[str, Symbol, str]]]]:
+        """The groups as output files list them: is it the first of initial conditions? titles, symbols, units."""
+        states = {*self.equations.coordinates, *self.equations.speeds}
+        first = next((group for group in self.groups if group[0] in states), None)
+        rows = [[(f"{s}(0)" if s in states else s.name, s, self.units.get(s.name, "")) for s in g] for g in self.groups]
+        return [(group is first, row) for group, row in zip(self.groups, rows, strict=True)]
+
+    def heads(self, f: OutputFile) -> tuple[list[str], list[str]]:
+        """Titles and units above the columns of a file."""
+        units = [self.units.get("T", ""), *(c.unit for c in f.columns)]
+        return ["T", *(c.channel for c in f.columns)], [f"({unit})" if unit else "" for unit in units]
 
 
 def make_plan(w: Workspace, name: str, solve: str = "auto") -> Plan:
@@ -58,39 +64,23 @@ def make_plan(w: Workspace, name: str, solve: str = "auto") -> Plan:
     d, s = w.d, w.d.scalars
     d.name = name
     plan = Plan(name, None)  # type: ignore[arg-type]
-    d.notes.channels = _channels(w, plan)
-    d.notes.units = {n.lower(): unit_of(w, n) for n in _all_names(w)}
-    d.notes.channel_words = {}
-    plan.equations = equations_of(d, solve)
-    plan.units = {n: unit_of(w, n) for n in _all_names(w)} | {"T": w.units.get("T", "")}
+    d.notes.channels, d.notes.channel_words = _channels(w, plan), {}
+    named = (*s.constants, *s.speeds, *s.coordinates, *w.controls, *w.specified, *s.unknown)
+    plan.units = {x.name: unit_of(w, x.name) for x in named} | {"T": w.units.get("T", "")}
+    d.notes.units = {x.name.lower(): plan.units[x.name] for x in named}
+    plan.equations = KaneEquations(derive_by_hand(d, solve))
     listed = [list(w.constants), list(w.masses), *w.inertias.values(), list(s.independent), list(s.coordinates)]
     plan.groups = [g for g in listed if g]
-    energy = w.units.get("ENERGY", "")
-    plan.files += _split(plan, "OU", [x.name for x in (*s.independent, *s.coordinates)])
-    plan.files += _split(plan, "SP", [x.name for x in w.specified])
-    plan.files += _split(plan, "CO", [x.name for x in w.controls])
-    plan.files += _split(plan, "AU", [x.name for x in s.unknown])
-    if "KE" in d.notes.channels:
-        names = [n for n in ("KE", "PE", "KE + PE") if n in d.notes.channels]
-        plan.files.append(OutputFile("NRG", tuple(Column(n, energy, n) for n in names)))
-    if "HN" in d.notes.channels:
-        unit = w.units.get("MOMENTUM", "")
-        plan.files.append(OutputFile("H", tuple(Column(n, unit, n) for n in ("HN1", "HN2", "HN3", "HN"))))
+    states = [*s.independent, *s.coordinates]
+    for kind, shown in (("OU", states), ("SP", w.specified), ("CO", w.controls), ("AU", s.unknown)):
+        for i in range(0, len(shown), PER_FILE):
+            columns = [Column(x.name, plan.units.get(x.name, "")) for x in shown[i : i + PER_FILE]]
+            plan.files.append(OutputFile(f"{kind}{i // PER_FILE + 1}", columns))
+    totals = (("NRG", "ENERGY", ("KE", "PE", "KE + PE")), ("H", "MOMENTUM", ("HN1", "HN2", "HN3", "HN")))
+    for suffix, unit, names in totals:
+        columns = [Column(n, w.units.get(unit, "")) for n in names if n in d.notes.channels]
+        plan.files += [OutputFile(suffix, columns)] if columns else []
     return plan
-
-
-def _all_names(w: Workspace) -> list[str]:
-    s = w.d.scalars
-    return [x.name for x in (*s.constants, *s.speeds, *s.coordinates, *w.controls, *w.specified, *s.unknown)]
-
-
-def _split(plan: Plan, kind: str, names: list[str]) -> list[OutputFile]:
-    """Files of up to five columns: OU1, OU2, ..."""
-    files = []
-    for i in range(0, len(names), PER_FILE):
-        columns = tuple(Column(n, plan.units.get(n, ""), n) for n in names[i : i + PER_FILE])
-        files.append(OutputFile(f"{kind}{i // PER_FILE + 1}", columns))
-    return files
 
 
 def _channels(w: Workspace, plan: Plan) -> dict[str, Expr]:

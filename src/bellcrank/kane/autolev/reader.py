@@ -35,9 +35,8 @@ def read_line(text: str) -> Line:
             raise ExpressionError(f"unexpected character {char!r}", text=text, position=position)
     head = HEAD.match(body)
     if head is None:
-        raise ExpressionError(
-            "a line begins with a command or a name", text=text, position=len(body) - len(body.lstrip())
-        )
+        start = len(body) - len(body.lstrip())
+        raise ExpressionError("a line begins with a command or a name", text=text, position=start)
     name, position = head[1].upper(), head.end()
     if name in ("HELP", "LIST") and position < len(body) and body[position] not in "(=":
         return Line("command", text, name, tuple(body[position:].split()))

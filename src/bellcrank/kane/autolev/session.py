@@ -6,8 +6,9 @@ A mistake changes nothing: the workspace is as it was before the line.
 from __future__ import annotations
 
 import copy
+import itertools
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -15,11 +16,11 @@ from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.kane.autolev.assign import assign
 from bellcrank.kane.autolev.commands import TABLE
 from bellcrank.kane.autolev.files import Files
-from bellcrank.kane.autolev.fortran import fortran_program
+from bellcrank.kane.autolev.fortran import ProgramWriter
 from bellcrank.kane.autolev.plan import Plan, make_plan
 from bellcrank.kane.autolev.reader import Line, read_line
 from bellcrank.kane.autolev.words import COMMANDS, FORMS, forms, help_lines, what_lines, wrong_number
-from bellcrank.kane.autolev.workspace import Workspace, dialect_hint, show
+from bellcrank.kane.autolev.workspace import Workspace, show
 from bellcrank.kane.missing import MissingError
 
 FORMAT = "bellcrank kane workspace"
@@ -70,7 +71,7 @@ class Session:
             answers = self._carry_out(line)
         except MissingError as error:
             keep.restore()
-            raise ModelError(error.words(dialect_hint)) from None
+            raise ModelError(error.words(dialect=True)) from None
         except BaseException:
             keep.restore()
             raise
@@ -79,6 +80,18 @@ class Session:
         self.notes, self.hints = list(self.workspace.notes), list(self.workspace.hints)
         self.entries.append(Entry(text.strip(), [*new, *answers]))
         return self.entries[-1].answers
+
+    def enter_all(self, lines: Iterable[str], place: str, margin: str = "") -> list[tuple[int, str]]:
+        """Carries out lines, whose faults are told with the place; remarks with the numbers of their lines."""
+        remarks: list[tuple[int, str]] = []
+        for number, line in enumerate(lines, 1):
+            try:
+                self.enter(line)
+            except ModelError as error:
+                detail = "\n".join(f"{margin}{x}" for x in str(error).splitlines())
+                raise ModelError(f"{place} {number}: {line.strip()}\n{detail}") from None
+            remarks += [(number, note) for note in self.notes]
+        return remarks
 
     def _carry_out(self, line: Line) -> list[str]:
         if line.kind == "nothing":
@@ -109,7 +122,7 @@ class Session:
         path = self.files.path(args[0].upper(), ".FOR")
         name = path.name.removesuffix(".FOR")
         plan = make_plan(self.workspace, name)
-        text = fortran_program(plan, len(args) == 2)
+        text = ProgramWriter(plan).text(with_subroutines=len(args) == 2)
         self.workspace.code = (name, len(args) == 2)
         if not self._replaying:
             self.files.write(path, text)
@@ -132,15 +145,9 @@ class Session:
             "HELP": lambda a: help_lines(a[0] if a else None),
             "WHAT": lambda a: what_lines(),
             "FORMS": lambda a: FORMS.splitlines(),
-            "LIST": self._list,
-            "CLEAR": self._clear,
-            "QUIT": self._quit,
-            "EXIT": self._quit,
-            "RECORD": self._record,
-            "EXEC": self._exec,
-            "SAVE": self._save,
-            "LOAD": self._load,
-        }
+            "LIST": self._list, "CLEAR": self._clear, "QUIT": self._quit, "EXIT": self._quit,
+            "RECORD": self._record, "EXEC": self._exec, "SAVE": self._save, "LOAD": self._load,
+        }  # fmt: skip
 
     def listing(self) -> list[str]:
         """Entries and answers, numbered as the dialect does."""
@@ -181,21 +188,15 @@ class Session:
         keep, entries = _Snapshot(self.workspace), list(self.entries)
         start = len(self.listing())
         self._depth += 1
-        remarks: list[str] = []
         try:
-            for number, line in enumerate(text.splitlines(), 1):
-                try:
-                    self.enter(line)
-                    remarks += self.notes
-                except ModelError as error:
-                    raise ModelError(f"{path.name}, line {number}: {line.strip()}\n{error}") from None
+            remarks = self.enter_all(text.splitlines(), f"{path.name}, line")
         except BaseException:
             keep.restore()
             self.entries, self._made = entries, None
             raise
         finally:
             self._depth -= 1
-        self.notes = remarks
+        self.notes = [note for _, note in remarks]
         return self.listing()[start:]
 
     def _save(self, args: tuple[str, ...]) -> list[str]:
@@ -210,11 +211,7 @@ class Session:
         lines = _saved_lines(self.files.read(path), path)
         fresh = Session(self.files)
         fresh._replaying = True
-        for number, line in enumerate(lines, 1):
-            try:
-                fresh.enter(line)
-            except ModelError as error:
-                raise ModelError(f"{path.name}, entry {number}: {line}\n{error}") from None
+        fresh.enter_all(lines, f"{path.name}, entry")
         self.workspace, self.entries, self._made = fresh.workspace, fresh.entries, None
         return [f"{len(lines)} entries from {path.name}"]
 
@@ -254,15 +251,6 @@ def _plain(value: object) -> bool:
 def run_script(text: str, where: str, files: Files) -> Session:
     """Enters all lines of a script; a fault stops with the number of its line, and nothing is written."""
     session = Session(files)
-    remarks: list[str] = []
-    for number, line in enumerate(text.splitlines(), 1):
-        try:
-            session.enter(line)
-        except ModelError as error:
-            detail = "\n".join(f"  {x}" for x in str(error).splitlines())
-            raise ModelError(f"{where}, line {number}: {line.strip()}\n{detail}") from None
-        remarks += [f"line {number}: {note}" for note in session.notes]
-        if session.over:
-            break
-    session.notes = remarks
+    lines = itertools.takewhile(lambda _: not session.over, text.splitlines())
+    session.notes = [f"line {n}: {note}" for n, note in session.enter_all(lines, f"{where}, line", margin="  ")]
     return session

@@ -1,8 +1,7 @@
 """The workspace of the dialect: names and forms of AUTOLEV on top of a `Derivation`.
 
-Names are not case distinct and are kept in capitals. One name space holds everything; a name is given once. Some
-commands may use a name before it is declared (SIMPROT its angle, FORCE and TORQUE their magnitudes): such names wait
-for their declaration.
+Names are kept in capitals, in one name space, and given once. Some commands may use a name before it is declared
+(SIMPROT its angle, FORCE and TORQUE their magnitudes): such names wait for their declaration.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from bellcrank.kane.derivation import Derivation
 from bellcrank.kane.dynamics import Body
 from bellcrank.kane.frames import Frame
 from bellcrank.kane.language import PRIMED, Language, Value
-from bellcrank.kane.missing import Need, missing
+from bellcrank.kane.missing import MissingError, Need
 from bellcrank.kane.motion import Point
 from bellcrank.kane.scalars import TIME
 from bellcrank.vector.basis import Vector
@@ -26,7 +25,6 @@ NAME = re.compile(r"[A-Z_][A-Z0-9_]*", re.ASCII)
 OWN = re.compile(r"[UZ][0-9]+", re.ASCII)  # speeds and intermediate symbols are never new names
 FRAME = re.compile(r"[A-Z]+", re.ASCII)
 FORMS = (("ALF", "alf"), ("W", "w"), ("V", "v"), ("P", "p"), ("A", "a"))
-WORDS = {"w": "angular velocity", "alf": "angular acceleration", "p": "position", "v": "velocity", "a": "acceleration"}
 
 
 class Workspace:
@@ -41,11 +39,7 @@ class Workspace:
         self.points: dict[str, Point] = {}
         self.symbols: dict[str, Symbol] = {}
         self.results: dict[str, Value] = {}
-        self.taken: dict[str, str] = {
-            "N": "the Newtonian frame",
-            "T": "time",
-            "Z": "Z1, Z2, .. are intermediate symbols",
-        }
+        self.taken = {"N": "the Newtonian frame", "T": "time", "Z": "Z1, Z2, .. are intermediate symbols"}
         self.waiting: dict[str, str] = {}  # names that were used before their declaration: where
         self.constants: list[Symbol] = []
         self.controls: list[Symbol] = []
@@ -95,16 +89,12 @@ class Workspace:
     def become(self, name: str, value: Expr) -> None:
         """Gives the meaning of a name that may be in use already."""
         earlier = self.symbols.get(name)
-        if earlier is None:
-            if isinstance(value, Symbol):
-                self.symbols[name] = value
-            return
-        if earlier is not value:
+        if earlier is not None and earlier is not value:
             self.d.scalars.define(earlier, value)
             if earlier in self.d.scalars.coordinates:
                 self.d.scalars.coordinates.remove(earlier)
-            if isinstance(value, Symbol):
-                self.symbols[name] = value
+        if isinstance(value, Symbol):
+            self.symbols[name] = value
 
     def variable(self, name: str, kind: str, where: str = "") -> Symbol:
         """A symbol for a name; with `where` it waits for its declaration."""
@@ -130,11 +120,8 @@ class Workspace:
 
     @staticmethod
     def unknown(name: str, what: str, known: Iterable[str], command: str) -> ModelError:
-        listed = ", ".join(known)
-        return ModelError(
-            f"there is no {what} {name}.{did_you_mean(name, known)} {what.capitalize()}s: {listed or 'none'}. "
-            f"More come with {command}(..)."
-        )
+        listed = f"{what.capitalize()}s: {', '.join(known) or 'none'}. More come with {command}(..)."
+        return ModelError(f"there is no {what} {name}.{did_you_mean(name, known)} {listed}")
 
     # ---- forms
 
@@ -158,26 +145,13 @@ class Workspace:
         return getattr(self.d.motion, kind)
 
     def form_names(self) -> list[str]:
-        prefix = {kind: p for p, kind in FORMS}
-        listed = []
-        for kind, p in prefix.items():
-            listed += [f"{p}{str(a).upper()}{str(b).upper()}" for a, b in self.table(kind)]
-        return listed
+        return [f"{p}{a}{b}".upper() for p, kind in FORMS for a, b in self.table(kind)]
 
     # ---- formulas
 
     @property
     def language(self) -> Language:
         return Language(self.lookup, self.known, self.call)
-
-    def value(self, text: str) -> Value:
-        return self.language.value(text)
-
-    def scalar(self, text: str) -> Expr:
-        return self.language.scalar(text)
-
-    def vector(self, text: str) -> Vector:
-        return self.language.vector(text)
 
     def known(self) -> list[str]:
         units = [f"{f}{i}" for f in self.frames for i in (1, 2, 3)]
@@ -200,14 +174,12 @@ class Workspace:
             if z in self.d.scalars.definitions:
                 return z
         form = self.form(key)
-        if form is not None:
-            return self.stored(*form)
-        return None
+        return None if form is None else self.stored(*form)
 
     def stored(self, kind: str, first: Frame | Point, second: Frame | Point) -> Vector:
         table = self.table(kind)
         if (first, second) not in table:
-            raise missing([Need(kind, str(first), str(second))])
+            raise MissingError([Need(kind, str(first), str(second))])
         return table[first, second]
 
     def _primed(self, name: str) -> Expr | None:
@@ -275,20 +247,4 @@ def show(value: object) -> str:
     return text.replace("+-", "-") if text else "0"
 
 
-def dialect_hint(n: Need) -> str:
-    """How a missing quantity is given in the dialect."""
-    a, b = n.first.upper(), n.second.upper()
-    return {
-        "rate": f"{a}'=formula",
-        "orientation": f"SIMPROT({a},{b},axis,angle) or DIRCOS({a},{b},..)",
-        "w": f"W{a}{b}=vector",
-        "alf": f"ALF{a}{b}=DERIV(W{a}{b},T,{b})",
-        "v": f"V{a}{b}=vector or V2PTS({b},frame,point,{a})",
-        "a": f"A{a}{b}=DERIV(V{a}{b},T,{b})",
-        "p": f"P{a}{b}=vector",
-        "mass": f"MASS{a}",
-        "scalar": f"CONST({a}), VAR({a}), CONTROLS({a}) or {a}=formula",
-    }[n.kind]
-
-
-Handler = Callable[[Workspace, tuple[str, ...]], list[str]]
+Handler = Callable[[Workspace, tuple[str, ...]], list[str] | None]

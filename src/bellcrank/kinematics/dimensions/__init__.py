@@ -6,9 +6,8 @@ What is not declared is deduced from where it stands (Sayers 1990, section 9.1, 
 in the force `k*(x - x0)` is F/L. The deduction reads the formulas as the modeller wrote them, not the expressions they
 became: there a velocity is L/T even if an arm of length 1 has vanished from it or a small sine has become an angle.
 
-The modules, each importing only from those before it: `algebra` (dimensions and angles), `graph` (formulas as relations
-between dimensions), `solution` (what follows from what is known), `conflicts` (what cannot be), `wording` (labels),
-`reading` (one formula to the graph), `formulas` (all formulas of a model), `quantities` (the way through all of them).
+Each module imports only from those before it: `algebra`, `graph`, `solution`, `conflicts`, `wording`, `reading`,
+`formulas`, `quantities` (the way through all of them).
 """
 
 from bellcrank.kinematics.dimensions.quantities import Quantities, infer

@@ -77,13 +77,9 @@ def _read_body(reader: Reader, record: BodyRecord) -> None:
             reader.read(x, where, f"coordinate of {place} in dir {i}", what, LENGTH)
     for value, words, option, dimension in record.joint.formulas(body) if isinstance(record.joint, JointRecord) else ():
         reader.read(value, where, words, option, dimension)
-    for what, given in (
-        ("translation", record.translate),
-        ("rotation", record.rotate),
-        ("rotation", record.rotation_axis),
-        ("reference", record.reference_axis),
-    ):
-        for axis in _axes(given):
+    given = (record.translate, record.rotate, record.rotation_axis, record.reference_axis)
+    for what, axes in zip(("translation", "rotation", "rotation", "reference"), given, strict=True):
+        for axis in _axes(axes):
             reader.read_alike(axis, where, f"{what} axis of {body}")
 
 

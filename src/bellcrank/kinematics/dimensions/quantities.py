@@ -6,6 +6,7 @@ What is declared is kept; the rest is read, deduced and worded by the other modu
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cache
 
@@ -21,6 +22,7 @@ from bellcrank.model.records import ParameterRecord, StateRecord, VariableRecord
 from bellcrank.units import ONE as PURE
 from bellcrank.units import Dimension, Unit, UnitSystem, unit_system
 
+Scalar = ParameterRecord | VariableRecord | StateRecord
 UNKNOWN = Unit(PURE, 1.0, "?")
 """The unit of a quantity whose dimension cannot be told: its values are taken as they are."""
 
@@ -45,11 +47,12 @@ def infer(analysis: Analysis) -> tuple[Quantities, list[str]]:
     d = analysis.mechanism.description
     system = unit_system(d.units)
     problems: list[str] = []
-    scalars: list[tuple[str, ParameterRecord | VariableRecord | StateRecord]] = [
-        ("parameter", r) for r in d.parameters.values()
-    ]
-    scalars += [("variable", v) for v in d.variables]
-    scalars += [("state", z) for z in d.states]
+    each: dict[str, Iterable[Scalar]] = {
+        "parameter": d.parameters.values(),
+        "variable": d.variables,
+        "state": d.states,
+    }
+    scalars = [(kind, r) for kind, records in each.items() for r in records]
     given = {r.name.lower(): _declared(system, r.units, f"{kind} '{r.name}'", problems) for kind, r in scalars}
     given_out = {o.name: _declared(system, o.units, f"output '{o.name}'", problems) for o in analysis.outputs}
 

@@ -17,31 +17,18 @@ from bellcrank.model.mechanism import Body
 from bellcrank.units import ACCELERATION, ANGLE, FORCE, LENGTH, MASS, TIME, Dimension
 
 GENERIC = {
-    LENGTH: "Translation",
-    SPEED: "Translational Speed",
-    ACCELERATION: "Translational Acceleration",
-    ANGLE: "Rotation Angle",
-    SPIN: "Angular Speed",
-    ANGLE / TIME**2: "Angular Acceleration",
-    FORCE: "Force",
-    MOMENT: "Moment",
-    MOMENT / TIME: "Power",
-    MASS * SPEED: "Momentum",
-    MOMENT * TIME: "Angular Momentum",
-    MASS: "Mass",
-    TIME: "Time",
-}
+    LENGTH: "Translation", SPEED: "Translational Speed", ACCELERATION: "Translational Acceleration",
+    ANGLE: "Rotation Angle", SPIN: "Angular Speed", ANGLE / TIME**2: "Angular Acceleration",
+    FORCE: "Force", MOMENT: "Moment", MOMENT / TIME: "Power", MASS * SPEED: "Momentum",
+    MOMENT * TIME: "Angular Momentum", MASS: "Mass", TIME: "Time",
+}  # fmt: skip
 """Generic names of channels, by dimension (Sayers 1990, Appendix C)."""
 
 COEFFICIENTS = {
-    FORCE / LENGTH: "stiffness coefficient",
-    MOMENT / ANGLE: "stiffness coefficient",
-    FORCE / SPEED: "damping coefficient",
-    MOMENT / SPIN: "damping coefficient",
+    **dict.fromkeys((FORCE / LENGTH, MOMENT / ANGLE), "stiffness coefficient"),
+    **dict.fromkeys((FORCE / SPEED, MOMENT / SPIN), "damping coefficient"),
     ANGLE: "angle",
 }
-
-
 TERMS = {SPEED: "speed", SPIN: "angular speed", FORCE: "force", MOMENT: "moment", TIME: "time"}
 """Words for what is added to others of its kind."""
 

@@ -12,22 +12,19 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
 from bellcrank.errors import BellcrankError, ModelError
-from bellcrank.expr import ONE, ZERO, Expr, Symbol, add, derivative, evaluate, expression, mul, symbols
+from bellcrank.expr import ONE, ZERO, Expr, Symbol, derivative, evaluate, expression, mul, symbols
 from bellcrank.model.joints.functions import FunctionJoint, JointMotion
-from bellcrank.model.joints.joint import Joint, Site
+from bellcrank.model.joints.joint import Functions, Joint, Site
 from bellcrank.model.joints.words import SPEED, SPIN, Called, State
 from bellcrank.units import ANGLE, LENGTH, Dimension
-from bellcrank.vector.basis import NULL, Vec3, add3, neg3
+from bellcrank.vector.basis import NULL, Vec3, add3, neg3, plus3
 
 
-class Guide(Protocol):
+class Guide(Functions, Protocol):
     """What the functions of a linkage offer."""
 
     def motion(self, part: str, coordinates: Sequence[Expr], speeds: Sequence[Expr], metre: Expr) -> JointMotion:
         """Motion of a part as expressions; `metre` is one metre in the length unit of the equations."""
-
-    def nominal(self, e: Expr) -> Expr:
-        """e with all values of the functions at zero coordinates as numbers."""
 
     def numbers(self, part: str, values: Sequence[float], metre: float) -> Mapping[str, Any]:
         """For checks, by the functions themselves: arrays p, R, d, delta, dd, ddelta, by coordinate or pair."""
@@ -121,8 +118,8 @@ class GuidedJoint(FunctionJoint):
         r, rate, second = self.given
         m = self.guide.motion(self.part, (*self.coordinates, r), (*speeds, rate), self.metre)
         d, delta = m.d[-1], m.delta[-1]
-        a, alpha = _plus(m.a, second, d), _plus(m.alpha, second, delta)
-        return JointMotion(m.R, m.p, m.d[:-1], m.delta[:-1], a, alpha, _plus(NULL, rate, d), _plus(NULL, rate, delta))
+        a, alpha = plus3(m.a, second, d), plus3(m.alpha, second, delta)
+        return JointMotion(m.R, m.p, m.d[:-1], m.delta[:-1], a, alpha, plus3(NULL, rate, d), plus3(NULL, rate, delta))
 
     def _is_length(self) -> list[bool]:
         return [kind == "length" for kind in self.guide.kinds()]
@@ -184,20 +181,12 @@ class GuidedJoint(FunctionJoint):
 
     def speed_words(self, c: Called) -> Iterator[tuple[Symbol, State]]:
         for u, long in zip(self.u, self._is_length(), strict=False):
-            dimension, generic, what = (
-                (SPEED, "Translational Speed", "Speed of travel") if long else (SPIN, "Angular Speed", "Roll rate")
-            )
-            yield u, State(dimension, generic, f"{what} of {c.symbol} relative to {c.parent.upper()}")
+            words = f"{'Speed of travel' if long else 'Roll rate'} of {c.symbol} relative to {c.parent.upper()}"
+            yield u, State(SPEED, "Translational Speed", words) if long else State(SPIN, "Angular Speed", words)
 
     @property
     def text(self) -> str:
         return "linkage"
-
-
-def _plus(v: Vec3, k: Expr, e: Vec3) -> Vec3:
-    """v + k e"""
-    x, y, z = (add(a, mul(k, b)) for a, b in zip(v, e, strict=True))
-    return x, y, z
 
 
 def given_rate(s: Symbol) -> Expr:

@@ -3,7 +3,11 @@
 static int correct_dependent(Job *job, real h, real t, real *y, real *w)
 {
     real change[2*N_CORRECTED_U + 1], state[N_S], *q = state, *u = state + N_Q, size = HUGE_VAL;
-@SET@    job->externals->live = 0;
+@IF SET@
+    if (set_inputs(job, t, w))
+        return INPUT_FAILED;
+@END@
+    job->externals->live = 0;
     job->moved = job->residual = 0.0;
     memcpy(state, y, sizeof state);
     for (int n = 0; n < CORRECTIONS && !(size < SETTLED); n++) {

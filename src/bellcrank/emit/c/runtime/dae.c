@@ -387,7 +387,11 @@ static int correct(Job *job, real t, real *y, real *w)
 {
     real all[N_SYSTEM], right[N_V], x[N_U], q[N_Q];
     Factors F;
-@SET@    job->externals->live = 0;
+@IF SET@
+    if (set_inputs(job, t, w))
+        return INPUT_FAILED;
+@END@
+    job->externals->live = 0;
     unit_sizes(job, t, y, w);
     if (job->dae != POST && job->dae != PROJECTION)
         return job->externals->failed ? EXTERNAL_FAILED : FINISHED;
@@ -411,7 +415,11 @@ static int correct(Job *job, real t, real *y, real *w)
 /* Inputs at the time of a stage. */
 static int look(Job *job, real t, real *w)
 {
-@SET@    job->externals->live = 0;
+@IF SET@
+    if (set_inputs(job, t, w))
+        return INPUT_FAILED;
+@END@
+    job->externals->live = 0;
     (void)t;
     (void)w;
     return FINISHED;

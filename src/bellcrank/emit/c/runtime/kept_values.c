@@ -2,10 +2,22 @@
 static int keep_values(Job *job, int first, real t, const real *y, real *w)
 {
     real kept[N_W - N_I];
-@SET@    job->externals->live = 2;
+@IF SET@
+    if (set_inputs(job, t, w))
+        return INPUT_FAILED;
+@END@
+    job->externals->live = 2;
     if (first) {
-@START@    }
-@UPDATE@    memcpy(job->kept, w + N_I, sizeof kept);
+@IF START@
+        start(t, y, y + N_Q, job->p, job->c, w, kept, job->externals);
+        memcpy(w + N_I, kept, @START@*sizeof *kept);
+@END@
+    }
+@IF UPDATE@
+    update(t, y, y + N_Q, job->p, job->c, w, kept, job->externals);
+    memcpy(w + @PLACE@, kept, @UPDATE@*sizeof *kept);
+@END@
+    memcpy(job->kept, w + N_I, sizeof kept);
     return job->externals->failed ? EXTERNAL_FAILED : FINISHED;
 }
 

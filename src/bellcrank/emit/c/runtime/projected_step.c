@@ -7,7 +7,11 @@ static int projected_step(Job *job, real h, real t, real middle, real end, const
     int failed = advance(job, h, t, middle, end, y, k, next, w);
     if (failed || !all_finite(next))
         return failed ? failed : NOT_FINITE;
-@CORRECT@    if ((failed = project(job, end, next, w, job->wary ? TIGHT : CLOSED)))
+@IF CORRECTED@
+    if (!job->wary && (failed = correct_dependent(job, h, end, next, w)) <= 0)
+        return -failed;
+@END@
+    if ((failed = project(job, end, next, w, job->wary ? TIGHT : CLOSED)))
         return failed;
     if ((job->ratio < NEAR || job->steady < NEAR) && !job->wary) {
         job->wary = 1;

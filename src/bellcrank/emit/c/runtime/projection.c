@@ -17,7 +17,11 @@ static int project(Job *job, real t, real *y, real *w, real small)
 {
     real all[N_G*(1 + N_Q) + N_V*(1 + N_U) + 1], change[N_S + 1], *q = y, *u = y + N_Q;
     const real *g = all, *G = g + N_G, *v = G + N_G*N_Q, *J = v + N_V;
-@SET@    job->externals->live = 0;
+@IF SET@
+    if (set_inputs(job, t, w))
+        return INPUT_FAILED;
+@END@
+    job->externals->live = 0;
     job->moved = job->residual = 0.0;
     closure(t, q, u, job->p, job->c, w, all, job->externals);
     job->ratio = pivot_ratio(J);
@@ -128,7 +132,11 @@ static int begin(Job *job, real *w)
 {
     real all[N_G*(1 + N_Q) + N_V*(1 + N_U) + 1];
     const real t = 0.0, *y = job->y;
-@SET@    closure(t, y, y + N_Q, job->p, job->c, w, all, job->externals);
+@IF SET@
+    if (set_inputs(job, t, w))
+        return INPUT_FAILED;
+@END@
+    closure(t, y, y + N_Q, job->p, job->c, w, all, job->externals);
     job->ratio = pivot_ratio(all + N_G*(1 + N_Q) + N_V);
     job->steady = steady_ratio(all + N_G*(1 + N_Q) + N_V);
     visit(job, t);

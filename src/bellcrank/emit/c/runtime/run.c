@@ -2,12 +2,52 @@
 
 @METHODS@@TUNING@enum { FINISHED, NOT_FINITE, EXTERNAL_FAILED, INPUT_FAILED@STATUS@ };
 
-@JOB@@INPUTS@
-@DECLARED@/* Rates of the state y at a time; live: external routines may change what they remember. */
+@STRUCTURES@@INPUTS@
+@IF LOOPS@
+static int wary_rates(Job *job, real t, const real *y, real *k, real *w);
+
+@END@
+@IF CORRECTED@
+static int staged_rates(Job *job, real t, const real *y, real *k, real *w);
+
+@END@
+@IF MULTIPLIERS@
+static int dae_rates(Job *job, real t, const real *y, real *k, real *w);
+
+@END@
+@IF WHEELS@
+static void with_ground(Job *job, double t, const double *y, double *w);
+
+@END@
+/* Rates of the state y at a time; live: external routines may change what they remember. */
 static int rates(Job *job, int live, real t, const real *y, real *k, real *w)
 {
-@SET@    job->externals->live = live;
-@RATES@}
+@IF SET@
+    if (set_inputs(job, t, w))
+        return INPUT_FAILED;
+@END@
+    job->externals->live = live;
+@IF WHEELS@
+    with_ground(job, t, y, w);
+    if (job->unknown)
+        return INPUT_FAILED;
+    job->externals->live = live;
+@END@
+@IF LOOPS@
+    if (job->wary)
+        return wary_rates(job, t, y, k, w);
+@END@
+@IF CORRECTED@
+    if (job->staged)
+        return staged_rates(job, t, y, k, w);
+@END@
+@IF MULTIPLIERS@
+    return dae_rates(job, t, y, k, w);
+@ELSE@
+    derivatives(t, y, y + N_Q, job->p, job->c, w, k, k + N_Q, job->externals);
+    return job->externals->failed ? EXTERNAL_FAILED : FINISHED;
+@END@
+}
 
 static int record(Job *job, real t, const real *y, const real *w)
 {
@@ -19,7 +59,12 @@ static int record(Job *job, real t, const real *y, const real *w)
     outputs(t, y, y + N_Q, job->p, job->c, w, row + 1 + N_S, job->externals);
     if (job->with_inputs)
         memcpy(row + 1 + N_S + N_OUT, w, N_W*sizeof *w);
-@MODES@    return job->externals->failed ? EXTERNAL_FAILED : FINISHED;
+@IF WHEELS@
+    if (job->all_modes)
+        memcpy(job->all_modes + (job->filled - 1)*job->modes_of_row, job->modes,
+            (size_t)job->modes_of_row*sizeof *job->modes);
+@END@
+    return job->externals->failed ? EXTERNAL_FAILED : FINISHED;
 }
 
 static int all_finite(const real *y)
@@ -30,13 +75,13 @@ static int all_finite(const real *y)
     return 1;
 }
 
-@HOLD@@CLOSED@/* One step from y with rates k, of length h, to `next`: the rates there are left to the caller. */
+@HOLD@@LOOPS@@MULTIPLIERS@/* One step from y with rates k, of length h, to `next`: the rates there are left to the caller. */
 static int advance(Job *job, real h, real t, real middle, real end, const real *y, const real *k, real *next,
     real *w)
 {
 @ADVANCE@}
 
-@STEP@/* A step, or a part of one, from t to end. Stages at the end see inputs as they are at `before`, what follows as at `after`:
+@STEP@@WHEELS@/* A step, or a part of one, from t to end. Stages at the end see inputs as they are at `before`, what follows as at `after`:
    the two differ where an input jumps. External routines remember at the end of the last part only. The state stays the
    last good one if the step fails. */
 static int part(Job *job, int last, real h, real t, real middle, real end, real before, real after, real *w)
@@ -47,11 +92,22 @@ static int part(Job *job, int last, real h, real t, real middle, real end, real 
         memcpy(job->bad, next, sizeof next);
         return failed ? failed : NOT_FINITE;
     }
-@UPDATE@    if ((failed = rates(job, last, after, next, k_new, w)))
+@IF UPDATE@
+    if (last && (failed = keep_values(job, 0, after, next, w)))
+        return failed;
+@END@
+    if ((failed = rates(job, last, after, next, k_new, w)))
         return failed;
     memcpy(job->y, next, sizeof next);
     memcpy(job->k, k_new, sizeof k_new);
-@ACCEPT@    return FINISHED;
+@IF LOOPS@
+    accept(job, end, k_new);
+@END@
+@IF WHEELS@
+    job->from_time = after;
+@END@
+    (void)end;
+    return FINISHED;
 }
 
 /* A step from t to end that is cut at the breaks from number b on. Breaks nearer than `near` to a step's end lie at it. */
@@ -85,11 +141,32 @@ EXPORT int run(Job *job)
     job->externals->failed = 0;
     job->reached = job->first;
     job->status = FINISHED;
-@HELD@    if (!job->begun) {
+@IF HOLD@
+    memcpy(w + N_I, job->kept, (N_W - N_I)*sizeof *w);
+@END@
+    if (!job->begun) {
         job->begun = 1;
-@FIRST@@BEGIN@        if ((job->status = rates(job, 1, 0.0, job->y, job->k, w)) || (job->status = record(job, 0.0, job->y, w)))
+@IF HOLD@
+        if ((job->status = keep_values(job, 1, 0.0, job->y, w)))
             return job->status;
-@BEGUN@    }
+@END@
+@IF LOOPS@
+        if ((job->status = begin(job, w)))
+            return job->status;
+@END@
+@IF MULTIPLIERS@
+        job->fresh = 1;
+@END@
+@IF WHEELS@
+        job->from_time = 0.0;
+        land(job, 0.0, job->y, w);
+@END@
+        if ((job->status = rates(job, 1, 0.0, job->y, job->k, w)) || (job->status = record(job, 0.0, job->y, w)))
+            return job->status;
+@IF LOOPS@
+        remember(job, 0.0, job->k);
+@END@
+    }
     for (int64_t i = job->first + 1; i <= job->last; i++) {
         const real t = (real)(i - 1)*h, whole = (real)i*h;
         const real end = i == job->total && job->t_end > 0.0 ? job->t_end : whole;
@@ -104,6 +181,10 @@ EXPORT int run(Job *job)
             return job->status;
         if ((i % job->every == 0 || i == job->total) && (job->status = record(job, end, job->y, w)))
             return job->status;
-@PAUSE@    }
+@IF WHEELS@
+        if (job->n_told + 1000 > job->most_told)
+            return job->status;
+@END@
+    }
     return job->status;
 }

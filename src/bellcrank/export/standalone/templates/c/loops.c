@@ -41,7 +41,12 @@ static int close_loops(Job *job, double *y, const int *may, double *residual)
     static double all[N_G*(1 + N_Q) + N_V*(1 + N_U) + 1], trial[N_S + 1], change[N_S + 1], w[N_W + 1];
     const double *g = all, *G = g + N_G, *v = G + N_G*N_Q, *J = v + N_V;
     int worst = 0;
-@W@    closure(0.0, y, y + N_Q, job->p, job->c, w, all, job->externals);
+@IF INPUTS@
+    set_inputs(job, 0.0, w);
+@ELSE@
+    w[0] = 0.0;
+@END@
+    closure(0.0, y, y + N_Q, job->p, job->c, w, all, job->externals);
     for (int n = 0; n < 60 && largest_of(N_G, g, &worst) >= 1e-13; n++) {
         const double before = length(N_G, g);
         free_change(N_G, N_Q, G, g, may, change);
@@ -105,7 +110,12 @@ static void find_metric(Job *job, const double *y, double *root_q, double *root_
 {
     static double heavy[N_U + 1], still[N_S + 2], moving[N_S + 2], one[N_U + 1], w[N_W + 1];
     double most = 0.0, least = INFINITY;
-@W@    inertias(0.0, y, y + N_Q, job->p, job->c, w, heavy, job->externals);
+@IF INPUTS@
+    set_inputs(job, 0.0, w);
+@ELSE@
+    w[0] = 0.0;
+@END@
+    inertias(0.0, y, y + N_Q, job->p, job->c, w, heavy, job->externals);
     for (int i = 0; i < N_U; i++)
         most = heavy[i] > most ? heavy[i] : most;
     for (int i = 0; i < N_U; i++) {

@@ -238,7 +238,11 @@ static void read_entry(const char *keyword, char *rest, const char *path, long l
         read_value(found, next_word(&rest), path, line);
         return;
     }
-@READ_INPUT@    for (int i = 0; removed[i] != NULL; i++)
+@IF INPUTS@
+    if (read_input(keyword, rest, path, line))
+        return;
+@END@
+    for (int i = 0; removed[i] != NULL; i++)
         if (same(removed[i], keyword)) {
             problem(path, line, "%s follows from a constraint and cannot be given", keyword);
             return;
@@ -331,7 +335,11 @@ static void echo_line(FILE *file, const char *keyword, double value, const char 
         fprintf(file, "%-15s %-24s %s  %s\n", keyword, number(value), unit, label);
 }
 
-static void write_echo(@ECHO_JOB@const double *y)
+@IF ECHO_ROUTINES@
+static void write_echo(Job *job, const double *y)
+@ELSE@
+static void write_echo(const double *y)
+@END@
 {
     FILE *file = fopen(settings.echo, "w");
     if (file == NULL) {
@@ -349,7 +357,10 @@ static void write_echo(@ECHO_JOB@const double *y)
     fprintf(file, "%-15s %s\n\n* parameters\n", "METHOD", methods[settings.method]);
     for (int i = 0; i < N_GIVEN; i++)
         echo_line(file, parameters[i].keyword, parameters[i].value, parameters[i].unit, parameters[i].label);
-@ECHO_INPUTS@    fprintf(file, "\n* initial values\n");
+@IF INPUTS@
+    echo_inputs(file);
+@END@
+    fprintf(file, "\n* initial values\n");
     for (int i = 0; i < N_S; i++) {
         const Quantity *s = &states[i];
         const double told = s->value*s->factor;
@@ -555,7 +566,12 @@ static void tell_end(const Job *job)
                 printf(" %s", states[i].keyword);
         printf(" is no longer a finite number; try a smaller step");
     } else
-        printf("stopped at t = %g s: @STOPPED@", t@STOPPED_VALUE@);
+@IF ASSEMBLY@
+        printf("stopped at t = %g s: the loop %s cannot be kept closed: a correction of %.2g was needed", t,
+            rows_of_loops[job->worst], job->moved);
+@ELSE@
+        printf("stopped at t = %g s: an external routine failed", t);
+@END@
 }
 
 static int simulate(void)
@@ -567,7 +583,12 @@ static int simulate(void)
     memset(&job, 0, sizeof job);
     for (int i = 0; i < N_GIVEN; i++)
         p[i] = parameters[i].value*parameters[i].factor;
-@ENTER@    constants(p, c);
+@IF ENTERED@
+    static double entered[N_P - N_GIVEN];
+    entry(0.0, y, y + N_Q, p, c, kept, entered, &externals);
+    memcpy(p + N_GIVEN, entered, sizeof entered);
+@END@
+    constants(p, c);
     for (int i = 0; i < N_C; i++)
         if (!isfinite(c[i])) {
             problem(settings.input, 0, "the constants of the model cannot be computed: may a mass, inertia or length be zero?");
@@ -588,8 +609,27 @@ static int simulate(void)
     job.t_end = settings.t_end;
     job.kept = kept;
     job.with_inputs = 1;
-@SET_INPUTS@    stop_if_problems();
-@ASSEMBLE@    write_echo(@ECHO_GIVEN@y);
+@IF INPUTS@
+    static Input inputs[N_I];
+    prepare_inputs(inputs);
+    job.inputs = inputs;
+    job.breaks = find_breaks(job.total, &job.n_breaks);
+@END@
+    stop_if_problems();
+@IF ASSEMBLY@
+    static double root_q[N_Q + 1], root_u[N_U + 1], past[3*(1 + N_U)];
+    assemble(&job, y);
+    find_metric(&job, y, root_q, root_u);
+    job.root_q = root_q;
+    job.root_u = root_u;
+    job.past = past;
+    job.visit_ratio = 1.0;
+@END@
+@IF ECHO_ROUTINES@
+    write_echo(&job, y);
+@ELSE@
+    write_echo(y);
+@END@
     FILE *output = fopen(settings.output, "w");
     if (output == NULL)
         problem(settings.output, 0, "this file cannot be written");

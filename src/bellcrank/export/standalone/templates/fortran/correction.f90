@@ -7,7 +7,10 @@
     real(dp) :: state(n_s), change_q(n_corrected_q), change_u(2*n_corrected_u), length
     integer :: n
     t = at
-@SET_INPUTS@    live = 0
+@IF INPUTS@
+    call set_inputs()
+@END@
+    live = 0
     state = y
     moved_by = 0
     residual_left = 0

@@ -5,7 +5,22 @@
     integer, intent(in) :: whose
     real(dp) :: held(n_w - n_i)
     t = at
-@SET_INPUTS@    live = whose
-@START@@UPDATE@    live = 0
+@IF INPUTS@
+    call set_inputs()
+@END@
+    live = whose
+@IF START@
+    if (first) then
+      call start_values(y, held(:@START@))
+      w(n_i + 1:n_i + @START@) = held(:@START@)
+    end if
+@ELSE@
+    if (first .and. n_i < 0) return ! not used
+@END@
+@IF UPDATE@
+    call update_values(y, held(:@UPDATE@))
+    w(n_i + @NEXT@:) = held(:@UPDATE@)
+@END@
+    live = 0
   end subroutine hold
 

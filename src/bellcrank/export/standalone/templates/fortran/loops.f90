@@ -1,4 +1,4 @@
-  ! ---- closed loops
+@CORRECTION@  ! ---- closed loops
 
 @LEAST_NORM@
   ! Residuals g and v of the loops at a time and state, and their slopes by q and u.
@@ -8,7 +8,10 @@
     real(dp) :: all_rows(n_g*(1 + n_q) + n_v*(1 + n_u))
     integer :: n
     t = at
-@SET_INPUTS@    live = 0
+@IF INPUTS@
+    call set_inputs()
+@END@
+    live = 0
     call closure(y, all_rows)
     n = n_g*(1 + n_q)
     g = all_rows(:n_g)
@@ -115,10 +118,19 @@
     integer, intent(in) :: depth
     character(len=*), intent(inout) :: ended
     real(dp) :: half(n_s), rate(n_s)
-@DONE@    do
+@IF CORRECTED@
+    logical :: done
+@END@
+    do
       call advance(h, start, middle, finish_time, y, k, next)
       if (.not. all(ieee_is_finite(next))) return
-@CORRECTION@      call admit(finish_time, next, merge(tuned_tight, tuned_closed, wary))
+@IF CORRECTED@
+      if (.not. wary) then
+        call correct_dependent(h, finish_time, next, done)
+        if (done) return
+      end if
+@END@
+      call admit(finish_time, next, merge(tuned_tight, tuned_closed, wary))
       if (wary .or. (ratio >= tuned_near .and. steady >= tuned_near)) exit
       wary = .true. ! once more, with care
     end do
@@ -144,7 +156,10 @@
     real(dp) :: heavy(n_u), state(n_s), still(n_s + 1), moving(n_s + 1)
     integer :: i
     t = 0
-@SET_INPUTS@    call inertias(y, heavy)
+@IF INPUTS@
+    call set_inputs()
+@END@
+    call inertias(y, heavy)
     root_u = 1
     if (maxval(heavy) > 0) root_u = 1/max(heavy, 1.0e-3_dp*maxval(heavy))
     state = y

@@ -291,7 +291,11 @@ contains
     character(len=longest_line) :: word
     logical :: known
     integer :: i
-@READ_INPUT@    call next_word(rest, word)
+@IF INPUTS@
+    call read_input(keyword, rest, path, line, known)
+    if (known) return
+@END@
+    call next_word(rest, word)
     do i = 1, size(parameters)
       if (plain(parameters(i)%keyword) == keyword) then
         call read_value(parameters(i), word, path, line)
@@ -459,7 +463,10 @@ contains
     do i = 1, size(parameters)
       call echo_line(handle, parameters(i)%keyword, parameters(i)%value, parameters(i)%unit, parameters(i)%label)
     end do
-@ECHO_INPUTS@    write (handle, '(a)') "", "* initial values"
+@IF INPUTS@
+    call echo_inputs(handle)
+@END@
+    write (handle, '(a)') "", "* initial values"
     do i = 1, n_s
       value = states(i)%value
       if (.not. states(i)%given .or. abs(value*states(i)%factor - y(i)) > 0) value = y(i)/states(i)%factor
@@ -614,13 +621,29 @@ contains
   end subroutine check_values
 
 @LOOPS@@HOLD@  ! Rates of the state at a time; alive: external routines may change what they remember.
-  @RECURSIVE@subroutine rates(alive, at, y, rate)
+@IF LOOPS@
+  recursive subroutine rates(alive, at, y, rate)
+@ELSE@
+  subroutine rates(alive, at, y, rate)
+@END@
     logical, intent(in) :: alive
     real(dp), intent(in) :: at, y(n_s)
     real(dp), intent(out) :: rate(n_s)
     t = at
-@SET_INPUTS@    live = merge(1, 0, alive)
-@RATES@    live = 0
+@IF INPUTS@
+    call set_inputs()
+@END@
+    live = merge(1, 0, alive)
+@IF LOOPS@
+    if (wary) then
+      call wary_rates(y, rate)
+    else
+      call derivatives(y, rate)
+    end if
+@ELSE@
+    call derivatives(y, rate)
+@END@
+    live = 0
   end subroutine rates
 
   ! One step of length h from y with rates k; the rates at its end are left to the caller.
@@ -660,7 +683,12 @@ contains
     character(len=*), intent(inout) :: ended
     real(dp) :: next(n_s)
     integer :: j
-@ADVANCE@    if (.not. all(ieee_is_finite(next)) .and. ended == "") then
+@IF LOOPS@
+    call move(h, start, middle, seen, y, k, next, 0, ended)
+@ELSE@
+    call advance(h, start, middle, seen, y, k, next)
+@END@
+    if (.not. all(ieee_is_finite(next)) .and. ended == "") then
       ended = "a state is no longer a finite number; try a smaller step:"
       do j = 1, n_s
         if (.not. ieee_is_finite(next(j))) ended = trim(ended) // " " // states(j)%keyword
@@ -668,8 +696,17 @@ contains
     end if
     if (ended /= "") return
     y = next
-@UPDATE@    call rates(last, later, y, k)
-@ACCEPT@  end subroutine take_part
+@IF UPDATE@
+    if (last) call hold(.false., later, y, 2)
+@END@
+    call rates(last, later, y, k)
+@IF LOOPS@
+    if (ratio > singular) call remember(to, k)
+    wary = ratio < tuned_watched .or. steady < tuned_watched
+@ELSE@
+    if (to < start) return ! not used
+@END@
+  end subroutine take_part
 
   subroutine record(at, y, row)
     real(dp), intent(in) :: at, y(n_s)
@@ -677,7 +714,10 @@ contains
     t = at
     row(1) = at
     row(2:1 + n_s) = y
-@SET_INPUTS@    live = 2
+@IF INPUTS@
+    call set_inputs()
+@END@
+    live = 2
     call outputs(y, row(2 + n_s:1 + n_s + n_out))
 @SHOWN@    live = 0
   end subroutine record
@@ -691,11 +731,25 @@ contains
     do i = 1, n_s
       y(i) = states(i)%value*states(i)%factor
     end do
-@ENTER@    call constants()
+@IF ENTERED@
+    block
+      real(dp) :: entered(n_p - n_given)
+      call entry_values(y, entered)
+      p(n_given + 1:) = entered
+    end block
+@END@
+    call constants()
     if (.not. all(ieee_is_finite(c))) &
       call problem(input, 0, "the constants of the model cannot be computed: may a mass, inertia or length be zero?")
-@CHECK_INPUTS@    call stop_if_problems()
-@ASSEMBLE@    call write_echo(y)
+@IF INPUTS@
+    call check_inputs()
+@END@
+    call stop_if_problems()
+@IF LOOPS@
+    call assemble(y)
+    call find_metric(y)
+@END@
+    call write_echo(y)
     open (newunit=handle, file=trim(output), status="replace", action="write", iostat=ios, recl=2000000)
     if (ios /= 0) call problem(output, 0, "this file cannot be written")
     call stop_if_problems()
@@ -707,10 +761,24 @@ contains
     call cpu_time(before)
     ended = ""
     reached = 0
-@BREAKS@@FIRST@@BEGIN@    call rates(.true., 0.0_dp, y, k)
+@IF INPUTS@
+    call find_breaks(total)
+@ELSE@
+    breaks = [real(dp) ::]
+@END@
+@IF HOLD@
+    call hold(.true., 0.0_dp, y, 2)
+@END@
+@IF LOOPS@
+    call begin(y)
+@END@
+    call rates(.true., 0.0_dp, y, k)
     filled = 1
     call record(0.0_dp, y, rows(:, filled))
-@BEGUN@    do i = 1, total
+@IF LOOPS@
+    call remember(0.0_dp, k)
+@END@
+    do i = 1, total
       reached = i
       start = (i - 1)*step
       finish_time = i*step

@@ -26,7 +26,7 @@ from numeric.methods import METHODS, one_of
 from numeric.tuning import LOOPS
 from routines import ROUTINES
 from signals import KINDS
-from tables import set_live
+from tables import Spline, set_live
 
 FINE, INPUT_ERROR, ENDED_EARLY = 0, 1, 4  # exit codes
 
@@ -257,15 +257,7 @@ def signal_value(s, rate, t):
     """A signal, its rate of change, or the rate of that, at a time in its own unit."""
     if s.kind in KINDS:
         return KINDS[s.kind].value(rate, t, *s.numbers)
-    x = s.points
-    inside = min(max(t, x[0]), x[-1])
-    i = min(max(int(np.searchsorted(x, inside, side="right")) - 1, 0), len(x) - 2)
-    a0, a1, a2, a3 = s.pieces[i].tolist()
-    d = inside - x[i]
-    slope = a1 + d * (2 * a2 + d * 3 * a3)
-    if rate == 2:
-        return float(2 * a2 + 6 * a3 * d) if t == inside else 0.0
-    return float(slope if rate else a0 + d * (a1 + d * (a2 + d * a3)) + (t - inside) * slope)
+    return float(Spline(s.points, s.pieces.ravel(), rate)(t))
 
 
 def breaks_of(s):
@@ -462,9 +454,7 @@ def moved(e, advance, inner, times, y, h, k, depth=0):
     if keeper is None or not np.all(np.isfinite(new)):
         return new, None
     admitted, state, good = keeper.admit(times[2], new, h)
-    if (
-        min(state.ratio, state.steady) < LOOPS.near and not keeper.wary
-    ):  # near a singular position: once more, with care
+    if min(state.ratio, state.steady) < LOOPS.near and not keeper.wary:  # near a singular position: again, with care
         keeper.wary = True
         return moved(e, advance, inner, times, y, h, k, depth)
     if good:
