@@ -8,6 +8,7 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.backend.python import PythonModel
+from bellcrank.kane import Derivation
 from tests.verify.corruption import places, spoiled
 
 
@@ -56,3 +57,19 @@ def test_the_right_equations_pass_and_the_limit_is_far_above_their_errors():
     worst = max(line.value for line in report.lines if line.limit is not None)
     assert worst < 1e-3 * next(line.limit for line in report.lines if line.limit is not None)
     assert replace(report.lines[0], value=np.nan).passed is False
+
+
+def test_the_inertial_frame_may_hang_below_a_body():
+    """The orientation of N in A is given instead of that of A in N."""
+    d = Derivation("pendulum")
+    N, A = d.newtonian, d.body("A")
+    (q,), (u,) = d.coordinates("q"), d.speeds("u")
+    length, g = d.constants("l g")
+    d.rotate(A, N, 3, -q)
+    d.set_rate(q, u)
+    (pivot,) = d.points("P")
+    d.set_position(pivot, A.cm, length * A[1])
+    d.set_velocity(pivot, N, 0)
+    d.v2pts(N, A, pivot, A.cm)
+    d.gravity(g * N[1])
+    assert bc.check(d, states=2, backend="python").passed

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bellcrank.study.weighting import _fraction, factor, weighted
+from bellcrank.study.weighting import _fraction, weighted
 
 # Table 3, principal frequency weightings in one-third octaves: frequency in Hz, W_k factor times 1000
 TABLE = {
@@ -15,6 +15,13 @@ TABLE = {
     "100": "88.7", "125": "54.0", "160": "28.5", "200": "15.2", "250": "7.90", "315": "3.98",
     "400": "1.95",
 }  # fmt: skip
+
+
+def factor(frequency):
+    """|W_k| at a frequency in Hz."""
+    numerator, denominator = _fraction()
+    s = 2j * np.pi * frequency
+    return abs(np.polyval(numerator, s) / np.polyval(denominator, s))
 
 
 def test_factors_of_the_standard():

@@ -156,7 +156,7 @@ def test_published_accelerations_of_the_rolling_cart():
     assert e.residual(q, u, np.array([1.745822448492184, 2.608045122103033])).relative.max() < 1e-12
     rates = e.motion(q, u).coordinate_rates()
     published = [1.9106729782512122, 0.5910404133226784, 0.66, 3.984153789844936]
-    assert rates.value[:4] == pytest.approx(published, rel=1e-12)
+    assert rates.c[0][:4] == pytest.approx(published, rel=1e-12)
 
 
 def test_rolling_constraints_pass():

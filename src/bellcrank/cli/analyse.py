@@ -12,9 +12,8 @@ from typing import Any
 import numpy as np
 
 import bellcrank as bc
-from bellcrank.cli.codes import FINE
 from bellcrank.cli.model import derive
-from bellcrank.cli.options import given, run_options, run_settings, shared, value_of
+from bellcrank.cli.options import MANY, given, run_options, run_settings, shared, value_of
 from bellcrank.cli.progress import Progress
 from bellcrank.cli.text import heading, number
 
@@ -22,62 +21,28 @@ DEFAULT_FREQUENCIES = np.geomspace(0.1, 20.0, 60)
 
 
 def options(parser: ArgumentParser) -> None:
+    add = parser.add_argument
     shared(parser, "model", "values", "json")
-    parser.add_argument(
-        "--equilibrium", action="store_true", help="static equilibrium or steady motion (default with --modes)"
-    )
-    parser.add_argument("--modes", action="store_true", help="eigenvalues, frequencies, damping and participation")
-    parser.add_argument(
-        "--response", nargs=2, action="append", default=[], metavar=("INPUT", "OUTPUT"),
-        help="frequency response of an output to an input or parameter (may be repeated)",
-    )  # fmt: skip
-    parser.add_argument(
-        "--sensitivity", nargs="+", default=[], metavar="PARAMETER", help="derivatives of the run by these parameters"
-    )
-    parser.add_argument(
-        "--locus", type=sweep, metavar="NAME=FROM:TO:COUNT", help="eigenvalues over a parameter, input or state"
-    )
-    parser.add_argument(
-        "--at", choices=("equilibrium", "start"), default="equilibrium", help="where the model is linearised"
-    )
-    parser.add_argument(
-        "--free",
-        action="append",
-        default=[],
-        metavar="NAME",
-        help="parameter or input that is unknown in the equilibrium",
-    )
-    parser.add_argument(
-        "--fix",
-        action="append",
-        default=[],
-        type=value_of,
-        metavar="NAME=VALUE",
-        help="state, input or parameter that is held",
-    )
-    parser.add_argument(
-        "--target",
-        action="append",
-        default=[],
-        type=value_of,
-        metavar="NAME=VALUE",
-        help="value that an output or state shall have",
-    )
+    add("--equilibrium", action="store_true", help="static equilibrium or steady motion (default with --modes)")
+    add("--modes", action="store_true", help="eigenvalues, frequencies, damping and participation")
+    response = "frequency response of an output to an input or parameter (may be repeated)"
+    add("--response", nargs=2, **MANY, metavar=("INPUT", "OUTPUT"), help=response)
+    add("--sensitivity", nargs="+", default=[], metavar="PARAMETER", help="derivatives of the run by these parameters")
+    add("--locus", type=sweep, metavar="NAME=FROM:TO:COUNT", help="eigenvalues over a parameter, input or state")
+    add("--at", choices=("equilibrium", "start"), default="equilibrium", help="where the model is linearised")
+    add("--free", **MANY, metavar="NAME", help="parameter or input that is unknown in the equilibrium")
+    add("--fix", **MANY, type=value_of, metavar="NAME=VALUE", help="state, input or parameter that is held")
+    add("--target", **MANY, type=value_of, metavar="NAME=VALUE", help="value that an output or state shall have")
     shared(parser, "start")
-    parser.add_argument("--outputs", nargs="+", metavar="NAME", help="channels of --sensitivity (default: all outputs)")
-    parser.add_argument(
-        "--frequencies",
-        type=frequencies,
-        default=DEFAULT_FREQUENCIES,
-        metavar="FROM:TO:COUNT",
-        help="Hz, spaced evenly on a logarithmic scale",
-    )
-    parser.add_argument("--check", action="store_true", help="compare sensitivities with differences of runs")
+    add("--outputs", nargs="+", metavar="NAME", help="channels of --sensitivity (default: all outputs)")
+    hertz = "Hz, spaced evenly on a logarithmic scale"
+    add("--frequencies", type=frequencies, default=DEFAULT_FREQUENCIES, metavar="FROM:TO:COUNT", help=hertz)
+    add("--check", action="store_true", help="compare sensitivities with differences of runs")
     run_options(parser, "the run of --sensitivity", fixed=True)
-    parser.add_argument("--out", metavar="FOLDER", help="write every result there as CSV and PNG")
+    add("--out", metavar="FOLDER", help="write every result there as CSV and PNG")
 
 
-def command(args: Namespace) -> int:
+def command(args: Namespace) -> None:
     equations = derive(args)
     with Progress("compiling"):
         sim = equations.compile(**given(backend=args.backend))
@@ -97,7 +62,6 @@ def command(args: Namespace) -> int:
                         print(f"  wrote {path}")
     if args.json:
         print(json.dumps({name: figures(result) for name, result in results.items()}, indent=2))
-    return FINE
 
 
 def _results(equations: bc.Equations, sim: bc.Simulation, args: Namespace) -> Any:

@@ -6,8 +6,7 @@ import json
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 
 import bellcrank as bc
-from bellcrank.cli.codes import FINE
-from bellcrank.cli.files import make_folder, read_inputs
+from bellcrank.cli.files import in_folder, read_inputs
 from bellcrank.cli.model import load, settings
 from bellcrank.cli.options import given, run_options, run_settings, shared
 from bellcrank.cli.progress import Progress
@@ -15,22 +14,15 @@ from bellcrank.cli.text import table
 
 
 def options(parser: ArgumentParser) -> None:
+    add = parser.add_argument
     shared(parser, "model", "values", "json", "start", "input")
     run_options(parser, "the runs", fixed=True)
-    parser.add_argument(
-        "--dae", type=names, metavar="NAMES", help="methods to compare, such as projection,dlmm (default: all)"
-    )
-    parser.add_argument(
-        "--horizons",
-        type=times,
-        metavar="S,S,...",
-        help="until when drift is told (default: t_end/100, t_end/10, t_end)",
-    )
-    parser.add_argument(
-        "--free-fall", action="store_true", help="also correct accelerations that leave the multipliers out"
-    )
-    parser.add_argument("--no-limits", action="store_true", help="do not look for the largest stable steps")
-    parser.add_argument("--plot", metavar="FILE", help="draw residuals and errors of the energy (.png, .svg, .pdf)")
+    add("--dae", type=names, metavar="NAMES", help="methods to compare, such as projection,dlmm (default: all)")
+    until = "until when drift is told (default: t_end/100, t_end/10, t_end)"
+    add("--horizons", type=times, metavar="S,S,...", help=until)
+    add("--free-fall", action="store_true", help="also correct accelerations that leave the multipliers out")
+    add("--no-limits", action="store_true", help="do not look for the largest stable steps")
+    add("--plot", metavar="FILE", help="draw residuals and errors of the energy (.png, .svg, .pdf)")
 
 
 def names(text: str) -> list[str]:
@@ -46,7 +38,7 @@ def times(text: str) -> list[float]:
         raise ArgumentTypeError(f"{text!r} is not a list of times such as 1,10,100") from None
 
 
-def command(args: Namespace) -> int:
+def command(args: Namespace) -> None:
     system = load(args)
     with Progress("deriving the equations of motion"):
         usual = system.equations(**given(solve=args.solve))
@@ -58,10 +50,8 @@ def command(args: Namespace) -> int:
             **run_settings(args), **given(methods=args.dae, horizons=args.horizons, backend=args.backend),
         )  # fmt: skip
     if args.plot:
-        make_folder(args.plot)
-        found.plot(args.plot)
+        found.plot(in_folder(args.plot))
     print(json.dumps(found.as_dict(), indent=2) if args.json else text(found, args.plot))
-    return FINE
 
 
 def text(found: bc.Comparison, plot: str | None) -> str:
@@ -70,12 +60,9 @@ def text(found: bc.Comparison, plot: str | None) -> str:
     head = ["method", *until, "speeds", "error", "energy", "operations", "us/step", "largest step"]
     rows = []
     for r in found.rows:
-        limit = "-" if r.limit is None else f"{r.limit:.3g} s"
-        figures = [*r.drift, r.speed, r.error]
-        rows.append(
-            [r.name, *(f"{x:.1e}" for x in figures), "-" if r.energy is None else f"{r.energy:.1e}", str(r.operations),
-             f"{r.microseconds:.3g}", limit]
-        )  # fmt: skip
+        residuals = [f"{x:.1e}" for x in (*r.drift, r.speed, r.error)]
+        energy, limit = "-" if r.energy is None else f"{r.energy:.1e}", "-" if r.limit is None else f"{r.limit:.3g} s"
+        rows.append([r.name, *residuals, energy, str(r.operations), f"{r.microseconds:.3g}", limit])
     lines = [
         f"{found.model}: {found.method}, step {found.step:g} s, to t = {found.t_end:g} s, in {found.backend}",
         table(rows, head, "<" + ">" * (len(head) - 1)),

@@ -5,36 +5,32 @@ from __future__ import annotations
 import json
 from argparse import ArgumentParser, Namespace
 
-from bellcrank.cli.codes import FINE
 from bellcrank.cli.model import derive
 from bellcrank.cli.options import shared
-from bellcrank.cli.text import derived_line, heading, model_sizes, table
+from bellcrank.cli.text import heading, model_sizes, table
 
 
 def options(parser: ArgumentParser) -> None:
     shared(parser, "model", "json")
 
 
-def command(args: Namespace) -> int:
+def command(args: Namespace) -> None:
     equations = derive(args)
     count = equations.operation_count()
     if args.json:
         sizes = model_sizes(equations)
         print(json.dumps({**sizes, "operations": count, "passes": dict(equations.program.stages)}, indent=2))
-        return FINE
+        return
     kinds = ("add", "multiply", "divide", "function", "total")
     rows = [["operations", *(str(count[k]) for k in kinds)]]
     if count["per_step"]["total"]:
         rows.append(["of them per step", *(str(count["per_step"][k]) for k in kinds)])
-    rows += [
-        [f"apart, in a call of {name}", *(str(inside[k]) for k in kinds)]
-        for name, inside in count.get("routines", {}).items()
-    ]
+    for name, inside in count.get("routines", {}).items():
+        rows.append([f"apart, in a call of {name}", *(str(inside[k]) for k in kinds)])
     classic = count["classic"]
     print(heading(equations))
     print(table(rows, ["", *kinds], "<" + ">" * len(kinds)))
     print(f"\nclassic rule: {classic['add']} add, {classic['muldiv']} multiply or divide, {classic['calls']} calls")
     if equations.program.stages:
         print("passes: " + ", ".join(f"{name} {total}" for name, total in equations.program.stages))
-    print(derived_line(equations))
-    return FINE
+    print(f"derived by {equations.how} in {sum(equations.seconds.values()):.3g} s")

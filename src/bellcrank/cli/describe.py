@@ -6,7 +6,6 @@ import json
 from argparse import ArgumentParser, Namespace
 from dataclasses import asdict
 
-from bellcrank.cli.codes import FINE
 from bellcrank.cli.model import derive
 from bellcrank.cli.options import shared
 from bellcrank.interface.listing import parameter_rows
@@ -16,7 +15,7 @@ def options(parser: ArgumentParser) -> None:
     shared(parser, "model", "json")
 
 
-def command(args: Namespace) -> int:
+def command(args: Namespace) -> None:
     equations = derive(args)
     if args.json:
         parameters = [asdict(row) for row in parameter_rows(equations.interface)]
@@ -24,4 +23,3 @@ def command(args: Namespace) -> int:
         print(json.dumps({"model": equations.name, "parameters": parameters, "states": states}, indent=2))
     else:
         print(equations.describe())
-    return FINE

@@ -12,9 +12,10 @@ import bellcrank as bc
 from bellcrank.interface.interface import key_of
 
 
-def make_folder(path: str) -> None:
-    """The folder a result goes to."""
+def in_folder(path: str) -> str:
+    """The path of a result, whose folder is made where it is missing."""
     Path(path).parent.mkdir(parents=True, exist_ok=True)
+    return path
 
 
 def read_inputs(path: str, equations: bc.Equations) -> dict[str, Any]:

@@ -9,9 +9,9 @@ from typing import Any
 
 import bellcrank as bc
 from bellcrank.cli.codes import ENDED_EARLY, FINE
-from bellcrank.cli.files import make_folder
+from bellcrank.cli.files import in_folder
 from bellcrank.cli.progress import Progress
-from bellcrank.cli.text import heading, model_sizes, number, operations_text, plain, table
+from bellcrank.cli.text import final_table, heading, last_value, model_sizes, operations_text, plain, table
 from bellcrank.kane.autolev import Files, Session, output_texts, run_script, simulate
 from bellcrank.kane.autolev.console import run_console
 from bellcrank.kane.autolev.files import decoded
@@ -27,9 +27,8 @@ def options(parser: ArgumentParser) -> None:
     )
 
 
-def command(args: Namespace) -> int:
+def command(args: Namespace) -> None:
     run_console(args.folder)
-    return FINE
 
 
 # ---- scripts
@@ -56,26 +55,20 @@ def run_command(args: Namespace) -> int:
     session = read_script(args.model, folder)
     _require_kane(session, args.model)
     plan = session.plan(_stem(args.model), **({} if args.solve is None else {"solve": args.solve}))
-    texts: dict[str, str] = {}
-    outcome = None
-    if args.input:
-        outcome = _run(plan, args)
-        texts = output_texts(outcome)
-    elif args.t_end is not None:
+    outcome = _run(plan, args) if args.input else None
+    if outcome is None and args.t_end is not None:
         order = "; ".join(", ".join(s.name for s in g) for g in plan.groups)
         raise bc.ModelError(f"a run needs --input FILE.in with values for {order}")
+    texts = {} if outcome is None else output_texts(outcome)
     written = session.files.flush()
+    session.files.at_once = True
     for name, text in texts.items():
-        path = session.files.folder / name
-        session.files.at_once = True
-        session.files.write(path, text)
-        written.append(path)
+        written.append(session.files.folder / name)
+        session.files.write(written[-1], text)
     if outcome is not None and args.out and args.out.lower().endswith(".csv"):
-        make_folder(args.out)
-        written.append(outcome.run.save(args.out))
+        written.append(outcome.run.save(in_folder(args.out)))
     if outcome is not None and args.plot:
-        make_folder(args.plot)
-        outcome.run.plot(path=args.plot)
+        outcome.run.plot(path=in_folder(args.plot))
         written.append(Path(args.plot))
     figures = _figures(plan, outcome, session, written)
     print(json.dumps(figures, indent=2) if args.json else _words(session, plan, outcome, figures))
@@ -88,17 +81,9 @@ def _run(plan: Plan, args: Namespace) -> Outcome:
     every = args.print if args.print is not None else t_end / 100
     with Progress("running"):
         return simulate(
-            plan,
-            text,
-            Path(args.input).name,
-            t_end,
-            every,
-            step=args.step,
-            method=args.method or "merson",
-            backend=args.backend or "auto",
-            message=args.message or "",
-            parameters={**dict(args.set), **dict(args.initial)},
-        )
+            plan, text, Path(args.input).name, t_end, every, step=args.step, method=args.method or "merson",
+            backend=args.backend or "auto", message=args.message or "", parameters=dict([*args.set, *args.initial]),
+        )  # fmt: skip
 
 
 def _refuse_unused(args: Namespace) -> None:
@@ -140,7 +125,7 @@ def _figures(plan: Plan, o: Outcome | None, session: Session, written: list[Path
             "reached": float(run.time[-1]),
             "run_seconds": o.seconds,
             "ended": run.ended,
-            "final": {n: {"value": number(run[n][-1] + 0.0), "unit": run.units.get(n, "")} for n in run},
+            "final": {n: last_value(run, n) for n in run},
         }
     notes = [*session.notes, *plan.notes, *(o.notes if o else [])]
     return {**result, "notes": notes, "written": [str(p) for p in written]}
@@ -163,8 +148,7 @@ def _words(session: Session, plan: Plan, o: Outcome | None, f: dict[str, Any]) -
     rows += [["wrote", _short(path)] for path in f["written"]]
     lines.append(table(rows, None, "<<"))
     if o is not None:
-        final = [[n, f"{x['value']:.6g}" if x["value"] is not None else "-", x["unit"]] for n, x in f["final"].items()]
-        lines += ["", table(final, ["channel", f"at {f['reached']:g} s", "unit"], "<><")]
+        lines += ["", final_table(f)]
     return "\n".join(lines)
 
 

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bellcrank.cli.codes import FINE
-from bellcrank.cli.files import make_folder
+from bellcrank.cli.files import in_folder
 from bellcrank.cli.options import shared
 from bellcrank.cli.text import number, table
 from bellcrank.errors import ModelError
@@ -26,28 +25,17 @@ COLUMNS = (
 
 
 def options(parser: ArgumentParser) -> None:
-    parser.add_argument(
-        "suspension", metavar="SUSPENSION", help="a .toml or .csv file of hard points, or the name of a shipped one"
-    )
-    parser.add_argument(
-        "--travel", type=span, metavar="LOW:HIGH[:N]", help="wheel travel in mm (default: what the file states)"
-    )
-    parser.add_argument(
-        "--rack", type=span, metavar="LOW:HIGH[:N] or MM", help="rack travel in mm; a span sweeps it at --at"
-    )
-    parser.add_argument(
-        "--at", type=float, default=0.0, metavar="MM", help="wheel travel of a rack sweep, mm (default 0)"
-    )
-    parser.add_argument("--mode", choices=(*MODES, "all"), default="parallel", help="what the other wheel does")
-    parser.add_argument(
-        "--columns", metavar="NAMES", help="measures to print, separated by commas; 'all' for every one"
-    )
-    parser.add_argument("--csv", metavar="FILE", help="write all measures")
-    parser.add_argument("--plot", metavar="FILE", help="draw the measures (.png, .svg, .pdf)")
-    parser.add_argument("--table", metavar="FILE", help="write the poses as a linkage table (JSON)")
-    parser.add_argument(
-        "--accuracy", type=float, default=1e-6, metavar="M", help="of --table, m and rad (default 1e-6)"
-    )
+    add = parser.add_argument
+    add("suspension", metavar="SUSPENSION", help="a .toml or .csv file of hard points, or the name of a shipped one")
+    add("--travel", type=span, metavar="LOW:HIGH[:N]", help="wheel travel in mm (default: what the file states)")
+    add("--rack", type=span, metavar="LOW:HIGH[:N] or MM", help="rack travel in mm; a span sweeps it at --at")
+    add("--at", type=float, default=0.0, metavar="MM", help="wheel travel of a rack sweep, mm (default 0)")
+    add("--mode", choices=(*MODES, "all"), default="parallel", help="what the other wheel does")
+    add("--columns", metavar="NAMES", help="measures to print, separated by commas; 'all' for every one")
+    add("--csv", metavar="FILE", help="write all measures")
+    add("--plot", metavar="FILE", help="draw the measures (.png, .svg, .pdf)")
+    add("--table", metavar="FILE", help="write the poses as a linkage table (JSON)")
+    add("--accuracy", type=float, default=1e-6, metavar="M", help="of --table, m and rad (default 1e-6)")
     shared(parser, "json")
 
 
@@ -64,45 +52,37 @@ def span(text: str) -> np.ndarray:
     return np.linspace(numbers[0], numbers[-1], n) / 1000
 
 
-def command(args: Namespace) -> int:
+def command(args: Namespace) -> None:
     name = args.suspension
     known = name in shipped() or (not Path(name).exists() and not Path(name).suffix)
     linkage = load(shipped(name) if known and not Path(name).exists() else name)
     sweep = args.rack is not None and len(args.rack) > 1
-    travel = np.array([args.at / 1000]) if sweep else _travel(args, linkage)
+    usual = np.linspace(*default_range(linkage), 17) if args.travel is None else args.travel
+    travel = np.array([args.at / 1000]) if sweep else usual
     rack = np.zeros(1) if args.rack is None else args.rack
     modes = MODES if args.mode == "all" else (args.mode,)
     found = [measure(linkage, travel, rack, mode) for mode in modes]
     written = _save(found, args.csv) if args.csv else []
     if args.plot:
-        make_folder(args.plot)
         try:
-            draw(found, args.plot, "rack" if sweep else "travel")
+            draw(found, in_folder(args.plot), "rack" if sweep else "travel")
         except ValueError as error:
             raise ModelError(f"cannot draw {args.plot}: {error}") from None
     if args.table:
-        make_folder(args.table)
-        linkage.table(accuracy=args.accuracy, range=(float(travel.min()), float(travel.max()))).save(args.table)
+        ends = float(travel.min()), float(travel.max())
+        linkage.table(accuracy=args.accuracy, range=ends).save(in_folder(args.table))
     if args.json:
         print(json.dumps(_figures(linkage, found), indent=2))
-        return FINE
+        return
     _show(linkage, found, args.columns)
     for path in (*written, args.plot, args.table):
         if path:
             print(f"wrote {path}")
-    return FINE
-
-
-def _travel(args: Namespace, linkage: Linkage) -> np.ndarray:
-    if args.travel is not None:
-        return np.asarray(args.travel)
-    return np.linspace(*default_range(linkage), 17)
 
 
 def _save(found: list[Measures], path: str) -> list[Path]:
     """One file, or one for each motion of the other wheel."""
-    make_folder(path)
-    place = Path(path)
+    place = Path(in_folder(path))
     own = [place] if len(found) == 1 else [place.with_name(f"{place.stem}_{m.mode}{place.suffix}") for m in found]
     return [m.save(p) for m, p in zip(found, own, strict=True)]
 

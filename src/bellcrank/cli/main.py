@@ -1,8 +1,8 @@
 """The parser of all commands, and the one place where errors become exit codes.
 
 A command is a module with `options(parser)`, which adds its options, and `command(args)`, which does the work and
-returns an exit code. To add one: write the module, add a line to COMMANDS. Only the module of the command that is
-given is imported.
+returns an exit code, or nothing if all is fine. To add one: write the module, add a line to COMMANDS. Only the module
+of the command that is given is imported.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from importlib import import_module
 from typing import Any
 
 import bellcrank as bc
-from bellcrank.cli.codes import INTERRUPTED, USAGE, USER_ERROR
+from bellcrank.cli.codes import FINE, INTERRUPTED, USAGE, USER_ERROR
 
 COMMANDS = {
     "run": "Run a simulation and tell how it went.",
@@ -47,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         warnings.simplefilter("default", bc.ModelWarning)
         warnings.showwarning = _show_warning
         try:
-            return int(args.command(args))
+            return args.command(args) or FINE
         except bc.BellcrankError as error:
             return _complain(str(error))
         except BrokenPipeError:  # the reader of our output went away
@@ -71,12 +71,9 @@ def _show_warning(message: Any, category: Any, filename: str, lineno: int, file:
 
 def make_parser(wanted: str | None) -> ArgumentParser:
     """The parser of the command line, with the options of one command."""
-    parser = ArgumentParser(
-        prog="bellcrank",
-        description="Describe a vehicle or mechanism; get its equations of motion as a small, fast simulation program.",
-        epilog="Exit codes: 0 fine, 1 an error in model or options, 2 wrong usage, 3 a check failed,"
-        " 4 a run ended early.",
-    )
+    head = "Describe a vehicle or mechanism; get its equations of motion as a small, fast simulation program."
+    codes = "Exit codes: 0 fine, 1 an error in model or options, 2 wrong usage, 3 a check failed, 4 a run ended early."
+    parser = ArgumentParser(prog="bellcrank", description=head, epilog=codes)
     parser.add_argument("--version", action="version", version=f"bellcrank {bc.__version__}")
     parser.set_defaults(command=None)
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")

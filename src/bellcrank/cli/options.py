@@ -7,6 +7,8 @@ from typing import Any
 
 from bellcrank.numeric.methods import ADAPTIVE, METHODS
 
+MANY: dict[str, Any] = {"action": "append", "default": []}  # an option that may be repeated
+
 
 def given(**options: Any) -> dict[str, Any]:
     """The options that were given; the others keep the defaults of the functions they go to."""
@@ -69,18 +71,18 @@ SHARED: dict[str, dict[str, dict[str, Any]]] = {
     "model": {
         "model": {"metavar": "MODEL", "help": "a Python file with a function model(); it is run, so trust it; or an"
                   " AUTOSIM deck (.lsp) or AUTOLEV script (.al)"},
-        "--arg": {"action": "append", "default": [], "type": argument, "metavar": "NAME=VALUE",
+        "--arg": {**MANY, "type": argument, "metavar": "NAME=VALUE",
                   "help": "argument of model(), such as n=32 (may be repeated)"},
         "--external": {"metavar": "FILE", "help": "file with the routines that a deck calls (.py, .c, .f90)"},
         "--solve": {"metavar": "HOW", "help": "auto, explicit, implicit or order-n"},
     },
     "values": {
-        "--set": {"action": "append", "default": [], "type": value_of, "metavar": "NAME=VALUE",
+        "--set": {**MANY, "type": value_of, "metavar": "NAME=VALUE",
                   "help": "value of a parameter in its user unit (may be repeated)"},
         "--backend": {"metavar": "NAME", "help": "auto, c or python"},
     },
     "start": {
-        "--initial": {"action": "append", "default": [], "type": value_of, "metavar": "STATE=VALUE",
+        "--initial": {**MANY, "type": value_of, "metavar": "STATE=VALUE",
                       "help": 'initial value in its user unit, such as "q(f)=.25" (may be repeated)'},
     },
     "input": {
@@ -101,8 +103,7 @@ def shared(parser: ArgumentParser, *groups: str) -> None:
 
 def run_options(parser: ArgumentParser, of: str = "the run", fixed: bool = False) -> None:
     """--t-end, --step, --method: what `run_settings` reads."""
-    words = ", ".join(METHODS)
-    words += "" if fixed else f"; adaptive: {', '.join(ADAPTIVE)}"
+    words = ", ".join(METHODS) + ("" if fixed else f"; adaptive: {', '.join(ADAPTIVE)}")
     parser.add_argument("--t-end", type=float, metavar="S", help=f"end of {of} in s")
     parser.add_argument("--step", type=float, metavar="S", help="time step in s")
     parser.add_argument("--method", metavar="NAME", help=words)

@@ -6,27 +6,24 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 import bellcrank as bc
-from bellcrank.cli.codes import FINE
-from bellcrank.cli.files import make_folder
+from bellcrank.cli.files import in_folder
 from bellcrank.files.choose import FORMATS
 from bellcrank.run.draw import draw
 from bellcrank.run.result import read_run
 
 
 def options(parser: ArgumentParser) -> None:
-    parser.add_argument(
-        "words",
-        nargs="+",
-        metavar="FILE CHANNEL",
-        help=f"files of runs ({', '.join(FORMATS)}), then names of channels",
+    add = parser.add_argument
+    add(
+        "words", nargs="+", metavar="FILE CHANNEL", help=f"files of runs ({', '.join(FORMATS)}), then names of channels"
     )
-    parser.add_argument("--against", metavar="CHANNEL", help="a channel for the horizontal axis instead of time")
-    parser.add_argument("--out", metavar="FILE", help="picture (.png, .svg, .pdf) or interactive page (.html)")
-    parser.add_argument("--title", metavar="TEXT", help="what stands above the plot (default: the name of the run)")
-    parser.add_argument("--list", action="store_true", help="list the channels instead")
+    add("--against", metavar="CHANNEL", help="a channel for the horizontal axis instead of time")
+    add("--out", metavar="FILE", help="picture (.png, .svg, .pdf) or interactive page (.html)")
+    add("--title", metavar="TEXT", help="what stands above the plot (default: the name of the run)")
+    add("--list", action="store_true", help="list the channels instead")
 
 
-def command(args: Namespace) -> int:
+def command(args: Namespace) -> None:
     files = [w for w in args.words if Path(w).suffix.lower() in FORMATS]
     channels = [w for w in args.words if w not in files]
     if not files:
@@ -35,12 +32,10 @@ def command(args: Namespace) -> int:
     if args.list:
         width = max((len(name) for name in runs[0]), default=1)
         print("\n".join(f"  {n:{width}}  {runs[0].units[n]:10}  {runs[0].labels[n]}".rstrip() for n in runs[0]))
-        return FINE
-    path = args.out or str(Path(files[0]).with_suffix(".png"))
-    make_folder(path)
+        return
+    path = in_folder(args.out or str(Path(files[0]).with_suffix(".png")))
     draw(runs, channels, against=args.against, path=path, title=args.title, names=_told_apart(files))
     print(f"wrote {path}")
-    return FINE
 
 
 def _told_apart(files: list[str]) -> list[str]:

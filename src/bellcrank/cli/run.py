@@ -10,11 +10,11 @@ from typing import Any
 
 import bellcrank as bc
 from bellcrank.cli.codes import ENDED_EARLY, FINE
-from bellcrank.cli.files import is_script, make_folder, read_inputs
+from bellcrank.cli.files import in_folder, is_script, read_inputs
 from bellcrank.cli.model import derive, settings
-from bellcrank.cli.options import condition, given, positive, run_options, run_settings, shared
+from bellcrank.cli.options import MANY, condition, given, positive, run_options, run_settings, shared
 from bellcrank.cli.progress import Progress
-from bellcrank.cli.text import heading, model_sizes, number, operations_text, plain, shown, table
+from bellcrank.cli.text import final_table, heading, last_value, model_sizes, operations_text, plain, table
 from bellcrank.export.model_setup import setup_of
 from bellcrank.export.parameter_files import write_echo
 from bellcrank.files.choose import FORMATS
@@ -23,33 +23,22 @@ from bellcrank.run.dae_methods import KNOWN
 
 
 def options(parser: ArgumentParser) -> None:
+    add = parser.add_argument
     shared(parser, "model", "values", "json", "start", "input")
     run_options(parser)
-    parser.add_argument(
-        "--dae", metavar="NAME", help=f"how constraints of positions and loops are kept: {', '.join(KNOWN)}"
-    )
-    parser.add_argument("--output-every", type=positive, metavar="N", help="keep every N-th step")
-    parser.add_argument(
-        "--event", action="append", default=[], type=condition, metavar="NAME=CONDITION",
-        help='tell when a condition over channels becomes true, such as "lift=Fz < 0" (may be repeated)',
-    )  # fmt: skip
-    parser.add_argument(
-        "--stop", action="append", default=[], type=condition, metavar="NAME=CONDITION",
-        help="the same, and end the run there (may be repeated)",
-    )  # fmt: skip
-    parser.add_argument(
-        "--print", type=float, metavar="S", help="SCRIPT.al: time between rows of its output files in s"
-    )
-    parser.add_argument("--message", metavar="TEXT", help="SCRIPT.al: words that identify the run in its output files")
-    parser.add_argument(
-        "--out",
-        metavar="FILE",
-        help=f"write all channels ({', '.join(FORMATS)}); SCRIPT.al: or a folder for its files",
-    )
-    parser.add_argument("--classic", action="store_true", help="ERD file in the layout of 1990: 32 bit, in FILE.BIN")
-    parser.add_argument("--pars", metavar="FILE", help="parameter file, as programs read it; other options override it")
-    parser.add_argument("--echo", metavar="FILE", help="write a parameter file with everything as it was used")
-    parser.add_argument("--plot", metavar="FILE", help="draw the outputs to a PNG file")
+    add("--dae", metavar="NAME", help=f"how constraints of positions and loops are kept: {', '.join(KNOWN)}")
+    add("--output-every", type=positive, metavar="N", help="keep every N-th step")
+    event = 'tell when a condition over channels becomes true, such as "lift=Fz < 0" (may be repeated)'
+    for name, words in (("--event", event), ("--stop", "the same, and end the run there (may be repeated)")):
+        add(name, **MANY, type=condition, metavar="NAME=CONDITION", help=words)
+    add("--print", type=float, metavar="S", help="SCRIPT.al: time between rows of its output files in s")
+    add("--message", metavar="TEXT", help="SCRIPT.al: words that identify the run in its output files")
+    channels = f"write all channels ({', '.join(FORMATS)}); SCRIPT.al: or a folder for its files"
+    add("--out", metavar="FILE", help=channels)
+    add("--classic", action="store_true", help="ERD file in the layout of 1990: 32 bit, in FILE.BIN")
+    add("--pars", metavar="FILE", help="parameter file, as programs read it; other options override it")
+    add("--echo", metavar="FILE", help="write a parameter file with everything as it was used")
+    add("--plot", metavar="FILE", help="draw the outputs to a PNG file")
 
 
 def command(args: Namespace) -> int:
@@ -73,14 +62,11 @@ def command(args: Namespace) -> int:
     with Progress("running") as progress:
         run = sim.simulate(events=dict([*args.event, *args.stop]), stop=stops, progress=progress.tell, **options)
     if args.out:
-        make_folder(args.out)
-        run.save(args.out, classic=args.classic)
+        run.save(in_folder(args.out), classic=args.classic)
     if args.echo:
-        make_folder(args.echo)
-        write_echo(setup_of(equations.derived), sim.loaded, run, options, args.echo)
+        write_echo(setup_of(equations.derived), sim.loaded, run, options, in_folder(args.echo))
     if args.plot:
-        make_folder(args.plot)
-        run.plot(path=args.plot)
+        run.plot(path=in_folder(args.plot))
     figures = run_figures(equations, sim, run, compiled - start)
     print(json.dumps(figures, indent=2) if args.json else run_text(equations, sim, run, figures, args))
     return FINE if run.ended == "finished" else ENDED_EARLY
@@ -91,7 +77,6 @@ def run_figures(equations: bc.Equations, sim: Any, run: bc.Run, compiling: float
     reached = float(run.time[-1]) if len(run) else 0.0
     settings = run.settings
     running = settings["seconds"]
-    names = list(equations.outputs) or list(run)
     fixed = settings["method"].lower() in METHODS
     return {
         **model_sizes(equations),
@@ -108,14 +93,7 @@ def run_figures(equations: bc.Equations, sim: Any, run: bc.Run, compiling: float
         "real_time_factor": reached / running if running > 0 else None,
         "ended": run.ended,
         "events": [str(e) for e in run.events],
-        "final": {
-            name: {
-                "value": number(run[name][-1]) if len(run) else None,
-                "unit": run.units.get(name, ""),
-                "label": run.labels.get(name, name),
-            }
-            for name in names
-        },
+        "final": {x: {**last_value(run, x), "label": run.labels.get(x, x)} for x in equations.outputs or run},
     }
 
 
@@ -135,9 +113,5 @@ def run_text(equations: bc.Equations, sim: Any, run: bc.Run, figures: dict[str, 
     rows += [["event", event] for event in f["events"]]
     rows += [["note", note] for note in dict.fromkeys((*sim.notes[1:], *equations.notes))]
     rows += [["wrote", str(path)] for path in (args.out, args.plot, args.echo) if path]
-    final = [
-        [name, "-" if x["value"] is None else shown(x["value"]), x["unit"], x["label"]]
-        for name, x in f["final"].items()
-    ]
-    last = table(final, ["channel", f"at {f['reached']:g} s", "unit", ""], "<><<")
+    last = final_table(f, "label")
     return "\n".join([heading(equations), table(rows, None, "<<"), "", last])

@@ -22,26 +22,19 @@ WIDTH = 28  # characters of the bar
 
 
 def options(parser: ArgumentParser) -> None:
-    parser.add_argument("study", metavar="STUDY", help="a .toml file: model, values, measures (docs/studies.md)")
-    parser.add_argument("--out", metavar="FOLDER", help="where runs, table and plots are kept (default: STUDY_results)")
-    parser.add_argument(
-        "--scheduler", metavar="ADDRESS",
-        help="a Dask scheduler, such as tcp://10.0.0.5:8786 (default: processes on this machine)",
-    )  # fmt: skip
-    parser.add_argument(
-        "--workers", type=positive, metavar="N", help="processes on this machine (default: one per core)"
-    )
-    parser.add_argument(
-        "--in-process", action="store_true", help="no other processes: one run after another, on one core"
-    )
-    parser.add_argument("--fresh", action="store_true", help="forget the runs that are kept, and begin anew")
-    parser.add_argument("--retry", action="store_true", help="run those that failed again")
-    parser.add_argument("--check", action="store_true", help="read the study, say what it would do, and run nothing")
-    parser.add_argument("--table", metavar="FILE", help=f"write the rows here as well ({', '.join(TABLES)})")
-    parser.add_argument(
-        "--format", choices=("png", "svg", "pdf"), default="png", help="of plots that the study does not name"
-    )
-    parser.add_argument("--no-plots", action="store_true", help="draw nothing")
+    add = parser.add_argument
+    add("study", metavar="STUDY", help="a .toml file: model, values, measures (docs/studies.md)")
+    add("--out", metavar="FOLDER", help="where runs, table and plots are kept (default: STUDY_results)")
+    scheduler = "a Dask scheduler, such as tcp://10.0.0.5:8786 (default: processes on this machine)"
+    add("--scheduler", metavar="ADDRESS", help=scheduler)
+    add("--workers", type=positive, metavar="N", help="processes on this machine (default: one per core)")
+    add("--in-process", action="store_true", help="no other processes: one run after another, on one core")
+    add("--fresh", action="store_true", help="forget the runs that are kept, and begin anew")
+    add("--retry", action="store_true", help="run those that failed again")
+    add("--check", action="store_true", help="read the study, say what it would do, and run nothing")
+    add("--table", metavar="FILE", help=f"write the rows here as well ({', '.join(TABLES)})")
+    add("--format", choices=("png", "svg", "pdf"), default="png", help="of plots that the study does not name")
+    add("--no-plots", action="store_true", help="draw nothing")
     shared(parser, "json")
 
 

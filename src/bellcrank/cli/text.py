@@ -27,10 +27,6 @@ def heading(equations: bc.Equations) -> str:
     return f"{s['model']}: {bodies}, {coordinates}, {counted(s['speeds'], 'degree of freedom', 'degrees of freedom')}"
 
 
-def derived_line(equations: bc.Equations) -> str:
-    return f"derived by {equations.how} in {sum(equations.seconds.values()):.3g} s"
-
-
 def operations_text(c: dict[str, Any]) -> str:
     return f"{c['add']} add, {c['multiply']} multiply, {c['divide']} divide, {c['function']} functions"
 
@@ -46,14 +42,25 @@ def table(rows: Sequence[Sequence[str]], head: Sequence[str] | None, align: str)
     return "\n".join(f"  {line}".rstrip() for line in shown)
 
 
+def last_value(run: bc.Run, name: str) -> dict[str, Any]:
+    """Value and unit of a channel at the end of a run; minus zero is zero."""
+    value = number(run[name][-1] + 0.0) if len(run) else None
+    return {"value": value, "unit": run.units.get(name, "")}
+
+
+def final_table(figures: dict[str, Any], *words: str) -> str:
+    """The last value of every channel with six digits."""
+    rows = [
+        [name, "-" if x["value"] is None else f"{x['value']:.6g}", x["unit"], *(x[w] for w in words)]
+        for name, x in figures["final"].items()
+    ]
+    head = ["channel", f"at {figures['reached']:g} s", "unit", *("" for _ in words)]
+    return table(rows, head, "<><" + "<" * len(words))
+
+
 def plain(x: float) -> str:
     """Three digits, never as a power of ten."""
     return f"{x:.3g}" if abs(x) < 1000 else f"{float(f'{x:.3g}'):,.0f}"
-
-
-def shown(x: float) -> str:
-    """Six digits; minus zero is zero."""
-    return f"{x + 0.0:.6g}"
 
 
 def number(x: float) -> float | None:

@@ -7,8 +7,7 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 import bellcrank as bc
-from bellcrank.cli.codes import FINE
-from bellcrank.cli.files import make_folder
+from bellcrank.cli.files import in_folder
 from bellcrank.formats.decks import read_deck_file, translate
 
 
@@ -18,7 +17,7 @@ def options(parser: ArgumentParser) -> None:
     parser.add_argument("--out", metavar="FILE", help="the Python file to write (default: DECK_model.py; - prints it)")
 
 
-def command(args: Namespace) -> int:
+def command(args: Namespace) -> None:
     path = Path(args.deck)
     if path.suffix.lower() != ".lsp":
         raise bc.ModelError(f"{path.name}: what is translated is an AUTOSIM deck (.lsp)")
@@ -26,13 +25,11 @@ def command(args: Namespace) -> int:
     text = translate(deck, path.name, routines)
     if args.out == "-":
         print(text, end="")
-        return FINE
+        return
     out = Path(args.out or f"{path.stem}_model.py")
     if out.resolve() in routines:
         raise bc.ModelError(f"{out} holds the routines of the deck; give another file with --out")
-    make_folder(str(out))
-    out.write_text(text, encoding="utf-8")
+    Path(in_folder(str(out))).write_text(text, encoding="utf-8")
     for remark in deck.remarks:
         print(f"warning: {remark}", file=sys.stderr)
     print(f"wrote {out}")
-    return FINE

@@ -5,7 +5,6 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from bellcrank.cli.codes import FINE
 from bellcrank.cli.model import derive
 from bellcrank.cli.options import shared
 
@@ -16,7 +15,7 @@ def options(parser: ArgumentParser) -> None:
     parser.add_argument("--out", metavar="FOLDER", help="where to write (default: named after model and language)")
 
 
-def command(args: Namespace) -> int:
+def command(args: Namespace) -> None:
     equations = derive(args)
     folder = args.out or f"{Path(args.model).stem}_{args.language}"
     path = equations.write(args.language, folder)
@@ -24,4 +23,3 @@ def command(args: Namespace) -> int:
     print(equations.summary())
     print(f"to build and run it: make -C {path.parent} run   (input: {parameters.name})")
     print(f"wrote {path}")
-    return FINE

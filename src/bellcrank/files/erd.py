@@ -33,12 +33,10 @@ EVEN = 1e-6  # by how much of a step samples may be off
 
 def _write(path: Path, record: Record, binary: bool = False, classic: bool = False) -> None:
     """`binary` puts the samples beside the header with 64 bit, `classic` with 32 bit in the layout of 1990."""
-    if classic:
-        record = _even(record, path)
-        channels, data = record.channels, _columns(record.channels, len(record.time))
-    else:
-        channels = (Channel("t", record.time, "s", "Time", "Time"), *record.channels)
-        data = _columns(channels, len(record.time))
+    record = _even(record, path) if classic else record
+    time = Channel("t", record.time, "s", "Time", "Time")
+    channels = record.channels if classic else (time, *record.channels)
+    data = np.array([c.values for c in channels], dtype=float).reshape(len(channels), len(record.time)).T
     header = "\n".join(_header(record, channels, binary, classic)) + "\n"
     with path.open("w", encoding="utf-8", newline="\n") as stream:
         stream.write(header)
@@ -88,13 +86,6 @@ def quoted(fields: Sequence[str]) -> str:
 
 def _line(text: str) -> str:
     return " ".join(str(text).split())
-
-
-def _columns(channels: Sequence[Channel], rows: int) -> np.ndarray:
-    data = np.empty((rows, len(channels)))
-    for i, c in enumerate(channels):
-        data[:, i] = c.values
-    return data
 
 
 def _even(record: Record, path: Path) -> Record:
@@ -203,20 +194,18 @@ def _channels(head: dict[str, list[str]], n: int, data: np.ndarray, path: Path) 
                 fields = []
             if len(fields) != 5:
                 raise RunError(f"{path}: the line CHANNEL of channel {i + 1} must hold five texts in quotation marks")
-            name, unit, label, generic, body = fields
-            result.append(Channel(name, data[:, i], unit, label, generic, body))
+            name, *words = fields
+            result.append(Channel(name, data[:, i], *words))
         return tuple(result)
-    texts = {}
+    texts = []
     for keyword, width in FIELDS.items():
         line = head.get(keyword, [""])[0]
-        texts[keyword] = [line[i * width : (i + 1) * width].strip() for i in range(n)]
-    names = [name or f"channel {i + 1}" for i, name in enumerate(texts["SHORTNAM"])]
+        texts.append([line[i * width : (i + 1) * width].strip() for i in range(n)])
+    short, labels, units, generics, bodies = texts
+    names = [name or f"channel {i + 1}" for i, name in enumerate(short)]
     if len({x.lower() for x in names}) < n:
         raise RunError(f"{path}: two channels of this file have the same name")
-    return tuple(
-        Channel(name, data[:, i], texts["UNITSNAM"][i], texts["LONGNAME"][i], texts["GENNAME"][i], texts["RIGIBODY"][i])
-        for i, name in enumerate(names)
-    )
+    return tuple(map(Channel, names, data.T, units, labels, generics, bodies))
 
 
 def _text_data(lines: Sequence[str], first: int, n: int, samples: int, path: Path) -> np.ndarray:

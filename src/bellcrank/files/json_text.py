@@ -12,9 +12,7 @@ import numpy as np
 
 from bellcrank.errors import RunError
 from bellcrank.files.format import Format
-from bellcrank.files.record import Channel, Column, Record, Table
-
-WORDS = ("unit", "label", "generic", "body")
+from bellcrank.files.record import WORDS, Channel, Column, Record, Table
 
 
 def _write(path: Path, record: Record) -> None:

@@ -17,9 +17,8 @@ def _write(path: Path, record: Record) -> None:
 
     for c in record.channels:
         if "/" in c.name:
-            raise RunError(
-                f"cannot write {path}: the name of channel '{c.name}' holds '/', which NetCDF does not allow"
-            )
+            reason = f"the name of channel '{c.name}' holds '/', which NetCDF does not allow"
+            raise RunError(f"cannot write {path}: {reason}")
     with netcdf_file(str(path), "w") as f:
         f.title, f.history = _bytes(record.title), _bytes("\n".join(record.history))
         f.createDimension("t", len(record.time))

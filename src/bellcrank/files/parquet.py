@@ -11,9 +11,7 @@ import numpy as np
 
 from bellcrank.errors import RunError
 from bellcrank.files.format import Format
-from bellcrank.files.record import Channel, Record, Table
-
-WORDS = ("unit", "label", "generic", "body")
+from bellcrank.files.record import WORDS, Channel, Record, Table
 
 
 def _write(path: Path, record: Record) -> None:

@@ -12,6 +12,7 @@ import numpy as np
 from bellcrank.errors import RunError
 
 T = TypeVar("T")
+WORDS = ("unit", "label", "generic", "body")  # of a channel, beside its name and values
 
 
 @dataclass(frozen=True)

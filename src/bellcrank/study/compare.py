@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -27,10 +26,8 @@ from bellcrank.view.comparison import draw_comparison
 FINER = 8  # steps of the reference for one step of the runs
 SAMPLES = 400  # of a run, at most, in which residuals are looked at
 USUAL = "projection"
-LIMIT_DRIFT, LIMIT_SPEED = (
-    0.1,
-    3.0,
-)  # of the span of coordinates, and of the largest speed of the reference: a run beyond is not stable
+# a run beyond these is not stable: of the span of coordinates, and of the largest speed of the reference
+LIMIT_DRIFT, LIMIT_SPEED = 0.1, 3.0
 FINE = 4  # bisections of the largest stable step
 
 
@@ -71,26 +68,14 @@ class Comparison:
     rows: tuple[Compared, ...]
 
     def __getitem__(self, name: str) -> Compared:
-        for row in self.rows:
-            if row.name == name:
-                return row
-        raise KeyError(name)
+        return {row.name: row for row in self.rows}[name]
 
     def as_dict(self) -> dict[str, Any]:
         """All figures, ready for JSON."""
-        heads = ("model", "step", "t_end", "method", "backend", "horizons")
-        found: dict[str, Any] = {name: getattr(self, name) for name in heads}
-        found["horizons"] = list(self.horizons)
-        found["methods"] = []
-        for row in self.rows:
-            entry = asdict(row)
-            for name in ("time", "residual", "energy_error"):
-                del entry[name]
-            entry["drift"] = [_json(x) for x in row.drift]
-            for name in ("speed", "error", "energy", "limit"):
-                entry[name] = _json(entry[name])
-            found["methods"].append(entry)
-        return found
+        heads = ("model", "step", "t_end", "method", "backend")
+        methods = [{f.name: _json(getattr(row, f.name)) for f in fields(row) if f.repr} for row in self.rows]
+        head = {name: getattr(self, name) for name in heads}
+        return {**head, "horizons": list(self.horizons), "methods": methods}
 
     def plot(self, path: str | Path | None = None) -> Any:
         """Residuals and errors of the energy over time; saved if a path is given. Returns the figure."""
@@ -98,8 +83,11 @@ class Comparison:
         return draw_comparison(f"{self.model}, {self.method}, step {self.step:g} s", lines, path)
 
 
-def _json(x: float | None) -> float | None:
-    return None if x is None or not math.isfinite(x) else float(x)
+def _json(x: Any) -> Any:
+    """A figure that JSON knows."""
+    if isinstance(x, tuple):
+        return [_json(y) for y in x]
+    return None if isinstance(x, float) and not math.isfinite(x) else x
 
 
 def compare(
@@ -122,8 +110,8 @@ def compare(
     The reference is the default method with an eighth of the step. `horizons` (s): until when drift is told, by
     default t_end/100, t_end/10 and t_end. `free_fall` adds the methods that correct accelerations without
     multipliers. `limits=False` does not look for the largest stable step: the largest one for which a run finishes,
-    stays within a tenth of the span of its coordinates from the constraints, and whose speeds stay within three times
-    those of the reference.
+    stays within a tenth of the span of its coordinates from the constraints, with speeds within three times those of
+    the reference.
     """
     if not isinstance(model, System | Equations):
         raise ModelError(
@@ -138,14 +126,12 @@ def compare(
     until = tuple(sorted(horizons or (plan.t_end / 100, plan.t_end / 10, plan.t_end)))
     if not all(0 < x <= plan.t_end * (1 + 1e-12) for x in until):
         raise ModelError(f"horizons={list(until)} must lie between 0 and t_end={plan.t_end:g} s", equations.name)
-    chosen = (
-        [as_dae(m) for m in methods]
-        if methods is not None
-        else _every_method(plan.method, free_fall, equations.program.loops.correction is not None)
-    )
+    minimal = equations.program.loops.correction is not None
+    chosen = [as_dae(m) for m in (_every_method(plan.method, free_fall, minimal) if methods is None else methods)]
     sim = equations.compile(backend=backend)
     trial = _Trial(sim, plan.t_end, plan.method, {"parameters": parameters, "initial": initial, "inputs": inputs})
-    with _quiet():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ModelWarning)  # of runs that break down
         trial.find_reference(plan.step)
         rows = []
         for i, dae in enumerate(chosen):
@@ -158,9 +144,8 @@ def compare(
 def _with_energy(system: System) -> Equations:
     """The equations with multipliers; the energy is among the outputs, if no other output is called so."""
     d = system.description
-    taken = "energy" in d.output_groups or any(
-        str(o.name).lower() in ("energy", "kinetic", "potential") for o in d.outputs
-    )
+    names = {str(o.name).lower() for o in d.outputs}
+    taken = "energy" in d.output_groups or not names.isdisjoint(("energy", "kinetic", "potential"))
     if not taken:
         d.output_groups.append("energy")
     try:
@@ -182,14 +167,6 @@ def name_of(dae: Dae) -> str:
     return ", ".join([dae.method, *extra])
 
 
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Runs that break down need not warn of it."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ModelWarning)
-        yield
-
-
 class _Trial:
     """Runs of one model, and the reference that they are compared with."""
 
@@ -201,9 +178,13 @@ class _Trial:
         self.units = {x.name: x.unit for x in sim.interface.states}
 
     def run(self, step: float, every: int, dae: Dae) -> Run:
-        return self.sim.simulate(
-            t_end=self.t_end, step=step, method=self.method, output_every=every, dae=dae, **self.settings
-        )
+        settings = {"t_end": self.t_end, "method": self.method, **self.settings}
+        return self.sim.simulate(step=step, output_every=every, dae=dae, **settings)
+
+    def state(self, run: Run, i: int) -> tuple[list[float], list[float]]:
+        """Coordinates and speeds of a sample, in equation units."""
+        known = {name: float(unit.to_equation(run[name][i])) for name, unit in self.units.items()}
+        return [known[c] for c in self.coordinates], [known[c] for c in self.speeds]
 
     def find_reference(self, step: float) -> None:
         """The reference, recorded where runs with the step are."""
@@ -218,12 +199,8 @@ class _Trial:
 
     def _has_regular_mass(self) -> bool:
         """Does every speed have an inertia, at the start?"""
-        q, u = (
-            [float(self.units[c].to_equation(self.reference[c][0])) for c in names]
-            for names in (self.coordinates, self.speeds)
-        )
-        context = self.sim.loaded.context()
-        at = state_at(context, 0.0, q, u, self.settings.get("parameters"), self.settings.get("inputs"))
+        context, start = self.sim.loaded.context(), self.state(self.reference, 0)
+        at = state_at(context, 0.0, *start, self.settings.get("parameters"), self.settings.get("inputs"))
         M = Redundant(context.python).numbers(at).M
         size = np.sqrt(np.diag(M))
         return bool(size.min() > 0 and np.linalg.eigvalsh(M / np.outer(size, size))[0] > 1e-9)
@@ -262,10 +239,7 @@ class _Trial:
         if not r.g.size:
             return 0.0
         worst = int(r.position.argmax())
-        q, u = (
-            np.array([float(self.units[c].to_equation(run[c][worst])) for c in names])
-            for names in (self.coordinates, self.speeds)
-        )
+        q, u = map(np.array, self.state(run, worst))
         p = self.sim.parameter_values(self.settings.get("parameters"))
         found = closure(self.sim.loaded, p, self.sim.loaded.inputs(self.settings.get("inputs")))
         assert found is not None

@@ -89,13 +89,10 @@ def _model(r: Reader, base: Path) -> ModelSpec:
         if "terrain" in t.data:
             t.problem("terrain belongs to a vehicle; a model file has its own, or takes it by arguments")
         return ModelSpec(file=base / t.text("file", ""), arguments=arguments)
-    terrain = None
-    if "terrain" in t.data:
-        ground = t.table("terrain")
-        terrain = dict(ground.data)
-        if "file" in terrain:
-            terrain |= _points(ground, base / ground.text("file", ""))
-            del terrain["file"]
+    ground = t.table("terrain")
+    terrain = dict(ground.data) if "terrain" in t.data else None
+    if terrain and terrain.pop("file", None) is not None:
+        terrain |= _points(ground, base / ground.text("file", ""))
     return ModelSpec(t.text("vehicle", ""), None, arguments, terrain)
 
 
@@ -120,16 +117,13 @@ def _run(t: Reader) -> dict[str, Any]:
 
 
 def _outputs(r: Reader) -> dict[str, OutputSpec]:
-    found = {}
     outer = r.table("outputs")
-    for name, given in outer.data.items():
-        if isinstance(given, str):
-            found[name] = OutputSpec(given)
-            continue
-        t = outer.table(name)
-        t.known(("formula", "units", "label"))
-        found[name] = OutputSpec(t.text("formula", ""), t.text("units"), t.text("label"))
-    return found
+    return {name: OutputSpec(x) if isinstance(x, str) else _output(outer.table(name)) for name, x in outer.data.items()}
+
+
+def _output(t: Reader) -> OutputSpec:
+    t.known(("formula", "units", "label"))
+    return OutputSpec(t.text("formula", ""), t.text("units"), t.text("label"))
 
 
 def _table(t: Reader, base: Path) -> TableSpec | None:

@@ -20,11 +20,9 @@ MOST = 12  # pictures that are drawn unasked
 def draw_all(result: Rows, folder: Path, ending: str = ".png") -> list[Path]:
     """Every plot of a study."""
     specs = result.definition.plots or default_plots(result, ending)
-    paths = []
     for spec in specs:
         draw(result, spec, folder / spec.file)
-        paths.append(folder / spec.file)
-    return paths
+    return [folder / spec.file for spec in specs]
 
 
 def default_plots(result: Rows, ending: str) -> list[PlotSpec]:
@@ -34,9 +32,7 @@ def default_plots(result: Rows, ending: str) -> list[PlotSpec]:
         for m in result.definition.measures:
             for axes in _axes(part):
                 name = re.sub(r"[^\w.-]+", "_", "_".join(x for x in (part.name, m.name, *axes[2:]) if x))
-                found.append(
-                    PlotSpec(f"{name}{ending}", m.name, axes[0], axes[1], part=part.name if part.name else None)
-                )
+                found.append(PlotSpec(f"{name}{ending}", m.name, axes[0], axes[1], part=part.name or None))
     return found[:MOST]
 
 
@@ -84,23 +80,10 @@ def _sampled(result: Rows, spec: PlotSpec) -> bool:
 def _lines(axis: Any, rows: list[Row], spec: PlotSpec, result: Rows) -> None:
     groups = grouped(rows, [spec.lines]) if spec.lines else {("",): rows}
     for i, ((who,), members) in enumerate(groups.items()):
-        points = []
-        for (x,), same_x in grouped(members, [spec.x]).items():
-            found = best_of(same_x, spec.value, spec.best)
-            points.append((x, None if found is None else found.measures[spec.value]))
-        heights = [np.nan if y is None else y for _, y in points]
+        best = {x: best_of(same, spec.value, spec.best) for (x,), same in grouped(members, [spec.x]).items()}
         label = f"{spec.lines} = {shown(who)}" if spec.lines else None
-        style = "-" if i < 10 else "--"
-        axis.plot(
-            [x for x, _ in points],
-            heights,
-            style,
-            marker="o",
-            markersize=3.5,
-            linewidth=1.2,
-            label=label,
-            color=f"C{i % 10}",
-        )
+        line = {"linestyle": "-" if i < 10 else "--", "linewidth": 1.2, "color": f"C{i % 10}", "label": label}
+        axis.plot(list(best), [_number(row, spec.value) for row in best.values()], marker="o", markersize=3.5, **line)
     axis.set_ylabel(_label(result, spec.value))
     if spec.lines:
         axis.figure.legend(fontsize=8, loc="outside right upper")

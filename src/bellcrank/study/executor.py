@@ -52,7 +52,6 @@ def alone(job: Job, runs: Sequence[Run], store: Store, tell: Told) -> None:
 @contextmanager
 def remote(address: str, timeout: float = CONNECT) -> Iterator[Any]:
     """A client of the scheduler at an address such as tcp://10.0.0.5:8786."""
-    need_dask()
     from distributed import Client
 
     with silent():
@@ -78,8 +77,7 @@ def need_dask() -> None:
 class Executor:
     """Gives out runs to the workers of a client until all are done.
 
-    `look_after` is called now and then with whether runs were done meanwhile; `patience`: s that may pass without
-    workers.
+    `look_after` is called now and then with whether runs were done meanwhile; `patience`: s without workers.
     """
 
     def __init__(
@@ -127,10 +125,8 @@ class Executor:
             return ()
 
     def _gone(self) -> RunError:
-        return RunError(
-            f"the Dask scheduler went away; what is done lies in {self.store.folder}, and the same command goes on "
-            "from there"
-        )
+        done = f"what is done lies in {self.store.folder}, and the same command goes on from there"
+        return RunError(f"the Dask scheduler went away; {done}")
 
     def _look(self) -> None:
         """Every now and then: is everybody there?"""
@@ -147,10 +143,8 @@ class Executor:
         if self.threads:
             self.idle_since = now
         elif now - self.idle_since > self.patience:
-            raise RunError(
-                f"the Dask scheduler at {self.client.scheduler.address} has had no workers for {self.patience:g} s; "
-                "start some with `dask worker`"
-            )
+            told = f"has had no workers for {self.patience:g} s; start some with `dask worker`"
+            raise RunError(f"the Dask scheduler at {self.client.scheduler.address} {told}")
 
     def _give(self) -> None:
         """Tasks for everybody, smaller towards the end so that all end together."""

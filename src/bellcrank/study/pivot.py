@@ -150,10 +150,7 @@ def _published(path: Path, value: str) -> list[dict[str, Any]]:
 
 def _beside(published: Iterable[dict[str, Any]], wanted: Mapping[str, Any], spec: TableSpec) -> dict[str, Any] | None:
     for row in published:
-        if row.get("part", spec.part) != spec.part:
-            continue
-        if not all(name not in row or same(row[name], v) for name, v in spec.where.items()):
-            continue
-        if all(name in row and same(row[name], v) for name, v in wanted.items()):
+        fixed = row.get("part", spec.part) == spec.part and all(same(row.get(n, v), v) for n, v in spec.where.items())
+        if fixed and all(name in row and same(row[name], v) for name, v in wanted.items()):
             return row
     return None

@@ -1,7 +1,6 @@
 """A worker process of this machine: `python -m bellcrank.study.process ADDRESS`, started and watched over by `local`.
 
-It ends as soon as the process that started it ends, however that came about: its standard input, a pipe, is then
-closed.
+It ends as soon as the process that started it ends, however that came about: its standard input is then closed.
 """
 
 from __future__ import annotations

@@ -77,12 +77,13 @@ def _range(t: Reader) -> list[Value]:
     low, high, count = t.number("from"), t.number("to"), t.whole("count", 2)
     if low is None or high is None or count is None:
         return []
-    if spacing == "log":
-        if low <= 0 or high <= 0:
-            t.problem("from and to must be positive with spacing = 'log'")
-            return []
-        return [*(low * (high / low) ** (i / (count - 1)) for i in range(count - 1)), high]
-    return [*(low + (high - low) * i / (count - 1) for i in range(count - 1)), high]
+    inner = range(count - 1)
+    if spacing == "linear":
+        return [*(low + (high - low) * i / (count - 1) for i in inner), high]
+    if low <= 0 or high <= 0:
+        t.problem("from and to must be positive with spacing = 'log'")
+        return []
+    return [*(low * (high / low) ** (i / (count - 1)) for i in inner), high]
 
 
 def _samples(t: Reader) -> Samples | None:
@@ -130,9 +131,8 @@ def read_inputs(t: Reader) -> dict[str, Any]:
             inner.known(SIGNALS[kind])
             value = {kind: {key: v for key in inner.data if (v := inner.formula(key)) is not None}}
         else:
-            t.problem(
-                f"{name} must be a number, a formula, {{t = [...], value = [...]}}, or one of {', '.join(SIGNALS)}"
-            )
+            known = ", ".join(SIGNALS)
+            t.problem(f"{name} must be a number, a formula, {{t = [...], value = [...]}}, or one of {known}")
             continue
         if value is not None:
             found[name] = value
@@ -141,11 +141,8 @@ def read_inputs(t: Reader) -> dict[str, Any]:
 
 def _numbers(t: Reader, key: str) -> list[float]:
     given = t.data[key]
-    if (
-        isinstance(given, list)
-        and len(given) > 1
-        and all(isinstance(x, int | float) and math.isfinite(x) for x in given)
-    ):
+    numbers = isinstance(given, list) and all(isinstance(x, int | float) and math.isfinite(x) for x in given)
+    if numbers and len(given) > 1:
         return [float(x) for x in given]
     t.problem(f"{key} must be a list of finite numbers")
     return []

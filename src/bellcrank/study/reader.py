@@ -25,11 +25,7 @@ class Reader:
         for key in self.data:
             if key not in keys:
                 near = did_you_mean(key, keys)
-                self.problem(
-                    f"'{key}' is not known{'.' + near if near else ';'} It has {', '.join(keys)}".replace(
-                        "; It", "; it"
-                    )
-                )
+                self.problem(f"'{key}' is not known{f'.{near} It' if near else '; it'} has {', '.join(keys)}")
 
     def needs(self, *keys: str) -> bool:
         missing = [key for key in keys if key not in self.data]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from bellcrank.errors import RunError, optional_package
 from bellcrank.files import record as files
 from bellcrank.files.choose import write_table
 from bellcrank.study.draw import draw_all
-from bellcrank.study.pivot import Pivot, pivot
+from bellcrank.study.pivot import Pivot, best_of, pivot
 from bellcrank.study.rows import Column, Row, Rows
 
 
@@ -66,9 +66,7 @@ class StudyResult(Rows):
 
     def best(self, measure: str, how: str = "min") -> Row | None:
         """The run with the smallest (or largest) value of a measure."""
-        rows = [row for row in self.rows if row.measures.get(measure) is not None]
-        choose = min if how == "min" else max
-        return choose(rows, key=lambda row: row.measures[measure] or 0.0) if rows else None
+        return best_of(self.rows, measure, how)
 
     def to_pandas(self) -> Any:
         """A DataFrame, a row for each run (needs pandas)."""
@@ -80,11 +78,8 @@ class StudyResult(Rows):
     def save(self, path: str | Path) -> Path:
         """Writes the rows with their units, in the format of the ending: .csv, .parquet ..."""
         rows = list(self.table())
-        known = (self.columns.get(head, Column("", "")) for head in self.heads)
-        columns = tuple(
-            files.Column(head, [row[i] for row in rows], c.unit, c.label)
-            for i, (head, c) in enumerate(zip(self.heads, known, strict=True))
-        )
+        known = [(head, self.columns.get(head, Column("", ""))) for head in self.heads]
+        columns = tuple(files.Column(n, [row[i] for row in rows], c.unit, c.label) for i, (n, c) in enumerate(known))
         return write_table(path, files.Table(self.name, columns))
 
     def tables(self) -> list[Pivot]:
@@ -108,7 +103,3 @@ class StudyResult(Rows):
             "tables": [t.as_dict() for t in self.tables()],
             "notes": list(self.notes),
         }
-
-
-def numeric(values: Sequence[Any]) -> bool:
-    return all(isinstance(x, int | float) for x in values)

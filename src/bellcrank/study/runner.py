@@ -29,12 +29,9 @@ SIMULATE = ("t_end", "step", "method", "output_every", "dae", "rtol", "atol")
 
 def makers(module: Any, result: str) -> dict[str, Callable[..., Any]]:
     """The functions of a module that return vehicles ("System") or terrains ("Terrain"), by name."""
-    listed = {name: getattr(module, name) for name in module.__all__}
-    return {
-        name: f
-        for name, f in listed.items()
-        if inspect.isfunction(f) and str(f.__annotations__.get("return")).rpartition(".")[2] == result
-    }
+    listed = {name: f for name in module.__all__ if inspect.isfunction(f := getattr(module, name))}
+    made = {name: str(f.__annotations__.get("return")).rpartition(".")[2] for name, f in listed.items()}
+    return {name: f for name, f in listed.items() if made[name] == result}
 
 
 def call(what: str, function: Callable[..., Any], arguments: Mapping[str, Any]) -> Any:
@@ -42,11 +39,8 @@ def call(what: str, function: Callable[..., Any], arguments: Mapping[str, Any]) 
     signature = inspect.signature(function)
     wrong = [name for name in arguments if name not in signature.parameters]
     if wrong:
-        near = did_you_mean(wrong[0], signature.parameters)
-        raise ModelError(
-            f"{what} takes no {' and no '.join(repr(w) for w in wrong)}.{near} "
-            f"It takes {', '.join(signature.parameters)}."
-        )
+        near, known = did_you_mean(wrong[0], signature.parameters), ", ".join(signature.parameters)
+        raise ModelError(f"{what} takes no {' and no '.join(map(repr, wrong))}.{near} It takes {known}.")
     try:
         signature.bind(**arguments)
         return function(**arguments)
@@ -56,9 +50,8 @@ def call(what: str, function: Callable[..., Any], arguments: Mapping[str, Any]) 
 
 def choose(what: str, known: Mapping[str, Any], name: Any) -> Any:
     if name not in known:
-        raise ModelError(
-            f"no {what} {name!r}.{did_you_mean(str(name), known)} It is one of {', '.join(sorted(known))}."
-        )
+        near, listed = did_you_mean(str(name), known), ", ".join(sorted(known))
+        raise ModelError(f"no {what} {name!r}.{near} It is one of {listed}.")
     return known[name]
 
 
@@ -117,14 +110,6 @@ class Runner:
         self.interface = equations.interface
         self.sim = equations.compile(backend=backend or "auto")
 
-    @classmethod
-    def of(cls, job: Job, place: Path | None = None) -> Runner:
-        return cls(build(job, place).equations(), job["run"].get("backend"))
-
-    def options(self, job: Job) -> dict[str, Any]:
-        """What `simulate` is called with."""
-        return {**options_of(self.interface, job), **{k: v for k, v in job["run"].items() if k in SIMULATE}}
-
     def run(self, job: Job) -> dict[str, Any]:
         """The measures of a run and the sentence that says how it ended. Whatever goes wrong is that sentence."""
         began = time.perf_counter()
@@ -143,7 +128,8 @@ class Runner:
         return {"measures": measures, "ended": ended, "notes": notes[:5], "seconds": time.perf_counter() - began}
 
     def _measure(self, job: Job, measures: dict[str, float | None]) -> str:
-        run = self.sim.simulate(**self.options(job))
+        settings = {k: v for k, v in job["run"].items() if k in SIMULATE}
+        run = self.sim.simulate(**options_of(self.interface, job), **settings)
         if run.ended != FINISHED:
             return str(run.ended)
         channels = {c: x.name for m in measures_of(job) for c in m.channels if (x := self.interface.channel(c))}

@@ -7,7 +7,7 @@ Halton points, or independent ones; the same seed gives the same samples.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
@@ -56,10 +56,8 @@ class Part:
 
 def draw(samples: Samples) -> list[dict[str, Value]]:
     """The samples, one dictionary each."""
-    columns = [
-        _values(kind, numbers, share)
-        for (kind, numbers), share in zip(samples.of.values(), _shares(samples).T, strict=True)
-    ]
+    shares = zip(samples.of.values(), _shares(samples).T, strict=True)
+    columns = [_values(kind, numbers, share) for (kind, numbers), share in shares]
     return [dict(zip(samples.of, row, strict=True)) for row in zip(*columns, strict=True)]
 
 
@@ -70,11 +68,7 @@ def _shares(samples: Samples) -> np.ndarray:
     size, rng = len(samples.of), np.random.default_rng(samples.seed)
     if samples.how == "random":
         return rng.random((samples.count, size))
-    engines: dict[str, Callable[..., Any]] = {
-        "latin-hypercube": qmc.LatinHypercube,
-        "sobol": qmc.Sobol,
-        "halton": qmc.Halton,
-    }
+    engines: Any = {"latin-hypercube": qmc.LatinHypercube, "sobol": qmc.Sobol, "halton": qmc.Halton}
     engine = engines[samples.how](d=size, seed=rng)
     if samples.how == "sobol":  # balanced in powers of two only
         return np.asarray(engine.random_base2(math.ceil(math.log2(samples.count)))[: samples.count])

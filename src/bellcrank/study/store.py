@@ -71,12 +71,7 @@ def _whole(data: bytes) -> Iterator[dict[str, Any]]:
             record = json.loads(line)
         except ValueError:  # cut short, and something else written behind it
             continue
-        if (
-            isinstance(record, dict)
-            and isinstance(record.get("key"), str)
-            and "ended" in record
-            and "measures" in record
-        ):
+        if isinstance(record, dict) and isinstance(record.get("key"), str) and {"ended", "measures"} <= record.keys():
             yield record
 
 

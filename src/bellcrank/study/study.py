@@ -43,19 +43,14 @@ class Study:
 
     def __init__(self, definition: Definition, job: Job, equations: Equations) -> None:
         self.definition, self.equations, self._job = definition, equations, job
-        self.points: list[tuple[str, dict[str, Value]]] = [
-            (p.name, values) for p in definition.parts for values in p.runs()
-        ]
+        self.points = [(p.name, values) for p in definition.parts for values in p.runs()]
         self._keys = [run_key(job, values) for _, values in self.points]
 
     @classmethod
     def checked(cls, definition: Definition, problems: list[str]) -> Study:
         """A study of a definition without faults; else an error with these problems and those that the model shows."""
-        first: dict[str, Value] = {}
-        for part in definition.parts:
-            runs = replace(part, grid={n: v[:1] for n, v in part.grid.items()}).runs()
-            first = runs[0] if runs else {}
-            break
+        parts = [replace(p, grid={n: v[:1] for n, v in p.grid.items()}) for p in definition.parts[:1]]
+        first: dict[str, Value] = next((values for p in parts for values in p.runs()), {})
         found = list(problems)
         if definition.model.vehicle or definition.model.file:
             try:
@@ -159,25 +154,19 @@ class Study:
             with remote(scheduler, timeout) as client:
                 Executor(client, self._job, store, tell, patience).do(rest)
             return
-        self._compile()
+        first = settled(self._job, self.points[0][1])
+        Runner(self.equations, first["run"].get("backend"))  # puts the program into the cache, where workers find it
         with local(workers, store.folder) as (client, processes):
             Executor(client, self._job, store, tell, math.inf, processes.look_after).do(rest)
 
-    def _compile(self) -> None:
-        """Puts the compiled model into the cache of this machine, where the workers find it."""
-        first = settled(self._job, self.points[0][1])
-        Runner(self.equations, first["run"].get("backend"))
-
     def _result(self, store: Store, done: dict[str, Any], again: int, notes: list[str]) -> StudyResult:
-        rows = tuple(
-            Row(part, dict(values), done[key]["measures"], done[key]["ended"])
-            for key, (part, values) in zip(self._keys, self.points, strict=True)
-        )
-        told = dict.fromkeys(note for key in dict.fromkeys(self._keys) for note in done[key].get("notes", ()))
+        records = [done[key] for key in self._keys]
+        listed = zip(self.points, records, strict=True)
+        rows = tuple(Row(part, dict(values), r["measures"], r["ended"]) for (part, values), r in listed)
+        told = tuple(dict.fromkeys((*notes, *(note for r in records for note in r.get("notes", ())))))
         spent = sum(done[key]["seconds"] for key in set(self._keys))
-        return StudyResult(
-            self.definition, self._columns(), rows, store.folder, (*notes, *told), len(self) - again, again, spent
-        )
+        counts = len(self) - again, again, spent
+        return StudyResult(self.definition, self._columns(), rows, store.folder, told, *counts)
 
     def _columns(self) -> dict[str, Column]:
         """Units and words of what varies and of what is measured."""
@@ -196,10 +185,9 @@ class Study:
 
 
 def read_study(source: str | Path | Mapping[str, Any], folder: str | Path | None = None) -> Study:
-    """The study of a TOML file, or of a mapping with the same content; checked against its model, which is derived
-    here.
+    """The study of a TOML file, or of a mapping with the same content; its model is derived, and it is checked by it.
 
-    `folder` is where files named by the study are looked for, by default that of the study file. Raises a `ModelError`
-    with all problems.
+    `folder` is where files named by the study are looked for, by default that of the study file. Faults are told in
+    one `ModelError`.
     """
     return Study.checked(*read_definition(source, folder))

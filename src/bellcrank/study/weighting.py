@@ -37,13 +37,6 @@ def _fraction() -> tuple[np.ndarray, np.ndarray]:
     return numerator, denominator
 
 
-def factor(frequency: float | np.ndarray) -> np.ndarray:
-    """|W_k| at frequencies in Hz."""
-    numerator, denominator = _fraction()
-    s = 2j * np.pi * np.asarray(frequency, dtype=float)
-    return np.asarray(np.abs(np.polyval(numerator, s) / np.polyval(denominator, s)))
-
-
 def weighted(time: np.ndarray, signal: np.ndarray) -> np.ndarray:
     """The weighted signal at the times given (s). The filter starts at rest.
 

@@ -21,7 +21,7 @@ from typing import Any
 
 from bellcrank.errors import BellcrankError, ModelWarning, RunError
 from bellcrank.study.job import Job, settled, variant_of
-from bellcrank.study.runner import Runner, failed
+from bellcrank.study.runner import Runner, build, failed
 from bellcrank.study.sampling import Value
 from bellcrank.study.store import Tail, Writer, token_at
 from bellcrank.version import __version__
@@ -32,21 +32,15 @@ KEPT = 8  # compiled models that a thread keeps
 _own = threading.local()  # a compiled model has state of its own, so no two threads share one
 
 
-def _models() -> OrderedDict[str, Runner | str]:
-    if not hasattr(_own, "models"):
-        _own.models = OrderedDict()
-    found: OrderedDict[str, Runner | str] = _own.models
-    return found
-
-
 def _runner(job: Job) -> Runner | str:
     """The model of a run, or the sentence that says why there is none."""
-    models, variant = _models(), variant_of(job)
+    models: OrderedDict[str, Runner | str] = _own.__dict__.setdefault("models", OrderedDict())
+    variant = variant_of(job)
     if variant not in models:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", ModelWarning)  # told when the study was read
-                models[variant] = Runner.of(job)
+                models[variant] = Runner(build(job).equations(), job["run"].get("backend"))
         except BellcrankError as error:
             models[variant] = str(error)
         except Exception as error:  # a fault: the other runs go on
@@ -62,16 +56,17 @@ def one_run(job: Job, key: str, values: Mapping[str, Value]) -> dict[str, Any]:
     job = settled(job, values)
     runner = _runner(job)
     found = runner.run(job) if isinstance(runner, Runner) else failed(job, runner)
-    return {"key": key, "values": dict(values), **found, "by": f"{socket.gethostname()}:{os.getpid()}"}
+    return {"key": key, "values": dict(values), **found, "by": _place()}
+
+
+def _place() -> str:
+    return f"{socket.gethostname()}:{os.getpid()}"
 
 
 def work(job: Job, runs: Runs, folder: str, token: str, seconds: float) -> tuple[bool, list[dict[str, Any]]]:
     """Records of the runs that are done within some seconds, at least one; and whether they lie in the folder."""
     if job["bellcrank"] != __version__:
-        raise RunError(
-            f"the worker {socket.gethostname()}:{os.getpid()} has Bellcrank {__version__},"
-            f" the study comes from {job['bellcrank']}"
-        )
+        raise RunError(f"the worker {_place()} has Bellcrank {__version__}, the study comes from {job['bellcrank']}")
     there = token_at(folder)
     if there is not None and there != token:
         return True, []  # the study was started again meanwhile: this task belongs to nobody

@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.polynomial.legendre import leggauss
 from scipy.integrate import DOP853
 
 from bellcrank.verify import jets
-from bellcrank.verify.numeric import Evaluation, angular_momentum, mass_centre
+from bellcrank.verify.bodies import Motion
+from bellcrank.verify.numeric import Energies, Evaluation, angular_momentum, mass_centre
 from bellcrank.verify.report import Line
 from bellcrank.verify.subject import UNUSABLE, Sample, Subject
 
@@ -38,15 +38,6 @@ class Account:
     pushed: np.ndarray = field(default_factory=lambda: np.zeros(6))
     free: np.ndarray = field(default_factory=lambda: np.ones(6, dtype=bool))
 
-    def add(self, weight: float, power: float) -> None:
-        self.work += weight * power
-        self.exchanged += weight * abs(power)
-
-    def push(self, weight: float, loads: np.ndarray, free: np.ndarray) -> None:
-        self.impulse += weight * loads
-        self.pushed += weight * np.abs(loads)
-        self.free &= free
-
 
 def lines_over_a_run(subject: Subject, start: Sample, suffix: str) -> list[Line]:
     """Energy and momentum from one random state on."""
@@ -56,26 +47,20 @@ def lines_over_a_run(subject: Subject, start: Sample, suffix: str) -> list[Line]
 
     def at(t: float, y: np.ndarray) -> Sample:
         w = 2 * math.pi / (t_end - start.time)
-        waves = {
-            k: (
-                a + v / w * math.sin(w * (t - start.time)),
-                v * math.cos(w * (t - start.time)),
-                -v * w * math.sin(w * (t - start.time)),
-            )
-            for k, (a, v, _) in start.inputs.items()
-        }
-        return Sample(t, y[:n], y[n:], waves)
+        s, c = math.sin(w * (t - start.time)), math.cos(w * (t - start.time))
+        return Sample(t, y[:n], y[n:], {k: (a + v / w * s, v * c, -v * w * s) for k, (a, v, _) in start.inputs.items()})
 
-    def energies(s: Sample, evaluation: Evaluation | None = None) -> Any:
+    def rates(t: float, y: np.ndarray) -> np.ndarray:
+        return np.concatenate(subject.rates(at(t, y)))
+
+    def energies(s: Sample, evaluation: Evaluation | None = None) -> Energies:
         return (evaluation or subject.evaluation(s)).energies(s.q, s.u, subject.rates(s)[1])
 
     account = Account()
     y0 = np.concatenate([start.q, start.u])
     try:
         first = energies(at(start.time, y0))
-        solver = DOP853(
-            lambda t, y: np.concatenate(subject.rates(at(t, y))), start.time, y0, t_end, rtol=1e-12, atol=1e-14
-        )
+        solver = DOP853(rates, start.time, y0, t_end, rtol=1e-12, atol=1e-14)
         for _ in range(STEPS):
             if solver.status != "running":
                 break
@@ -85,10 +70,15 @@ def lines_over_a_run(subject: Subject, start: Sample, suffix: str) -> list[Line]
             for x, w in zip(nodes, weights, strict=True):
                 s = at(solver.t_old + half * (1 + x), path(solver.t_old + half * (1 + x)))
                 evaluation = subject.evaluation(s)
-                account.add(half * w, energies(s, evaluation).power)
+                power = energies(s, evaluation).power
+                account.work += half * w * power
+                account.exchanged += half * w * abs(power)
                 if account.free.any():
                     rigid = RigidMotions(evaluation, s)
-                    account.push(half * w, rigid.loads(), rigid.free())
+                    loads = rigid.loads()
+                    account.impulse += half * w * loads
+                    account.pushed += half * w * np.abs(loads)
+                    account.free &= rigid.free()
         end = at(solver.t, solver.y)
         last = energies(end)
         momenta = [RigidMotions(subject.evaluation(s), s).momenta() for s in (start, end)]
@@ -122,12 +112,10 @@ class RigidMotions:
     """Six motions of the machine as one rigid body: along the inertial axes, and about them through the first joint."""
 
     def __init__(self, evaluation: Evaluation, s: Sample) -> None:
-        self.evaluation, self.q = evaluation, s.q
-        self.motion = evaluation.motion(s.q, s.u)
+        self.evaluation, self.q, self.motion = evaluation, s.q, evaluation.motion(s.q, s.u)
         self.bodies = evaluation.machine.bodies
-        self.centre = next(
-            (np.asarray(jets.value(b.joint.at), dtype=float) for b in self.bodies if b.parent < 0), np.zeros(3)
-        )
+        on_ground = (np.asarray(jets.value(b.joint.at), dtype=float) for b in self.bodies if b.parent < 0)
+        self.centre = next(on_ground, np.zeros(3))
 
     def _velocities(self, at: np.ndarray) -> np.ndarray:
         """Velocity of a point and angular velocity, for each of the six."""
@@ -136,7 +124,8 @@ class RigidMotions:
 
     def free(self) -> np.ndarray:
         """Which of the six do all joints and constraints allow?"""
-        partial = [self._stacked(m) for m in self._allowed()]
+        partial = [np.array([[jets.value(x[b.index]) for x in (m.v, m.w)] for b in self.bodies]).ravel()
+                   for m in self._allowed()]  # fmt: skip
         if not partial:
             return np.zeros(6, dtype=bool)
         A = np.array(partial).T
@@ -148,17 +137,13 @@ class RigidMotions:
         found: np.ndarray = np.abs(refused).max(axis=0) < FREE * np.maximum(1.0, np.abs(wanted).max(axis=0))
         return found
 
-    def _allowed(self) -> list[Any]:
+    def _allowed(self) -> list[Motion]:
         partial, _ = self.evaluation.partial_velocities(self.q)
         closed = self.evaluation.closed
         if closed is None:
             return partial
         T = closed.null_space(self.q, self.evaluation.freedoms)
         return [self.evaluation.machine.still.motion(self.q, column) for column in T.T]
-
-    def _stacked(self, motion: Any) -> np.ndarray:
-        parts = [np.concatenate([jets.value(motion.v[b.index]), jets.value(motion.w[b.index])]) for b in self.bodies]
-        return np.concatenate(parts)
 
     def momenta(self) -> tuple[np.ndarray, np.ndarray]:
         """Along each of the six, and the sum of the sizes of its parts."""

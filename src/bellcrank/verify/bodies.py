@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 
 from bellcrank.model.records import BodyRecord, Description, PointRecord
+from bellcrank.units import unit_system
 from bellcrank.verify import jets
 from bellcrank.verify.formulas import CannotEvaluate, Scalars, Values, name_of
-from bellcrank.verify.guided import metre_of
 from bellcrank.verify.jets import Jet, Value, value
 from bellcrank.verify.joints import GROUND, ZERO, E, Joint, PlainJoint, Pose, joint_of
 
@@ -31,6 +31,9 @@ class Structure:
     next_reference: bool  # the default reference axis lies along the rotation axis, so the next one is taken
     fixed: bool  # the composite mass centre is fixed in the parent
     speed_axes: tuple[int, ...] | None  # body axes of absolute translational speeds; None: relative speeds
+
+
+Structures = dict[str, Structure]  # by lower-case names of bodies
 
 
 @dataclass(frozen=True)
@@ -49,29 +52,23 @@ class Body:
 
 
 Led = tuple[Value, Value]  # what is given from outside to the functions that move a body, and its rate
+Place = tuple[int, Value]  # a body and coordinates in it
 
 
 class Machine:
     """All bodies, parents first, children in order of entry; -1 is the ground."""
 
-    def __init__(
-        self, description: Description, parameters: Values, structure: dict[str, Structure] | None = None
-    ) -> None:
-        self.description = description
-        self.parameters = parameters
+    def __init__(self, description: Description, parameters: Values, structure: Structures | None = None) -> None:
+        self.description, self.parameters, self.structure = description, parameters, structure
         self.scalars = Scalars(description, parameters)
-        self.structure = structure
         self.led: dict[int, Led] = {}
         self.index: dict[str, int] = {}
         self.q_names: list[str] = []
         self.u_names: list[str] = []
-        self._R_N: list[Value] = []  # nominal orientation and origin, for coordinates_of
-        self._p_N: list[Value] = []
-        self._parent: list[int] = []
-        self._found: dict[str, Structure] = {}
-        records = self._in_order(description.bodies)
+        self._drawn: dict[int, tuple[Value, Value]] = {-1: (E, ZERO)}  # nominal orientations and origins
+        self._found: Structures = {}
         self._next_reference: list[bool] = []
-        self.bodies = [self._body(r) for r in records]
+        self.bodies = [self._body(r) for r in self._in_order(description.bodies)]
         self._composites()
         self.own = slice(len(self.q_names), len(self.q_names) + len(description.states))  # states of the user's own
         self.q_names += [z.name.lower() for z in description.states]
@@ -103,7 +100,7 @@ class Machine:
 
     def _body(self, r: BodyRecord) -> Body:
         index = len(self.index)
-        parent = -1 if r.parent is None or name_of(r.parent) == "n" else self.index[name_of(r.parent)]
+        parent = self.body(r.parent)
         self.index[r.name.lower()] = index
         slides = tuple(self._axis(a) for a in _axes(r.translate))
         euler = isinstance(r.rotate, str)
@@ -111,24 +108,28 @@ class Machine:
         bare = not given and not euler and r.rotation_axis is not None
         axes = tuple(self._axis(a) for a in ([r.rotation_axis] if bare else given))
         C, next_reference = self._nominal_rotation(r, axes)
-        R_A, p_A = (self._R_N[parent], self._p_N[parent]) if parent >= 0 else (E, ZERO)
-        R_N = R_A @ C
-        joint_at = self._converted(self.scalars.triple(r.joint_at), r.coordinates_of, R_A, p_A)
-        p_N = p_A + R_A @ joint_at
-        self._R_N.append(R_N)
-        self._p_N.append(p_N)
-        self._parent.append(parent)
+        R_A, p_A = self._drawn[parent]
+        joint_at = self._converted(r.joint_at, r.coordinates_of, parent)
+        self._drawn[index] = R_A @ C, p_A + R_A @ joint_at
         joint: Joint = PlainJoint(slides, axes, euler, C, joint_at)
         if r.joint is not None:
-            joint = joint_of(r.joint, joint_at, self.metre, self._axis, self.scalars.scalar)
+            metre = float(unit_system(self.description.units).parse_unit("m").to_equation(1.0))
+            joint = joint_of(r.joint, joint_at, metre, self._axis, self.scalars.evaluate)
         q = slice(len(self.q_names), len(self.q_names) + joint.n_q)
         u = slice(len(self.u_names), len(self.u_names) + joint.n_u)
         self.q_names += _state_names("q", r.name, joint.n_q)
         self.u_names += _state_names("u", r.name, joint.n_u)
         self._next_reference.append(next_reference)
-        cm = self._converted(self.scalars.triple(r.cm), r.coordinates_of, R_N, p_N)
-        mass = self.scalars.named(f"{r.name}m".lower()) if r.mass is None else self.scalars.scalar(r.mass)
+        cm = self._converted(r.cm, r.coordinates_of, index)
+        mass = self.scalars.named(f"{r.name}m".lower()) if r.mass is None else self.scalars.evaluate(r.mass)
         return Body(index, r.name, parent, joint, cm, mass, self._inertia(r), q, u)
+
+    def body(self, given: Any) -> int:
+        """The place of a body by its handle or name; None is the ground."""
+        name = "n" if given is None else name_of(given)
+        if name != "n" and name not in self.index:
+            raise CannotEvaluate(f"no body has the name '{name}'")
+        return self.index.get(name, -1)
 
     def _axis(self, given: Any) -> Value:
         """Unit vector of an axis number or of three components."""
@@ -146,16 +147,16 @@ class Machine:
         if np.ndim(given) == 0:  # zero
             return np.zeros((3, 3))
         if all(np.ndim(row) == 0 for row in given):
-            moments = [self.scalars.scalar(x) for x in given]
+            moments = [self.scalars.evaluate(x) for x in given]
             return jets.stack([m * e for m, e in zip(moments, E, strict=True)])
         return jets.stack([self.scalars.triple(row) for row in given])
 
-    def _converted(self, v: Value, coordinates_of: Any, R: Value, p: Value) -> Value:
-        """Coordinates given along another body's nominal axes and from its origin, in the frame (R, p)."""
+    def _converted(self, given: Any, coordinates_of: Any, body: int) -> Value:
+        """Coordinates in a body; with `coordinates_of` they are given along its nominal axes, from its origin."""
+        v = self.scalars.triple(given)
         if coordinates_of is None:
             return v
-        other = -1 if name_of(coordinates_of) == "n" else self.index[name_of(coordinates_of)]
-        R_C, p_C = (self._R_N[other], self._p_N[other]) if other >= 0 else (E, ZERO)
+        (R, p), (R_C, p_C) = self._drawn[body], self._drawn[self.body(coordinates_of)]
         return R.T @ (p_C + R_C @ v - p)
 
     def _nominal_rotation(self, r: BodyRecord, axes: tuple[Value, ...]) -> tuple[Value, bool]:
@@ -205,18 +206,12 @@ class Machine:
 
     # ---- points and motions
 
-    def point(self, record: PointRecord) -> tuple[int, Value]:
+    def point(self, record: PointRecord) -> Place:
         """Body and coordinates in it of a point of the description."""
-        body = -1 if record.body is None or name_of(record.body) == "n" else self.index[name_of(record.body)]
-        R, p = (self._R_N[body], self._p_N[body]) if body >= 0 else (E, ZERO)
-        return body, self._converted(self.scalars.triple(record.at), record.coordinates_of, R, p)
+        body = self.body(record.body)
+        return body, self._converted(record.at, record.coordinates_of, body)
 
     # ---- joints given by functions
-
-    @property
-    def metre(self) -> float:
-        """One metre in the length unit of the equations."""
-        return metre_of(self.description)
 
     def places(self, b: Body, letter: str = "q") -> list[int]:
         """Places of the coordinates (or speeds) that move a body."""
@@ -226,6 +221,14 @@ class Machine:
         bodies = [self.bodies[self.index[name.lower()]] for name, _ in b.joint.follows]
         return [getattr(other, letter).start + i for other, (_, i) in zip(bodies, b.joint.follows, strict=True)]
 
+    def sizes(self, letter: str, length: float) -> np.ndarray:
+        """What counts as one for every coordinate ("q") or speed ("u") of a joint: a radian, or the given length."""
+        found = np.ones(len(getattr(self, f"{letter}_names")))
+        for b in self.bodies:
+            start = getattr(b, letter).start
+            found[start : start + b.joint.lengths] = length
+        return found
+
     @cached_property
     def reach(self) -> dict[int, float]:
         """How far the coordinates that move guided bodies may be from zero, half of what the functions allow."""
@@ -233,8 +236,7 @@ class Machine:
 
     def led_by(self, scalars: Scalars) -> Machine:
         """The same machine at an instant: what moves its bodies from outside has the values of these scalars."""
-        given = {b.index: b.joint.given for b in self.bodies if b.joint.given is not None}
-        found = {i: scalars.scalar(formula) for i, formula in given.items()}
+        found = {b.index: scalars.evaluate(b.joint.given) for b in self.bodies if b.joint.given is not None}
         return self._led({i: (r, jets.rate(r) if isinstance(r, Jet) else 0.0) for i, r in found.items()})
 
     def _led(self, led: dict[int, Led]) -> Machine:
@@ -263,11 +265,9 @@ class Machine:
         """Orientation, position and velocities for coordinates and speeds as they are given."""
         return Motion(self if isinstance(q, Jet) else self.instant, q, u)
 
-    def nominal_motion(self) -> Motion:
-        return self._nominal
-
     @cached_property
-    def _nominal(self) -> Motion:
+    def nominal_motion(self) -> Motion:
+        """The motion of nothing moved: everything stands as it was drawn."""
         unmoved = copy.copy(self)
         unmoved.led = {}
         return Motion(unmoved, self.nominal_q, np.zeros(len(self.u_names)))
@@ -305,20 +305,21 @@ class Motion:
         self.machine, self.q, self.u = machine, q, u
         self.of: dict[int, Pose] = {-1: GROUND}
         for b in machine.bodies:
-            z, rates = self.q[b.q], self.u[b.u]
+            z, rates = q[b.q], u[b.u]
             if b.joint.follows is not None:
                 z, rates = [q[i] for i in machine.places(b)], [u[i] for i in machine.places(b, "u")]
             if b.joint.given is not None:
                 led = machine.led.get(b.index, (0.0, 0.0))
                 z, rates = [*z, led[0]], [*rates, led[1]]
             self.of[b.index] = b.joint.motion(z, rates, self.of[b.parent])
-        self.R = {i: pose.R for i, pose in self.of.items()}
-        self.p = {i: pose.p for i, pose in self.of.items()}
-        self.w = {i: pose.w for i, pose in self.of.items()}
-        self.v = {i: pose.v for i, pose in self.of.items()}
+        self.R, self.p, self.w, self.v = ({i: getattr(pose, x) for i, pose in self.of.items()} for x in "Rpwv")
 
     def position(self, body: int, at: Value) -> Value:
         return self.p[body] + self.R[body] @ at
+
+    def between(self, p: Place, r: Place) -> Value:
+        """From r to p."""
+        return self.position(*p) - self.position(*r)
 
     def velocity(self, body: int, at: Value) -> Value:
         return self.v[body] + jets.cross(self.w[body], self.R[body] @ at)
@@ -337,13 +338,11 @@ class Motion:
 
 def _axes(given: Any) -> list[Any]:
     """A bare axis, one vector, or several axes, as a list."""
-    if given is None or (hasattr(given, "__len__") and len(given) == 0):
-        return []
     if isinstance(given, int):
         return [given]
     if isinstance(given, str):
         raise CannotEvaluate(f"{given!r} is no axis")
-    parts = list(given)
+    parts = [] if given is None else list(given)
     numbers = [isinstance(a, int) and a in (1, 2, 3) for a in parts]
     vectors = [hasattr(a, "__len__") and not isinstance(a, str) for a in parts]
     if len(parts) == 3 and not all(n or v for n, v in zip(numbers, vectors, strict=True)):
@@ -352,12 +351,8 @@ def _axes(given: Any) -> list[Any]:
 
 
 def _coordinate_axis(v: np.ndarray) -> int | None:
-    for k in range(3):
-        if v[k] == 1.0:
-            return k
-    return None
+    return next((k for k in range(3) if v[k] == 1.0), None)
 
 
 def _state_names(letter: str, body: str, count: int) -> list[str]:
-    body = body.lower()
-    return [f"{letter}({body})"] if count == 1 else [f"{letter}({body},{i})" for i in range(1, count + 1)]
+    return [f"{letter}({body})".lower()] if count == 1 else [f"{letter}({body},{i + 1})".lower() for i in range(count)]

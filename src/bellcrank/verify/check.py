@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from typing import Any
 
 import numpy as np
 
@@ -51,8 +50,7 @@ def check(
     """Checks the equations of a system (derived here unless given) against an independent evaluation of it.
 
     `parameters` (user units) replace defaults. `run=False` leaves out what needs a run: energy, momentum, loops that
-    stay closed. A hand-led derivation has no description to compare with: its own steps are checked in numbers
-    (`verify.kane`).
+    stay closed. A hand-led derivation has no description: its own steps are checked in numbers (`verify.kane`).
     """
     if isinstance(system, Derivation | KaneEquations):
         return check_derivation(system, states, seed, parameters, backend)
@@ -65,12 +63,10 @@ def check(
     small = bool(eom.analysis.mechanism.orders)
     report = Report(eom.name, states, seed)
     with np.errstate(all="ignore"):
+        subject = truncated = Subject(system, eom, options, parameters, seed)
         if small:
-            truncated = Subject(system, eom, options, parameters, seed)
             exact = system.equations(solve=solve, small=False)
             subject = Subject(system, exact, options, parameters, seed, quiet=True)
-        else:
-            subject = Subject(system, eom, options, parameters, seed)
         samples = list(subject.samples(states))
         suffix = " without small variables" if small else ""
         few = samples[: max(3, states // 4)]
@@ -91,8 +87,10 @@ def check(
 def _lines_at_states(subject: Subject, samples: list[Sample], suffix: str) -> list[Line]:
     worst = {name: Worst() for name in ("kinematic", "power", "bodies", "singular_rates", "reactions", "residuals")}
     closing = {"position": Worst(), "speed": Worst(), "acceleration": Worst()}
-    output = Worst()
+    outputs: dict[str, list[tuple[float, float]]] = {}  # found and expected
     singular_rates = _singular_rates(subject)
+    freedoms = [x.name for x in subject.eom.independent_speeds]
+    units = subject.eom.quantities.output_unit
     groups = [g.lower() for g in subject.description.output_groups]
     reactions = "reactions" in groups and not subject.description.constraints  # whose loads have no place of their own
     for s in samples:
@@ -105,15 +103,13 @@ def _lines_at_states(subject: Subject, samples: list[Sample], suffix: str) -> li
                     w.note(error)
             elif evaluation.bound:
                 closing["speed"].note(evaluation.constraint_error(s.q, qdot))
-            _note_largest(worst["power"], evaluation.residual(s.q, s.u, udot), _names(subject.eom.independent_speeds))
+            _note_largest(worst["power"], evaluation.residual(s.q, s.u, udot), freedoms)
             _note_largest(worst["bodies"], newton_euler(evaluation, s.q, s.u, udot), evaluation.machine.u_names)
             if singular_rates is not None:
                 worst["singular_rates"].note(_singular_error(evaluation, s, np.split(singular_rates(s), [len(qdot)])))
-            found = subject.outputs(s)
-            units = subject.eom.quantities.output_unit
-            channels = {name: float(units[name].to_equation(value)) for name, value in found.items()}
+            channels = {name: float(units[name].to_equation(value)) for name, value in subject.outputs(s).items()}
             for name, expected in evaluation.outputs(s.q, s.u, udot).items():
-                output.compare(name, channels[name], expected)
+                outputs.setdefault(name, []).append((channels[name], expected))
             if subject.loops and "residuals" in groups:
                 values = [abs(x) for name, x in channels.items() if name.startswith("residual")]
                 worst["residuals"].note(float(np.max(values, initial=0.0)))
@@ -127,26 +123,21 @@ def _lines_at_states(subject: Subject, samples: list[Sample], suffix: str) -> li
     levels = list(closing) if subject.loops else ["speed"] if evaluation.bound else []
     limits = {"acceleration": EQUATION}
     lines = [Line(f"constraint residuals ({k}){suffix}", closing[k].value, limits.get(k, RESIDUAL)) for k in levels]
-    power, bodies = worst["power"], worst["bodies"]
-    lines += [
-        Line(f"rates of coordinates{suffix}", worst["kinematic"].value, RESIDUAL),
-        Line(f"equations of motion (virtual power){suffix}", power.value, EQUATION, note=power.failure(EQUATION)),
-        Line(f"equations of motion (Newton-Euler){suffix}", bodies.value, EQUATION, note=bodies.failure(EQUATION)),
-    ]
-    if singular_rates is not None:
-        lines.append(Line(f"rates near singular positions{suffix}", worst["singular_rates"].value, EQUATION))
-    if subject.loops and "residuals" in groups:
-        lines.append(Line(f"residual channels{suffix}", worst["residuals"].value, RESIDUAL))
-    if reactions:
-        lines.append(Line(f"reactions of joints and loops{suffix}", worst["reactions"].value, RESIDUAL))
-    if output.pairs:
-        gap, name = output.relative({k: u.text for k, u in subject.eom.quantities.output_unit.items()})
+    for key, name, limit, wanted in (
+        ("kinematic", "rates of coordinates", RESIDUAL, True),
+        ("power", "equations of motion (virtual power)", EQUATION, True),
+        ("bodies", "equations of motion (Newton-Euler)", EQUATION, True),
+        ("singular_rates", "rates near singular positions", EQUATION, singular_rates is not None),
+        ("residuals", "residual channels", RESIDUAL, subject.loops and "residuals" in groups),
+        ("reactions", "reactions of joints and loops", RESIDUAL, reactions),
+    ):
+        if wanted:
+            note = worst[key].where if key in ("power", "bodies") and not worst[key].value <= limit else ""
+            lines.append(Line(name + suffix, worst[key].value, limit, note=note))
+    if outputs:
+        gap, name = _largest_gap(outputs, {k: u.text for k, u in units.items()})
         lines.append(Line(f"outputs{suffix}", gap, RESIDUAL, note=f"largest in {name}" if gap > RESIDUAL else ""))
     return lines
-
-
-def _names(symbols: Any) -> list[str]:
-    return [x.name for x in symbols]
 
 
 def _note_largest(worst: Worst, residual: Residual, names: list[str]) -> None:
@@ -170,25 +161,19 @@ def _singular_rates(subject: Subject) -> Callable[[Sample], np.ndarray] | None:
         return None
     model = subject.loaded.python.calls()
     n = len(subject.eom.coordinates) + len(subject.eom.speeds)
-    return lambda s: np.array(
-        model.values("singular_rates", s.time, s.q.tolist(), s.u.tolist(), *subject.numbers(s))[:n]
-    )
+    return lambda s: np.array(model.values("singular_rates", *s.at, *subject.numbers(s))[:n])
 
 
 def _lines_of_own_run(subject: Subject) -> list[Line]:
     """A run of the program itself, with the settings of the model: do the loops stay closed?"""
     if not subject.loops:
         return []
-    name, settings, sim = "constraint residuals over a run", subject.description.run, subject.sim
+    name, settings, eom, sim = "constraint residuals over a run", subject.description.run, subject.eom, subject.sim
     step = settings.step or 1e-3
-    at_rest = held(
-        Sample(0.0, np.zeros(0), np.zeros(0), {v.name: (0.0, 0.0, 0.0) for v in subject.description.variables})
-    )
     t_end = min(settings.t_end or 1.0, OWN_STEPS * step)
+    inputs = {**held(subject.no_inputs), **settings.inputs}
     try:
-        run = sim.simulate(
-            t_end=t_end, step=step, parameters=subject.given, inputs={**at_rest, **settings.inputs}, output_every=1
-        )
+        run = sim.simulate(t_end=t_end, step=step, parameters=subject.given, inputs=inputs, output_every=1)
     except BellcrankError as error:
         return [Line(name, math.nan, RESIDUAL, note=str(error))]
     if run.ended != "finished":
@@ -196,13 +181,9 @@ def _lines_of_own_run(subject: Subject) -> list[Line]:
     worst = 0.0
     units = subject.eom.quantities.states
     for i in np.unique(np.linspace(0, len(run) - 1, LOOKS).astype(int)):
-        q, u = (
-            np.array([float(units[x.name].to_equation(run[x.name][i])) for x in listed])
-            for listed in (subject.eom.coordinates, subject.eom.speeds)
-        )
-        inputs = {
-            v.name: (float(run[v.name][i]) if v.name in run else 0.0, 0.0, 0.0) for v in subject.description.variables
-        }
+        known = {x.name: float(units[x.name].to_equation(run[x.name][i])) for x in (*eom.coordinates, *eom.speeds)}
+        q, u = (np.array([known[x.name] for x in listed]) for listed in (eom.coordinates, eom.speeds))
+        inputs = {k: (float(run[k][i]) if k in run else 0.0, 0.0, 0.0) for k in subject.no_inputs}
         closed = subject.evaluation(Sample(float(run.time[i]), q, u, inputs)).closed
         assert closed is not None
         worst = max(worst, *closed.errors(q, u, np.zeros_like(u))[:2])
@@ -213,33 +194,24 @@ def _lines_of_own_run(subject: Subject) -> list[Line]:
 class Worst:
     """The largest of several errors, and where it was met."""
 
-    def __init__(self) -> None:
-        self.value = 0.0
-        self.where = ""
-        self.pairs: dict[str, list[tuple[float, float]]] = {}
+    value, where = 0.0, ""
 
     def note(self, error: float, where: str = "") -> None:
         if not error <= self.value and not math.isnan(self.value):
             self.value, self.where = error, where
 
-    def failure(self, limit: float) -> str:
-        return "" if self.value <= limit else self.where
 
-    def compare(self, name: str, got: float, expected: float) -> None:
-        self.pairs.setdefault(name, []).append((got, expected))
-
-    def relative(self, unit: Mapping[str, str]) -> tuple[float, str]:
-        """Largest difference of a channel, relative to its largest magnitude; one that is zero beside others of its
-        unit has no digits to compare."""
-        arrays = {name: np.array(pairs) for name, pairs in self.pairs.items()}
-        size = {name: float(np.abs(a[:, 1]).max()) for name, a in arrays.items()}
-        worst, where = 0.0, ""
-        for name, a in arrays.items():
-            alike = max(size[other] for other in arrays if unit[other] == unit[name])
-            error = float(np.abs(a[:, 0] - a[:, 1]).max()) / max(size[name], 1e-6 * alike, 1e-3)
-            if not error <= worst:
-                worst, where = error, name
-        return worst, where
+def _largest_gap(pairs: Mapping[str, list[tuple[float, float]]], unit: Mapping[str, str]) -> tuple[float, str]:
+    """Largest difference of a channel, relative to its size; one that is zero beside others of its unit has none."""
+    arrays = {name: np.array(listed) for name, listed in pairs.items()}
+    size = {name: float(np.abs(a[:, 1]).max()) for name, a in arrays.items()}
+    worst, where = 0.0, ""
+    for name, a in arrays.items():
+        alike = max(size[other] for other in arrays if unit[other] == unit[name])
+        error = float(np.abs(a[:, 0] - a[:, 1]).max()) / max(size[name], 1e-6 * alike, 1e-3)
+        if not error <= worst:
+            worst, where = error, name
+    return worst, where
 
 
 def _information(eom: Equations) -> list[Line]:

@@ -1,5 +1,4 @@
-"""Closed loops and constraints as numbers: residuals of positions, speeds and accelerations, and the motions they
-leave.
+"""Closed loops and constraints as numbers: residuals of positions, speeds, accelerations, and the motions they leave.
 
 In:  loop and constraint records, and formulas at one instant. Out: `rows`, and `Closed`: velocity rows J u + c = 0
 found with unit speeds, the null space of J, and how far a state is from the constraints. A loop locks directions in
@@ -10,15 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from bellcrank.expr.text import evaluate_syntax
 from bellcrank.model.records import LoopRecord
 from bellcrank.verify import jets
 from bellcrank.verify.bodies import Machine, Motion
-from bellcrank.verify.formulas import CannotEvaluate, syntax_of
+from bellcrank.verify.formulas import CannotEvaluate
 from bellcrank.verify.jets import Jet, Value
 from bellcrank.verify.mechanics import Formulas
 
@@ -38,31 +35,29 @@ LOCKED = {
 def loop_rows(record: LoopRecord, formulas: Formulas) -> list[Value]:
     """What is zero while a loop is closed."""
     p, r = formulas.point(record.first), formulas.point(record.second)
-    between = formulas.motion.position(*p) - formulas.motion.position(*r)
+    between = formulas.motion.between(p, r)
     if record.joint is None:
-        return [jets.dot(between, _vector(d, formulas)) for d in record.directions]
+        return [between @ formulas.evaluate(d) for d in record.directions]
     joint = record.joint.lower()
     base = formulas.motion.R[r[0]]
     if joint == "ball":
-        return [jets.dot(between, base[:, i]) for i in range(3)]
+        return [between @ base[:, i] for i in range(3)]
     if joint == "rod":
-        if record.length is None:
-            start = formulas.nominal.motion
-            length = jets.norm(start.position(*p) - start.position(*r))
-        else:
-            length = formulas.scalar(record.length)
-        return [jets.dot(between, between) - length * length]
+        given, start = record.length, formulas.nominal.motion
+        length = jets.norm(start.between(p, r)) if given is None else formulas.evaluate(given)
+        return [between @ between - length * length]
     if joint not in LOCKED:
         raise CannotEvaluate(f"a loop closed by joint={joint!r} is not known")
-    return _axis_rows(record, LOCKED[joint], between, p[0], r[0], formulas)
+    rows = _axis_rows(record, between, p[0], r[0], formulas)
+    return [row for what in LOCKED[joint] for row in rows[what]]
 
 
 def _axis_rows(
-    record: LoopRecord, locked: tuple[str, ...], between: Value, moving: int, base: int, formulas: Formulas
-) -> list[Value]:
-    """Rows of a joint with an axis: given in the moving body, met in the nominal position by an axis of the base."""
+    record: LoopRecord, between: Value, moving: int, base: int, formulas: Formulas
+) -> dict[str, list[Value]]:
+    """What a joint with an axis may lock; the axis, given in the moving body, is met when drawn by one of the base."""
     R, R_0 = formulas.motion.R, formulas.nominal.motion.R
-    axis = _vector(record.axis, formulas)
+    axis = formulas.evaluate(record.axis)
     met = _met(record, base, formulas)
     least = np.eye(3)[_least_share(record, base, met, formulas)]
     first = jets.cross(met, least)
@@ -70,24 +65,18 @@ def _axis_rows(
     second = jets.cross(met, first)
     turned = R_0[moving].T @ (R_0[base] @ first)  # the first normal, on axes of the moving body
     along, normals = R[base] @ met, (R[base] @ first, R[base] @ second)
-    rows: dict[str, list[Value]] = {
-        "along": [jets.dot(between, along)],
-        "across": [jets.dot(between, e) for e in normals],
-        "lean": [jets.dot(axis, e) for e in normals],
-        "turn": [jets.dot(R[moving] @ turned, normals[1])],
-        "square": [jets.dot(axis, normals[0])],
+    return {
+        "along": [between @ along],
+        "across": [between @ e for e in normals],
+        "lean": [axis @ e for e in normals],
+        "turn": [(R[moving] @ turned) @ normals[1]],
+        "square": [axis @ normals[0]],
     }
-    return [row for what in locked for row in rows[what]]
-
-
-def _vector(given: Any, formulas: Formulas) -> Value:
-    return formulas.settle(evaluate_syntax(syntax_of(given), formulas.meaning))
 
 
 def _met(record: LoopRecord, base: int, formulas: Formulas) -> Value:
     """The axis of a joint in the nominal position, on axes of the base."""
-    nominal = formulas.nominal
-    return nominal.motion.R[base].T @ _vector(record.axis, nominal)
+    return formulas.nominal.motion.R[base].T @ formulas.nominal.evaluate(record.axis)
 
 
 def _least_share(record: LoopRecord, base: int, met: Value, formulas: Formulas) -> int:
@@ -95,7 +84,7 @@ def _least_share(record: LoopRecord, base: int, met: Value, formulas: Formulas) 
 
     It fixes the other axis of a universal joint; in the other joints it makes no difference.
     """
-    other = formulas.machine.arbitrary.nominal_motion()
+    other = formulas.machine.arbitrary.nominal_motion
     found = jets.value(_met(record, base, Formulas(other, **formulas.given)))
     a = jets.value(met)
     shares = np.where(np.abs(a - found) < 1e-12, np.abs(a), 0.5)
@@ -116,18 +105,15 @@ class Closed:
     """The loops and constraints of a machine at one instant. `length` is the machine's size."""
 
     def __init__(self, machine: Machine, formulas: Callable[[Motion], Formulas], length: float) -> None:
-        self.machine = machine
-        self.formulas = formulas
-        self.unit = np.ones(len(machine.u_names))  # speeds of unit size: slides move by the size of the machine
-        for b in machine.bodies:
-            self.unit[b.u.start : b.u.start + b.joint.lengths] = length
+        self.machine, self.formulas = machine, formulas
+        self.unit = machine.sizes("u", length)  # speeds of unit size: slides move by the size of the machine
         self._known: tuple[bytes, Slopes] | None = None
 
     def rows(self, motion: Motion) -> list[Value]:
         formulas = self.formulas(motion)
         d = self.machine.description
         found = [row for record in d.loops for row in loop_rows(record, formulas)]
-        return [*found, *(formulas.scalar(c.expression) for c in d.constraints)]
+        return [*found, *(formulas.evaluate(c.expression) for c in d.constraints)]
 
     def upright(self, motion: Motion) -> bool:
         """Do the axes of all joints point as in the nominal position? Rows hold with opposite axes too."""
@@ -136,7 +122,7 @@ class Closed:
             if record.joint is not None and "lean" in LOCKED.get(record.joint.lower(), ()):
                 base = formulas.point(record.second)[0]
                 met = motion.R[base] @ _met(record, base, formulas)
-                if not jets.value(jets.dot(_vector(record.axis, formulas), met)) > 0:
+                if not jets.value(formulas.evaluate(record.axis) @ met) > 0:
                     return False
         return True
 
@@ -153,9 +139,7 @@ class Closed:
             c[i] = _number(x, int(positions[i]))
             J[i] = [_number(m[i], int(positions[i])) - c[i] for m in moved]
         sizes = np.abs(J * self.unit).max(axis=1, initial=0.0)
-        sizes = np.maximum(
-            sizes, 1e-3 * sizes.max(initial=0.0)
-        )  # rows that other joints satisfy already are all rounding
+        sizes = np.maximum(sizes, 1e-3 * sizes.max(initial=0.0))  # rows that other joints satisfy are all rounding
         self._known = key, Slopes(J, c, np.where(sizes > 0, sizes, 1.0), positions)
         return self._known[1]
 
@@ -189,18 +173,15 @@ class Closed:
         return T
 
     def drift(self, q: np.ndarray) -> np.ndarray:
-        """The smallest speeds of a machine whose constraints move; zero if they do not."""
-        if not self._moves(q):
-            return np.zeros(len(self.unit))
+        """The smallest speeds of a machine whose constraints ask for motion although all speeds are zero; else zero."""
+        rest = np.zeros(len(self.unit))
+        rows = self.rows(self.machine.moving(q, Jet([rest])))  # first order holds for speeds alone
+        if not any(_number(x, int(len(x) > 1)) != 0.0 for x in rows if isinstance(x, Jet)):
+            return rest
         s = self.slopes(q)
         J = s.J * self.unit / s.sizes[:, None]
         found: np.ndarray = self.unit * np.linalg.lstsq(J, -s.c / s.sizes, rcond=RANK)[0]
         return found
-
-    def _moves(self, q: np.ndarray) -> bool:
-        """Do constraints ask for motion although all speeds are zero? First order holds for speeds alone."""
-        at_rest = self.rows(self.machine.moving(q, Jet([np.zeros(len(self.unit))])))
-        return any(_number(x, 1 if len(x) > 1 else 0) != 0.0 for x in at_rest if isinstance(x, Jet))
 
     def errors(self, q: np.ndarray, u: np.ndarray, udot: np.ndarray) -> tuple[float, float, float]:
         """The largest residuals of positions, speeds and accelerations: as a share of a radian or of the machine's

@@ -22,7 +22,7 @@ from bellcrank.expr.table import Table
 from bellcrank.expr.text import Syntax, evaluate_syntax, parse
 from bellcrank.model.records import Description, External, ExternalValue
 from bellcrank.verify import jets
-from bellcrank.verify.functions import COMPARE, FUNCTIONS
+from bellcrank.verify.functions import FUNCTIONS, OPERATORS
 from bellcrank.verify.jets import Jet, Value
 
 ExternalRoutine = Callable[[External, list[float]], list[float]]
@@ -47,9 +47,7 @@ class Values(dict[str, float]):
         return 0.2 + 0.6 * (crc32(name.encode()) % 10007) / 10007
 
 
-@lru_cache(maxsize=4096)
-def _parsed(text: str) -> Syntax:
-    return parse(text)
+_parsed = lru_cache(maxsize=4096)(parse)
 
 
 def syntax_of(given: Any) -> Syntax:
@@ -60,6 +58,11 @@ def syntax_of(given: Any) -> Syntax:
         return given
     made = getattr(given, "syntax", None)
     return made if isinstance(made, Syntax) else Syntax("value", (given,))
+
+
+def state_key(name: str) -> str:
+    """A name of a state as it is compared: no blanks, small letters."""
+    return name.lower().replace(" ", "")
 
 
 def name_of(given: Any) -> str:
@@ -99,12 +102,13 @@ class Scalars:
 
     # ---- entry points
 
-    def scalar(self, given: Any) -> Value:
+    def evaluate(self, given: Any) -> Value:
+        """A formula: a number or, with mechanics, a vector."""
         return self.settle(evaluate_syntax(syntax_of(given), self.meaning))
 
     def triple(self, given: Any) -> Value:
         """Three scalars as a vector."""
-        return jets.stack([self.scalar(x) for x in given])
+        return jets.stack([self.evaluate(x) for x in given])
 
     # ---- nodes
 
@@ -121,21 +125,7 @@ class Scalars:
                 return self.unit_vector(*node.args)
             case "call":
                 return self.call(node.args[0].lower(), node, parts)
-        settled = [self.settle(p) for p in parts]
-        match node.op:
-            case "neg":
-                return -settled[0]
-            case "+":
-                return settled[0] + settled[1]
-            case "-":
-                return settled[0] - settled[1]
-            case "*":
-                return settled[0] * settled[1]
-            case "/":
-                return settled[0] * jets.reciprocal(settled[1])
-            case "**":
-                return jets.power(*settled)
-        return COMPARE[node.op](*settled)
+        return OPERATORS[node.op](*(self.settle(p) for p in parts))
 
     def settle(self, value: Any) -> Value:
         return self.named(value.text.lower()) if isinstance(value, Name) else value
@@ -153,7 +143,7 @@ class Scalars:
             return self._definition(name)
         if name in self.returned:
             routine, index = self.returned[name]
-            return self.routine(routine, [self.scalar(a) for a in routine.arguments])[index]
+            return self.routine(routine, [self.evaluate(a) for a in routine.arguments])[index]
         if name in self.inputs:
             return self.inputs[name]
         return self.own_state(name) if name in self.states else self.parameters[name]
@@ -162,7 +152,7 @@ class Scalars:
         if name in self._defined:
             return self._defined[name]
         outer, self._met_dummy = self._met_dummy, False
-        found = self.scalar(self.definitions[name])
+        found = self.evaluate(self.definitions[name])
         if not self._met_dummy:
             self._defined[name] = found
         self._met_dummy |= outer
@@ -212,19 +202,20 @@ class Scalars:
         return done[root]
 
     def _node(self, node: Expr, done: dict[Expr, Value]) -> Value:
-        if isinstance(node, Number):
-            return np.float64(Fraction(node.value))
-        if isinstance(node, Symbol):
-            return self._symbol(node)
-        if isinstance(node, Held):
-            return done[node.definition]
-        if isinstance(node, Sum):
-            return sum((done[core] * float(c) for core, c in node.terms), np.float64(0.0))
-        if isinstance(node, Product):
-            result: Value = np.float64(Fraction(node.coefficient))
-            for base, exponent in node.factors:
-                result = result * jets.power(done[base], float(exponent))
-            return result
+        match node:
+            case Number():
+                return np.float64(Fraction(node.value))
+            case Symbol(kind="coordinate" | "speed"):
+                return self.state(node)
+            case Symbol():
+                return self.parameters[node.name.lower()] if node.kind == "parameter" else self.named(node.name.lower())
+            case Held():
+                return done[node.definition]
+            case Sum():
+                return sum((done[core] * float(c) for core, c in node.terms), np.float64(0.0))
+            case Product():
+                powers = (jets.power(done[base], float(exponent)) for base, exponent in node.factors)
+                return math.prod(powers, start=np.float64(Fraction(node.coefficient)))
         assert isinstance(node, Func)
         args = [done[a] for a in node.args]
         match node.function:
@@ -237,13 +228,6 @@ class Scalars:
             case External():
                 return self.routine(node.function, args)[0]
         raise CannotEvaluate(f"the function {node.name}() is not known")
-
-    def _symbol(self, symbol: Symbol) -> Value:
-        if symbol.kind in ("coordinate", "speed"):
-            return self.state(symbol)
-        if symbol.kind == "parameter":
-            return self.parameters[symbol.name.lower()]
-        return self.named(symbol.name.lower())
 
 
 def look_up(table: Table, args: list[Value]) -> Value:
@@ -261,7 +245,7 @@ def _curve(table: Table, x: Value, n: int) -> Value:
 
     def at(z: Any, n: int) -> float:
         inside = min(max(float(z), axis[0]), axis[-1])
-        i = min(max(int(np.searchsorted(axis, inside, side="right")) - 1, 0), len(axis) - 2)
+        i = _interval(axis, inside)
         chord = (values[i + 1] - values[i]) / (axis[i + 1] - axis[i])
         slope = float(spline(inside, 1)) if spline is not None else chord
         if n == 0:
@@ -272,6 +256,10 @@ def _curve(table: Table, x: Value, n: int) -> Value:
         return float(spline(inside, n)) if spline is not None and inside == float(z) else 0.0
 
     return jets.from_rate(x, lambda z: at(z, n), lambda z: _curve(table, z, n + 1))
+
+
+def _interval(axis: np.ndarray, x: float) -> int:
+    return int(np.clip(np.searchsorted(axis, x, side="right") - 1, 0, len(axis) - 2))
 
 
 def _surface(table: Table, args: list[Value], n: tuple[int, ...]) -> Value:
@@ -301,10 +289,9 @@ def _bilinear_slope(axes: list[np.ndarray], values: np.ndarray, at: list[float],
     """First derivative of straight-line interpolation in the cell of the point; higher ones along one axis are zero."""
     if max(n) > 1:
         return 0.0
-    weights = []
-    cell = []
+    weights, cell = [], []
     for axis, x, k in zip(axes, at, n, strict=True):
-        i = min(max(int(np.searchsorted(axis, x, side="right")) - 1, 0), len(axis) - 2)
+        i = _interval(axis, x)
         h = axis[i + 1] - axis[i]
         s = (x - axis[i]) / h
         weights.append(np.array([1 - s, s]) if k == 0 else np.array([-1.0, 1.0]) / h)

@@ -6,6 +6,7 @@ meaning in both is what a check finds out.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -48,15 +49,21 @@ def _smooth_step(x: Value, a: Value, b: Value) -> Value:
     return s * s * s * (s * (s * 6.0 - 15.0) + 10.0) if jets.value(s) < 1.0 else 1.0
 
 
-COMPARE: Mapping[str, Rule] = {
+OPERATORS: Mapping[str, Rule] = {
+    "neg": operator.neg,
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": lambda a, b: a * jets.reciprocal(b),
+    "**": jets.power,
     "<": steps(lambda a, b: float(a < b)),
     "<=": steps(lambda a, b: float(a <= b)),
     ">": steps(lambda a, b: float(a > b)),
     ">=": steps(lambda a, b: float(a >= b)),
 }
 FUNCTIONS: Mapping[str, Rule] = {
-    "sin": jets.sin,
-    "cos": jets.cos,
+    "sin": lambda x: jets.sincos(x)[0],
+    "cos": lambda x: jets.sincos(x)[1],
     "tan": _tan,
     "asin": smooth(np.arcsin, lambda x: 1.0 / jets.sqrt(1.0 - x * x)),
     "acos": smooth(np.arccos, lambda x: -1.0 / jets.sqrt(1.0 - x * x)),
@@ -88,8 +95,8 @@ FUNCTIONS: Mapping[str, Rule] = {
     "min": lambda *xs: min(xs, key=lambda x: float(jets.value(x))),
     "max": lambda *xs: max(xs, key=lambda x: float(jets.value(x))),
     "where": lambda c, a, b: a if jets.value(c) != 0 else b,
-    "lt": COMPARE["<"],
-    "le": COMPARE["<="],
-    "gt": COMPARE[">"],
-    "ge": COMPARE[">="],
+    "lt": OPERATORS["<"],
+    "le": OPERATORS["<="],
+    "gt": OPERATORS[">"],
+    "ge": OPERATORS[">="],
 }

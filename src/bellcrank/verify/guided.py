@@ -8,33 +8,15 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from bellcrank.errors import ModelError, ModelWarning
-from bellcrank.model.records import Description
-from bellcrank.units import unit_system
 from bellcrank.verify.formulas import CannotEvaluate
 from bellcrank.verify.jets import Jet, Value
 
 Numbers = Mapping[str, Any]
-
-
-@dataclass(frozen=True)
-class GuidedPose:
-    """R_AB, the position p of the reference point, and d and delta of every coordinate, in the parent's axes."""
-
-    R: Value
-    p: Value
-    d: tuple[Value, ...]
-    delta: tuple[Value, ...]
-
-
-def metre_of(description: Description) -> float:
-    """One metre in the length unit of the equations."""
-    return float(unit_system(description.units).parse_unit("m").to_equation(1.0))
 
 
 def numbers_of(record: Any, values: tuple[float, ...], metre: float) -> Numbers:
@@ -47,12 +29,13 @@ def numbers_of(record: Any, values: tuple[float, ...], metre: float) -> Numbers:
         raise CannotEvaluate(str(error)) from None
 
 
-def guided_pose(m: Numbers, z: Sequence[Value]) -> GuidedPose:
-    """The pose from what a guide gives at the present values of its coordinates z."""
+def guided_pose(m: Numbers, z: Sequence[Value]) -> tuple[Value, Value, Sequence[Value], Sequence[Value]]:
+    """R_AB, the position p of the reference point, and d and delta of every coordinate, in the parent's axes, from what
+    a guide gives at the present values of its coordinates z."""
     count = range(len(z))
     lengths = [len(x) for x in z if isinstance(x, Jet)]
     if not lengths:
-        return GuidedPose(m["R"], m["p"], tuple(m["d"]), tuple(m["delta"]))
+        return m["R"], m["p"], m["d"], m["delta"]
     known = min(lengths)
     rates, seconds = ([_derivative(x, n) for x in z] for n in (1, 2))
     v = sum(m["d"][k] * rates[k] for k in count)
@@ -61,9 +44,9 @@ def guided_pose(m: Numbers, z: Sequence[Value]) -> GuidedPose:
     alpha = sum(m["delta"][k] * seconds[k] for k in count) + _quadratic(m["ddelta"], rates)
     W, A = _skew(w), _skew(alpha)
     R = [m["R"], W @ m["R"], (A + W @ W) @ m["R"] / 2]
-    d = tuple(Jet([m["d"][k], sum(_pair(m["dd"], k, j) * rates[j] for j in count)][:known]) for k in count)
-    delta = tuple(Jet([m["delta"][k], sum(_bent(m, k, j) * rates[j] for j in count)][:known]) for k in count)
-    return GuidedPose(Jet(R[:known]), Jet([m["p"], v, a / 2][:known]), d, delta)
+    d = [Jet([m["d"][k], sum(_pair(m["dd"], k, j) * rates[j] for j in count)][:known]) for k in count]
+    delta = [Jet([m["delta"][k], sum(_bent(m, k, j) * rates[j] for j in count)][:known]) for k in count]
+    return Jet(R[:known]), Jet([m["p"], v, a / 2][:known]), d, delta
 
 
 def _derivative(x: Value, n: int) -> Any:

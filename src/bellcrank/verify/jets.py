@@ -33,10 +33,6 @@ class Jet:
     def __len__(self) -> int:
         return len(self.c)
 
-    @property
-    def value(self) -> np.ndarray:
-        return self.c[0]
-
     def __repr__(self) -> str:
         return f"Jet({self.c.tolist()})"
 
@@ -49,21 +45,21 @@ class Jet:
         return Jet(-self.c)
 
     def __add__(self, other: Value) -> Jet:
-        a, b = _paired(self, other)
+        pair = together(self, other)
+        rank = max(x.ndim for x in pair)  # scalars meet vectors: the axis of orders stays first
+        a, b = (x.reshape(len(x), *(1,) * (rank - x.ndim), *x.shape[1:]) for x in pair)
         return Jet(a + b)
 
     __radd__ = __add__
 
     def __sub__(self, other: Value) -> Jet:
-        a, b = _paired(self, other)
-        return Jet(a - b)
+        return self + -other
 
     def __rsub__(self, other: Value) -> Jet:
-        a, b = _paired(self, other)
-        return Jet(b - a)
+        return -self + other
 
     def __mul__(self, other: Value) -> Jet:
-        return _product(self, other, _times)
+        return _product(self, other, np.multiply)
 
     __rmul__ = __mul__
 
@@ -92,27 +88,17 @@ def coefficients(x: Value, length: int) -> np.ndarray:
     return np.concatenate([x[None], np.zeros((length - 1, *x.shape))])
 
 
-def _paired(a: Value, b: Value) -> tuple[np.ndarray, np.ndarray]:
-    length = min(len(x) for x in (a, b) if isinstance(x, Jet))
-    x, y = coefficients(a, length), coefficients(b, length)
-    rank = max(x.ndim, y.ndim)  # scalars meet vectors: the axis of orders stays first
-    return _raised(x, rank), _raised(y, rank)
-
-
-def _raised(x: np.ndarray, rank: int) -> np.ndarray:
-    return x.reshape(x.shape[0], *(1,) * (rank - x.ndim), *x.shape[1:])
-
-
-def _times(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    return a * b
+def together(*values: Value) -> list[np.ndarray]:
+    """Coefficients of jets and constants, as many as all of them know."""
+    length = min(len(x) for x in values if isinstance(x, Jet))
+    return [coefficients(x, length) for x in values]
 
 
 def _product(a: Value, b: Value, multiply: Callable[[np.ndarray, np.ndarray], Any]) -> Jet:
-    length = min(len(x) for x in (a, b) if isinstance(x, Jet))
-    x, y = coefficients(a, length), coefficients(b, length)
-    if length == 1:
+    x, y = together(a, b)
+    if len(x) == 1:
         return Jet(np.asarray(multiply(x[0], y[0]))[None])
-    return Jet([sum(multiply(x[j], y[n - j]) for j in range(n + 1)) for n in range(length)])
+    return Jet([sum(multiply(x[j], y[n - j]) for j in range(n + 1)) for n in range(len(x))])
 
 
 def value(x: Value) -> Any:
@@ -139,31 +125,24 @@ def integral(x0: Any, rates: Value, length: int) -> Jet:
 
 def stack(parts: Sequence[Value]) -> Value:
     """A vector of scalars, or a matrix of row vectors."""
-    jets = [p for p in parts if isinstance(p, Jet)]
-    if not jets:
-        return np.array([np.asarray(p, dtype=float) for p in parts])
-    length = min(map(len, jets))
-    return Jet(np.stack([coefficients(p, length) for p in parts], axis=1))
+    if any(isinstance(p, Jet) for p in parts):
+        return Jet(np.stack(together(*parts), axis=1))
+    return np.array([np.asarray(p, dtype=float) for p in parts])
 
 
 def solve(A: Value, b: Value) -> Value:
     """x of A x = b, order by order."""
     if not isinstance(A, Jet) and not isinstance(b, Jet):
         return np.linalg.solve(A, b)
-    length = min(len(x) for x in (A, b) if isinstance(x, Jet))
-    a, right = coefficients(A, length), coefficients(b, length)
+    a, right = together(A, b)
     x: list[np.ndarray] = []
-    for n in range(length):
+    for n in range(len(a)):
         rest = right[n] - sum((a[j] @ x[n - j] for j in range(1, n + 1)), np.zeros_like(right[n]))
         x.append(np.linalg.solve(a[0], rest))
     return Jet(x)
 
 
 # ---- vectors
-
-
-def dot(a: Value, b: Value) -> Value:
-    return a @ b
 
 
 def cross(a: Value, b: Value) -> Value:
@@ -178,7 +157,7 @@ def _cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def norm(v: Value) -> Value:
-    return sqrt(dot(v, v))
+    return sqrt(v @ v)
 
 
 # ---- functions of one number
@@ -214,14 +193,6 @@ def sincos(x: Value) -> tuple[Value, Value]:
     return Jet(s), Jet(c)
 
 
-def sin(x: Value) -> Value:
-    return sincos(x)[0]
-
-
-def cos(x: Value) -> Value:
-    return sincos(x)[1]
-
-
 def exp(x: Value) -> Value:
     return from_rate(x, np.exp, exp)
 
@@ -237,19 +208,17 @@ def sqrt(x: Value) -> Value:
 def atan2(y: Value, x: Value) -> Value:
     if not isinstance(y, Jet) and not isinstance(x, Jet):
         return np.arctan2(y, x)
-    length = min(len(z) for z in (y, x) if isinstance(z, Jet))
-    y, x = Jet(coefficients(y, length)), Jet(coefficients(x, length))
+    y, x = map(Jet, together(y, x))
     start = np.arctan2(y.c[0], x.c[0])
-    if length == 1:
+    if len(x) == 1:
         return Jet([start])
     yy, xx = Jet(y.c[:-1]), Jet(x.c[:-1])
-    return integral(start, (xx * rate(y) - yy * rate(x)) / (xx * xx + yy * yy), length)
+    return integral(start, (xx * rate(y) - yy * rate(x)) / (xx * xx + yy * yy), len(x))
 
 
 def power(x: Value, n: Value) -> Value:
     """x ** n; a whole constant exponent by repeated products, so that the base may be zero or negative."""
-    constant = not isinstance(n, Jet) or not np.any(n.c[1:])
-    if not constant:
+    if isinstance(n, Jet) and np.any(n.c[1:]):
         return exp(n * log(x))
     exponent = float(value(n))
     if not isinstance(x, Jet):

@@ -1,8 +1,7 @@
 """Joints in numbers: how bodies move in their parents. Written apart from `model.joints`, from the records alone.
 
 A joint gives the pose and velocities of its body from those of the parent, and the rates of its coordinates that
-belong to these velocities. Values are numbers or jets. What moves a body are its own coordinates and speeds, or those
-it follows.
+belong to these velocities. Values are numbers or jets. Its own coordinates and speeds move a body, or those it follows.
 """
 
 from __future__ import annotations
@@ -161,7 +160,7 @@ class PlainJoint(Joint):
         if self.euler:
             return euler_rates([q[self.lengths + i] for i in range(4)], w)
         if len(self.axes) == 1:
-            return [jets.dot(self.axes[0], w)]
+            return [self.axes[0] @ w]
         found = jets.solve(self._turn_axes(q).T, w)
         return [found[i] for i in range(3)]
 
@@ -198,11 +197,12 @@ class GuidedJoint(Joint):
         self._offset = self.at - (np.array(r.at) + np.array(r.drawn)) * self.metre
 
     def motion(self, q: Any, u: Any, A: Pose) -> Pose:
-        pose = guided_pose(numbers_of(self.record, tuple(float(value(x)) for x in q), self.metre), q)
-        R = A.R @ pose.R
-        arm, own = A.R @ (pose.p + self._datum), R @ self._offset
+        numbers = numbers_of(self.record, tuple(float(value(x)) for x in q), self.metre)
+        R_AB, p, slides, turns = guided_pose(numbers, q)
+        R = A.R @ R_AB
+        arm, own = A.R @ (p + self._datum), R @ self._offset
         w, v = A.w, A.v + jets.cross(A.w, arm)
-        for d, delta, rate in zip(pose.d, pose.delta, u, strict=True):
+        for d, delta, rate in zip(slides, turns, u, strict=True):
             w = w + (A.R @ delta) * rate
             v = v + (A.R @ d) * rate
         return Pose(R, A.p + arm + own, w, v + jets.cross(w, own))

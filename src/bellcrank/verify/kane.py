@@ -1,8 +1,7 @@
 """The check of a hand-led derivation: its own steps against each other, in numbers.
 
-There is no description of joints to start from, so the check starts from what the user gave: orientations, positions,
-rates of coordinates, velocities, masses, loads. At random states, with derivatives taken by differences along the
-motion:
+There is no description of joints, so the check starts from what the user gave: orientations, positions, rates of
+coordinates, velocities, masses, loads. At random states, with derivatives by differences along the motion:
 
 - the program's rates of coordinates are the kinematical equations, its channels what their formulas say;
 - angular velocities turn the direction cosines;
@@ -13,8 +12,7 @@ motion:
   F_r*, mass matrix or solution enters;
 - kinetic energy changes by the power of the loads.
 
-A passed check proves the algebra from those givens to the program. It cannot know whether the givens are the machine
-that was meant.
+A passed check proves the algebra from those givens to the program, not that they are the machine that was meant.
 """
 
 from __future__ import annotations
@@ -33,7 +31,7 @@ from bellcrank.kane.equations import KaneEquations
 from bellcrank.kane.frames import Frame, connected
 from bellcrank.kane.motion import Point
 from bellcrank.kane.scalars import TIME
-from bellcrank.vector.basis import Vector
+from bellcrank.vector.basis import Mat3, Vector
 from bellcrank.verify.report import Line, Report
 
 LIMIT = 1e-8  # of the largest value compared; differences of fourth order leave some 1e-11
@@ -149,27 +147,22 @@ class _Subject:
             self._resolved[key] = self.d.scalars.resolve(roots, settle=False)
         return evaluate(self._resolved[key], known)
 
-    def orientation(self, frame: Frame, known: Mapping[Expr, float]) -> np.ndarray:
-        """Axes of a frame (columns) in N, by multiplying matrices along the tree."""
-        R = np.eye(3)
-        here: Any = frame
-        chain = []
-        while here.parent is not None:
-            chain.append(here)
-            here = here.parent
-        for f in reversed(chain):
-            R = R @ np.array(self.numbers([x for row in f.R for x in row], known)).reshape(3, 3)
-        if here is not self.d.newtonian:  # N hangs below another frame
-            return self.orientation_of_root(here, known).T @ R
-        return R
+    def matrix(self, rows: Mat3, known: Mapping[Expr, float]) -> np.ndarray:
+        return np.array(self.numbers([x for row in rows for x in row], known)).reshape(3, 3)
 
-    def orientation_of_root(self, root: Frame, known: Mapping[Expr, float]) -> np.ndarray:
+    def orientation(self, frame: Frame, known: Mapping[Expr, float]) -> np.ndarray:
+        """Axes of a frame (columns) in N, by multiplying matrices along the tree; N may hang below other frames."""
+        R = self._in_root(frame, known)
+        return R if self.d.newtonian.parent is None else self._in_root(self.d.newtonian, known).T @ R
+
+    def _in_root(self, frame: Any, known: Mapping[Expr, float]) -> np.ndarray:
+        chain = [frame]
+        while chain[-1].parent is not None:
+            chain.append(chain[-1].parent)
         R = np.eye(3)
-        here: Any = self.d.newtonian
-        while here is not root:
-            R = np.array(self.numbers([x for row in here.R for x in row], known)).reshape(3, 3) @ R
-            here = here.parent
-        return R.T
+        for f in reversed(chain[:-1]):
+            R = R @ self.matrix(f.R, known)
+        return R
 
     def components(self, v: Vector, known: Mapping[Expr, float]) -> np.ndarray:
         """A vector along the axes of N."""
@@ -191,15 +184,14 @@ class _Subject:
     def spin(self, b: Body, known: Mapping[Expr, float]) -> np.ndarray:
         """Central angular momentum of a body in N."""
         R = self.orientation(b, known)
-        inertia = np.array(self.numbers([x for row in b.inertia for x in row], known)).reshape(3, 3)
-        return R @ inertia @ R.T @ self.turning(b, known)
+        return R @ self.matrix(b.inertia, known) @ R.T @ self.turning(b, known)
 
-    def along(self, s: Sample, make: Callable[[Mapping[Expr, float]], np.ndarray]) -> np.ndarray:
-        """Rate of a quantity along the motion, by differences of fourth order; first rates of t, q, u are enough."""
+    def along(self, s: Sample, make: Callable[..., np.ndarray], *of: Any) -> np.ndarray:
+        """Rate of make(*of) along the motion, by differences of fourth order; first rates of t, q, u are enough."""
         h = STEP
 
         def value(h: float) -> np.ndarray:
-            return make(self.at(s.t + h, s.q + h * s.qdot, s.u + h * s.udot))
+            return make(*of, self.at(s.t + h, s.q + h * s.qdot, s.u + h * s.udot))
 
         return (8 * (value(h) - value(-h)) - (value(2 * h) - value(-2 * h))) / (12 * h)
 
@@ -224,14 +216,14 @@ class _Subject:
 
     def _channels(self, s: Sample, now: dict[Expr, float]) -> float:
         """The program's channels against their formulas."""
-        known = now | dict(zip(self.eom.system.accelerations, map(float, s.udot), strict=True))
         outputs = self.eom.analysis.outputs
-        expected = np.array(evaluate([o.value for o in outputs], known))
+        expected = np.array(evaluate([o.value for o in outputs], self._with_accelerations(s, now)))
         found = np.array([s.channels[o.name] for o in outputs])
         size = np.maximum(np.maximum(np.abs(expected), np.abs(found)), 1e-3)
         return float((np.abs(expected - found) / size).max())
 
     def _turns(self, s: Sample, now: Mapping[Expr, float]) -> float:
+        """The rates of direction cosines against the angular velocities."""
         worst = 0.0
         for f in self.frames:
             try:
@@ -239,7 +231,7 @@ class _Subject:
             except BellcrankError:
                 continue  # a frame whose angular velocity nothing needs
             R = self.orientation(f, now)
-            spin = self.along(s, lambda known, f=f: self.orientation(f, known)) @ R.T  # type: ignore[misc]
+            spin = self.along(s, self.orientation, f) @ R.T
             found = np.array([spin[2, 1] - spin[1, 2], spin[0, 2] - spin[2, 0], spin[1, 0] - spin[0, 1]]) / 2
             worst = max(worst, _relative(found, w))
         return worst
@@ -254,21 +246,19 @@ class _Subject:
                     r = self.d.motion.position(base, p, lasting=True)
                 except BellcrankError:
                     continue
-                rate = self.along(s, lambda known, r=r: self.components(r, known))  # type: ignore[misc]
-                worst = max(worst, _relative(rate, self.velocity(p, now) - self.velocity(base, now)))
+                moved = self.along(s, self.components, r)
+                worst = max(worst, _relative(moved, self.velocity(p, now) - self.velocity(base, now)))
         return worst
 
     def _accelerates(self, s: Sample, now: dict[Expr, float]) -> float:
-        worst = 0.0
-        known = now | dict(zip(self.eom.system.accelerations, map(float, s.udot), strict=True))
-        for p, _ in self.d.machine.heavy_points():
-            rate = self.along(s, lambda known, p=p: self.velocity(p, known))  # type: ignore[misc]
-            worst = max(worst, _relative(rate, self.components(self.d.motion.acceleration(p, self.d.newtonian), known)))
-        for b in self.bodies:
-            rate = self.along(s, lambda known, b=b: self.turning(b, known))  # type: ignore[misc]
-            alf = self.components(self.d.motion.angular_acceleration(b, self.d.newtonian), known)
-            worst = max(worst, _relative(rate, alf))
-        return worst
+        known, n = self._with_accelerations(s, now), self.d.newtonian
+        listed: list[Any] = [(self.velocity, self.d.motion.acceleration, p) for p, _ in self.d.machine.heavy_points()]
+        listed += [(self.turning, self.d.motion.angular_acceleration, b) for b in self.bodies]
+        pairs = [(self.along(s, moved, x), self.components(given(x, n), known)) for moved, given, x in listed]
+        return max((_relative(*pair) for pair in pairs), default=0.0)
+
+    def _with_accelerations(self, s: Sample, now: dict[Expr, float]) -> dict[Expr, float]:
+        return now | dict(zip(self.eom.system.accelerations, map(float, s.udot), strict=True))
 
     def _loads(self, s: Sample, now: dict[Expr, float]) -> list[tuple[Point | Frame, np.ndarray]]:
         known = now | dict(s.reactions)
@@ -287,12 +277,10 @@ class _Subject:
         """The largest residual of F_r + F_r*, relative to the largest partial velocity times force in it."""
         acting = [(on, v, 0.0) for on, v in self._loads(s, now)]
         for p, mass in self.d.machine.heavy_points():
-            rate = self.along(s, lambda known, p=p: self.velocity(p, known))  # type: ignore[misc]
-            acting.append((p, -self.numbers([mass], now)[0] * rate, 0.0))
+            acting.append((p, -self.numbers([mass], now)[0] * self.along(s, self.velocity, p), 0.0))
         for b in self.d.machine.turning_bodies():
-            rate = self.along(s, lambda known, b=b: self.spin(b, known))  # type: ignore[misc]
             usual = float(np.linalg.norm(self.spin(b, now)) * np.linalg.norm(self.turning(b, now)))  # if nothing acts
-            acting.append((b, -rate, usual))
+            acting.append((b, -self.along(s, self.spin, b), usual))
         worst = 0.0
         for r in range(len(s.u) + len(self.d.scalars.auxiliary)):
             if r < len(s.u):

@@ -5,7 +5,8 @@ In:  a `Motion` of all bodies. Out: numbers and vectors (arrays in inertial axes
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,8 +15,8 @@ from bellcrank.expr.node import Symbol
 from bellcrank.expr.text import Syntax, evaluate_syntax
 from bellcrank.model.records import ForceRecord
 from bellcrank.verify import jets
-from bellcrank.verify.bodies import Motion
-from bellcrank.verify.formulas import CannotEvaluate, Scalars, name_of, syntax_of
+from bellcrank.verify.bodies import Motion, Place
+from bellcrank.verify.formulas import CannotEvaluate, Scalars, name_of, state_key
 from bellcrank.verify.jets import Jet, Value
 
 SHORT = (("0", "origin"), ("j", "joint"), ("cm", "cm"))
@@ -32,22 +33,12 @@ class Formulas(Scalars):
         self.points = {p.name.lower(): p for p in self.description.points}
         self.forces = {f.name.lower(): f for f in self.description.forces}
         self._magnitudes: dict[str, Value] = {}
-        self._nominal: Formulas | None = None
-        self._shorter: Formulas | None = None
         self._own: dict[str, Value] = {}
 
     # ---- names
 
-    def body(self, given: Any) -> int:
-        name = name_of(given)
-        if name == "n":
-            return -1
-        if name not in self.machine.index:
-            raise CannotEvaluate(f"no body has the name '{name}'")
-        return self.machine.index[name]
-
-    def point(self, given: Any) -> tuple[int, Value]:
-        """Body and coordinates in it of a point."""
+    def point(self, given: Any) -> Place:
+        """A point by its handle or name; None is the inertial origin."""
         zero = np.zeros(3)
         name = "o" if given is None else name_of(given)
         if name in self.points:
@@ -66,17 +57,15 @@ class Formulas(Scalars):
         return body.index, body.cm if tail == "cm" else zero
 
     def unit_vector(self, body: str, axis: int) -> Value:
-        return self.motion.R[self.body(body)][:, axis - 1]
+        return self.motion.R[self.machine.body(body)][:, axis - 1]
 
     def state(self, symbol: Symbol) -> Value:
         letter, place = self._state_place(symbol)
-        return (self.motion.q if letter == "q" else self.motion.u)[place]
+        return getattr(self.motion, letter)[place]
 
     def _state_place(self, symbol: Symbol) -> tuple[str, int]:
-        name = symbol.name.lower().replace(" ", "")
-        if symbol.kind == "coordinate":
-            return "q", self.machine.q_names.index(name)
-        return "u", self.machine.u_names.index(name)
+        letter = "q" if symbol.kind == "coordinate" else "u"
+        return letter, getattr(self.machine, f"{letter}_names").index(state_key(symbol.name))
 
     def own_state(self, name: str) -> Value:
         """A state of the user's own; rates that are left open follow from its formula, one order lower."""
@@ -84,24 +73,25 @@ class Formulas(Scalars):
         if not isinstance(z, Jet) or len(z) == 1 or not np.isnan(z.c[1]):
             return z
         if name not in self._own:
-            if self._shorter is None:
-                n = len(z) - 1
-                shorter = self.machine.motion(Jet(self.motion.q.c[:n]), Jet(self.motion.u.c[:n]))
-                self._shorter = Formulas(shorter, **self.given)
-            rate = jets.coefficients(self._shorter.scalar(self.states[name].rate), len(z) - 1)
+            rate = jets.coefficients(self._shorter.evaluate(self.states[name].rate), len(z) - 1)
             unknown = np.full(len(z) - 1 - len(rate), np.nan)  # by an external routine in it
             self._own[name] = jets.integral(z.c[0], Jet(np.concatenate([rate, unknown])), len(z))
         return self._own[name]
 
+    @cached_property
+    def _shorter(self) -> Formulas:
+        """The same language with one order less known."""
+        n = len(self.motion.q) - 1
+        return Formulas(self.machine.motion(Jet(self.motion.q.c[:n]), Jet(self.motion.u.c[:n])), **self.given)
+
     def joint_state(self, letter: str, parts: list[Any]) -> Value:
         """q(b), q(b, i), q(i), and u likewise."""
-        return (self.motion.q if letter == "q" else self.motion.u)[self._place(letter, parts)]
+        return getattr(self.motion, letter)[self._place(letter, parts)]
 
     def _place(self, letter: str, parts: list[Any]) -> int:
         if isinstance(parts[0], int | float):
             return int(parts[0]) - 1
-        body = self.machine.bodies[self.body(parts[0])]
-        place = body.q if letter == "q" else body.u
+        place = getattr(self.machine.bodies[self.machine.body(parts[0])], letter)
         return range(place.start, place.stop)[int(parts[1]) - 1 if len(parts) == 2 else 0]
 
     # ---- mechanics
@@ -118,38 +108,23 @@ class Formulas(Scalars):
                 found = [of(*self.point(p)) for p in parts]
                 return found[0] - found[1] if len(found) == 2 else found[0]
             case "rot":
-                return m.w[self.body(parts[0])]
+                return m.w[self.machine.body(parts[0])]
             case "dxdt":
                 return jets.rate(self.settle(parts[0]))
             case "nominal":
-                return self.nominal.settle(evaluate_syntax(node.children[0], self.nominal.meaning))
+                return self.nominal.evaluate(node.children[0])
             case "partial":
                 return self.partial(*node.children)
             case "fm":
                 return self.magnitude(self.forces[name_of(parts[0])])
-        vectors = [self.settle(p) for p in parts]
-        match name:
-            case "dot":
-                return jets.dot(*vectors)
-            case "cross":
-                return jets.cross(*vectors)
-            case "angle":
-                return angle(*vectors)
-            case "direction" | "dir":
-                return direction(vectors[0])
-            case "magnitude" | "mag" | "norm":
-                return jets.norm(vectors[0])
-            case "project" | "dplane":
-                v, n = vectors
-                return v - n * (jets.dot(v, n) / jets.dot(n, n))
-        raise CannotEvaluate(f"the function {name}() is not known")
+        if name not in VECTORS:
+            raise CannotEvaluate(f"the function {name}() is not known")
+        return VECTORS[name](*(self.settle(p) for p in parts))
 
-    @property
+    @cached_property
     def nominal(self) -> Formulas:
         """The same language with all coordinates and independent speeds at zero."""
-        if self._nominal is None:
-            self._nominal = Formulas(self.machine.nominal_motion(), **self.given)
-        return self._nominal
+        return Formulas(self.machine.nominal_motion, **self.given)
 
     def partial(self, e: Syntax, x: Syntax) -> Value:
         """Derivative of a scalar with respect to one symbol, all others fixed: that symbol alone is given a rate."""
@@ -182,7 +157,7 @@ class Formulas(Scalars):
         return self._first_order(Formulas(machine.motion(q, u), **given), e)
 
     def _first_order(self, moved: Formulas, e: Syntax) -> Value:
-        result = moved.settle(evaluate_syntax(e, moved.meaning))
+        result = moved.evaluate(e)
         return Jet([result.c[1]]) if isinstance(result, Jet) and len(result) > 1 else 0.0
 
     # ---- forces
@@ -193,7 +168,7 @@ class Formulas(Scalars):
         if key not in self._magnitudes:
             outer, self.dummies = self.dummies, self._dummies(record)
             try:
-                self._magnitudes[key] = self.scalar(record.magnitude)
+                self._magnitudes[key] = self.evaluate(record.magnitude)
             finally:
                 self.dummies = outer
         return self._magnitudes[key]
@@ -202,27 +177,24 @@ class Formulas(Scalars):
         """x, x0 and v of a force, under the names the record gives them."""
         if record.kind == "moment":
             return {}
-        motion = {
-            "x": lambda: self.stretch(record)[0],
-            "x0": lambda: self.nominal.stretch(record)[0],
-            "v": lambda: self.stretch(record)[1],
+        x, x0, v = (name.lower() for name in record.dummies)
+        return {
+            x: lambda: self.stretch(record)[0],
+            x0: lambda: self.nominal.stretch(record)[0],
+            v: lambda: self.stretch(record)[1],
         }
-        return {new.lower(): motion[old] for new, old in zip(record.dummies, ("x", "x0", "v"), strict=True)}
 
     def stretch(self, record: ForceRecord) -> tuple[Value, Value]:
         """Distance along a force's direction and its rate, as the force sees them."""
         p, r = self.point(record.first), self.point(record.second)
-        between = self.motion.position(*p) - self.motion.position(*r)
-        apart = self.motion.velocity(*p) - self.motion.velocity(*r)
         along = self.line_of_action(record)
-        return jets.dot(along, between), jets.dot(along, apart)
+        return along @ self.motion.between(p, r), along @ (self.motion.velocity(*p) - self.motion.velocity(*r))
 
     def line_of_action(self, record: ForceRecord) -> Value:
         """Unit vector of a force or moment."""
         if record.kind == "strut":
-            p, r = self.point(record.first), self.point(record.second)
-            return direction(self.motion.position(*p) - self.motion.position(*r))
-        return direction(self.settle(evaluate_syntax(syntax_of(record.direction), self.meaning)))
+            return direction(self.motion.between(self.point(record.first), self.point(record.second)))
+        return direction(self.evaluate(record.direction))
 
     def gravity(self) -> np.ndarray:
         """Acceleration of free fall, in inertial axes."""
@@ -233,21 +205,36 @@ class Formulas(Scalars):
             up = "iso" in (self.description.axes or "").lower()
             along = np.array([0.0, 0.0, -1.0 if up else 1.0])
         else:
-            along = jets.value(direction(self.settle(evaluate_syntax(syntax_of(given), self.meaning))))
-        return along * float(jets.value(self.scalar(g)))
+            along = jets.value(direction(self.evaluate(given)))
+        return along * float(jets.value(self.evaluate(g)))
 
 
 def direction(v: Value) -> Value:
     return v / jets.norm(v)
 
 
+def project(v: Value, n: Value) -> Value:
+    """What of v lies in the plane across n."""
+    return v - n * ((v @ n) / (n @ n))
+
+
 def angle(a: Value, b: Value, about: Value | None = None) -> Value:
     """Angle from a to b, positive for a turn about the third vector."""
     normal = jets.cross(a, b)
     if about is None:
-        return jets.atan2(jets.norm(normal), jets.dot(a, b))
+        return jets.atan2(jets.norm(normal), a @ b)
     axis, turn = jets.value(about), jets.value(normal)
     size = np.linalg.norm(axis) * np.linalg.norm(turn)
     if np.linalg.norm(np.cross(axis, turn)) <= 1e-12 * size:  # a and b turn in a plane: smooth at zero
-        return jets.atan2(jets.dot(about, normal) / jets.norm(about), jets.dot(a, b))
-    return jets.atan2(jets.norm(normal), jets.dot(a, b)) * np.sign(axis @ turn)
+        return jets.atan2((about @ normal) / jets.norm(about), a @ b)
+    return jets.atan2(jets.norm(normal), a @ b) * np.sign(axis @ turn)
+
+
+VECTORS: Mapping[str, Callable[..., Value]] = {
+    "dot": lambda a, b: a @ b,
+    "cross": jets.cross,
+    "angle": angle,
+    **dict.fromkeys(("direction", "dir"), direction),
+    **dict.fromkeys(("magnitude", "mag", "norm"), jets.norm),
+    **dict.fromkeys(("project", "dplane"), project),
+}

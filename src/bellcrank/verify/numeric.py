@@ -18,7 +18,7 @@ import numpy as np
 from bellcrank.verify import jets
 from bellcrank.verify.bodies import Body, Machine, Motion
 from bellcrank.verify.closed import Closed
-from bellcrank.verify.formulas import CannotEvaluate, ExternalRoutine, Scalars
+from bellcrank.verify.formulas import CannotEvaluate, ExternalRoutine, Scalars, state_key
 from bellcrank.verify.jets import Jet, Value
 from bellcrank.verify.mechanics import Formulas
 
@@ -45,8 +45,7 @@ class Energies:
 
 
 class Evaluation:
-    """One instant: a machine with its inputs and independent speeds. `inputs` are (value, rate, rate of that) in
-    equation units.
+    """One instant: a machine with inputs (value, rate, rate of that; equation units) and independent speeds.
 
     With closed loops all speeds are states; `freedoms` names those that are free, and `length` is the machine's size.
     """
@@ -70,14 +69,14 @@ class Evaluation:
         self.machine = machine = machine.led_by(Scalars(machine.description, machine.parameters, **self.given))
         self._slopes: dict[bytes, tuple[np.ndarray, np.ndarray]] = {}  # of the last state
         names = machine.u_names
-        self.free = [names.index(s.lower().replace(" ", "")) for s in independent]
+        self.free = [names.index(state_key(s)) for s in independent]
         self.bound = [i for i in range(len(names)) if i not in set(self.free)]
         self.closed: Closed | None = None
         if freedoms is not None:
             if self.free != list(range(len(names))):
                 raise CannotEvaluate("with closed loops all speeds must be states")
             self.closed = Closed(machine, self.formulas, length)
-            self.freedoms = [names.index(s.lower().replace(" ", "")) for s in freedoms]
+            self.freedoms = [names.index(state_key(s)) for s in freedoms]
 
     def formulas(self, motion: Motion) -> Formulas:
         return Formulas(motion, **self.given)
@@ -86,7 +85,7 @@ class Evaluation:
 
     def _constraint_values(self, motion: Motion) -> list[Value]:
         formulas = self.formulas(motion)
-        return [formulas.scalar(c.expression) for c in self.constraints]
+        return [formulas.evaluate(c.expression) for c in self.constraints]
 
     def constraint_slopes(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """c and A of the constraints c + A u = 0, found with unit speeds."""
@@ -126,9 +125,8 @@ class Evaluation:
     def constraint_error(self, q: np.ndarray, qdot: np.ndarray) -> float:
         """How far the speeds that the claimed q' stand for are from the constraints, relative to the largest term."""
         n = len(self.machine.u_names)
-        rest, *unit = (
-            np.asarray(jets.value(self.machine.motion(q, u).coordinate_rates())) for u in (np.zeros(n), *np.eye(n))
-        )
+        motions = (self.machine.motion(q, u) for u in (np.zeros(n), *np.eye(n)))
+        rest, *unit = (np.asarray(jets.value(motion.coordinate_rates())) for motion in motions)
         joints = qdot[: len(rest)]
         full = np.linalg.lstsq(np.stack([x - rest for x in unit], axis=1), joints - rest, rcond=None)[0]
         c, A = self.constraint_slopes(q)
@@ -169,28 +167,20 @@ class Evaluation:
         """(force, moment about the mass centre) on every body, without gravity, in inertial axes."""
         formulas = self.formulas(motion)
         bodies = self.machine.bodies
-        force, moment = np.zeros((len(bodies), 3)), np.zeros((len(bodies), 3))
-
-        def push(body: int, f: np.ndarray, at: np.ndarray) -> None:
-            if body >= 0:
-                force[body] += f
-                moment[body] += np.cross(at - mass_centre(motion, bodies[body]), f)
-
+        force, moment = np.zeros((len(bodies) + 1, 3)), np.zeros((len(bodies) + 1, 3))  # the last: on the ground
         for record in self.machine.description.forces:
             f = jets.value(formulas.line_of_action(record)) * float(jets.value(formulas.magnitude(record)))
             if record.kind == "moment":
-                on = formulas.body(record.first)
-                against = -1 if record.second is None else formulas.body(record.second)
-                if on >= 0:
-                    moment[on] += f
-                if against >= 0:
-                    moment[against] -= f
+                moment[self.machine.body(record.first)] += f
+                moment[self.machine.body(record.second)] -= f
                 continue
             p, r = formulas.point(record.first), formulas.point(record.second)
-            at = jets.value(motion.position(*p))
-            push(p[0], f, at)
-            push(r[0], -f, jets.value(motion.position(*r)) if record.kind == "strut" else at)
-        return list(zip(force, moment, strict=True))
+            for body, pushed, at in ((p[0], f, p), (r[0], -f, r if record.kind == "strut" else p)):
+                if body >= 0:
+                    arm = jets.value(motion.position(*at)) - mass_centre(motion, bodies[body])
+                    force[body] += pushed
+                    moment[body] += np.cross(arm, pushed)
+        return list(zip(force[:-1], moment[:-1], strict=True))
 
     # ---- Kane's equations
 
@@ -237,7 +227,7 @@ class Evaluation:
     def _own_error(self, motion: Motion, claimed: np.ndarray) -> float:
         """The largest relative error of the rates of the user's own states; much smaller ones have few digits."""
         formulas = self.formulas(motion)
-        meant = np.array([float(jets.value(formulas.scalar(z.rate))) for z in self.machine.description.states])
+        meant = np.array([float(jets.value(formulas.evaluate(z.rate))) for z in self.machine.description.states])
         size = np.maximum(np.abs(meant), np.abs(claimed))
         size = np.maximum(size, 1e-4 * size.max(initial=0.0))
         return float((np.abs(claimed - meant) / np.where(size > 0, size, 1.0)).max(initial=0.0))
@@ -275,7 +265,7 @@ class Evaluation:
         found: dict[str, float] = {}
         for record in self.machine.description.outputs:
             try:
-                found[record.name] = float(jets.value(formulas.scalar(record.expression)))
+                found[record.name] = float(jets.value(formulas.evaluate(record.expression)))
             except (CannotEvaluate, jets.NoDerivative):
                 continue
         for group in self.machine.description.output_groups:
@@ -320,6 +310,7 @@ def _size(x: Any) -> float:
 
 
 def mass_centre(motion: Motion, b: Body) -> Any:
+    """Where it is, in inertial axes."""
     return jets.value(motion.position(b.index, b.cm))
 
 
@@ -337,5 +328,4 @@ def inertia_size(motion: Motion, b: Body) -> float:
 
 def inertia_forces(motion: Motion, b: Body) -> tuple[Any, Any]:
     """m a of the mass centre and the rate of the angular momentum about it."""
-    ma = jets.value(jets.rate(motion.velocity(b.index, b.cm))) * jets.value(b.mass)
-    return ma, jets.value(jets.rate(angular_momentum(motion, b)))
+    return _rate(motion.velocity(b.index, b.cm)) * jets.value(b.mass), _rate(angular_momentum(motion, b))

@@ -11,7 +11,6 @@ section 5.3 (recursive Newton-Euler), run with all joints open.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
@@ -34,41 +33,34 @@ def newton_euler(evaluation: Evaluation, q: np.ndarray, u: np.ndarray, udot: np.
         for b in evaluation.machine.bodies:
             moved = twist[b.index] - (twist[b.parent] if b.parent >= 0 else 0.0)
             left[i] += moved @ loads[b.index]
-            largest[i] = max(
-                largest[i], np.abs(moved[:3]).max() * sizes[b.index][0], np.abs(moved[3:]).max() * sizes[b.index][1]
-            )
+            largest[i] = max(largest[i], *(np.abs(moved).reshape(2, 3).max(axis=1) * sizes[b.index]))
     rows = _rows(evaluation, q)
     if rows is None:
         return Residual(left, largest)
-    return Residual(
-        _without_constraint_loads(left, largest, rows), np.maximum(largest, FLOOR * largest.max(initial=0.0))
-    )
+    floor = np.maximum(largest, FLOOR * largest.max(initial=0.0))
+    return Residual(_without_constraint_loads(left, np.where(floor > 0, floor, 1.0), rows), floor)
 
 
-def reactions_error(
-    evaluation: Evaluation, q: np.ndarray, u: np.ndarray, udot: np.ndarray, channels: Mapping[str, float]
-) -> float:
-    """What is left of Newton-Euler of any single body under its loads and the reactions claimed, relative to the
-    largest term.
+Rates = np.ndarray  # or coordinates, of all states
+
+
+def reactions_error(evaluation: Evaluation, q: Rates, u: Rates, udot: Rates, channels: Mapping[str, float]) -> float:
+    """What is left of Newton-Euler of single bodies under their loads and the reactions claimed, by the largest term.
 
     Channels F1(b) ... M3(b): on body b from its parent, about its origin, along its axes; with the name of a loop: on
     the body of its first point, about that point. What is not there is zero.
     """
     motion = evaluation.motion(q, u, udot)
     formulas = evaluation.formulas(motion)
-    bodies = evaluation.machine.bodies
     left, sizes = needed(evaluation, motion)
-    acting = []  # on which body, against which, name, axes, where
-    for b in bodies:
-        acting.append((b.index, b.parent, b.name, motion.R[b.index], motion.p[b.index]))
+    # on which body, against which, name, axes, where
+    acting = [(b.index, b.parent, b.name, motion.R[b.index], motion.p[b.index]) for b in evaluation.machine.bodies]
     for record in evaluation.machine.description.loops:
         p, r = formulas.point(record.first), formulas.point(record.second)
         acting.append((p[0], r[0], loop_name(record), motion.R[p[0]], motion.position(*p)))
     for on, against, name, R, at in acting:
-        F, M = (
-            jets.value(R) @ np.array([channels.get(f"{letter}{i}({name})".lower(), 0.0) for i in (1, 2, 3)])
-            for letter in "FM"
-        )
+        told = [channels.get(f"{x}{i}({name})".lower(), 0.0) for x in "FM" for i in (1, 2, 3)]
+        F, M = (jets.value(R) @ part for part in np.array(told).reshape(2, 3))
         load = np.concatenate([F, np.cross(jets.value(at), F) + M])
         for body, sign in ((on, 1.0), (against, -1.0)):
             if body >= 0:
@@ -81,10 +73,8 @@ def reactions_error(
 
 
 def loop_name(record: LoopRecord) -> str:
-    def name(point: Any) -> str:
-        return point if isinstance(point, str) else str(getattr(point, "name", point))
-
-    return record.label or f"{name(record.first)} to {name(record.second)}"
+    first, second = (str(getattr(p, "name", p)) for p in (record.first, record.second))
+    return record.label or f"{first} to {second}"
 
 
 def needed(evaluation: Evaluation, motion: Motion) -> tuple[np.ndarray, np.ndarray]:
@@ -99,10 +89,8 @@ def needed(evaluation: Evaluation, motion: Motion) -> tuple[np.ndarray, np.ndarr
         need = ma - F - W
         found[b.index] = np.concatenate([need, np.cross(at, need) + H_rate - T])
         force = max(float(np.linalg.norm(x)) for x in (ma, F, W))
-        sizes[b.index] = (
-            force,
-            max(float(np.linalg.norm(T)), inertia_size(motion, b), force * float(np.linalg.norm(at))),
-        )
+        turning, arm = (float(np.linalg.norm(x)) for x in (T, at))
+        sizes[b.index] = force, max(turning, inertia_size(motion, b), force * arm)
     return found, sizes
 
 
@@ -119,15 +107,13 @@ def transmitted(evaluation: Evaluation, motion: Motion) -> tuple[np.ndarray, np.
 def unit_twists(evaluation: Evaluation, q: np.ndarray) -> np.ndarray:
     """For each speed alone at one: (velocity of what passes the inertial origin, angular velocity) of every body."""
     machine = evaluation.machine
-    found = []
-    for unit in np.eye(len(machine.u_names)):
+    found = np.zeros((len(machine.u_names), len(machine.bodies), 6))
+    for unit, rows in zip(np.eye(len(found)), found, strict=True):
         motion = machine.still.motion(q, unit)
-        rows = []
         for b in machine.bodies:
             w, v, p = (jets.value(x[b.index]) for x in (motion.w, motion.v, motion.p))
-            rows.append(np.concatenate([v - np.cross(w, p), w]))
-        found.append(rows)
-    return np.array(found).reshape(len(machine.u_names), len(machine.bodies), 6)
+            rows[b.index] = *(v - np.cross(w, p)), *w
+    return found
 
 
 def _rows(evaluation: Evaluation, q: np.ndarray) -> np.ndarray | None:
@@ -138,10 +124,8 @@ def _rows(evaluation: Evaluation, q: np.ndarray) -> np.ndarray | None:
     return evaluation.constraint_slopes(q)[1] if evaluation.bound else None
 
 
-def _without_constraint_loads(left: np.ndarray, largest: np.ndarray, J: np.ndarray) -> np.ndarray:
+def _without_constraint_loads(left: np.ndarray, weight: np.ndarray, J: np.ndarray) -> np.ndarray:
     """What constraints cannot supply, in the best case."""
-    weight = np.maximum(largest, FLOOR * largest.max(initial=0.0))
-    weight = np.where(weight > 0, weight, 1.0)
     A = (J / weight).T
     multipliers = np.linalg.lstsq(A, left / weight, rcond=RANK)[0]
     rest: np.ndarray = weight * (left / weight - A @ multipliers)

@@ -38,24 +38,10 @@ class Report:
         return all(line.passed for line in self.lines)
 
     def to_json(self) -> str:
-        lines = [
-            {
-                "name": line.name,
-                "passed": line.passed,
-                "value": _plain(line.value),
-                "limit": line.limit,
-                "note": line.note,
-            }
-            for line in self.lines
-        ]
-        whole = {
-            "model": self.model,
-            "passed": self.passed,
-            "states": self.states,
-            "seed": self.seed,
-            "lines": lines,
-        }
-        return json.dumps(whole, indent=2)
+        head = {key: getattr(self, key) for key in ("model", "passed", "states", "seed")}
+        keys = ("name", "passed", "value", "limit", "note")
+        lines = [{key: getattr(x, key) for key in keys} | {"value": _plain(x.value)} for x in self.lines]
+        return json.dumps({**head, "lines": lines}, indent=2)
 
     def rows(self) -> list[tuple[str, str, str, str, str]]:
         """Mark, property, value, limit and note of every line, in words."""
@@ -63,13 +49,9 @@ class Report:
 
     def __str__(self) -> str:
         rows = self.rows()
-        widths = [max(len(row[i]) for row in rows) for i in range(4)]
+        i, j, k, m = (max(len(row[place]) for row in rows) for place in range(4))
         head = f"{self.model}: {'passed' if self.passed else 'FAILED'} ({self.states} random states, seed {self.seed})"
-        body = [
-            f"  {a:{widths[0]}}  {b:{widths[1]}}  {c:>{widths[2]}}  {d:{widths[3]}}  {e}".rstrip()
-            for a, b, c, d, e in rows
-        ]
-        return "\n".join([head, *body])
+        return "\n".join([head, *(f"  {a:{i}}  {b:{j}}  {c:>{k}}  {d:{m}}  {e}".rstrip() for a, b, c, d, e in rows)])
 
 
 # ---- how a report looks

@@ -112,14 +112,12 @@ def lines_of_rates(subject: Subject, samples: Iterable[Sample], seed: int) -> li
     rng = np.random.default_rng(seed)
     worst = 0.0
     sizes = np.concatenate([subject.sizes(letter) for letter in "qu"])
-    n = len(subject.eom.coordinates)
-    kinks = states = 0
+    n, kinks = len(subject.eom.coordinates), 0
     try:
         regular = [s for s in samples if subject.steady(s)]
     except UNUSABLE as error:
         return [Line(name, math.nan, SLOPE, note=str(error))]
     for s in regular:
-        states += 1
         x, d = np.concatenate([s.q, s.u]), sizes * rng.uniform(-1, 1, len(sizes))
 
         def moved(h: float, x: np.ndarray = x, d: np.ndarray = d, s: Sample = s) -> np.ndarray:
@@ -139,6 +137,7 @@ def lines_of_rates(subject: Subject, samples: Iterable[Sample], seed: int) -> li
             continue
         size = max(np.abs(exact).max(initial=0.0), np.abs(found).max(initial=0.0)) or 1.0
         worst = max(worst, float(np.abs(exact - found).max(initial=0.0) / size))
+    states = len(regular)
     note = f"the rates have a kink at {kinks} of {states} states, which do not count" if kinks else ""
     note = note or ("" if states else "a run would not use these equations at any of the states")
     return [Line(name, "not told", note=note) if kinks == states else Line(name, worst, SLOPE, note=note)]

@@ -2,8 +2,7 @@
 
 In:  a System and its Equations. Out: `Subject`, which evaluates the program and the description at the same states,
 and `Sample`: random states near the initial one, on the constraints, at which the description can be evaluated.
-External routines are replaced by smooth functions of their arguments, inputs by given values: their own code is not
-the matter.
+External routines are replaced by smooth functions of their arguments, inputs by given values.
 """
 
 from __future__ import annotations
@@ -29,10 +28,9 @@ from bellcrank.numeric.projection import CannotClose
 from bellcrank.run.assembly import initial_state
 from bellcrank.run.closure import rates_near_singular
 from bellcrank.run.evaluate import closure, state_at
-from bellcrank.run.loaded import Context
 from bellcrank.signals import Signal
 from bellcrank.verify.bodies import Machine
-from bellcrank.verify.formulas import CannotEvaluate, Values
+from bellcrank.verify.formulas import CannotEvaluate, Values, state_key
 from bellcrank.verify.jets import NoDerivative, value
 from bellcrank.verify.numeric import Evaluation
 
@@ -42,6 +40,9 @@ OWN = 0.1  # what counts as one for states of the user's own
 LOOKS = 6  # states at which the usual number of freedoms is looked for
 
 
+Inputs = dict[str, tuple[float, float, float]]
+
+
 @dataclass(frozen=True)
 class Sample:
     """A state in equation units with the inputs that go with it, in user units: (value, rate, rate of that)."""
@@ -49,21 +50,21 @@ class Sample:
     time: float
     q: np.ndarray
     u: np.ndarray
-    inputs: dict[str, tuple[float, float, float]]
+    inputs: Inputs
+
+    @property
+    def at(self) -> tuple[float, list[float], list[float]]:
+        """Time and state as programs take them."""
+        return self.time, self.q.tolist(), self.u.tolist()
 
 
 class Subject:
     """Derived equations beside the numbers of the description they should come from."""
 
     def __init__(
-        self,
-        system: System,
-        eom: Equations,
-        options: dict[str, Any],
-        parameters: Mapping[str, float] | None,
-        seed: int,
-        quiet: bool = False,
-    ) -> None:
+        self, system: System, eom: Equations, options: dict[str, Any], parameters: Mapping[str, float] | None,
+        seed: int, quiet: bool = False,
+    ) -> None:  # fmt: skip
         self.eom = eom
         self.loops = eom.program.loops is not None
         self.description = system.description
@@ -82,7 +83,7 @@ class Subject:
         """All parameters in equation units; of those the program does not need, what is given."""
         unit = self.eom.quantities.unit
         values = Values()
-        given = {**self.given, **(scaled or {})}
+        given = self._given(scaled)
         for key, record in self.description.parameters.items():
             number = given.get(key, record.value)
             if number is not None:
@@ -91,81 +92,75 @@ class Subject:
         values.update({name.lower(): number for name, number in used})
         return values
 
+    def _given(self, scaled: Mapping[str, float] | None) -> dict[str, float]:
+        return {**self.given, **(scaled or {})}
+
     def _length(self) -> float:
         """The size of the machine."""
         points = [b.joint.at for b in self.machine.bodies] + [b.cm for b in self.machine.bodies]
         points += [self.machine.point(p)[1] for p in self.description.points]
         return max((float(np.linalg.norm(value(p))) for p in points), default=0.0) or 1.0
 
-    def evaluation(self, s: Sample, machine: Machine | None = None) -> Evaluation:
+    def evaluation(self, s: Sample) -> Evaluation:
+        """The numbers of the description at a sample."""
         unit = self.eom.quantities.unit
-        inputs = {k: tuple(float(unit[k.lower()].to_equation(x)) for x in v) for k, v in s.inputs.items()}
+        inputs: Any = {k: tuple(float(unit[k.lower()].to_equation(x)) for x in v) for k, v in s.inputs.items()}
         names = [x.name for x in self.eom.speeds]
         freedoms = [x.name for x in self.eom.independent_speeds] if self.loops else None
-        return Evaluation(
-            machine or self.machine,
-            names,
-            external_values,
-            s.time,
-            inputs,  # type: ignore[arg-type]
-            freedoms,
-            self.length,
-        )
+        return Evaluation(self.machine, names, external_values, s.time, inputs, freedoms, self.length)
 
     def rates(self, s: Sample, scaled: Mapping[str, float] | None = None) -> tuple[np.ndarray, np.ndarray]:
         """What the program under check computes."""
-        return self.sim.derivatives(
-            s.time, s.q.tolist(), s.u.tolist(), parameters={**self.given, **(scaled or {})}, inputs=held(s)
-        )
+        return self.sim.derivatives(*s.at, parameters=self._given(scaled), inputs=held(s.inputs))
 
     def plain_rates(self, s: Sample) -> np.ndarray:
         """q' and u' of the equations themselves, also near singular positions, where a run takes others."""
-        context = self.loaded.context()
-        return np.concatenate(context.model.derivatives(*self._at(context, s)))
+        model, at = self._at(s)
+        return np.concatenate(model.derivatives(*at))
 
     def steady(self, s: Sample) -> bool:
         """Do runs use the equations themselves here? Not near singular positions, nor where a pivot vanishes."""
-        context = self.loaded.context()
-        return rates_near_singular(context.model, self._at(context, s)) is None
+        return rates_near_singular(*self._at(s)) is None
 
-    def _at(self, context: Context, s: Sample) -> At:
-        return state_at(context, s.time, s.q.tolist(), s.u.tolist(), self.given, held(s))
+    def _at(self, s: Sample) -> tuple[Any, At]:
+        """A model that can be called, and what it is called with."""
+        context = self.loaded.context()
+        return context.model, state_at(context, *s.at, self.given, held(s.inputs))
 
     def outputs(self, s: Sample, scaled: Mapping[str, float] | None = None) -> dict[str, float]:
         """Channels of the program under check, in user units."""
-        given = {**self.given, **(scaled or {})}
-        return self.sim.outputs(s.time, s.q.tolist(), s.u.tolist(), parameters=given, inputs=held(s))
+        return self.sim.outputs(*s.at, parameters=self._given(scaled), inputs=held(s.inputs))
 
     def numbers(self, s: Sample) -> tuple[list[float], list[float], list[float]]:
         """Parameters, constants and inputs as the program takes them."""
         p = self.sim.parameter_values(self.given)
-        return p, self.loaded.constants(p), [i.function(s.time) for i in self.loaded.inputs(held(s))]
+        return p, self.loaded.constants(p), [i.function(s.time) for i in self.loaded.inputs(held(s.inputs))]
 
     def closure(self, s: Sample) -> list[float]:
         """g, dg/dq, v and dv/du of the program under check."""
-        at = s.time, s.q.tolist(), s.u.tolist(), *self.numbers(s)
-        return self.loaded.model.calls().values("closure", *at)
+        return self.loaded.model.calls().values("closure", *s.at, *self.numbers(s))
 
     def sizes(self, letter: str) -> np.ndarray:
         """What counts as one for every coordinate ("q") or speed ("u"): a radian, or the machine's size."""
-        sizes = {}
-        for b in self.machine.bodies:
-            span, names = (b.q, self.machine.q_names) if letter == "q" else (b.u, self.machine.u_names)
-            for i in range(span.start, span.stop):
-                sizes[names[i]] = self.length if i < span.start + b.joint.lengths else 1.0
-                if letter == "q":
-                    sizes[names[i]] = self.machine.reach.get(i, sizes[names[i]])
-        sizes |= {z.name.lower(): OWN for z in self.description.states}
-        states = self.eom.coordinates if letter == "q" else self.eom.speeds
-        return np.array([sizes[x.name.lower().replace(" ", "")] for x in states])
+        names, states = self.machine.u_names, self.eom.speeds
+        if letter == "q":
+            names, states = self.machine.q_names, self.eom.coordinates
+        sizes = dict(zip(names, self._sizes(letter), strict=True))
+        return np.array([sizes[state_key(x.name)] for x in states])
+
+    def _sizes(self, letter: str) -> np.ndarray:
+        sizes = self.machine.sizes(letter, self.length)
+        if letter == "q":
+            sizes[list(self.machine.reach)] = list(self.machine.reach.values())
+            sizes[self.machine.own] = OWN
+        return sizes
 
     # ---- random states
 
     def samples(self, count: int) -> Iterator[Sample]:
         """States about the initial one that can be evaluated: angles of a radian, lengths of the machine's size.
 
-        A linkage may have assemblies in which it gains freedoms for good, as when two equal links lie on each other:
-        they are passed over.
+        Assemblies in which a linkage gains freedoms for good, as when two equal links lie on each other, are passed by.
         """
         for _ in range(count):
             for attempt in range(40):
@@ -186,8 +181,7 @@ class Subject:
         Under strong loads the speeds drawn count for little, and so would mistakes in what belongs to them.
         """
         try:
-            udot = self.rates(s)[1]
-            drawn = np.abs(udot) / self.sizes("u")
+            drawn = np.abs(self.rates(s)[1]) / self.sizes("u")
             factor = math.sqrt(float(drawn.max(initial=0.0)))
             if not 1.0 < factor < LIVELY:
                 return s
@@ -201,25 +195,22 @@ class Subject:
         """The initial state of the description, brought onto its constraints where that can be done."""
         if not self.loops:
             return self.sim.complete()
-        rest = Sample(0.0, *initial_state(self.loaded, self.description.run.initial), self._no_inputs)
+        rest = Sample(0.0, *initial_state(self.loaded, self.description.run.initial), self.no_inputs)
         s = self._closed(rest)
         return (rest.q, rest.u) if s is None else (s.q, s.u)
 
     def _draw(self, size: float) -> Sample:
         q0, u0 = self._start
         q, u = q0.copy(), u0.copy()
-        place = {x.name.lower().replace(" ", ""): i for i, x in enumerate(self.eom.speeds)}
+        place = {state_key(x.name): i for i, x in enumerate(self.eom.speeds)}
+        q_sizes, u_sizes = size * self._sizes("q"), size * self._sizes("u")
         for b in self.machine.bodies:
-            slides = b.joint.lengths
-            for i in range(b.q.start, b.q.stop):
-                scale = self.machine.reach.get(i, self.length if i < b.q.start + slides else 1.0)
-                q[i] += size * scale * self.rng.uniform(-1, 1)
+            q[b.q] += q_sizes[b.q] * self.rng.uniform(-1, 1, b.joint.n_q)
             b.joint.settle(q[b.q])
-            for i in range(b.u.start, b.u.stop):
-                scale = self.length if i < b.u.start + slides else 1.0
-                if self.machine.u_names[i] in place:
-                    u[place[self.machine.u_names[i]]] += size * scale * self.rng.uniform(-1, 1)
-        q[self.machine.own] += size * OWN * self.rng.uniform(-1, 1, len(self.description.states))
+            for name, scale in zip(self.machine.u_names[b.u], u_sizes[b.u], strict=True):
+                if name in place:
+                    u[place[name]] += scale * self._random()
+        q[self.machine.own] += q_sizes[self.machine.own] * self.rng.uniform(-1, 1, len(self.description.states))
         inputs = {}
         for v in self.description.variables:
             amplitude = self._amplitude(v.name)
@@ -244,14 +235,14 @@ class Subject:
         return found
 
     @property
-    def _no_inputs(self) -> dict[str, tuple[float, float, float]]:
+    def no_inputs(self) -> Inputs:
         return {v.name: (0.0, 0.0, 0.0) for v in self.description.variables}
 
     def _closed(self, s: Sample) -> Sample | None:
         """The sample on the constraints of its loops, Euler parameters of unit size; None where there is none."""
         if not self.loops:
             return s
-        found = closure(self.loaded, self.sim.parameter_values(self.given), self.loaded.inputs(held(s)))
+        found = closure(self.loaded, self.sim.parameter_values(self.given), self.loaded.inputs(held(s.inputs)))
         assert found is not None
         free_q, free_u = np.ones(len(s.q), dtype=bool), np.ones(len(s.u), dtype=bool)
         try:
@@ -278,12 +269,11 @@ class Subject:
 
     def _amplitude(self, name: str) -> float:
         """The largest magnitude of an input in the described run (user units), or how far it may lead a joint, or 1."""
-        given = {k.lower(): v for k, v in self.description.run.inputs.items()}.get(name.lower())
-        times = np.linspace(0.0, self.description.run.t_end or 1.0, 51)
-        unit = self.eom.quantities.unit.get(name.lower())
-        usual = (
-            float(unit.from_equation(self._leading[name.lower()])) if unit and name.lower() in self._leading else 1.0
-        )
+        key, run = name.lower(), self.description.run
+        given = {k.lower(): v for k, v in run.inputs.items()}.get(key)
+        times = np.linspace(0.0, run.t_end or 1.0, 51)
+        unit = self.eom.quantities.unit.get(key)
+        usual = float(unit.from_equation(self._leading[key])) if unit and key in self._leading else 1.0
         if isinstance(given, int | float):
             return abs(float(given)) or usual
         try:
@@ -302,7 +292,7 @@ class Subject:
                 usual = self._usual_freedoms
                 if not closed.upright(motion) or not closed.regular(s.q, evaluation.freedoms):
                     return False
-                if usual is not None and closed.left(s.q) != usual:
+                if usual not in (None, closed.left(s.q)):
                     return False
         except UNUSABLE:
             return False
@@ -326,13 +316,7 @@ def stand_in(routine: External) -> Callable[..., Any]:
     return values
 
 
-def held(s: Sample) -> dict[str, Signal]:
+def held(inputs: Inputs) -> dict[str, Signal]:
     """Inputs with the sampled value and rates."""
-
-    def constant(x: float) -> Callable[[float], float]:
-        return lambda t: x
-
-    return {
-        k: Signal("function", constant(v), constant(rate), second=constant(second))
-        for k, (v, rate, second) in s.inputs.items()
-    }
+    constants = {k: [lambda t, x=x: x for x in values] for k, values in inputs.items()}
+    return {k: Signal("function", v, rate, second=second) for k, (v, rate, second) in constants.items()}

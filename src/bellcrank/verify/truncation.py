@@ -28,8 +28,7 @@ def lines_of_truncation(exact: Subject, truncated: Subject, samples: list[Sample
     try:
         if [x.name for x in exact.eom.speeds] != [x.name for x in truncated.eom.speeds]:
             raise CannotEvaluate("the description without small variables has other independent speeds")
-        rates = [_error(exact, truncated, samples, size, _rates) for size in sizes]
-        outputs = [_error(exact, truncated, samples, size, _outputs) for size in sizes]
+        rates, outputs = ([_error(exact, truncated, samples, size, read) for size in sizes] for read in READ)
     except UNUSABLE as error:
         return [Line(name, math.nan, limit, True, str(error))]
     weight = np.where(rates[0][1] > 0, rates[0][1], 1.0)  # rates have different units
@@ -60,32 +59,21 @@ def _lowest(relative: np.ndarray, names: list[str]) -> tuple[float, str]:
 
 
 Reading = Callable[[Subject, Sample, Mapping[str, float]], np.ndarray]
+READ: tuple[Reading, Reading] = (
+    lambda subject, s, scaled: np.concatenate(subject.rates(s, scaled)),
+    lambda subject, s, scaled: np.array(list(subject.outputs(s, scaled).values())),
+)
 
 
-def _rates(subject: Subject, s: Sample, scaled: Mapping[str, float]) -> np.ndarray:
-    return np.concatenate(subject.rates(s, scaled))
-
-
-def _outputs(subject: Subject, s: Sample, scaled: Mapping[str, float]) -> np.ndarray:
-    return np.array(list(subject.outputs(s, scaled).values()))
-
-
-def _error(
-    exact: Subject, truncated: Subject, samples: list[Sample], size: float, read: Reading
-) -> tuple[np.ndarray, np.ndarray]:
+def _error(exact: Subject, truncated: Subject, samples: list[Sample], size: float, read: Reading) -> list[np.ndarray]:
     """Root mean square of the error of every value, and of the value, with small quantities of the given size."""
     orders = truncated.eom.analysis.mechanism.orders
-    scaled = {}
-    for key, record in truncated.description.parameters.items():
-        if key in orders and record.value is not None:
-            scaled[key] = truncated.given.get(key, record.value) * size ** orders[key]
-    difference, whole = [], []
-    for s in samples:
-        small = scaled_sample(truncated, s, size, orders)
-        a, b = (read(subject, small, scaled) for subject in (exact, truncated))
-        difference.append(b - a)
-        whole.append(a)
-    return np.sqrt(np.mean(np.square(difference), axis=0)), np.sqrt(np.mean(np.square(whole), axis=0))
+    known = {key: r.value for key, r in truncated.description.parameters.items() if key in orders}
+    scaled = {k: truncated.given.get(k, x) * size ** orders[k] for k, x in known.items() if x is not None}
+    small = [scaled_sample(truncated, s, size, orders) for s in samples]
+    whole, other = ([read(subject, s, scaled) for s in small] for subject in (exact, truncated))
+    difference = [b - a for a, b in zip(whole, other, strict=True)]
+    return [np.sqrt(np.mean(np.square(x), axis=0)) for x in (difference, whole)]
 
 
 def scaled_sample(subject: Subject, s: Sample, size: float, orders: Mapping[str, int]) -> Sample:

@@ -40,15 +40,12 @@ def chart(x: np.ndarray, lines: Sequence[tuple[str, np.ndarray]], x_label: str, 
         parts.append(f'<path class="line" stroke="{colour}" d="{_path(x, np.asarray(y, dtype=float), px, py)}"/>')
         if len(lines) > 1:
             at = LEFT + 10 + 110 * i
-            parts.append(
-                f'<line stroke="{colour}" stroke-width="3" x1="{at}" x2="{at + 18}" y1="{TOP + 12}" y2="{TOP + 12}"/>'
-            )
+            place = f'x1="{at}" x2="{at + 18}" y1="{TOP + 12}" y2="{TOP + 12}"'
+            parts.append(f'<line stroke="{colour}" stroke-width="3" {place}/>')
             parts.append(f'<text x="{at + 23}" y="{TOP + 16}">{escape(name)}</text>')
     parts.append(f'<text x="{LEFT + inner_w / 2:.0f}" y="{HEIGHT - 5}" text-anchor="middle">{escape(x_label)}</text>')
-    middle = TOP + inner_h / 2
-    parts.append(
-        f'<text transform="translate(13 {middle:.0f}) rotate(-90)" text-anchor="middle">{escape(y_label)}</text>'
-    )
+    turned = f"translate(13 {TOP + inner_h / 2:.0f}) rotate(-90)"
+    parts.append(f'<text transform="{turned}" text-anchor="middle">{escape(y_label)}</text>')
     return "\n".join([*parts, "</svg>"])
 
 

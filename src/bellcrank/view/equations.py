@@ -19,23 +19,19 @@ def program_equations(program: Program) -> list[str]:
     states = (*program.coordinates, *program.speeds)
     rates = list(zip(states, program.derivatives.results, strict=True))
     parts: list[str] = []
-    if program.constants.statements:
-        count = len(program.constants.statements)
-        title = f"Constants: what follows from the parameters alone ({count})"
-        parts.append(folded(title, _lines(map(_statement, program.constants.statements)), False))
-    if program.derivatives.statements:
-        count = len(program.derivatives.statements)
-        title = f"Intermediate results ({count})"
-        parts.append(folded(title, _lines(map(_statement, program.derivatives.statements)), count <= OPEN))
+    for title, listed, most in (
+        ("Constants: what follows from the parameters alone", program.constants.statements, 0),
+        ("Intermediate results", program.derivatives.statements, OPEN),
+    ):
+        if listed:
+            parts.append(folded(f"{title} ({len(listed)})", _lines(map(_statement, listed)), len(listed) <= most))
     parts.append(folded("Kinematical equations: rates of the coordinates", _rates(rates[:n]), True))
     parts.append(folded("Dynamical equations: rates of the speeds", _rates(rates[n:]), True))
     if program.output_names:
-        listed = [_statement(s) for s in program.outputs.statements]
-        listed += [
-            equation(f"<mtext>{shown(name)}</mtext>", value)
-            for name, value in zip(program.output_names, program.outputs.results, strict=True)
-        ]
-        parts.append(folded(f"Outputs ({len(program.output_names)})", _lines(listed), len(listed) <= OPEN))
+        results = zip(program.output_names, program.outputs.results, strict=True)
+        lines = [_statement(s) for s in program.outputs.statements]
+        lines += [equation(f"<mtext>{shown(name)}</mtext>", value) for name, value in results]
+        parts.append(folded(f"Outputs ({len(program.output_names)})", _lines(lines), len(lines) <= OPEN))
     return parts
 
 

@@ -14,10 +14,7 @@ from bellcrank.derive.derived import Derived
 from bellcrank.errors import counted
 from bellcrank.expr.mathml import equation, math_element, math_name, mathml
 from bellcrank.files.template import filled, template
-from bellcrank.interface.interface import Interface
-from bellcrank.kinematics.results import Analysis
 from bellcrank.model.mechanism import Body
-from bellcrank.program.program import Program
 from bellcrank.run.result import Run
 from bellcrank.vector.basis import Vec3
 from bellcrank.view.chart import chart
@@ -47,18 +44,6 @@ class Subject:
     run: Run | None = None
     checked: Checked | None = None
 
-    @property
-    def analysis(self) -> Analysis:
-        return self.derived.analysis
-
-    @property
-    def program(self) -> Program:
-        return self.derived.program
-
-    @property
-    def interface(self) -> Interface:
-        return self.derived.interface
-
 
 def report_page(subject: Subject) -> str:
     """The whole page."""
@@ -69,25 +54,25 @@ def report_page(subject: Subject) -> str:
 
 
 def _summary(s: Subject) -> str:
-    m = s.analysis.mechanism
-    freedoms = len(s.analysis.independent_speeds)
+    m = s.derived.analysis.mechanism
+    freedoms = len(s.derived.analysis.independent_speeds)
     text = (
         f"{counted(len(m.bodies), 'body', 'bodies')}, {counted(len(m.coordinates), 'coordinate')}, "
-        f"{counted(freedoms, 'degree of freedom', 'degrees of freedom')}. Units: {s.interface.units}. "
+        f"{counted(freedoms, 'degree of freedom', 'degrees of freedom')}. Units: {s.derived.interface.units}. "
         f"Derived by {s.derived.how} in {sum(s.derived.seconds.values()):.3g} s."
     )
-    return paragraph(text) + "".join(paragraph(f"Note: {n}") for n in s.analysis.notes)
+    return paragraph(text) + "".join(paragraph(f"Note: {n}") for n in s.derived.analysis.notes)
 
 
 def _sections(s: Subject) -> Iterator[Raw]:
-    yield section("tree", "Body tree", sketch(s.analysis.mechanism.bodies, _links(s)))
+    yield section("tree", "Body tree", sketch(s.derived.analysis.mechanism.bodies, _links(s)))
     yield section("bodies", "Bodies", _bodies(s))
     yield section("points", "Points", _points(s))
     yield section("forces", "Forces and moments", _forces(s))
     yield section("constraints", "Constraints", *_constraints(s))
     yield section("states", "States", _states(s))
     yield section("parameters", "Parameters", _parameters(s), *_inputs(s))
-    yield section("equations", "Equations", *program_equations(s.program))
+    yield section("equations", "Equations", *program_equations(s.derived.program))
     yield section("operations", "Operations", *_operations(s))
     yield section("check", "Check", *_check(s))
     yield section("run", "Run", *_run(s))
@@ -107,56 +92,34 @@ def _formula(expression: Any) -> Raw:
 
 def _vector(v: Vec3) -> Raw:
     parts = [mathml(x) for x in v]
-    return Raw(
-        "long" if sum(map(len, parts)) > LONG else math_element("<mo>(</mo>", "<mo>,</mo>".join(parts), "<mo>)</mo>")
-    )
+    shown = math_element("<mo>(</mo>", "<mo>,</mo>".join(parts), "<mo>)</mo>")
+    return Raw("long" if sum(map(len, parts)) > LONG else shown)
 
 
 def _bodies(s: Subject) -> Raw:
-    bodies = s.analysis.mechanism.bodies
+    bodies = s.derived.analysis.mechanism.bodies
     rows = []
     for b in bodies:
         moments = (b.inertia[0][0], b.inertia[1][1], b.inertia[2][2])
         products = [b.inertia[i][j] for i, j in ((0, 1), (0, 2), (1, 2))]
         extra = _vector((products[0], products[1], products[2])) if any(str(x) != "0" for x in products) else ""
-        rows.append(
-            (
-                b.name,
-                b.label,
-                _name(bodies, b.parent),
-                b.joint.text,
-                _vector(b.joint.at),
-                _formula(b.mass),
-                _vector(b.cm),
-                _vector(moments),
-                extra,
-            )
-        )
-    head = (
-        "name",
-        "label",
-        "parent",
-        "joint",
-        "joint at (in parent)",
-        "mass",
-        "mass centre",
-        "I11, I22, I33",
-        "I12, I13, I23",
-    )
-    return table(head, rows)
+        place = _vector(b.joint.at), _formula(b.mass), _vector(b.cm)
+        rows.append((b.name, b.label, _name(bodies, b.parent), b.joint.text, *place, _vector(moments), extra))
+    head = ("name", "label", "parent", "joint", "joint at (in parent)", "mass", "mass centre")
+    return table((*head, "I11, I22, I33", "I12, I13, I23"), rows)
 
 
 def _points(s: Subject) -> Raw:
-    bodies = s.analysis.mechanism.bodies
-    rows = [(p.name, p.label or "", _name(bodies, p.body), _vector(p.at)) for p in s.analysis.points.values()]
+    bodies = s.derived.analysis.mechanism.bodies
+    rows = [(p.name, p.label or "", _name(bodies, p.body), _vector(p.at)) for p in s.derived.analysis.points.values()]
     return table(("name", "label", "fixed in", "coordinates"), rows)
 
 
 def _forces(s: Subject) -> Raw:
-    bodies = s.analysis.mechanism.bodies
-    given = {f.name.lower(): f for f in s.analysis.mechanism.description.forces}
+    bodies = s.derived.analysis.mechanism.bodies
+    given = {f.name.lower(): f for f in s.derived.analysis.mechanism.description.forces}
     rows = []
-    for load in s.analysis.loads:
+    for load in s.derived.analysis.loads:
         record = given.get(load.name.lower())
         magnitude = str(record.magnitude) if record is not None else str(load.magnitude)
         direction = str(load.direction)
@@ -164,38 +127,40 @@ def _forces(s: Subject) -> Raw:
             (load.name, load.label, load.kind, _name(bodies, load.body), _name(bodies, load.against), magnitude,
              direction if len(direction) < 80 else "along the line of its points" if load.kind == "strut" else "varies")
         )  # fmt: skip
-    gravity = str(s.analysis.gravity)
-    if s.analysis.gravity:
+    gravity = str(s.derived.analysis.gravity)
+    if s.derived.analysis.gravity:
         rows.append(("gravity", "acceleration of gravity", "gravity", "all", "N", "", gravity))
     return table(("name", "label", "kind", "on", "against", "magnitude", "direction"), rows)
 
 
 def _constraints(s: Subject) -> list[str]:
     parts: list[str] = []
-    if s.analysis.removed:
+    removed, loops = s.derived.analysis.removed, s.derived.analysis.loops
+    if removed:
+        rows = [(r.text, r.speed.name, equation(math_name(r.speed.name), r.relation)) for r in removed]
+        parts.append(table(("constraint", "dependent speed", "replaced by"), map(_short, rows)))
+    if loops is not None:
+        pivots = {r.text: u.name for r, u in zip(loops.used, loops.pivots, strict=True)}
         rows = []
-        for r in s.analysis.removed:
-            shown = equation(math_name(r.speed.name), r.relation)
-            rows.append((r.text, r.speed.name, Raw(shown if len(shown) < LONG else "long")))
-        parts.append(table(("constraint", "dependent speed", "replaced by"), rows))
-    if s.analysis.loops is not None:
-        pivots = {r.text: u.name for r, u in zip(s.analysis.loops.used, s.analysis.loops.pivots, strict=True)}
-        rows = []
-        for line in s.analysis.loops.rows:
+        for line in loops.rows:
             shown = "" if line.g is None else math_element(mathml(line.g), "<mo>=</mo>", "<mn>0</mn>")
-            dependent = pivots.get(line.text, "follows from the others")
-            rows.append((line.text, dependent, Raw(shown if len(shown) < LONG else "long")))
-        parts.append(table(("closed loop", "dependent speed", "position constraint"), rows))
+            rows.append((line.text, pivots.get(line.text, "follows from the others"), shown))
+        parts.append(table(("closed loop", "dependent speed", "position constraint"), map(_short, rows)))
     return parts or [paragraph("none")]
+
+
+def _short(row: tuple[str, str, str]) -> tuple[str, str, Raw]:
+    text, dependent, formula = row
+    return text, dependent, Raw(formula if len(formula) < LONG else "long")
 
 
 def _links(s: Subject) -> list[Link]:
     """Loops between bodies, as far as they are told by points."""
     links = []
-    for record in s.analysis.mechanism.description.loops:
+    for record in s.derived.analysis.mechanism.description.loops:
         ends = []
         for p in (record.first, record.second):
-            found = s.analysis.points.get(str(getattr(p, "name", p)).lower())
+            found = s.derived.analysis.points.get(str(getattr(p, "name", p)).lower())
             ends.append(found.body if found is not None else None)
         if None not in ends and ends[0] != ends[1]:
             links.append(Link(ends[0], ends[1], record.label or "closed loop"))  # type: ignore[arg-type]
@@ -204,7 +169,7 @@ def _links(s: Subject) -> list[Link]:
 
 def _states(s: Subject) -> Raw:
     rows = []
-    for x in s.interface.states:
+    for x in s.derived.interface.states:
         start = "" if s.run is None or not len(s.run) else float(s.run[x.name][0])
         rows.append((Raw(math_element(math_name(x.name))), x.name, x.kind, x.label, x.unit.text, start))
     return table(("", "name", "kind", "label", "unit", "initial value"), rows, right=(5,))
@@ -212,7 +177,7 @@ def _states(s: Subject) -> Raw:
 
 def _parameters(s: Subject) -> Raw:
     rows = []
-    for x in s.interface.parameters:
+    for x in s.derived.interface.parameters:
         value = s.parameters.get(x.key, x.default)
         shown = "no value" if value is None else float(value)
         rows.append((Raw(math_element(math_name(x.name))), x.name, x.label, shown, x.unit.text))
@@ -220,8 +185,8 @@ def _parameters(s: Subject) -> Raw:
 
 
 def _inputs(s: Subject) -> list[str]:
-    inputs = (x for x in s.interface.inputs if not x.rate)
-    rows = [(x.name, x.label, x.unit.text) for x in (*inputs, *s.interface.kept)]
+    inputs = (x for x in s.derived.interface.inputs if not x.rate)
+    rows = [(x.name, x.label, x.unit.text) for x in (*inputs, *s.derived.interface.kept)]
     return ["<h3>Inputs</h3>", table(("name", "label", "unit"), rows)] if rows else []
 
 
@@ -230,16 +195,11 @@ def _operations(s: Subject) -> list[str]:
     rows: list[Sequence[object]] = [("one evaluation of all rates", *(s.counts[k] for k in kinds))]
     if s.counts.get("per_step", {}).get("total"):
         rows.append(("of them once per step", *(s.counts["per_step"][k] for k in kinds)))
-    classic = s.counts["classic"]
-    words = (
-        f"By the classic rule: {classic['add']} add, {classic['muldiv']} multiply or divide, {classic['calls']} calls."
-    )
-    stages = ", ".join(f"{name} {n}" for name, n in s.program.stages)
-    return [
-        table(("", *kinds), rows, right=(1, 2, 3, 4, 5)),
-        paragraph(words),
-        *([paragraph(f"After each pass: {stages}.")] if stages else []),
-    ]
+    c = s.counts["classic"]
+    words = [f"By the classic rule: {c['add']} add, {c['muldiv']} multiply or divide, {c['calls']} calls."]
+    if s.derived.program.stages:
+        words.append(f"After each pass: {', '.join(f'{name} {n}' for name, n in s.derived.program.stages)}.")
+    return [table(("", *kinds), rows, right=(1, 2, 3, 4, 5)), *map(paragraph, words)]
 
 
 def _check(s: Subject) -> list[str]:
@@ -254,14 +214,10 @@ def _run(s: Subject) -> list[str]:
     run = s.run
     if run is None:
         return [paragraph("not made")]
-    settings = run.settings
-    words = (
-        f"{settings['method']}, step {settings['step']:g} s, to t = {settings['t_end']:g} s: {run.ended}."
-        if settings
-        else run.ended
-    )
-    parts: list[str] = [paragraph(words), *(paragraph(str(e)) for e in run.events[:20])]
-    names = list(s.program.output_names) or list(run)
+    how = run.settings
+    head = f"{how['method']}, step {how['step']:g} s, to t = {how['t_end']:g} s: {run.ended}." if how else run.ended
+    parts: list[str] = [paragraph(head), *(paragraph(str(e)) for e in run.events[:20])]
+    names = list(s.derived.program.output_names) or list(run)
     groups: dict[tuple[str, str], list[str]] = {}
     for name in names[:40]:
         groups.setdefault((run.units.get(name, ""), run.generic.get(name, "")), []).append(name)

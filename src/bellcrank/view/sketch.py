@@ -39,40 +39,28 @@ def sketch(bodies: Sequence[Body], links: Sequence[Link] = ()) -> str:
     most = max(depth.values())
     place = {i: (depth[i] * (BOX_W + GAP_X) + 10, (row - 1 - height[i]) * (BOX_H + GAP_Y) + 10) for i in depth}
     width, tall = (most + 1) * (BOX_W + GAP_X) - GAP_X + 20, row * (BOX_H + GAP_Y) - GAP_Y + 20 + (30 if links else 0)
-    parts = [
-        f'<svg class="sketch" viewBox="0 0 {width} {tall:.0f}" style="max-width:{width}px" role="img" '
-        'aria-label="body tree">'
-    ]
+    head = f'viewBox="0 0 {width} {tall:.0f}" style="max-width:{width}px" role="img" aria-label="body tree"'
+    parts = [f'<svg class="sketch" {head}>']
     for b in bodies:
         (x0, y0), (x1, y1) = place[b.parent], place[b.index]
-        start, middle, end = (x0 + BOX_W, y0 + BOX_H / 2), x1 - GAP_X + 12, (x1, y1 + BOX_H / 2)
-        parts.append(
-            f'<path class="joint" d="M{start[0]} {start[1]:.0f}L{middle} {start[1]:.0f}L{middle} '
-            f'{end[1]:.0f}L{end[0]} {end[1]:.0f}"/>'
-        )
-        parts.append(f'<text class="small" x="{middle + 5}" y="{end[1] - 5:.0f}">{escape(b.joint.text)}</text>')
+        start, middle, end = y0 + BOX_H / 2, x1 - GAP_X + 12, y1 + BOX_H / 2
+        path = f"M{x0 + BOX_W} {start:.0f}L{middle} {start:.0f}L{middle} {end:.0f}L{x1} {end:.0f}"
+        parts.append(f'<path class="joint" d="{path}"/>')
+        parts.append(f'<text class="small" x="{middle + 5}" y="{end - 5:.0f}">{escape(b.joint.text)}</text>')
     for link in links:
         (x0, y0), (x1, y1) = place[link.first], place[link.second]
         a, c = (x0 + BOX_W / 2, y0 + BOX_H), (x1 + BOX_W / 2, y1 + BOX_H)
         low = max(a[1], c[1]) + 22
-        parts.append(
-            f'<path class="loop" d="M{a[0]} {a[1]:.0f}C{a[0]} {low:.0f} {c[0]} {low:.0f} {c[0]} '
-            f'{c[1]:.0f}"><title>{escape(link.text)}</title></path>'
-        )
+        path = f"M{a[0]} {a[1]:.0f}C{a[0]} {low:.0f} {c[0]} {low:.0f} {c[0]} {c[1]:.0f}"
+        parts.append(f'<path class="loop" d="{path}"><title>{escape(link.text)}</title></path>')
     for i, (x, y) in place.items():
         name, label = ("N", "inertial reference") if i < 0 else (bodies[i].name, bodies[i].label)
-        parts.append(
-            f'<rect class="{"ground" if i < 0 else "body"}" x="{x}" y="{y:.0f}" width="{BOX_W}" height="{BOX_H}" '
-            'rx="6"/>'
-        )
-        parts.append(
-            f'<text class="name" x="{x + BOX_W / 2}" y="{y + 18:.0f}" text-anchor="middle">{escape(name)}</text>'
-        )
-        if label != name:
-            short = label if len(label) < 24 else label[:22] + "…"
-            parts.append(
-                f'<text class="small" x="{x + BOX_W / 2}" y="{y + 34:.0f}" text-anchor="middle">{escape(short)}</text>'
-            )
+        size = f'x="{x}" y="{y:.0f}" width="{BOX_W}" height="{BOX_H}" rx="6"'
+        parts.append(f'<rect class="{"ground" if i < 0 else "body"}" {size}/>')
+        short = label if len(label) < 24 else label[:22] + "…"
+        for kind, down, text in (("name", 18, name), *([("small", 34, short)] if label != name else [])):
+            at = f'x="{x + BOX_W / 2}" y="{y + down:.0f}" text-anchor="middle"'
+            parts.append(f'<text class="{kind}" {at}>{escape(text)}</text>')
     return "\n".join([*parts, "</svg>"])
 
 
