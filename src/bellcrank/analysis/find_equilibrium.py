@@ -70,9 +70,15 @@ class Problem:
 
 
 def find_equilibrium(
-    plant: Plant, free: Any = None, fixed: Any = None, targets: Values = None, start: Values = None,
-    parameters: Parameters = None, inputs: Inputs = None, t: float = 0.0,
-) -> Equilibrium:  # fmt: skip
+    plant: Plant,
+    free: Any = None,
+    fixed: Any = None,
+    targets: Values = None,
+    start: Values = None,
+    parameters: Parameters = None,
+    inputs: Inputs = None,
+    t: float = 0.0,
+) -> Equilibrium:
     """Solves for the state (and what is free) at which nothing accelerates."""
     problem, gone = _problem(plant, free, fixed, targets, start, parameters, inputs, t)
     x0 = np.array([problem.start.of(q) for q in problem.unknowns])

@@ -114,9 +114,15 @@ def _program(plant: Plant, loads: Sequence[str]) -> tuple[Inverse, Model]:
 
 
 def inverse_dynamics(
-    plant: Plant, q: Any, u: Any, udot: Any, t: Any, forces: Iterable[Any] | str | None, parameters: Parameters,
+    plant: Plant,
+    q: Any,
+    u: Any,
+    udot: Any,
+    t: Any,
+    forces: Iterable[Any] | str | None,
+    parameters: Parameters,
     inputs: Inputs,
-) -> InverseDynamics:  # fmt: skip
+) -> InverseDynamics:
     """Forces for given positions, speeds and accelerations (equation units), one state or one row per time."""
     plant.refuse_kept()
     loads = _loads(plant, forces)

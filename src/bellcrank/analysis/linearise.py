@@ -25,9 +25,15 @@ REST = 1e-7  # rates below this share of their slopes are rest
 
 
 def linear_model(
-    plant: Plant, at: Any = None, inputs: Any = None, outputs: Any = None, parameters: Parameters = None,
-    signals: Inputs = None, t: float = 0.0, states: Any = None,
-) -> LinearModel:  # fmt: skip
+    plant: Plant,
+    at: Any = None,
+    inputs: Any = None,
+    outputs: Any = None,
+    parameters: Parameters = None,
+    signals: Inputs = None,
+    t: float = 0.0,
+    states: Any = None,
+) -> LinearModel:
     """A, B, C, D about a point; `inputs` may name parameters (with their values there), `outputs` states."""
     plant.refuse_kept()
     interface = plant.interface
@@ -98,9 +104,15 @@ def _reduction(plant: Plant, values: Groups, slopes: Groups, chosen: set[str] | 
 
 
 def _assembled(
-    plant: Plant, here: Point, chosen_in: Sequence[Quantity], chosen_out: Sequence[Quantity], find: Find,
-    values: Groups, slopes: Groups, r: Reduction,
-) -> LinearModel:  # fmt: skip
+    plant: Plant,
+    here: Point,
+    chosen_in: Sequence[Quantity],
+    chosen_out: Sequence[Quantity],
+    find: Find,
+    values: Groups,
+    slopes: Groups,
+    r: Reduction,
+) -> LinearModel:
     every = plant.interface.states
     n = len(every)
     x_rates, w_rates = slopes["rates"][:, :n], slopes["rates"][:, n:]

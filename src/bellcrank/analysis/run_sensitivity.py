@@ -31,9 +31,14 @@ class _Sensitive:
     """A run with derivatives in the making."""
 
     def __init__(
-        self, plant: Plant, parameters: list[Quantity], outputs: Sequence[Quantity], p: list[float], signals: Any,
+        self,
+        plant: Plant,
+        parameters: list[Quantity],
+        outputs: Sequence[Quantity],
+        p: list[float],
+        signals: Any,
         often: bool,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.loaded, self.outputs, self.p, self.signals = plant.loaded, outputs, tuple(p), signals
         columns = [q.symbol for q in (*plant.interface.states, *parameters) if q.symbol is not None]
         # the run takes its rates from the printed equations, so do their derivatives
@@ -91,9 +96,17 @@ class _Sensitive:
 
 
 def sensitivity(
-    plant: Plant, parameters: Any, outputs: Any, t_end: float | None, step: float | None, method: str | None,
-    values: Parameters, initial: Mapping[Any, float] | None, inputs: Inputs, check: bool,
-) -> Sensitivity:  # fmt: skip
+    plant: Plant,
+    parameters: Any,
+    outputs: Any,
+    t_end: float | None,
+    step: float | None,
+    method: str | None,
+    values: Parameters,
+    initial: Mapping[Any, float] | None,
+    inputs: Inputs,
+    check: bool,
+) -> Sensitivity:
     """Derivatives of channels of a run by parameters, forward."""
     plant.refuse_kept()
     loaded, interface = plant.loaded, plant.interface

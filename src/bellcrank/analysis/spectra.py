@@ -24,9 +24,16 @@ SAMPLES = 40  # per period of the highest frequency
 
 
 def power_spectrum(
-    plant: Plant, output: Any, spectra: Mapping[str, Any], f: Any, by: str, at: Any, parameters: Parameters,
-    seed: int, periods: int,
-) -> Spectrum:  # fmt: skip
+    plant: Plant,
+    output: Any,
+    spectra: Mapping[str, Any],
+    f: Any,
+    by: str,
+    at: Any,
+    parameters: Parameters,
+    seed: int,
+    periods: int,
+) -> Spectrum:
     """Density of an output for independent random inputs with given densities."""
     frequencies = check_frequencies(f)
     plant.refuse_kept()
@@ -47,9 +54,15 @@ def power_spectrum(
 
 
 def _simulated(
-    plant: Plant, channel: Quantity, inputs: Mapping[str, Any], frequencies: np.ndarray, at: Any,
-    parameters: Parameters, seed: int, periods: int,
-) -> Spectrum:  # fmt: skip
+    plant: Plant,
+    channel: Quantity,
+    inputs: Mapping[str, Any],
+    frequencies: np.ndarray,
+    at: Any,
+    parameters: Parameters,
+    seed: int,
+    periods: int,
+) -> Spectrum:
     """Periodic random inputs; one period, after what came before has died out; averaged over several runs."""
     if len(frequencies) < 2 or np.any(np.diff(frequencies) <= 0):
         raise ModelError("by simulation, f must be at least two increasing frequencies", plant.name)

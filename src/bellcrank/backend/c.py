@@ -48,9 +48,15 @@ class CModel:
     name = "c"
 
     def __init__(
-        self, program: Program, functions: Functions, outside: Iterable[str] = (), flags: Sequence[str] | None = None,
-        options: Options = BEST, dae: bool = False, rigid: Sequence[RigidWheel] = (),
-    ) -> None:  # fmt: skip
+        self,
+        program: Program,
+        functions: Functions,
+        outside: Iterable[str] = (),
+        flags: Sequence[str] | None = None,
+        options: Options = BEST,
+        dae: bool = False,
+        rigid: Sequence[RigidWheel] = (),
+    ) -> None:
         compiler = find_compiler()
         if compiler is None:
             raise BuildError(NO_COMPILER)

@@ -37,7 +37,9 @@ class Processes:
         env = {**os.environ, "PYTHONPATH": path, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
         command = [sys.executable, "-m", "bellcrank.study.process", self.address]
         new_group = {"start_new_session": True} if os.name == "posix" else {}  # Ctrl-C is ours to handle
-        return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=self.log, stderr=self.log, env=env, **new_group)  # type: ignore[call-overload]
+        return subprocess.Popen(  # type: ignore[call-overload]
+            command, stdin=subprocess.PIPE, stdout=self.log, stderr=self.log, env=env, **new_group
+        )
 
     def look_after(self, progress: bool) -> None:
         """Starts again what died; `progress`: runs were done since the last look."""

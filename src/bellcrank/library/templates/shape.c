@@ -1,6 +1,7 @@
 #ifndef GROUND_SHAPE
 #define GROUND_SHAPE
-/* The part of the ground that a foot lies on (pieces 2 i, edges 2 i + 1, walls -i), and the turn of the normal per length along it. */
+/* The part of the ground that a foot lies on (pieces 2 i, edges 2 i + 1, walls -i), and the turn of the normal per
+   length along it. */
 static double ground_shape(const ground_t *ground, const double *near, double *bend)
 {
     const double x = near[3], z = near[4];

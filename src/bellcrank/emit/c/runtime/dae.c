@@ -1,4 +1,5 @@
-/* ---- closed loops by a method for differential-algebraic equations: M u' = f + J' lambda with g = 0 and v = J u + b = 0 */
+/* ---- closed loops by a method for differential-algebraic equations: M u' = f + J' lambda with g = 0 and v = J u +
+   b = 0 */
 
 enum { PROJECTION, DLMM, CLMM, BAUMGARTE, STABILISED, POST, HALF_EXPLICIT };
 @TUNING@enum { /* places of what `system` stores: q', the lower triangle of M, f, J, gamma, g, v */

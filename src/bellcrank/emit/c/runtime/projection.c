@@ -66,7 +66,8 @@ static void extrapolate(const Job *job, real t, real *ud)
     }
 }
 
-/* Rates near a singular position: the state is brought onto the constraints first. In it, accelerations are extrapolated. */
+/* Rates near a singular position: the state is brought onto the constraints first. In it, accelerations are
+   extrapolated. */
 static int wary_rates(Job *job, real t, const real *y, real *k, real *w)
 {
     real found[N_S + 1], state[N_S];

@@ -1,4 +1,5 @@
-/* ---- rigid wheels: flight, impact, rolling, with the time of every change found within the step, as `run/rigid_wheels.py` has it */
+/* ---- rigid wheels: flight, impact, rolling, with the time of every change found within the step, as
+   `run/rigid_wheels.py` has it */
 
 @TUNING@enum { N_UNITS = 3*N_WHEELS };
 enum { X, Z, VX, VZ, SPIN, AX, AZ, TURN, N_FACTS }; /* of a wheel, as `wheels_at` gives them */

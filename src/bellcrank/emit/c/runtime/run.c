@@ -110,7 +110,8 @@ static int part(Job *job, int last, real h, real t, real middle, real end, real 
     return FINISHED;
 }
 
-/* A step from t to end that is cut at the breaks from number b on. Breaks nearer than `near` to a step's end lie at it. */
+/* A step from t to end that is cut at the breaks from number b on. Breaks nearer than `near` to a step's end lie at
+   it. */
 static int step_in_parts(Job *job, int64_t b, real t, real end, real near, real *w)
 {
     while (t < end) {

@@ -1,4 +1,5 @@
-  ! The x with A x = r that is smallest when each x is divided by its root; A has a known rank. Rows are brought to length
+  ! The x with A x = r that is smallest when each x is divided by its root; A has a known rank. Rows are brought to
+  ! length
   ! 1 and orthogonalised, the one with most left first, so that no square of A is formed. Rows that vanish against the
   ! longest, or of which nothing is left because they repeat others, are left out. What is not finite in A or r makes
   ! every x not finite.

@@ -1,6 +1,7 @@
   ! ---- closed loops: accelerations on the null space of the constraints, pivoted as the position asks for
 
-  ! Eliminates the rows of a (its last column is a right-hand side), the largest pivot first. Columns are left in the given order,
+  ! Eliminates the rows of a (its last column is a right-hand side), the largest pivot first. Columns are left in the
+  ! given order,
   ! `used` rows were taken; rows whose pivots vanish are left out. `ratio` is that of the last pivot to the first.
   pure subroutine pivoted(a, order, used, ratio)
     real(dp), intent(inout) :: a(n_v, n_u + 1)
@@ -71,7 +72,8 @@
     least = least/usual_order
   end function steady_ratio
 
-  ! rates: u' of M u' = force + J' lambda with J u' = right, then the ratio of pivots. u' = T a + c, where J T = 0 and J c = right;
+  ! rates: u' of M u' = force + J' lambda with J u' = right, then the ratio of pivots. u' = T a + c, where J T = 0 and
+  ! J c = right;
   ! (T' M T) a = T' (force - M c). mass: the lower triangle of M.
   subroutine constrained_rates(mass, force, rows, right, rates)
     real(dp), intent(inout) :: mass(n_u, n_u)

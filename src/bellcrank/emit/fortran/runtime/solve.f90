@@ -1,4 +1,5 @@
-  ! Solves A x = b for a symmetric matrix (its lower triangle is given) by A = L D L'; x replaces b. A pivot that vanishes
+  ! Solves A x = b for a symmetric matrix (its lower triangle is given) by A = L D L'; x replaces b. A pivot that
+  ! vanishes
   ! against the largest diagonal entry means a singular matrix: every x is then not a number.
   subroutine solve_symmetric(a, b)
     use, intrinsic :: ieee_arithmetic, only: ieee_value, ieee_quiet_nan

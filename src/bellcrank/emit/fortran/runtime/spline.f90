@@ -14,7 +14,8 @@
     end do
   end function interval
 
-  ! A function of one argument through points x, or its d-th derivative: cubic pieces, four coefficients each, lowest power
+  ! A function of one argument through points x, or its d-th derivative: cubic pieces, four coefficients each, lowest
+  ! power
   ! first. Outside its points it goes on with the end slope.
   pure function spline_value(x, pieces, d, v) result(value)
     real(dp), intent(in) :: x(:), pieces(:), v

@@ -17,7 +17,8 @@
     end select
   end function cubic
 
-  ! A function of two arguments over a grid, or a derivative of it: bicubic pieces of 4 by 4 coefficients in coordinates that go
+  ! A function of two arguments over a grid, or a derivative of it: bicubic pieces of 4 by 4 coefficients in
+  ! coordinates that go
   ! from 0 to 1 in each cell. Outside the grid it keeps the value of the nearest edge.
   pure function surface_value(x, y, pieces, dx, dy, v, w) result(value)
     real(dp), intent(in) :: x(:), y(:), pieces(:), v, w

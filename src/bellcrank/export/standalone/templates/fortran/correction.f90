@@ -1,4 +1,5 @@
-  ! The correction of regular positions: what depends on the rest is moved. `done` is false, and the state as before, where a pivot is
+  ! The correction of regular positions: what depends on the rest is moved. `done` is false, and the state as before,
+  ! where a pivot is
   ! small, the correction does not settle, or it is large against what the step moves.
   subroutine correct_dependent(h, at, y, done)
     real(dp), intent(in) :: h, at

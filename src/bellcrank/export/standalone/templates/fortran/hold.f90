@@ -1,4 +1,5 @@
-  ! Values of external routines that are kept over a run (at its first step) and over a step; whose memory may change: 2, or 0 of none.
+  ! Values of external routines that are kept over a run (at its first step) and over a step; whose memory may change:
+  ! 2, or 0 of none.
   subroutine hold(first, at, y, whose)
     logical, intent(in) :: first
     real(dp), intent(in) :: at, y(n_s)

@@ -177,7 +177,8 @@
     end associate
   end function signal_value
 
-  ! Times in order at which inputs jump or have a kink. An input with more of them than there are steps is taken as smooth.
+  ! Times in order at which inputs jump or have a kink. An input with more of them than there are steps is taken as
+  ! smooth.
   subroutine find_breaks(steps)
     integer, intent(in) :: steps
     real(dp), allocatable :: some(:), slopes(:)

@@ -20,7 +20,8 @@
     slope_v = transpose(reshape(all_rows(n + n_v + 1:), [n_u, n_v]))
   end subroutine constraints
 
-  ! Corrects q so that the loops are closed to within `small`, then u so that they stay closed; in a singular position neither.
+  ! Corrects q so that the loops are closed to within `small`, then u so that they stay closed; in a singular position
+  ! neither.
   subroutine admit(at, y, small)
     real(dp), intent(in) :: at, small
     real(dp), intent(inout) :: y(n_s)
@@ -74,7 +75,8 @@
     end do
   end function extrapolated
 
-  ! Rates near a singular position: the state is brought onto the constraints first. In it, accelerations are extrapolated.
+  ! Rates near a singular position: the state is brought onto the constraints first. In it, accelerations are
+  ! extrapolated.
   subroutine wary_rates(y, rate)
     real(dp), intent(in) :: y(n_s)
     real(dp), intent(out) :: rate(n_s)
@@ -110,7 +112,8 @@
     wary = ratio < tuned_watched .or. steady < tuned_watched
   end subroutine begin
 
-  ! A step that ends on the constraints. It is taken again with care if it ends near a singular position, and halved if it needs a
+  ! A step that ends on the constraints. It is taken again with care if it ends near a singular position, and halved if
+  ! it needs a
   ! correction that is large against what it moves.
   recursive subroutine move(h, start, middle, finish_time, y, k, next, depth, ended)
     real(dp), intent(in) :: h, start, middle, finish_time, y(n_s), k(n_s)
@@ -149,7 +152,8 @@
     call move(h/2, middle, (middle + finish_time)/2, finish_time, half, rate, next, depth + 1, ended)
   end subroutine move
 
-  ! The metric in which loops are kept closed: roots of the inverse inertias of coordinates and speeds at the start, so that
+  ! The metric in which loops are kept closed: roots of the inverse inertias of coordinates and speeds at the start, so
+  ! that
   ! corrections move what is light.
   subroutine find_metric(y)
     real(dp), intent(in) :: y(n_s)
@@ -231,7 +235,8 @@
     if (residual > 1.0e-9_dp*max(1.0_dp, maxval(abs(y(n_q + 1:))))) open_row = n_g + maxloc(abs(v), dim=1)
   end subroutine close_loops
 
-  ! An initial state that closes the loops: what is given is kept; if that cannot be, dependent coordinates are guesses only;
+  ! An initial state that closes the loops: what is given is kept; if that cannot be, dependent coordinates are guesses
+  ! only;
   ! then everything may move.
   subroutine assemble(y)
     real(dp), intent(inout) :: y(n_s)

@@ -674,7 +674,8 @@ contains
     end do
   end subroutine next_part
 
-  ! One part of a step, or all of it: inputs are read at `seen` by stages at its end, and at `later` for what follows; the two differ
+  ! One part of a step, or all of it: inputs are read at `seen` by stages at its end, and at `later` for what follows;
+  ! the two differ
   ! where an input jumps. External routines remember at the end of the last part only.
   subroutine take_part(h, start, middle, to, seen, later, last, y, k, ended)
     real(dp), intent(in) :: h, start, middle, to, seen, later
