@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bellcrank.dynamics.derive import PASSES
+from bellcrank.dynamics.accelerations import PASSES
 from tests.helpers import NAMES, inputs, random_state, simulation, values_at
 from tests.models import example, system
 

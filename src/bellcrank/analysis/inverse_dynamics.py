@@ -11,9 +11,9 @@ import numpy as np
 from bellcrank.analysis.inverse import InverseDynamics
 from bellcrank.analysis.plant import Plant
 from bellcrank.analysis.point import parameters_of
-from bellcrank.backend.model import Model
+from bellcrank.backend.protocol import Model
 from bellcrank.derive.external_slopes import ExternalSlopes
-from bellcrank.dynamics.derive import reduction_of
+from bellcrank.dynamics.accelerations import reduction_of
 from bellcrank.dynamics.linear import user_system
 from bellcrank.errors import ModelError, RunError, did_you_mean
 from bellcrank.expr import ZERO, Expr, Symbol, add, mul, neg, small_threshold, sub

@@ -15,7 +15,7 @@ from bellcrank.export.programs import write_program
 from bellcrank.expr import Expr, Symbol
 from bellcrank.interface.interface import PARAMETERS, Interface
 from bellcrank.interface.listing import describe
-from bellcrank.kinematics.constraints import Removed
+from bellcrank.kinematics.speed_constraints import Removed
 from bellcrank.program.lookup import routine_operations
 
 

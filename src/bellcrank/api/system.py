@@ -102,7 +102,7 @@ class System(Builder):
         remove: M u' = f + J' lambda with J u' = gamma (`eom.mass_matrix`, `forces`, `constraint_matrix`,
         `constraint_rates`), for the methods of `simulate(dae=...)`. `small=False` derives the same description without
         small orders. `optimise`: "none", "default" or "thorough". `without` leaves out passes by name
-        (`dynamics/derive.py: PASSES`, docs/derivation.md), to see what each is worth.
+        (`dynamics/accelerations.py: PASSES`, docs/derivation.md), to see what each is worth.
         """
         from bellcrank.api.equations import Equations
         from bellcrank.derive.pipeline import derive

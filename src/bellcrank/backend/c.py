@@ -12,7 +12,7 @@ from bellcrank.backend.c_runs import CRun, DaeCRun, LoopCRun, RigidCRun
 from bellcrank.backend.compiler import NO_COMPILER, Compiler, find_compiler, load_source
 from bellcrank.backend.external import external_function, remembering
 from bellcrank.backend.fortran import fortran_library
-from bellcrank.backend.model import Functions
+from bellcrank.backend.protocol import Functions
 from bellcrank.backend.python import PythonModel
 from bellcrank.emit.c.printer import external_calls
 from bellcrank.emit.c.rigid import RigidWheel

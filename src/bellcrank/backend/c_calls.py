@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from bellcrank.backend.c_job import External, Externals
-from bellcrank.backend.model import Functions
+from bellcrank.backend.protocol import Functions
 from bellcrank.backend.start import Start
 from bellcrank.numeric.course import At
 from bellcrank.program.program import Program

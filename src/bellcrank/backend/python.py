@@ -10,7 +10,7 @@ import numpy as np
 
 from bellcrank.backend.compiler import Compiler
 from bellcrank.backend.external import remembering
-from bellcrank.backend.model import Functions
+from bellcrank.backend.protocol import Functions
 from bellcrank.backend.start import Start
 from bellcrank.emit.python.source import python_source
 from bellcrank.numeric.course import At

@@ -11,8 +11,8 @@ from bellcrank.derive.results import Results, model_results
 from bellcrank.expr import Symbol
 from bellcrank.interface.interface import Interface, interface_of
 from bellcrank.kinematics.analysis import Analysis
-from bellcrank.kinematics.constraints import Removed
 from bellcrank.kinematics.dimensions import Quantities
+from bellcrank.kinematics.speed_constraints import Removed
 from bellcrank.program.program import Program
 
 

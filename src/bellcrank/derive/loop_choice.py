@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.backend.model import Calls
+from bellcrank.backend.protocol import Calls
 from bellcrank.backend.python import PythonModel
 from bellcrank.backend.start import Input
 from bellcrank.errors import BellcrankError

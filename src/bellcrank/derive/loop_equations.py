@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from bellcrank.derive.loop_choice import look_at
-from bellcrank.dynamics.derive import reduced_system
+from bellcrank.dynamics.accelerations import reduced_system
 from bellcrank.errors import ModelError
 from bellcrank.expr import ZERO, partial
 from bellcrank.kinematics.analysis import Analysis

@@ -5,10 +5,10 @@ In:  an `Analysis`. Out: matrices of expressions, and relations of speeds.
 
 from __future__ import annotations
 
-from bellcrank.dynamics.derive import reduced_system
+from bellcrank.dynamics.accelerations import reduced_system
 from bellcrank.expr import ZERO, Expr, small_threshold
-from bellcrank.kinematics.constraints import Removed, solve_speed_constraint
 from bellcrank.kinematics.results import Analysis
+from bellcrank.kinematics.speed_constraints import Removed, solve_speed_constraint
 from bellcrank.program.idle import drop_idle_parameters
 
 Matrices = tuple[list[list[Expr]], list[Expr]]

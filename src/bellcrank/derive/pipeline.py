@@ -12,7 +12,7 @@ from contextlib import contextmanager
 
 from bellcrank.derive.derived import Derived
 from bellcrank.derive.loop_equations import program_loops
-from bellcrank.dynamics.derive import PASSES, Derivation, derivations, reduced_system, require_freedom
+from bellcrank.dynamics.accelerations import PASSES, Derivation, derivations, reduced_system, require_freedom
 from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.expr import ZERO, Expr, Held, Symbol, small_threshold, substitute
 from bellcrank.kinematics.analysis import Analysis, analyse

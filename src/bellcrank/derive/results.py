@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from bellcrank.dynamics.derive import LONG, derivations
+from bellcrank.dynamics.accelerations import LONG, derivations
 from bellcrank.dynamics.linear import solved_systems
 from bellcrank.expr import ZERO, Expr, Func, Symbol, hold, small_threshold, substitute, transform
 from bellcrank.kinematics.analysis import Analysis

@@ -10,7 +10,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from bellcrank.dynamics import derive
+from bellcrank.dynamics.accelerations import (
+    Reduced,
+    accelerations,
+    freedom_names,
+    partial_velocities,
+    prepare,
+    reduced_system,
+    reference_choices,
+    state_accelerations,
+)
 from bellcrank.dynamics.composite import composite
 from bellcrank.dynamics.factor import Matrix, best_order, solve
 from bellcrank.expr import Expr
@@ -30,22 +39,22 @@ class Solved:
 
 def solved_systems(analysis: Analysis) -> Iterator[Solved]:
     """The ways worth comparing: for trees one per promising base point."""
-    names = derive.freedom_names(analysis)
+    names = freedom_names(analysis)
     if analysis.loops or analysis.removed:
         for pairs in (False, True) if analysis.removed else (False,):
-            reduced = derive.partial_velocities(analysis, pairs=pairs)
+            reduced = partial_velocities(analysis, pairs=pairs)
             order = best_order(reduced.M, reduced.index)
             y = solve(reduced.M, reduced.f, order, names, reduced.work)
-            yield Solved(reduced.M, reduced.f, y, order, derive.state_accelerations(analysis, y, reduced.work))
+            yield Solved(reduced.M, reduced.f, y, order, state_accelerations(analysis, y, reduced.work))
         return
-    for reference in derive.reference_choices(analysis):
-        system = derive.prepare(analysis, reference, True)
+    for reference in reference_choices(analysis):
+        system = prepare(analysis, reference, True)
         M, r = composite(system.tree, system.motion, system.loads, system.work)
         order = best_order(M, range(len(names)))
         y = solve(M, r, order, names, system.work)
-        yield Solved(M, r, y, order, derive.accelerations(system, y, system.work, absolute_spin=True))
+        yield Solved(M, r, y, order, accelerations(system, y, system.work, absolute_spin=True))
 
 
-def user_system(analysis: Analysis) -> derive.Reduced:
+def user_system(analysis: Analysis) -> Reduced:
     """M u' = f in the user's independent speeds, of trees, rolling systems and loops."""
-    return derive.partial_velocities(analysis) if analysis.loops else derive.reduced_system(analysis)
+    return partial_velocities(analysis) if analysis.loops else reduced_system(analysis)

@@ -13,7 +13,7 @@ from bellcrank.derive.derived import Derived
 from bellcrank.derive.matrices import Matrices
 from bellcrank.derive.pipeline import OPTIMISE, SOLVE, Clock
 from bellcrank.derive.results import Results
-from bellcrank.dynamics.derive import LONG
+from bellcrank.dynamics.accelerations import LONG
 from bellcrank.dynamics.factor import best_order
 from bellcrank.dynamics.factor import solve as factored
 from bellcrank.errors import ModelError

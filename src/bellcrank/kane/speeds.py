@@ -8,7 +8,7 @@ from bellcrank.errors import ModelError
 from bellcrank.expr import ZERO, Expr, Symbol, add, depends_on, div, mul, neg, sub, substitute
 from bellcrank.expr.walk import symbols
 from bellcrank.kane.scalars import Scalars
-from bellcrank.kinematics.constraints import Removed, solve_speed_constraint
+from bellcrank.kinematics.speed_constraints import Removed, solve_speed_constraint
 
 Row = dict[Symbol, Expr]  # coefficients, or values, of unknowns
 

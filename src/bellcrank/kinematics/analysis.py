@@ -13,14 +13,14 @@ from typing import Any
 from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.expr import ZERO, Expr, Func, Symbol, add, depends_on, derivative, expression, symbols
 from bellcrank.kinematics.body_motion import Kinematics, Point, motion_of
-from bellcrank.kinematics.constraints import Removed, solve_speed_constraint, speed_values
 from bellcrank.kinematics.eliminate import usual_pivots
 from bellcrank.kinematics.integrals import gravity_potential, kinetic_energy, momentum
 from bellcrank.kinematics.language import Language
-from bellcrank.kinematics.loop_rows import loop_rows
+from bellcrank.kinematics.loop_joints import loop_rows
 from bellcrank.kinematics.reactions import Reactions
 from bellcrank.kinematics.results import Analysis, Elimination, Kept, Load, Output
 from bellcrank.kinematics.rows import Row, sort_rows, with_slopes
+from bellcrank.kinematics.speed_constraints import Removed, solve_speed_constraint, speed_values
 from bellcrank.model.formula import show, to_syntax
 from bellcrank.model.mechanism import Mechanism
 from bellcrank.model.reading import Checker

@@ -12,8 +12,8 @@ from typing import Any
 
 from bellcrank.expr import ONE, ZERO, Expr, Symbol, add, div, mul, neg, sub
 from bellcrank.kinematics.body_motion import Kinematics
-from bellcrank.kinematics.constraints import Removed, choose_speed
 from bellcrank.kinematics.rows import Row
+from bellcrank.kinematics.speed_constraints import Removed, choose_speed
 from bellcrank.vector.work import Work
 
 Line = tuple[dict[Any, Expr], Expr]  # coefficients by unknown, right side

@@ -17,7 +17,7 @@ from bellcrank.kinematics.body_motion import Point, motion_of
 from bellcrank.kinematics.eliminate import solve_rows
 from bellcrank.kinematics.integrals import spin
 from bellcrank.kinematics.language import Language
-from bellcrank.kinematics.loop_rows import LoopRow
+from bellcrank.kinematics.loop_joints import LoopRow
 from bellcrank.kinematics.results import Analysis, Output
 from bellcrank.kinematics.rows import with_slopes
 from bellcrank.vector.basis import Vector, cross, dot, vector

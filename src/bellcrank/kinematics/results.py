@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from bellcrank.expr import Expr, Symbol
 from bellcrank.kinematics.body_motion import Kinematics, Point
-from bellcrank.kinematics.constraints import Removed
 from bellcrank.kinematics.rows import Row
+from bellcrank.kinematics.speed_constraints import Removed
 from bellcrank.model.mechanism import Mechanism
 from bellcrank.model.records import External
 from bellcrank.vector.basis import Vector

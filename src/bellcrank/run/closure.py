@@ -8,7 +8,7 @@ from functools import partial
 
 import numpy as np
 
-from bellcrank.backend.model import Calls
+from bellcrank.backend.protocol import Calls
 from bellcrank.backend.start import Input
 from bellcrank.expr import evaluate
 from bellcrank.numeric.branch import Keeper

@@ -15,7 +15,7 @@ from typing import Self
 
 import numpy as np
 
-from bellcrank.backend.model import Calls
+from bellcrank.backend.protocol import Calls
 from bellcrank.backend.start import DAE_METHODS
 from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.numeric.course import At, Part

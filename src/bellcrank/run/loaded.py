@@ -17,7 +17,7 @@ import numpy as np
 from bellcrank.backend.c import c_model
 from bellcrank.backend.compiler import NO_COMPILER, find_compiler
 from bellcrank.backend.external import Memory, functions_of, remembering
-from bellcrank.backend.model import Calls, Model
+from bellcrank.backend.protocol import Calls, Model
 from bellcrank.backend.python import PythonModel
 from bellcrank.backend.start import Input
 from bellcrank.errors import ModelError

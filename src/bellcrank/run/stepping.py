@@ -15,7 +15,7 @@ from typing import Protocol, Self
 
 import numpy as np
 
-from bellcrank.backend.model import Calls
+from bellcrank.backend.protocol import Calls
 from bellcrank.backend.start import FINISHED, NOT_CLOSED, NOT_FINITE, Input, not_closed
 from bellcrank.numeric.branch import Keeper, Passage
 from bellcrank.numeric.course import At, Course, Part

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.backend.model import Model
+from bellcrank.backend.protocol import Model
 from bellcrank.expr.table import Table
 from bellcrank.run.values import at_row
 
