@@ -11,7 +11,7 @@ from bellcrank.program.network import Network, build_network, rebuild
 
 RESTARTS = 40  # of the thorough search
 LARGE = 2500  # operations above which only the plain form is tried
-PASSES = 3  # repetitions of the extraction while it gains
+ROUNDS = 3  # repetitions of the extraction while it gains
 
 
 def first_extraction(roots: Sequence[Expr]) -> Network:
@@ -36,7 +36,7 @@ def optimise(roots: Sequence[Expr], first: Network | None = None, thorough: bool
             if cost < least:
                 best, least = found, cost
     result = rebuild(best)
-    for _ in range(PASSES):  # what was taken out may open the way for more
+    for _ in range(ROUNDS):  # what was taken out may open the way for more
         again = extract(build_network(result))
         cost = network_cost(again)
         if cost >= least:

@@ -29,7 +29,7 @@ from bellcrank.version import __version__
 Runs = Sequence[tuple[str, Mapping[str, Value]]]  # key and values
 KEPT = 8  # compiled models that a thread keeps
 
-_own = threading.local()  # a compiled model has state of its own, so no two threads share one
+_own = threading.local()  # models are kept by thread, so that making one never waits for another
 
 
 def _runner(job: Job) -> Runner | str:

@@ -1,8 +1,8 @@
 """The joint of a body: what the body does relative to its parent, and all that the stages ask of it.
 
 A kind of joint is a `Joint` (motion, kinematical equations, starting values, words) and, unless translate= and
-rotate= of a body describe it, a `JointRecord` that is given as joint=. Kinematics and dynamics know no kinds: a new
-one is a file beside this one, and its numerical twin in `verify`.
+rotate= of a body describe it, a `JointRecord` that is given as joint=. Kinematics and dynamics know no kinds but plain
+joints and those given by functions: a new one is a file beside this one, and its numerical twin in `verify`.
 """
 
 from __future__ import annotations
