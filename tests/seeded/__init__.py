@@ -1,0 +1,1 @@
+"""Seeded faults: single wrong changes of the source, and whether the tests notice them."""
