@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from bellcrank import signals
-from bellcrank.errors import RunError, did_you_mean
+from bellcrank.errors import RunError, did_you_mean, warn
 from bellcrank.export.standalone.setup import Keyed, Setup, default_input, signal_file
 from bellcrank.files.parsfile import RUN_KEYWORDS, SIGNALS, Entry, ParsFile, number_of, read_parsfile
 from bellcrank.files.record import guarded
@@ -61,6 +61,8 @@ class _Reader:
             self._problem(entry, f"{key} follows from a constraint and cannot be given")
         elif key in RUN_KEYWORDS:
             self._run(entry, word)
+        elif self.setup.interface.get(key, ("idle", "unused")) is not None:
+            warn(f"{entry.place}: the model has the parameter '{key}', but does not depend on it")
         else:
             states = [s.keyword for s in self.setup.states]
             known = [*self.parameters.values(), *states, *self.inputs.values(), *RUN_KEYWORDS]
