@@ -370,9 +370,9 @@ class Builder:
 
 
 def name_of(given: Any, what: str) -> str:
-    """A name, which is text."""
-    if not isinstance(given, str):
-        raise ModelError(f"the name of a {what} is {given!r}; it must be text")
+    """A name, which is text that can be printed: no line ends, tabs or other control characters."""
+    if not isinstance(given, str) or not given.isprintable():
+        raise ModelError(f"the name of a {what} is {given!r}; it must be text{' on one line' * isinstance(given, str)}")
     return given
 
 
