@@ -22,7 +22,7 @@ from bellcrank.kinematics.results import Analysis, Elimination, Kept, Load, Outp
 from bellcrank.kinematics.rounding import Rounding
 from bellcrank.kinematics.rows import Row, ignored, never, sort_rows, with_slopes
 from bellcrank.kinematics.speed_constraints import Removed, solve_speed_constraint, speed_values
-from bellcrank.model.formula import show, to_syntax
+from bellcrank.model.formula import names_in, show, to_syntax
 from bellcrank.model.mechanism import Mechanism
 from bellcrank.model.reading import Checker
 from bellcrank.model.records import ExternalValue, ForceRecord
@@ -56,6 +56,7 @@ def analyse(mechanism: Mechanism, checker: Checker, multipliers: bool = False) -
     checker.scope.kept = {}
     reader = Reader(result, checker)
     reader.read()
+    checker.problems += [] if checker.problems else _unknown_names(checker)
     if checker.problems:
         raise ModelError(checker.problems, mechanism.name)
     result.entered = [
@@ -74,6 +75,23 @@ def _read_what_can_be_read(mechanism: Mechanism, checker: Checker, points: dict[
         Reader(Analysis(mechanism, kinematics, points), checker).read()
     except (ModelError, ValueError, IndexError, KeyError):  # what is broken already cannot be read further
         return
+
+
+def _unknown_names(checker: Checker) -> list[str]:
+    """A sentence for every name that something was told of, although no formula holds it: mistyped, most likely."""
+    d, met = checker.description, checker.scope.used
+    others = {*checker.scope.variables, *checker.scope.states, *checker.scope.returned}
+    unread = {s.lower() for e in d.externals for a in e.arguments for s in names_in(a)}
+    found = []
+    for key, record in d.parameters.items():
+        if record.declared or key == "g" or key in met or key in others or key in unread:
+            continue
+        told = {"a value": record.value, "a unit": record.units, "a label": record.label, "a sign": record.positive}
+        given = " and ".join(what for what, x in told.items() if x not in (None, False))
+        near = did_you_mean(record.name, met.values())
+        why = f"{given} is given for '{record.name}', but no formula of the model holds that name"
+        found.append(f"{why}.{near} A parameter that may stay unused is declared by add_parameter.")
+    return found
 
 
 def _points(checker: Checker, mechanism: Mechanism) -> dict[str, Point]:

@@ -66,6 +66,20 @@ class Loops:
 
 
 @dataclass(frozen=True)
+class Assembly:
+    """How loops are closed at the start, and the metric in which they are kept closed."""
+
+    tries: int = _of(60, "most Newton steps of an assembly")
+    stride: float = _of(0.5, "length of the longest of them")
+    cuts: int = _of(12, "most halvings of one that leads away ...")
+    crumb: float = _of(1e-3, "... down to this share of it")
+    assembled: float = _of(1e-10, "largest residual that may be left", 0.5)
+    carried: float = _of(1e-9, "... and of speeds, against the largest of them", 0.5)
+    told: float = _of(1e-9, "a change of a given value that is reported", 0.5)
+    light: float = _of(1e-3, "share of the largest inertia: smaller ones count as this")
+
+
+@dataclass(frozen=True)
 class Multipliers:
     """Methods for differential-algebraic equations."""
 
@@ -106,8 +120,8 @@ class Steps:
     gap: float = _of(1e-9, "share of a step: nearer to its end, a break of an input lies at it", 0.5)
 
 
-ELIMINATION, RANKS, LOOPS, MULTIPLIERS, RIGID_WHEELS = Elimination(), Ranks(), Loops(), Multipliers(), RigidWheels()
-IMPLICIT, STEPS = Implicit(), Steps()
+ELIMINATION, RANKS, LOOPS, ASSEMBLY, MULTIPLIERS = Elimination(), Ranks(), Loops(), Assembly(), Multipliers()
+RIGID_WHEELS, IMPLICIT, STEPS = RigidWheels(), Implicit(), Steps()
 
 
 def constants(group: Any) -> list[Constant]:

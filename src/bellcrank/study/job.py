@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from bellcrank.errors import ModelError
+from bellcrank.files.text import read_text
 from bellcrank.interface.interface import key_of
 from bellcrank.study.measures import Measure
 from bellcrank.study.records import Definition
@@ -57,10 +58,7 @@ def _texts(path: Path) -> dict[str, str]:
     found = {}
     for file in dict.fromkeys((path, path.with_suffix(".py"))):
         if file.exists():
-            try:
-                found[file.name] = file.read_text(encoding="utf-8")
-            except (OSError, UnicodeDecodeError) as error:
-                raise ModelError(f"'{file}' cannot be read: {error}") from None
+            found[file.name] = read_text(file, ModelError)
     return found
 
 
