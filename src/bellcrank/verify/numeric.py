@@ -20,6 +20,7 @@ from bellcrank.verify.bodies import Body, Machine, Motion
 from bellcrank.verify.closed import Closed
 from bellcrank.verify.formulas import CannotEvaluate, ExternalRoutine, Scalars, state_key
 from bellcrank.verify.jets import Jet, Value
+from bellcrank.verify.joints import PlainJoint
 from bellcrank.verify.mechanics import Formulas
 
 
@@ -182,6 +183,26 @@ class Evaluation:
                     moment[body] += np.cross(arm, pushed)
         return list(zip(force[:-1], moment[:-1], strict=True))
 
+    def resisting(self, motion: Motion) -> tuple[np.ndarray, np.ndarray]:
+        """Forces and moments about the mass centres by which rotors behind gears resist the accelerations of joints."""
+        bodies = self.machine.bodies
+        force, moment = np.zeros((len(bodies) + 1, 3)), np.zeros((len(bodies) + 1, 3))
+        for b in bodies:
+            if not np.any(jets.value(b.armature)):
+                continue
+            load = -float(jets.value(b.armature)) * float(_rate(motion.u[b.u][0])) * freedom(motion, b)
+            for body, sign in ((b.index, 1.0), (b.parent, -1.0)):
+                if body >= 0:
+                    arm = jets.value(motion.p[b.index]) - mass_centre(motion, bodies[body])
+                    force[body] += sign * load[:3]
+                    moment[body] += sign * (load[3:] + np.cross(arm, load[:3]))
+        return force[:-1], moment[:-1]
+
+    def all_loads(self, motion: Motion) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Loads, and what rotors behind gears add to them, on every body."""
+        pairs = zip(self.loads(motion), *self.resisting(motion), strict=True)
+        return [(F + F_r, T + T_r) for (F, T), F_r, T_r in pairs]
+
     # ---- Kane's equations
 
     def residual(self, q: np.ndarray, u: np.ndarray, udot: np.ndarray) -> Residual:
@@ -190,7 +211,7 @@ class Evaluation:
         g = self.formulas(motion).gravity()
         partial, _ = self.partial_velocities(q)
         left, largest = np.zeros(len(partial)), np.zeros(len(partial))
-        for b, (F, T) in zip(self.machine.bodies, self.loads(motion), strict=True):
+        for b, (F, T) in zip(self.machine.bodies, self.all_loads(motion), strict=True):
             ma, H_rate = inertia_forces(motion, b)
             W = jets.value(b.mass) * g
             force = max(_size(x) for x in (F, W, ma))
@@ -240,12 +261,16 @@ class Evaluation:
         g = self.formulas(motion).gravity()
         kinetic, gravity = self._kinetic_and_gravity(motion)
         power = 0.0
+        resisting = self.resisting(motion) if drift is not None else None
         for b, (F, T) in zip(self.machine.bodies, self.loads(motion), strict=True):
             m, w = float(jets.value(b.mass)), jets.value(motion.w[b.index])
             v = jets.value(motion.velocity(b.index, b.cm))
             power += float(F @ v + T @ w)
-            if drift is not None:  # constraints that move do work along what moves with all independent speeds zero
+            if (
+                drift is not None and resisting is not None
+            ):  # constraints that move do work along what moves with all independent speeds zero
                 ma, H_rate = inertia_forces(motion, b)
+                F, T = F + resisting[0][b.index], T + resisting[1][b.index]
                 power += float((ma - F - m * g) @ jets.value(drift.velocity(b.index, b.cm)))
                 power += float((H_rate - T) @ jets.value(drift.w[b.index]))
         return Energies(kinetic, gravity, power)
@@ -297,6 +322,8 @@ class Evaluation:
             m, w = float(jets.value(b.mass)), jets.value(motion.w[b.index])
             v = jets.value(motion.velocity(b.index, b.cm))
             kinetic += 0.5 * m * float(v @ v) + 0.5 * float(w @ jets.value(angular_momentum(motion, b)))
+            if np.any(jets.value(b.armature)):
+                kinetic += 0.5 * float(jets.value(b.armature) * jets.value(motion.u[b.u][0]) ** 2)
             gravity -= m * float(g @ mass_centre(motion, b))
         return kinetic, gravity
 
@@ -318,6 +345,17 @@ def angular_momentum(motion: Motion, b: Body) -> Value:
     """About the body's own mass centre."""
     R = motion.R[b.index]
     return R @ (b.inertia @ (R.T @ motion.w[b.index]))
+
+
+def freedom(motion: Motion, b: Body) -> np.ndarray:
+    """Direction (along, about) of the one freedom of a plain joint, in inertial axes."""
+    joint, about = b.joint, np.zeros(6)
+    assert isinstance(joint, PlainJoint)
+    if joint.slides:
+        about[:3] = jets.value(motion.R[b.parent]) @ jets.value(joint.slides[0])
+    else:
+        about[3:] = jets.value(motion.R[b.index]) @ jets.value(joint.axes[0])
+    return about
 
 
 def inertia_size(motion: Motion, b: Body) -> float:

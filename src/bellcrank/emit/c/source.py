@@ -119,7 +119,8 @@ def _helpers(p: Program, steps: Sequence[Step], multipliers: bool, number: Numbe
     if solved:
         parts.append(runtime("solve.c"))
     if p.loops is not None:
-        parts += null_space(p.loops.scales, multipliers)
+        reduced = not multipliers or any(isinstance(s, Reduce) for s in steps)  # outputs may ask for accelerations
+        parts += null_space(p.loops.scales, reduced)
     if p.tables or p.given_inputs:
         parts.append(runtime("spline.c"))
     if any(len(t.axes) == 2 for t in p.tables):
