@@ -38,6 +38,16 @@ class Elimination:
 
 
 @dataclass(frozen=True)
+class Ranks:
+    """What counts as zero when a model is read and derived: rounding of what was given."""
+
+    digits: float = _of(1e-14, "a component of a direction that is none, against the largest")
+    symmetric: float = _of(1e-12, "difference of elements of an inertia that are equal, against the largest")
+    rounding: float = _of(1e-9, "what is left of a row that follows from others, against what rows of its kind are")
+    rank: float = _of(1e-6, "a singular value of closed loops against the largest, rows and columns of one size")
+
+
+@dataclass(frozen=True)
 class Loops:
     """How closed loops are kept closed."""
 
@@ -110,7 +120,7 @@ class Steps:
     gap: float = _of(1e-9, "share of a step: nearer to its end, a break of an input lies at it", 0.5)
 
 
-ELIMINATION, LOOPS, ASSEMBLY, MULTIPLIERS = Elimination(), Loops(), Assembly(), Multipliers()
+ELIMINATION, RANKS, LOOPS, ASSEMBLY, MULTIPLIERS = Elimination(), Ranks(), Loops(), Assembly(), Multipliers()
 RIGID_WHEELS, IMPLICIT, STEPS = RigidWheels(), Implicit(), Steps()
 
 

@@ -18,6 +18,7 @@ from typing import Any
 
 from bellcrank.api.system import System
 from bellcrank.errors import BellcrankError, ModelError, ModelWarning, did_you_mean
+from bellcrank.files.neighbours import neighbours
 from bellcrank.files.text import read_text
 from bellcrank.formats.decks.deck import Deck, Routine
 from bellcrank.formats.decks.fstring import FUNC
@@ -82,7 +83,8 @@ def _texts(homes: list[Path], suffix: str, language: str) -> dict[str, str]:
 def _functions(file: Path) -> dict[str, Any]:
     """The functions that files of one folder define, as far as a Python file has them; not others that it imports."""
     try:
-        found = runpy.run_path(str(file))
+        with neighbours(file):
+            found = runpy.run_path(str(file))
     except BellcrankError:
         raise
     except Exception as error:
