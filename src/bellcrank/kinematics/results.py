@@ -51,12 +51,13 @@ class Elimination:
     """Constraints of a model with closed loops, where all speeds are states: rows, positions first, and what they give.
 
     `used` rows, in order, are solved for the speeds `pivots`; rows that are not used follow from them where the loops
-    are closed.
+    are closed. `open` says what is wrong with some of these if they do not.
     """
 
     rows: tuple[Row, ...]
     used: tuple[Row, ...]
     pivots: tuple[Symbol, ...]
+    open: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
