@@ -27,6 +27,12 @@ def program_loops(analysis: Analysis, quantities: Quantities) -> Loops:
     loops = _loop_rows(analysis)
     rates = [analysis.kinematics.rates[q] for q in analysis.mechanism.coordinates]
     look = look_at(analysis, loops, rates, quantities)
+    if look is None and analysis.loops.open:
+        numbers = "give default values (set_defaults) and a start (set_run) with which the loops close"
+        told = [
+            f"{text}, or follows from them only where the loops are closed: {numbers}" for text in analysis.loops.open
+        ]
+        raise ModelError(told, analysis.mechanism.name)
     used = analysis.loops.used if look is None else look.elimination.used
     if len(used) >= len(analysis.mechanism.speeds):
         listed = ", ".join(row.text for row in used)

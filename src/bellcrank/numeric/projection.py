@@ -14,9 +14,7 @@ import numpy as np
 
 from .least_norm import least_norm
 from .null_space import SINGULAR, fixed_ratio, pivoted
-from .tuning import LOOPS
-
-ITERATIONS = 60
+from .tuning import ASSEMBLY, LOOPS
 
 
 @dataclass(frozen=True)
@@ -146,7 +144,7 @@ class Closure:
         u[free_u] -= _smallest(J[:, free_u], v)
         _, _, v, _ = self.evaluate(t, q, u)
         size = max(1.0, float(np.abs(u).max(initial=0.0)))
-        if np.abs(v).max(initial=0.0) > 1e-9 * size:
+        if np.abs(v).max(initial=0.0) > ASSEMBLY.carried * size:
             worst = int(np.abs(v).argmax())
             raise CannotClose(f"speeds of {self.names[worst]}", float(v[worst]))
         return q, u
@@ -154,24 +152,24 @@ class Closure:
     def close(self, t: float, q: np.ndarray, u: np.ndarray, free: np.ndarray) -> np.ndarray:
         """Damped Newton on the position rows."""
         g, G, _, _ = self.evaluate(t, q, u)
-        for _ in range(ITERATIONS):
+        for _ in range(ASSEMBLY.tries):
             size = np.abs(g).max(initial=0.0)
             if size < LOOPS.closed:
                 return q
             step = np.zeros_like(q)
             step[free] = _smallest(G[:, free], g)
             length = float(np.linalg.norm(step))
-            scale: float = min(1.0, 0.5 / length) if length > 0 else 1.0
-            for _ in range(12):
+            scale: float = min(1.0, ASSEMBLY.stride / length) if length > 0 else 1.0
+            for _ in range(ASSEMBLY.cuts):
                 trial = q - scale * step
                 new = self.evaluate(t, trial, u)
-                if np.linalg.norm(new[0]) < np.linalg.norm(g) or scale < 1e-3:
+                if np.linalg.norm(new[0]) < np.linalg.norm(g) or scale < ASSEMBLY.crumb:
                     break
                 scale /= 2
             if np.linalg.norm(new[0]) >= np.linalg.norm(g):
                 break
             q, (g, G, _, _) = trial, new
-        if np.abs(g).max(initial=0.0) < 1e-10:
+        if np.abs(g).max(initial=0.0) < ASSEMBLY.assembled:
             return q
         worst = int(np.abs(g).argmax())
         raise CannotClose(self.positions[worst], float(g[worst]))
@@ -185,6 +183,4 @@ def steadiness(J: np.ndarray, scales: Scales) -> float:
 
 def _smallest(A: np.ndarray, r: np.ndarray) -> np.ndarray:
     """The smallest x with A x = r, redundant rows allowed."""
-    if not A.size:
-        return np.zeros(A.shape[1])
-    return np.asarray(np.linalg.lstsq(A, r, rcond=1e-10)[0])
+    return least_norm(A, r, np.ones(A.shape[1]), len(A))

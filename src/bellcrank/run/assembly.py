@@ -12,6 +12,7 @@ from bellcrank.errors import ModelError, did_you_mean, warn
 from bellcrank.expr import Symbol, evaluate
 from bellcrank.interface.interface import Interface, key_of
 from bellcrank.numeric.projection import CannotClose, Closure
+from bellcrank.numeric.tuning import ASSEMBLY
 from bellcrank.run.loaded import Loaded
 from bellcrank.run.values import finite, known_symbols, state_lists
 
@@ -102,7 +103,7 @@ def _warn_of_moved(interface: Interface, names: set[str], before: np.ndarray, af
     moved = [
         f"{x.name} {x.unit.from_equation(old):.6g} -> {x.unit.from_equation(new):.6g}"
         for x, old, new in zip(interface.states, before, after, strict=True)
-        if x.key in names and abs(new - old) > 1e-9
+        if x.key in names and abs(new - old) > ASSEMBLY.told
     ]
     if moved:
         warn(f"the initial values contradict the constraints; changed: {', '.join(moved)}")

@@ -14,7 +14,7 @@ from bellcrank.expr import evaluate
 from bellcrank.numeric.branch import Keeper
 from bellcrank.numeric.course import At
 from bellcrank.numeric.projection import Closure, RegularCorrection, steadiness
-from bellcrank.numeric.tuning import LOOPS
+from bellcrank.numeric.tuning import ASSEMBLY, LOOPS
 from bellcrank.run.values import known_symbols
 
 
@@ -86,7 +86,7 @@ def inertia_weights(
     known = known_symbols(program, 0.0, y[:n_q], y[n_q:], p, w)
     inertia = np.array(evaluate([row[-1] for row in program.loops.M], known))
     largest = float(inertia.max(initial=0.0)) or 1.0
-    w_u = 1.0 / np.maximum(inertia, 1e-3 * largest)
+    w_u = 1.0 / np.maximum(inertia, ASSEMBLY.light * largest)
     c = model.constants(p)
 
     def moved(u: np.ndarray) -> np.ndarray:

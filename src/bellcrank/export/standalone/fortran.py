@@ -17,7 +17,7 @@ from bellcrank.export.standalone.loops import inertia_functions, row_names
 from bellcrank.export.standalone.setup import Keyed, Setup, input_files
 from bellcrank.export.standalone.text import about, require_language, written
 from bellcrank.numeric.methods import METHODS, one_of
-from bellcrank.numeric.tuning import LOOPS
+from bellcrank.numeric.tuning import ASSEMBLY, LOOPS
 from bellcrank.program.loops import Loops
 from bellcrank.program.program import Program
 from bellcrank.signals import KINDS
@@ -42,7 +42,8 @@ def _pieces(program: Program, setup: Setup) -> dict[str, str]:
     inputs, loops = "yes" if setup.signals else "", program.loops
     declared = _declared_inputs(setup, lengths) if inputs else ""
     if loops is not None:
-        declared += written("fortran/loops_types.f90", {"TUNING": definitions(LOOPS)}) + corrected_places(loops)
+        tuning = definitions(LOOPS) + definitions(ASSEMBLY)
+        declared += written("fortran/loops_types.f90", {"TUNING": tuning}) + corrected_places(loops)
     shown = [c.quantity.column - len(setup.states) - len(program.output_names) for c in setup.channels]
     places = ", ".join(str(i) for i in shown if i > 0)
     cases = {**signal_cases(), "BREAK_CASES": break_cases(), "KIND_LIST": ", ".join(KINDS)}

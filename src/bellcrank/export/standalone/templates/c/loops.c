@@ -1,4 +1,4 @@
-/* coordinates that may move although they are given, if the loops cannot be closed otherwise */
+@TUNING@/* coordinates that may move although they are given, if the loops cannot be closed otherwise */
 static const int guessed[N_Q] = {@GUESSED@};
 
 static const char *const rows_of_loops[] = {@ROWS@};
@@ -47,17 +47,17 @@ static int close_loops(Job *job, double *y, const int *may, double *residual)
     w[0] = 0.0;
 @END@
     closure(0.0, y, y + N_Q, job->p, job->c, w, all, job->externals);
-    for (int n = 0; n < 60 && largest_of(N_G, g, &worst) >= 1e-13; n++) {
+    for (int n = 0; n < TRIES && largest_of(N_G, g, &worst) >= CLOSED; n++) {
         const double before = length(N_G, g);
         free_change(N_G, N_Q, G, g, may, change);
         const double size = length(N_Q, change);
-        double scale = size > 0.5 ? 0.5/size : 1.0;
+        double scale = size > STRIDE ? STRIDE/size : 1.0;
         memcpy(trial, y, sizeof trial);
-        for (int halvings = 0; halvings < 12; halvings++) {
+        for (int halvings = 0; halvings < CUTS; halvings++) {
             for (int j = 0; j < N_Q; j++)
                 trial[j] = y[j] - scale*change[j];
             closure(0.0, trial, y + N_Q, job->p, job->c, w, all, job->externals);
-            if (length(N_G, g) < before || scale < 1e-3)
+            if (length(N_G, g) < before || scale < CRUMB)
                 break;
             scale /= 2;
         }
@@ -68,7 +68,7 @@ static int close_loops(Job *job, double *y, const int *may, double *residual)
         memcpy(y, trial, N_Q*sizeof *y);
     }
     *residual = largest_of(N_G, g, &worst);
-    if (!(*residual < 1e-10))
+    if (!(*residual < ASSEMBLED))
         return worst;
     free_change(N_V, N_U, J, v, may + N_Q, change);
     for (int j = 0; j < N_U; j++)
@@ -77,7 +77,7 @@ static int close_loops(Job *job, double *y, const int *may, double *residual)
     int fastest = 0;
     const double speed = largest_of(N_U, y + N_Q, &fastest);
     *residual = largest_of(N_V, v, &worst);
-    return *residual > 1e-9*(speed > 1.0 ? speed : 1.0) ? N_G + worst : -1;
+    return *residual > CARRIED*(speed > 1.0 ? speed : 1.0) ? N_G + worst : -1;
 }
 
 /* An initial state that closes the loops: what is given is kept; if that cannot be, dependent coordinates are guesses only;
@@ -93,7 +93,7 @@ static void assemble(Job *job, double *y)
         if ((open = close_loops(job, found, may, &residual)) >= 0)
             continue;
         for (int j = 0; j < N_S; j++)
-            if (attempt > 0 && states[j].given && fabs(found[j] - y[j]) > 1e-9)
+            if (attempt > 0 && states[j].given && fabs(found[j] - y[j]) > TOLD)
                 printf("note: the initial value of %s contradicts the constraints; %.6g is used instead of %.6g\n",
                        states[j].keyword, found[j]/states[j].factor, y[j]/states[j].factor);
         memcpy(y, found, N_S*sizeof *y);
@@ -119,7 +119,7 @@ static void find_metric(Job *job, const double *y, double *root_q, double *root_
     for (int i = 0; i < N_U; i++)
         most = heavy[i] > most ? heavy[i] : most;
     for (int i = 0; i < N_U; i++) {
-        const double inertia = heavy[i] > 1e-3*most ? heavy[i] : 1e-3*most;
+        const double inertia = heavy[i] > LIGHT*most ? heavy[i] : LIGHT*most;
         root_u[i] = most > 0.0 ? 1.0/inertia : 1.0;
         least = root_u[i] < least ? root_u[i] : least;
     }

@@ -165,7 +165,7 @@
 @END@
     call inertias(y, heavy)
     root_u = 1
-    if (maxval(heavy) > 0) root_u = 1/max(heavy, 1.0e-3_dp*maxval(heavy))
+    if (maxval(heavy) > 0) root_u = 1/max(heavy, tuned_light*maxval(heavy))
     state = y
     state(n_q + 1:) = 0
     call singular_rates(state, still)
@@ -205,17 +205,17 @@
     real(dp) :: trial(n_s), change_q(n_q), change_u(n_u), before, scale
     integer :: n, halvings
     call constraints(0.0_dp, y, g, slope_g, v, slope_v)
-    do n = 1, 60
+    do n = 1, tuned_tries
       if (all(abs(g) < tuned_closed)) exit
       before = norm2(g)
       call free_change(slope_g, g, may(:n_q), change_q)
       scale = 1
-      if (norm2(change_q) > 0.5_dp) scale = 0.5_dp/norm2(change_q)
+      if (norm2(change_q) > tuned_stride) scale = tuned_stride/norm2(change_q)
       trial = y
-      do halvings = 1, 12
+      do halvings = 1, tuned_cuts
         trial(:n_q) = y(:n_q) - scale*change_q
         call constraints(0.0_dp, trial, g, slope_g, v, slope_v)
-        if (norm2(g) < before .or. scale < 1.0e-3_dp) exit
+        if (norm2(g) < before .or. scale < tuned_crumb) exit
         scale = scale/2
       end do
       if (.not. norm2(g) < before) exit
@@ -224,7 +224,7 @@
     call constraints(0.0_dp, y, g, slope_g, v, slope_v)
     residual = maxval([0.0_dp, abs(g)])
     open_row = 0
-    if (.not. residual < 1.0e-10_dp) then
+    if (.not. residual < tuned_assembled) then
       open_row = maxloc(abs(g), dim=1)
       return
     end if
@@ -232,7 +232,7 @@
     y(n_q + 1:) = y(n_q + 1:) - change_u
     call constraints(0.0_dp, y, g, slope_g, v, slope_v)
     residual = maxval(abs(v))
-    if (residual > 1.0e-9_dp*max(1.0_dp, maxval(abs(y(n_q + 1:))))) open_row = n_g + maxloc(abs(v), dim=1)
+    if (residual > tuned_carried*max(1.0_dp, maxval(abs(y(n_q + 1:))))) open_row = n_g + maxloc(abs(v), dim=1)
   end subroutine close_loops
 
   ! An initial state that closes the loops: what is given is kept; if that cannot be, dependent coordinates are guesses
@@ -250,7 +250,7 @@
       call close_loops(found, may, residual, open_row)
       if (open_row > 0) cycle
       do j = 1, n_s
-        if (attempt > 0 .and. states(j)%given .and. abs(found(j) - y(j)) > 1.0e-9_dp) &
+        if (attempt > 0 .and. states(j)%given .and. abs(found(j) - y(j)) > tuned_told) &
           write (output_unit, '(a, g0.6, a, g0.6)') "note: the initial value of " // trim(states(j)%keyword) // &
           " contradicts the constraints; ", found(j)/states(j)%factor, " is used instead of ", y(j)/states(j)%factor
       end do

@@ -7,6 +7,7 @@ import numpy as np
 import settings
 from numeric.branch import Keeper
 from numeric.projection import CannotClose, Closure, RegularCorrection, Scales
+from numeric.tuning import ASSEMBLY
 
 N_Q, LOOPS = settings.N_Q, settings.LOOPS
 
@@ -38,7 +39,7 @@ def keeper_of(e, y):
             np.array(scales),
         )
     heavy = np.array(e.call(model.inertias, 0.0, y))
-    w_u = 1.0 / np.maximum(heavy, 1e-3 * (heavy.max() or 1.0))
+    w_u = 1.0 / np.maximum(heavy, ASSEMBLY.light * (heavy.max() or 1.0))
     still = np.concatenate([y[:N_Q], np.zeros(len(w_u))])
     units = np.eye(len(still))[N_Q:]
     slopes = np.array([(singular_rates(0.0, still + x) - singular_rates(0.0, still))[:N_Q] for x in units]).T
@@ -61,6 +62,6 @@ def assemble(e, y, given):
         except CannotClose as error:
             failed = error
             continue
-        moved = np.flatnonzero(np.array(given) & (np.abs(found - y) > 1e-9)) if attempt else []
+        moved = np.flatnonzero(np.array(given) & (np.abs(found - y) > ASSEMBLY.told)) if attempt else []
         return found, [(int(i), y[i], found[i]) for i in moved]
     raise failed

@@ -524,7 +524,7 @@ def simulate():
     try:
         if ENTERED:
             p += model.entry(0.0, [], [], p, [], [], ROUTINES)
-        c = model.constants(p)
+        c = model.constants(p, ROUTINES)
     except (ArithmeticError, ValueError):
         c = [math.nan]
     if not all(map(math.isfinite, c)):
