@@ -38,6 +38,16 @@ class Elimination:
 
 
 @dataclass(frozen=True)
+class Ranks:
+    """What counts as zero when a model is read and derived: rounding of what was given."""
+
+    digits: float = _of(1e-14, "a component of a direction that is none, against the largest")
+    symmetric: float = _of(1e-12, "difference of elements of an inertia that are equal, against the largest")
+    rounding: float = _of(1e-9, "what is left of a row that follows from others, against what rows of its kind are")
+    rank: float = _of(1e-6, "a singular value of closed loops against the largest, rows and columns of one size")
+
+
+@dataclass(frozen=True)
 class Loops:
     """How closed loops are kept closed."""
 
@@ -53,6 +63,23 @@ class Loops:
     least: float = _of(1e-6, "... and this length", 0.5)
     short: float = _of(1e-10, "a row that vanishes against the longest", 0.5)
     repeated: float = _of(1e-12, "a pivot of a row that repeats others, against the largest", 0.75)
+
+
+@dataclass(frozen=True)
+class Assembly:
+    """How loops are closed at the start, and the metric in which they are kept closed."""
+
+    tries: int = _of(60, "most Newton steps of an assembly")
+    stride: float = _of(0.5, "length of the longest of them")
+    cuts: int = _of(12, "most halvings of one that leads away ...")
+    crumb: float = _of(1e-3, "... down to this share of it")
+    opposite: float = _of(1e-12, "1 + the cosine of an angle: a direction that points the wrong way altogether", 0.5)
+    nudges: int = _of(6, "starts beside the given one from which that is mended ...")
+    nudge: float = _of(0.2, "... each further away by this")
+    assembled: float = _of(1e-10, "largest residual that may be left", 0.5)
+    carried: float = _of(1e-9, "... and of speeds, against the largest of them", 0.5)
+    told: float = _of(1e-9, "a change of a given value that is reported", 0.5)
+    light: float = _of(1e-3, "share of the largest inertia: smaller ones count as this")
 
 
 @dataclass(frozen=True)
@@ -96,8 +123,8 @@ class Steps:
     gap: float = _of(1e-9, "share of a step: nearer to its end, a break of an input lies at it", 0.5)
 
 
-ELIMINATION, LOOPS, MULTIPLIERS, RIGID_WHEELS = Elimination(), Loops(), Multipliers(), RigidWheels()
-IMPLICIT, STEPS = Implicit(), Steps()
+ELIMINATION, RANKS, LOOPS, ASSEMBLY, MULTIPLIERS = Elimination(), Ranks(), Loops(), Assembly(), Multipliers()
+RIGID_WHEELS, IMPLICIT, STEPS = RigidWheels(), Implicit(), Steps()
 
 
 def constants(group: Any) -> list[Constant]:

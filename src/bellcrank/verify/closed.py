@@ -81,15 +81,18 @@ def _met(record: LoopRecord, base: int, formulas: Formulas) -> Value:
 
 
 def _least_share(record: LoopRecord, base: int, met: Value, formulas: Formulas) -> int:
-    """The axis of the base that has the smallest part in the joint's axis; parts that depend on parameters count half.
+    """The axis of the base that has the smallest part in the joint's axis; parts that depend on parameters count half,
+    and one of them that turns out to be nearly all of it gives way to the next axis.
 
     It fixes the other axis of a universal joint; in the other joints it makes no difference.
     """
     other = formulas.machine.arbitrary.nominal_motion
     found = jets.value(_met(record, base, Formulas(other, **formulas.given)))
     a = jets.value(met)
-    shares = np.where(np.abs(a - found) < 1e-12, np.abs(a), 0.5)
-    return int(np.argmin(np.round(shares, 12)))
+    given = np.abs(a - found) < 1e-12
+    shares = np.where(given, np.abs(a), 0.5)
+    k = int(np.argmax(shares <= shares.min() + 1e-9 * shares.max()))
+    return k if given[k] or a[k] ** 2 < 0.81 * (a @ a) else (k + 1) % 3
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,8 @@ import numpy as np
 import settings
 from numeric.branch import Keeper
 from numeric.projection import CannotClose, Closure, RegularCorrection, Scales
+from numeric.sides import Sides
+from numeric.tuning import ASSEMBLY
 
 N_Q, LOOPS = settings.N_Q, settings.LOOPS
 
@@ -17,8 +19,12 @@ def closure_of(e):
     def function(t, q, u):
         return e.of(model.closure, t, q, u)
 
+    def sides(t, q, u):
+        return e.of(model.sides, t, q, u)
+
     n_u = len(settings.STATES) - N_Q
-    return Closure(LOOPS["names"], LOOPS["positions"], N_Q, n_u, function, Scales(**LOOPS["scales"]))
+    drawn = None if LOOPS["sided"] is None else Sides(sides, LOOPS["sided"])
+    return Closure(LOOPS["names"], LOOPS["positions"], N_Q, n_u, function, Scales(**LOOPS["scales"]), sides=drawn)
 
 
 def keeper_of(e, y):
@@ -38,7 +44,7 @@ def keeper_of(e, y):
             np.array(scales),
         )
     heavy = np.array(e.call(model.inertias, 0.0, y))
-    w_u = 1.0 / np.maximum(heavy, 1e-3 * (heavy.max() or 1.0))
+    w_u = 1.0 / np.maximum(heavy, ASSEMBLY.light * (heavy.max() or 1.0))
     still = np.concatenate([y[:N_Q], np.zeros(len(w_u))])
     units = np.eye(len(still))[N_Q:]
     slopes = np.array([(singular_rates(0.0, still + x) - singular_rates(0.0, still))[:N_Q] for x in units]).T
@@ -61,6 +67,6 @@ def assemble(e, y, given):
         except CannotClose as error:
             failed = error
             continue
-        moved = np.flatnonzero(np.array(given) & (np.abs(found - y) > 1e-9)) if attempt else []
+        moved = np.flatnonzero(np.array(given) & (np.abs(found - y) > ASSEMBLY.told)) if attempt else []
         return found, [(int(i), y[i], found[i]) for i in moved]
     raise failed
