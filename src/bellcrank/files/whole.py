@@ -21,8 +21,10 @@ from typing import Any
 
 try:
     import fcntl
+
+    _LOCKS = True
 except ImportError:  # Windows: names that nobody else has
-    fcntl = None  # type: ignore[assignment]
+    _LOCKS = False
 
 NAME = 200  # bytes of a name that the hidden one keeps: names end at 255
 DEVICES = ("/dev/", "/proc/")
@@ -110,7 +112,7 @@ def write_folder(folder: Path, texts: Mapping[str, str]) -> None:
 
 def _claimed(place: Path, folder: bool = False) -> tuple[Path, int]:
     """A hidden file or folder beside a place that is ours alone, and what holds its lock (-1: there are no locks)."""
-    numbers = count(1) if fcntl is not None else ()
+    numbers = count(1) if _LOCKS else ()
     for number in numbers:
         part = place.with_name(f".{_shortened(place.name)}{number if number > 1 else ''}.part")
         try:

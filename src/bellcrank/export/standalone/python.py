@@ -96,6 +96,7 @@ def _loops(program: Program, setup: Setup) -> dict[str, Any] | None:
         "positions": loops.positions,
         "scales": asdict(loops.scales),
         "correction": moved,
+        "sided": list(loops.sided) if loops.sides else None,
         "guessed": list(setup.guessed),
     }
 
