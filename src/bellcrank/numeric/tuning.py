@@ -38,6 +38,16 @@ class Elimination:
 
 
 @dataclass(frozen=True)
+class Ranks:
+    """What counts as zero when a model is read and derived: rounding of what was given."""
+
+    digits: float = _of(1e-14, "a component of a direction that is none, against the largest")
+    symmetric: float = _of(1e-12, "difference of elements of an inertia that are equal, against the largest")
+    rounding: float = _of(1e-9, "what is left of a row that follows from others, against what rows of its kind are")
+    rank: float = _of(1e-6, "a singular value of closed loops against the largest, rows and columns of one size")
+
+
+@dataclass(frozen=True)
 class Loops:
     """How closed loops are kept closed."""
 
@@ -63,6 +73,9 @@ class Assembly:
     stride: float = _of(0.5, "length of the longest of them")
     cuts: int = _of(12, "most halvings of one that leads away ...")
     crumb: float = _of(1e-3, "... down to this share of it")
+    opposite: float = _of(1e-12, "1 + the cosine of an angle: a direction that points the wrong way altogether", 0.5)
+    nudges: int = _of(6, "starts beside the given one from which that is mended ...")
+    nudge: float = _of(0.2, "... each further away by this")
     assembled: float = _of(1e-10, "largest residual that may be left", 0.5)
     carried: float = _of(1e-9, "... and of speeds, against the largest of them", 0.5)
     told: float = _of(1e-9, "a change of a given value that is reported", 0.5)
@@ -144,7 +157,7 @@ class Plans:
     raster: float = _of(1e-6, "share of a step by which samples may be off their raster")
 
 
-ELIMINATION, LOOPS, ASSEMBLY, MULTIPLIERS = Elimination(), Loops(), Assembly(), Multipliers()
+ELIMINATION, RANKS, LOOPS, ASSEMBLY, MULTIPLIERS = Elimination(), Ranks(), Loops(), Assembly(), Multipliers()
 RIGID_WHEELS, GROUND, IMPLICIT = RigidWheels(), Ground(), Implicit()
 INPUTS, STEPS, PLANS = Inputs(), Steps(), Plans()
 

@@ -17,7 +17,7 @@ from bellcrank.run.dae_methods import Dae, as_dae
 from bellcrank.run.dae_runs import check_dae, prepare_dae, residuals_of
 from bellcrank.run.loaded import Loaded
 from bellcrank.run.outcome import as_run, how_ended, left_tables, not_finite, watch_for
-from bellcrank.run.prepare import Progress, prepare, take_steps
+from bellcrank.run.prepare import Progress, check_room, prepare, take_steps
 from bellcrank.run.result import Run
 from bellcrank.run.rigid import check_rigid, prepare_rigid
 from bellcrank.run.step_limit import step_too_large
@@ -46,6 +46,7 @@ def simulate(
     """Integrates from t = 0 to t_end; arguments as of `Simulation.simulate`. All that changes is in its own context."""
     dae = as_dae(dae)
     plan = run_plan(loaded.interface, t_end, step, method, output_every)
+    check_room(plan, 1 + len(loaded.interface.channels))
     tolerances = positive(rtol, "rtol", ""), positive(atol, "atol", "")
     p = loaded.parameter_values(parameters)
     signals = loaded.inputs(inputs, plan.t_end)

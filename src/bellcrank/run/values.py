@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +13,7 @@ from bellcrank.backend.start import Input
 from bellcrank.errors import ModelError, did_you_mean, mapping, warn
 from bellcrank.expr import Expr, Symbol, evaluate
 from bellcrank.expr.show import text
-from bellcrank.interface.interface import Interface, key_of
+from bellcrank.interface.interface import PARAMETERS, Interface, key_of
 from bellcrank.model.mechanism import Body
 from bellcrank.numeric.course import At, Course
 from bellcrank.numeric.methods import ADAPTIVE, DEFAULT
@@ -88,24 +88,42 @@ def given_parameters(interface: Interface, given: Mapping[str, float] | None = N
             f"no value is given for {len(missing)} parameters: {listed}. Use set_defaults() or parameters=.",
             interface.model,
         )
-    for key, (name, _) in override.items():
-        entered = interface.get(key, ("entered",))
-        if entered is not None:
-            raise ModelError(f"parameter '{name}' is given by the external routine '{entered.base}'", interface.model)
-        if key not in {x.key for x in interface.idle}:
-            known = [x.name for x in (*interface.parameters, *interface.entered, *interface.idle)]
-            warn(f"parameters={{'{name}': ...}}: the model has no such parameter.{did_you_mean(name, known)}")
+    check_parameters(interface, [name for name, _ in override.values()])
     return values
+
+
+def check_parameters(interface: Interface, names: Iterable[str], given: str = "parameters={{'{}': ...}}") -> None:
+    """An error that tells of all names that are no parameters which may be given; `given` says how they were."""
+    known = sorted((x.name for x in interface.all(PARAMETERS)), key=str.lower)
+    problems = []
+    for name in names:
+        found = interface.get(name, (*PARAMETERS, "unused", "input"))
+        what = given.format(name)
+        if found is None:
+            problems.append(f"{what}: the model has no such parameter.{did_you_mean(name, known)}")
+        elif found.kind == "entered":
+            problems.append(f"{what}: it is given by the external routine '{found.base}'")
+        elif found.kind == "input":
+            problems.append(f"{what}: it is an input of the model, not a parameter")
+        elif found.kind == "unused":
+            warn(f"{what}: the model does not use this parameter")
+    if problems:
+        raise ModelError([*problems[:-1], f"{problems[-1]} Parameters: {', '.join(known) or 'none'}."], interface.model)
 
 
 def input_signals(interface: Interface, given: Mapping[str, Any] | None, t_end: float | None = None) -> list[Input]:
     """Every input over time in equation units; those that are sampled must cover a run until t_end."""
     given = mapping(given, "inputs")
     listed = {key_of(k): v for k, v in {**interface.run.inputs, **given}.items()}
-    known = [x.name for x in interface.signals]
-    for name in given:
-        if key_of(name) not in map(key_of, known):
-            warn(f"inputs={{'{name}': ...}}: the model has no such input.{did_you_mean(str(name), known)}")
+    known = {x.key: x.name for x in interface.signals}
+    problems = [
+        f"inputs={{'{name}': ...}}: the model has no such input.{did_you_mean(str(name), known.values())}"
+        for name in {**interface.run.inputs, **given}
+        if key_of(name) not in known
+    ]
+    if problems:
+        last = f"{problems[-1]} Inputs: {', '.join(known.values()) or 'none'}."
+        raise ModelError([*problems[:-1], last], interface.model)
     result: list[Input] = []
     missing = []
     for x in interface.inputs:

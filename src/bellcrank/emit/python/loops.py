@@ -20,7 +20,13 @@ def null_space() -> str:
 
 
 def scales(loops: Loops) -> dict[str, Any]:
-    """Rows, what brings them to entries of about one, and what the correction of regular positions moves."""
+    """Rows, what brings them to entries of about one, what corrections of regular positions move, sides."""
     c = loops.correction
     moved = None if c is None else tuple(map(list, (c.q, c.u, c.pivot_scales)))
-    return {"names": loops.names, "positions": loops.positions, "scales": asdict(loops.scales), "correction": moved}
+    return {
+        "names": loops.names,
+        "positions": loops.positions,
+        "scales": asdict(loops.scales),
+        "correction": moved,
+        "sided": list(loops.sided) if loops.sides else None,
+    }

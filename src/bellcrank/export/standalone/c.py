@@ -77,12 +77,15 @@ def _inputs(setup: Setup) -> str:
 
 
 def _loops(program: Program, setup: Setup) -> str:
+    assert program.loops is not None
     return written(
         "c/loops.c",
         {
             "TUNING": definitions(ASSEMBLY, DOUBLE),
             "GUESSED": ", ".join(str(int(g)) for g in setup.guessed),
             "ROWS": ", ".join(map(c_string, row_names(program))),
+            "SIDES": ", ".join(map(str, program.loops.sided)) if program.loops.sides else "",
+            "N_SIDES": str(len(program.loops.sides)),
             "INPUTS": "yes" if program.given_inputs else "",
         },
     )

@@ -476,8 +476,7 @@ def close_loops(e, y):
     try:
         y, notes = loops.assemble(e, y, [s.given for s in STATES])
     except loops.CannotClose as error:
-        problem(Settings.input, f"the loop {error.row} cannot be closed: a residual of {error.residual:.3g} remains. "
-                "Check lengths, or give initial values nearer to an assembly")  # fmt: skip
+        problem(Settings.input, str(error).rstrip("."))
         stop_if_problems()
     for i, old, new in notes:
         s = STATES[i]
