@@ -60,6 +60,8 @@ def look_at(analysis: Analysis, loops: Loops, rates: Sequence[Expr], quantities:
         return None
     found = list(place.positions())
     if not found:
+        if analysis.loops.open and (why := place.cannot_close()):
+            raise ModelError([*analysis.loops.open, why], analysis.mechanism.name)
         return None
     rows = analysis.loops.rows
     if analysis.loops.open and not place.consistent():
@@ -285,6 +287,16 @@ class _Place:
         except (*Failure, CannotClose):
             return False
         return True
+
+    def cannot_close(self) -> str:
+        """Why there is no start; "" if that is not known."""
+        try:
+            self._assembled()
+        except CannotClose as error:
+            return str(error)
+        except Failure:
+            return ""
+        return ""
 
     def usual_sizes(self, rows: Sequence[Row], kinematics: Kinematics) -> tuple[np.ndarray, float]:
         """Sizes that slopes of rows of their kinds have, and a length of the machine."""

@@ -110,7 +110,7 @@ def _series(known: MathFunction, x: Expr) -> Expr:
     return add(*(mul(Number(c), power(x, Number(k))) for k, c in enumerate(known.series) if c != 0))
 
 
-_CREATORS: dict[str, Callable[..., Expr]] = {"+": add, "-": sub, "*": mul, "/": div, "**": power}
+CREATORS: dict[str, Callable[..., Expr]] = {"+": add, "-": sub, "*": mul, "/": div, "**": power}
 
 
 @cache
@@ -132,7 +132,7 @@ def _written(node: Syntax, names: tuple[str, ...]) -> Callable[[tuple[Expr, ...]
         case "neg":
             return lambda args: neg(parts[0](args))
     called = node.args[0] if node.op == "call" else OPERATORS[node.op].name if node.op in OPERATORS else ""
-    create = _CREATORS.get(node.op) or partial(function, called)
+    create = CREATORS.get(node.op) or partial(function, called)
     return lambda args: create(*[p(args) for p in parts])
 
 

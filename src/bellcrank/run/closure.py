@@ -14,6 +14,7 @@ from bellcrank.expr import evaluate
 from bellcrank.numeric.branch import Keeper
 from bellcrank.numeric.course import At
 from bellcrank.numeric.projection import Closure, RegularCorrection, steadiness
+from bellcrank.numeric.sides import Sides
 from bellcrank.numeric.tuning import ASSEMBLY, LOOPS
 from bellcrank.run.values import known_symbols
 
@@ -29,8 +30,12 @@ def closure_of(model: Calls, p: Sequence[float], signals: Sequence[Input]) -> Cl
     def function(t: float, q: list[float], u: list[float]) -> list[float]:
         return model.values("closure", t, q, u, p, c, [i.function(t) for i in signals])
 
+    def sides(t: float, q: list[float], u: list[float]) -> list[float]:
+        return model.values("sides", t, q, u, p, c, [i.function(t) for i in signals])
+
     n_q, n_u = len(program.coordinates), len(program.speeds)
-    return Closure(loops.names, loops.positions, n_q, n_u, function, loops.scales)
+    drawn = Sides(sides, loops.sided) if loops.sides else None
+    return Closure(loops.names, loops.positions, n_q, n_u, function, loops.scales, sides=drawn)
 
 
 def rates_near_singular(model: Calls, at: At) -> list[float] | None:

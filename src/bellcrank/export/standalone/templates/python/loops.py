@@ -7,6 +7,7 @@ import numpy as np
 import settings
 from numeric.branch import Keeper
 from numeric.projection import CannotClose, Closure, RegularCorrection, Scales
+from numeric.sides import Sides
 from numeric.tuning import ASSEMBLY
 
 N_Q, LOOPS = settings.N_Q, settings.LOOPS
@@ -18,8 +19,12 @@ def closure_of(e):
     def function(t, q, u):
         return e.of(model.closure, t, q, u)
 
+    def sides(t, q, u):
+        return e.of(model.sides, t, q, u)
+
     n_u = len(settings.STATES) - N_Q
-    return Closure(LOOPS["names"], LOOPS["positions"], N_Q, n_u, function, Scales(**LOOPS["scales"]))
+    drawn = None if LOOPS["sided"] is None else Sides(sides, LOOPS["sided"])
+    return Closure(LOOPS["names"], LOOPS["positions"], N_Q, n_u, function, Scales(**LOOPS["scales"]), sides=drawn)
 
 
 def keeper_of(e, y):
