@@ -104,7 +104,24 @@ class RigidWheels:
     soon: float = _of(0.01, "share of a step within which a wheel in a notch goes back to its other side ...")
     flips: int = _of(8, "... so many times in a row before it is held")
     impacts: int = _of(50, "at one instant")
-    halvings: int = _of(60, "of a step, to find an event")
+    halvings: int = _of(60, "of a step, to find an event ...")
+    instant: float = _of(1e-14, "s, or share of the time: within this it is found", 1.0)
+    creep: float = _of(1e-9, "least speed that counts: it is divided by, or leads into the ground; ...", 0.5)
+    after: int = _of(10, "... more of it with every impact at an instant")
+    peek: float = _of(0.02, "share of a radius by which a wheel in a narrow valley sees ahead")
+    aside: float = _of(1e-6, "share of a radius that tells the sides of a notch apart")
+    deeper: float = _of(1e-13, "length by which a wheel that has got into the ground may go on into it", 1.0)
+    stuck: float = _of(1e-12, "an eigenvalue of the wheels' response that is none, against the largest", 0.75)
+
+
+@dataclass(frozen=True)
+class Ground:
+    """The nearest point of a ground made of pieces."""
+
+    feet: int = _of(8, "most iterations for it")
+    foot: float = _of(1e-9, "a change that ends them, as the next one would be its square ...", 0.5)
+    exact: float = _of(1e-15, "... and where there is no next one", 1.0)
+    level: float = _of(1e-12, "share by which heights and slopes may differ at an edge that is none")
 
 
 @dataclass(frozen=True)
@@ -117,14 +134,32 @@ class Implicit:
 
 
 @dataclass(frozen=True)
+class Inputs:
+    """Sampled inputs."""
+
+    known: float = _of(1e-9, "share of the end of a run for which an input need not be known")
+    kink: float = _of(1e-9, "share of the steepest slope by which lines of an input differ at a kink")
+
+
+@dataclass(frozen=True)
 class Steps:
     """Steps of a run."""
 
     gap: float = _of(1e-9, "share of a step: nearer to its end, a break of an input lies at it", 0.5)
 
 
+@dataclass(frozen=True)
+class Plans:
+    """A run as a whole: its steps and samples."""
+
+    at_end: float = _of(1e-9, "share of the end of a run by which whole steps may miss it")
+    over: float = _of(1e-12, "share of the end by which a step may be longer")
+    raster: float = _of(1e-6, "share of a step by which samples may be off their raster")
+
+
 ELIMINATION, RANKS, LOOPS, ASSEMBLY, MULTIPLIERS = Elimination(), Ranks(), Loops(), Assembly(), Multipliers()
-RIGID_WHEELS, IMPLICIT, STEPS = RigidWheels(), Implicit(), Steps()
+RIGID_WHEELS, GROUND, IMPLICIT = RigidWheels(), Ground(), Implicit()
+INPUTS, STEPS, PLANS = Inputs(), Steps(), Plans()
 
 
 def constants(group: Any) -> list[Constant]:

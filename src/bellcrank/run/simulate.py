@@ -14,7 +14,7 @@ from bellcrank.numeric.methods import ADAPTIVE
 from bellcrank.run.assembly import start_state
 from bellcrank.run.closure import closure_of, keeper_of
 from bellcrank.run.dae_methods import Dae, as_dae
-from bellcrank.run.dae_runs import check_dae, prepare_dae, residuals_of
+from bellcrank.run.dae_runs import check_dae, dae_evaluation, prepare_dae, residuals_of
 from bellcrank.run.loaded import Loaded
 from bellcrank.run.outcome import as_run, how_ended, left_tables, not_finite, watch_for
 from bellcrank.run.prepare import Progress, check_room, prepare, take_steps
@@ -66,7 +66,8 @@ def simulate(
     elif dae.usual:
         prepared = prepare(plan, evaluation, y, watch, tolerances)
     else:
-        prepared = prepare_dae(plan, evaluation, dae, y, watch)
+        evaluation = inside = dae_evaluation(plan, evaluation, dae)
+        prepared = prepare_dae(plan, inside, y, watch)
     began = time.perf_counter()
     rows = take_steps(prepared, watch, progress)
     seconds = time.perf_counter() - began

@@ -14,7 +14,7 @@ from bellcrank.export.standalone.loops import inertia_functions, row_names
 from bellcrank.export.standalone.setup import Keyed, Setup, input_files
 from bellcrank.export.standalone.text import about, indented, require_language, written
 from bellcrank.numeric.methods import METHODS, one_of
-from bellcrank.numeric.tuning import ASSEMBLY
+from bellcrank.numeric.tuning import ASSEMBLY, INPUTS, PLANS
 from bellcrank.program.program import Program
 from bellcrank.signals import KINDS
 
@@ -36,6 +36,7 @@ def c_program(program: Program, setup: Setup, words: Words) -> dict[str, str]:
 def _pieces(program: Program, setup: Setup) -> dict[str, str]:
     memory = sum(c.routine.memory or 0 for c in external_calls(program).values())
     return {
+        "TUNING": definitions(PLANS, DOUBLE),
         "TITLE_STRING": c_string(setup.title),
         "STEM_STRING": c_string(setup.stem),
         "PARAMETERS": indented([*map(_quantity, setup.parameters), _NO_QUANTITY]),
@@ -63,6 +64,7 @@ def _inputs(setup: Setup) -> str:
     return written(
         "c/inputs.c",
         {
+            "TUNING": definitions(INPUTS, DOUBLE),
             "KINDS": kind_rows(),
             "KIND_LIST": ", ".join(KINDS),
             "BREAKS": break_cases(),
