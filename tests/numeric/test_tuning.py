@@ -3,11 +3,11 @@
 import pytest
 
 from bellcrank.numeric import null_space
-from bellcrank.numeric.tuning import ELIMINATION, LOOPS, MULTIPLIERS, RIGID_WHEELS, STEPS, constants
+from bellcrank.numeric.tuning import BRIDGES, ELIMINATION, LOOPS, MULTIPLIERS, RIGID_WHEELS, STEPS, constants
 
 
 def test_every_line_says_what_it_is():
-    for group in (ELIMINATION, LOOPS, MULTIPLIERS, RIGID_WHEELS, STEPS):
+    for group in (ELIMINATION, LOOPS, BRIDGES, MULTIPLIERS, RIGID_WHEELS, STEPS):
         lines = constants(group)
         assert lines and all(c.note and c.at(1.0) == c.value == getattr(group, c.name) for c in lines)
 

@@ -12,6 +12,7 @@ import numpy as np
 from bellcrank.backend.c_job import External, Externals
 from bellcrank.backend.protocol import Functions
 from bellcrank.backend.start import Start
+from bellcrank.emit.c.functions import C_NAMES
 from bellcrank.numeric.course import At
 from bellcrank.program.program import Program
 
@@ -72,7 +73,7 @@ class CCalls:
         t, q, u, p, c, w = at
         self._externals.live = self.live
         self._externals.failed = 0
-        getattr(self.library, function)(
+        getattr(self.library, C_NAMES.get(function, function))(
             ctypes.c_double(t), _array(q), _array(u), self._kept("p", p), self._kept("c", c), _array(w), *results,
             ctypes.byref(self._externals),
         )  # fmt: skip

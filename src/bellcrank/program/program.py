@@ -48,9 +48,7 @@ class Program:
     closure: Section = NOTHING  # g, G, v, J
     correct_q: Section = NOTHING  # the correction of regular positions, called once per step: dq ...
     correct_u: Section = NOTHING  # ... then, where q has been corrected, du, and the pivots that were divided by
-    singular_rates: Section = NOTHING  # rates near singular positions, and the ratio of pivots
-
-    system: Section = NOTHING  # of methods for differential-algebraic equations: q', M, f, J, gamma, g, v
+    system: Section = NOTHING  # near singular positions, and of methods with multipliers: q', M, f, J, gamma, g, v
     coordinate_rates: Section = NOTHING  # q' alone
 
     start: Section = NOTHING  # values of external routines that hold over a run; stands for itself
@@ -97,7 +95,6 @@ class Program:
         }
         if self.loops is not None:
             listed["closure"] = self.loops.closure_labels(q, u)
-            listed["singular_rates"] = [*rates, "ratio of pivots"]
             listed["system"] = [*q_rates, *self.loops.system_labels(u)]
             listed["coordinate_rates"] = q_rates
             if self.loops.correction is not None:

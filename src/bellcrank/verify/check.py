@@ -21,6 +21,7 @@ from bellcrank.api.system import System
 from bellcrank.errors import BellcrankError, ModelError
 from bellcrank.kane import Derivation
 from bellcrank.kane.equations import KaneEquations
+from bellcrank.numeric.redundant import Numbers
 from bellcrank.verify.balance import lines_over_a_run
 from bellcrank.verify.kane import check_derivation
 from bellcrank.verify.numeric import Evaluation, Residual
@@ -106,7 +107,7 @@ def _lines_at_states(subject: Subject, samples: list[Sample], suffix: str) -> li
             _note_largest(worst["power"], evaluation.residual(s.q, s.u, udot), freedoms)
             _note_largest(worst["bodies"], newton_euler(evaluation, s.q, s.u, udot), evaluation.machine.u_names)
             if singular_rates is not None:
-                worst["singular_rates"].note(_singular_error(evaluation, s, np.split(singular_rates(s), [len(qdot)])))
+                worst["singular_rates"].note(_singular_error(evaluation, s, *singular_rates(s)))
             channels = {name: float(units[name].to_equation(value)) for name, value in subject.outputs(s).items()}
             for name, expected in evaluation.outputs(s.q, s.u, udot).items():
                 outputs.setdefault(name, []).append((channels[name], expected))
@@ -146,22 +147,30 @@ def _note_largest(worst: Worst, residual: Residual, names: list[str]) -> None:
     worst.note(float(relative.max(initial=0.0)), f"largest in the equation of {names[i]}" if names else "")
 
 
-def _singular_error(evaluation: Evaluation, s: Sample, rates: list[np.ndarray]) -> float:
+def _singular_error(evaluation: Evaluation, s: Sample, n: Numbers, rates: np.ndarray) -> float:
     """What is left of kinematics, constraints and equations of motion with rates found without a choice of speeds."""
     assert evaluation.closed is not None
-    qdot, udot = rates
-    errors = [evaluation.kinematic_error(s.q, s.u, qdot), evaluation.closed.errors(s.q, s.u, udot)[2]]
+    qdot, udot = np.split(rates, [len(s.q)])
+    speed = max(1.0, float(np.abs(s.u).max(initial=0.0)))
+    errors = [float(np.abs([*n.g, *(n.v / speed)]).max(initial=0.0))]
+    errors += [evaluation.kinematic_error(s.q, s.u, qdot), evaluation.closed.errors(s.q, s.u, udot)[2]]
     errors.append(float(evaluation.residual(s.q, s.u, udot).relative.max(initial=0.0)))
     return float(np.max(errors))
 
 
-def _singular_rates(subject: Subject) -> Callable[[Sample], np.ndarray] | None:
-    """The rates as the program computes them near singular positions, which must be the same in regular ones."""
-    if not subject.eom.program.singular_rates.results:
+def _singular_rates(subject: Subject) -> Callable[[Sample], tuple[Numbers, np.ndarray]] | None:
+    """The redundant equations, and rates as they are found from them near singular positions, which must hold
+    everywhere."""
+    loops = subject.eom.program.loops
+    if loops is None:
         return None
-    model = subject.loaded.python.calls()
-    n = len(subject.eom.coordinates) + len(subject.eom.speeds)
-    return lambda s: np.array(model.values("singular_rates", *s.at, *subject.numbers(s))[:n])
+    model, sizes = subject.loaded.python.calls(), loops.sizes(len(subject.eom.coordinates))
+
+    def found(s: Sample) -> tuple[Numbers, np.ndarray]:
+        n = sizes.split(model.values("system", *s.at, *subject.numbers(s)))
+        return n, n.rates(loops.scales)[0]
+
+    return found
 
 
 def _lines_of_own_run(subject: Subject) -> list[Line]:

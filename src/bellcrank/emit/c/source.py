@@ -112,6 +112,7 @@ def _used_functions(functions: Iterable[Function]) -> list[str]:
 def _helpers(p: Program, steps: Sequence[Step], multipliers: bool, number: Number) -> list[str]:
     """What the statements call."""
     solved, parts = any(isinstance(s, Solve | Reduce) for s in steps), []
+    solved = solved or (p.loops is not None and not multipliers)
     if any(isinstance(s, Angles) for s in steps):
         parts.append(runtime(number.sines))
     if solved or p.loops is not None:
@@ -120,6 +121,8 @@ def _helpers(p: Program, steps: Sequence[Step], multipliers: bool, number: Numbe
         parts.append(runtime("solve.c"))
     if p.loops is not None:
         parts += null_space(p.loops.scales, multipliers)
+    if any(isinstance(s, Reduce) for s in steps):
+        parts.append(runtime("constrained_rates.c"))
     if p.tables or p.given_inputs:
         parts.append(runtime("spline.c"))
     if any(len(t.axes) == 2 for t in p.tables):

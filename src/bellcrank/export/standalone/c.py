@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bellcrank.emit.c.loops import bridge_room
 from bellcrank.emit.c.printer import external_calls
 from bellcrank.emit.c.signals import break_cases, kind_rows
 from bellcrank.emit.c.source import c_source
@@ -12,6 +13,7 @@ from bellcrank.export.standalone.loops import inertia_functions, row_names
 from bellcrank.export.standalone.setup import Keyed, Setup, input_files
 from bellcrank.export.standalone.text import about, indented, require_language, written
 from bellcrank.numeric.methods import METHODS, one_of
+from bellcrank.numeric.tuning import BRIDGES
 from bellcrank.program.program import Program
 from bellcrank.signals import KINDS
 
@@ -53,6 +55,7 @@ def _pieces(program: Program, setup: Setup) -> dict[str, str]:
         "ECHO_ROUTINES": _echo_routines(program, setup) if setup.entered or setup.echoed else "",
         "INPUTS": _inputs(setup) if setup.signals else "",
         "ASSEMBLY": _loops(program, setup) if program.loops is not None else "",
+        "BRIDGE_ROOM": str(bridge_room(program.loops.scales.blocks if program.loops is not None else ())),
     }
 
 
@@ -78,6 +81,7 @@ def _loops(program: Program, setup: Setup) -> str:
             "GUESSED": ", ".join(str(int(g)) for g in setup.guessed),
             "ROWS": ", ".join(map(c_string, row_names(program))),
             "INPUTS": "yes" if program.given_inputs else "",
+            "OFF_BRANCH": repr(BRIDGES.off_branch),
         },
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, astuple
 from typing import Any
 
 from bellcrank.emit.names import comment, identifier
@@ -95,6 +95,7 @@ def _loops(program: Program, setup: Setup) -> dict[str, Any] | None:
         "names": loops.names,
         "positions": loops.positions,
         "scales": asdict(loops.scales),
+        "sizes": astuple(loops.sizes(len(program.coordinates))),
         "correction": moved,
         "guessed": list(setup.guessed),
     }
