@@ -252,7 +252,7 @@ def test_bad_values_at_run_time(sim):
 
 
 def test_misspelt_input(sim):
-    with pytest.warns(bc.ModelWarning, match="the model has no such input. Did you mean 'steer'"):
+    with pytest.raises(bc.ModelError, match=r"the model has no such input. Did you mean 'steer'"):
         sim.simulate(t_end=0.01, inputs={"steeer": 1.0})
 
 

@@ -46,7 +46,8 @@ def acts(system, eom, wrong):
     """Does the wrong equation change any result at states that keep the constraints? An intermediate result may cancel out further on,
     or only add to a row a multiple of another. What small variables leave open, a change with the square of their size, is no mistake."""
     subject = Subject(system, eom, {"backend": "python"}, None, 7, quiet=True)
-    samples = list(subject.samples(3))
+    samples = subject.samples(3)
+    samples += subject.further(samples)
     orders = eom.analysis.mechanism.orders
     if not orders:
         return _largest_change(subject, eom, wrong, samples) > 1e-10

@@ -26,6 +26,9 @@ class Evaluator:
         values, matrix = self.runner(at, loose=rows_of("outputs", self.sizes))
         return grouped(values, self.sizes), grouped(matrix, self.sizes)
 
+    def values(self, at: Point) -> Groups:
+        return grouped(self.runner(at, loose=rows_of("outputs", self.sizes), sloped=False)[0], self.sizes)
+
 
 def evaluator(plant: Plant, groups: Sequence[str], columns: Sequence[Symbol]) -> Find:
     """What finds values and slopes, made once per model. Loops are taken without a choice of independent speeds."""

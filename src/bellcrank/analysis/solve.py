@@ -12,9 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 
 Function = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]  # x -> residuals and their slopes
+Values = Callable[[np.ndarray], np.ndarray]  # x -> residuals
 TOLERANCE = 1e-10  # of a residual, against its slopes times the size of the unknowns
 NEGLIGIBLE = 1e-10  # singular values below this share of the largest say nothing
 STEPS = 200
+STALLED = 25, 0.9  # steps in which what is left must fall below this share, or the search has ended
 
 
 @dataclass(frozen=True)
@@ -46,14 +48,15 @@ def _scaled(x: np.ndarray, J: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return J * scale / np.where(rows > 0, rows, 1.0)[:, None], scale
 
 
-def solve(function: Function, start: np.ndarray) -> Root:
-    """A root near the start, or the nearest point to one that could be found."""
+def solve(function: Function, values: Values, start: np.ndarray, most: int = STEPS) -> Root:
+    """A root near the start, or the nearest point to one that could be found within so many steps."""
     x = np.array(start, dtype=float)
     r, J = function(x)
     rows = np.abs(J * np.maximum(np.abs(x), 1.0)).max(axis=1, initial=0.0)
     weight = 1.0 / np.where(rows > 0, rows, 1.0)  # fixed, so that steps can be compared
     damping, steps = 0.0, 0
-    while steps < STEPS and not _is_root(x, r, J, 1e-5):
+    sizes = [float(np.linalg.norm(r * weight))]
+    while steps < most and not _is_root(x, r, J, 1e-5):
         steps += 1
         scale = np.maximum(np.abs(x), 1.0)
         A, b = J * scale * weight[:, None], r * weight
@@ -64,10 +67,12 @@ def solve(function: Function, start: np.ndarray) -> Root:
         for _ in range(40):
             factor = np.where(keep, s / np.where(keep, s * s + damping * s[0] ** 2, 1.0), 0.0)
             dx = -scale * (right.T @ (factor * along))
-            better = _evaluated(function, x + dx)
-            if better is not None and np.linalg.norm(better[0] * weight) < np.linalg.norm(b):
+            tried = _evaluated(values, x + dx)
+            if tried is not None and np.linalg.norm(tried * weight) < np.linalg.norm(b):
+                better = _sloped(function, x + dx)
+            if better is not None:
                 break
-            better, damping = None, max(10 * damping, 1e-6)
+            damping = max(10 * damping, 1e-6)
             if damping > 1e12:
                 break
         if better is None:
@@ -75,12 +80,21 @@ def solve(function: Function, start: np.ndarray) -> Root:
         small = np.all(np.abs(dx) <= 1e-15 * scale)
         x, (r, J) = x + dx, better
         damping = damping / 30 if damping > 1e-8 else 0.0
-        if small:
+        sizes.append(float(np.linalg.norm(r * weight)))
+        if small or (steps > STALLED[0] and sizes[-1] > STALLED[1] * sizes[-1 - STALLED[0]]):
             break
     return Root(x, r, J, _is_root(x, r, J), steps, np.abs(x - start))
 
 
-def _evaluated(function: Function, x: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+def _evaluated(values: Values, x: np.ndarray) -> np.ndarray | None:
+    try:
+        r = values(x)
+    except ArithmeticError:
+        return None
+    return r if np.all(np.isfinite(r)) else None
+
+
+def _sloped(function: Function, x: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
     try:
         r, J = function(x)
     except ArithmeticError:

@@ -40,6 +40,11 @@ def shown(value: float, digits: int) -> str:
     return f"{value:.{digits}g}" if abs(value) > 1e-13 else "0"
 
 
+def motion_line(motion: str) -> list[str]:
+    """The line that says at which motion an analysis was made, if that is known."""
+    return [f"  motion: {motion}"] if motion else []
+
+
 def column_of(name: Any, listed: Sequence[str], what: str) -> int:
     """Where a name stands in a list, however it is spelled."""
     place = place_of(name, listed)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from bellcrank.backend.c_job import External, Externals
+from bellcrank.backend.interrupts import CallsBack
 from bellcrank.backend.protocol import Functions
 from bellcrank.backend.start import Start
 from bellcrank.emit.c.functions import C_NAMES
@@ -39,7 +40,7 @@ class CCalls:
         self._callback = External(self._external) if self._called else External()
         self.memory = np.zeros(compiled.memory_size + 1)
         self.live = 0
-        self.error: BaseException | None = None
+        self.back = CallsBack()
         self._externals = self.externals(self.memory)
         self._held: dict[str, tuple[Sequence[float], Any]] = {}
 
@@ -73,11 +74,15 @@ class CCalls:
         t, q, u, p, c, w = at
         self._externals.live = self.live
         self._externals.failed = 0
-        getattr(self.library, C_NAMES.get(function, function))(
+        given = (
             ctypes.c_double(t), _array(q), _array(u), self._kept("p", p), self._kept("c", c), _array(w), *results,
             ctypes.byref(self._externals),
         )  # fmt: skip
-        self.raise_error()
+        called = getattr(self.library, C_NAMES.get(function, function))
+        if self._called:
+            self.back.during(lambda: called(*given))
+        else:
+            called(*given)
 
     def _kept(self, name: str, values: Sequence[float]) -> Any:
         """An array that is made again only if another list is given."""
@@ -87,31 +92,23 @@ class CCalls:
 
     # ---- external routines
 
-    def _external(self, number: int, live: int, arguments: Any, values: Any) -> int:
+    def _external(self, *given: Any) -> int:
+        return self.back.guarded(self._call_routine, *given)
+
+    def _call_routine(self, number: int, live: int, arguments: Any, values: Any) -> None:
+        routine: Any = self._called[number][0]
+        before = getattr(routine, "live", False)
+        routine.live = bool(live & getattr(routine, "when", 1))
         try:
-            routine: Any = self._called[number][0]
-            before = getattr(routine, "live", False)
-            routine.live = bool(live & getattr(routine, "when", 1))
-            try:
-                returned = routine(*arguments[: self._called[number][1]])
-            finally:
-                routine.live = before
-            for i, value in enumerate(returned if isinstance(returned, tuple) else (returned,)):
-                values[i] = value
-        except BaseException as error:  # an exception cannot pass through C: it is raised when C has returned
-            self.error = error
-            return 1
-        return 0
+            returned = routine(*arguments[: self._called[number][1]])
+        finally:
+            routine.live = before
+        for i, value in enumerate(returned if isinstance(returned, tuple) else (returned,)):
+            values[i] = value
 
     def externals(self, memory: np.ndarray) -> Any:
         """External routines with a memory of their own for those in C."""
         return Externals(self._callback, memory.ctypes.data, 0, 0)
-
-    def raise_error(self) -> None:
-        """Raises what an external routine or an input raised during the last call."""
-        if self.error is not None:
-            error, self.error = self.error, None
-            raise error
 
     def start(self, start: Start) -> Any:
         """A run that has not begun."""

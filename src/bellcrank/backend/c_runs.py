@@ -10,16 +10,7 @@ import numpy as np
 
 from bellcrank.backend.c_calls import CCalls
 from bellcrank.backend.c_job import DaeJob, Function, InputSignal, Job, LoopJob, RigidJob
-from bellcrank.backend.start import (
-    DAE_METHODS,
-    EXTERNAL_FAILED,
-    FINISHED,
-    INPUT_FAILED,
-    NOT_CLOSED,
-    Input,
-    Start,
-    not_closed,
-)  # fmt: skip
+from bellcrank.backend.start import DAE_METHODS, FINISHED, NOT_CLOSED, Input, Start, not_closed
 from bellcrank.emit.c.loops import bridge_room
 from bellcrank.emit.c.signals import NUMBERED
 from bellcrank.numeric.branch import Passage
@@ -80,19 +71,15 @@ class CRun:
         rows = np.empty((count, self._width))
         self._job.first, self._job.last, self._job.filled = first, last, 0
         self._job.rows = rows.ctypes.data
-        self.status = self.calls.library.run(ctypes.byref(self._job))
+        self.status = self.calls.back.during(lambda: self.calls.library.run(ctypes.byref(self._job)))
         self.reached = self._job.reached
-        if self.status in (EXTERNAL_FAILED, INPUT_FAILED):
-            self.calls.raise_error()
         return rows[: self._job.filled]
 
-    def _input(self, number: int, t: float, value: Any) -> int:
-        try:
-            value[0] = self._inputs[number].function(t)
-        except BaseException as error:
-            self.calls.error = error
-            return 1
-        return 0
+    def _input(self, *given: Any) -> int:
+        return self.calls.back.guarded(self._call_input, *given)
+
+    def _call_input(self, number: int, t: float, value: Any) -> None:
+        value[0] = self._inputs[number].function(t)
 
 
 class LoopCRun(CRun):

@@ -10,9 +10,9 @@ import bellcrank as bc
 from bellcrank.cli.files import is_script
 from bellcrank.cli.options import given
 from bellcrank.cli.progress import Progress
-from bellcrank.errors import did_you_mean
-from bellcrank.interface.interface import PARAMETERS, key_of
+from bellcrank.interface.interface import key_of
 from bellcrank.interface.listing import RUN
+from bellcrank.run.values import check_parameters
 
 
 def load(args: Namespace) -> bc.System:
@@ -62,13 +62,5 @@ def _take_run_settings(args: Namespace, equations: bc.Equations) -> None:
 
 def settings(args: Namespace, equations: bc.Equations) -> dict[str, float]:
     """The parameters of --set; a name that the model does not know is an error here, before a run nobody watches."""
-    interface = equations.interface
-    names = sorted((x.name for x in interface.all(PARAMETERS)), key=str.lower)
-    problems = [
-        f"--set {name}: the model has no such parameter.{did_you_mean(name, names)}"
-        for name, _ in args.set
-        if interface.get(name, (*PARAMETERS, "unused")) is None
-    ]
-    if problems:
-        raise bc.ModelError([*problems[:-1], f"{problems[-1]} Parameters: {', '.join(names)}."], equations.name)
+    check_parameters(equations.interface, [name for name, _ in args.set], "--set {}")
     return dict(args.set)

@@ -200,6 +200,7 @@ class Builder:
         record = self._parameter(name)
         if record.name != name:
             self._problem(f"parameter '{name}': the name differs from '{record.name}' by case alone.")
+        record.declared = True
         record.value = record.value if value is None else value
         record.units = units or record.units
         record.label = label or record.label
@@ -207,10 +208,12 @@ class Builder:
 
     def parameter(self, name: str) -> Expr:
         """The parameter of that name as an expression."""
-        return Symbol(self._parameter(name).name, "parameter")
+        record = self._parameter(name)
+        record.declared = True
+        return Symbol(record.name, "parameter")
 
     def set_defaults(self, values: Mapping[str, float] | None = None, **more: float) -> None:
-        """Default values of parameters, in user units."""
+        """Default values of parameters, in user units. A name that no formula holds is an error of `equations`."""
         for name, value in {**mapping(values, "set_defaults"), **more}.items():
             self._parameter(name).value = value
 
@@ -367,9 +370,9 @@ class Builder:
 
 
 def name_of(given: Any, what: str) -> str:
-    """A name, which is text."""
-    if not isinstance(given, str):
-        raise ModelError(f"the name of a {what} is {given!r}; it must be text")
+    """A name, which is text that can be printed: no line ends, tabs or other control characters."""
+    if not isinstance(given, str) or not given.isprintable():
+        raise ModelError(f"the name of a {what} is {given!r}; it must be text{' on one line' * isinstance(given, str)}")
     return given
 
 

@@ -12,10 +12,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from bellcrank.errors import ModelError, did_you_mean
-from bellcrank.expr import ZERO, Expr, div, sqrt, symbols
+from bellcrank.expr import ZERO, Expr, div, evaluate, sqrt, symbols
 from bellcrank.model.joints.rotation import Rotation
 from bellcrank.model.records import BodyRecord, Description
 from bellcrank.model.scope import Scope, name_in
+from bellcrank.numeric.tuning import RANKS
 from bellcrank.vector.basis import IDENTITY, NULL, ZEROS, Mat3, Vec3, add3, dot3, matvec, neg3, transpose
 
 
@@ -129,7 +130,12 @@ class Checker:
 
 
 def of_unit_size(v: Vec3, square: Expr) -> Vec3:
-    """v divided by its length, whose square is given."""
+    """v divided by its length, whose square is given; components that are rounding beside the others are none."""
+    if not any(symbols(x) for x in v):
+        sizes = [abs(x) for x in evaluate(v, {})]
+        x, y, z = (ZERO if a <= RANKS.digits * max(sizes) else x for x, a in zip(v, sizes, strict=True))
+        v = x, y, z
+        square = dot3(v, v)
     if square.fingerprint == 1:
         return v
     length = sqrt(square)

@@ -60,6 +60,7 @@ class ParameterRecord:
     units: str | None = None
     label: str | None = None
     positive: bool = False  # a run with another value is refused
+    declared: bool = field(default=False, compare=False, repr=False)  # it may stand in no formula
 
 
 @dataclass

@@ -7,6 +7,7 @@ given to symbols here, so that the same description can be frozen with and witho
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,6 +37,13 @@ class Name:
 
     text: str
     node: Syntax
+
+
+def symbol_of(description: Description, orders: Mapping[str, int], name: str, kind: str) -> Symbol:
+    """The symbol of a name, with its small order and, if it is a parameter, its sign."""
+    key = name.lower()
+    record = description.parameters.get(key) if kind == "parameter" else None
+    return Symbol(name, kind, orders.get(key, 0), record is not None and record.positive)
 
 
 def name_in(given: Any) -> Any:
@@ -75,7 +83,7 @@ class Scope:
     # ---- symbols
 
     def symbol(self, name: str, kind: str) -> Symbol:
-        return Symbol(name, kind, self.orders.get(name.lower(), 0))
+        return symbol_of(self.description, self.orders, name, kind)
 
     def parameter(self, name: str) -> Symbol:
         key = name.lower()

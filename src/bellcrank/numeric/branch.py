@@ -185,7 +185,7 @@ class Keeper:
             if i in self._curves and (self._inside(i, y) or self._inside(i, new) or self._over_it(i, y, new)):
                 continue
             ratio, speeds = block.ratio(J), np.array(block.speeds)
-            if i in self._missed and h * np.linalg.norm(block.scaled(y)[1]) > BRIDGES.stride * ratio:
+            if i in self._missed and h * np.linalg.norm(block.scaled(y)[1]) > BRIDGES.leap * ratio:
                 return True
             if ratio < LOOPS.watched and _turn(M[np.ix_(speeds, speeds)], y[n_q + speeds], new[n_q + speeds]):
                 return True

@@ -9,7 +9,9 @@ others. Generated Python contains the functions as they stand here.
 
 import numpy as np
 
-SINGULAR = 1e-4  # ratio of the last pivot to the first, below which a position counts as singular
+from .tuning import ELIMINATION
+
+SINGULAR, VANISHING = ELIMINATION.singular, ELIMINATION.vanishing
 
 
 def pivoted(A, rank, usual, least=SINGULAR):
@@ -46,7 +48,7 @@ def fixed_ratio(A, order):
     smallest = np.inf
     for i, j in order:
         smallest = min(smallest, abs(A[i, j]))
-        if not smallest > 1e-12:
+        if not smallest > VANISHING:
             return 0.0
         A -= np.outer(A[:, j] / A[i, j] * (np.arange(len(A)) != i), A[i])
     return float(smallest) if order else 1.0

@@ -38,6 +38,16 @@ class Elimination:
 
 
 @dataclass(frozen=True)
+class Ranks:
+    """What counts as zero when a model is read and derived: rounding of what was given."""
+
+    digits: float = _of(1e-14, "a component of a direction that is none, against the largest")
+    symmetric: float = _of(1e-12, "difference of elements of an inertia that are equal, against the largest")
+    rounding: float = _of(1e-9, "what is left of a row that follows from others, against what rows of its kind are")
+    rank: float = _of(1e-6, "a singular value of closed loops against the largest, rows and columns of one size")
+
+
+@dataclass(frozen=True)
 class Loops:
     """How closed loops are kept closed."""
 
@@ -73,9 +83,26 @@ class Bridges:
     certified: float = _of(1e-12, "largest residual of a scaled row along a curve", 1.0)
     falls: float = _of(0.3, "share of the residual that half the zone leaves at most, unless branches miss each other")
     zones: int = _of(4, "halvings of the zone, the first included")
-    stride: float = _of(0.25, "share of the ratio that a step may be long where branches miss each other ...")
+    leap: float = _of(0.25, "share of the ratio that a step may be long where branches miss each other ...")
     turn: float = _of(0.1, "... and angle by which the speeds of a block may turn in it, rad")
     divisions: int = _of(24, "of a step that is too long or turns too far")
+
+
+@dataclass(frozen=True)
+class Assembly:
+    """How loops are closed at the start, and the metric in which they are kept closed."""
+
+    tries: int = _of(60, "most Newton steps of an assembly")
+    stride: float = _of(0.5, "length of the longest of them")
+    cuts: int = _of(12, "most halvings of one that leads away ...")
+    crumb: float = _of(1e-3, "... down to this share of it")
+    opposite: float = _of(1e-12, "1 + the cosine of an angle: a direction that points the wrong way altogether", 0.5)
+    nudges: int = _of(6, "starts beside the given one from which that is mended ...")
+    nudge: float = _of(0.2, "... each further away by this")
+    assembled: float = _of(1e-10, "largest residual that may be left", 0.5)
+    carried: float = _of(1e-9, "... and of speeds, against the largest of them", 0.5)
+    told: float = _of(1e-9, "a change of a given value that is reported", 0.5)
+    light: float = _of(1e-3, "share of the largest inertia: smaller ones count as this")
 
 
 @dataclass(frozen=True)
@@ -100,7 +127,24 @@ class RigidWheels:
     soon: float = _of(0.01, "share of a step within which a wheel in a notch goes back to its other side ...")
     flips: int = _of(8, "... so many times in a row before it is held")
     impacts: int = _of(50, "at one instant")
-    halvings: int = _of(60, "of a step, to find an event")
+    halvings: int = _of(60, "of a step, to find an event ...")
+    instant: float = _of(1e-14, "s, or share of the time: within this it is found", 1.0)
+    creep: float = _of(1e-9, "least speed that counts: it is divided by, or leads into the ground; ...", 0.5)
+    after: int = _of(10, "... more of it with every impact at an instant")
+    peek: float = _of(0.02, "share of a radius by which a wheel in a narrow valley sees ahead")
+    aside: float = _of(1e-6, "share of a radius that tells the sides of a notch apart")
+    deeper: float = _of(1e-13, "length by which a wheel that has got into the ground may go on into it", 1.0)
+    stuck: float = _of(1e-12, "an eigenvalue of the wheels' response that is none, against the largest", 0.75)
+
+
+@dataclass(frozen=True)
+class Ground:
+    """The nearest point of a ground made of pieces."""
+
+    feet: int = _of(8, "most iterations for it")
+    foot: float = _of(1e-9, "a change that ends them, as the next one would be its square ...", 0.5)
+    exact: float = _of(1e-15, "... and where there is no next one", 1.0)
+    level: float = _of(1e-12, "share by which heights and slopes may differ at an edge that is none")
 
 
 @dataclass(frozen=True)
@@ -113,14 +157,33 @@ class Implicit:
 
 
 @dataclass(frozen=True)
+class Inputs:
+    """Sampled inputs."""
+
+    known: float = _of(1e-9, "share of the end of a run for which an input need not be known")
+    kink: float = _of(1e-9, "share of the steepest slope by which lines of an input differ at a kink")
+
+
+@dataclass(frozen=True)
 class Steps:
     """Steps of a run."""
 
     gap: float = _of(1e-9, "share of a step: nearer to its end, a break of an input lies at it", 0.5)
 
 
-ELIMINATION, LOOPS, BRIDGES, MULTIPLIERS = Elimination(), Loops(), Bridges(), Multipliers()
-RIGID_WHEELS, IMPLICIT, STEPS = RigidWheels(), Implicit(), Steps()
+@dataclass(frozen=True)
+class Plans:
+    """A run as a whole: its steps and samples."""
+
+    at_end: float = _of(1e-9, "share of the end of a run by which whole steps may miss it")
+    over: float = _of(1e-12, "share of the end by which a step may be longer")
+    raster: float = _of(1e-6, "share of a step by which samples may be off their raster")
+
+
+ELIMINATION, RANKS, LOOPS, BRIDGES = Elimination(), Ranks(), Loops(), Bridges()
+ASSEMBLY, MULTIPLIERS = Assembly(), Multipliers()
+RIGID_WHEELS, GROUND, IMPLICIT = RigidWheels(), Ground(), Implicit()
+INPUTS, STEPS, PLANS = Inputs(), Steps(), Plans()
 
 
 def constants(group: Any) -> list[Constant]:

@@ -74,6 +74,7 @@ def build_program(parts: Parts) -> Program:
     correction = loops.correction if loops else None
     alone = {
         "closure": _own_section(plan, loops.flat() if loops else ()),
+        "sides": _own_section(plan, loops.flat_sides() if loops else ()),
         "correct_q": _own_section(plan, correction.dq if correction else ()),
         "correct_u": _own_section(plan, (*correction.du, *correction.pivots) if correction else ()),
         "system": _own_section(plan, [*q_rates, *loops.flat_system(), *loops.g, *loops.v] if loops else ()),

@@ -33,6 +33,7 @@ KINDS: Mapping[str, Kind] = {
     "derivatives": Kind("rates of coordinates and speeds", frequent=True),
     "outputs": Kind("further channels", 2),
     "closure": Kind("constraints of closed loops: g, G, v, J", frequent=True, sparse=True),
+    "sides": Kind("closed loops: do directions point as drawn, 1, or the other way, -1; slopes by q", sparse=True),
     "correct_q": Kind("what is taken from dependent coordinates in regular positions", 1, "minimal", frequent=True),
     "correct_u": Kind("the same for speeds, then the pivots", 1, "minimal", frequent=True),
     "system": Kind("redundant equations: q', M (lower triangle), f, J, gamma, g, v", sparse=True),

@@ -40,7 +40,14 @@ class Loops:
     M: tuple[tuple[Expr, ...], ...]  # mass matrix of the tree, rows of its lower triangle
     f: tuple[Expr, ...]
     gamma: tuple[Expr, ...]  # J u' = gamma
+    sides: tuple[Expr, ...] = ()  # 1 where a direction points as drawn, -1 where it points the other way; slopes by q:
+    side_slopes: tuple[tuple[Expr, ...], ...] = ()
+    sided: tuple[int, ...] = ()  # for every row of g, the number of its side, or -1: it holds on both
     correction: Correction | None = None
+
+    def flat_sides(self) -> list[Expr]:
+        """Sides, then their slopes."""
+        return [*self.sides, *(x for row in self.side_slopes for x in row)]
 
     def flat(self) -> list[Expr]:
         """g, G, v, J in one list, rows after each other."""
@@ -70,6 +77,14 @@ class Loops:
             *(f"{name}: slope by {s.name}" for name in self.positions for s in q),
             *(f"{name}: speed" for name in self.names),
             *(f"{name}: speed, slope by {s.name}" for name in self.names for s in u),
+        )
+
+    def side_labels(self, q: Sequence[Symbol]) -> tuple[str, ...]:
+        """What the numbers of `flat_sides` are."""
+        names = [self.positions[self.sided.index(i)] for i in range(len(self.sides))]
+        return (
+            *(f"{name}: side" for name in names),
+            *(f"{name}: side, slope by {s.name}" for name in names for s in q),
         )
 
     def system_labels(self, u: Sequence[Symbol]) -> tuple[str, ...]:

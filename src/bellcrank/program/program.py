@@ -46,6 +46,7 @@ class Program:
     loops: Loops | None = None
     # of closed loops; each section stands for itself
     closure: Section = NOTHING  # g, G, v, J
+    sides: Section = NOTHING  # of directions that must point as drawn
     correct_q: Section = NOTHING  # the correction of regular positions, called once per step: dq ...
     correct_u: Section = NOTHING  # ... then, where q has been corrected, du, and the pivots that were divided by
     system: Section = NOTHING  # near singular positions, and of methods with multipliers: q', M, f, J, gamma, g, v
@@ -95,6 +96,7 @@ class Program:
         }
         if self.loops is not None:
             listed["closure"] = self.loops.closure_labels(q, u)
+            listed["sides"] = self.loops.side_labels(q)
             listed["system"] = [*q_rates, *self.loops.system_labels(u)]
             listed["coordinate_rates"] = q_rates
             if self.loops.correction is not None:

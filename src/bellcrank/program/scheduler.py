@@ -72,6 +72,8 @@ class Scheduler:
                     inner = self._store(node, inner)
                 done[node] = inner
             else:
+                if isinstance(node, Func) and node.function is not None:
+                    self._uses_routine(node)
                 done[node] = _rebuilt(node, done)
         return done[root]
 
@@ -129,10 +131,15 @@ class Scheduler:
             return Func(node.name, args)
         return self._routine(node, args)
 
-    def _routine(self, node: Func, args: tuple[Expr, ...]) -> Expr:
+    def _uses_routine(self, node: Func) -> Any:
+        """The routine of a node, which the program has to know."""
         external = getattr(node.function, "external", node.function)
         if external not in self.routines:
             self.routines.append(external)
+        return external
+
+    def _routine(self, node: Func, args: tuple[Expr, ...]) -> Expr:
+        external = self._uses_routine(node)
         if not getattr(external, "varies", False):
             return Func(node.name, args, node.function)
         key = (external, args)

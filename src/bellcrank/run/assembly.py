@@ -12,6 +12,7 @@ from bellcrank.errors import ModelError, did_you_mean, warn
 from bellcrank.expr import Symbol, evaluate
 from bellcrank.interface.interface import Interface, key_of
 from bellcrank.numeric.projection import CannotClose, Closure
+from bellcrank.numeric.tuning import ASSEMBLY
 from bellcrank.run.loaded import Loaded
 from bellcrank.run.values import finite, known_symbols, state_lists
 
@@ -63,7 +64,7 @@ def _closed(loaded: Loaded, given: set[str] | None, q: np.ndarray, u: np.ndarray
             found = closure.assemble(0.0, q, u, may_q, may_u)
         except CannotClose as error:
             failed = failed or error
-            other = _from_elsewhere(loaded, q, u, may_q, may_u, closure) if attempt == 0 else None
+            other = _from_elsewhere(loaded, q, u, may_q, may_u, closure) if attempt != 1 else None
             if other is None:
                 continue
             found = other
@@ -71,8 +72,7 @@ def _closed(loaded: Loaded, given: set[str] | None, q: np.ndarray, u: np.ndarray
             _warn_of_moved(interface, names, np.concatenate([q, u]), np.concatenate(found))
         return found
     assert failed is not None
-    what = f"the loop {failed.row} cannot be closed: a residual of {failed.residual:.3g} remains"
-    raise ModelError(f"{what}. Check lengths, or give initial values nearer to an assembly.", loaded.name)
+    raise ModelError(str(failed), loaded.name)
 
 
 def _from_elsewhere(
@@ -102,7 +102,7 @@ def _warn_of_moved(interface: Interface, names: set[str], before: np.ndarray, af
     moved = [
         f"{x.name} {x.unit.from_equation(old):.6g} -> {x.unit.from_equation(new):.6g}"
         for x, old, new in zip(interface.states, before, after, strict=True)
-        if x.key in names and abs(new - old) > 1e-9
+        if x.key in names and abs(new - old) > ASSEMBLY.told
     ]
     if moved:
         warn(f"the initial values contradict the constraints; changed: {', '.join(moved)}")

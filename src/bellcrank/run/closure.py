@@ -17,7 +17,8 @@ from bellcrank.numeric.branch import Keeper
 from bellcrank.numeric.course import At
 from bellcrank.numeric.projection import Closure, RegularCorrection, steadiness
 from bellcrank.numeric.redundant import Numbers
-from bellcrank.numeric.tuning import BRIDGES, LOOPS
+from bellcrank.numeric.sides import Sides
+from bellcrank.numeric.tuning import ASSEMBLY, BRIDGES, LOOPS
 from bellcrank.run.values import known_symbols
 
 
@@ -32,8 +33,12 @@ def closure_of(model: Calls, p: Sequence[float], signals: Sequence[Input]) -> Cl
     def function(t: float, q: list[float], u: list[float]) -> list[float]:
         return model.values("closure", t, q, u, p, c, [i.function(t) for i in signals])
 
+    def sides(t: float, q: list[float], u: list[float]) -> list[float]:
+        return model.values("sides", t, q, u, p, c, [i.function(t) for i in signals])
+
     n_q, n_u = len(program.coordinates), len(program.speeds)
-    return Closure(loops.names, loops.positions, n_q, n_u, function, loops.scales)
+    drawn = Sides(sides, loops.sided) if loops.sides else None
+    return Closure(loops.names, loops.positions, n_q, n_u, function, loops.scales, sides=drawn)
 
 
 def rates_near_singular(model: Calls, at: At) -> list[float] | None:
@@ -115,7 +120,7 @@ def inertia_weights(
     known = known_symbols(program, 0.0, y[:n_q], y[n_q:], p, w)
     inertia = np.array(evaluate([row[-1] for row in program.loops.M], known))
     largest = float(inertia.max(initial=0.0)) or 1.0
-    w_u = 1.0 / np.maximum(inertia, 1e-3 * largest)
+    w_u = 1.0 / np.maximum(inertia, ASSEMBLY.light * largest)
     c = model.constants(p)
 
     def moved(u: np.ndarray) -> np.ndarray:

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from bellcrank.errors import RunError, did_you_mean
-from bellcrank.files.picture import new_figure
+from bellcrank.files.picture import finished, new_figure
 from bellcrank.files.record import guarded
+from bellcrank.files.whole import write_text
 from bellcrank.interface.interface import key_of
 from bellcrank.run.interactive import History, plot_page, x_label
 
@@ -35,7 +36,7 @@ def draw(
     told = list(names or (run.name for run in runs))
     if path is not None and Path(path).suffix.lower() == ".html":
         page = plot_page(runs, groups, against, title or runs[0].name, told)
-        guarded("write", Path(path), lambda: Path(path).write_text(page, encoding="utf-8"))
+        guarded("write", Path(path), lambda: write_text(path, page))
         return None
     figure = _figure(runs, groups, against, title, told)
     if path is not None:
@@ -44,8 +45,7 @@ def draw(
             raise RunError(
                 f"cannot draw to {path}: no plot ends in '{ending}'; known endings are .png, .svg, .pdf and .html"
             )
-        guarded("write", Path(path), lambda: figure.savefig(path, dpi=130))
-    return figure
+    return finished(figure, path)
 
 
 def chosen(runs: Sequence[History], channels: Sequence[str], against: str | None) -> tuple[list[str], str | None]:

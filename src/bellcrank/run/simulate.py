@@ -14,10 +14,10 @@ from bellcrank.numeric.methods import ADAPTIVE
 from bellcrank.run.assembly import start_state
 from bellcrank.run.closure import closure_of, keeper_of, on_branch
 from bellcrank.run.dae_methods import Dae, as_dae
-from bellcrank.run.dae_runs import check_dae, prepare_dae, residuals_of
+from bellcrank.run.dae_runs import check_dae, dae_evaluation, prepare_dae, residuals_of
 from bellcrank.run.loaded import Loaded
 from bellcrank.run.outcome import as_run, how_ended, left_tables, not_finite, watch_for
-from bellcrank.run.prepare import Progress, prepare, take_steps
+from bellcrank.run.prepare import Progress, check_room, prepare, take_steps
 from bellcrank.run.result import Run
 from bellcrank.run.rigid import check_rigid, prepare_rigid
 from bellcrank.run.step_limit import step_too_large
@@ -46,6 +46,7 @@ def simulate(
     """Integrates from t = 0 to t_end; arguments as of `Simulation.simulate`. All that changes is in its own context."""
     dae = as_dae(dae)
     plan = run_plan(loaded.interface, t_end, step, method, output_every)
+    check_room(plan, 1 + len(loaded.interface.channels))
     tolerances = positive(rtol, "rtol", ""), positive(atol, "atol", "")
     p = loaded.parameter_values(parameters)
     signals = loaded.inputs(inputs, plan.t_end)
@@ -67,7 +68,8 @@ def simulate(
     elif dae.usual:
         prepared = prepare(plan, evaluation, y, watch, tolerances)
     else:
-        prepared = prepare_dae(plan, evaluation, dae, y, watch)
+        evaluation = inside = dae_evaluation(plan, evaluation, dae)
+        prepared = prepare_dae(plan, inside, y, watch)
     began = time.perf_counter()
     rows = take_steps(prepared, watch, progress)
     seconds = time.perf_counter() - began

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from bellcrank.errors import RunError
+from bellcrank.files.whole import write_text
 
 try:
     import fcntl
@@ -69,10 +70,24 @@ def _whole(data: bytes) -> Iterator[dict[str, Any]]:
     for line in data.splitlines():
         try:
             record = json.loads(line)
-        except ValueError:  # cut short, and something else written behind it
+        except (ValueError, RecursionError):  # cut short and something else written behind it, or none of ours
             continue
-        if isinstance(record, dict) and isinstance(record.get("key"), str) and {"ended", "measures"} <= record.keys():
+        if _is_record(record):
             yield record
+
+
+def _is_record(found: Any) -> bool:
+    """Is this what `worker.one_run` makes?"""
+    if not isinstance(found, dict) or not isinstance(found.get("measures"), dict):
+        return False
+    numbers = [found.get("seconds"), *(x for x in found["measures"].values() if x is not None)]
+    notes = found.get("notes", [])
+    return (
+        all(isinstance(x, int | float) and not isinstance(x, bool) for x in numbers)
+        and all(isinstance(found.get(name), str) for name in ("key", "ended"))
+        and isinstance(notes, list)
+        and all(isinstance(x, str) for x in notes)
+    )
 
 
 def _ends_well(path: Path) -> bool:
@@ -129,7 +144,7 @@ class Store:
             raise RunError(f"another process runs a study in {self.folder}; wait for it, or choose another folder")
         try:
             self._wait_for_writers()
-            (self.folder / TOKEN).write_text(uuid.uuid4().hex, encoding="utf-8")
+            write_text(self.folder / TOKEN, uuid.uuid4().hex)
         except BaseException:
             self._held.close()
             raise
@@ -166,22 +181,20 @@ class Store:
         """The study as it was when it was last started here."""
         try:
             found = json.loads((self.folder / STUDY).read_text(encoding="utf-8"))
-        except (OSError, ValueError):
+        except (OSError, ValueError, RecursionError):
             return None
         return found if isinstance(found, dict) else None
 
     def note(self, job: Mapping[str, Any]) -> None:
         """Remembers the study as it is."""
-        new = self.folder / f"{STUDY}.new"
-        new.write_text(json.dumps(job, indent=1, ensure_ascii=False), encoding="utf-8")
-        new.replace(self.folder / STUDY)
+        write_text(self.folder / STUDY, json.dumps(job, indent=1, ensure_ascii=False))
 
 
 def token_at(folder: str | Path) -> str | None:
     """The word that lies in a folder; None where there is none, so on machines that do not share it."""
     try:
         return (Path(folder) / TOKEN).read_text(encoding="utf-8")
-    except OSError:
+    except (OSError, ValueError):
         return None
 
 

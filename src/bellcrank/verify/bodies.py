@@ -51,6 +51,7 @@ class Body:
     u: slice
 
 
+LOCKED = 0.1  # of the volume that three rotation axes span: less is near gimbal lock
 Led = tuple[Value, Value]  # what is given from outside to the functions that move a body, and its rate
 Place = tuple[int, Value]  # a body and coordinates in it
 
@@ -331,9 +332,9 @@ class Motion:
             rates += b.joint.rates(self.q[b.q], self.u[b.u], self.of[b.parent], self.of[b.index])
         return jets.stack(rates) if rates else np.zeros(0)
 
-    def gimbal(self) -> float:
-        """How far joints are from locking: 1 far, 0 locked."""
-        return min((b.joint.gimbal(self.q[b.q]) for b in self.machine.bodies), default=1.0)
+    def locked(self) -> list[str]:
+        """Bodies in gimbal lock, or near it: their angles do not tell how they turn."""
+        return [b.name for b in self.machine.bodies if not b.joint.gimbal(self.q[b.q]) > LOCKED]
 
 
 def _axes(given: Any) -> list[Any]:

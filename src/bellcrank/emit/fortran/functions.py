@@ -24,9 +24,9 @@ OWN_NAMES = frozenset((
     "t", "y", "p", "c", "w", "k", "z", "out", "rate", "dp", "n_q", "n_u", "n_s", "n_p", "n_c", "n_w", "n_out", "n_g",
     "n_v", "n_i", "n_memory", "entry_values", "start_values", "update_values", "echo_values", "memory", "live",
     "constants", "derivatives", "outputs", "closure", "system", "coordinate_rates", "n_paired", "inertias", "model",
-    "solve_symmetric", "constrained_rates", "pivoted", "scaled", "rank_g", "rank_v", "row_scale", "column_scale",
-    "usual_ratio", "singular", "steady_ratio", "usual_order", "n_order", "order_row", "order_column", "correct_q",
-    "correct_u", "spline_value", "surface_value", "interval", "cubic", "merge", "real", "real64",
+    "sides", "solve_symmetric", "constrained_rates", "pivoted", "scaled", "rank_g", "rank_v", "row_scale",
+    "column_scale", "usual_ratio", "singular", "steady_ratio", "usual_order", "n_order", "order_row", "order_column",
+    "correct_q", "correct_u", "spline_value", "surface_value", "interval", "cubic", "merge", "real", "real64",
     *names_in("fortran").values(),
 ))  # fmt: skip
 

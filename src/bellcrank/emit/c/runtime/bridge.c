@@ -83,7 +83,7 @@ static real block_ratio(int b, const real *J)
 }
 
 /* The rows of a block at a point: the largest residual, the basis with c from the residuals; the ratio of pivots. */
-static real rows_at(const Site *at, const real *z, real *largest_g, real *t, real *c)
+static real block_rows_at(const Site *at, const real *z, real *largest_g, real *t, real *c)
 {
     real all[N_G*(1 + N_Q) + N_V*(1 + N_U) + 1], state[N_S];
     memcpy(state, at->from, sizeof state);
@@ -102,7 +102,7 @@ static real rows_at(const Site *at, const real *z, real *largest_g, real *t, rea
 static real ratio_at(const Site *at, const real *z)
 {
     real g, t[WIDEST], c[WIDEST];
-    return rows_at(at, z, &g, t, c);
+    return block_rows_at(at, z, &g, t, c);
 }
 
 static void ahead(int n, const End *from, real far, real *z)
@@ -124,7 +124,7 @@ static int onto(const Site *at, real *z)
 {
     real before = HUGE_VAL, g, t[WIDEST], c[WIDEST];
     for (int turn = 0; turn < MOST_TURNS; turn++) {
-        rows_at(at, z, &g, t, c);
+        block_rows_at(at, z, &g, t, c);
         if (g < ROUND_OFF || (g >= before && g < CERTIFIED))
             return 1;
         if (!isfinite(g))
@@ -143,7 +143,7 @@ static void look_from(const Site *at, const real *direction, End *e)
 {
     real all[N_SYSTEM], state[N_S], g, u[WIDEST], t[WIDEST], c[WIDEST];
     const Job *job = at->job;
-    e->ratio = rows_at(at, e->z, &g, e->tangent, c);
+    e->ratio = block_rows_at(at, e->z, &g, e->tangent, c);
     scaled_block(at->b, at->from, 1, u);
     real speed = length(at->n, u);
     speed = speed > STILL ? speed : 1.0;
@@ -284,7 +284,7 @@ static real curve_between(const Site *at, real zone, Bridge *bridge)
         return NO_ENDS;
     for (int i = 0; i < (int)(sizeof PLACES/sizeof *PLACES); i++) {
         on_curve(bridge, n, PLACES[i], Q, T, K);
-        rows_at(at, Q, &g, T, K);
+        block_rows_at(at, Q, &g, T, K);
         if (!(g <= worst))
             worst = g;
     }
@@ -403,7 +403,7 @@ static int too_far(const Job *job, real h, real t, real end, const real *y, cons
             continue;
         const real ratio = block_ratio(b, before + N_G*(1 + N_Q) + N_V);
         scaled_block(b, y, 1, u);
-        if (bridge_of(job, b)->kind == MISSED && h*length(n, u) > STRIDE*ratio)
+        if (bridge_of(job, b)->kind == MISSED && h*length(n, u) > LEAP*ratio)
             return 1;
         for (int i = 0; i < n; i++)
             for (int j = 0; j < n; j++) {

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-enum { FINE, INPUT_ERROR, USAGE, ENDED_EARLY = 4 }; /* exit codes */
+@TUNING@enum { FINE, INPUT_ERROR, USAGE, ENDED_EARLY = 4 }; /* exit codes */
 enum { ERD, ERD_BINARY, ERD_CLASSIC, CSV };
 
 typedef struct {
@@ -508,7 +508,7 @@ static void write_output(FILE *file, double *rows, int64_t samples)
             to[1 + k] = from[channels[k].column]/channels[k].factor;
     }
     if (settings.format == ERD_CLASSIC && samples > 1
-        && fabs(rows[(samples - 1)*(1 + N_CHANNELS)] - (double)(samples - 1)*step) > 1e-6*step)
+        && fabs(rows[(samples - 1)*(1 + N_CHANNELS)] - (double)(samples - 1)*step) > RASTER*step)
         samples--; /* the last sample is off the raster */
     if (settings.format == CSV) {
         write_csv_names(file);
@@ -541,7 +541,7 @@ static void check_values(void)
     for (int i = 0; i < N_GIVEN; i++)
         if (!parameters[i].given)
             problem(settings.input, 0, "no value is given for %s", parameters[i].keyword);
-    if (settings.step > settings.t_end*(1.0 + 1e-12))
+    if (settings.step > settings.t_end*(1.0 + OVER))
         problem(settings.input, 0, "STEP %g s is larger than STOPT %g s", settings.step, settings.t_end);
     if (settings.t_end/settings.step > 1e12)
         problem(settings.input, 0, "%g steps are too many", settings.t_end/settings.step);
@@ -551,7 +551,7 @@ static void check_values(void)
 static int64_t step_count(void)
 {
     const double n = settings.t_end/settings.step, whole = floor(n + 0.5);
-    return (int64_t)(fabs(whole*settings.step - settings.t_end) < 1e-9*settings.t_end ? whole : ceil(n));
+    return (int64_t)(fabs(whole*settings.step - settings.t_end) < AT_END*settings.t_end ? whole : ceil(n));
 }
 
 static void tell_end(const Job *job)

@@ -257,7 +257,7 @@
 @END@
     call inertias(y, heavy)
     root_u = 1
-    if (maxval(heavy) > 0) root_u = 1/max(heavy, 1.0e-3_dp*maxval(heavy))
+    if (maxval(heavy) > 0) root_u = 1/max(heavy, tuned_light*maxval(heavy))
     state = y
     state(n_q + 1:) = 0
     call coordinate_rates(state, still)
@@ -286,45 +286,146 @@
     change(chosen) = x
   end subroutine free_change
 
-  ! Closes the loops by changing free variables only: damped Newton steps for q, then u so that they stay closed.
-  ! `open_row` is the number of the row that stays open, or 0.
-  subroutine close_loops(y, may, residual, open_row)
+@IF SIDES@
+  ! The cosines of the angles between directions and those drawn, and their slopes by q.
+  subroutine directions(y, h, slope_h)
+    real(dp), intent(in) :: y(n_s)
+    real(dp), intent(out) :: h(@N_SIDES@), slope_h(@N_SIDES@, n_q)
+    real(dp) :: all_sides(@N_SIDES@*(1 + n_q))
+    t = 0
+    call sides(y, all_sides)
+    h = all_sides(:@N_SIDES@)
+    slope_h = transpose(reshape(all_sides(@N_SIDES@ + 1:), [n_q, @N_SIDES@]))
+  end subroutine directions
+
+  ! Divides rows, and their slopes, by 1 + the cosine of the angle to the direction drawn: what is left is zero on the
+  ! right side only.
+  subroutine weigh(y, g, slope_g)
+    real(dp), intent(in) :: y(n_s)
+    real(dp), intent(inout) :: g(n_g), slope_g(n_g, n_q)
+    real(dp) :: h(@N_SIDES@), slope_h(@N_SIDES@, n_q), d
+    integer :: i
+    call directions(y, h, slope_h)
+    do i = 1, n_g
+      if (side_of(i) == 0) cycle
+      d = max(1 + h(side_of(i)), tuned_opposite)
+      slope_g(i, :) = (slope_g(i, :) - g(i)/d*slope_h(side_of(i), :))/d
+      g(i) = g(i)/d
+    end do
+  end subroutine weigh
+
+  ! The first row of a direction that points the wrong way, or 0.
+  function reversed_row(y) result(row)
+    real(dp), intent(in) :: y(n_s)
+    real(dp) :: h(@N_SIDES@), slope_h(@N_SIDES@, n_q)
+    integer :: row, i
+    call directions(y, h, slope_h)
+    row = 0
+    do i = n_g, 1, -1
+      if (side_of(i) == 0) cycle
+      if (.not. h(side_of(i)) > 0) row = i
+    end do
+  end function reversed_row
+
+@END@
+  ! Rows of positions with their slopes, weighed by their sides if asked for, and the largest residual as it is.
+  subroutine positions(y, weighed, g, slope_g, residual, worst)
+    real(dp), intent(in) :: y(n_s)
+    logical, intent(in) :: weighed
+    real(dp), intent(out) :: g(n_g), slope_g(n_g, n_q), residual
+    integer, intent(out) :: worst
+    real(dp) :: v(n_v), slope_v(n_v, n_u)
+    call constraints(0.0_dp, y, g, slope_g, v, slope_v)
+    residual = maxval([0.0_dp, abs(g)])
+    worst = maxloc(abs(g), dim=1)
+@IF SIDES@
+    if (weighed) call weigh(y, g, slope_g)
+@ELSE@
+    if (weighed) return
+@END@
+  end subroutine positions
+
+  ! Closes the loops by damped Newton steps of free coordinates. `open_row` is the row that stays open, or 0.
+  subroutine close_positions(y, may, weighed, residual, open_row)
+    real(dp), intent(inout) :: y(n_s)
+    logical, intent(in) :: may(n_s), weighed
+    real(dp), intent(out) :: residual
+    integer, intent(out) :: open_row
+    real(dp) :: g(n_g), slope_g(n_g, n_q), trial(n_s), change_q(n_q), before, scale
+    integer :: n, halvings
+    call positions(y, weighed, g, slope_g, residual, open_row)
+    do n = 1, tuned_tries
+      if (residual < tuned_closed) exit
+      before = norm2(g)
+      call free_change(slope_g, g, may(:n_q), change_q)
+      scale = 1
+      if (norm2(change_q) > tuned_stride) scale = tuned_stride/norm2(change_q)
+      trial = y
+      do halvings = 1, tuned_cuts
+        trial(:n_q) = y(:n_q) - scale*change_q
+        call positions(trial, weighed, g, slope_g, residual, open_row)
+        if (norm2(g) < before .or. scale < tuned_crumb) exit
+        scale = scale/2
+      end do
+      if (.not. norm2(g) < before) then
+        call positions(y, weighed, g, slope_g, residual, open_row)
+        exit
+      end if
+      y = trial
+    end do
+    if (residual < tuned_assembled) open_row = 0
+  end subroutine close_positions
+
+  ! Closes the loops by changing free variables only, with all directions as drawn, then u so that they stay closed.
+  ! `open_row` is the number of the row that stays open, or 0; `reverse`: it closes with its direction the other way round.
+  subroutine close_loops(y, may, residual, open_row, reverse)
     real(dp), intent(inout) :: y(n_s)
     logical, intent(in) :: may(n_s)
     real(dp), intent(out) :: residual
     integer, intent(out) :: open_row
-    real(dp) :: g(n_g), slope_g(n_g, n_q), v(n_v), slope_v(n_v, n_u)
-    real(dp) :: trial(n_s), change_q(n_q), change_u(n_u), before, scale
-    integer :: n, halvings
-    call constraints(0.0_dp, y, g, slope_g, v, slope_v)
-    do n = 1, 60
-      if (all(abs(g) < tuned_closed)) exit
-      before = norm2(g)
-      call free_change(slope_g, g, may(:n_q), change_q)
-      scale = 1
-      if (norm2(change_q) > 0.5_dp) scale = 0.5_dp/norm2(change_q)
-      trial = y
-      do halvings = 1, 12
-        trial(:n_q) = y(:n_q) - scale*change_q
-        call constraints(0.0_dp, trial, g, slope_g, v, slope_v)
-        if (norm2(g) < before .or. scale < 1.0e-3_dp) exit
-        scale = scale/2
-      end do
-      if (.not. norm2(g) < before) exit
-      y = trial
+    logical, intent(out) :: reverse
+    real(dp) :: g(n_g), slope_g(n_g, n_q), v(n_v), slope_v(n_v, n_u), change_u(n_u)
+@IF SIDES@
+    real(dp) :: given(n_s), plain(n_s), left
+    integer :: nudge, open, wrong, j
+@END@
+    reverse = .false.
+@IF SIDES@
+    given = y
+    plain = y
+    open = 0
+    wrong = 0
+    do nudge = 0, tuned_nudges
+      y(:n_q) = given(:n_q) + merge([(tuned_nudge*nudge*sin(real(j - 1 + nudge, dp)), j = 1, n_q)], 0.0_dp, may(:n_q))
+      call close_positions(y, may, .true., left, open_row)
+      if (open_row == 0) then
+        if (reversed_row(y) == 0) exit
+      end if
+      if (nudge == 0) then ! as the rows are: what cannot be closed at all is told as such
+        call close_positions(plain, may, .false., residual, open)
+        if (open == 0) wrong = reversed_row(plain)
+        if (open == 0 .and. wrong == 0) then
+          y = plain
+          exit
+        end if
+      end if
+      if (nudge == tuned_nudges) then
+        reverse = wrong > 0
+        open_row = max(open, wrong)
+        return
+      end if
     end do
-    call constraints(0.0_dp, y, g, slope_g, v, slope_v)
-    residual = maxval([0.0_dp, abs(g)])
     open_row = 0
-    if (.not. residual < 1.0e-10_dp) then
-      open_row = maxloc(abs(g), dim=1)
-      return
-    end if
+@ELSE@
+    call close_positions(y, may, .false., residual, open_row)
+    if (open_row > 0) return
+@END@
+    call constraints(0.0_dp, y, g, slope_g, v, slope_v)
     call free_change(slope_v, v, may(n_q + 1:), change_u)
     y(n_q + 1:) = y(n_q + 1:) - change_u
     call constraints(0.0_dp, y, g, slope_g, v, slope_v)
     residual = maxval(abs(v))
-    if (residual > 1.0e-9_dp*max(1.0_dp, maxval(abs(y(n_q + 1:))))) open_row = n_g + maxloc(abs(v), dim=1)
+    if (residual > tuned_carried*max(1.0_dp, maxval(abs(y(n_q + 1:))))) open_row = n_g + maxloc(abs(v), dim=1)
   end subroutine close_loops
 
   ! An initial state that closes the loops: what is given is kept; if that cannot be, dependent coordinates are guesses
@@ -335,22 +436,27 @@
     logical, parameter :: guessed(n_s) = [@GUESSED@]
     real(dp) :: found(n_s), residual
     integer :: attempt, open_row, j
-    logical :: may(n_s)
+    logical :: may(n_s), reverse
     do attempt = 0, 2
       may = attempt == 2 .or. .not. states%given .or. (attempt == 1 .and. guessed)
       found = y
-      call close_loops(found, may, residual, open_row)
+      call close_loops(found, may, residual, open_row, reverse)
       if (open_row > 0) cycle
       do j = 1, n_s
-        if (attempt > 0 .and. states(j)%given .and. abs(found(j) - y(j)) > 1.0e-9_dp) &
+        if (attempt > 0 .and. states(j)%given .and. abs(found(j) - y(j)) > tuned_told) &
           write (output_unit, '(a, g0.6, a, g0.6)') "note: the initial value of " // trim(states(j)%keyword) // &
           " contradicts the constraints; ", found(j)/states(j)%factor, " is used instead of ", y(j)/states(j)%factor
       end do
       y = found
       return
     end do
-    call problem(input, 0, "the loop " // trim(row_name(open_row)) // " cannot be closed: a residual of " // &
-                 trim(number(residual)) // " remains. Check lengths, or give initial values nearer to an assembly")
+    if (reverse) then
+      call problem(input, 0, "the loop " // trim(row_name(open_row)) // " closes only with its axis the other way " // &
+                   "round than it was drawn. Give initial values nearer to the position meant, or turn the axis")
+    else
+      call problem(input, 0, "the loop " // trim(row_name(open_row)) // " cannot be closed: a residual of " // &
+                   trim(number(residual)) // " remains. Check lengths, or give initial values nearer to an assembly")
+    end if
     call stop_if_problems()
   end subroutine assemble
 

@@ -4,3 +4,8 @@
   integer :: n_past = 0, worst_row = 1
   logical :: wary = .false. ! does the present step take its rates from the redundant equations ...
   logical :: near = .false. ! ... and are its stages closed too, as a singular position is near?
+@IF SIDES@
+  ! for every row of g, the number of the direction that must point as drawn, or 0: it holds on both sides
+  integer, save :: side_of(n_g) = [ &
+    @SIDES@]
+@END@

@@ -8,6 +8,8 @@ import settings
 from numeric.branch import Keeper
 from numeric.projection import CannotClose, Closure, RegularCorrection, Scales
 from numeric.redundant import Sizes
+from numeric.sides import Sides
+from numeric.tuning import ASSEMBLY
 
 N_Q, LOOPS = settings.N_Q, settings.LOOPS
 
@@ -18,8 +20,12 @@ def closure_of(e):
     def function(t, q, u):
         return e.of(model.closure, t, q, u)
 
+    def sides(t, q, u):
+        return e.of(model.sides, t, q, u)
+
     n_u = len(settings.STATES) - N_Q
-    return Closure(LOOPS["names"], LOOPS["positions"], N_Q, n_u, function, Scales(**LOOPS["scales"]))
+    drawn = None if LOOPS["sided"] is None else Sides(sides, LOOPS["sided"])
+    return Closure(LOOPS["names"], LOOPS["positions"], N_Q, n_u, function, Scales(**LOOPS["scales"]), sides=drawn)
 
 
 def keeper_of(e, y):
@@ -47,7 +53,7 @@ def keeper_of(e, y):
             np.array(scales),
         )
     heavy = np.array(e.call(model.inertias, 0.0, y))
-    w_u = 1.0 / np.maximum(heavy, 1e-3 * (heavy.max() or 1.0))
+    w_u = 1.0 / np.maximum(heavy, ASSEMBLY.light * (heavy.max() or 1.0))
     slopes = np.array([shift(0.0, y, x) for x in np.eye(n_u)]).T
     w_q = np.square(slopes) @ w_u
     weights = (np.where(w_q > 0, w_q, w_u.min()), w_u)
@@ -68,6 +74,6 @@ def assemble(e, y, given):
         except CannotClose as error:
             failed = error
             continue
-        moved = np.flatnonzero(np.array(given) & (np.abs(found - y) > 1e-9)) if attempt else []
+        moved = np.flatnonzero(np.array(given) & (np.abs(found - y) > ASSEMBLY.told)) if attempt else []
         return found, [(int(i), y[i], found[i]) for i in moved]
     raise failed

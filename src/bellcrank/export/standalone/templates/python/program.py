@@ -24,7 +24,7 @@ from numeric.branch import NotClosed
 from numeric.course import Course
 from numeric.integrate import advance_by
 from numeric.methods import METHODS, one_of
-from numeric.tuning import BRIDGES
+from numeric.tuning import BRIDGES, INPUTS, PLANS
 from routines import ROUTINES
 from signals import KINDS
 from tables import Spline, set_live
@@ -243,7 +243,7 @@ def check_inputs():
     for s in SIGNALS:
         if not s.kind:
             problem(Settings.input, f"no input is given for {s.keyword}")
-        if s.straight and (s.points[0] > 0 or s.points[-1] < Settings.t_end * (1 - 1e-9)):
+        if s.straight and (s.points[0] > 0 or s.points[-1] < Settings.t_end * (1 - INPUTS.known)):
             problem(s.file, f"{s.keyword} is not known for the whole run")
     for i, rate in settings.INPUTS:
         kind = KINDS.get(SIGNALS[i].kind)
@@ -266,7 +266,7 @@ def breaks_of(s):
     if s.kind in KINDS:
         return KINDS[s.kind].breaks(*s.numbers)
     slopes = s.pieces[:, 1]
-    return s.points[1:-1][np.abs(np.diff(slopes)) > 1e-9 * np.abs(slopes).max()].tolist() if s.straight else []
+    return s.points[1:-1][np.abs(np.diff(slopes)) > INPUTS.kink * np.abs(slopes).max()].tolist() if s.straight else []
 
 
 def breaks_until(t_end, steps):
@@ -364,7 +364,7 @@ def write_output(stream, rows):
         return
     if Settings.layout == "classic":
         channels = settings.CHANNELS
-        if len(rows) > 1 and abs(rows[-1, 0] - (len(rows) - 1) * step) > 1e-6 * step:
+        if len(rows) > 1 and abs(rows[-1, 0] - (len(rows) - 1) * step) > PLANS.raster * step:
             rows = rows[:-1]  # a last sample off the raster
     stream.write("\n".join(header(channels, len(rows))) + "\n")
     if Settings.layout == "text":
@@ -386,7 +386,7 @@ def check_values():
     for p in PARAMETERS:
         if not p.given:
             problem(Settings.input, f"no value is given for {p.keyword}")
-    if Settings.step > Settings.t_end * (1 + 1e-12):
+    if Settings.step > Settings.t_end * (1 + PLANS.over):
         problem(Settings.input, f"STEP {Settings.step:g} s is larger than STOPT {Settings.t_end:g} s")
     if Settings.t_end / Settings.step > 1e9:
         problem(Settings.input, "there are more than 1e9 steps")
@@ -464,8 +464,7 @@ def close_loops(e, y):
     try:
         y, notes = loops.assemble(e, y, [s.given for s in STATES])
     except loops.CannotClose as error:
-        problem(Settings.input, f"the loop {error.row} cannot be closed: a residual of {error.residual:.3g} remains. "
-                "Check lengths, or give initial values nearer to an assembly")  # fmt: skip
+        problem(Settings.input, str(error).rstrip("."))
         stop_if_problems()
     for i, old, new in notes:
         s = STATES[i]
@@ -517,7 +516,7 @@ def simulate():
     try:
         if ENTERED:
             p += model.entry(0.0, [], [], p, [], [], ROUTINES)
-        c = model.constants(p)
+        c = model.constants(p, ROUTINES)
     except (ArithmeticError, ValueError):
         c = [math.nan]
     if not all(map(math.isfinite, c)):
@@ -535,7 +534,7 @@ def simulate():
         problem(Settings.output, f"this file cannot be written ({error.strerror})")
     stop_if_problems()
     n = Settings.t_end / Settings.step
-    total = round(n) if abs(round(n) * Settings.step - Settings.t_end) < 1e-9 * Settings.t_end else math.ceil(n)
+    total = round(n) if abs(round(n) * Settings.step - Settings.t_end) < PLANS.at_end * Settings.t_end else math.ceil(n)
     start = time.perf_counter()
     with np.errstate(all="ignore"):
         rows, reached, ended = take_steps(e, y, total)
