@@ -157,11 +157,10 @@ def read_condition(
         function = FUNCTIONS.get(str(node.args[0]).lower() if node.op == "call" else node.op)
         if function is None or unknown is not node:
             raise nothing_called(show(unknown), [*columns, *values])
-        try:
-            with np.errstate(all="ignore"):
-                return function(*parts)
-        except TypeError:
-            raise node.fail(f"event '{name}': {show(node)} has {len(parts)} arguments") from None
+        if node.op == "call" and not CALLED[str(node.args[0]).lower()].takes(len(parts)):
+            raise node.fail(f"event '{name}': {show(node)} has {len(parts)} arguments")
+        with np.errstate(all="ignore"):
+            return function(*parts)
 
     def condition(rows: np.ndarray) -> np.ndarray:
         value = evaluate_syntax(syntax, lambda node, parts: meaning(rows, node, parts))

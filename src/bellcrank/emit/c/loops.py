@@ -18,9 +18,9 @@ from bellcrank.program.program import Program
 from bellcrank.program.statements import section_expressions
 
 
-def null_space(scales: Scales, multipliers: bool) -> list[str]:
-    """How rows of loops are eliminated in numbers; with multipliers, pivots of `derivatives` do not matter."""
-    if multipliers:
+def null_space(scales: Scales, reduced: bool) -> list[str]:
+    """How rows of loops are eliminated in numbers, and how accelerations on their null space are found."""
+    if not reduced:
         return [runtime("pivoted.c", SCALES=_scales(scales))]
     order = [
         f"#define USUAL_ORDER {scales.usual_order!r}",
