@@ -1,5 +1,7 @@
 """Closed loops whose rows repeat each other, or are there by rounding alone, and assemblies on the wrong side."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -8,6 +10,7 @@ from bellcrank.expr import ZERO, evaluate, symbols
 from bellcrank.kinematics.analysis import analyse
 from bellcrank.kinematics.rounding import Draw
 from bellcrank.model.check import freeze
+from tests.programs import LANGUAGES, build
 
 campaign = pytest.mark.campaign
 ROWS = {"pin": 5, "slider": 5, "cylindrical": 4, "universal": 4, "planar": 3}
@@ -245,3 +248,71 @@ def test_wrong_inertias_are_refused(inertia, told):
     s.add_body("b", rotate=3, mass=1, inertia=inertia)
     with pytest.raises(bc.ModelError, match=told):
         s.equations()
+
+
+# ---- assembly on the right side
+
+
+def to_ground(joint, rotate=(1, 2, 3), **start):
+    """A free body whose axes are to be parallel to those of the ground."""
+    s = bc.System("side", units="mks")
+    b = s.add_body("b", translate=(1, 2, 3), rotate=rotate, mass=1, inertia=(0.1, 0.2, 0.3))
+    s.close_loop(b.origin, "o", joint=joint, axis=b[3], label="foot")
+    for i in (1, 2, 3):
+        s.add_output(f"dot([b{i}], [n{i}])", f"c{i}")
+    s.set_run(initial={f"q(b, {name[1:]})": x for name, x in start.items()}, t_end=0.01, step=0.01)
+    return s
+
+
+STARTS = [
+    {"q(b, 4)": 2.5},
+    {"q(b, 4)": np.pi},
+    {"q(b, 4)": 3.1, "q(b, 5)": 0.2, "q(b, 6)": 1.0},
+    {"q(b, 5)": -3.0, "q(b, 3)": 0.4},
+    {"q(b, 6)": np.pi},
+    {"q(b, 4)": -2.0, "q(b, 5)": -2.0, "q(b, 6)": 3.0, "q(b, 1)": 1.0},
+]
+
+
+@pytest.mark.parametrize("joint", ["pin", "slider", "cylindrical", "planar"])
+def test_axes_are_assembled_as_drawn(joint):
+    """Rows hold with an axis the other way round too, and a body was hung upside down without a word."""
+    sim = to_ground(joint).equations(optimise="none").compile(backend="python")
+    for start in STARTS:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", bc.ModelWarning)  # that given values were changed
+            q, u = sim.complete(start)
+        found = sim.outputs(0.0, q, u)
+        assert found["c3"] == pytest.approx(1.0, abs=1e-12), start
+        if joint == "slider":
+            assert found["c1"] == pytest.approx(1.0, abs=1e-12), start
+
+
+def turned_round():
+    """A body that slides only, drawn with its axis against that of its post."""
+    s = bc.System("post", units="mks")
+    post = s.add_body("post", rotate=1, mass=1, inertia=(0.1, 0.1, 0.1))
+    b = s.add_body("b", translate=(1, 2, 3), mass=1, inertia=(0.1, 0.1, 0.1))
+    s.close_loop(b.origin, post.origin, joint="cylindrical", axis=b[3], label="sleeve")
+    s.set_run(t_end=0.01, step=0.01)
+    return s
+
+
+def test_only_the_other_side_is_refused():
+    """The post is held upside down: nothing that may move can bring the axes together as drawn."""
+    s = turned_round()
+    sim = s.equations(optimise="none").compile(backend="python")
+    assert abs(sim.complete()[0]).max() < 1e-12
+    s.add_constraint("q(post) - 3.141592653589793", label="turned")
+    s.set_run(initial={"q(post)": 3.0})
+    with pytest.raises(bc.ModelError, match=r"sleeve.*closes only with its axis the other way round"):
+        s.equations(optimise="none").compile(backend="python").complete()
+
+
+@pytest.mark.parametrize("language", [*LANGUAGES[:2], pytest.param("python", marks=campaign)])
+def test_programs_assemble_as_drawn(tmp_path, language):
+    program = build(to_ground("slider").equations(optimise="none"), language, tmp_path / language)
+    for i, start in enumerate(STARTS):
+        lines = [f"Q({name[5]}) {value!r}" for name, value in start.items()]
+        run = program.run(tmp_path / f"{i}", *lines)
+        assert [run[f"c{k}"][0] for k in (1, 2, 3)] == pytest.approx([1, 1, 1], abs=1e-12), start

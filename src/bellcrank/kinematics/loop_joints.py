@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from bellcrank.errors import ModelError, did_you_mean
-from bellcrank.expr import ONE, Expr, evaluate, expression, function, mul, sub, symbols
+from bellcrank.expr import ONE, Expr, div, evaluate, expression, function, mul, sub, symbols
 from bellcrank.kinematics.body_motion import Point
 from bellcrank.kinematics.language import Language
 from bellcrank.model.records import LoopRecord
@@ -44,6 +44,7 @@ class LoopRow:
     b: Vector | None
     turns: bool = False
     directed: bool = False  # is b a direction that was given?
+    side: Expr | None = None  # 1 where a direction points as drawn, -1 where it points the other way: rows hold in both
 
 
 def loop_rows(record: LoopRecord, language: Language) -> list[LoopRow]:
@@ -85,8 +86,10 @@ def _carrier(body: int, language: Language) -> int:
 def _joint_rows(
     record: LoopRecord, joint: str, name: str, between: Vector, p: Point, r: Point, language: Language
 ) -> list[LoopRow]:
-    def row(text: str, a: Vector, b: Vector, turns: bool = False) -> LoopRow:
-        return LoopRow(f"{name}, {text}", dot(a, b), name, p, r, a, b, turns)
+    def row(text: str, a: Vector, b: Vector, drawn: Vector | None = None) -> LoopRow:
+        """Of directions a and b; where a body may not turn, a is to point as `drawn`."""
+        side = None if drawn is None else div(dot(a, drawn), mul(magnitude(a), magnitude(drawn)))
+        return LoopRow(f"{name}, {text}", dot(a, b), name, p, r, a, b, turns=a is not between, side=side)
 
     along, across, lean, turn = JOINTS[joint]
     frames = language.k.frames
@@ -104,11 +107,11 @@ def _joint_rows(
     if across:
         rows += [row("across the axis", between, e) for e in (first, second)]
     if lean:
-        rows += [row("lean of the axis", axis, e, True) for e in (first, second)]
+        rows += [row("lean of the axis", axis, e, drawn=carried) for e in (first, second)]
     if turn:
-        rows.append(row("turn about the axis", _nominal_in(first, moving, language), second, True))
+        rows.append(row("turn about the axis", _nominal_in(first, moving, language), second, drawn=first))
     if joint == "universal":
-        rows.append(row("turn about the axis", axis, first, True))
+        rows.append(row("turn about the axis", axis, first))
     return rows
 
 

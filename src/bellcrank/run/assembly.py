@@ -64,7 +64,7 @@ def _closed(loaded: Loaded, given: set[str] | None, q: np.ndarray, u: np.ndarray
             found = closure.assemble(0.0, q, u, may_q, may_u)
         except CannotClose as error:
             failed = failed or error
-            other = _from_elsewhere(loaded, q, u, may_q, may_u, closure) if attempt == 0 else None
+            other = _from_elsewhere(loaded, q, u, may_q, may_u, closure) if attempt != 1 else None
             if other is None:
                 continue
             found = other
@@ -72,8 +72,7 @@ def _closed(loaded: Loaded, given: set[str] | None, q: np.ndarray, u: np.ndarray
             _warn_of_moved(interface, names, np.concatenate([q, u]), np.concatenate(found))
         return found
     assert failed is not None
-    what = f"the loop {failed.row} cannot be closed: a residual of {failed.residual:.3g} remains"
-    raise ModelError(f"{what}. Check lengths, or give initial values nearer to an assembly.", loaded.name)
+    raise ModelError(str(failed), loaded.name)
 
 
 def _from_elsewhere(

@@ -1,4 +1,4 @@
-/* ---- inputs over time */
+@TUNING@/* ---- inputs over time */
 
 typedef struct {
     const char *keyword, *unit, *label;
@@ -151,7 +151,7 @@ static void prepare_inputs(Input *inputs)
         if (s->kind < 0)
             problem(settings.input, 0, "no input is given for %s", s->keyword);
         else if (s->kind == PIECES && s->straight && s->n > 1
-                 && (s->x[0] > 0.0 || s->x[s->n - 1] < settings.t_end*(1.0 - 1e-9)))
+                 && (s->x[0] > 0.0 || s->x[s->n - 1] < settings.t_end*(1.0 - KNOWN)))
             problem(s->file, 0, "%s is known for t = %g to %g s, but the run goes from 0 to %g s", s->keyword, s->x[0],
                     s->x[s->n - 1], settings.t_end);
     }
@@ -206,7 +206,7 @@ static double *find_breaks(int64_t steps, int64_t *count)
             if (at[k] > 0.0 && at[k] <= settings.t_end)
                 breaks[(*count)++] = at[k];
         for (int64_t k = 1; k + 1 < s->n && s->kind == PIECES && s->straight; k++)
-            if (fabs(s->pieces[4*k + 1] - s->pieces[4*(k - 1) + 1]) > 1e-9*steepest && s->x[k] > 0.0 && s->x[k] <= settings.t_end)
+            if (fabs(s->pieces[4*k + 1] - s->pieces[4*(k - 1) + 1]) > KINK*steepest && s->x[k] > 0.0 && s->x[k] <= settings.t_end)
                 breaks[(*count)++] = s->x[k];
         if (*count - before > steps)
             *count = before;

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-enum { FINE, INPUT_ERROR, USAGE, ENDED_EARLY = 4 }; /* exit codes */
+@TUNING@enum { FINE, INPUT_ERROR, USAGE, ENDED_EARLY = 4 }; /* exit codes */
 enum { ERD, ERD_BINARY, ERD_CLASSIC, CSV };
 
 typedef struct {
@@ -508,7 +508,7 @@ static void write_output(FILE *file, double *rows, int64_t samples)
             to[1 + k] = from[channels[k].column]/channels[k].factor;
     }
     if (settings.format == ERD_CLASSIC && samples > 1
-        && fabs(rows[(samples - 1)*(1 + N_CHANNELS)] - (double)(samples - 1)*step) > 1e-6*step)
+        && fabs(rows[(samples - 1)*(1 + N_CHANNELS)] - (double)(samples - 1)*step) > RASTER*step)
         samples--; /* the last sample is off the raster */
     if (settings.format == CSV) {
         write_csv_names(file);
@@ -541,7 +541,7 @@ static void check_values(void)
     for (int i = 0; i < N_GIVEN; i++)
         if (!parameters[i].given)
             problem(settings.input, 0, "no value is given for %s", parameters[i].keyword);
-    if (settings.step > settings.t_end*(1.0 + 1e-12))
+    if (settings.step > settings.t_end*(1.0 + OVER))
         problem(settings.input, 0, "STEP %g s is larger than STOPT %g s", settings.step, settings.t_end);
     if (settings.t_end/settings.step > 1e12)
         problem(settings.input, 0, "%g steps are too many", settings.t_end/settings.step);
@@ -551,7 +551,7 @@ static void check_values(void)
 static int64_t step_count(void)
 {
     const double n = settings.t_end/settings.step, whole = floor(n + 0.5);
-    return (int64_t)(fabs(whole*settings.step - settings.t_end) < 1e-9*settings.t_end ? whole : ceil(n));
+    return (int64_t)(fabs(whole*settings.step - settings.t_end) < AT_END*settings.t_end ? whole : ceil(n));
 }
 
 static void tell_end(const Job *job)
@@ -567,6 +567,9 @@ static void tell_end(const Job *job)
         printf(" is no longer a finite number; try a smaller step");
     } else
 @IF ASSEMBLY@
+    if (job->status == AT_REST)
+        printf("stopped at t = 0 s: the start is singular and at rest: give a speed to choose among its directions");
+    else
         printf("stopped at t = %g s: the loop %s cannot be kept closed: a correction of %.2g was needed", t,
             rows_of_loops[job->worst], job->moved);
 @ELSE@
@@ -617,13 +620,15 @@ static int simulate(void)
 @END@
     stop_if_problems();
 @IF ASSEMBLY@
-    static double root_q[N_Q + 1], root_u[N_U + 1], past[3*(1 + N_U)];
+    static double root_q[N_Q + 1], root_u[N_U + 1], past[3*(1 + N_U)], bridges[@BRIDGE_ROOM@ + 1], given[N_S + 1];
     assemble(&job, y);
+    memcpy(given, y, sizeof given);
     find_metric(&job, y, root_q, root_u);
     job.root_q = root_q;
     job.root_u = root_u;
     job.past = past;
-    job.visit_ratio = 1.0;
+    job.bridges = bridges;
+    job.visit[1] = 1.0;
 @END@
 @IF ECHO_ROUTINES@
     write_echo(&job, y);
@@ -640,6 +645,9 @@ static int simulate(void)
     const double seconds = (double)(clock() - start)/CLOCKS_PER_SEC;
     printf("%s: %ld steps of %g s, %s, ", settings.title, (long)job.reached, job.h, methods[settings.method]);
     tell_end(&job);
+@IF ASSEMBLY@
+    tell_branch(&job, given);
+@END@
     printf("\n%.3g s of computing, %.3g s for each simulated second\n", seconds,
            seconds/fmax((double)job.reached*job.h, 1e-300));
     write_output(output, job.rows, job.filled);

@@ -57,7 +57,7 @@
   real(dp) :: t_end, step
   real(dp), allocatable :: breaks(:) ! times in order at which inputs jump or have a kink: steps are split there
   integer :: every, method, layout, problems
-@DECLARATIONS@
+@TUNING@@DECLARATIONS@
   title = model_title
   t_end = @T_END@
   step = @STEP@
@@ -587,7 +587,7 @@ contains
       rows(1 + i, 1:samples) = rows(1 + i, 1:samples)/channels(i)%factor
     end do
     if (layout == erd_classic .and. samples > 1) then ! a last sample off the raster is left out
-      if (abs(rows(1, samples) - (samples - 1)*step*every) > 1.0e-6_dp*step*every) samples = samples - 1
+      if (abs(rows(1, samples) - (samples - 1)*step*every) > tuned_raster*step*every) samples = samples - 1
     end if
     if (layout == csv) then
       write (handle, '(*(a))', iostat=ios) "t", (",", quoted(channels(i)%name), i = 1, n_channels)
@@ -616,7 +616,7 @@ contains
     do i = 1, size(parameters)
       if (.not. parameters(i)%given) call problem(input, 0, "no value is given for " // trim(parameters(i)%keyword))
     end do
-    if (step > t_end*(1 + 1.0e-12_dp)) call problem(input, 0, "STEP is larger than STOPT")
+    if (step > t_end*(1 + tuned_over)) call problem(input, 0, "STEP is larger than STOPT")
     if (t_end/step > 2.0e9_dp) call problem(input, 0, "there are more than 2e9 steps")
   end subroutine check_values
 
@@ -658,7 +658,7 @@ contains
     real(dp), intent(out) :: to, seen, later
     real(dp) :: first, last, gap
     integer :: b
-    gap = 1.0e-9_dp*step
+    gap = tuned_gap*step
     to = finish_time
     seen = finish_time
     later = finish_time
@@ -703,7 +703,7 @@ contains
     call rates(last, later, y, k)
 @IF LOOPS@
     if (ratio > singular) call remember(to, k)
-    wary = ratio < tuned_watched .or. steady < tuned_watched
+    call watch()
 @ELSE@
     if (to < start) return ! not used
 @END@
@@ -755,7 +755,7 @@ contains
     if (ios /= 0) call problem(output, 0, "this file cannot be written")
     call stop_if_problems()
     total = nint(t_end/step)
-    if (abs(total*step - t_end) >= 1.0e-9_dp*t_end) total = ceiling(t_end/step)
+    if (abs(total*step - t_end) >= tuned_at_end*t_end) total = ceiling(t_end/step)
     allocate (rows(1 + n_channels, total/every + 2), stat=ios)
     if (ios /= 0) call problem(input, 0, "there is no room for the results: a larger IPRINT keeps fewer steps")
     call stop_if_problems()
@@ -784,8 +784,8 @@ contains
       start = (i - 1)*step
       finish_time = i*step
       if (i == total) finish_time = t_end
-      if (abs(finish_time - i*step) > 1.0e-9_dp*step .or. &
-          any(breaks > start + 1.0e-9_dp*step .and. breaks <= finish_time + 1.0e-9_dp*step)) then
+      if (abs(finish_time - i*step) > tuned_gap*step .or. &
+          any(breaks > start + tuned_gap*step .and. breaks <= finish_time + tuned_gap*step)) then
         do while (start < finish_time .and. ended == "")
           call next_part(start, finish_time, to, seen, later)
           call take_part(to - start, start, 0.5_dp*(start + to), to, seen, later, to >= finish_time, y, k, ended)
