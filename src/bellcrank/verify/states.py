@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from bellcrank.numeric.redundant import Numbers
 from bellcrank.units import Unit
 from bellcrank.verify.coordinates import kinematic_error, own_error
 from bellcrank.verify.numeric import Evaluation
@@ -122,8 +123,7 @@ class AtStates:
         _note_largest(worst["power"], virtual_power(evaluation, s.q, s.u, udot, own), freedoms)
         _note_largest(worst["bodies"], newton_euler(evaluation, s.q, s.u, udot, own), evaluation.machine.u_names)
         if self.singular_rates is not None:
-            near = np.split(self.singular_rates(s), [len(qdot)])
-            worst["singular_rates"].note(_singular_error(evaluation, s, near, own))
+            worst["singular_rates"].note(_singular_error(evaluation, s, *self.singular_rates(s), own))
         self._look_at_channels(s, evaluation, udot, own)
 
     def _look_at_channels(self, s: Sample, evaluation: Evaluation, udot: np.ndarray, own: np.ndarray) -> None:
@@ -185,19 +185,26 @@ def _note_largest(worst: Worst, residual: Residual, names: list[str]) -> None:
     worst.note(float(relative.max(initial=0.0)), f"largest in the equation of {names[i]}" if names else "")
 
 
-def _singular_error(evaluation: Evaluation, s: Sample, rates: list[np.ndarray], own: np.ndarray) -> float:
+def _singular_error(evaluation: Evaluation, s: Sample, n: Numbers, rates: np.ndarray, own: np.ndarray) -> float:
     """What is left of kinematics, constraints and equations of motion with rates found without a choice of speeds."""
     assert evaluation.closed is not None
-    qdot, udot = rates
-    errors = [_kinematic(evaluation, s, qdot), evaluation.closed.acceleration_error(s.q, s.u, udot, own)]
+    qdot, udot = np.split(rates, [len(s.q)])
+    speed = max(1.0, float(np.abs(s.u).max(initial=0.0)))
+    errors = [float(np.abs([*n.g, *(n.v / speed)]).max(initial=0.0))]
+    errors += [_kinematic(evaluation, s, qdot), evaluation.closed.acceleration_error(s.q, s.u, udot, own)]
     errors.append(float(virtual_power(evaluation, s.q, s.u, udot, own).relative.max(initial=0.0)))
     return float(np.max(errors))
 
 
-def _singular_rates(subject: Subject) -> Callable[[Sample], np.ndarray] | None:
-    """The rates as the program computes them near singular positions, which must be the same in regular ones."""
-    if not subject.eom.program.singular_rates.results:
+def _singular_rates(subject: Subject) -> Callable[[Sample], tuple[Numbers, np.ndarray]] | None:
+    """The redundant equations, and the rates that they give near singular positions, which must hold everywhere."""
+    loops = subject.eom.program.loops
+    if loops is None:
         return None
-    model = subject.loaded.python.calls()
-    n = len(subject.eom.coordinates) + len(subject.eom.speeds)
-    return lambda s: np.array(model.values("singular_rates", *s.at, *subject.numbers(s))[:n])
+    model, sizes = subject.loaded.python.calls(), loops.sizes(len(subject.eom.coordinates))
+
+    def found(s: Sample) -> tuple[Numbers, np.ndarray]:
+        n = sizes.split(model.values("system", *s.at, *subject.numbers(s)))
+        return n, n.rates(loops.scales)[0]
+
+    return found
