@@ -57,7 +57,7 @@ def chosen(runs: Sequence[History], channels: Sequence[str], against: str | None
     for name in [*names, *([against] if against else [])]:
         found = None
         for run in runs:
-            found = ({key_of(c): c for c in run} | {"t": "t"}).get(key_of(name))
+            found = "t" if name == "t" else ({"t": "t"} | {key_of(c): c for c in run}).get(key_of(name))
             if found is None:
                 listed = ", ".join(run)
                 raise RunError(f"{run.name} has no channel '{name}'.{did_you_mean(name, run)} Channels: {listed}.")
