@@ -64,7 +64,7 @@ _SHAPES = _QUINTICS, _slopes(_QUINTICS), _slopes(_slopes(_QUINTICS))
 
 
 class Refused(Exception):
-    """There is no curve: by how much branches miss each other, if that is known; or the position is singular at rest."""
+    """There is no curve: by how much branches miss each other, if that is known; or the position is one of rest."""
 
     def __init__(self, gap: float = 0.0, at_rest: bool = False) -> None:
         super().__init__(gap, at_rest)
