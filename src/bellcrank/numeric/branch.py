@@ -253,7 +253,7 @@ class Keeper:
                 self._curves[i] = block.build(t, self.start)
             except Refused as refused:
                 if not refused.at_rest:
-                    self._missed[i] = refused.residual
+                    self._missed[i] = refused.gap
 
     def _look(self, t: float, y: np.ndarray) -> tuple[Numbers, bool]:
         """The redundant equations of a state, with those of curves where it is on them."""

@@ -64,11 +64,11 @@ _SHAPES = _QUINTICS, _slopes(_QUINTICS), _slopes(_slopes(_QUINTICS))
 
 
 class Refused(Exception):
-    """There is no curve: the smallest residual that one had, in scaled rows; or the position is singular at rest."""
+    """There is no curve: by how much branches miss each other, if that is known; or the position is one of rest."""
 
-    def __init__(self, residual: float = np.inf, at_rest: bool = False) -> None:
-        super().__init__(residual, at_rest)
-        self.residual, self.at_rest = residual, at_rest
+    def __init__(self, gap: float = 0.0, at_rest: bool = False) -> None:
+        super().__init__(gap, at_rest)
+        self.gap, self.at_rest = gap, at_rest
 
 
 class Block:
@@ -107,19 +107,19 @@ class Block:
 
     def build(self, t: float, y: np.ndarray) -> Curve:
         """The curve that goes on from a state; narrower where it is too bent. Raises Refused where there is none."""
-        last = smallest = np.inf
+        last, gap = np.inf, 0.0
         zone = BRIDGES.zone
         for _ in range(BRIDGES.zones):
             curve = self._between(t, y, zone)
             if curve is not None:
                 if curve.residual < BRIDGES.certified:
                     return curve
-                smallest = min(smallest, curve.residual)
+                gap = gap or curve.residual
                 if not curve.residual < BRIDGES.falls * last:
                     break
                 last = curve.residual
             zone /= 2
-        raise Refused(smallest)
+        raise Refused(gap / float(self.row_scale.max()))
 
     def _between(self, t: float, y: np.ndarray, zone: float) -> Curve | None:
         z, u = self.scaled(y)

@@ -294,12 +294,12 @@ static real curve_between(const Site *at, real zone, Bridge *bridge)
 }
 
 /* Builds the curve of a block that goes on from the start of the step; narrower where it is too bent. Where there is
-   none, branches miss each other, by the smallest residual found; at rest nothing is said. */
+   none, branches miss each other, by the residual in the whole zone; at rest nothing is said. */
 static void build_curve(Job *job, real t, int b, real *w)
 {
     const Site at = {job, t, w, job->from, b, block_size(b)};
     Bridge found, *bridge = bridge_of(job, b);
-    real zone = ZONE, last = HUGE_VAL, least = HUGE_VAL;
+    real zone = ZONE, last = HUGE_VAL, gap = 0.0, row_scale = 0.0;
     for (int n = 0; n < ZONES; n++, zone /= 2) {
         const real residual = curve_between(&at, zone, &found);
         if (residual == AT_REST_THERE)
@@ -311,13 +311,15 @@ static void build_curve(Job *job, real t, int b, real *w)
             bridge->residual = residual;
             return;
         }
-        least = residual < least ? residual : least;
+        gap = gap > 0.0 ? gap : residual;
         if (!(residual < FALLS*last))
             break;
         last = residual;
     }
+    for (int i = BLOCK_ROW_AT[b]; i < BLOCK_ROW_AT[b + 1]; i++)
+        row_scale = ROW_SCALE[BLOCK_ROW[i]] > row_scale ? ROW_SCALE[BLOCK_ROW[i]] : row_scale;
     bridge->kind = MISSED;
-    bridge->residual = least;
+    bridge->residual = gap/row_scale;
 }
 
 static real place_on(const Job *job, int b, const real *y)
