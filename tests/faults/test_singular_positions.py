@@ -18,7 +18,8 @@ from tests.faults.planar import (
     massless_coupler,
     start_on,
     three_cranks,
-    two_windows_on_a_swing,
+    two_windows,
+    window_on_a_swing,
     windows,
 )
 from tests.models import example, needs_compiler
@@ -67,7 +68,8 @@ CASES = {  # model, branch, place and speed on it, time, error of the method's o
     "rod on three cranks": (lambda: two_freedoms(three_cranks(), [1.5], [-3.0]), 2.0, 4e-9),
     "massless coupler": (lambda: two_freedoms(massless_coupler(), [1.5], [-2.0]), 2.0, 1e-9),
     "pendulum": (lambda: two_freedoms(windows(1, pendulum=True), [1.5, 0.2], [-2.0, 0.5]), 4.0, 2e-7),
-    "two blocks": (lambda: two_freedoms(two_windows_on_a_swing(), [1.5, 0.3], [-2.0, 1.0]), 2.0, 4e-7),
+    "swing": (lambda: two_freedoms(window_on_a_swing(), [-1.4, 0.4], [0.5, -3.0]), 2.0, 2e-7),
+    "two blocks": (lambda: two_freedoms(two_windows(), [1.5, 0.3], [-2.0, 1.0]), 2.0, 4e-7),
 }
 QUICK = ("window", "change point, gravity", "start at the change point")
 

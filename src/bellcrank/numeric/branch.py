@@ -252,7 +252,7 @@ class Keeper:
             try:
                 self._curves[i] = block.build(t, self.start)
             except Refused as refused:
-                if not refused.at_rest:
+                if not refused.unknown:
                     self._missed[i] = refused.gap
 
     def _look(self, t: float, y: np.ndarray) -> tuple[Numbers, bool]:
