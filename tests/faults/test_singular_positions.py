@@ -290,3 +290,14 @@ def test_models_that_stay_away_from_singular_positions_take_no_care(monkeypatch)
     monkeypatch.setattr(Keeper, "_close", never)
     monkeypatch.setattr(Keeper, "rates", never)
     assert sim.simulate(t_end=0.05).ended == "finished"
+
+
+@needs_compiler
+def test_steps_that_were_divided_are_told():
+    """A coarse step of a stiff linkage is halved where its correction is large; results then jump as functions of the parameters."""
+    eom = example("four_bar")
+    c, python = (eom.compile(backend=b) for b in ("c", "python"))
+    coarse, same = (sim.simulate(step=0.01, method="rk2", t_end=0.4) for sim in (c, python))
+    divided = [e for e in coarse.events if "step divided" in str(e)]
+    assert divided and [e.time for e in same.events] == [e.time for e in coarse.events]
+    assert not c.simulate(step=0.002, t_end=0.4).events
