@@ -82,6 +82,43 @@ static void stop_if_problems(void)
         exit(INPUT_ERROR);
 }
 
+/* ---- result files: written beside their place, and moved there when they are whole */
+
+typedef struct Result {
+    FILE *file;
+    char path[4096], part[4104];
+} Result;
+
+static Result open_result(const char *path, const char *ending, const char *mode)
+{
+    Result result = {0};
+    const int length = snprintf(result.path, sizeof result.path, "%s%s", path, ending);
+    const int device = strncmp(path, "/dev/", 5) == 0;
+    snprintf(result.part, sizeof result.part, "%s%s", result.path, device ? "" : ".part");
+    result.file = length < (int)sizeof result.path ? fopen(result.part, mode) : NULL;
+    if (result.file == NULL)
+        problem(result.path, 0, "this file cannot be written");
+    return result;
+}
+
+static void close_result(Result *result)
+{
+    const int failed = ferror(result->file);
+    if (fclose(result->file) || failed)
+        problem(result->path, 0, "this file cannot be written");
+}
+
+/* Moves a file to its place, or removes it if something went wrong. Some systems do not move onto what is there. */
+static void put_result(Result *result)
+{
+    if (strcmp(result->part, result->path) == 0)
+        return;
+    if (problems > 0)
+        remove(result->part);
+    else if (rename(result->part, result->path) && (remove(result->path) || rename(result->part, result->path)))
+        problem(result->path, 0, "this file cannot be written");
+}
+
 /* ---- small things about text */
 
 static int same(const char *a, const char *b) /* capitals and blanks do not matter */
@@ -341,11 +378,10 @@ static void write_echo(Job *job, const double *y)
 static void write_echo(const double *y)
 @END@
 {
-    FILE *file = fopen(settings.echo, "w");
-    if (file == NULL) {
-        problem(settings.echo, 0, "this file cannot be written");
+    Result result = open_result(settings.echo, "", "w");
+    FILE *file = result.file;
+    if (file == NULL)
         return;
-    }
     char when[64] = "";
     const time_t now = time(NULL);
     strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S", localtime(&now));
@@ -368,8 +404,8 @@ static void write_echo(const double *y)
         echo_line(file, s->keyword, value, s->unit, s->label);
     }
 @ECHO_ROUTINES@    fprintf(file, "END\n");
-    if (ferror(file) | fclose(file))
-        problem(settings.echo, 0, "this file cannot be written");
+    close_result(&result);
+    put_result(&result);
 }
 
 /* ---- the output file */
@@ -469,15 +505,12 @@ static void write_csv_names(FILE *file)
 }
 
 /* Samples in a file of their own: 64 bit one after another, or 32 bit as records of Fortran. */
-static void write_binary(const double *rows, int64_t samples)
+static Result write_binary(const double *rows, int64_t samples)
 {
-    char path[4096];
-    snprintf(path, sizeof path, "%s.%s", settings.output, settings.format == ERD_CLASSIC ? "BIN" : "bin");
-    FILE *file = fopen(path, "wb");
-    if (file == NULL) {
-        problem(path, 0, "this file cannot be written");
-        return;
-    }
+    Result beside = open_result(settings.output, settings.format == ERD_CLASSIC ? ".BIN" : ".bin", "wb");
+    FILE *file = beside.file;
+    if (file == NULL)
+        return beside;
     for (int64_t i = 0; i < samples; i++) {
         const double *row = rows + i*(1 + N_CHANNELS);
         if (settings.format == ERD_BINARY) {
@@ -492,13 +525,15 @@ static void write_binary(const double *rows, int64_t samples)
         fwrite(values, sizeof values[0], N_CHANNELS, file);
         fwrite(&bytes, sizeof bytes, 1, file);
     }
-    if (ferror(file) | fclose(file))
-        problem(path, 0, "this file cannot be written");
+    close_result(&beside);
+    return beside;
 }
 
 /* Writes all channels in their units; the file was opened before the run. */
-static void write_output(FILE *file, double *rows, int64_t samples)
+static void write_output(Result *output, double *rows, int64_t samples)
 {
+    FILE *file = output->file;
+    Result beside = {0};
     const double step = settings.step*(double)settings.every;
     for (int64_t i = 0; i < samples; i++) {
         const double *from = rows + i*(1 + N_S + N_OUT + N_W);
@@ -518,10 +553,11 @@ static void write_output(FILE *file, double *rows, int64_t samples)
         if (settings.format == ERD)
             write_text(file, rows, samples, ' ');
         else
-            write_binary(rows, samples);
+            beside = write_binary(rows, samples);
     }
-    if (ferror(file) | fclose(file))
-        problem(settings.output, 0, "this file cannot be written");
+    close_result(output);
+    put_result(&beside);
+    put_result(output);
 }
 
 /* ---- the run */
@@ -635,11 +671,10 @@ static int simulate(void)
 @ELSE@
     write_echo(y);
 @END@
-    FILE *output = fopen(settings.output, "w");
-    if (output == NULL)
-        problem(settings.output, 0, "this file cannot be written");
     stop_if_problems();
     job.rows = room((size_t)(job.total/job.every + 3), (1 + N_S + N_OUT + N_W)*sizeof(double));
+    Result output = open_result(settings.output, "", "w");
+    stop_if_problems();
     const clock_t start = clock();
     run(&job);
     const double seconds = (double)(clock() - start)/CLOCKS_PER_SEC;
@@ -650,7 +685,7 @@ static int simulate(void)
 @END@
     printf("\n%.3g s of computing, %.3g s for each simulated second\n", seconds,
            seconds/fmax((double)job.reached*job.h, 1e-300));
-    write_output(output, job.rows, job.filled);
+    write_output(&output, job.rows, job.filled);
     free(job.rows);
     stop_if_problems();
     printf("wrote %s and %s\n", settings.output, settings.echo);
