@@ -6,7 +6,7 @@
 enum { NO_CURVE, APPROACHED, BEGUN_WITHIN, MISSED };    /* MISSED: two branches do not meet */
 enum { MOST_PACES = 30, MOST_TURNS = 8, MOST_LOOKS = 4 };
 #define NO_ENDS (-1.0)
-#define AT_REST_THERE (-2.0)
+#define UNKNOWN (-2.0)
 
 typedef struct {
     real kind, residual;
@@ -23,6 +23,7 @@ typedef struct {
 
 typedef struct {
     real z[WIDEST], tangent[WIDEST], bend[WIDEST], ratio;
+    int coupled;
 } End;
 
 static real dot(int n, const real *a, const real *b)
@@ -139,6 +140,19 @@ static int onto(const Site *at, real *z)
     return before < CERTIFIED;
 }
 
+/* Are rows of a block coupled to speeds of others? With some parameters they may be. */
+static int coupled_block(int b, const real *J)
+{
+    int own[N_U] = {0};
+    for (int j = BLOCK_AT[b]; j < BLOCK_AT[b + 1]; j++)
+        own[BLOCK_U[j]] = 1;
+    for (int i = BLOCK_ROW_AT[b]; i < BLOCK_ROW_AT[b + 1]; i++)
+        for (int j = 0; j < N_U; j++)
+            if (!own[j] && fabs(J[BLOCK_ROW[i]*N_U + j]*ROW_SCALE[BLOCK_ROW[i]]*COLUMN_SCALE[j]) > FOREIGN)
+                return 1;
+    return 0;
+}
+
 /* Ratio of pivots at the point e->z of the branch, the tangent along a direction, the curvature. Forces are evaluated
    too, at a speed that occurs. */
 static void look_from(const Site *at, const real *direction, End *e)
@@ -160,6 +174,7 @@ static void look_from(const Site *at, const real *direction, End *e)
     system_at(at->t, state, state + N_Q, job->p, job->c, at->w, all, job->externals);
     for (int i = 0; i < N_V; i++)
         all[AT_GAMMA + i] /= speed*speed;
+    e->coupled = coupled_block(at->b, all + AT_J);
     block_basis(at->b, all + AT_J, all + AT_GAMMA, t, c);
     const real along = dot(at->n, c, e->tangent);
     for (int i = 0; i < at->n; i++)
@@ -245,7 +260,7 @@ static void on_curve(const Bridge *B, int n, real s, real *Q, real *T, real *K)
     }
 }
 
-/* A curve for a zone; the residual along it, or NO_ENDS, or AT_REST_THERE. */
+/* A curve for a zone; the residual along it, or NO_ENDS, or UNKNOWN: at rest, or coupled to others. */
 static real curve_between(const Site *at, real zone, Bridge *bridge)
 {
     static const real PLACES[] = {0.1, 0.3, 0.5, 0.7, 0.9};
@@ -265,7 +280,7 @@ static real curve_between(const Site *at, real zone, Bridge *bridge)
         if (ratio > SURE)
             look_from(at, u, &middle);
         else if (!(speed > STILL))
-            return AT_REST_THERE;
+            return UNKNOWN;
         else
             for (int i = 0; i < n; i++) {
                 middle.tangent[i] = u[i]/speed;
@@ -274,6 +289,8 @@ static real curve_between(const Site *at, real zone, Bridge *bridge)
         if (!end_within(at, &middle, -1.0, zone, &A) || !end_within(at, &middle, 1.0, zone, &B))
             return NO_ENDS;
     }
+    if (A.coupled || B.coupled)
+        return UNKNOWN;
     for (int i = 0; i < n; i++) {
         bridge->A[i] = A.z[i];
         bridge->chord[i] = B.z[i] - A.z[i];
@@ -294,7 +311,7 @@ static real curve_between(const Site *at, real zone, Bridge *bridge)
 }
 
 /* Builds the curve of a block that goes on from the start of the step; narrower where it is too bent. Where there is
-   none, branches miss each other, by the residual in the whole zone; at rest nothing is said. */
+   none, branches miss each other, by the residual in the whole zone; where nothing is known, nothing is said. */
 static void build_curve(Job *job, real t, int b, real *w)
 {
     const Site at = {job, t, w, job->from, b, block_size(b)};
@@ -302,7 +319,7 @@ static void build_curve(Job *job, real t, int b, real *w)
     real zone = ZONE, last = HUGE_VAL, gap = 0.0, row_scale = 0.0;
     for (int n = 0; n < ZONES; n++, zone /= 2) {
         const real residual = curve_between(&at, zone, &found);
-        if (residual == AT_REST_THERE)
+        if (residual == UNKNOWN)
             return;
         if (residual == NO_ENDS)
             continue;

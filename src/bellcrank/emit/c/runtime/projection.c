@@ -2,6 +2,9 @@
 
 @TUNING@
 @LEAST_NORM@
+enum { N_VISIT = sizeof((Job *)0)->visit/sizeof(real) };
+#define DIVIDED 2.0             /* in the place of a ratio: a step was halved, as it needed a large correction */
+
 static real largest(int n, const real *x)
 {
     real most = 0.0;
@@ -151,11 +154,17 @@ static int wary_rates(Job *job, real t, const real *y, real *k, real *w)
     return job->externals->failed ? EXTERNAL_FAILED : FINISHED;
 }
 
-/* Keeps a book of visits near singular positions: when each was nearest, the ratio of pivots there, and what carried
-   it. */
+/* Keeps a book of what is told of a run. */
+static void book(Job *job, const real *what)
+{
+    if (job->n_passages < job->most_passages)
+        memcpy(job->passages + N_VISIT*job->n_passages, what, N_VISIT*sizeof *what);
+    job->n_passages++;
+}
+
+/* Visits near singular positions: when each was nearest, the ratio of pivots there, and what carried it. */
 static void visit(Job *job, real t, const real *y)
 {
-    enum { W = sizeof job->visit/sizeof *job->visit };
     const real ratio = job->ratio;
     job->near = ratio < WATCHED;
     job->wary = job->near || job->steady < WATCHED;
@@ -165,9 +174,7 @@ static void visit(Job *job, real t, const real *y)
             job->visit[1] = ratio;
         }
     } else if (job->visit[1] < NEAR) {
-        if (job->n_passages < job->most_passages)
-            memcpy(job->passages + W*job->n_passages, job->visit, sizeof job->visit);
-        job->n_passages++;
+        book(job, job->visit);
         memset(job->visit, 0, sizeof job->visit);
         job->visit[1] = 1.0;
     }
