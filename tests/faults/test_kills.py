@@ -18,11 +18,17 @@ pytestmark = pytest.mark.skipif(not hasattr(os, "fork") or find_compiler() is No
 MODEL = """
 import bellcrank as bc
 
+def load(q, u):
+    return -3*q - u
+
+def fast(q):
+    return -q
+
 def model():
     s = bc.System("pendulum")
     rod = s.add_body("rod", rotate=3, cm=(0, -1, 0), mass="m", inertia=(0.1, 0.1, 0.1))
-    s.add_external("load", arguments=("q", "u"), python=lambda q, u: -3*q - u)
-    s.add_external("fast", arguments=("q",), c="double fast(double q) { return -q; }", python=lambda q: -q,
+    s.add_external("load", arguments=("q", "u"), python=load)
+    s.add_external("fast", arguments=("q",), c="double fast(double q) { return -q; }", python=fast,
         fortran="function fast(q) result(f)\\nreal(8), intent(in) :: q\\nreal(8) :: f\\nf = -q\\nend function")
     s.add_moment("drive", magnitude="MAGNITUDE", direction=rod[3], on=rod)
     s.set_defaults(m=2, k=1)
@@ -140,7 +146,9 @@ def interrupted_writes(commands, folder, count, rng):
         arguments = ["write", "plain.py", "--language", language, "--out", f"new_{language}"]
         place = folder / f"new_{language}"
         if language not in expected:
-            seconds[language] = commands.do(arguments, folder)["seconds"]
+            whole = commands.do(arguments, folder)
+            assert whole["code"] == 0, whole["errors"]
+            seconds[language] = whole["seconds"]
             expected[language] = contents(place)
         if rng.random() < 0.7:
             shutil.rmtree(place, ignore_errors=True)
