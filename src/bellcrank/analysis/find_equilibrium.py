@@ -175,14 +175,15 @@ def _settled(asked: Asked, seconds: float) -> Point | None:
         found = place_at(plant, run).point
     except (RunError, ModelError):
         return None
-    stay = {q: start.of(q) for q in plant.interface.coordinates if q.name in asked.cyclic}
-    point = replace(start, q=found.q, u=found.u).moved(stay)
-    if not asked.moving:
-        return in_proportion(plant, point, 0.0)
+    stay = [q for q in plant.interface.coordinates if q.name in asked.cyclic]
+    stay += [q for q in (*asked.held, asked.carried) if q is not None and q.kind in STATES]
+    point = replace(start, q=found.q, u=found.u)
     speed = asked.carried or next((q for q in asked.held if q.kind == "speed"), None)
-    if speed is not None and point.of(speed) and start.of(speed):
+    if not asked.moving:
+        point = in_proportion(plant, point, 0.0)
+    elif speed is not None and point.of(speed) and start.of(speed):
         point = in_proportion(plant, point, start.of(speed) / point.of(speed))
-    return point.moved({q: start.of(q) for q in asked.held if q.kind in STATES})
+    return point.moved({q: start.of(q) for q in stay})
 
 
 def _asked(plant: Plant, free: Any, fixed: Any, targets: Any, at: Any, parameters: Any, inputs: Any, t: float) -> Asked:
