@@ -18,7 +18,8 @@ from tests.faults.planar import (
     massless_coupler,
     start_on,
     three_cranks,
-    two_windows_on_a_swing,
+    two_windows,
+    window_on_a_swing,
     windows,
 )
 from tests.models import example, needs_compiler
@@ -67,7 +68,8 @@ CASES = {  # model, branch, place and speed on it, time, error of the method's o
     "rod on three cranks": (lambda: two_freedoms(three_cranks(), [1.5], [-3.0]), 2.0, 4e-9),
     "massless coupler": (lambda: two_freedoms(massless_coupler(), [1.5], [-2.0]), 2.0, 1e-9),
     "pendulum": (lambda: two_freedoms(windows(1, pendulum=True), [1.5, 0.2], [-2.0, 0.5]), 4.0, 2e-7),
-    "two blocks": (lambda: two_freedoms(two_windows_on_a_swing(), [1.5, 0.3], [-2.0, 1.0]), 2.0, 4e-7),
+    "swing": (lambda: two_freedoms(window_on_a_swing(), [-1.4, 0.4], [0.5, -3.0]), 2.0, 2e-7),
+    "two blocks": (lambda: two_freedoms(two_windows(), [1.5, 0.3], [-2.0, 1.0]), 2.0, 4e-7),
 }
 QUICK = ("window", "change point, gravity", "start at the change point")
 
@@ -288,3 +290,14 @@ def test_models_that_stay_away_from_singular_positions_take_no_care(monkeypatch)
     monkeypatch.setattr(Keeper, "_close", never)
     monkeypatch.setattr(Keeper, "rates", never)
     assert sim.simulate(t_end=0.05).ended == "finished"
+
+
+@needs_compiler
+def test_steps_that_were_divided_are_told():
+    """A coarse step of a stiff linkage is halved where its correction is large; results then jump as functions of the parameters."""
+    eom = example("four_bar")
+    c, python = (eom.compile(backend=b) for b in ("c", "python"))
+    coarse, same = (sim.simulate(step=0.01, method="rk2", t_end=0.4) for sim in (c, python))
+    divided = [e for e in coarse.events if "step divided" in str(e)]
+    assert divided and [e.time for e in same.events] == [e.time for e in coarse.events]
+    assert not c.simulate(step=0.002, t_end=0.4).events
