@@ -9,6 +9,7 @@ import bellcrank as bc
 from bellcrank.verify.check import check
 from tests.models import derived
 from tests.verify.corruption import acts, places, spoiled
+from tests.verify.machines import routines
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 LARGE = {"n_four_bar": {"n": 1}, "n_link_chain": {"n": 4}}  # arguments that keep a model small
@@ -53,6 +54,19 @@ def test_every_constraint_and_every_slope_of_the_four_bar():
     listed = [p for p in places(program) if p[:2] == ("closure", "result")]
     assert len(listed) == 2 + 6 + 2 + 6  # g, dg/dq, v, dv/du
     assert [place for place in listed if not found("four_bar", place)] == []
+
+
+def test_every_wrong_equation_around_external_routines_and_tables_is_found():
+    """Parameters that routines give, values kept over a run or a step, one that remembers, the echo, and the arguments of all calls."""
+    system = routines()
+    eom = system.equations()
+    assert {"start", "update", "entry", "echo"} <= set(eom.program.functions)
+    listed = [p for p in places(eom.program) if p[0] != "derivatives" or p[1] == "statement"]
+    assert len(listed) > 25
+    missed = [
+        p for p in listed if check(system, states=1, equations=spoiled(eom, p), backend="python", run=False).passed
+    ]
+    assert missed == []
 
 
 @pytest.mark.campaign

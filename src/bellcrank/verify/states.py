@@ -111,7 +111,7 @@ class AtStates:
         qdot, udot = subject.rates(s)
         own = accelerations(evaluation, s.q, s.u)
         self.scales.note(evaluation, s.q, s.u, own)
-        worst["kinematic"].note(_kinematic(evaluation, s, qdot))
+        worst["kinematic"].note(rates_error(evaluation, s, qdot))
         if evaluation.closed is not None:
             for key, error in zip(("position", "speed"), evaluation.closed.errors(s.q, s.u), strict=True):
                 worst[key].note(error)
@@ -170,7 +170,7 @@ def lines_at_states(subject: Subject, samples: Sequence[Sample], suffix: str) ->
     return found.lines(suffix), found.scales.told(subject.unit_system)
 
 
-def _kinematic(evaluation: Evaluation, s: Sample, qdot: np.ndarray) -> float:
+def rates_error(evaluation: Evaluation, s: Sample, qdot: np.ndarray) -> float:
     errors = kinematic_error(evaluation, s.q, s.u, qdot), own_error(evaluation, s.q, s.u, qdot)
     return float(np.max(errors))
 
@@ -189,7 +189,7 @@ def _singular_error(evaluation: Evaluation, s: Sample, rates: list[np.ndarray], 
     """What is left of kinematics, constraints and equations of motion with rates found without a choice of speeds."""
     assert evaluation.closed is not None
     qdot, udot = rates
-    errors = [_kinematic(evaluation, s, qdot), evaluation.closed.acceleration_error(s.q, s.u, udot, own)]
+    errors = [rates_error(evaluation, s, qdot), evaluation.closed.acceleration_error(s.q, s.u, udot, own)]
     errors.append(float(virtual_power(evaluation, s.q, s.u, udot, own).relative.max(initial=0.0)))
     return float(np.max(errors))
 
@@ -198,6 +198,5 @@ def _singular_rates(subject: Subject) -> Callable[[Sample], np.ndarray] | None:
     """The rates as the program computes them near singular positions, which must be the same in regular ones."""
     if not subject.eom.program.singular_rates.results:
         return None
-    model = subject.loaded.python.calls()
     n = len(subject.eom.coordinates) + len(subject.eom.speeds)
-    return lambda s: np.array(model.values("singular_rates", *s.at, *subject.numbers(s))[:n])
+    return lambda s: subject.section("singular_rates", s)[:n]
