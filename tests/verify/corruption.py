@@ -49,8 +49,9 @@ def _with_wrong(entry, places):
     return tuple(_with_wrong(x, places[1:]) if i == places[0] else x for i, x in enumerate(entry))
 
 
-# how many of the last results of a section only choose the way: pivots and their ratio
-ONLY_CHOOSE = {"singular_rates": lambda loops: 1, "correct_u": lambda loops: len(loops.correction.pivots)}
+ONLY_CHOOSE = {
+    "correct_u": lambda loops: len(loops.correction.pivots)
+}  # how many of the last results only choose the way
 
 
 def spoiled(eom, place):

@@ -13,6 +13,7 @@ from bellcrank.backend.c_job import External, Externals
 from bellcrank.backend.interrupts import CallsBack
 from bellcrank.backend.protocol import Functions
 from bellcrank.backend.start import Start
+from bellcrank.emit.c.functions import C_NAMES
 from bellcrank.numeric.course import At
 from bellcrank.program.program import Program
 
@@ -77,7 +78,7 @@ class CCalls:
             ctypes.c_double(t), _array(q), _array(u), self._kept("p", p), self._kept("c", c), _array(w), *results,
             ctypes.byref(self._externals),
         )  # fmt: skip
-        called = getattr(self.library, function)
+        called = getattr(self.library, C_NAMES.get(function, function))
         if self._called:
             self.back.during(lambda: called(*given))
         else:

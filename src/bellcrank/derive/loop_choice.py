@@ -16,6 +16,7 @@ import numpy as np
 from bellcrank.backend.protocol import Calls
 from bellcrank.backend.python import PythonModel
 from bellcrank.backend.start import Input
+from bellcrank.derive.loop_blocks import bridged_blocks
 from bellcrank.errors import BellcrankError, ModelError
 from bellcrank.expr import Expr, Symbol, evaluate
 from bellcrank.expr.table import Table
@@ -85,7 +86,9 @@ def look_at(analysis: Analysis, loops: Loops, rates: Sequence[Expr], quantities:
     speeds = list(analysis.mechanism.speeds)
     order = tuple((rows.index(r), speeds.index(u)) for r, u in zip(elimination.used, elimination.pivots, strict=True))
     best = max(fixed_ratio(x, order) for x in scaled)
-    scales = replace(scales, usual=float(usual) or 1.0, order=order, usual_order=best or 1.0)
+    coordinates = analysis.mechanism.coordinates
+    blocks = bridged_blocks(loops, speeds, coordinates, rates, scaled, _rank)
+    scales = replace(scales, usual=float(usual) or 1.0, order=order, usual_order=best or 1.0, blocks=blocks)
     return Look(elimination, scales, tuple(notes))
 
 

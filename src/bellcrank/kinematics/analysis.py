@@ -87,7 +87,7 @@ def _unknown_names(checker: Checker) -> list[str]:
         if record.declared or key == "g" or key in met or key in others or key in unread:
             continue
         told = {"a value": record.value, "a unit": record.units, "a label": record.label, "a sign": record.positive}
-        given = " and ".join(what for what, x in told.items() if x not in (None, False))
+        given = " and ".join(what for what, x in told.items() if x is not None and x is not False)
         near = did_you_mean(record.name, met.values())
         why = f"{given} is given for '{record.name}', but no formula of the model holds that name"
         found.append(f"{why}.{near} A parameter that may stay unused is declared by add_parameter.")

@@ -38,7 +38,8 @@ def freeze(description: Description, small: bool = True) -> tuple[Mechanism, Che
         draft = checker.drafts[i]
         name, label = draft.record.name, draft.record.label or draft.record.name
         parent, joint = position.get(draft.parent, -1), joint_of(checker, draft)
-        bodies.append(Body(position[i], name, label, parent, draft.mass, draft.inertia, draft.cm, joint))
+        own = draft.mass, draft.inertia, draft.cm
+        bodies.append(Body(position[i], name, label, parent, *own, joint, armature=draft.armature))
     if not checker.problems:
         bodies = choose_speeds(bodies)
     states = tuple(scope.symbol(z.name, "coordinate") for z in description.states)

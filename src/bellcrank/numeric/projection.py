@@ -17,6 +17,9 @@ from .null_space import SINGULAR, fixed_ratio, pivoted
 from .sides import Sides
 from .tuning import ASSEMBLY, LOOPS
 
+Block = tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...], float]
+"""Rows of a block with one freedom, its speeds, its coordinates in the same order, and the usual ratio of pivots."""
+
 
 @dataclass(frozen=True)
 class Scales:
@@ -33,6 +36,7 @@ class Scales:
     usual: float = 1.0
     order: tuple[tuple[int, int], ...] = ()  # row and column of the pivots that the derivatives divide by ...
     usual_order: float = 1.0  # ... and the ratio of the smallest to the largest entry of J in a good position
+    blocks: tuple[Block, ...] = ()  # those that a bridge can carry through singular positions
 
 
 class CannotClose(Exception):
@@ -121,6 +125,17 @@ class Closure:
         g, rest = flat[:m], flat[m:]
         G, rest = rest[: m * self.n_q].reshape(m, self.n_q), rest[m * self.n_q :]
         return g, G, rest[:rows], rest[rows:].reshape(rows, self.n_u)
+
+    def of_unit_size(self, t: float, y: np.ndarray) -> np.ndarray:
+        """The state with Euler parameters brought to unit size: position rows without rates, the last of them."""
+        first = sum(a == b for a, b in zip(self.names, self.positions, strict=False))
+        if first == len(self.positions):
+            return y
+        y = y.copy()
+        g, G, _, _ = self.evaluate(t, y[: self.n_q], y[self.n_q :])
+        for i in range(first, len(g)):
+            y[: self.n_q] -= G[i] * g[i] / (G[i] @ G[i])
+        return y
 
     def ratio(self, J: np.ndarray) -> float:
         """How far a position is from a singular one: the last pivot of J against the first; 1 is usual."""

@@ -81,10 +81,18 @@ class Watch:
 
     def passed(self, passages: Sequence[Passage]) -> None:
         """Records visits near singular positions."""
-        for t, ratio in passages:
-            text = f"singular position passed (pivots down to {ratio:.1e} of their usual size)"
-            self.events.append(Event(text, t))
+        self.events += [Event(_told(x), x.time) for x in passages]
         self.events.sort(key=lambda e: e.time)
+
+
+def _told(x: Passage) -> str:
+    """A visit near a singular position in words."""
+    where = f" of {x.loop}" if x.loop else ""
+    near = f"pivots down to {x.ratio:.1e} of their usual size"
+    if x.missed:
+        return f"two branches{where} miss each other by {x.residual:.1g} and the motion turns ({near})"
+    way = "entered and left where it was entered" if x.turned else "passed"
+    return f"singular position{where} {way} ({near})"
 
 
 def _crossing(
@@ -149,11 +157,10 @@ def read_condition(
         function = FUNCTIONS.get(str(node.args[0]).lower() if node.op == "call" else node.op)
         if function is None or unknown is not node:
             raise nothing_called(show(unknown), [*columns, *values])
-        try:
-            with np.errstate(all="ignore"):
-                return function(*parts)
-        except TypeError:
-            raise node.fail(f"event '{name}': {show(node)} has {len(parts)} arguments") from None
+        if node.op == "call" and not CALLED[str(node.args[0]).lower()].takes(len(parts)):
+            raise node.fail(f"event '{name}': {show(node)} has {len(parts)} arguments")
+        with np.errstate(all="ignore"):
+            return function(*parts)
 
     def condition(rows: np.ndarray) -> np.ndarray:
         value = evaluate_syntax(syntax, lambda node, parts: meaning(rows, node, parts))

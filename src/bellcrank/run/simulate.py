@@ -12,7 +12,7 @@ from bellcrank.backend.start import FINISHED, NOT_FINITE
 from bellcrank.errors import warn
 from bellcrank.numeric.methods import ADAPTIVE
 from bellcrank.run.assembly import start_state
-from bellcrank.run.closure import closure_of, keeper_of
+from bellcrank.run.closure import closure_of, keeper_of, on_branch
 from bellcrank.run.dae_methods import Dae, as_dae
 from bellcrank.run.dae_runs import check_dae, dae_evaluation, prepare_dae, residuals_of
 from bellcrank.run.loaded import Loaded
@@ -60,6 +60,8 @@ def simulate(
     closure = None if loaded.program.loops is None else closure_of(context.python, p, signals)
     y = np.concatenate(start_state(loaded, initial, closure if assemble else None, p, signals))
     keeper = None if closure is None else keeper_of(closure, context.python, y, p, signals, kept, dae.staged)
+    if keeper is not None and dae.usual:
+        y = on_branch(keeper, y, loaded.interface)
     evaluation = Evaluation(context, p, loaded.constants(p), signals, kept, keeper)
     if contacts:
         prepared = prepare_rigid(contacts, plan, evaluation, y, watch)

@@ -217,6 +217,9 @@ def check_masses(bodies: Sequence[Body], interface: Interface, p: Sequence[float
         mass = _value([body.mass], known)
         if mass is not None and mass[0] < 0:
             problems.append(f"the mass of body '{body.name}' is negative: {text(body.mass)} = {mass[0]:g}")
+        armature = _value([body.armature], known)
+        if armature is not None and armature[0] < 0:
+            problems.append(f"the armature of body '{body.name}' is negative: {text(body.armature)} = {armature[0]:g}")
         inertia = _value([x for row in body.inertia for x in row], known)
         if inertia is None:
             continue

@@ -18,7 +18,7 @@ from scipy.integrate import DOP853
 
 from bellcrank.verify import jets
 from bellcrank.verify.bodies import Motion
-from bellcrank.verify.numeric import Energies, Evaluation, angular_momentum, mass_centre
+from bellcrank.verify.numeric import Energies, Evaluation, angular_momentum, freedom, mass_centre
 from bellcrank.verify.report import Line
 from bellcrank.verify.subject import UNUSABLE, Sample, Subject
 
@@ -194,6 +194,11 @@ class RigidMotions:
             along = self._velocities(mass_centre(self.motion, b))
             total += along @ parts
             size += np.abs(along) @ np.abs(parts)
+            if b.parent < 0 and np.any(jets.value(b.armature)):  # of rotors that stand on the ground
+                turned = float(jets.value(b.armature) * jets.value(self.motion.u[b.u][0])) * freedom(self.motion, b)
+                along = self._velocities(jets.value(self.motion.p[b.index]))
+                total += along @ turned
+                size += np.abs(along) @ np.abs(turned)
         return total, size
 
     def loads(self) -> np.ndarray:

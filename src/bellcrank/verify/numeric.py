@@ -7,7 +7,7 @@ with unit speeds, accelerations by time series (`jets`); nothing of the derivati
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +18,7 @@ from bellcrank.verify.bodies import Body, Machine, Motion
 from bellcrank.verify.closed import LEAST_RATE, Closed
 from bellcrank.verify.formulas import CannotEvaluate, ExternalRoutine, Scalars, state_key
 from bellcrank.verify.jets import Jet, Value
+from bellcrank.verify.joints import PlainJoint
 from bellcrank.verify.mechanics import Formulas
 
 
@@ -173,10 +174,29 @@ class Evaluation:
                     arm = jets.value(motion.position(*at)) - mass_centre(motion, bodies[body])
                     yield Push(body, pushed, np.cross(arm, pushed))
 
+    def resisting(self, motion: Motion) -> Iterator[Push]:
+        """Loads by which rotors behind gears resist the accelerations of joints."""
+        bodies = self.machine.bodies
+        for b in bodies:
+            if not np.any(jets.value(b.armature)):
+                continue
+            load = -float(jets.value(b.armature)) * float(rate_of(motion.u[b.u][0])) * freedom(motion, b)
+            for body, sign in ((b.index, 1.0), (b.parent, -1.0)):
+                if body >= 0:
+                    arm = jets.value(motion.p[b.index]) - mass_centre(motion, bodies[body])
+                    yield Push(body, sign * load[:3], sign * (load[3:] + np.cross(arm, load[:3])))
+
     def loads(self, motion: Motion) -> list[tuple[np.ndarray, np.ndarray]]:
         """(force, moment about the mass centre) on every body, without gravity, in inertial axes."""
+        return self._summed(self.pushes(motion))
+
+    def all_loads(self, motion: Motion) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Likewise, with what rotors behind gears add, which the accelerations of joints determine."""
+        return self._summed((*self.pushes(motion), *self.resisting(motion)))
+
+    def _summed(self, pushes: Iterable[Push]) -> list[tuple[np.ndarray, np.ndarray]]:
         force, moment = np.zeros((len(self.machine.bodies), 3)), np.zeros((len(self.machine.bodies), 3))
-        for push in self.pushes(motion):
+        for push in pushes:
             force[push.body] += push.force
             moment[push.body] += push.moment
         return list(zip(force, moment, strict=True))
@@ -234,12 +254,14 @@ class Evaluation:
         g = self.formulas(motion).gravity()
         kinetic, gravity = self._kinetic_and_gravity(motion)
         power = 0.0
-        for b, (F, T) in zip(self.machine.bodies, self.loads(motion), strict=True):
+        bodies, inner = self.machine.bodies, self.all_loads(motion) if drift is not None else []
+        for b, (F, T) in zip(bodies, self.loads(motion), strict=True):
             m, w = float(jets.value(b.mass)), jets.value(motion.w[b.index])
             v = jets.value(motion.velocity(b.index, b.cm))
             power += float(F @ v + T @ w)
             if drift is not None:  # constraints that move do work along what moves with all independent speeds zero
                 ma, H_rate = inertia_forces(motion, b)
+                F, T = inner[b.index]
                 power += float((ma - F - m * g) @ jets.value(drift.velocity(b.index, b.cm)))
                 power += float((H_rate - T) @ jets.value(drift.w[b.index]))
         return Energies(kinetic, gravity, power)
@@ -301,6 +323,8 @@ class Evaluation:
             m, w = float(jets.value(b.mass)), jets.value(motion.w[b.index])
             v = jets.value(motion.velocity(b.index, b.cm))
             kinetic += 0.5 * m * float(v @ v) + 0.5 * float(w @ jets.value(angular_momentum(motion, b)))
+            if np.any(jets.value(b.armature)):
+                kinetic += 0.5 * float(jets.value(b.armature) * jets.value(motion.u[b.u][0]) ** 2)
             gravity -= m * float(g @ mass_centre(motion, b))
         return kinetic, gravity
 
@@ -322,6 +346,17 @@ def angular_momentum(motion: Motion, b: Body) -> Value:
     """About the body's own mass centre."""
     R = motion.R[b.index]
     return R @ (b.inertia @ (R.T @ motion.w[b.index]))
+
+
+def freedom(motion: Motion, b: Body) -> np.ndarray:
+    """Direction (along, about) of the one freedom of a plain joint, in inertial axes."""
+    joint, about = b.joint, np.zeros(6)
+    assert isinstance(joint, PlainJoint)
+    if joint.slides:
+        about[:3] = jets.value(motion.R[b.parent]) @ jets.value(joint.slides[0])
+    else:
+        about[3:] = jets.value(motion.R[b.index]) @ jets.value(joint.axes[0])
+    return about
 
 
 def inertia_size(motion: Motion, b: Body) -> float:

@@ -58,11 +58,13 @@ class Partials:
         motions, _ = evaluation.partial_velocities(q)
         shape = len(motions), len(self.bodies), 3
         self.v, self.w, self.origin = np.zeros(shape), np.zeros(shape), np.zeros(shape)
+        self.geared = np.zeros(shape[:2])  # speeds of joints with armature
         for r, unit in enumerate(motions):
             for i, b in enumerate(self.bodies):
                 self.v[r, i] = jets.value(unit.velocity(b.index, b.cm))
                 self.w[r, i] = jets.value(unit.w[b.index])
                 self.origin[r, i] = jets.value(unit.v[b.index])
+                self.geared[r, i] = jets.value(unit.u[b.u][0]) if np.any(jets.value(b.armature)) else 0.0
         self.R = [jets.value(evaluation.machine.still.motion(q, np.zeros(len(evaluation.machine.u_names))).R[b.index])
                   for b in self.bodies]  # fmt: skip
 
@@ -72,20 +74,21 @@ class Partials:
         for i, b in enumerate(self.bodies):
             turning = self.w[:, i] @ self.R[i]
             M += jets.value(b.mass) * self.v[:, i] @ self.v[:, i].T + turning @ jets.value(b.inertia) @ turning.T
+            M += jets.value(b.armature) * np.outer(self.geared[:, i], self.geared[:, i])
         return M
 
     def left(self, motion: Motion) -> np.ndarray:
         """The power of loads and inertia forces in each of the motions, which is zero for right accelerations."""
         g = self.evaluation.formulas(motion).gravity()
         left = np.zeros(len(self.v))
-        for i, (b, (F, T)) in enumerate(zip(self.bodies, self.evaluation.loads(motion), strict=True)):
+        for i, (b, (F, T)) in enumerate(zip(self.bodies, self.evaluation.all_loads(motion), strict=True)):
             ma, H_rate = inertia_forces(motion, b)
             left += self.v[:, i] @ (F + jets.value(b.mass) * g - ma) + self.w[:, i] @ (T - H_rate)
         return left
 
     def sizes(self, motion: Motion) -> np.ndarray:
-        """The sum of the magnitudes of all terms of that power; and a share of what they would be if no force stood
-        across a motion, so that what is zero by cancelling is zero."""
+        """The sum of the magnitudes of all terms of that power; at least a share of what they would be if no force
+        stood across a motion and bodies had the speeds of the model, so that what is zero by cancelling is zero."""
         g = self.evaluation.formulas(motion).gravity()
         total, whole = np.zeros(len(self.v)), np.zeros(len(self.v))
         turn = np.linalg.norm(self.w, axis=2)
@@ -96,10 +99,13 @@ class Partials:
             total[:] += np.abs(self.v[:, i] @ force) + np.abs(self.w[:, i] @ moment)
             np.maximum(whole, np.maximum(size_of(force) * move[:, i], turning * turn[:, i]), out=whole)
 
-        for push in self.evaluation.pushes(motion):
+        for push in (*self.evaluation.pushes(motion), *self.evaluation.resisting(motion)):
             add(push.body, push.force, push.moment, size_of(push.moment))
+        rate = self.evaluation.rate(jets.value(motion.u))
         for i, b in enumerate(self.bodies):
             ma, H_rate = inertia_forces(motion, b)
+            usual = rate**2 * np.array([jets.value(b.mass) * self.evaluation.length, size_of(jets.value(b.inertia))])
+            np.maximum(whole, np.maximum(usual[0] * move[:, i], usual[1] * turn[:, i]), out=whole)
             add(i, jets.value(b.mass) * g, np.zeros(3), 0.0)
             add(i, ma, H_rate, inertia_size(motion, b))
         return np.maximum(total, FLOOR * whole)

@@ -84,7 +84,7 @@ def needed(evaluation: Evaluation, motion: Motion) -> tuple[np.ndarray, np.ndarr
     machine = evaluation.machine
     g = evaluation.formulas(motion).gravity()
     found, sizes = np.zeros((len(machine.bodies), 6)), np.zeros((len(machine.bodies), 2))
-    for b, (F, T) in zip(machine.bodies, evaluation.loads(motion), strict=True):
+    for b, (F, T) in zip(machine.bodies, evaluation.all_loads(motion), strict=True):
         ma, H_rate = inertia_forces(motion, b)
         W = jets.value(b.mass) * g
         at = mass_centre(motion, b)

@@ -16,11 +16,14 @@ import numpy as np
 from bellcrank.run.dae_methods import Redundant
 from bellcrank.verify.power import Partials, accelerations
 from bellcrank.verify.report import Line
+from bellcrank.verify.slopes import SLOPE, STEP
 from bellcrank.verify.states import EQUATION, RESIDUAL, Worst, rates_error
 from bellcrank.verify.subject import UNUSABLE, Sample, Subject
+from bellcrank.verify.taylor import difference
 
 VIOLATIONS = (1e-3, 1e-4, 1e-5)  # of positions, in radians or sizes of the machine
 ORDER = 1.6  # at least, by which the correction of positions must reduce them
+OPENED = 0.1  # by which loops are opened to see slopes that vanish where they are closed
 CLOSED = 1e-13  # of what counts as one: nothing is left
 
 
@@ -28,17 +31,21 @@ def lines_of_redundant(subject: Subject, samples: Sequence[Sample]) -> list[Line
     """Without loops there are none; corrections are looked at where a run would make them."""
     if not subject.loops:
         return []
-    system, order, speeds = Worst(), math.inf, Worst()
+    system, order, speeds, sides = Worst(), math.inf, Worst(), Worst()
     moved = subject.eom.program.loops and subject.eom.program.loops.correction
     try:
         for s in samples:
             system.note(system_error(subject, s))
+            if subject.eom.program.sides.results:
+                sides.note(sides_error(subject, s))
             if moved and subject.steady(s):
                 order = min(order, order_of_correction(subject, s))
                 speeds.note(correction_error(subject, s))
     except UNUSABLE as error:
         return [Line("redundant equations", math.nan, EQUATION, note=str(error))]
     lines = [Line("redundant equations", system.value, EQUATION)]
+    if not math.isnan(sides.value):
+        lines.append(Line("slopes of the sides of axes", sides.value, SLOPE))
     if moved and not math.isnan(speeds.value):
         lines += [
             Line("order of the correction of positions", order, ORDER, True),
@@ -74,6 +81,26 @@ def system_error(subject: Subject, s: Sample) -> float:
         rates_error(evaluation, s, np.array(model.values("coordinate_rates", *at))),
     ]
     return float(np.max(errors))
+
+
+def sides_error(subject: Subject, s: Sample) -> float:
+    """Slopes of how far axes point as drawn, against differences, away from where they do; and whether they do here."""
+    loops = subject.eom.program.loops
+    assert loops is not None
+    n_q, count, sizes = len(s.q), len(loops.sides), subject.sizes("q")
+    q = s.q + OPENED * sizes * np.random.default_rng(4).uniform(-1, 1, n_q)
+
+    def sides(q: np.ndarray) -> np.ndarray:
+        return subject.section("sides", Sample(s.time, q, s.u, s.inputs))
+
+    found = sides(q)[count:].reshape(count, n_q) * sizes
+
+    def slope(direction: np.ndarray) -> np.ndarray:
+        return difference(lambda h: sides(q + h * direction)[:count], STEP)
+
+    expected = [slope(direction) for direction in np.diag(sizes)]
+    as_drawn = np.abs(sides(s.q)[:count] - 1.0).max(initial=0.0)
+    return max(float(as_drawn), float(np.abs(found - np.array(expected).T).max(initial=0.0)))
 
 
 def order_of_correction(subject: Subject, s: Sample) -> float:

@@ -40,7 +40,8 @@ class Scales:
         self.rate = max(self.rate, evaluation.rate(evaluation.speeds(q, u)))
         units = evaluation.units("u")[evaluation.free]
         self.acceleration = max(self.acceleration, float((np.abs(own) / units).max(initial=0.0)))
-        loads = [(push.force, push.moment) for push in evaluation.pushes(motion)]
+        pushes = (*evaluation.pushes(motion), *evaluation.resisting(motion))
+        loads = [(push.force, push.moment) for push in pushes]
         loads += [inertia_forces(motion, b) for b in bodies] + [(g * jets.value(b.mass), np.zeros(3)) for b in bodies]
         self.force = max([self.force, *(size_of(force) for force, _ in loads)])
         self.moment = max([self.moment, *(size_of(moment) for _, moment in loads)])

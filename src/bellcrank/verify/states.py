@@ -122,8 +122,7 @@ class AtStates:
         _note_largest(worst["power"], virtual_power(evaluation, s.q, s.u, udot, own), freedoms)
         _note_largest(worst["bodies"], newton_euler(evaluation, s.q, s.u, udot, own), evaluation.machine.u_names)
         if self.singular_rates is not None:
-            near = np.split(self.singular_rates(s), [len(qdot)])
-            worst["singular_rates"].note(_singular_error(evaluation, s, near, own))
+            worst["singular_rates"].note(_singular_error(evaluation, s, self.singular_rates(s), own))
         self._look_at_channels(s, evaluation, udot, own)
 
     def _look_at_channels(self, s: Sample, evaluation: Evaluation, udot: np.ndarray, own: np.ndarray) -> None:
@@ -185,18 +184,19 @@ def _note_largest(worst: Worst, residual: Residual, names: list[str]) -> None:
     worst.note(float(relative.max(initial=0.0)), f"largest in the equation of {names[i]}" if names else "")
 
 
-def _singular_error(evaluation: Evaluation, s: Sample, rates: list[np.ndarray], own: np.ndarray) -> float:
+def _singular_error(evaluation: Evaluation, s: Sample, rates: np.ndarray, own: np.ndarray) -> float:
     """What is left of kinematics, constraints and equations of motion with rates found without a choice of speeds."""
     assert evaluation.closed is not None
-    qdot, udot = rates
+    qdot, udot = np.split(rates, [len(s.q)])
     errors = [rates_error(evaluation, s, qdot), evaluation.closed.acceleration_error(s.q, s.u, udot, own)]
     errors.append(float(virtual_power(evaluation, s.q, s.u, udot, own).relative.max(initial=0.0)))
     return float(np.max(errors))
 
 
 def _singular_rates(subject: Subject) -> Callable[[Sample], np.ndarray] | None:
-    """The rates as the program computes them near singular positions, which must be the same in regular ones."""
-    if not subject.eom.program.singular_rates.results:
+    """The rates that the redundant equations give near singular positions, which must hold everywhere."""
+    loops = subject.eom.program.loops
+    if loops is None:
         return None
-    n = len(subject.eom.coordinates) + len(subject.eom.speeds)
-    return lambda s: subject.section("singular_rates", s)[:n]
+    sizes = loops.sizes(len(subject.eom.coordinates))
+    return lambda s: sizes.split(subject.section("system", s).tolist()).rates(loops.scales)[0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import astuple
 from typing import Any
 
 from bellcrank.emit.names import comment, identifier
@@ -60,7 +61,10 @@ def _settings(program: Program, setup: Setup) -> str:
     channels = [
         (c.name, c.keyword, c.unit, c.label, c.quantity.generic, c.quantity.body, c.factor) for c in setup.channels
     ]
-    loops = program.loops and {**scales(program.loops), "guessed": list(setup.guessed)}
+    loops: dict[str, Any] | None = None
+    if program.loops is not None:
+        sizes = astuple(program.loops.sizes(len(program.coordinates)))
+        loops = {**scales(program.loops), "sizes": sizes, "guessed": list(setup.guessed)}
     lines = [f'"""{_title(setup)}: what the program begins with.', about(setup, "").replace('"', "'") + '"""', ""]
     lines += [f"TITLE, STEM = {_title(setup)!r}, {setup.stem!r}"]
     run = setup.title, setup.t_end, setup.step, setup.every, setup.method

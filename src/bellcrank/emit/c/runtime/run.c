@@ -92,6 +92,9 @@ static int part(Job *job, int last, real h, real t, real middle, real end, real 
         memcpy(job->bad, next, sizeof next);
         return failed ? failed : NOT_FINITE;
     }
+@IF LOOPS@
+    job->from = job->y;
+@END@
 @IF UPDATE@
     if (last && (failed = keep_values(job, 0, after, next, w)))
         return failed;

@@ -193,11 +193,21 @@ static void assemble(Job *job, double *y)
     stop_if_problems();
 }
 
+/* Speeds of the start that had to change, as a singular position has few directions of motion. */
+static void tell_branch(const Job *job, const double *given)
+{
+    const double *start = job->rows + 1;
+    for (int j = N_Q; j < N_S && job->filled > 0; j++)
+        if (fabs(start[j] - given[j]) > @OFF_BRANCH@)
+            printf("\nnote: the start is singular, and its speeds lie off the branch that they are nearest to: %.6g is used instead of "
+                   "%.6g for %s", start[j]/states[j].factor, given[j]/states[j].factor, states[j].keyword);
+}
+
 /* The metric in which loops are kept closed: roots of the inverse inertias of coordinates and speeds at the start, so that
    corrections move what is light. */
 static void find_metric(Job *job, const double *y, double *root_q, double *root_u)
 {
-    static double heavy[N_U + 1], still[N_S + 2], moving[N_S + 2], one[N_U + 1], w[N_W + 1];
+    static double heavy[N_U + 1], still[N_Q + 1], moving[N_Q + 1], one[N_U + 1], w[N_W + 1];
     double most = 0.0, least = INFINITY;
 @IF INPUTS@
     set_inputs(job, 0.0, w);
@@ -212,10 +222,10 @@ static void find_metric(Job *job, const double *y, double *root_q, double *root_
         root_u[i] = most > 0.0 ? 1.0/inertia : 1.0;
         least = root_u[i] < least ? root_u[i] : least;
     }
-    singular_rates(0.0, y, one, job->p, job->c, w, still, job->externals);
+    coordinate_rates(0.0, y, one, job->p, job->c, w, still, job->externals);
     for (int i = 0; i < N_U; i++) {
         one[i] = 1.0;
-        singular_rates(0.0, y, one, job->p, job->c, w, moving, job->externals);
+        coordinate_rates(0.0, y, one, job->p, job->c, w, moving, job->externals);
         one[i] = 0.0;
         for (int j = 0; j < N_Q; j++)
             root_q[j] += root_u[i]*(moving[j] - still[j])*(moving[j] - still[j]);

@@ -567,6 +567,9 @@ static void tell_end(const Job *job)
         printf(" is no longer a finite number; try a smaller step");
     } else
 @IF ASSEMBLY@
+    if (job->status == AT_REST)
+        printf("stopped at t = 0 s: the start is singular and at rest: give a speed to choose among its directions");
+    else
         printf("stopped at t = %g s: the loop %s cannot be kept closed: a correction of %.2g was needed", t,
             rows_of_loops[job->worst], job->moved);
 @ELSE@
@@ -617,13 +620,15 @@ static int simulate(void)
 @END@
     stop_if_problems();
 @IF ASSEMBLY@
-    static double root_q[N_Q + 1], root_u[N_U + 1], past[3*(1 + N_U)];
+    static double root_q[N_Q + 1], root_u[N_U + 1], past[3*(1 + N_U)], bridges[@BRIDGE_ROOM@ + 1], given[N_S + 1];
     assemble(&job, y);
+    memcpy(given, y, sizeof given);
     find_metric(&job, y, root_q, root_u);
     job.root_q = root_q;
     job.root_u = root_u;
     job.past = past;
-    job.visit_ratio = 1.0;
+    job.bridges = bridges;
+    job.visit[1] = 1.0;
 @END@
 @IF ECHO_ROUTINES@
     write_echo(&job, y);
@@ -640,6 +645,9 @@ static int simulate(void)
     const double seconds = (double)(clock() - start)/CLOCKS_PER_SEC;
     printf("%s: %ld steps of %g s, %s, ", settings.title, (long)job.reached, job.h, methods[settings.method]);
     tell_end(&job);
+@IF ASSEMBLY@
+    tell_branch(&job, given);
+@END@
     printf("\n%.3g s of computing, %.3g s for each simulated second\n", seconds,
            seconds/fmax((double)job.reached*job.h, 1e-300));
     write_output(output, job.rows, job.filled);

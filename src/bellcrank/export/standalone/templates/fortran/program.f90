@@ -703,7 +703,7 @@ contains
     call rates(last, later, y, k)
 @IF LOOPS@
     if (ratio > singular) call remember(to, k)
-    wary = ratio < tuned_watched .or. steady < tuned_watched
+    call watch()
 @ELSE@
     if (to < start) return ! not used
 @END@

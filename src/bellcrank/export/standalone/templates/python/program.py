@@ -20,10 +20,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))  # python -I does not l
 
 import model
 import settings
+from numeric.branch import NotClosed
 from numeric.course import Course
 from numeric.integrate import advance_by
 from numeric.methods import METHODS, one_of
-from numeric.tuning import INPUTS, LOOPS, PLANS
+from numeric.tuning import BRIDGES, INPUTS, PLANS
 from routines import ROUTINES
 from signals import KINDS
 from tables import Spline, set_live
@@ -443,30 +444,17 @@ class Evaluation:
         return [t, *q, *u, *model.outputs(t, q, u, self.p, self.c, w, ROUTINES), *(w[i] for i in settings.SHOWN)]
 
 
-class NotClosed(ValueError):
-    """A loop that cannot be kept closed."""
-
-
-def moved(e, advance, inner, times, y, h, k, depth=0):
-    """The state after a step. With loops it is brought onto the constraints, and the step is halved if it has to be."""
-    keeper = e.keeper
-    new = advance(inner, times, y, h, k)
-    if keeper is None or not np.all(np.isfinite(new)):
-        return new, None
-    admitted, state, good = keeper.admit(times[2], new, h)
-    if min(state.ratio, state.steady) < LOOPS.near and not keeper.wary:  # near a singular position: again, with care
-        keeper.wary = True
-        return moved(e, advance, inner, times, y, h, k, depth)
-    if good:
-        return admitted, state
-    if depth == LOOPS.halvings:
-        raise NotClosed(f"the loop {state.row} cannot be kept closed: a correction of {state.moved:.2g} was needed")
-    start, middle, end = times
-    half, between = moved(e, advance, inner, (start, (start + middle) / 2, middle), y, h / 2, k, depth + 1)
-    if between is None:
-        return half, None
-    keeper.wary = keeper.wary or min(between.ratio, between.steady) < LOOPS.watched
-    return moved(e, advance, inner, (middle, (middle + end) / 2, end), half, h / 2, e.rates(middle, half), depth + 1)
+def begin_on_branch(keeper, y):
+    """The start of a run with loops; speeds that lie off every branch of a singular position are told."""
+    if keeper.at_rest(0.0, y):
+        problem(Settings.input, "the start is singular and at rest: give a speed to choose among its directions")
+        stop_if_problems()
+    start = keeper.begin(0.0, y)
+    for i in np.flatnonzero(np.abs(start - y) > BRIDGES.off_branch):
+        s = STATES[i]
+        print(f"note: the start is singular, and its speeds lie off the branch that they are nearest to: "
+              f"{start[i] / s.factor:.6g} is used instead of {y[i] / s.factor:.6g} for {s.keyword}")  # fmt: skip
+    return start
 
 
 def close_loops(e, y):
@@ -492,7 +480,7 @@ def take_steps(e, y, total):
     advance = advance_by(Settings.method, N_Q)
     e.hold(0.0, y, first=True)
     if e.keeper is not None:
-        e.keeper.begin(0.0, y)
+        y = begin_on_branch(e.keeper, y)
     k, rows = e.settled(0.0, y), [e.row(0.0, y)]
     if e.keeper is not None:
         e.keeper.remember(0.0, k)
@@ -500,7 +488,11 @@ def take_steps(e, y, total):
     for i in range(1, total + 1):
         try:
             for part in course.parts(i):
-                new, state = moved(e, advance, inner, (part.t, part.middle, part.before), y, part.h, k)
+                times = part.t, part.middle, part.before
+                if e.keeper is None:
+                    new, state = advance(inner, times, y, part.h, k), None
+                else:
+                    new, state = e.keeper.step(advance, inner, e.rates, times, y, part.h, k)
                 bad = [s.keyword for s, x in zip(STATES, new) if not math.isfinite(x)]
                 if bad:
                     return rows, i, f"{', '.join(bad)} is no longer a finite number; try a smaller step"
@@ -508,11 +500,12 @@ def take_steps(e, y, total):
                     e.hold(part.after, new)
                 y, k = new, (e.settled if part.last else e.rates)(part.after, new)
                 if e.keeper is not None and state is not None:
-                    e.keeper.accept(part.end, k, state)
+                    e.keeper.accept(part.end, y, k, state)
             if i % Settings.every == 0 or i == total:
                 rows.append(e.row(course.time(i), y))
         except NotClosed as error:
-            return rows, i, str(error)
+            lost = error.state
+            return rows, i, f"the loop {lost.row} cannot be kept closed: a correction of {lost.moved:.2g} was needed"
         except (ArithmeticError, ValueError, np.linalg.LinAlgError) as error:
             return rows, i, f"the rates cannot be evaluated any more ({error}); try a smaller step"
     return rows, total, ""
