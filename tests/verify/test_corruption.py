@@ -36,7 +36,7 @@ def found(name, place):
 def sampled(name, count):
     """Equations spread over the program."""
     listed = places(derived(name, **LARGE.get(name, {}))[1].program)
-    return listed[:: max(1, len(listed) // count)]
+    return [listed[i * len(listed) // count] for i in range(count)] if len(listed) > count else listed
 
 
 SAMPLED = {"four_bar": 8, "rolling_coin": 5, "cart": 3, "slider_crank": 4, "sarrus_linkage": 2, "double_pendulum": 4}
@@ -69,11 +69,13 @@ def test_every_wrong_equation_around_external_routines_and_tables_is_found():
     assert missed == []
 
 
+MOST = 60  # wrong equations of one model in the campaign: all of a small one, spread over a large one
+
+
 @pytest.mark.campaign
 @pytest.mark.parametrize("name", [n for n in ALL if n != "driven_car"])  # large; tests/library spoils its tyre
-def test_every_wrong_equation_of_every_example_is_found(name):
-    listed = places(derived(name, **LARGE.get(name, {}))[1].program)
-    assert [place for place in listed if not found(name, place)] == []
+def test_wrong_equations_of_every_example_are_found(name):
+    assert [place for place in sampled(name, MOST) if not found(name, place)] == []
 
 
 @pytest.mark.campaign
