@@ -4,6 +4,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -22,6 +23,7 @@ from bellcrank.files.whole import Parts, undisturbed, write_folder, write_text, 
 from bellcrank.study.store import Store
 from bellcrank.verify.page import write_report
 from tests.models import pendulum
+from tests.programs import SKIPPED, build
 
 try:
     import resource
@@ -375,3 +377,39 @@ def test_records_of_a_study_that_are_none(line, tmp_path):
 def test_dollars_in_pictures_are_dollars(tmp_path):
     run = named(r"$\frac{").equations().compile(backend="python").simulate(t_end=0.1)
     run.plot("twice", path=tmp_path / "p.png")
+
+
+WRITTEN = [
+    pytest.param(
+        x, marks=[pytest.mark.skipif(SKIPPED[x][0], reason=SKIPPED[x][1]), *([pytest.mark.campaign] * (x != "c"))]
+    )
+    for x in SKIPPED
+]
+
+
+@needs_limits
+@pytest.mark.parametrize("language", WRITTEN)
+def test_a_written_program_leaves_what_stood_there(language, tmp_path):
+    """It emptied the results of the last run before it began."""
+    program = build(pendulum().equations(), language, tmp_path / "program")
+    stem = str(program.folder / program.stem)
+    start = [sys.executable, f"{stem}.py"] if language == "python" else [stem]
+    for i, options in enumerate((["r.erd"], ["r.csv"], ["r.erd", "--binary"], ["r.erd", "--classic"])):
+        folder = tmp_path / str(i)
+        folder.mkdir()
+        command = [*start, str(program.default), "--output", *options, "--echo", "e.echo"]
+        subprocess.run(command, cwd=folder, check=True, capture_output=True)
+        before = contents(folder)
+        assert not [name for name in before if name.endswith(".part")]
+        limited = ["sh", "-c", 'trap "" XFSZ; ulimit -f 1; exec "$@"', "sh", *command]
+        done = subprocess.run(limited, cwd=folder, capture_output=True, text=True)
+        assert done.returncode not in (0, 4) and "Traceback" not in done.stderr
+        after = contents(folder)
+        assert {n: t for n, t in after.items() if "echo" not in n and not n.endswith(".part")} == {
+            n: t for n, t in before.items() if "echo" not in n
+        }
+        assert language == "fortran" or not [name for name in after if name.endswith(".part")]
+
+
+def contents(folder):
+    return {p.name: p.read_bytes() for p in folder.iterdir()}

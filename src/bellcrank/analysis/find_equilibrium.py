@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -21,9 +22,9 @@ from bellcrank.analysis.evaluate import evaluator
 from bellcrank.analysis.plant import PARAMETERS, SETTABLE, STATES, Plant
 from bellcrank.analysis.point import Point
 from bellcrank.analysis.problem import Problem
-from bellcrank.analysis.slope_runner import groups_for
+from bellcrank.analysis.slope_runner import Find, Remembered, groups_for
 from bellcrank.analysis.solve import STEPS, Root
-from bellcrank.analysis.steady import carrier, going, in_proportion, motion_words, rates_at, value_words
+from bellcrank.analysis.steady import carrier, going, in_proportion, left_behind, motion_words, rates_at, value_words
 from bellcrank.analysis.where import place_at
 from bellcrank.errors import ModelError, RunError
 from bellcrank.interface.interface import Quantity
@@ -66,20 +67,26 @@ class Asked:
         speeds = [q for q, v in self.held.items() if q.kind == "speed" and v]
         return len(speeds) + len(self.aims) + (self.carried is not None) - len(self.free) if self.moving else 0
 
+    @cached_property
+    def find(self) -> Find:
+        """Values and slopes by all states, inputs, and what is free besides."""
+        interface = self.plant.interface
+        columns = [*interface.states, *(q for q in interface.inputs if not q.rate), *self.free]
+        symbols = [q.symbol for q in dict.fromkeys(columns) if q.symbol is not None]
+        groups = groups_for(q for a in self.aims for q in a.channels)
+        return Remembered(evaluator(self.plant, groups, symbols))
+
     def problem(self, freed: tuple[Quantity, ...] = (), start: Point | None = None) -> Problem:
         plant, listed = self.plant, self.plant.interface.states
         extra = [q for q in self.free if q.kind not in STATES]
         aimed = {q for a in self.aims for q in a.channels}
-        columns = [*listed, *(q for q in plant.interface.inputs if not q.rate), *extra]
-        symbols = [q.symbol for q in dict.fromkeys(columns) if q.symbol is not None]
-        find = evaluator(plant, groups_for(aimed), symbols)
         unknowns = [
             s
             for s in listed
             if s not in self.held and s != self.carried and (s.name not in self.cyclic or s in self.free or s in aimed)
         ]
         rates = tuple(i for i, s in enumerate(listed) if s.name not in self.cyclic)
-        return Problem(plant, find, start or self.start, (*unknowns, *extra, *freed), rates, self.aims)
+        return Problem(plant, self.find, start or self.start, (*unknowns, *extra, *freed), rates, self.aims)
 
 
 def find_equilibrium(
@@ -107,25 +114,28 @@ def find_equilibrium(
 def _searches(asked: Asked) -> Iterator[tuple[Problem, Root, tuple[Quantity, ...]]]:
     """Searches one after the other, each tried if those before found nothing."""
     first = asked.problem()
-    freed = _set_free(asked, first) if asked.short > 0 and asked.candidates else ()
+    freed = _set_free(asked, first)
     if freed:
         problem = asked.problem(freed)
         yield problem, problem.solve(FEW), freed
-    yield first, first.solve(FEW if freed else STEPS), ()
-    for start in _other_starts(asked, freed):
+    yield first, first.solve(FEW if asked.short > 0 else STEPS), ()
+    for start in _other_starts(asked):
+        freed = _set_free(asked, asked.problem(start=start))
         problem = asked.problem(freed, start)
         yield problem, problem.solve(FEW), freed
 
 
 def _set_free(asked: Asked, problem: Problem) -> tuple[Quantity, ...]:
     """The inputs to set free, so many as are missing: those that act most. None if the caller gave one that acts."""
+    if asked.short <= 0 or not asked.candidates:
+        return ()
     acting = problem.acting(problem.x, asked.candidates)
     if any(q in asked.given for q, _ in acting):
         return ()
     return tuple(q for q, _ in acting[: asked.short])
 
 
-def _other_starts(asked: Asked, freed: tuple[Quantity, ...]) -> Iterator[Point]:
+def _other_starts(asked: Asked) -> Iterator[Point]:
     """Where else a search may start: after a while of running, and faster and faster from rest."""
     for seconds in SETTLING:
         settled = _settled(asked, seconds)
@@ -143,8 +153,8 @@ def _other_starts(asked: Asked, freed: tuple[Quantity, ...]) -> Iterator[Point]:
         if share == 1.0:
             yield point
             return
-        problem = asked.problem(freed, point)
-        root = problem.solve()
+        problem = asked.problem(_set_free(asked, asked.problem(start=point)), point)
+        root = problem.solve(FEW)
         if not root.found:
             return
         point, before = problem.at(root.x), share
@@ -162,7 +172,10 @@ def _settled(asked: Asked, seconds: float) -> Point | None:
         found = place_at(plant, run).point
     except (RunError, ModelError):
         return None
-    point = replace(start, q=found.q, u=found.u)
+    stay = {q: start.of(q) for q in plant.interface.coordinates if q.name in asked.cyclic}
+    point = replace(start, q=found.q, u=found.u).moved(stay)
+    if not asked.moving:
+        return in_proportion(plant, point, 0.0)
     speed = asked.carried or next((q for q in asked.held if q.kind == "speed"), None)
     if speed is not None and point.of(speed) and start.of(speed):
         point = in_proportion(plant, point, start.of(speed) / point.of(speed))
@@ -193,7 +206,7 @@ def _asked(plant: Plant, free: Any, fixed: Any, targets: Any, at: Any, parameter
     chosen = frozenset(plant.find(k, ("input",), "input") for k in driven)
     start = begin.point.moved({q: v * q.unit.factor for q, v in numbers.items() if q.kind == "input"})
     values = {q: start.of(q) for q in held}
-    moving = carried is not None or begin.ratio is not None or any(values[q] for q in fed)
+    moving = speed is not None or begin.ratio is not None or any(values[q] for q in fed)
     return Asked(plant, start, cyclic, values, tuple(wanted_free), tuple(aims), carried, chosen, moving)
 
 
@@ -208,6 +221,8 @@ def _result(asked: Asked, problem: Problem, root: Root, freed: tuple[Quantity, .
     unknowns, residual = tuple(q.name for q in problem.unknowns), float(np.abs(root.residuals).max(initial=0.0))
     told = [q for q in (*asked.held, *asked.free, *freed) if q.kind != "coordinate"]
     motion = motion_words(plant, at, asked.cyclic, told, [a.words() for a in asked.aims])
+    if not steady:
+        motion += left_behind(plant, asked.start, asked.cyclic)
     found_in = unknowns, residual, tuple(loose), steady, tuple(q.name for q in states)
     return Equilibrium(plant.name, values, units, labels, *found_in, motion, at, root.steps)
 

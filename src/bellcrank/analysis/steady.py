@@ -90,5 +90,17 @@ def motion_words(
     return f"{head} {'at' if moving else 'with'} {', '.join(dict.fromkeys(listed))}"
 
 
+def left_behind(plant: Plant, start: Point, cyclic: set[str]) -> str:
+    """What moves at a start and cannot go on steadily, because rates or constraints depend on it."""
+    listed = plant.interface.coordinates
+    rates = rates_at(plant, start)[: len(listed)]
+    moving = [(q, r) for q, r in zip(listed, rates, strict=True) if q.body and q.name not in cyclic and abs(r) > GOING]
+    if not moving:
+        return ""
+    return (
+        f" (the start moves, {_rate_words(*moving[0])}, but rates depend on that coordinate: it cannot go on steadily)"
+    )
+
+
 def _rate_words(q: Quantity, rate: float) -> str:
     return f"{q.name}' = {_shown(float(q.unit.from_equation(rate)))} {q.unit.text}/s"

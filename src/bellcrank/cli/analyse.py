@@ -14,7 +14,7 @@ import numpy as np
 import bellcrank as bc
 from bellcrank.cli.files import is_script
 from bellcrank.cli.model import derive, load
-from bellcrank.cli.options import MANY, given, run_options, run_settings, shared, value_of
+from bellcrank.cli.options import MANY, MOST_VALUES, given, run_options, run_settings, shared, value_of
 from bellcrank.cli.progress import Progress
 from bellcrank.cli.text import heading, number
 
@@ -180,8 +180,8 @@ def _range(text: str, what: str) -> tuple[float, float, int]:
         first, last, count = float(parts[0]), float(parts[1]), int(parts[2])
     except (ValueError, IndexError):
         raise ArgumentTypeError(f"{what} {text!r} is not FROM:TO:COUNT") from None
-    if count < 1 or not np.isfinite([first, last]).all():
-        raise ArgumentTypeError(f"{what} {text!r}: the ends must be finite, the count at least 1")
+    if not 1 <= count <= MOST_VALUES or not np.isfinite([first, last, last - first]).all():
+        raise ArgumentTypeError(f"{what} {text!r}: the ends must be finite, the count from 1 to {MOST_VALUES}")
     return first, last, count
 
 

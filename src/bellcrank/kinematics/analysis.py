@@ -368,10 +368,10 @@ class Reader:
     def _outputs(self) -> None:
         d, a = self.checker.description, self.analysis
         seen: set[str] = set()
-        taken = {s.name.lower(): s.name for s in (*a.mechanism.coordinates, *a.mechanism.speeds)} | {"t": "t"}
+        taken = {s.name.lower(): s.name for s in (*a.mechanism.coordinates, *a.mechanism.speeds)}
         for record in d.outputs:
             where = f"output '{record.name}'"
-            other = taken.get(str(record.name).lower())
+            other = "t" if record.name == "t" else taken.get(str(record.name).lower())
             if record.name in seen:
                 self.checker.problem(where, "the name is used twice.")
             elif other is not None:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
+from typing import ClassVar
 
 import numpy as np
 
@@ -33,9 +34,10 @@ class Passage:
     """A visit near a singular position: when it was nearest, and the ratio of pivots there.
 
     `loop`: the block that a curve carried, with the `residual` of the curve; did it leave where it came in? `missed`:
-    two branches do not meet, and the residual says by how much.
+    two branches do not meet, and the residual says by how much. A ratio of DIVIDED: a halved step, no visit.
     """
 
+    DIVIDED: ClassVar[float] = 2.0
     time: float
     ratio: float
     loop: str = ""
@@ -156,6 +158,8 @@ class Keeper:
         if not divide and depth >= LOOPS.halvings:
             raise NotClosed(state)
         start, middle, end = times
+        if not divide and not depth:
+            self._over.append(Passage(start, Passage.DIVIDED))
         first = start, (start + middle) / 2, middle
         half, between = self.step(advance, inner, rates, first, y, h / 2, k, depth + 1)
         if between is None:
@@ -252,8 +256,8 @@ class Keeper:
             try:
                 self._curves[i] = block.build(t, self.start)
             except Refused as refused:
-                if not refused.at_rest:
-                    self._missed[i] = refused.residual
+                if not refused.unknown:
+                    self._missed[i] = refused.gap
 
     def _look(self, t: float, y: np.ndarray) -> tuple[Numbers, bool]:
         """The redundant equations of a state, with those of curves where it is on them."""

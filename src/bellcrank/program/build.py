@@ -88,7 +88,7 @@ def build_program(parts: Parts) -> Program:
     ends = [*results, *channel, *(r for section in alone.values() for r in section.results)]
     roots = (*(e for s in everything for e in statement_expressions(s)), *ends)
     constants = needed(Section((), roots), plan.constants).statements
-    used = symbols(*roots, *(e for s in constants for e in statement_expressions(s)))
+    used = dict.fromkeys(symbols(*roots, *(e for s in constants for e in statement_expressions(s))))
     entered = [s for call in parts.entered for s in statement_targets(call)]
     parameters = [s for s in parts.parameters if s in used and s not in entered]
     inputs = [*(s for s in parts.inputs if s in used), *(s for s in used if s.kind == "rate")]

@@ -87,10 +87,13 @@ class Watch:
 
 def _told(x: Passage) -> str:
     """A visit near a singular position in words."""
+    if x.ratio == Passage.DIVIDED:
+        return "step divided, as it needed a correction of its loops that is large against what it moves"
     where = f" of {x.loop}" if x.loop else ""
     near = f"pivots down to {x.ratio:.1e} of their usual size"
     if x.missed:
-        return f"two branches{where} miss each other by {x.residual:.1g} and the motion turns ({near})"
+        gap = f" by {x.residual:.1g}" if x.residual else ""
+        return f"two branches{where} miss each other{gap}, and the motion turns ({near})"
     way = "entered and left where it was entered" if x.turned else "passed"
     return f"singular position{where} {way} ({near})"
 

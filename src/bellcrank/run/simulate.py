@@ -22,7 +22,6 @@ from bellcrank.run.result import Run
 from bellcrank.run.rigid import check_rigid, prepare_rigid
 from bellcrank.run.step_limit import step_too_large
 from bellcrank.run.stepping import Evaluation
-from bellcrank.run.table_range import asked_beyond
 from bellcrank.run.values import positive, run_plan
 
 
@@ -83,8 +82,7 @@ def simulate(
     settings |= {"seconds": seconds} | ({} if closure is None else {"dae": dae.method})
     run = as_run(loaded.interface, rows, ended, watch, settings)
     run.find_residuals = residuals_of(loaded, rows, p, evaluation.c)
-    uses_tables = bool(loaded.program.tables)
-    doubts = asked_beyond(loaded.python, rows, p) if uses_tables else []
+    doubts = loaded.table_watch.asked_beyond(rows, p, evaluation.c)
     doubts += [too_large] if too_large and prepared.run.status == FINISHED else []
     left = left_tables(run, mechanism.bodies, loaded.interface)
     for doubt in (*not_finite(run, loaded.interface), *doubts, *left):

@@ -88,7 +88,8 @@ def given_parameters(interface: Interface, given: Mapping[str, float] | None = N
             f"no value is given for {len(missing)} parameters: {listed}. Use set_defaults() or parameters=.",
             interface.model,
         )
-    check_parameters(interface, [name for name, _ in override.values()])
+    if override:
+        check_parameters(interface, [name for name, _ in override.values()])
     return values
 
 
@@ -144,6 +145,9 @@ def state_lists(interface: Interface, q: Any, u: Any) -> tuple[list[float], list
     """q and u as lists of the right lengths."""
     found: list[list[float]] = []
     for given, wanted, what in ((q, interface.coordinates, "q"), (u, interface.speeds, "u")):
+        if isinstance(given, np.ndarray) and given.dtype == float and given.shape == (len(wanted),):
+            found.append(given.tolist())
+            continue
         names = ", ".join(x.name for x in wanted)
         if isinstance(given, str) or not isinstance(given, Sequence | np.ndarray) or len(given) != len(wanted):
             count = f"{len(given)} given" if isinstance(given, Sequence | np.ndarray) else f"not {given!r}"

@@ -135,15 +135,15 @@ class Scalars:
         return rules[name](*args)
 
     def settle(self, value: Any) -> Value:
-        return self.named(value.text.lower()) if isinstance(value, Name) else value
+        if isinstance(value, Name):
+            return self.time if value.text == "t" else self.named(value.text.lower())
+        return value
 
     def named(self, name: str) -> Value:
         """A scalar by name, in the order in which names hide each other."""
         if name in self.dummies:
             self._met_dummy = True
             return self.dummies[name]()
-        if name == "t":
-            return self.time
         if name == "pi":
             return math.pi
         if name in self.definitions:
@@ -215,6 +215,8 @@ class Scalars:
             case Symbol(kind="coordinate" | "speed"):
                 return self.state(node)
             case Symbol():
+                if node.kind == "time":
+                    return self.time
                 return self.parameters[node.name.lower()] if node.kind == "parameter" else self.named(node.name.lower())
             case Held():
                 return done[node.definition]

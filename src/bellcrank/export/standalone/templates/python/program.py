@@ -10,6 +10,7 @@ other.
 import argparse
 import csv
 import math
+import os
 import sys
 import time
 from pathlib import Path
@@ -29,7 +30,7 @@ from routines import ROUTINES
 from signals import KINDS
 from tables import Spline, set_live
 
-FINE, INPUT_ERROR, ENDED_EARLY = 0, 1, 4  # exit codes
+FINE, INPUT_ERROR, ENDED_EARLY, INTERRUPTED = 0, 1, 4, 130  # exit codes
 
 
 class Quantity:
@@ -312,9 +313,33 @@ def write_echo(e, y):
         "* " + echo_line(x.keyword, float(v / x.factor), x.unit, x.label) for x, v in zip((*ENTERED, *ECHOED), values)
     ]
     try:
-        Path(Settings.echo).write_text("\n".join([*lines, "END", ""]), encoding="utf-8")
+        with Result() as result:
+            result.beside(Settings.echo).write_text("\n".join([*lines, "END", ""]), encoding="utf-8")
     except OSError as error:
         problem(Settings.echo, f"this file cannot be written ({error.strerror})")
+
+
+# ---- result files
+
+
+class Result:
+    """Files written beside their places, and moved there when all are whole."""
+
+    def __init__(self):
+        self.parts = []
+
+    def beside(self, path):
+        part = path if path.startswith("/dev/") else path + ".part"
+        self.parts.append((part, path))
+        return Path(part)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, *_):
+        for part, path in self.parts:
+            if part != path:
+                os.replace(part, path) if kind is None else Path(part).unlink(missing_ok=True)
 
 
 # ---- the output file
@@ -351,7 +376,7 @@ def header(channels, samples):
     yield "END"
 
 
-def write_output(stream, rows):
+def write_output(stream, rows, result):
     """Writes all channels in their units; the file was opened before the run."""
     rows = rows / np.array([1.0, *(c[6] for c in settings.CHANNELS)])
     step = Settings.step * Settings.every
@@ -370,13 +395,13 @@ def write_output(stream, rows):
     if Settings.layout == "text":
         stream.writelines(" ".join(map(repr, row)) + "\n" for row in rows.tolist())
     elif Settings.layout == "binary":
-        rows.astype("<f8").tofile(Settings.output + ".bin")
+        result.beside(Settings.output + ".bin").write_bytes(rows.astype("<f8").tobytes())
     else:
         kind = np.dtype([("before", "<i4"), ("row", "<f4", (len(settings.CHANNELS),)), ("after", "<i4")])
         records = np.empty(len(rows), kind)
         records["before"] = records["after"] = 4 * len(settings.CHANNELS)
         records["row"] = rows[:, 1:]
-        records.tofile(Settings.output + ".BIN")
+        result.beside(Settings.output + ".BIN").write_bytes(records.tobytes())
 
 
 # ---- the run
@@ -528,19 +553,24 @@ def simulate():
     if settings.LOOPS is not None:
         y = close_loops(e, y)
     write_echo(e, y)
+    stop_if_problems()
     try:
-        stream = open(Settings.output, "w", encoding="utf-8", newline="")
+        with Result() as result, result.beside(Settings.output).open("w", encoding="utf-8", newline="") as stream:
+            return run(e, y, stream, result)
     except OSError as error:
         problem(Settings.output, f"this file cannot be written ({error.strerror})")
-    stop_if_problems()
+        return INPUT_ERROR
+
+
+def run(e, y, stream, result):
     n = Settings.t_end / Settings.step
     total = round(n) if abs(round(n) * Settings.step - Settings.t_end) < PLANS.at_end * Settings.t_end else math.ceil(n)
     start = time.perf_counter()
     with np.errstate(all="ignore"):
         rows, reached, ended = take_steps(e, y, total)
     seconds = time.perf_counter() - start
-    with stream:
-        write_output(stream, np.array(rows))
+    write_output(stream, np.array(rows), result)
+    stream.flush()
     how = f"stopped at t = {reached * Settings.step:g} s: {ended}" if ended else f"finished at t = {Settings.t_end:g} s"
     print(f"{Settings.title}: {reached} steps of {Settings.step:g} s, {Settings.method}, {how}")
     print(f"{seconds:.3g} s of computing\nwrote {Settings.output} and {Settings.echo}")
@@ -580,4 +610,8 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        sys.exit(INTERRUPTED)
