@@ -246,8 +246,12 @@ def test_what_cannot_go_on_is_at_rest_and_says_so():
 
 
 def test_a_standing_model_is_as_before():
-    rest = example("quarter_car").compile(backend="python").equilibrium()
-    assert rest.motion == "at rest" and not rest.steady
+    """No input of a standing model is set free: a road that moves upward is not found for a wheel that shall."""
+    sim = example("quarter_car").compile(backend="python")
+    rest = sim.equilibrium()
+    assert rest.motion == "at rest" and not rest.steady and "z_road" not in rest.values
+    with pytest.raises(bc.NoEquilibrium, match=r"no steady motion at u\(wheel\) = 1 m/s"):
+        sim.equilibrium(fixed={"u(wheel)": 1.0})
 
 
 @pytest.mark.campaign

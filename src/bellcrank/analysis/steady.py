@@ -14,7 +14,7 @@ from bellcrank.interface.interface import Quantity
 from bellcrank.run.closure import rates_near_singular
 from bellcrank.units import ANGLE
 
-GOING = 1e-7  # rate of a coordinate (equation units) above which it goes on
+GOING = 1e-5  # rate of a coordinate (equation units) above which it goes on
 
 
 def rates_at(plant: Plant, at: Point) -> np.ndarray:

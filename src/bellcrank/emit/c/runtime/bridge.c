@@ -1,6 +1,6 @@
-/* ---- bridges: smooth curves that carry blocks of loops through singular positions, where their rows say nothing. Between two
-   points A and B of a branch, where the rows are good, it is a quintic with their tangents and curvatures. Points z are the
-   coordinates of a block, scaled as the columns of J are. */
+/* ---- bridges: smooth curves that carry blocks of loops through singular positions, where their rows say nothing.
+   Between two points A and B of a branch, where the rows are good, it is a quintic with their tangents and
+   curvatures. Points z are the coordinates of a block, scaled as the columns of J are. */
 
 @BLOCKS@@TUNING@
 enum { NO_CURVE, APPROACHED, BEGUN_WITHIN, MISSED };    /* MISSED: two branches do not meet */
@@ -13,7 +13,8 @@ typedef struct {
     real A[WIDEST], chord[WIDEST], T_A[WIDEST], K_A[WIDEST], T_B[WIDEST], K_B[WIDEST], share[WIDEST];
 } Bridge;
 
-typedef struct {                /* where rows of a block are evaluated: time, inputs, the state from which a curve is built */
+/* where rows of a block are evaluated: time, inputs, the state from which a curve is built */
+typedef struct {
     Job *job;
     real t, *w;
     const real *from;
@@ -52,7 +53,8 @@ static void scaled_block(int b, const real *y, int speeds, real *z)
     }
 }
 
-/* t with J t = 0 of length 1, c with J c = right, both scaled, for the rows of a block; the ratio of pivots. right may be NULL for zero. */
+/* t with J t = 0 of length 1, c with J c = right, both scaled, for the rows of a block; the ratio of pivots. right
+   may be NULL for zero. */
 static real block_basis(int b, const real *J, const real *right, real *t, real *c)
 {
     const int n = block_size(b), m = BLOCK_ROW_AT[b + 1] - BLOCK_ROW_AT[b], W = n + 1;
@@ -151,8 +153,8 @@ static int coupled_block(int b, const real *J)
     return 0;
 }
 
-/* Ratio of pivots at the point e->z of the branch, the tangent along a direction, the curvature. Forces are evaluated too, at a speed
-   that occurs. */
+/* Ratio of pivots at the point e->z of the branch, the tangent along a direction, the curvature. Forces are evaluated
+   too, at a speed that occurs. */
 static void look_from(const Site *at, const real *direction, End *e)
 {
     real all[N_SYSTEM], state[N_S], g, u[WIDEST], t[WIDEST], c[WIDEST];
@@ -308,8 +310,8 @@ static real curve_between(const Site *at, real zone, Bridge *bridge)
     return worst;
 }
 
-/* Builds the curve of a block that goes on from the start of the step; narrower where it is too bent. Where there is none, branches
-   miss each other, by the residual in the whole zone; where nothing is known, nothing is said. */
+/* Builds the curve of a block that goes on from the start of the step; narrower where it is too bent. Where there is
+   none, branches miss each other, by the residual in the whole zone; where nothing is known, nothing is said. */
 static void build_curve(Job *job, real t, int b, real *w)
 {
     const Site at = {job, t, w, job->from, b, block_size(b)};
@@ -369,8 +371,8 @@ static void find_bridges(Job *job, real t, const real *y, const real *J, real *w
             build_curve(job, t, b, w);
 }
 
-/* Puts the equations of curves in the place of the rows of blocks that are on them; one of those follows from the others. Returns
-   how many blocks are, or whether branches miss each other. */
+/* Puts the equations of curves in the place of the rows of blocks that are on them; one of those follows from the
+   others. Returns how many blocks are, or whether branches miss each other. */
 static int put_bridges(const Job *job, const real *y, real *all)
 {
     int count = 0;
@@ -406,8 +408,8 @@ static int put_bridges(const Job *job, const real *y, real *all)
     return count;
 }
 
-/* Near branches that are no bridge's: is a step from y to next long against the distance, or do speeds turn far in it? Those that
-   reverse do not turn. */
+/* Near branches that are no bridge's: is a step from y to next long against the distance, or do speeds turn far in
+   it? Those that reverse do not turn. */
 static int too_far(const Job *job, real h, real t, real end, const real *y, const real *next, real *w)
 {
     real all[N_SYSTEM], before[N_G*(1 + N_Q) + N_V*(1 + N_U) + 1], u[WIDEST];
@@ -438,7 +440,8 @@ static int too_far(const Job *job, real h, real t, real end, const real *y, cons
     return 0;
 }
 
-/* What a visit near a singular position is told to be; curves behind a visit that is over, or branches left, are forgotten. */
+/* What a visit near a singular position is told to be; curves behind a visit that is over, or branches left, are
+   forgotten. */
 static void visit_bridges(Job *job, const real *y)
 {
     for (int b = 0; b < N_BLOCKS; b++) {

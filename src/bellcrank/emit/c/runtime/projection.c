@@ -14,7 +14,8 @@ static real largest(int n, const real *x)
     return most;
 }
 
-@REDUNDANT@@BRIDGE@/* Do the equations of a state, all, with its curves in the place of rows, hold where rows are lost? */
+@REDUNDANT@@BRIDGE@/* Do the equations of a state, all, with its curves in the place of rows, hold where rows are
+   lost? */
 static int put_curves(const Job *job, const real *y, real *all)
 {
 @IF BRIDGE@
@@ -27,8 +28,8 @@ static int put_curves(const Job *job, const real *y, real *all)
 @END@
 }
 
-/* The same as `project` near a singular position: in the metric of M, in which errors across the branch do not become errors along it, and
-   over bridges. */
+/* The same as `project` near a singular position: in the metric of M, in which errors across the branch do not become
+   errors along it, and over bridges. */
 static int project_near(Job *job, real t, real *y, real *w)
 {
     real all[N_SYSTEM], right[N_V], x[N_U], q[N_Q], before = HUGE_VAL;
@@ -74,8 +75,8 @@ static int project_near(Job *job, real t, real *y, real *w)
     return job->externals->failed ? EXTERNAL_FAILED : FINISHED;
 }
 
-/* Corrects q so that the loops are closed, then u so that they stay closed; in a singular position neither. What had to be done
-   is left in the job. */
+/* Corrects q so that the loops are closed, then u so that they stay closed; in a singular position neither. What had
+   to be done is left in the job. */
 static int project(Job *job, real t, real *y, real *w, real small)
 {
     real all[N_G*(1 + N_Q) + N_V*(1 + N_U) + 1], change[N_S + 1], *q = y, *u = y + N_Q;
@@ -131,8 +132,8 @@ static void extrapolate(const Job *job, real t, real *ud)
     }
 }
 
-/* Rates near a singular position: the state is brought onto the constraints first. In it, where there is no bridge, accelerations are
-   extrapolated. */
+/* Rates near a singular position: the state is brought onto the constraints first. In it, where there is no bridge,
+   accelerations are extrapolated. */
 static int wary_rates(Job *job, real t, const real *y, real *k, real *w)
 {
     real all[N_SYSTEM], state[N_S];
@@ -146,7 +147,8 @@ static int wary_rates(Job *job, real t, const real *y, real *k, real *w)
     system_at(t, state, state + N_Q, job->p, job->c, w, all, job->externals);
     const int bridged = put_curves(job, state, all);
     memcpy(k, all, N_Q*sizeof *k);
-    const real ratio = reduced(all + AT_M, all + AT_F, all + AT_J, all + AT_GAMMA, bridged ? VANISHING : SINGULAR, k + N_Q);
+    const real least = bridged ? VANISHING : SINGULAR;
+    const real ratio = reduced(all + AT_M, all + AT_F, all + AT_J, all + AT_GAMMA, least, k + N_Q);
     if (!(ratio > SINGULAR) && !bridged && job->n_past > 0)
         extrapolate(job, t, k + N_Q);
     return job->externals->failed ? EXTERNAL_FAILED : FINISHED;
