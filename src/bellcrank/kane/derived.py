@@ -18,6 +18,7 @@ from bellcrank.dynamics.factor import best_order
 from bellcrank.dynamics.factor import solve as factored
 from bellcrank.errors import ModelError
 from bellcrank.expr import ZERO, Expr, Symbol, add, mul, release, substitute
+from bellcrank.expr.simplify import simplify
 from bellcrank.interface.interface import Interface
 from bellcrank.kane.channels import channels_of, hand_interface
 from bellcrank.kane.linear_solution import poles
@@ -76,7 +77,7 @@ class HandDerived(Derived):
 
     @cached_property
     def matrices(self) -> Matrices:
-        return self.system.M, self.system.f
+        return simplify(self.system.M), simplify(self.system.f)
 
     @cached_property
     def results(self) -> Results:
