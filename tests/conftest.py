@@ -5,7 +5,10 @@ Failures are told when they happen, in a word, beside all that is told at the en
 
 import os
 
+import pytest
 
+
+@pytest.hookimpl(trylast=True)  # there is a reporter then
 def pytest_configure(config):
     os.environ.setdefault("BELLCRANK_CFLAGS", "-O1 -ffp-contract=off")
     cache = getattr(config, "cache", None)

@@ -246,8 +246,12 @@ def test_what_cannot_go_on_is_at_rest_and_says_so():
 
 
 def test_a_standing_model_is_as_before():
-    rest = example("quarter_car").compile(backend="python").equilibrium()
-    assert rest.motion == "at rest" and not rest.steady
+    """No input of a standing model is set free: a road that moves upward is not found for a wheel that shall."""
+    sim = example("quarter_car").compile(backend="python")
+    rest = sim.equilibrium()
+    assert rest.motion == "at rest" and not rest.steady and "z_road" not in rest.values
+    with pytest.raises(bc.NoEquilibrium, match=r"no steady motion at u\(wheel\) = 1 m/s"):
+        sim.equilibrium(fixed={"u(wheel)": 1.0})
 
 
 @pytest.mark.campaign
@@ -296,7 +300,7 @@ def test_eigenvalues_are_continuous_along_the_speed(which):
     s = hard_point_car() if which != "driven" else bc.vehicles.car(slip=slip, speed=20, rolling_resistance=2)
     sim = s.equations().compile(backend="c")
     jumps = []
-    for count in (15, 29, 57):
+    for count in (8, 15, 29):
         table = sim.root_locus("speed", np.linspace(5, 40, count)).eigenvalues
         assert not np.any(np.isnan(table))
         jumps.append(np.abs(np.diff(table, axis=0)).max())

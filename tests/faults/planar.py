@@ -187,7 +187,18 @@ def massless_coupler():
     return m, linear([1.0, -1.0, 1.0])
 
 
-def two_windows_on_a_swing():
+def window_on_a_swing():
+    """A parallelogram on a rod that swings: its rows, along axes of the ground, know the angle of the rod."""
+    m = Planar("swing", 9.81)
+    m.rod("o", 1.5)
+    m.rod("d", 0.6, parent="o", at=0.2)
+    m.rod("e", 0.6, parent="d", at=0.6)
+    m.rod("f", 0.6, parent="o", at=0.8)
+    m.pin("e", 0.6, "f", 0.6)
+    return m, linear([[1, 0], [0, 1], [0, -1], [0, 1]])
+
+
+def two_windows():
     """Two parallelograms, the second on the coupler of the first: two blocks that are in their zones together and apart."""
     m = Planar("two blocks", 9.81)
     m.rod("a", 1.0)

@@ -191,6 +191,28 @@ def interrupted_studies(commands, folder, count, rng, *options):
     return codes
 
 
+def interrupted_others(commands, folder, count, rng):
+    """Every other command ends at once, too."""
+    codes, seconds = [], {}
+    others = (
+        ["check", "plain.py"],
+        ["analyse", "plain.py"],
+        ["report", "plain.py", "--out", "r.html"],
+        ["count", "plain.py"],
+    )
+    for i in range(count):
+        arguments = others[i % len(others)]
+        if i < len(others):
+            whole = commands.do(arguments, folder)
+            assert whole["code"] == 0, whole["errors"]
+            seconds[i] = whole["seconds"]
+        done = commands.do(arguments, folder, signal.SIGINT, rng.uniform(0, seconds[i % len(others)]))
+        codes.append(done["code"])
+        went_well(done, signal.SIGINT)
+        assert not hidden(folder)
+    return codes
+
+
 KINDS = {
     "run": interrupted_runs,
     "compile": interrupted_compiles,
@@ -209,6 +231,11 @@ def test_a_few_kills(kind, commands, folder):
 def test_a_thousand_kills(kind, commands, folder):
     codes = KINDS[kind](commands, folder, 250, random.Random(f"many {kind}"))
     assert {130, -signal.SIGKILL, -signal.SIGTERM} <= {*codes}
+
+
+@pytest.mark.campaign
+def test_other_commands_are_interrupted(commands, folder):
+    assert 130 in interrupted_others(commands, folder, 32, random.Random("others"))
 
 
 @pytest.mark.campaign

@@ -44,10 +44,30 @@ class Evaluator:
         return {"rates": np.array(rates), "outputs": np.array(outputs), "positions": empty, "speeds": empty}
 
 
+class Part:
+    """Some columns of what finds more."""
+
+    def __init__(self, whole: Find, columns: Sequence[Symbol]) -> None:
+        self.whole, self.columns, self.notes = whole, tuple(columns), whole.notes
+        place = {s: j for j, s in enumerate(whole.columns)}
+        self._chosen = [place[s] for s in columns]
+
+    def __call__(self, at: Point) -> tuple[Groups, Groups]:
+        values, slopes = self.whole(at)
+        return values, {g: m[:, self._chosen] for g, m in slopes.items()}
+
+    def values(self, at: Point) -> Groups:
+        return self.whole.values(at)
+
+
 def evaluator(plant: Plant, groups: Sequence[str], columns: Sequence[Symbol]) -> Find:
     """What finds values and slopes, made once per model. Loops are taken without a choice of independent speeds."""
     # with small variables the program itself counts: what is dropped depends on the way of derivation
     whole = plant.loaded.program.loops is not None and not plant.derived.analysis.mechanism.orders
     made: type[LoopEvaluator] | type[Evaluator] = LoopEvaluator if whole else Evaluator
+    for (g, c), larger in plant.once("evaluators", dict).copy().items():
+        if set(groups) <= set(g) and set(columns) <= set(c) and (g, c) != (tuple(groups), tuple(columns)):
+            return Part(larger, columns)
     found: Find = plant.once((made, tuple(groups), tuple(columns)), lambda: made(plant, groups, columns))
+    plant.once("evaluators", dict).setdefault((tuple(groups), tuple(columns)), found)
     return found

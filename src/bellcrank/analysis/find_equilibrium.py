@@ -34,6 +34,7 @@ from bellcrank.run.values import finite
 Values = Mapping[Any, float] | None
 FEW = 40  # steps of a search that is not the only one
 SETTLING = (0.3, 2.0)  # s of a run before a search is tried from its end
+IDLE = 1e-9  # change of an input that was set free, below which it was not needed
 SLOWLY = (1e-4, 1e-3, 1e-2, 0.1, 0.3)  # shares of a speed on the way to it from rest
 
 
@@ -57,7 +58,9 @@ class Asked:
 
     @property
     def candidates(self) -> list[Quantity]:
-        """Inputs that may be set free to hold a speed or reach an aim."""
+        """Inputs that may be set free to hold a speed or reach an aim of a motion."""
+        if not self.moving:
+            return []
         fixed = {*self.held, *self.free}
         return [q for q in self.plant.interface.inputs if not q.rate and q not in fixed]
 
@@ -71,7 +74,7 @@ class Asked:
     def find(self) -> Find:
         """Values and slopes by all states, inputs, and what is free besides."""
         interface = self.plant.interface
-        columns = [*interface.states, *(q for q in interface.inputs if not q.rate), *self.free]
+        columns = [*interface.states, *self.candidates, *self.free]
         symbols = [q.symbol for q in dict.fromkeys(columns) if q.symbol is not None]
         groups = groups_for(q for a in self.aims for q in a.channels)
         return Remembered(evaluator(self.plant, groups, symbols))
@@ -126,13 +129,17 @@ def _searches(asked: Asked) -> Iterator[tuple[Problem, Root, tuple[Quantity, ...
 
 
 def _set_free(asked: Asked, problem: Problem) -> tuple[Quantity, ...]:
-    """The inputs to set free, so many as are missing: those that act most. None if the caller gave one that acts."""
+    """The inputs to set free, so many as are missing: those that act most.
+
+    None if the caller has given one of the same kind that acts too: a brake is not balanced behind his back.
+    """
     if asked.short <= 0 or not asked.candidates:
         return ()
-    acting = problem.acting(problem.x, asked.candidates)
-    if any(q in asked.given for q, _ in acting):
+    acting = [q for q, _ in problem.acting(problem.x, asked.candidates)]
+    offered = [q for q in acting if q not in asked.given]
+    if any(q in asked.given and q.unit.dimension == offered[0].unit.dimension for q in acting if offered):
         return ()
-    return tuple(q for q, _ in acting[: asked.short])
+    return tuple(offered[: asked.short])
 
 
 def _other_starts(asked: Asked) -> Iterator[Point]:
@@ -172,14 +179,15 @@ def _settled(asked: Asked, seconds: float) -> Point | None:
         found = place_at(plant, run).point
     except (RunError, ModelError):
         return None
-    stay = {q: start.of(q) for q in plant.interface.coordinates if q.name in asked.cyclic}
-    point = replace(start, q=found.q, u=found.u).moved(stay)
-    if not asked.moving:
-        return in_proportion(plant, point, 0.0)
+    stay = [q for q in plant.interface.coordinates if q.name in asked.cyclic]
+    stay += [q for q in (*asked.held, asked.carried) if q is not None and q.kind in STATES]
+    point = replace(start, q=found.q, u=found.u)
     speed = asked.carried or next((q for q in asked.held if q.kind == "speed"), None)
-    if speed is not None and point.of(speed) and start.of(speed):
+    if not asked.moving:
+        point = in_proportion(plant, point, 0.0)
+    elif speed is not None and point.of(speed) and start.of(speed):
         point = in_proportion(plant, point, start.of(speed) / point.of(speed))
-    return point.moved({q: start.of(q) for q in asked.held if q.kind in STATES})
+    return point.moved({q: start.of(q) for q in stay})
 
 
 def _asked(plant: Plant, free: Any, fixed: Any, targets: Any, at: Any, parameters: Any, inputs: Any, t: float) -> Asked:
@@ -212,13 +220,16 @@ def _asked(plant: Plant, free: Any, fixed: Any, targets: Any, at: Any, parameter
 
 def _result(asked: Asked, problem: Problem, root: Root, freed: tuple[Quantity, ...]) -> Equilibrium:
     plant, at = problem.plant, problem.at(root.x)
+    idle = [q for q in freed if abs(at.of(q) - asked.start.of(q)) <= IDLE * max(1.0, abs(at.of(q)))]
+    at, freed = at.moved({q: asked.start.of(q) for q in idle}), tuple(q for q in freed if q not in idle)
     states = plant.interface.states
-    shown = [*states, *(q for q in problem.unknowns if q.kind not in STATES)]
+    shown = [*states, *(q for q in problem.unknowns if q.kind not in STATES and q not in idle)]
     values = {q.name: float(q.unit.from_equation(at.of(q))) for q in shown}
     steady = {q.name: float(q.unit.from_equation(rate)) for q, rate in going(plant, at, asked.cyclic)}
     loose = _indifferent(asked, problem, root, freed)
     units, labels = {q.name: q.unit.text for q in shown}, {q.name: q.label for q in shown}
-    unknowns, residual = tuple(q.name for q in problem.unknowns), float(np.abs(root.residuals).max(initial=0.0))
+    unknowns = tuple(q.name for q in problem.unknowns if q not in idle)
+    residual = float(np.abs(root.residuals).max(initial=0.0))
     told = [q for q in (*asked.held, *asked.free, *freed) if q.kind != "coordinate"]
     motion = motion_words(plant, at, asked.cyclic, told, [a.words() for a in asked.aims])
     if not steady:
@@ -262,6 +273,7 @@ def _none(asked: Asked, problem: Problem, root: Root) -> NoEquilibrium:
         + (f" ({counts}: free more, or fix less)" if more else ""),
         _reached(problem, root),
         _advice(asked) if held else "",
+        left_behind(problem.plant, asked.start, asked.cyclic).strip(" ()") if held else "",
         f"nearest point, in equation units: {', '.join(told)}",
         f"freedoms that run away: {', '.join(runaway)}" if runaway else "",
     ]

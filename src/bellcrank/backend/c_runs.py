@@ -100,7 +100,7 @@ class LoopCRun(CRun):
 
     def advance(self, last: int) -> np.ndarray:
         rows, job = super().advance(last), self._job
-        self._over += map(self._passage, self._visits[: job.n_passages].tolist())
+        self._over += map(self._passage, self._visits[: min(job.n_passages, MOST_PASSAGES)].tolist())
         job.n_passages = 0
         self.passages = [*self._over]
         if 0.0 <= job.visit[1] < LOOPS.near:
@@ -112,6 +112,8 @@ class LoopCRun(CRun):
 
     def _passage(self, visit: list[float]) -> Passage:
         time, ratio, block, residual, turned, missed = visit
+        if ratio == Passage.DIVIDED:
+            return Passage(time, ratio)
         rows = self._blocks[int(block) - 1][0] if block else ()
         loop = self._program.loops.names[rows[0]] if rows else ""  # type: ignore[union-attr]
         return Passage(time, ratio, loop, residual, bool(turned), bool(missed))

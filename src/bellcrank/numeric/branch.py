@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
+from typing import ClassVar
 
 import numpy as np
 
@@ -33,9 +34,10 @@ class Passage:
     """A visit near a singular position: when it was nearest, and the ratio of pivots there.
 
     `loop`: the block that a curve carried, with the `residual` of the curve; did it leave where it came in? `missed`:
-    two branches do not meet, and the residual says by how much.
+    two branches do not meet, and the residual says by how much. A ratio of DIVIDED: a halved step, no visit.
     """
 
+    DIVIDED: ClassVar[float] = 2.0
     time: float
     ratio: float
     loop: str = ""
@@ -156,6 +158,8 @@ class Keeper:
         if not divide and depth >= LOOPS.halvings:
             raise NotClosed(state)
         start, middle, end = times
+        if not divide and not depth:
+            self._over.append(Passage(start, Passage.DIVIDED))
         first = start, (start + middle) / 2, middle
         half, between = self.step(advance, inner, rates, first, y, h / 2, k, depth + 1)
         if between is None:
@@ -168,8 +172,10 @@ class Keeper:
 
     def watch(self, states: Iterable[np.ndarray], t: float) -> bool:
         """Takes care if one of some states, the last at a time, is near a singular position. Does it?"""
-        n_q, scales = self.closure.n_q, self.closure.scales
+        n_q, scales, correction = self.closure.n_q, self.closure.scales, self.closure.correction
         for y in states:
+            if correction is not None and correction.is_good(t, y[:n_q], y[n_q:]):
+                continue
             _, _, _, J = self.closure.evaluate(t, y[:n_q], y[n_q:])
             self.near = self.near or self.closure.ratio(J) < LOOPS.near
             self.wary = self.wary or self.near or steadiness(J, scales) < LOOPS.near
@@ -252,7 +258,7 @@ class Keeper:
             try:
                 self._curves[i] = block.build(t, self.start)
             except Refused as refused:
-                if not refused.at_rest:
+                if not refused.unknown:
                     self._missed[i] = refused.gap
 
     def _look(self, t: float, y: np.ndarray) -> tuple[Numbers, bool]:

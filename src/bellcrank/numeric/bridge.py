@@ -64,11 +64,11 @@ _SHAPES = _QUINTICS, _slopes(_QUINTICS), _slopes(_slopes(_QUINTICS))
 
 
 class Refused(Exception):
-    """There is no curve: by how much branches miss each other, if that is known; or the position is one of rest."""
+    """There is no curve: by how much branches miss each other, if that is known; or nothing can be said."""
 
-    def __init__(self, gap: float = 0.0, at_rest: bool = False) -> None:
-        super().__init__(gap, at_rest)
-        self.gap, self.at_rest = gap, at_rest
+    def __init__(self, gap: float = 0.0, unknown: bool = False) -> None:
+        super().__init__(gap, unknown)
+        self.gap, self.unknown = gap, unknown
 
 
 class Block:
@@ -81,6 +81,7 @@ class Block:
         self.row_scale = np.array(closure.scales.rows)[self.rows]
         self.scale = np.array(closure.scales.columns)[self.speeds]
         self.name = closure.names[self.rows[0]]
+        self.others = [j for j in range(closure.n_u) if j not in self.speeds]
 
     def scaled(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The point of a state, and its speeds."""
@@ -177,7 +178,7 @@ class Block:
         elif speed > BRIDGES.still:
             tangent, bend = u / speed, np.zeros_like(u)
         else:
-            raise Refused(at_rest=True)
+            raise Refused(unknown=True)  # at rest: there are several directions
 
         def edge(way: float) -> _End | None:
             far = 0.5 * zone
@@ -234,7 +235,11 @@ class Block:
     ) -> tuple[float, np.ndarray, np.ndarray]:
         """Ratio of pivots at a point of the branch, the tangent along a direction, the curvature."""
         state, none, n_q = self._with(y, z), np.zeros(len(self.rows)), self.closure.n_q
-        ratio, tangent, _ = self._basis(self._position(t, y, z)[1], none)
+        J = self._position(t, y, z)[1]
+        scale = np.outer(self.row_scale, np.array(self.closure.scales.columns)[self.others])
+        if np.any(np.abs(J[np.ix_(self.rows, self.others)] * scale) > BRIDGES.foreign):
+            raise Refused(unknown=True)  # with the parameters of this run it is no block
+        ratio, tangent, _ = self._basis(J, none)
         if tangent @ direction < 0:
             tangent = -tangent
         speed = float(np.linalg.norm(self.scaled(y)[1]))

@@ -80,6 +80,7 @@ class Bridges:
     still: float = _of(1e-9, "speed of a block at rest, 1/s", 0.5)
     round_off: float = _of(4e-16, "residual of a scaled row that cannot be smaller", 1.0)
     off_branch: float = _of(1e-6, "change of a speed of the start, onto its branch, that is told", 0.5)
+    foreign: float = _of(1e-9, "scaled slope of a row by what is not in its block", 0.5)
     certified: float = _of(1e-12, "largest residual of a scaled row along a curve", 1.0)
     falls: float = _of(0.3, "share of the residual that half the zone leaves at most, unless branches miss each other")
     zones: int = _of(4, "halvings of the zone, the first included")

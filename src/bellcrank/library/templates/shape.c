@@ -28,11 +28,12 @@ static int ground_over_edge(const ground_t *ground, int i, const double *near, d
     double before[3], after[3];
     ground_jet(ground->pieces[i - 1], near[3], before);
     ground_jet(ground->pieces[i], near[3], after);
-    return (before[0] >= near[4] ? dx + dz * before[1] >= 0 : dz >= 0) && (after[0] >= near[4] ? dx + dz * after[1] <= 0 : dz >= 0);
+    return (before[0] >= near[4] ? dx + dz * before[1] >= 0 : dz >= 0)
+        && (after[0] >= near[4] ? dx + dz * after[1] <= 0 : dz >= 0);
 }
 
-/* The nearest point of one part of the ground, near the one that `near` holds, and the turn of the normal there. Returns whether it lies on
-   the part. */
+/* The nearest point of one part of the ground, near the one that `near` holds, and the turn of the normal there.
+   Returns whether it lies on the part. */
 static int ground_on(const ground_t *ground, int part, double x, double z, double *near, double *bend)
 {
     if (part >= 0 && part % 2 == 0) {
@@ -61,7 +62,8 @@ static int ground_on(const ground_t *ground, int part, double x, double z, doubl
     }
     if (part < 0) {
         const double at = ground->starts[-part - 1], side = near[1] < 0 ? -1 : 1;
-        const double one = ground_height(ground->pieces[-part - 1], at), other = ground_height(ground->pieces[-part], at);
+        const double one = ground_height(ground->pieces[-part - 1], at);
+        const double other = ground_height(ground->pieces[-part], at);
         near[0] = side * (x - at);
         near[1] = side;
         near[2] = 0;

@@ -1,19 +1,20 @@
-/* ---- bridges: smooth curves that carry blocks of loops through singular positions, where their rows say nothing. Between two
-   points A and B of a branch, where the rows are good, it is a quintic with their tangents and curvatures. Points z are the
-   coordinates of a block, scaled as the columns of J are. */
+/* ---- bridges: smooth curves that carry blocks of loops through singular positions, where their rows say nothing.
+   Between two points A and B of a branch, where the rows are good, it is a quintic with their tangents and
+   curvatures. Points z are the coordinates of a block, scaled as the columns of J are. */
 
 @BLOCKS@@TUNING@
 enum { NO_CURVE, APPROACHED, BEGUN_WITHIN, MISSED };    /* MISSED: two branches do not meet */
 enum { MOST_PACES = 30, MOST_TURNS = 8, MOST_LOOKS = 4 };
 #define NO_ENDS (-1.0)
-#define AT_REST_THERE (-2.0)
+#define UNKNOWN (-2.0)
 
 typedef struct {
     real kind, residual;
     real A[WIDEST], chord[WIDEST], T_A[WIDEST], K_A[WIDEST], T_B[WIDEST], K_B[WIDEST], share[WIDEST];
 } Bridge;
 
-typedef struct {                /* where rows of a block are evaluated: time, inputs, the state from which a curve is built */
+/* where rows of a block are evaluated: time, inputs, the state from which a curve is built */
+typedef struct {
     Job *job;
     real t, *w;
     const real *from;
@@ -22,6 +23,7 @@ typedef struct {                /* where rows of a block are evaluated: time, in
 
 typedef struct {
     real z[WIDEST], tangent[WIDEST], bend[WIDEST], ratio;
+    int coupled;
 } End;
 
 static real dot(int n, const real *a, const real *b)
@@ -51,7 +53,8 @@ static void scaled_block(int b, const real *y, int speeds, real *z)
     }
 }
 
-/* t with J t = 0 of length 1, c with J c = right, both scaled, for the rows of a block; the ratio of pivots. right may be NULL for zero. */
+/* t with J t = 0 of length 1, c with J c = right, both scaled, for the rows of a block; the ratio of pivots. right
+   may be NULL for zero. */
 static real block_basis(int b, const real *J, const real *right, real *t, real *c)
 {
     const int n = block_size(b), m = BLOCK_ROW_AT[b + 1] - BLOCK_ROW_AT[b], W = n + 1;
@@ -137,8 +140,21 @@ static int onto(const Site *at, real *z)
     return before < CERTIFIED;
 }
 
-/* Ratio of pivots at the point e->z of the branch, the tangent along a direction, the curvature. Forces are evaluated too, at a speed
-   that occurs. */
+/* Are rows of a block coupled to speeds of others? With some parameters they may be. */
+static int coupled_block(int b, const real *J)
+{
+    int own[N_U] = {0};
+    for (int j = BLOCK_AT[b]; j < BLOCK_AT[b + 1]; j++)
+        own[BLOCK_U[j]] = 1;
+    for (int i = BLOCK_ROW_AT[b]; i < BLOCK_ROW_AT[b + 1]; i++)
+        for (int j = 0; j < N_U; j++)
+            if (!own[j] && fabs(J[BLOCK_ROW[i]*N_U + j]*ROW_SCALE[BLOCK_ROW[i]]*COLUMN_SCALE[j]) > FOREIGN)
+                return 1;
+    return 0;
+}
+
+/* Ratio of pivots at the point e->z of the branch, the tangent along a direction, the curvature. Forces are evaluated
+   too, at a speed that occurs. */
 static void look_from(const Site *at, const real *direction, End *e)
 {
     real all[N_SYSTEM], state[N_S], g, u[WIDEST], t[WIDEST], c[WIDEST];
@@ -158,6 +174,7 @@ static void look_from(const Site *at, const real *direction, End *e)
     system_at(at->t, state, state + N_Q, job->p, job->c, at->w, all, job->externals);
     for (int i = 0; i < N_V; i++)
         all[AT_GAMMA + i] /= speed*speed;
+    e->coupled = coupled_block(at->b, all + AT_J);
     block_basis(at->b, all + AT_J, all + AT_GAMMA, t, c);
     const real along = dot(at->n, c, e->tangent);
     for (int i = 0; i < at->n; i++)
@@ -243,7 +260,7 @@ static void on_curve(const Bridge *B, int n, real s, real *Q, real *T, real *K)
     }
 }
 
-/* A curve for a zone; the residual along it, or NO_ENDS, or AT_REST_THERE. */
+/* A curve for a zone; the residual along it, or NO_ENDS, or UNKNOWN: at rest, or coupled to others. */
 static real curve_between(const Site *at, real zone, Bridge *bridge)
 {
     static const real PLACES[] = {0.1, 0.3, 0.5, 0.7, 0.9};
@@ -263,7 +280,7 @@ static real curve_between(const Site *at, real zone, Bridge *bridge)
         if (ratio > SURE)
             look_from(at, u, &middle);
         else if (!(speed > STILL))
-            return AT_REST_THERE;
+            return UNKNOWN;
         else
             for (int i = 0; i < n; i++) {
                 middle.tangent[i] = u[i]/speed;
@@ -272,6 +289,8 @@ static real curve_between(const Site *at, real zone, Bridge *bridge)
         if (!end_within(at, &middle, -1.0, zone, &A) || !end_within(at, &middle, 1.0, zone, &B))
             return NO_ENDS;
     }
+    if (A.coupled || B.coupled)
+        return UNKNOWN;
     for (int i = 0; i < n; i++) {
         bridge->A[i] = A.z[i];
         bridge->chord[i] = B.z[i] - A.z[i];
@@ -291,8 +310,8 @@ static real curve_between(const Site *at, real zone, Bridge *bridge)
     return worst;
 }
 
-/* Builds the curve of a block that goes on from the start of the step; narrower where it is too bent. Where there is none, branches
-   miss each other, by the residual in the whole zone; at rest nothing is said. */
+/* Builds the curve of a block that goes on from the start of the step; narrower where it is too bent. Where there is
+   none, branches miss each other, by the residual in the whole zone; where nothing is known, nothing is said. */
 static void build_curve(Job *job, real t, int b, real *w)
 {
     const Site at = {job, t, w, job->from, b, block_size(b)};
@@ -300,7 +319,7 @@ static void build_curve(Job *job, real t, int b, real *w)
     real zone = ZONE, last = HUGE_VAL, gap = 0.0, row_scale = 0.0;
     for (int n = 0; n < ZONES; n++, zone /= 2) {
         const real residual = curve_between(&at, zone, &found);
-        if (residual == AT_REST_THERE)
+        if (residual == UNKNOWN)
             return;
         if (residual == NO_ENDS)
             continue;
@@ -352,8 +371,8 @@ static void find_bridges(Job *job, real t, const real *y, const real *J, real *w
             build_curve(job, t, b, w);
 }
 
-/* Puts the equations of curves in the place of the rows of blocks that are on them; one of those follows from the others. Returns
-   how many blocks are, or whether branches miss each other. */
+/* Puts the equations of curves in the place of the rows of blocks that are on them; one of those follows from the
+   others. Returns how many blocks are, or whether branches miss each other. */
 static int put_bridges(const Job *job, const real *y, real *all)
 {
     int count = 0;
@@ -389,8 +408,8 @@ static int put_bridges(const Job *job, const real *y, real *all)
     return count;
 }
 
-/* Near branches that are no bridge's: is a step from y to next long against the distance, or do speeds turn far in it? Those that
-   reverse do not turn. */
+/* Near branches that are no bridge's: is a step from y to next long against the distance, or do speeds turn far in
+   it? Those that reverse do not turn. */
 static int too_far(const Job *job, real h, real t, real end, const real *y, const real *next, real *w)
 {
     real all[N_SYSTEM], before[N_G*(1 + N_Q) + N_V*(1 + N_U) + 1], u[WIDEST];
@@ -421,7 +440,8 @@ static int too_far(const Job *job, real h, real t, real end, const real *y, cons
     return 0;
 }
 
-/* What a visit near a singular position is told to be; curves behind a visit that is over, or branches left, are forgotten. */
+/* What a visit near a singular position is told to be; curves behind a visit that is over, or branches left, are
+   forgotten. */
 static void visit_bridges(Job *job, const real *y)
 {
     for (int b = 0; b < N_BLOCKS; b++) {

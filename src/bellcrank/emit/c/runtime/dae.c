@@ -62,8 +62,8 @@ static void solve_any(int n, real *restrict a, real *restrict b)
     }
 }
 
-/* The system M x = force + J' lambda, J x = right prepared for several right-hand sides by M = L D L' and S = J M^-1 J', where M is regular
-   and multipliers are fewer than what they leave free, or M is diagonal. */
+/* The system M x = force + J' lambda, J x = right prepared for several right-hand sides by M = L D L' and S = J M^-1
+   J', where M is regular and multipliers are fewer than what they leave free, or M is diagonal. */
 enum { MULTIPLIERS_FIRST = DIAGONAL || N_U - N_RV >= N_RV };
 enum { UNDECIDED, BY_MULTIPLIERS, BY_NULL_SPACE };
 
@@ -181,8 +181,8 @@ static void factor(Job *job, const real *restrict all, Factors *restrict F)
 }
 
 /* x by multipliers. */
-static void by_multipliers(const Factors *restrict F, const real *restrict J, const real *force, const real *restrict right,
-    real *restrict x)
+static void by_multipliers(const Factors *restrict F, const real *restrict J, const real *force,
+    const real *restrict right, real *restrict x)
 {
     real y[N_V];
     for (int j = 0; j < N_U; j++)
@@ -218,8 +218,8 @@ static void by_multipliers(const Factors *restrict F, const real *restrict J, co
     }
 }
 
-/* x of M x = force + J' lambda with rows x = right, on null spaces: all is what `system` stored, J its rows; force may be NULL for zero,
-   rows for J. */
+/* x of M x = force + J' lambda with rows x = right, on null spaces: all is what `system` stored, J its rows; force
+   may be NULL for zero, rows for J. */
 static void on_null_space(const real *restrict all, const real *force, const real *rows, const real *restrict right,
     real *restrict x)
 {
@@ -263,7 +263,8 @@ static void on_null_space(const real *restrict all, const real *force, const rea
     }
 }
 
-static void motion(const Factors *F, const real *restrict all, const real *force, const real *restrict right, real *restrict x)
+static void motion(const Factors *F, const real *restrict all, const real *force, const real *restrict right,
+    real *restrict x)
 {
     if (F->ready)
         by_multipliers(F, all + AT_J, force, right, x);
@@ -386,7 +387,8 @@ static int half_explicit(Job *job, real h, real t, real middle, real end, const 
     for (int i = 0; i < stages; i++) {
         const int last = i == stages - 1;
         const real now = stage_time(place[i], h, t, middle, end);
-        const real then = last ? end : stage_time(place[i + 1], h, t, middle, end), reach = last ? weight[i] : place[i + 1];
+        const real then = last ? end : stage_time(place[i + 1], h, t, middle, end);
+        const real reach = last ? weight[i] : place[i + 1];
         int failed = look(job, now, w);
         if (failed)
             return failed;

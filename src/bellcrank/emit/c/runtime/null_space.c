@@ -35,9 +35,9 @@ static real steady_ratio(const real *restrict rows)
     return N_ORDER > 0 ? least/USUAL_ORDER : 1.0;
 }
 
-/* x of M x = force + J' lambda with J x = right; returns the ratio of pivots. x = T a + c, where J T = 0 and J c = right;
-   (T' M T) a = T' (force - M c). mass: rows of the lower triangle of M, packed. force may be NULL for zero: x is then the
-   smallest one in the metric of M. Rows with pivots that are not above `least` are left out. */
+/* x of M x = force + J' lambda with J x = right; returns the ratio of pivots. x = T a + c, where J T = 0 and J c =
+   right; (T' M T) a = T' (force - M c). mass: rows of the lower triangle of M, packed. force may be NULL for zero: x
+   is then the smallest one in the metric of M. Rows with pivots that are not above `least` are left out. */
 static real reduced(const real *restrict mass, const real *force, const real *restrict rows, const real *restrict right,
     real least, real *restrict x)
 {

@@ -1,9 +1,9 @@
 /* ---- closed loops: accelerations on the null space of the constraints, pivoted as the position asks for */
 
 @SCALES@
-/* Eliminates the rows of a (m rows of n + 1; the last column is a right-hand side), the largest pivot first. Columns are left in the
-   given order, `used` rows were taken, as many as the rank; rows whose pivots are not above `least` are left out. Returns the ratio of the
-   last pivot to the first, against its usual value. */
+/* Eliminates the rows of a (m rows of n + 1; the last column is a right-hand side), the largest pivot first. Columns
+   are left in the given order, `used` rows were taken, as many as the rank; rows whose pivots are not above `least`
+   are left out. Returns the ratio of the last pivot to the first, against its usual value. */
 static real pivoted(int m, int n, int rank, real usual, real least, real *restrict a, int *restrict order,
     int *restrict used)
 {

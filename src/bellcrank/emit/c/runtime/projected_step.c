@@ -1,5 +1,5 @@
-/* A step that ends on the constraints. It is taken again with care if it ends near a singular position, and halved if it needs
-   a correction that is large against what it moves, or if branches ask for it that miss each other. */
+/* A step that ends on the constraints. It is taken again with care if it ends near a singular position, and halved if
+   it needs a correction that is large against what it moves, or if branches ask for it that miss each other. */
 static int projected_step(Job *job, real h, real t, real middle, real end, const real *y, const real *k,
     real *next, real *w, int depth)
 {
@@ -28,6 +28,8 @@ static int projected_step(Job *job, real h, real t, real middle, real end, const
         return FINISHED;
     if (!divide && depth >= HALVINGS)
         return NOT_CLOSED;
+    if (!divide && depth == 0)
+        book(job, (real[N_VISIT]){t, DIVIDED});
     if ((failed = projected_step(job, h/2, t, 0.5*(t + middle), middle, y, k, half, w, depth + 1))) {
         memcpy(next, half, sizeof half);
         return failed;

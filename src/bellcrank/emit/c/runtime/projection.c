@@ -2,6 +2,9 @@
 
 @TUNING@
 @LEAST_NORM@
+enum { N_VISIT = sizeof((Job *)0)->visit/sizeof(real) };
+#define DIVIDED 2.0             /* in the place of a ratio: a step was halved, as it needed a large correction */
+
 static real largest(int n, const real *x)
 {
     real most = 0.0;
@@ -11,7 +14,8 @@ static real largest(int n, const real *x)
     return most;
 }
 
-@REDUNDANT@@BRIDGE@/* Do the equations of a state, all, with its curves in the place of rows, hold where rows are lost? */
+@REDUNDANT@@BRIDGE@/* Do the equations of a state, all, with its curves in the place of rows, hold where rows are
+   lost? */
 static int put_curves(const Job *job, const real *y, real *all)
 {
 @IF BRIDGE@
@@ -24,8 +28,8 @@ static int put_curves(const Job *job, const real *y, real *all)
 @END@
 }
 
-/* The same as `project` near a singular position: in the metric of M, in which errors across the branch do not become errors along it, and
-   over bridges. */
+/* The same as `project` near a singular position: in the metric of M, in which errors across the branch do not become
+   errors along it, and over bridges. */
 static int project_near(Job *job, real t, real *y, real *w)
 {
     real all[N_SYSTEM], right[N_V], x[N_U], q[N_Q], before = HUGE_VAL;
@@ -71,8 +75,8 @@ static int project_near(Job *job, real t, real *y, real *w)
     return job->externals->failed ? EXTERNAL_FAILED : FINISHED;
 }
 
-/* Corrects q so that the loops are closed, then u so that they stay closed; in a singular position neither. What had to be done
-   is left in the job. */
+/* Corrects q so that the loops are closed, then u so that they stay closed; in a singular position neither. What had
+   to be done is left in the job. */
 static int project(Job *job, real t, real *y, real *w, real small)
 {
     real all[N_G*(1 + N_Q) + N_V*(1 + N_U) + 1], change[N_S + 1], *q = y, *u = y + N_Q;
@@ -128,8 +132,8 @@ static void extrapolate(const Job *job, real t, real *ud)
     }
 }
 
-/* Rates near a singular position: the state is brought onto the constraints first. In it, where there is no bridge, accelerations are
-   extrapolated. */
+/* Rates near a singular position: the state is brought onto the constraints first. In it, where there is no bridge,
+   accelerations are extrapolated. */
 static int wary_rates(Job *job, real t, const real *y, real *k, real *w)
 {
     real all[N_SYSTEM], state[N_S];
@@ -143,16 +147,24 @@ static int wary_rates(Job *job, real t, const real *y, real *k, real *w)
     system_at(t, state, state + N_Q, job->p, job->c, w, all, job->externals);
     const int bridged = put_curves(job, state, all);
     memcpy(k, all, N_Q*sizeof *k);
-    const real ratio = reduced(all + AT_M, all + AT_F, all + AT_J, all + AT_GAMMA, bridged ? VANISHING : SINGULAR, k + N_Q);
+    const real least = bridged ? VANISHING : SINGULAR;
+    const real ratio = reduced(all + AT_M, all + AT_F, all + AT_J, all + AT_GAMMA, least, k + N_Q);
     if (!(ratio > SINGULAR) && !bridged && job->n_past > 0)
         extrapolate(job, t, k + N_Q);
     return job->externals->failed ? EXTERNAL_FAILED : FINISHED;
 }
 
-/* Keeps a book of visits near singular positions: when each was nearest, the ratio of pivots there, and what carried it. */
+/* Keeps a book of what is told of a run. */
+static void book(Job *job, const real *what)
+{
+    if (job->n_passages < job->most_passages)
+        memcpy(job->passages + N_VISIT*job->n_passages, what, N_VISIT*sizeof *what);
+    job->n_passages++;
+}
+
+/* Visits near singular positions: when each was nearest, the ratio of pivots there, and what carried it. */
 static void visit(Job *job, real t, const real *y)
 {
-    enum { W = sizeof job->visit/sizeof *job->visit };
     const real ratio = job->ratio;
     job->near = ratio < WATCHED;
     job->wary = job->near || job->steady < WATCHED;
@@ -162,9 +174,7 @@ static void visit(Job *job, real t, const real *y)
             job->visit[1] = ratio;
         }
     } else if (job->visit[1] < NEAR) {
-        if (job->n_passages < job->most_passages)
-            memcpy(job->passages + W*job->n_passages, job->visit, sizeof job->visit);
-        job->n_passages++;
+        book(job, job->visit);
         memset(job->visit, 0, sizeof job->visit);
         job->visit[1] = 1.0;
     }

@@ -10,7 +10,8 @@ enum { /* places of what `system` stores: q', the lower triangle of M, f, J, gam
 };
 
 /* q += scale times the change of coordinates with speeds x: q' is linear in them. */
-static void shift(Job *job, real t, const real *restrict q, const real *restrict x, real scale, real *restrict to, real *w)
+static void shift(Job *job, real t, const real *restrict q, const real *restrict x, real scale, real *restrict to,
+    real *w)
 {
     static const real still[N_U];
     real with_x[N_Q], without[N_Q];

@@ -3,8 +3,10 @@
 
 @TUNING@enum { N_UNITS = 3*N_WHEELS };
 enum { X, Z, VX, VZ, SPIN, AX, AZ, TURN, N_FACTS }; /* of a wheel, as `wheels_at` gives them */
-enum { ROLLS, PART, OFF, NORMAL_X, NORMAL_Z, FOOT_X, FOOT_Z, OTHER_X, OTHER_Z, TURNED, TURNED_AT, N_MODES }; /* of a wheel in job->modes */
-enum { FLIES, IS_ROLLING, IS_HELD }; /* values of ROLLS: held between the two sides of a notch, with normals NORMAL and OTHER */
+/* of a wheel in job->modes */
+enum { ROLLS, PART, OFF, NORMAL_X, NORMAL_Z, FOOT_X, FOOT_Z, OTHER_X, OTHER_Z, TURNED, TURNED_AT, N_MODES };
+/* values of ROLLS: held between the two sides of a notch, with normals NORMAL and OTHER */
+enum { FLIES, IS_ROLLING, IS_HELD };
 enum { DISTANCE, NX, NZ };                          /* of near */
 enum { IMPACT, BEGINS, LEAVES, WEDGED };            /* events */
 
@@ -15,7 +17,10 @@ typedef struct {
 
 static double *mode(Job *job, int i) { return job->modes + i*N_MODES; }
 
-static void nearest(int i, double x, double z, double *near) { ground_near(WHEEL_GROUND[i], x, z, WHEEL_RADIUS[i] + 1.0, near); }
+static void nearest(int i, double x, double z, double *near)
+{
+    ground_near(WHEEL_GROUND[i], x, z, WHEEL_RADIUS[i] + 1.0, near);
+}
 
 /* The part of the ground that a wheel rolls on; returns whether it is still over it. */
 static int on_own_part(Job *job, int i, double x, double z, double *near, double *bend)
@@ -94,7 +99,8 @@ static void spread(const Unit *units, int n, const double *sizes, double *forces
 }
 
 /* Accelerations along units per unit force; base: facts without forces. */
-static void response(Job *job, double t, const double *y, const Unit *units, int n, const double *base, double *matrix, double *w)
+static void response(Job *job, double t, const double *y, const Unit *units, int n, const double *base,
+    double *matrix, double *w)
 {
     double forces[3*N_WHEELS], facts[N_WHEELS*N_FACTS], one = 1.0;
     for (int c = 0; c < n; c++) {
@@ -128,7 +134,8 @@ static void least(int n, double *A, double *b)
                 if (A[p*n + q] == 0.0)
                     continue;
                 const double theta = (A[q*n + q] - A[p*n + p])/(2*A[p*n + q]);
-                const double t = (theta < 0 ? -1.0 : 1.0)/(fabs(theta) + sqrt(theta*theta + 1)), c = 1/sqrt(t*t + 1), s = t*c;
+                const double t = (theta < 0 ? -1.0 : 1.0)/(fabs(theta) + sqrt(theta*theta + 1));
+                const double c = 1/sqrt(t*t + 1), s = t*c;
                 for (int k = 0; k < n; k++) {
                     const double a = A[k*n + p], d = A[k*n + q];
                     A[k*n + p] = c*a - s*d;
@@ -359,7 +366,8 @@ static int hit(Job *job, int i, int count, double t, const double *y, double *ne
         return 1;
     }
     const double rise = near[NX]*f[VX] + near[NZ]*f[VZ], pull = -near[NX]*f[AX] - near[NZ]*f[AZ];
-    return mode(job, i)[ROLLS] == FLIES && pull > 0.0 && 4*rise <= pull*job->h; /* lies on the ground, or would come back at once */
+    /* lies on the ground, or would come back at once */
+    return mode(job, i)[ROLLS] == FLIES && pull > 0.0 && 4*rise <= pull*job->h;
 }
 
 /* A new normal of a wheel that rolls: how often has it gone to and fro between the sides of a notch? */
@@ -516,7 +524,8 @@ static void floors(Job *job, double t, const double *y, double *floor, double *w
     observe(job, t, y, NULL, facts, w);
     for (int i = 0; i < N_WHEELS; i++) {
         nearest(i, facts[i*N_FACTS + X], facts[i*N_FACTS + Z], near);
-        const double usual = WHEEL_RADIUS[i] - (mode(job, i)[ROLLS] != FLIES ? TOUCH : 0.0), now = near[DISTANCE] - DEEPER;
+        const double usual = WHEEL_RADIUS[i] - (mode(job, i)[ROLLS] != FLIES ? TOUCH : 0.0);
+        const double now = near[DISTANCE] - DEEPER;
         floor[i] = near[DISTANCE] < usual && now < usual ? now : usual;
     }
 }

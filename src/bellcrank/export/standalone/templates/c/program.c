@@ -2,8 +2,8 @@
 
        @STEM@ [options] [PARSFILE]
 
-   reads parameters, initial values and inputs from a parameter file (default: @STEM@.par), writes an echo of all of them
-   that is itself a parameter file, runs, and writes every channel over time. `@STEM@ --help` lists the options.
+   reads parameters, initial values and inputs from a parameter file (default: @STEM@.par), writes an echo of all of
+   them that is itself a parameter file, runs, and writes every channel over time. `@STEM@ --help` lists the options.
    The equations of motion are in model.c. Files are in the units named there; equations use rad and consistent units;
    `factor` leads from the one to the other.
 @ABOUT@*/
@@ -306,8 +306,8 @@ static void split_keyword(char *content, char *keyword, size_t size, char **rest
 static FILE *open_named(const char *name, const char *from, char *path, size_t size)
 {
     const char *slash = from == NULL ? NULL : strrchr(from, '/');
-    snprintf(path, size, "%.*s%s", slash == NULL || name[0] == '/' ? 0 : (int)(slash - from + 1), from == NULL ? "" : from,
-             name);
+    const int beside = slash == NULL || name[0] == '/' ? 0 : (int)(slash - from + 1);
+    snprintf(path, size, "%.*s%s", beside, from == NULL ? "" : from, name);
     FILE *file = fopen(path, "r");
     if (file == NULL) {
         snprintf(path, size, "%s", name);
@@ -630,7 +630,8 @@ static int simulate(void)
     constants(p, c);
     for (int i = 0; i < N_C; i++)
         if (!isfinite(c[i])) {
-            problem(settings.input, 0, "the constants of the model cannot be computed: may a mass, inertia or length be zero?");
+            problem(settings.input, 0,
+                "the constants of the model cannot be computed: may a mass, inertia or length be zero?");
             break;
         }
     for (int i = 0; i < N_S; i++)
@@ -716,7 +717,8 @@ static int usage(const char *what, const char *word)
 
 int main(int count, char **words)
 {
-    static const char *const settable[] = {"--t-end", "stopt", "--step", "step", "--method", "method", "--every", "iprint"};
+    static const char *const settable[] = {
+        "--t-end", "stopt", "--step", "step", "--method", "method", "--every", "iprint"};
     const char *later[4] = {NULL, NULL, NULL, NULL};
     static char input[300], echo[300], output[300];
     int layout = ERD;

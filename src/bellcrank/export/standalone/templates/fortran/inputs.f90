@@ -152,7 +152,8 @@
       associate (s => signals(input_signal(i)))
         do k = 1, size(kinds)
           if (s%kind == kinds(k) .and. input_rate(i) > kind_smooth(k)) call problem(input, 0, trim(s%keyword) // &
-            " must be differentiable" // trim(merge(" twice", "      ", input_rate(i) == 2)) // ": a " // trim(s%kind) // " is not")
+            " must be differentiable" // trim(merge(" twice", "      ", input_rate(i) == 2)) // &
+            ": a " // trim(s%kind) // " is not")
         end do
         if (input_rate(i) == 2 .and. s%kind == "file" .and. s%straight) call problem(input, 0, &
           trim(s%keyword) // " must be differentiable twice: straight lines are not")

@@ -377,7 +377,8 @@
   end subroutine close_positions
 
   ! Closes the loops by changing free variables only, with all directions as drawn, then u so that they stay closed.
-  ! `open_row` is the number of the row that stays open, or 0; `reverse`: it closes with its direction the other way round.
+  ! `open_row` is the number of the row that stays open, or 0; `reverse`: it closes with its direction the other way
+  ! round.
   subroutine close_loops(y, may, residual, open_row, reverse)
     real(dp), intent(inout) :: y(n_s)
     logical, intent(in) :: may(n_s)

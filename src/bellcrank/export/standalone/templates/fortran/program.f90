@@ -590,7 +590,8 @@ contains
           quoted(channels(i)%label), quoted(channels(i)%generic), quoted(channels(i)%body)
       end do
     end if
-    write (handle, '(a)') "HISTORY Input parameter file was " // trim(input), "HISTORY Data generated with " // model_title, &
+    write (handle, '(a)') "HISTORY Input parameter file was " // trim(input), &
+      "HISTORY Data generated with " // model_title, &
       "END"
   end subroutine write_header
 
@@ -843,7 +844,8 @@ contains
       end if
     end do
     call cpu_time(after)
-    write (output_unit, '(a)', advance="no") trim(title) // ": " // whole(reached) // " steps of " // trim(number(step)) // &
+    write (output_unit, '(a)', advance="no") trim(title) // ": " // whole(reached) // " steps of " // &
+      trim(number(step)) // &
       " s, " // trim(methods(method)) // ", "
     if (ended == "") then
       write (output_unit, '(a)') "finished at t = " // trim(number(t_end)) // " s"
@@ -862,7 +864,8 @@ contains
   subroutine help()
     write (output_unit, '(a)') "usage: " // stem // " [options] [PARSFILE]", "", &
       "  PARSFILE         parameters, initial values and inputs (default: " // stem // ".par)", &
-      "  --output FILE    all channels over time (default: " // stem // ".erd; a name that ends in .csv gives a table)", &
+      "  --output FILE    all channels over time (default: " // stem // &
+      ".erd; a name that ends in .csv gives a table)", &
       "  --echo FILE      everything as it was used, again a PARSFILE (default: " // stem // ".echo)", &
       "  --t-end S        end of the run in s, instead of STOPT of the file", &
       "  --step S         time step in s, instead of STEP", &
