@@ -21,8 +21,8 @@ from bellcrank.expr import ZERO, Expr, Symbol, add, mul, release, substitute
 from bellcrank.expr.simplify import simplify
 from bellcrank.interface.interface import Interface
 from bellcrank.kane.channels import channels_of, hand_interface
+from bellcrank.kane.configuration import closed, closed_rates, program_rows
 from bellcrank.kane.linear_solution import poles
-from bellcrank.kane.loops import closed, closed_rates, program_rows
 from bellcrank.kane.steps import Steps
 from bellcrank.kane.system import KaneSystem, kane_system
 from bellcrank.kinematics.body_motion import Kinematics
