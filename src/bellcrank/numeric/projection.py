@@ -95,13 +95,20 @@ class RegularCorrection:
                 break
         else:
             return None
-        change = self.by_u(t, q, u)
-        count = len(self.u)
-        steady = float(np.abs(change[count:] * self.pivot_scales).min(initial=np.inf))
+        change, steady = self._speeds(t, q, u)
         if not steady > LOOPS.watched:
             return None
-        u[self.u] -= change[:count]
+        u[self.u] -= change
         return Admitted(q, u, moved, 0.0, 1.0, steady)
+
+    def is_good(self, t: float, q: np.ndarray, u: np.ndarray) -> bool:
+        """Are all pivots large?"""
+        return self._speeds(t, q, u)[1] > LOOPS.watched
+
+    def _speeds(self, t: float, q: np.ndarray, u: np.ndarray) -> tuple[np.ndarray, float]:
+        """What is taken from speeds, and the smallest pivot."""
+        change, count = self.by_u(t, q, u), len(self.u)
+        return change[:count], float(np.abs(change[count:] * self.pivot_scales).min(initial=np.inf))
 
 
 @dataclass(frozen=True)
