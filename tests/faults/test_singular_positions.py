@@ -128,7 +128,7 @@ def test_slider_crank_with_equal_arms():
 # ---- methods that choose their steps
 
 
-ADAPTIVE = ("window", "change point, gravity", "start at the change point")
+SEVERAL_STEPS = ("window", "change point, gravity", "swing")  # also with a method that builds on several steps
 
 
 @pytest.mark.parametrize(
