@@ -144,6 +144,7 @@ SEVERAL_STEPS = ("window", "change point, gravity", "swing")  # also with a meth
                 ("DOP853", 1e-10, CERTAIN),
                 ("LSODA", 1e-10, 1e-6),
             )
+            if method != "LSODA" or name in SEVERAL_STEPS
         ),
     ],
 )
