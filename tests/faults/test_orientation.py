@@ -61,7 +61,7 @@ def machine(seed, bodies=5, armature=True):
 
 
 @pytest.mark.filterwarnings("ignore:a value is given for")
-@pytest.mark.parametrize("solve", ["explicit", "order-n"])
+@pytest.mark.parametrize("solve", [pytest.param("explicit", marks=pytest.mark.campaign), "order-n"])
 def test_a_random_tree_passes_the_check(solve):
     report = bc.check(machine(0, bodies=3), states=2, solve=solve, run=False, backend="python")
     assert report.passed, report
@@ -122,6 +122,7 @@ def test_an_orientation_is_that_of_a_body_that_was_turned_and_stopped(joint):
         assert relative(same[name], found[name]) < 1e-12
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_programs_turn_bodies_too(tmp_path, language):
     s = arm(TURNS, translate=2, armature=0.7)
