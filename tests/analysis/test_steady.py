@@ -221,10 +221,14 @@ def test_both_backends_find_the_same(bike):
 def test_values_of_inputs_and_parameters_can_be_given(bike):
     given = bike.linearize(inputs={"drive": 30.0, "rear.load": None})
     assert given.input_names == ["drive", "rear.load"] and given.inputs[0].value == 30.0
-    plain = bike.sensitivity(["c_roll"], ["speed"], t_end=0.05, step=0.001, parameters={"c_roll": 3.0})
-    assert plain.parameter_values == (3.0,)
-    old = bike.sensitivity(parameters=["c_roll"], outputs=["speed"], t_end=0.05, step=0.001, values={"c_roll": 3.0})
-    assert np.array_equal(plain["speed", "c_roll"], old["speed", "c_roll"])
+    quarter, span = example("quarter_car").compile(backend="python"), {"outputs": ["az"], "t_end": 0.05, "step": 0.001}
+    found = quarter.sensitivity(["k"], parameters={"k": 20000.0}, **span)
+    assert found.parameter_values == (20000.0,)
+    assert np.array_equal(quarter.sensitivity("k", values={"k": 20000.0}, **span)["az", "k"], found["az", "k"])
+    assert np.array_equal(quarter.sensitivity(parameters={"k": 20000.0}, **span)["az", "k"], found["az", "k"])
+    assert quarter.sensitivity(parameters=["k"], **span).parameter_values == (16800.0,)
+    with pytest.raises(bc.ModelError, match="must be a dictionary"):
+        quarter.sensitivity(["k"], parameters=["k"], **span)
 
 
 @pytest.mark.campaign
