@@ -309,3 +309,15 @@ def test_eigenvalues_are_continuous_along_the_speed(which):
         assert not np.any(np.isnan(table))
         jumps.append(np.abs(np.diff(table, axis=0)).max())
     assert jumps[1] < 0.85 * jumps[0] and jumps[2] < 0.85 * jumps[1]
+
+
+@pytest.mark.campaign
+def test_up_a_slope():
+    """Place and height go on together up a ramp of 10 %; by hand: weight along it times the radius under load."""
+    s = bc.vehicles.car(slip=bc.Slip(60e3, 45e3), speed=15, terrain=bc.terrain.ramp(0.1))
+    sim = s.equations().compile()
+    climb = sim.equilibrium()
+    assert climb.steady["q(chassis, 3)"] / climb.steady["q(chassis, 1)"] == pytest.approx(0.1, rel=1e-6)
+    radius = 15 / climb["u(w1l.wheel)"]
+    assert climb["drive"] == pytest.approx(1360 * 9.80665 * np.sin(np.arctan(0.1)) * radius, rel=0.02)
+    assert sim.linearize(at=climb, inputs=(), outputs=()).equilibrium
