@@ -21,12 +21,16 @@ ABOUT = ("pin", "cylindrical", "ball", "rod", "directions")  # that close a plan
 
 @dataclass(frozen=True)
 class Linkage:
-    """A system with what was drawn for it: `guess` is a rough start, `speeds` some speeds of it."""
+    """A system with what was drawn for it: `guess` is a rough start, `speeds` some speeds of it, `parameters` its points."""
 
     system: bc.System
     kind: str
     guess: dict
     speeds: dict
+
+    @property
+    def parameters(self):
+        return {record.name: record.value for record in self.system.description.parameters.values()}
 
 
 def rotation(rng):
@@ -43,8 +47,8 @@ def turn(angle):
 class Drawing:
     """A description in the making: where bodies stand nominally, in the axes of the ground."""
 
-    def __init__(self, name, rng):
-        self.rng = rng
+    def __init__(self, name, rng, named=False):
+        self.rng, self.named = rng, named  # are coordinates of points parameters?
         self.s = bc.System(name, units="mks")
         self.R, self.p = {None: np.eye(3)}, {None: np.zeros(3)}
 
@@ -59,7 +63,7 @@ class Drawing:
             C = A.T @ R
             frame = {"rotation_axis": tuple(C[:, 2].tolist()), "reference_axis": tuple(C[:, 0].tolist())}
         made = self.s.add_body(
-            name, parent=parent, joint_at=tuple((A.T @ (at - self.p[parent])).tolist()), mass=size,
+            name, parent=parent, joint_at=self.coordinates(f"{name}at", A.T @ (at - self.p[parent])), mass=size,
             cm=tuple(rng.uniform(-0.2, 0.2, 3).tolist()), inertia=inertia.tolist(), **frame, **joint,
         )  # fmt: skip
         self.R[name], self.p[name] = R if framed else A, at
@@ -67,7 +71,14 @@ class Drawing:
 
     def point(self, name, body, at):
         own = self.R[body].T @ (at - self.p[body])
-        return self.s.add_point(name, body=body or self.s.inertial, at=tuple(own.tolist()))
+        return self.s.add_point(name, body=body or self.s.inertial, at=self.coordinates(name, own))
+
+    def coordinates(self, name, v):
+        if not self.named:
+            return tuple(v.tolist())
+        names = [f"{name}{i}" for i in (1, 2, 3)]
+        self.s.set_defaults(**dict(zip(names, v.tolist(), strict=True)))
+        return tuple(names)
 
     def direction(self, body, v):
         """A vector of the ground as one of a body, in words."""
@@ -77,18 +88,18 @@ class Drawing:
         """Closes a loop between points of bodies that coincide nominally; `axes` are three directions of the ground."""
         x, y, z = axes
         first, second = f"p_{label}", f"r_{label}"
-        at = self.rng.uniform(-1, 1, 3) if p[1] is None else p[1]
-        self.point(first, p[0], at)
+        body, at = p
+        self.point(first, body, at)
         away = 0.0 if joint != "rod" else self.rng.uniform(0.3, 0.8) * x
         self.point(second, r, at + away)
         if joint == "directions":
             self.s.close_loop(first, second, directions=tuple(self.direction(r, e) for e in (x, y)), label=label)
         else:
-            axis = None if joint in ("ball", "rod") else self.direction(p[0], z)
+            axis = None if joint in ("ball", "rod") else self.direction(body, z)
             self.s.close_loop(first, second, joint=joint, axis=axis, label=label)
 
 
-def planar(rng):
+def planar(rng, _):
     """A ring of hinges, and now and then a slide, about parallel axes anywhere in space."""
     d = Drawing("planar", rng)
     E = rotation(rng) if rng.random() < 0.8 else np.eye(3)
@@ -112,9 +123,8 @@ def planar(rng):
     if joint == "rod" and n == 3:
         joint = "pin"
     d.close(joint, (previous, at[split]), other, E.T, "tie")
-    if rng.random() < 0.3:  # the same once more, by other rows
-        d.close(str(rng.choice(("ball", "cylindrical", "directions"))) if joint != "rod" else "rod", (previous, at[split]), other, E.T,
-                "again") if joint != "rod" else None  # fmt: skip
+    if joint != "rod" and rng.random() < 0.3:  # the same once more, by other rows
+        d.close(str(rng.choice(("ball", "cylindrical", "directions"))), (previous, at[split]), other, E.T, "again")
     speeds[f"u({names[0]})"] = float(rng.uniform(-0.4, 0.4))
     if n > 3 and slide != 0 and joint != "rod" and rng.random() < 0.3:
         d.s.add_constraint(f"q({names[0]}) - 0.2*sin(0.7*t)", label="drive")
@@ -136,7 +146,7 @@ def _planar_body(d, name, parent, at, E, slides, guess):
     return name
 
 
-def coupled(rng):
+def coupled(rng, _):
     """A rod on equal cranks: more rows than speeds."""
     d = Drawing("coupled", rng)
     E = rotation(rng)
@@ -152,9 +162,12 @@ def coupled(rng):
     return Linkage(d.s, f"coupled {n}", {"q(a0)": float(rng.uniform(-0.1, 0.1))}, speeds)
 
 
-def spatial(rng):
-    """A chain of hinges, slides, ball joints and free bodies in space, closed by any joint, with at least one freedom."""
-    d = Drawing("spatial", rng)
+def spatial(rng, where):
+    """A chain of hinges, slides, ball joints and free bodies in space, closed by any joint, with at least one freedom.
+
+    Its points are parameters, drawn by `where`.
+    """
+    d = Drawing("spatial", rng, named=True)
     joint = str(rng.choice(list(ROWS)))
     kinds = {"hinge": 1, "slide": 1, "ball": 3, "euler": 3, "free": 6}
     chain, left = [], -ROWS[joint]
@@ -168,11 +181,11 @@ def spatial(rng):
     for i, kind in enumerate(chain):
         if i == split:
             ends[0], parent = parent, None
-        at = rng.uniform(-1, 1, 3)
+        at = where.uniform(-1, 1, 3)
         _spatial_body(d, f"b{i}", parent, at, kind, guess)
         parent = f"b{i}"
     ends[1 if ends[0] is not None else 0] = parent
-    d.close(joint, (ends[0], None), ends[1], rotation(rng), "tie")
+    d.close(joint, (ends[0], where.uniform(-1, 1, 3)), ends[1], rotation(rng), "tie")
     speeds[next(u for u in _speed_names(chain))] = float(rng.uniform(-0.3, 0.3))
     if left > 1 and chain[0] in ("hinge", "slide") and rng.random() < 0.3:
         d.s.add_constraint("q(b0) - 0.1*sin(0.7*t)", label="drive")
@@ -209,19 +222,19 @@ def _spatial_body(d, name, parent, at, kind, guess):
     guess |= {key: float(rng.uniform(-0.1, 0.1)) for key in keys}
 
 
-KINDS = (planar, planar, coupled, spatial, spatial, spatial)
+KINDS = {"planar": planar, "coupled": coupled, "spatial": spatial}
 
 
-def linkage(seed):
-    rng = np.random.default_rng(seed)
-    return KINDS[seed % len(KINDS)](rng)
+def linkage(kind, seed, variant=0):
+    """A linkage of a kind; variants of a spatial one differ in the places of its points."""
+    return KINDS[kind](np.random.default_rng(seed), np.random.default_rng([seed, variant]))
 
 
 class Independent:
     """The linkage in plain numbers, by `verify`: no more is shared with the equations than the description."""
 
-    def __init__(self, eom):
-        self.machine = Machine.of(eom.analysis.mechanism.description, Values())
+    def __init__(self, linkage, eom):
+        self.machine = Machine.of(linkage.system.description, Values(linkage.parameters))
         self.speeds = [x.name for x in eom.speeds]
 
     def _evaluation(self, t):

@@ -7,15 +7,13 @@ frame of the first; what is rounding there is none. So the algebra sees the plan
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
-from bellcrank.expr import ONE, Expr, evaluate, expression, symbols
-from bellcrank.expr.node import MINUS_ONE, ZERO
+from bellcrank.expr import MINUS_ONE, ONE, ZERO, evaluate, expression
 from bellcrank.model.joints.joint import Joint
-from bellcrank.model.joints.plain import PlainJoint
 from bellcrank.model.mechanism import Mechanism
 from bellcrank.numeric.tuning import RANKS
 from bellcrank.vector.basis import IDENTITY, Mat3, Vec3
@@ -42,25 +40,19 @@ def mounts(mechanism: Mechanism) -> dict[int, Mount]:
             known.setdefault(first, []).append(b.index)
     found: dict[int, Mount] = {}
     for known in groups.values():
-        for first, members in known.items():
-            if len(members) > 1:
-                R = mechanism.bodies[first].joint.C
-                found |= {i: Mount(first, R, _seen_from(frames[first], mechanism.bodies[i].joint)) for i in members}
+        for first, members in ((i, x) for i, x in known.items() if len(x) > 1):
+            R, turned = mechanism.bodies[first].joint.C, partial(_turned, frames[first])
+            joints = {i: joint for i in members if (joint := mechanism.bodies[i].joint.seen_from(turned)) is not None}
+            found |= {i: Mount(first, R, joint) for i, joint in joints.items()}
     return found
 
 
 def _numbers(joint: Joint) -> np.ndarray | None:
     """The nominal frame of a joint that is given by numbers and is not parallel to that of the parent; else None."""
-    if not isinstance(joint, PlainJoint) or joint.C is IDENTITY:
+    if joint.C is IDENTITY or joint.seen_from(lambda v: v) is None:
         return None
-    if any(symbols(x) for v in (*joint.C, joint.at, *joint.slides) for x in v):
-        return None
-    C = _matrix(joint.C)
+    C = np.array([evaluate(row, {}) for row in joint.C])
     return None if np.abs(C).max(axis=0).min() > 1 - RANKS.digits else C
-
-
-def _matrix(rows: Sequence[Sequence[Expr]]) -> np.ndarray:
-    return np.array([evaluate(row, {}) for row in rows])
 
 
 def _shares_axis(D: np.ndarray) -> bool:
@@ -69,27 +61,12 @@ def _shares_axis(D: np.ndarray) -> bool:
     return any(tiny[i].sum() == 2 and tiny[:, int(np.argmin(tiny[i]))].sum() == 2 for i in range(3))
 
 
-def _seen_from(K: np.ndarray, joint: Joint) -> Joint:
-    assert isinstance(joint, PlainJoint)
-    C = _clean(K.T @ _matrix(joint.C))
-    slides = tuple(_vector(_clean(K.T @ _matrix([slide])[0])) for slide in joint.slides)
-    at = K.T @ _matrix([joint.at])[0]
-    rows = _vector(C[0]), _vector(C[1]), _vector(C[2])
-    own = IDENTITY if rows == IDENTITY else rows
-    return replace(joint, C=own, at=_vector(_without_rounding(at)), slides=slides)
-
-
-def _clean(x: np.ndarray) -> np.ndarray:
-    """Directions in which what is rounding beside 0 and 1 is none."""
-    near = np.round(x)
-    return np.where(np.abs(x - near) <= 10 * RANKS.digits, near, x)
-
-
-def _without_rounding(v: np.ndarray) -> np.ndarray:
-    return np.where(np.abs(v) <= 10 * RANKS.digits * np.abs(v).max(initial=0.0), 0.0, v)
-
-
-def _vector(v: np.ndarray) -> Vec3:
-    named = {0.0: ZERO, 1.0: ONE, -1.0: MINUS_ONE}
-    x, y, z = (named.get(float(c)) or expression(float(c)) for c in v)
+def _turned(K: np.ndarray, v: Vec3) -> Vec3:
+    """A vector of numbers in the axes K, without what is rounding beside its largest component or beside 1."""
+    given = K.T @ np.array(evaluate(v, {}))
+    small = 10 * RANKS.digits
+    given = np.where(np.abs(given) <= small * np.abs(given).max(initial=0.0), 0.0, given)
+    whole = {0.0: ZERO, 1.0: ONE, -1.0: MINUS_ONE}
+    near = [float(np.round(c)) if abs(c - np.round(c)) <= small else float(c) for c in given]
+    x, y, z = (whole[c] if c in whole else expression(c) for c in near)
     return x, y, z

@@ -19,6 +19,7 @@ from bellcrank.expr.text import Syntax, evaluate_syntax, parse
 from bellcrank.interface.interface import key_of
 from bellcrank.model.formula import show
 from bellcrank.numeric.branch import Passage
+from bellcrank.run.gimbal import Lock
 from bellcrank.run.stepping import Rows
 
 Condition = Callable[[np.ndarray], np.ndarray]
@@ -84,6 +85,11 @@ class Watch:
         for t, ratio in passages:
             text = f"singular position passed (pivots down to {ratio:.1e} of their usual size)"
             self.events.append(Event(text, t))
+        self.events.sort(key=lambda e: e.time)
+
+    def locked(self, locks: Sequence[Lock]) -> None:
+        """Records passages through gimbal lock."""
+        self.events += [Event(lock.text, lock.time) for lock in locks]
         self.events.sort(key=lambda e: e.time)
 
 
