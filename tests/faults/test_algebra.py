@@ -69,3 +69,35 @@ def test_angle_of_a_hinge_counts_turns_and_any_other_does_not():
     found = s.equations().compile(backend="python").outputs(0.0, [4.0], [0.0])
     assert found["turned"] == pytest.approx(4.0)
     assert found["heading"] == pytest.approx(4.0 - 2 * math.pi)
+
+
+# ---- deep and long formulas
+
+
+@pytest.mark.parametrize("inside", ["q(body)", "p", "sin(q(body))", "sqrt(2 + q(body))"])
+def test_formulas_may_be_deep(inside):
+    """199 nested 1/(1 + ...) ended in a SyntaxError of Python's own parser."""
+    text = inside
+    for _ in range(400):
+        text = f"1/(1 + {text})"
+    s = bc.System("deep", units="mks")
+    s.add_body("body", translate=1, mass=1, inertia=0)
+    s.add_output(text, "golden")
+    if inside == "p":
+        s.set_defaults(p=0.3)
+    found = s.equations().compile(backend="python").outputs(0.0, [0.4], [0.0])
+    assert found["golden"] == pytest.approx((math.sqrt(5) - 1) / 2)
+
+
+@pytest.mark.parametrize("count", [250, pytest.param(1500, marks=pytest.mark.campaign)])
+def test_formulas_may_be_long(count):
+    """A magnitude of 1,500 terms took over 40 s: terms were added one by one, and all pairs of them compared."""
+    s = bc.System("long", units="mks")
+    body = s.add_body("body", translate=1, mass=1, inertia=0)
+    text = " ".join(f"{'-' if i % 3 else '+'} k{i}*x**{i % 5}*cos({i}*x)" for i in range(count))
+    s.add_force("f", magnitude=text, direction=s.inertial[1], at=body.cm)
+    s.set_defaults({f"k{i}": 1 / (1 + i) for i in range(count)})
+    x = 0.7
+    terms = [(1, -1)[i % 3 > 0] / (1 + i) * x ** (i % 5) * math.cos(i * x) for i in range(count)]
+    (found,) = s.equations().compile(backend="python").derivatives(0.0, [x], [0.0])[1]
+    assert found == pytest.approx(sum(terms))

@@ -4,6 +4,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -13,13 +14,16 @@ import pytest
 import bellcrank as bc
 from bellcrank.analysis.tables import write_csv
 from bellcrank.backend.compiler import find_compiler
+from bellcrank.cli import main
 from bellcrank.files import choose
 from bellcrank.files.picture import finished, new_figure
 from bellcrank.files.record import Channel, Column, Record, Table
 from bellcrank.files.text import one_line
 from bellcrank.files.whole import Parts, undisturbed, write_folder, write_text, write_texts
+from bellcrank.study.store import Store
 from bellcrank.verify.page import write_report
 from tests.models import pendulum
+from tests.programs import SKIPPED, build
 
 try:
     import resource
@@ -276,3 +280,136 @@ def test_words_in_pages_are_words(tmp_path):
     write_report(named("<b>x</b>\0"), tmp_path / "r.html", states=0, run=False)
     text = (tmp_path / "r.html").read_text("utf-8")
     assert "<b>x</b>" not in text and "\0" not in text
+
+
+# ---- bad files and options
+
+
+BAD = {
+    "question.csv": b"?",
+    "only_t.csv": b"t\n",
+    "latin.csv": "t,z_road\n0,1\n1,2\u00e9\n".encode("latin-1"),
+    "nul.csv": b"t,z_road\n0,\x001\n",
+    "quote.csv": b't,z_road\n0,"1\n' + b"x" * 200_000,
+    "digits.toml": b"x = " + b"9" * 5000,
+    "deep.toml": b"x = " + b"[" * 100_000,
+    "latin.toml": b"name = '\xe9'",
+    "deep.json": b"[" * 200_000,
+    "digits.json": b'{"channels": [' + b"9" * 5000 + b"]}",
+    "short.nc": b"CDF\x01" + bytes(range(100)),
+    "short.parquet": b"PAR1" + bytes(range(100)) + b"PAR1",
+    "zero.par": b"PARSFILE\nPARSFILE /dev/zero\n",
+    "self.par": b"PARSFILE\nPARSFILE self.par\n",
+    "nul.py": b"x = 1\x00",
+    "latin.py": b"x = '\xe9'",
+    "memory.py": b"def model():\n    return bytearray(10**15)\n",
+    "deep.lsp": b"(" * 50_000,
+    "latin.lsp": b"(add-body \xe9)",
+    "digits.al": b"DOF(" + b"9" * 5000 + b")",
+    "power.al": "DOF(\u00b2)".encode(),
+}
+QUARTER = str(Path(__file__).parents[2] / "examples" / "quarter_car.py")
+COMMANDS = [
+    (["plot", "question.csv"], "nothing to draw: question has no channel but time"),
+    (["plot", "only_t.csv"], "nothing to draw"),
+    (["plot", "deep.json"], "it is no JSON file (brackets within brackets, too many)"),
+    (["plot", "digits.json"], "it is no JSON file (a number has thousands of digits)"),
+    (["plot", "short.nc"], "no NetCDF file in classic format"),
+    (["plot", "short.parquet"], "cannot read short.parquet"),
+    (["run", QUARTER, "--input", "latin.csv"], "its line 3 holds the byte 0xE9, which is not UTF-8; save it as UTF-8"),
+    (["run", QUARTER, "--input", "nul.csv"], "line 2, column 'z_road'"),
+    (["run", QUARTER, "--input", "quote.csv"], "cannot read quote.csv: field larger than field limit"),
+    (["run", QUARTER, "--pars", "zero.par"], "cannot read /dev/zero: it is larger than 100 MB"),
+    (["run", QUARTER, "--pars", "self.par"], "more than 20 deep"),
+    (["run", QUARTER, "--method", "Radau", "--t-end", "1e9"], "GiB: use a larger output_every"),
+    (["run", QUARTER, "--event", "a=where(1, 2)"], "where(1, 2) has 2 arguments"),
+    (["run", "nul.py"], "source code string cannot contain null bytes"),
+    (["run", "latin.py"], "SyntaxError"),
+    (["run", "memory.py"], "memory.py, line 2: MemoryError"),
+    (["run", "deep.lsp"], "parentheses may be 50 deep"),
+    (["run", "latin.lsp"], "its line 1 holds the byte 0xE9"),
+    (["run", "digits.al"], "must be a whole number from 1 to 200"),
+    (["run", "power.al"], "unexpected character"),
+    (["kinematics", "digits.toml"], "not a TOML file: a number has thousands of digits"),
+    (["kinematics", "deep.toml"], "not a TOML file: brackets within brackets"),
+    (["study", "digits.toml"], "not a TOML file"),
+    (["study", "latin.toml"], "its line 1 holds the byte 0xE9"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "words"), COMMANDS, ids=[f"{a[0]} {a[-1]}" for a, _ in COMMANDS])
+def test_bad_files_and_options_are_told(arguments, words, tmp_path, monkeypatch, capsys):
+    """Each of these ended in a traceback, or filled the memory."""
+    monkeypatch.chdir(tmp_path)
+    for name in arguments:
+        if name in BAD:
+            Path(name).write_bytes(BAD[name])
+    assert main(arguments) == 1
+    told = capsys.readouterr().err
+    assert words in told and told.startswith("bellcrank: ")
+
+
+@pytest.mark.parametrize("coding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le with mark"])
+def test_inputs_in_the_codings_of_spreadsheets(coding, tmp_path):
+    text = "t;z_road\r\n0;0\r\n5;0.1\r\n"
+    data = b"\xff\xfe" + text.encode("utf-16-le") if "mark" in coding else text.encode(coding)
+    (tmp_path / "i.csv").write_bytes(data)
+    assert main(["run", QUARTER, "--t-end", "0.01", "--input", str(tmp_path / "i.csv")]) == 0
+
+
+@pytest.mark.parametrize(
+    "line",
+    [b"[" * 200_000, b'{"key": "K", "measures": [1], "ended": "finished"}', b'{"key": "K", "measures": {"a": "x"}, "ended": "finished"}',
+     b'{"key": "K", "measures": {"a": 1}, "ended": 3, "seconds": 1}', b'{"key": "K", "measures": {"a": 1}, "ended": "finished"}',
+     b'{"key": "K", "measures": {"a": 1}, "ended": "finished", "seconds": 1, "notes": 5}', b"9" * 5000, b"\xff"],
+)  # fmt: skip
+def test_records_of_a_study_that_are_none(line, tmp_path):
+    """A record with measures of the wrong type, or of brackets alone, ended every later start of the study."""
+    (tmp_path / "runs").mkdir()
+    good = b'{"key": "G", "measures": {"a": 1, "b": null}, "ended": "finished", "seconds": 0.1, "notes": []}'
+    (tmp_path / "runs" / "a.jsonl").write_bytes(line + b"\n" + good + b"\n")
+    (tmp_path / "study.json").write_bytes(line)
+    with Store(tmp_path) as store:
+        assert list(store.records()) == ["G"]
+        assert not store.before() or isinstance(store.before(), dict)
+
+
+def test_dollars_in_pictures_are_dollars(tmp_path):
+    run = named(r"$\frac{").equations().compile(backend="python").simulate(t_end=0.1)
+    run.plot("twice", path=tmp_path / "p.png")
+
+
+WRITTEN = [
+    pytest.param(
+        x, marks=[pytest.mark.skipif(SKIPPED[x][0], reason=SKIPPED[x][1]), *([pytest.mark.campaign] * (x != "c"))]
+    )
+    for x in SKIPPED
+]
+
+
+@needs_limits
+@pytest.mark.parametrize("language", WRITTEN)
+def test_a_written_program_leaves_what_stood_there(language, tmp_path):
+    """It emptied the results of the last run before it began."""
+    program = build(pendulum().equations(), language, tmp_path / "program")
+    stem = str(program.folder / program.stem)
+    start = [sys.executable, f"{stem}.py"] if language == "python" else [stem]
+    for i, options in enumerate((["r.erd"], ["r.csv"], ["r.erd", "--binary"], ["r.erd", "--classic"])):
+        folder = tmp_path / str(i)
+        folder.mkdir()
+        command = [*start, str(program.default), "--output", *options, "--echo", "e.echo"]
+        subprocess.run(command, cwd=folder, check=True, capture_output=True)
+        before = contents(folder)
+        assert not [name for name in before if name.endswith(".part")]
+        limited = ["sh", "-c", 'trap "" XFSZ; ulimit -f 1; exec "$@"', "sh", *command]
+        done = subprocess.run(limited, cwd=folder, capture_output=True, text=True)
+        assert done.returncode not in (0, 4) and "Traceback" not in done.stderr
+        after = contents(folder)
+        assert {n: t for n, t in after.items() if "echo" not in n and not n.endswith(".part")} == {
+            n: t for n, t in before.items() if "echo" not in n
+        }
+        assert language == "fortran" or not [name for name in after if name.endswith(".part")]
+
+
+def contents(folder):
+    return {p.name: p.read_bytes() for p in folder.iterdir()}

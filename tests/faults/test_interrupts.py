@@ -1,6 +1,8 @@
 """Ctrl-C ends what goes on, at once, with one line and exit code 130; none is lost, and nothing is half done."""
 
+import os
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -41,10 +43,16 @@ def plain():
 
 
 @contextmanager
-def signalled(after, number=signal.SIGINT):
-    """Somebody presses Ctrl-C after some seconds."""
+def signalled(after, number=signal.SIGINT, when=lambda: True):
+    """Somebody presses Ctrl-C after some seconds, and not before something is there."""
     main = threading.main_thread().ident
-    timer = threading.Timer(after, lambda: signal.pthread_kill(main, number))
+
+    def press():
+        while not when():
+            time.sleep(0.01)
+        signal.pthread_kill(main, number)
+
+    timer = threading.Timer(after, press)
     timer.start()
     try:
         yield
@@ -124,3 +132,67 @@ def test_a_routine_that_waits_is_interrupted():
     with pytest.raises(KeyboardInterrupt), signalled(0.1):
         sim.simulate()
     assert time.perf_counter() - began < 10
+
+
+EARLY = """
+import sys
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if name == {name!r}:
+            raise KeyboardInterrupt
+sys.meta_path.insert(0, Finder())
+sys.argv = ["bellcrank", "describe", "nothing.py"]
+from bellcrank.cli import main
+sys.exit(main())
+"""
+
+
+@pytest.mark.parametrize(("name", "words"), [("bellcrank.cli.codes", ""), ("bellcrank.cli.describe", "interrupted\n")])
+def test_an_interrupt_while_the_command_is_imported(name, words):
+    """It ended in a traceback of imports."""
+    done = subprocess.run([sys.executable, "-c", EARLY.format(name=name)], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (130, words)
+
+
+LOST = """
+import signal, sys, weakref
+from bellcrank.cli import signals
+class Thing: pass
+def drop(_):
+    signal.raise_signal(signal.SIGINT)
+    signal.getsignal(signal.SIGINT)
+with signals.of_the_command():
+    try:
+        things = [Thing()]
+        kept = weakref.ref(things[0], drop)
+        things.clear()
+        for _ in range(10**9):
+            pass
+    except KeyboardInterrupt:
+        print("heard")
+"""
+
+
+def test_an_interrupt_while_objects_are_cleared_away_is_heard():
+    """What is raised in the callback of a weak reference is dropped by Python, and so was the interrupt."""
+    done = subprocess.run([sys.executable, "-c", LOST], capture_output=True, text=True, timeout=60)
+    assert (done.stdout, done.stderr) == ("heard\n", "")
+
+
+@needs_compiler
+def test_an_interrupt_ends_a_compiler_with_what_it_started(tmp_path, monkeypatch):
+    hangs = tmp_path / "hangs"
+    hangs.write_text(
+        f'#!/bin/sh\n[ "$1" = --version ] && echo "hanging cc 1.0" && exit 0\nsleep 1000 & echo $! > {tmp_path}/pid; wait\n'
+    )
+    hangs.chmod(0o755)
+    monkeypatch.setenv("CC", str(hangs))
+    monkeypatch.setenv("BELLCRANK_CACHE", str(tmp_path / "cache"))
+    equations, written = pendulum().equations(), tmp_path / "pid"
+    with pytest.raises(KeyboardInterrupt), signalled(0, when=lambda: written.exists() and written.read_text()):
+        equations.compile(backend="c")
+    with pytest.raises(ProcessLookupError):
+        for _ in range(100):
+            os.kill(int(written.read_text()), 0)
+            time.sleep(0.02)
+    assert os.listdir(tmp_path / "cache") == []

@@ -18,11 +18,17 @@ pytestmark = pytest.mark.skipif(not hasattr(os, "fork") or find_compiler() is No
 MODEL = """
 import bellcrank as bc
 
+def load(q, u):
+    return -3*q - u
+
+def fast(q):
+    return -q
+
 def model():
     s = bc.System("pendulum")
     rod = s.add_body("rod", rotate=3, cm=(0, -1, 0), mass="m", inertia=(0.1, 0.1, 0.1))
-    s.add_external("load", arguments=("q", "u"), python=lambda q, u: -3*q - u)
-    s.add_external("fast", arguments=("q",), c="double fast(double q) { return -q; }", python=lambda q: -q,
+    s.add_external("load", arguments=("q", "u"), python=load)
+    s.add_external("fast", arguments=("q",), c="double fast(double q) { return -q; }", python=fast,
         fortran="function fast(q) result(f)\\nreal(8), intent(in) :: q\\nreal(8) :: f\\nf = -q\\nend function")
     s.add_moment("drive", magnitude="MAGNITUDE", direction=rod[3], on=rod)
     s.set_defaults(m=2, k=1)
@@ -60,12 +66,13 @@ def folder(tmp_path):
 
 def went_well(done, number, allowed=(0,)):
     """Ended as asked: with one line and exit code 130, or before it was asked, or without a word."""
+    told = f"{number!r}: {done['code']}\n{done['errors']}"
     if number == signal.SIGINT:
-        assert done["code"] in (130, -signal.SIGINT, *allowed), done
+        assert done["code"] in (130, -signal.SIGINT, *allowed), told
         if done["code"] == 130:
-            assert done["errors"].splitlines()[-1:] in (["interrupted"], []), done
+            assert done["errors"].splitlines()[-1:] in (["interrupted"], []), told
     else:
-        assert done["code"] in (-number, *allowed), done
+        assert done["code"] in (-number, *allowed), told
     assert "Traceback" not in done["errors"] and "Exception" not in done["errors"], done["errors"]
 
 
@@ -116,13 +123,14 @@ def interrupted_compiles(commands, folder, count, rng):
     shutil.rmtree(cache)
     for _ in range(count):
         number = rng.choice(SIGNALS)
+        before = set(cache.glob("build-*"))
         done = commands.do(["run", "plain.py"], folder, number, rng.uniform(0, 1.1 * whole["seconds"]), **settings)
         codes.append(done["code"])
         went_well(done, number)
         kept = list(cache.iterdir()) if cache.exists() else []
         builds = [p for p in kept if p.name.startswith("build-")]
         assert all(_verified(p) for p in kept if p not in builds)
-        assert not builds or done["code"] not in (0, 130)
+        assert before >= set(builds) or done["code"] not in (0, 130)
         if len(kept) > len(builds) or len(builds) > 3:  # from the beginning again
             after = commands.do(["run", "plain.py"], folder, **settings)
             assert after["code"] == 0 and not after["errors"], after["errors"]
@@ -138,7 +146,9 @@ def interrupted_writes(commands, folder, count, rng):
         arguments = ["write", "plain.py", "--language", language, "--out", f"new_{language}"]
         place = folder / f"new_{language}"
         if language not in expected:
-            seconds[language] = commands.do(arguments, folder)["seconds"]
+            whole = commands.do(arguments, folder)
+            assert whole["code"] == 0, whole["errors"]
+            seconds[language] = whole["seconds"]
             expected[language] = contents(place)
         if rng.random() < 0.7:
             shutil.rmtree(place, ignore_errors=True)
@@ -181,6 +191,28 @@ def interrupted_studies(commands, folder, count, rng, *options):
     return codes
 
 
+def interrupted_others(commands, folder, count, rng):
+    """Every other command ends at once, too."""
+    codes, seconds = [], {}
+    others = (
+        ["check", "plain.py"],
+        ["analyse", "plain.py"],
+        ["report", "plain.py", "--out", "r.html"],
+        ["count", "plain.py"],
+    )
+    for i in range(count):
+        arguments = others[i % len(others)]
+        if i < len(others):
+            whole = commands.do(arguments, folder)
+            assert whole["code"] == 0, whole["errors"]
+            seconds[i] = whole["seconds"]
+        done = commands.do(arguments, folder, signal.SIGINT, rng.uniform(0, seconds[i % len(others)]))
+        codes.append(done["code"])
+        went_well(done, signal.SIGINT)
+        assert not hidden(folder)
+    return codes
+
+
 KINDS = {
     "run": interrupted_runs,
     "compile": interrupted_compiles,
@@ -199,6 +231,11 @@ def test_a_few_kills(kind, commands, folder):
 def test_a_thousand_kills(kind, commands, folder):
     codes = KINDS[kind](commands, folder, 250, random.Random(f"many {kind}"))
     assert {130, -signal.SIGKILL, -signal.SIGTERM} <= {*codes}
+
+
+@pytest.mark.campaign
+def test_other_commands_are_interrupted(commands, folder):
+    assert 130 in interrupted_others(commands, folder, 32, random.Random("others"))
 
 
 @pytest.mark.campaign

@@ -111,3 +111,27 @@ def test_slopes_through_tables_of_parameters(backend):
     assert B[1, 0] == pytest.approx((slope + 0.5 * half * 0.5) / 2, rel=1e-6)
     found = sim.sensitivity("k", "q(b)", t_end=0.2, step=0.01, check=True)
     assert max(found.checked.values()) < 1e-6
+
+
+@pytest.mark.parametrize("backend", ["python", pytest.param("c", marks=needs_compiler)])
+def test_tables_asked_beyond_their_points_are_told_wherever_they_stand(backend):
+    """In constants, inside of each other, in outputs; what external routines give is not looked at."""
+    s = bc.System("beyond", units="mks")
+    b = s.add_body("b", translate=1, mass=2, inertia=0)
+    for name in ("fixed", "inner", "outer", "shown", "within", "unseen"):
+        s.define(name, bc.table([0, 1, 2], [0, 1, 4]))
+    s.add_external("outside", arguments=("x",), python=lambda x: 7.0)
+    s.add_force(
+        "f",
+        magnitude="fixed(k) + outer(inner(x)) + within(x) + unseen(outside(x))",
+        direction=s.inertial[1],
+        at=b.origin,
+    )
+    s.add_output("shown(5*u(b))", "a")
+    s.set_defaults(k=3)
+    sim = s.equations().compile(backend=backend)
+    with pytest.warns(bc.ModelWarning) as told:
+        sim.simulate(t_end=0.1, step=0.05, initial={"q(b)": 2.5, "u(b)": 1})
+    asked = sorted(str(w.message).split("'")[1] for w in told if "was asked at" in str(w.message))
+    assert asked == ["fixed", "inner", "outer", "shown", "within"]
+    sim.simulate(t_end=0.01, step=0.005, initial={"q(b)": 0.5}, parameters={"k": 1})  # a warning would be an error

@@ -361,7 +361,7 @@ def test_a_wrong_step_fails_the_check():
         d.set_velocity(O, "N", 0)
         d.set_position(O, A.cm, l * A[1])
         d.set_velocity(A.cm, "N", velocity)
-        d.set_angular_velocity(A, "N", turn)
+        d.motion.w[A, d.newtonian] = d.vector(turn)  # d.set_angular_velocity would refuse it
         d.gravity(d.constants("g")[0] * d.newtonian[1])
         return {line.name: line.passed for line in bc.check(d, states=2, backend="python").lines}
 

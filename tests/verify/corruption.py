@@ -11,7 +11,7 @@ from bellcrank.program.statements import Assign
 from bellcrank.verify.subject import Subject
 from bellcrank.verify.truncation import scaled_sample
 
-SECTIONS = ("constants", "derivatives", "outputs", "closure", "singular_rates")
+SECTIONS = ("constants", "derivatives", "outputs", "closure", "system")
 FACTOR, BESIDE = Fraction(10013, 10000), Fraction(7, 10000)
 
 
@@ -20,8 +20,6 @@ def places(program):
     found = []
     for name in SECTIONS:
         section = getattr(program, name)
-        if name == "singular_rates" and section.results:  # the last is the ratio of pivots, which only chooses the way
-            section = replace(section, results=section.results[:-1])
         if name != "constants":  # their results are the statements themselves
             found += [(name, "result", i) for i in range(len(section.results))]
         found += [(name, "statement", i) for i, s in enumerate(section.statements) if isinstance(s, Assign)]
@@ -48,7 +46,8 @@ def acts(system, eom, wrong):
     """Does the wrong equation change any result at states that keep the constraints? An intermediate result may cancel out further on,
     or only add to a row a multiple of another. What small variables leave open, a change with the square of their size, is no mistake."""
     subject = Subject(system, eom, {"backend": "python"}, None, 7, quiet=True)
-    samples = list(subject.samples(3))
+    samples = subject.samples(3)
+    samples += subject.further(samples)
     orders = eom.analysis.mechanism.orders
     if not orders:
         return _largest_change(subject, eom, wrong, samples) > 1e-10
@@ -77,5 +76,5 @@ def _results(model, subject, s):
     at = (s.time, s.q.tolist(), s.u.tolist(), p, model.constants(p), w)
     found = [*model.derivatives(*at), model.outputs(*at)]
     if model.program.loops is not None:
-        found += [model.values("closure", *at), model.values("singular_rates", *at)[:-1]]
+        found += [model.values("closure", *at), model.values("system", *at)]
     return found

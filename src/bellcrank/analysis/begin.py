@@ -15,7 +15,7 @@ from bellcrank.analysis.aims import Aim
 from bellcrank.analysis.cyclic import ignorable
 from bellcrank.analysis.plant import Plant
 from bellcrank.analysis.point import Point
-from bellcrank.analysis.steady import GOING, in_proportion, rates_at
+from bellcrank.analysis.steady import GOING, going, in_proportion, rates_at
 from bellcrank.analysis.where import place_at, word_of
 from bellcrank.interface.interface import Quantity
 from bellcrank.run.assembly import state_key
@@ -95,13 +95,11 @@ def _ratio(
         now, doubled = (aimed(plant, x, aim) for x in (at, in_proportion(plant, at, 2.0)))
         if abs(now) > GOING and abs(doubled - 2 * now) <= ALIKE * abs(now):
             return aim.value / now
-        if abs(now) <= GOING and any(_is_speed(plant, at, aim, s) for s in _feeding(plant, at, cyclic)):
-            return 1.0  # at rest: there is nothing to be in proportion
-    return None
-
-
-def _feeding(plant: Plant, at: Point, cyclic: set[str]) -> list[Quantity]:
-    return [s for s in plant.interface.speeds if feeds(plant, at, cyclic, s)]
+    if going(plant, at, cyclic):
+        return None
+    feeding = [s for s in plant.interface.speeds if feeds(plant, at, cyclic, s)]
+    asked = any(_is_speed(plant, at, aim, s) for aim in aims for s in feeding)
+    return 1.0 if asked else None  # at rest there is nothing to be in proportion
 
 
 def _is_speed(plant: Plant, at: Point, aim: Aim, speed: Quantity) -> bool:

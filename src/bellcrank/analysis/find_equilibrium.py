@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -21,9 +22,9 @@ from bellcrank.analysis.evaluate import evaluator
 from bellcrank.analysis.plant import PARAMETERS, SETTABLE, STATES, Plant
 from bellcrank.analysis.point import Point
 from bellcrank.analysis.problem import Problem
-from bellcrank.analysis.slope_runner import groups_for
+from bellcrank.analysis.slope_runner import Find, Remembered, groups_for
 from bellcrank.analysis.solve import STEPS, Root
-from bellcrank.analysis.steady import carrier, going, in_proportion, motion_words, rates_at, value_words
+from bellcrank.analysis.steady import carrier, going, in_proportion, left_behind, motion_words, rates_at, value_words
 from bellcrank.analysis.where import place_at
 from bellcrank.errors import ModelError, RunError
 from bellcrank.interface.interface import Quantity
@@ -33,6 +34,7 @@ from bellcrank.run.values import finite
 Values = Mapping[Any, float] | None
 FEW = 40  # steps of a search that is not the only one
 SETTLING = (0.3, 2.0)  # s of a run before a search is tried from its end
+IDLE = 1e-9  # change of an input that was set free, below which it was not needed
 SLOWLY = (1e-4, 1e-3, 1e-2, 0.1, 0.3)  # shares of a speed on the way to it from rest
 
 
@@ -56,7 +58,9 @@ class Asked:
 
     @property
     def candidates(self) -> list[Quantity]:
-        """Inputs that may be set free to hold a speed or reach an aim."""
+        """Inputs that may be set free to hold a speed or reach an aim of a motion."""
+        if not self.moving:
+            return []
         fixed = {*self.held, *self.free}
         return [q for q in self.plant.interface.inputs if not q.rate and q not in fixed]
 
@@ -66,20 +70,26 @@ class Asked:
         speeds = [q for q, v in self.held.items() if q.kind == "speed" and v]
         return len(speeds) + len(self.aims) + (self.carried is not None) - len(self.free) if self.moving else 0
 
+    @cached_property
+    def find(self) -> Find:
+        """Values and slopes by all states, inputs, and what is free besides."""
+        interface = self.plant.interface
+        columns = [*interface.states, *self.candidates, *self.free]
+        symbols = [q.symbol for q in dict.fromkeys(columns) if q.symbol is not None]
+        groups = groups_for(q for a in self.aims for q in a.channels)
+        return Remembered(evaluator(self.plant, groups, symbols))
+
     def problem(self, freed: tuple[Quantity, ...] = (), start: Point | None = None) -> Problem:
         plant, listed = self.plant, self.plant.interface.states
         extra = [q for q in self.free if q.kind not in STATES]
         aimed = {q for a in self.aims for q in a.channels}
-        columns = [*listed, *(q for q in plant.interface.inputs if not q.rate), *extra]
-        symbols = [q.symbol for q in dict.fromkeys(columns) if q.symbol is not None]
-        find = evaluator(plant, groups_for(aimed), symbols)
         unknowns = [
             s
             for s in listed
             if s not in self.held and s != self.carried and (s.name not in self.cyclic or s in self.free or s in aimed)
         ]
         rates = tuple(i for i, s in enumerate(listed) if s.name not in self.cyclic)
-        return Problem(plant, find, start or self.start, (*unknowns, *extra, *freed), rates, self.aims)
+        return Problem(plant, self.find, start or self.start, (*unknowns, *extra, *freed), rates, self.aims)
 
 
 def find_equilibrium(
@@ -107,25 +117,32 @@ def find_equilibrium(
 def _searches(asked: Asked) -> Iterator[tuple[Problem, Root, tuple[Quantity, ...]]]:
     """Searches one after the other, each tried if those before found nothing."""
     first = asked.problem()
-    freed = _set_free(asked, first) if asked.short > 0 and asked.candidates else ()
+    freed = _set_free(asked, first)
     if freed:
         problem = asked.problem(freed)
         yield problem, problem.solve(FEW), freed
-    yield first, first.solve(FEW if freed else STEPS), ()
-    for start in _other_starts(asked, freed):
+    yield first, first.solve(FEW if asked.short > 0 else STEPS), ()
+    for start in _other_starts(asked):
+        freed = _set_free(asked, asked.problem(start=start))
         problem = asked.problem(freed, start)
         yield problem, problem.solve(FEW), freed
 
 
 def _set_free(asked: Asked, problem: Problem) -> tuple[Quantity, ...]:
-    """The inputs to set free, so many as are missing: those that act most. None if the caller gave one that acts."""
-    acting = problem.acting(problem.x, asked.candidates)
-    if any(q in asked.given for q, _ in acting):
+    """The inputs to set free, so many as are missing: those that act most.
+
+    None if the caller has given one of the same kind that acts too: a brake is not balanced behind his back.
+    """
+    if asked.short <= 0 or not asked.candidates:
         return ()
-    return tuple(q for q, _ in acting[: asked.short])
+    acting = [q for q, _ in problem.acting(problem.x, asked.candidates)]
+    offered = [q for q in acting if q not in asked.given]
+    if any(q in asked.given and q.unit.dimension == offered[0].unit.dimension for q in acting if offered):
+        return ()
+    return tuple(offered[: asked.short])
 
 
-def _other_starts(asked: Asked, freed: tuple[Quantity, ...]) -> Iterator[Point]:
+def _other_starts(asked: Asked) -> Iterator[Point]:
     """Where else a search may start: after a while of running, and faster and faster from rest."""
     for seconds in SETTLING:
         settled = _settled(asked, seconds)
@@ -143,8 +160,8 @@ def _other_starts(asked: Asked, freed: tuple[Quantity, ...]) -> Iterator[Point]:
         if share == 1.0:
             yield point
             return
-        problem = asked.problem(freed, point)
-        root = problem.solve()
+        problem = asked.problem(_set_free(asked, asked.problem(start=point)), point)
+        root = problem.solve(FEW)
         if not root.found:
             return
         point, before = problem.at(root.x), share
@@ -162,11 +179,15 @@ def _settled(asked: Asked, seconds: float) -> Point | None:
         found = place_at(plant, run).point
     except (RunError, ModelError):
         return None
+    stay = [q for q in plant.interface.coordinates if q.name in asked.cyclic]
+    stay += [q for q in (*asked.held, asked.carried) if q is not None and q.kind in STATES]
     point = replace(start, q=found.q, u=found.u)
     speed = asked.carried or next((q for q in asked.held if q.kind == "speed"), None)
-    if speed is not None and point.of(speed) and start.of(speed):
+    if not asked.moving:
+        point = in_proportion(plant, point, 0.0)
+    elif speed is not None and point.of(speed) and start.of(speed):
         point = in_proportion(plant, point, start.of(speed) / point.of(speed))
-    return point.moved({q: start.of(q) for q in asked.held if q.kind in STATES})
+    return point.moved({q: start.of(q) for q in stay})
 
 
 def _asked(plant: Plant, free: Any, fixed: Any, targets: Any, at: Any, parameters: Any, inputs: Any, t: float) -> Asked:
@@ -193,21 +214,26 @@ def _asked(plant: Plant, free: Any, fixed: Any, targets: Any, at: Any, parameter
     chosen = frozenset(plant.find(k, ("input",), "input") for k in driven)
     start = begin.point.moved({q: v * q.unit.factor for q, v in numbers.items() if q.kind == "input"})
     values = {q: start.of(q) for q in held}
-    moving = carried is not None or begin.ratio is not None or any(values[q] for q in fed)
+    moving = speed is not None or begin.ratio is not None or any(values[q] for q in fed)
     return Asked(plant, start, cyclic, values, tuple(wanted_free), tuple(aims), carried, chosen, moving)
 
 
 def _result(asked: Asked, problem: Problem, root: Root, freed: tuple[Quantity, ...]) -> Equilibrium:
     plant, at = problem.plant, problem.at(root.x)
+    idle = [q for q in freed if abs(at.of(q) - asked.start.of(q)) <= IDLE * max(1.0, abs(at.of(q)))]
+    at, freed = at.moved({q: asked.start.of(q) for q in idle}), tuple(q for q in freed if q not in idle)
     states = plant.interface.states
-    shown = [*states, *(q for q in problem.unknowns if q.kind not in STATES)]
+    shown = [*states, *(q for q in problem.unknowns if q.kind not in STATES and q not in idle)]
     values = {q.name: float(q.unit.from_equation(at.of(q))) for q in shown}
     steady = {q.name: float(q.unit.from_equation(rate)) for q, rate in going(plant, at, asked.cyclic)}
     loose = _indifferent(asked, problem, root, freed)
     units, labels = {q.name: q.unit.text for q in shown}, {q.name: q.label for q in shown}
-    unknowns, residual = tuple(q.name for q in problem.unknowns), float(np.abs(root.residuals).max(initial=0.0))
+    unknowns = tuple(q.name for q in problem.unknowns if q not in idle)
+    residual = float(np.abs(root.residuals).max(initial=0.0))
     told = [q for q in (*asked.held, *asked.free, *freed) if q.kind != "coordinate"]
     motion = motion_words(plant, at, asked.cyclic, told, [a.words() for a in asked.aims])
+    if not steady:
+        motion += left_behind(plant, asked.start, asked.cyclic)
     found_in = unknowns, residual, tuple(loose), steady, tuple(q.name for q in states)
     return Equilibrium(plant.name, values, units, labels, *found_in, motion, at, root.steps)
 
@@ -247,6 +273,7 @@ def _none(asked: Asked, problem: Problem, root: Root) -> NoEquilibrium:
         + (f" ({counts}: free more, or fix less)" if more else ""),
         _reached(problem, root),
         _advice(asked) if held else "",
+        left_behind(problem.plant, asked.start, asked.cyclic).strip(" ()") if held else "",
         f"nearest point, in equation units: {', '.join(told)}",
         f"freedoms that run away: {', '.join(runaway)}" if runaway else "",
     ]

@@ -48,20 +48,20 @@ class RootLocus:
         for v, g, row in zip(self.values, self.growth, self.eigenvalues, strict=True):
             above = [x for x in sorted(row, key=lambda x: (x.real, x.imag)) if x.imag >= 0]
             rows.append([f"{v:.6g}", f"{g:.6g}", ", ".join(eigenvalue_text(x, 5, 5) for x in above)])
-        head = [f"{self.over} ({self.unit})", "largest real part", "eigenvalues (1/s)"]
+        head = [*headed([self.over], [self.unit]), "largest real part", "eigenvalues (1/s)"]
         title = f"{self.name}: eigenvalues over {self.over}"
         return "\n".join([title, *motion_line(self.motion), table(head, rows, ">><")])
 
     def save(self, path: str | Path) -> Path:
         """Writes a CSV file: the value, then real and imaginary part of every branch."""
         branches = range(1, self.eigenvalues.shape[1] + 1)
-        head = [f"{self.over} ({self.unit})", *(f"{part} {i}" for i in branches for part in ("real", "imaginary"))]
+        head = [*headed([self.over], [self.unit]), *(f"{part} {i}" for i in branches for part in ("real", "imaginary"))]
         parts = np.ascontiguousarray(self.eigenvalues).view(float)
         return write_csv(path, head, np.column_stack([self.values, parts]).tolist())
 
     def plot(self, path: str | Path | None = None) -> Any:
         """Draws all branches; saves a picture when a path is given."""
-        return draw_locus(self.name, self.over, self.unit, self.values, self.eigenvalues, path)
+        return draw_locus(self.name, headed([self.over], [self.unit])[0], self.values, self.eigenvalues, path)
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from bellcrank.interface.interface import Quantity
 from bellcrank.run.closure import rates_near_singular
 from bellcrank.units import ANGLE
 
-GOING = 1e-7  # rate of a coordinate (equation units) above which it goes on
+GOING = 1e-5  # rate of a coordinate (equation units) above which it goes on
 
 
 def rates_at(plant: Plant, at: Point) -> np.ndarray:
@@ -88,6 +88,20 @@ def motion_words(
     if not listed:
         return head
     return f"{head} {'at' if moving else 'with'} {', '.join(dict.fromkeys(listed))}"
+
+
+def left_behind(plant: Plant, start: Point, cyclic: set[str]) -> str:
+    """What moves at a start and cannot go on steadily, because rates or constraints depend on it."""
+    listed = plant.interface.coordinates
+    rates = rates_at(plant, start)[: len(listed)]
+    largest = float(np.abs(rates).max(initial=0.0))
+    least = max(GOING, 1e-2 * largest)
+    moving = [(q, r) for q, r in zip(listed, rates, strict=True) if q.body and q.name not in cyclic and abs(r) > least]
+    if not moving:
+        return ""
+    return (
+        f" (the start moves, {_rate_words(*moving[0])}, but rates depend on that coordinate: it cannot go on steadily)"
+    )
 
 
 def _rate_words(q: Quantity, rate: float) -> str:

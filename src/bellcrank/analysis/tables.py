@@ -32,7 +32,7 @@ def write_csv(path: str | Path, head: Sequence[str], rows: Iterable[Sequence[Any
 
 def headed(names: Iterable[str], units: Iterable[str]) -> list[str]:
     """Heads of columns with their units."""
-    return [f"{n} ({u})" for n, u in zip(names, units, strict=True)]
+    return [f"{n} ({u})" if u else n for n, u in zip(names, units, strict=True)]
 
 
 def shown(value: float, digits: int) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from bellcrank.backend.c_job import External, Externals
 from bellcrank.backend.interrupts import CallsBack
 from bellcrank.backend.protocol import Functions
 from bellcrank.backend.start import Start
+from bellcrank.emit.c.functions import C_NAMES
 from bellcrank.numeric.course import At
 from bellcrank.program.program import Program
 
@@ -26,6 +27,7 @@ class Compiled:
     called_back: Sequence[tuple[int, int]]
     memory_size: int
     run: Callable[[Any, Start], Any]
+    held: dict[str, tuple[Sequence[float], Any]] = field(default_factory=dict)  # arrays of the last parameters
 
 
 class CCalls:
@@ -41,7 +43,6 @@ class CCalls:
         self.live = 0
         self.back = CallsBack()
         self._externals = self.externals(self.memory)
-        self._held: dict[str, tuple[Sequence[float], Any]] = {}
 
     # ---- single evaluations
 
@@ -77,7 +78,7 @@ class CCalls:
             ctypes.c_double(t), _array(q), _array(u), self._kept("p", p), self._kept("c", c), _array(w), *results,
             ctypes.byref(self._externals),
         )  # fmt: skip
-        called = getattr(self.library, function)
+        called = getattr(self.library, C_NAMES.get(function, function))
         if self._called:
             self.back.during(lambda: called(*given))
         else:
@@ -85,9 +86,10 @@ class CCalls:
 
     def _kept(self, name: str, values: Sequence[float]) -> Any:
         """An array that is made again only if another list is given."""
-        if name not in self._held or self._held[name][0] is not values:
-            self._held[name] = (values, _array(values))
-        return self._held[name][1]
+        entry = self.compiled.held.get(name)
+        if entry is None or entry[0] is not values:
+            entry = self.compiled.held[name] = (values, _array(values))
+        return entry[1]
 
     # ---- external routines
 

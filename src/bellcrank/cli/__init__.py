@@ -7,6 +7,8 @@ Exit codes: 0 fine, 1 an error of the user (told on stderr), 2 wrong usage, 3 a 
 try:
     from bellcrank.cli.main import main
 except KeyboardInterrupt:  # before there is anybody to tell
-    raise SystemExit(130) from None
+    import os
+
+    os._exit(130)
 
 __all__ = ["main"]

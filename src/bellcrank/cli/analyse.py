@@ -14,7 +14,7 @@ import numpy as np
 import bellcrank as bc
 from bellcrank.cli.files import is_script
 from bellcrank.cli.model import derive, load
-from bellcrank.cli.options import MANY, given, run_options, run_settings, shared, value_of
+from bellcrank.cli.options import MANY, MOST_VALUES, given, run_options, run_settings, shared, value_of
 from bellcrank.cli.progress import Progress
 from bellcrank.cli.text import heading, number
 
@@ -65,7 +65,9 @@ def command(args: Namespace) -> None:
                     if not args.json:
                         print(f"  wrote {path}")
     if args.json:
-        print(json.dumps({name: figures(result) for name, result in results.items()}, indent=2))
+        motions = {name: result.motion for name, result in results.items() if hasattr(result, "motion")}
+        listed = {name: figures(result) for name, result in results.items()}
+        print(json.dumps({**listed, "motions": motions}, indent=2))
 
 
 def _results(equations: bc.Equations, sim: bc.Simulation, args: Namespace) -> Any:
@@ -73,7 +75,7 @@ def _results(equations: bc.Equations, sim: bc.Simulation, args: Namespace) -> An
     start = {**equations.interface.run.initial, **dict(args.initial)}
     sought: dict[str, Any] = {"free": args.free, "fixed": dict(args.fix), "targets": dict(args.target)}
     values: dict[str, Any] = {"parameters": dict(args.set), "inputs": dict(args.inputs)}
-    where = _where(args.at, start)
+    where = _where(args.at, start, bool(args.initial))
     at = where
     if args.equilibrium or (where == "equilibrium" and (args.modes or args.response)):
         found = sim.equilibrium(at=start, **sought, **values)
@@ -117,7 +119,7 @@ def place(text: str) -> str | float | tuple[str, float]:
         raise ArgumentTypeError(f"{text!r} is not equilibrium, start, a time of the run in s, or STATE=VALUE") from None
 
 
-def _where(given: Sequence[Any] | None, start: Mapping[str, float]) -> Any:
+def _where(given: Sequence[Any] | None, start: Mapping[str, float], changed: bool) -> Any:
     """What --at says: a word, a time, or states that are changed at the start."""
     states = [x for x in given or () if isinstance(x, tuple)]
     others = [x for x in given or () if not isinstance(x, tuple)]
@@ -126,7 +128,7 @@ def _where(given: Sequence[Any] | None, start: Mapping[str, float]) -> Any:
     if states:
         return {**start, **dict(states)}
     found = others[0] if others else "equilibrium"
-    return dict(start) if found == "start" else found
+    return dict(start) if found == "start" and changed else found
 
 
 def _model(args: Namespace) -> Callable[..., Any] | None:
@@ -180,8 +182,8 @@ def _range(text: str, what: str) -> tuple[float, float, int]:
         first, last, count = float(parts[0]), float(parts[1]), int(parts[2])
     except (ValueError, IndexError):
         raise ArgumentTypeError(f"{what} {text!r} is not FROM:TO:COUNT") from None
-    if count < 1 or not np.isfinite([first, last]).all():
-        raise ArgumentTypeError(f"{what} {text!r}: the ends must be finite, the count at least 1")
+    if not 1 <= count <= MOST_VALUES or not np.isfinite([first, last, last - first]).all():
+        raise ArgumentTypeError(f"{what} {text!r}: the ends must be finite, the count from 1 to {MOST_VALUES}")
     return first, last, count
 
 

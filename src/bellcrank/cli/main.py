@@ -43,10 +43,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with signals.of_the_command():
         try:
             code = _do(sys.argv[1:])
-            signals.leave_quietly()
         except KeyboardInterrupt:  # when all was done
             code = INTERRUPTED
-    return code
+        return signals.leave(code)
 
 
 def _do(words: list[str]) -> int:

@@ -22,7 +22,8 @@ def load(args: Namespace) -> bc.System:
 
         return script_plan(args.model).equations.derivation  # type: ignore[return-value]
     try:
-        return bc.load_model(args.model, **dict(args.arg), **given(external=args.external))
+        with Progress("reading the model"):  # which may make tables
+            return bc.load_model(args.model, **dict(args.arg), **given(external=args.external))
     except (bc.BellcrankError, OSError):
         raise
     except Exception as error:
@@ -52,7 +53,7 @@ def _take_run_settings(args: Namespace, equations: bc.Equations) -> None:
     for name, value in getattr(args, "set", ()):
         option = settings.get(key_of(name))
         if option is not None and getattr(args, option, None) is None:
-            setattr(args, option, value if option != "output_every" or value != int(value) else int(value))
+            setattr(args, option, int(value) if option == "output_every" and value.is_integer() else value)
     deck = Path(args.model).suffix.lower() == ".lsp"
     if deck and getattr(args, "step", None) is not None and args.method is None:
         args.method = "rk2"  # that of AUTOSIM's programs; a deck without STEP is integrated with error control

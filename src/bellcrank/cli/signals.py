@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import atexit
 import io
 import os
 import signal
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
+
+from bellcrank.cli.codes import INTERRUPTED
 
 AGAIN = 0.001  # s
 
@@ -36,6 +39,17 @@ def of_the_command() -> Iterator[None]:
         sys.unraisablehook = before
 
 
-def leave_quietly() -> None:
-    """Nothing is left to do: another Ctrl-C ends the process without a word."""
+def leave(code: int) -> int:
+    """Nothing is left to do: another Ctrl-C ends the process without a word.
+
+    One that was interrupted ends here, with what is to be done at the end of a process: where an interrupt came while
+    Python executed a text of its own, it would end itself by a signal in the place of an exit code.
+    """
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+    if code == INTERRUPTED:
+        with suppress(OSError, ValueError):
+            sys.stdout.flush()
+            sys.stderr.flush()
+        atexit._run_exitfuncs()
+        os._exit(code)
+    return code

@@ -16,6 +16,7 @@ import numpy as np
 from bellcrank.backend.protocol import Calls
 from bellcrank.backend.python import PythonModel
 from bellcrank.backend.start import Input
+from bellcrank.derive.loop_blocks import bridged_blocks
 from bellcrank.errors import BellcrankError, ModelError
 from bellcrank.expr import Expr, Symbol, evaluate
 from bellcrank.expr.table import Table
@@ -86,7 +87,9 @@ def look_at(analysis: Analysis, loops: Loops, rates: Sequence[Expr], quantities:
     speeds = list(analysis.mechanism.speeds)
     order = tuple((rows.index(r), speeds.index(u)) for r, u in zip(elimination.used, elimination.pivots, strict=True))
     best = max(fixed_ratio(x, order) for x in scaled)
-    scales = replace(scales, usual=float(usual) or 1.0, order=order, usual_order=best or 1.0)
+    sized = [x * np.array(scales.rows)[: len(x), None] for x in (x[: loops.paired] for x in G)]
+    blocks = bridged_blocks(loops, speeds, analysis.mechanism.coordinates, rates, sized, scaled, _rank)
+    scales = replace(scales, usual=float(usual) or 1.0, order=order, usual_order=best or 1.0, blocks=blocks)
     return Look(elimination, scales, tuple(notes))
 
 

@@ -66,16 +66,21 @@ class Builder:
         small_angles: Any = False,
         small_translations: Any = False,
         joint: JointRecord | None = None,
+        orientation: Any = None,
+        armature: Any = 0,
     ) -> BodyHandle:
         """Adds a body carried by `parent` (default: the ground) through 0 to 3 translations, then 0, 1 or 3 rotations.
 
         `translate`: directions in the parent; `rotate`: axes of the new body, or "euler-parameters"; an axis is 1, 2, 3
         or three components; or `joint`, a joint of another kind, in place of all these. `joint_at` is measured in the
-        parent, `cm` in the body. Mass and inertia default to parameters named after the body.
+        parent, `cm` in the body. Mass and inertia default to parameters named after the body. `orientation`: that of
+        the body in its parent with all coordinates zero, a rotation matrix (columns: axes of the body) or turns
+        (axis, angle in rad) one after another. `armature`: inertia of a motor's rotor times the square of its gear
+        ratio, which resists the one speed of the joint.
         """
         record = records.BodyRecord(
             name_of(name, "body"), parent, label, mass, inertia, translate, rotate, rotation_axis, reference_axis,
-            joint_at, cm, coordinates_of, small_angles, small_translations, joint,
+            joint_at, cm, coordinates_of, small_angles, small_translations, joint, orientation, armature,
         )  # fmt: skip
         self.description.bodies.append(record)
         q, u = states_of(record)

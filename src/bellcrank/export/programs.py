@@ -47,8 +47,8 @@ def write_program(derived: Derived, language: str, directory: str | Path) -> Pat
     folder = Path(directory)
     try:
         write_folder(folder, written)
-    except OSError as error:
-        raise BuildError(f"cannot write to {folder}: {error.strerror or error}") from None
+    except (OSError, ValueError) as error:
+        raise BuildError(f"cannot write to {folder}: {getattr(error, 'strerror', None) or error}") from None
     return folder / next(iter(written))
 
 

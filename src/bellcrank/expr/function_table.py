@@ -156,6 +156,15 @@ def _smooth_step(x: float, a: float, b: float) -> float:
     return s**3 * (10 - 15 * s + 6 * s**2)
 
 
+def _least(*values: float) -> float:
+    """That of one number is the number."""
+    return min(values)
+
+
+def _largest(*values: float) -> float:
+    return max(values)
+
+
 def _of_libm(name: str) -> Code:
     """A function of the C library for Fortran, which has none of its own."""
     return Code(
@@ -291,11 +300,11 @@ static inline double modulo(double a, double b)
         name="smooth_step", arguments="x, a, b", value=_smooth_step, dimension="x -> 1",
         in_terms=f"{_S}**3*(10 - 15*{_S} + 6*{_S}**2)", macro=True,
     ),
-    MathFunction(name="min", arguments="a, b, ...", value=min, chooses="a <= b",
+    MathFunction(name="min", arguments="a, b, ...", value=_least, chooses="a <= b",
         slopes=("where(a <= b, 1, 0)", "where(a <= b, 0, 1)"), dimension="x -> x", select=True, latex=r"\min",
         sympy="Min", numpy="minimum",
         code={"c": Code("smaller", "static inline double smaller(double a, double b) { return b < a ? b : a; }\n")}),
-    MathFunction(name="max", arguments="a, b, ...", value=max, chooses="a >= b",
+    MathFunction(name="max", arguments="a, b, ...", value=_largest, chooses="a >= b",
         slopes=("where(a >= b, 1, 0)", "where(a >= b, 0, 1)"), dimension="x -> x", select=True, latex=r"\max",
         sympy="Max", numpy="maximum",
         code={"c": Code("larger", "static inline double larger(double a, double b) { return b > a ? b : a; }\n")}),

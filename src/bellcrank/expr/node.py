@@ -335,7 +335,7 @@ def _function_sign(name: str, args: tuple[Expr, ...]) -> int:
 def _natural(name: str) -> tuple[Any, ...]:
     """Parts of a sort key that puts q2 before q10."""
     parts = re.findall("[0-9]+|[^0-9]+", name)
-    return tuple((0, int(p), p) if p[0] in "0123456789" else (1, 0, p) for p in parts)
+    return tuple((0, len(p.lstrip("0")), p.lstrip("0"), p) if p[0] in "0123456789" else (1, 0, p) for p in parts)
 
 
 def normal(value: Rational) -> Rational:

@@ -26,11 +26,11 @@ from bellcrank.files.format import Format
 from bellcrank.files.record import Channel, Record, guarded, short_names
 from bellcrank.files.text import one_line, read_text
 from bellcrank.files.whole import Parts
+from bellcrank.numeric.tuning import PLANS
 
 MAGIC = "ERDFILEV2.00"
 FLOAT_32, FLOAT_64, TEXT = 1, 2, 5
 FIELDS = {"SHORTNAM": 8, "LONGNAME": 32, "UNITSNAM": 8, "GENNAME": 32, "RIGIBODY": 32}
-EVEN = 1e-6  # by how much of a step samples may be off
 
 
 def _write(parts: Parts, path: Path, record: Record, binary: bool = False, classic: bool = False) -> None:
@@ -91,7 +91,7 @@ def _even(record: Record, path: Path) -> Record:
     t = record.time
     if len(t) > 2:
         steps = np.diff(t)
-        uneven = np.abs(steps - steps[0]) > EVEN * steps[0]
+        uneven = np.abs(steps - steps[0]) > PLANS.raster * steps[0]
         if uneven[:-1].any():
             raise RunError(f"cannot write {path}: a classic ERD file holds evenly spaced samples, this run has others")
         if uneven[-1]:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from bellcrank.errors import RunError
+from bellcrank.files.text import one_line
 from bellcrank.files.whole import Parts
 
 
@@ -17,6 +18,11 @@ def new_figure(width: float, height: float) -> Any:
     figure = Figure(figsize=(width, height), layout="constrained")
     FigureCanvasAgg(figure)
     return figure
+
+
+def plain(text: str) -> str:
+    """Words of a user for a picture, in which a dollar is no sign of a formula."""
+    return one_line(text).replace("$", r"\$")
 
 
 def finished(figure: Any, path: str | Path | None) -> Any:

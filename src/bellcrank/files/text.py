@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import codecs
 import json
+import os
 import re
+import stat
 import tomllib
 import unicodedata
 from pathlib import Path
@@ -12,7 +14,7 @@ from typing import Any
 
 from bellcrank.errors import BellcrankError, ModelError, RunError
 
-LARGEST = 2**31  # bytes of a file of text
+LARGEST, STREAM = 2**31, 10**8  # bytes of text that are read: of a file, of a pipe or a device, which may not end
 _MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 _PLAIN = re.compile(r"[ -~]*(?<! )")
 
@@ -21,13 +23,16 @@ def read_text(path: str | Path, error: type[BellcrankError] = RunError) -> str:
     """The text of a file: UTF-8, or UTF-16 where its first bytes say so. Line ends are those of Unix."""
     path = Path(path)
     try:
-        if path.stat().st_size > LARGEST:
-            raise error(f"cannot read {path}: it is larger than {LARGEST // 10**9} GB")
-        data = path.read_bytes()
+        with path.open("rb") as stream:
+            about = os.fstat(stream.fileno())
+            most = LARGEST if stat.S_ISREG(about.st_mode) else STREAM
+            data = stream.read(most + 1) if about.st_size <= most else None
     except OSError as found:
         raise error(f"cannot read {path}: {found.strerror or found}") from None
     except ValueError as found:  # a name with a NUL
         raise error(f"cannot read {str(path)!r}: {found}") from None
+    if data is None or len(data) > most:
+        raise error(f"cannot read {path}: it is larger than {most // 10**6} MB")
     return decoded(data, path, error)
 
 
@@ -62,7 +67,11 @@ def json_of(text: str, path: str | Path, error: type[BellcrankError] = RunError)
 
 
 def _first(error: BaseException) -> str:
-    return "brackets within brackets, too many" if isinstance(error, RecursionError) else str(error).splitlines()[0]
+    """What is wrong, without words meant for who writes Python."""
+    if isinstance(error, RecursionError):
+        return "brackets within brackets, too many"
+    text = (str(error).splitlines() or [type(error).__name__])[0]
+    return "a number has thousands of digits" if "digits" in text else text
 
 
 def one_line(text: object) -> str:

@@ -20,6 +20,7 @@ from bellcrank.errors import ModelError
 from bellcrank.expr import ZERO, Expr, Symbol, add, mul, release, substitute
 from bellcrank.interface.interface import Interface
 from bellcrank.kane.channels import channels_of, hand_interface
+from bellcrank.kane.linear_solution import poles
 from bellcrank.kane.steps import Steps
 from bellcrank.kane.system import KaneSystem, kane_system
 from bellcrank.kinematics.body_motion import Kinematics
@@ -119,7 +120,19 @@ def _analysis(d: Steps, outputs: list[Output]) -> Analysis:
     mechanism = HandMechanism(d.name, (), Description(d.name), q=q, u=u, bound=tuple(sizes))
     gone = {u: e for u, e in zip(s.speeds, s.resolve(s.speeds), strict=True) if u in s.definitions}
     kinematics = Kinematics(mechanism, Work(), dict(gone), rates=dict(s.rates))
-    return Analysis(mechanism, kinematics, {}, removed=[d.removed[u] for u in gone], outputs=outputs)
+    removed = [d.removed[u] for u in gone]
+    return Analysis(mechanism, kinematics, {}, removed=removed, outputs=outputs, notes=_poles(d, gone))
+
+
+def _poles(d: Steps, gone: dict[Symbol, Expr]) -> list[str]:
+    """Notes on positions in which rates of coordinates, or dependent speeds, are not determined."""
+    s = d.scalars
+    rates = zip(s.coordinates, s.resolve(s.rates[q] for q in s.coordinates), strict=True)
+    where: dict[Expr, list[str]] = {}
+    for name, value in [*((f"{q}'", rate) for q, rate in rates), *((u.name, e) for u, e in gone.items())]:
+        for pole in poles([value]):
+            where.setdefault(pole, []).append(name)
+    return [f"{', '.join(names)} cannot be found where {pole} = 0" for pole, names in where.items()]
 
 
 def _explicit(d: Steps, system: KaneSystem, outputs: list[Output], level: str) -> Program:

@@ -87,7 +87,7 @@ def _unknown_names(checker: Checker) -> list[str]:
         if record.declared or key == "g" or key in met or key in others or key in unread:
             continue
         told = {"a value": record.value, "a unit": record.units, "a label": record.label, "a sign": record.positive}
-        given = " and ".join(what for what, x in told.items() if x not in (None, False))
+        given = " and ".join(what for what, x in told.items() if x is not None and x is not False)
         near = did_you_mean(record.name, met.values())
         why = f"{given} is given for '{record.name}', but no formula of the model holds that name"
         found.append(f"{why}.{near} A parameter that may stay unused is declared by add_parameter.")
@@ -368,10 +368,10 @@ class Reader:
     def _outputs(self) -> None:
         d, a = self.checker.description, self.analysis
         seen: set[str] = set()
-        taken = {s.name.lower(): s.name for s in (*a.mechanism.coordinates, *a.mechanism.speeds)} | {"t": "t"}
+        taken = {s.name.lower(): s.name for s in (*a.mechanism.coordinates, *a.mechanism.speeds)}
         for record in d.outputs:
             where = f"output '{record.name}'"
-            other = taken.get(str(record.name).lower())
+            other = "t" if record.name == "t" else taken.get(str(record.name).lower())
             if record.name in seen:
                 self.checker.problem(where, "the name is used twice.")
             elif other is not None:

@@ -1,4 +1,4 @@
-"""Mass and inertia of bodies: read, and refused where no body could have them."""
+"""Mass, inertia and armature of bodies: read, and refused where no body could have them."""
 
 from __future__ import annotations
 
@@ -23,6 +23,16 @@ def mass_of(checker: Checker, record: BodyRecord, where: str) -> Expr:
     if isinstance(mass, Number) and mass.value < 0:
         checker.problem(where, f"mass={record.mass!r} is negative.")
     return mass
+
+
+def armature_of(checker: Checker, record: BodyRecord, speeds: int, where: str) -> Expr:
+    armature = checker.constant(record.armature, where, "armature")
+    if armature is not ZERO and (speeds != 1 or record.joint is not None):
+        has = f"it is carried by a {getattr(record.joint, 'kind', 'joint')}" if record.joint else f"it has {speeds}"
+        checker.problem(where, f"armature={record.armature!r} needs a joint with one rotation or one slide; {has}.")
+    if isinstance(armature, Number) and armature.value < 0:
+        checker.problem(where, f"armature={record.armature!r} is negative.")
+    return armature
 
 
 def inertia_of(checker: Checker, record: BodyRecord, where: str) -> Mat3:

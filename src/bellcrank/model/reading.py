@@ -34,6 +34,7 @@ class Draft:
     cm: Vec3 = NULL
     mass: Expr = ZERO
     inertia: Mat3 = ZEROS
+    armature: Expr = ZERO
     R_N: Mat3 = IDENTITY  # nominal orientation and origin
     p_N: Vec3 = NULL
     children: list[int] = field(default_factory=list)

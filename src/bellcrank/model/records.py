@@ -28,6 +28,8 @@ class BodyRecord:
     small_angles: Any = False
     small_translations: Any = False
     joint: Any = None  # a `JointRecord`: a joint of another kind instead of translate and rotate
+    orientation: Any = None  # in the parent at zero coordinates: a matrix or turns
+    armature: Any = 0  # inertia of a geared rotor, as it acts on the one speed of the joint
 
 
 @dataclass

@@ -17,6 +17,9 @@ from .null_space import SINGULAR, fixed_ratio, pivoted
 from .sides import Sides
 from .tuning import ASSEMBLY, LOOPS
 
+Block = tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...], float]
+"""Rows of a block with one freedom, its speeds, its coordinates in the same order, and the usual ratio of pivots."""
+
 
 @dataclass(frozen=True)
 class Scales:
@@ -33,6 +36,7 @@ class Scales:
     usual: float = 1.0
     order: tuple[tuple[int, int], ...] = ()  # row and column of the pivots that the derivatives divide by ...
     usual_order: float = 1.0  # ... and the ratio of the smallest to the largest entry of J in a good position
+    blocks: tuple[Block, ...] = ()  # those that a bridge can carry through singular positions
 
 
 class CannotClose(Exception):
@@ -91,13 +95,20 @@ class RegularCorrection:
                 break
         else:
             return None
-        change = self.by_u(t, q, u)
-        count = len(self.u)
-        steady = float(np.abs(change[count:] * self.pivot_scales).min(initial=np.inf))
+        change, steady = self._speeds(t, q, u)
         if not steady > LOOPS.watched:
             return None
-        u[self.u] -= change[:count]
+        u[self.u] -= change
         return Admitted(q, u, moved, 0.0, 1.0, steady)
+
+    def is_good(self, t: float, q: np.ndarray, u: np.ndarray) -> bool:
+        """Are all pivots large?"""
+        return self._speeds(t, q, u)[1] > LOOPS.watched
+
+    def _speeds(self, t: float, q: np.ndarray, u: np.ndarray) -> tuple[np.ndarray, float]:
+        """What is taken from speeds, and the smallest pivot."""
+        change, count = self.by_u(t, q, u), len(self.u)
+        return change[:count], float(np.abs(change[count:] * self.pivot_scales).min(initial=np.inf))
 
 
 @dataclass(frozen=True)
@@ -121,6 +132,17 @@ class Closure:
         g, rest = flat[:m], flat[m:]
         G, rest = rest[: m * self.n_q].reshape(m, self.n_q), rest[m * self.n_q :]
         return g, G, rest[:rows], rest[rows:].reshape(rows, self.n_u)
+
+    def of_unit_size(self, t: float, y: np.ndarray) -> np.ndarray:
+        """The state with Euler parameters brought to unit size: position rows without rates, the last of them."""
+        first = sum(a == b for a, b in zip(self.names, self.positions, strict=False))
+        if first == len(self.positions):
+            return y
+        y = y.copy()
+        g, G, _, _ = self.evaluate(t, y[: self.n_q], y[self.n_q :])
+        for i in range(first, len(g)):
+            y[: self.n_q] -= G[i] * g[i] / (G[i] @ G[i])
+        return y
 
     def ratio(self, J: np.ndarray) -> float:
         """How far a position is from a singular one: the last pivot of J against the first; 1 is usual."""

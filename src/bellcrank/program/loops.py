@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from bellcrank.expr import Expr, Symbol
 from bellcrank.numeric.projection import Scales
+from bellcrank.numeric.redundant import Sizes
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,10 @@ class Loops:
     def paired(self) -> int:
         """How many rows of g, from the first on, have their rates in the same rows of v; Euler parameters have none."""
         return sum(a == b for a, b in zip(self.names, self.positions, strict=False))
+
+    def sizes(self, n_q: int) -> Sizes:
+        """How many numbers `system` gives, with n_q coordinates."""
+        return Sizes(n_q, len(self.f), len(self.g), len(self.v), self.paired)
 
     def flat_system(self) -> list[Expr]:
         """M, f, J, gamma in one list."""

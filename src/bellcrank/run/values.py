@@ -18,6 +18,7 @@ from bellcrank.model.mechanism import Body
 from bellcrank.numeric.course import At, Course
 from bellcrank.numeric.methods import ADAPTIVE, DEFAULT
 from bellcrank.numeric.methods import METHODS as FIXED
+from bellcrank.numeric.tuning import PLANS
 from bellcrank.program.program import Program
 from bellcrank.run.inputs import as_input, as_signal, breaks_of, check_covers
 
@@ -35,8 +36,8 @@ class Plan:
 
     @property
     def steps(self) -> int:
-        whole = round(self.t_end / self.step)
-        return whole if abs(whole * self.step - self.t_end) < 1e-9 * self.t_end else math.ceil(self.t_end / self.step)
+        n = self.t_end / self.step
+        return round(n) if abs(round(n) * self.step - self.t_end) < PLANS.at_end * self.t_end else math.ceil(n)
 
     def course(self, inputs: Sequence[Input], watched: bool) -> Course:
         """Steps of a run with these inputs; all of a run that is watched for events are recorded."""
@@ -45,7 +46,7 @@ class Plan:
 
     @property
     def output_times(self) -> np.ndarray:
-        return np.append(np.arange(0.0, self.t_end * (1 - 1e-9), self.step * self.every), self.t_end)
+        return np.append(np.arange(0.0, self.t_end * (1 - PLANS.at_end), self.step * self.every), self.t_end)
 
 
 def run_plan(
@@ -61,7 +62,7 @@ def run_plan(
         raise ModelError(f"output_every={every!r} must be a whole number of at least 1", name)
     if t_end / step > 1e13:
         raise ModelError(f"step={step:g} s is too small for t_end={t_end:g} s: {t_end / step:.0e} steps", name)
-    if step > t_end * (1 + 1e-12):
+    if step > t_end * (1 + PLANS.over):
         raise ModelError(f"step={step:g} s is larger than t_end={t_end:g} s", name)
     return Plan(t_end, step, method, int(every))
 
@@ -87,7 +88,8 @@ def given_parameters(interface: Interface, given: Mapping[str, float] | None = N
             f"no value is given for {len(missing)} parameters: {listed}. Use set_defaults() or parameters=.",
             interface.model,
         )
-    check_parameters(interface, [name for name, _ in override.values()])
+    if override:
+        check_parameters(interface, [name for name, _ in override.values()])
     return values
 
 
@@ -143,6 +145,9 @@ def state_lists(interface: Interface, q: Any, u: Any) -> tuple[list[float], list
     """q and u as lists of the right lengths."""
     found: list[list[float]] = []
     for given, wanted, what in ((q, interface.coordinates, "q"), (u, interface.speeds, "u")):
+        if isinstance(given, np.ndarray) and given.dtype == float and given.shape == (len(wanted),):
+            found.append(given.tolist())
+            continue
         names = ", ".join(x.name for x in wanted)
         if isinstance(given, str) or not isinstance(given, Sequence | np.ndarray) or len(given) != len(wanted):
             count = f"{len(given)} given" if isinstance(given, Sequence | np.ndarray) else f"not {given!r}"
@@ -216,6 +221,9 @@ def check_masses(bodies: Sequence[Body], interface: Interface, p: Sequence[float
         mass = _value([body.mass], known)
         if mass is not None and mass[0] < 0:
             problems.append(f"the mass of body '{body.name}' is negative: {text(body.mass)} = {mass[0]:g}")
+        armature = _value([body.armature], known)
+        if armature is not None and armature[0] < 0:
+            problems.append(f"the armature of body '{body.name}' is negative: {text(body.armature)} = {armature[0]:g}")
         inertia = _value([x for row in body.inertia for x in row], known)
         if inertia is None:
             continue

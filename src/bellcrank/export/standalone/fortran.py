@@ -17,7 +17,7 @@ from bellcrank.export.standalone.loops import inertia_functions, row_names
 from bellcrank.export.standalone.setup import Keyed, Setup, input_files
 from bellcrank.export.standalone.text import about, require_language, written
 from bellcrank.numeric.methods import METHODS, one_of
-from bellcrank.numeric.tuning import ASSEMBLY, LOOPS
+from bellcrank.numeric.tuning import ASSEMBLY, INPUTS, LOOPS, PLANS, STEPS
 from bellcrank.program.loops import Loops
 from bellcrank.program.program import Program
 from bellcrank.signals import KINDS
@@ -51,6 +51,7 @@ def _pieces(program: Program, setup: Setup) -> dict[str, str]:
     places = ", ".join(str(i) for i in shown if i > 0)
     cases = {**signal_cases(), "BREAK_CASES": break_cases(), "KIND_LIST": ", ".join(KINDS)}
     return {
+        "TUNING": definitions(PLANS) + definitions(STEPS),
         "TITLE_STRING": fortran_string(setup.title),
         "STEM_STRING": fortran_string(setup.stem),
         "REMOVED": fortran_string("|" + "|".join(setup.removed) + "|").replace(" // ", " // &\n    "),
@@ -166,6 +167,7 @@ def _signal(i: int, s: Keyed) -> Iterable[str]:
 
 def _declared_inputs(setup: Setup, lengths: dict[str, str]) -> str:
     pieces = {
+        "TUNING": definitions(INPUTS),
         "N_SIGNALS": str(len(setup.signals)),
         "INPUT_SIGNAL": _listed(i + 1 for i, _ in setup.inputs),
         "INPUT_RATE": _listed(rate for _, rate in setup.inputs),

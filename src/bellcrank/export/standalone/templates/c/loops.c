@@ -40,8 +40,8 @@ enum { N_SIDES = @N_SIDES@ };
 /* for every row of g, the number of the direction that must point as drawn, or -1: it holds on both sides */
 static const int side_of[N_G] = {@SIDES@};
 
-/* Divides rows, and their slopes, by 1 + the cosine of the angle to the direction drawn: what is left is zero on the right
-   side only. */
+/* Divides rows, and their slopes, by 1 + the cosine of the angle to the direction drawn: what is left is zero on the
+   right side only. */
 static void weigh(Job *job, const double *y, const double *w, double *g, double *slopes)
 {
     static double h[N_SIDES*(1 + N_Q)];
@@ -68,8 +68,8 @@ static int reversed_row(Job *job, const double *y, const double *w)
 }
 
 @END@
-/* All rows at a state, those of positions weighed by their sides if asked for; returns the largest residual of these as it
-   is and its row. */
+/* All rows at a state, those of positions weighed by their sides if asked for; returns the largest residual of these
+   as it is and its row. */
 static double rows_at(Job *job, const double *y, const double *w, int weighed, double *all, int *worst)
 {
     closure(0.0, y, y + N_Q, job->p, job->c, w, all, job->externals);
@@ -165,8 +165,8 @@ static int close_loops(Job *job, double *y, const int *may, double *residual, in
     return *residual > CARRIED*(speed > 1.0 ? speed : 1.0) ? N_G + worst : -1;
 }
 
-/* An initial state that closes the loops: what is given is kept; if that cannot be, dependent coordinates are guesses only;
-   then everything may move. */
+/* An initial state that closes the loops: what is given is kept; if that cannot be, dependent coordinates are guesses
+   only; then everything may move. */
 static void assemble(Job *job, double *y)
 {
     int may[N_S], open = -1, reverse = 0;
@@ -185,19 +185,30 @@ static void assemble(Job *job, double *y)
         return;
     }
     if (reverse)
-        problem(settings.input, 0, "the loop %s closes only with its axis the other way round than it was drawn. Give initial "
-                "values nearer to the position meant, or turn the axis", rows_of_loops[open]);
+        problem(settings.input, 0, "the loop %s closes only with its axis the other way round than it was drawn. "
+                "Give initial values nearer to the position meant, or turn the axis", rows_of_loops[open]);
     else
-        problem(settings.input, 0, "the loop %s cannot be closed: a residual of %.3g remains. Check lengths, or give initial "
-                "values nearer to an assembly", rows_of_loops[open], residual);
+        problem(settings.input, 0, "the loop %s cannot be closed: a residual of %.3g remains. Check lengths, or give "
+                "initial values nearer to an assembly", rows_of_loops[open], residual);
     stop_if_problems();
 }
 
-/* The metric in which loops are kept closed: roots of the inverse inertias of coordinates and speeds at the start, so that
-   corrections move what is light. */
+/* Speeds of the start that had to change, as a singular position has few directions of motion. */
+static void tell_branch(const Job *job, const double *given)
+{
+    const double *start = job->rows + 1;
+    for (int j = N_Q; j < N_S && job->filled > 0; j++)
+        if (fabs(start[j] - given[j]) > @OFF_BRANCH@)
+            printf("\nnote: the start is singular, and its speeds lie off the branch that they are nearest to: %.6g is "
+                   "used instead of %.6g for %s", start[j]/states[j].factor, given[j]/states[j].factor,
+                   states[j].keyword);
+}
+
+/* The metric in which loops are kept closed: roots of the inverse inertias of coordinates and speeds at the start, so
+   that corrections move what is light. */
 static void find_metric(Job *job, const double *y, double *root_q, double *root_u)
 {
-    static double heavy[N_U + 1], still[N_S + 2], moving[N_S + 2], one[N_U + 1], w[N_W + 1];
+    static double heavy[N_U + 1], still[N_Q + 1], moving[N_Q + 1], one[N_U + 1], w[N_W + 1];
     double most = 0.0, least = INFINITY;
 @IF INPUTS@
     set_inputs(job, 0.0, w);
@@ -212,10 +223,10 @@ static void find_metric(Job *job, const double *y, double *root_q, double *root_
         root_u[i] = most > 0.0 ? 1.0/inertia : 1.0;
         least = root_u[i] < least ? root_u[i] : least;
     }
-    singular_rates(0.0, y, one, job->p, job->c, w, still, job->externals);
+    coordinate_rates(0.0, y, one, job->p, job->c, w, still, job->externals);
     for (int i = 0; i < N_U; i++) {
         one[i] = 1.0;
-        singular_rates(0.0, y, one, job->p, job->c, w, moving, job->externals);
+        coordinate_rates(0.0, y, one, job->p, job->c, w, moving, job->externals);
         one[i] = 0.0;
         for (int j = 0; j < N_Q; j++)
             root_q[j] += root_u[i]*(moving[j] - still[j])*(moving[j] - still[j]);

@@ -20,6 +20,86 @@
     slope_v = transpose(reshape(all_rows(n + n_v + 1:), [n_u, n_v]))
   end subroutine constraints
 
+  ! The redundant equations M u' = force + J' lambda, J u' = right, at a state and the present time, with the residuals
+  ! of its rows: g (zero for those of speeds alone) and v.
+  subroutine redundant(y, rate_q, mass, force, rows, right, g, v)
+    real(dp), intent(in) :: y(n_s)
+    real(dp), intent(out) :: rate_q(n_q), mass(n_u, n_u), force(n_u), rows(n_v, n_u), right(n_v), g(n_v), v(n_v)
+    real(dp) :: found(n_q + n_u*(n_u + 1)/2 + n_u + n_v*(n_u + 2) + n_g)
+    integer :: i, n
+    call system(y, found)
+    rate_q = found(:n_q)
+    n = n_q
+    mass = 0
+    do i = 1, n_u
+      mass(i, :i) = found(n + 1:n + i)
+      n = n + i
+    end do
+    force = found(n + 1:n + n_u)
+    n = n + n_u
+    rows = transpose(reshape(found(n + 1:n + n_v*n_u), [n_u, n_v]))
+    n = n + n_v*n_u
+    right = found(n + 1:n + n_v)
+    n = n + n_v
+    g = 0
+    g(:n_paired) = found(n + 1:n + n_paired)
+    v = found(n + n_g + 1:)
+  end subroutine redundant
+
+  ! Euler parameters brought to unit size: position rows without rates, the last of them.
+  subroutine unit_sizes(at, y)
+    real(dp), intent(in) :: at
+    real(dp), intent(inout) :: y(n_s)
+    real(dp) :: g(n_g), slope_g(n_g, n_q), v(n_v), slope_v(n_v, n_u)
+    integer :: i
+    call constraints(at, y, g, slope_g, v, slope_v)
+    i = n_paired
+    do while (i < n_g)
+      i = i + 1
+      y(:n_q) = y(:n_q) - slope_g(i, :)*g(i)/sum(slope_g(i, :)**2)
+    end do
+  end subroutine unit_sizes
+
+  ! The same as `admit` near a singular position: in the metric of M, in which errors across the branch do not become
+  ! errors along it.
+  subroutine admit_near(at, y)
+    real(dp), intent(in) :: at
+    real(dp), intent(inout) :: y(n_s)
+    real(dp) :: rate_q(n_q), mass(n_u, n_u), force(n_u), rows(n_v, n_u), right(n_v), g(n_v), v(n_v)
+    real(dp) :: x(n_u + 1), state(n_s), with_x(n_q), without(n_q), before
+    integer :: n
+    moved_by = 0
+    residual_left = 0
+    before = huge(before)
+    call unit_sizes(at, y)
+    call redundant(y, rate_q, mass, force, rows, right, g, v)
+    ratio = pivot_ratio(rows)
+    steady = steady_ratio(rows)
+    worst_row = maxloc(abs(g), dim=1)
+    if (.not. ratio > singular) return
+    force = 0
+    do n = 1, tuned_corrections
+      if (all(abs(g) < tuned_tight)) exit
+      if (maxval(abs(g)) >= before .and. all(abs(g) < tuned_closed)) exit
+      before = maxval(abs(g))
+      call constrained_rates(mass, force, rows, g, x)
+      state(:n_q) = y(:n_q)
+      state(n_q + 1:) = x(:n_u)
+      call coordinate_rates(state, with_x)
+      state(n_q + 1:) = 0
+      call coordinate_rates(state, without)
+      moved_by = moved_by + norm2(with_x - without)
+      y(:n_q) = y(:n_q) - (with_x - without)
+      call redundant(y, rate_q, mass, force, rows, right, g, v)
+      force = 0
+      ratio = pivot_ratio(rows)
+      steady = steady_ratio(rows)
+    end do
+    residual_left = maxval([0.0_dp, abs(g)])
+    call constrained_rates(mass, force, rows, v, x)
+    y(n_q + 1:) = y(n_q + 1:) - x(:n_u)
+  end subroutine admit_near
+
   ! Corrects q so that the loops are closed to within `small`, then u so that they stay closed; in a singular position
   ! neither.
   subroutine admit(at, y, small)
@@ -27,6 +107,10 @@
     real(dp), intent(inout) :: y(n_s)
     real(dp) :: g(n_g), slope_g(n_g, n_q), v(n_v), slope_v(n_v, n_u), change_q(n_q), change_u(n_u)
     integer :: n
+    if (near) then
+      call admit_near(at, y)
+      return
+    end if
     moved_by = 0
     residual_left = 0
     call constraints(at, y, g, slope_g, v, slope_v)
@@ -80,18 +164,18 @@
   subroutine wary_rates(y, rate)
     real(dp), intent(in) :: y(n_s)
     real(dp), intent(out) :: rate(n_s)
-    real(dp) :: found(n_s + 1), state(n_s)
+    real(dp) :: mass(n_u, n_u), force(n_u), rows(n_v, n_u), right(n_v), g(n_v), v(n_v), found(n_u + 1), state(n_s)
     integer :: alive
-    call singular_rates(y, found)
-    if (found(n_s + 1) > singular .and. found(n_s + 1) < tuned_near) then
+    state = y
+    if (near) then
       alive = live
-      state = y
       call admit(t, state, tuned_tight)
       live = alive
-      call singular_rates(state, found)
     end if
-    if (.not. found(n_s + 1) > singular .and. n_past > 0) found(n_q + 1:n_s) = extrapolated(t)
-    rate = found(:n_s)
+    call redundant(state, rate(:n_q), mass, force, rows, right, g, v)
+    call constrained_rates(mass, force, rows, right, found)
+    if (.not. found(n_u + 1) > singular .and. n_past > 0) found(:n_u) = extrapolated(t)
+    rate(n_q + 1:) = found(:n_u)
   end subroutine wary_rates
 
   ! Rates from which accelerations are extrapolated: those of the last three regular steps, or of the start.
@@ -109,8 +193,14 @@
     real(dp) :: state(n_s)
     state = y
     call admit(0.0_dp, state, tuned_closed)
-    wary = ratio < tuned_watched .or. steady < tuned_watched
+    call watch()
   end subroutine begin
+
+  ! How the next step is taken.
+  subroutine watch()
+    near = ratio < tuned_watched
+    wary = near .or. steady < tuned_watched
+  end subroutine watch
 
   ! A step that ends on the constraints. It is taken again with care if it ends near a singular position, and halved if
   ! it needs a
@@ -134,8 +224,9 @@
       end if
 @END@
       call admit(finish_time, next, merge(tuned_tight, tuned_closed, wary))
-      if (wary .or. (ratio >= tuned_near .and. steady >= tuned_near)) exit
-      wary = .true. ! once more, with care
+      if ((near .or. ratio >= tuned_near) .and. (wary .or. steady >= tuned_near)) exit
+      near = near .or. ratio < tuned_near ! once more, with care
+      wary = .true.
     end do
     if (.not. all(ieee_is_finite(next))) return
     if (moved_by <= tuned_share*h*norm2(next(n_q + 1:)) + tuned_least .and. residual_left < tuned_open) return
@@ -147,7 +238,8 @@
     call move(h/2, start, (start + middle)/2, middle, y, k, half, depth + 1, ended)
     next = half
     if (ended /= "" .or. .not. all(ieee_is_finite(half))) return
-    wary = wary .or. ratio < tuned_watched .or. steady < tuned_watched
+    near = near .or. ratio < tuned_watched
+    wary = wary .or. near .or. steady < tuned_watched
     call rates(.false., middle, half, rate)
     call move(h/2, middle, (middle + finish_time)/2, finish_time, half, rate, next, depth + 1, ended)
   end subroutine move
@@ -157,7 +249,7 @@
   ! corrections move what is light.
   subroutine find_metric(y)
     real(dp), intent(in) :: y(n_s)
-    real(dp) :: heavy(n_u), state(n_s), still(n_s + 1), moving(n_s + 1)
+    real(dp) :: heavy(n_u), state(n_s), still(n_q), moving(n_q)
     integer :: i
     t = 0
 @IF INPUTS@
@@ -168,13 +260,13 @@
     if (maxval(heavy) > 0) root_u = 1/max(heavy, tuned_light*maxval(heavy))
     state = y
     state(n_q + 1:) = 0
-    call singular_rates(state, still)
+    call coordinate_rates(state, still)
     root_q = 0
     do i = 1, n_u
       state(n_q + i) = 1
-      call singular_rates(state, moving)
+      call coordinate_rates(state, moving)
       state(n_q + i) = 0
-      root_q = root_q + root_u(i)*(moving(:n_q) - still(:n_q))**2
+      root_q = root_q + root_u(i)*(moving - still)**2
     end do
     root_q = sqrt(merge(root_q, minval(root_u), root_q > 0))
     root_u = sqrt(root_u)
@@ -285,7 +377,8 @@
   end subroutine close_positions
 
   ! Closes the loops by changing free variables only, with all directions as drawn, then u so that they stay closed.
-  ! `open_row` is the number of the row that stays open, or 0; `reverse`: it closes with its direction the other way round.
+  ! `open_row` is the number of the row that stays open, or 0; `reverse`: it closes with its direction the other way
+  ! round.
   subroutine close_loops(y, may, residual, open_row, reverse)
     real(dp), intent(inout) :: y(n_s)
     logical, intent(in) :: may(n_s)

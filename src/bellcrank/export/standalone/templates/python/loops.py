@@ -7,6 +7,7 @@ import numpy as np
 import settings
 from numeric.branch import Keeper
 from numeric.projection import CannotClose, Closure, RegularCorrection, Scales
+from numeric.redundant import Sizes
 from numeric.sides import Sides
 from numeric.tuning import ASSEMBLY
 
@@ -30,8 +31,16 @@ def closure_of(e):
 def keeper_of(e, y):
     """What keeps the loops closed in a run that starts at y: corrections move what is light."""
 
-    def singular_rates(t, y):
-        return np.array(e.call(model.singular_rates, t, y))
+    sizes = Sizes(*LOOPS["sizes"])
+    n_u = len(y) - N_Q
+
+    def system(t, y):
+        return sizes.split(e.call(model.system, t, y))
+
+    def shift(t, y, x):
+        """How coordinates change with speeds x: their rates are linear in them."""
+        with_x, without = (e.of(model.coordinate_rates, t, y[:N_Q].tolist(), u) for u in (x.tolist(), [0.0] * n_u))
+        return np.array(with_x) - np.array(without)
 
     correction = None
     if LOOPS["correction"] is not None:
@@ -45,12 +54,10 @@ def keeper_of(e, y):
         )
     heavy = np.array(e.call(model.inertias, 0.0, y))
     w_u = 1.0 / np.maximum(heavy, ASSEMBLY.light * (heavy.max() or 1.0))
-    still = np.concatenate([y[:N_Q], np.zeros(len(w_u))])
-    units = np.eye(len(still))[N_Q:]
-    slopes = np.array([(singular_rates(0.0, still + x) - singular_rates(0.0, still))[:N_Q] for x in units]).T
+    slopes = np.array([shift(0.0, y, x) for x in np.eye(n_u)]).T
     w_q = np.square(slopes) @ w_u
     weights = (np.where(w_q > 0, w_q, w_u.min()), w_u)
-    return Keeper(dataclasses.replace(closure_of(e), weights=weights, correction=correction), singular_rates)
+    return Keeper(dataclasses.replace(closure_of(e), weights=weights, correction=correction), system, shift)
 
 
 def assemble(e, y, given):
