@@ -14,6 +14,7 @@ from bellcrank.verify.bodies import Machine
 from bellcrank.verify.closed import Closed
 from bellcrank.verify.formulas import Values
 from bellcrank.verify.numeric import Evaluation
+from bellcrank.verify.power import Partials
 
 ROWS = {"ball": 3, "pin": 5, "slider": 5, "cylindrical": 4, "universal": 4, "planar": 3, "rod": 1}
 ABOUT = ("pin", "cylindrical", "ball", "rod", "directions")  # that close a planar linkage
@@ -244,7 +245,7 @@ class Independent:
         """Residuals of positions and speeds, and whether all axes point as drawn."""
         e = self._evaluation(t)
         closed = Closed(e.machine, e.formulas, 1.0)
-        return *closed.errors(q, u, np.zeros_like(u))[:2], closed.upright(e.machine.motion(q, u))
+        return *closed.errors(q, u), closed.upright(e.machine.motion(q, u))
 
     def accelerations(self, t, q, u):
         """M u' = f + J' lambda with J u' = gamma, by the null space of J; and how far the state is from a singular one."""
@@ -253,8 +254,8 @@ class Independent:
         s = closed.slopes(q)
         still = closed.rows(e.machine.moving(q, jets.Jet([u, np.zeros_like(u)])))
         gamma = -np.array([_rate(x, 2 if holds else 1) for x, holds in zip(still, s.positions, strict=True)])
-        f = e.residual(q, u, np.zeros_like(u)).left
-        M = np.column_stack([f - e.residual(q, u, unit).left for unit in np.eye(len(u))])
+        partials = Partials(e, q)
+        M, f = partials.mass_matrix(), partials.left(e.motion(q, u, np.zeros_like(u)))
         J, gamma = s.J / s.sizes[:, None], gamma / s.sizes
         U, sigma, V = np.linalg.svd(J)
         rank = int(np.sum(sigma > 1e-8 * sigma[0]))
