@@ -101,3 +101,27 @@ def test_formulas_may_be_long(count):
     terms = [(1, -1)[i % 3 > 0] / (1 + i) * x ** (i % 5) * math.cos(i * x) for i in range(count)]
     (found,) = s.equations().compile(backend="python").derivatives(0.0, [x], [0.0])[1]
     assert found == pytest.approx(sum(terms))
+
+
+# ---- what a person reads
+
+
+def test_mass_matrices_show_no_terms_that_cancel():
+    """Entries held sin^2 (a - b) twice, once with each sign, and doubled brackets."""
+    s = bc.System("double pendulum", units="mks")
+    a = s.add_body("a", rotate=3, cm=("la", 0, 0), mass="ma", inertia=(0, 0, "ia3"))
+    s.add_body("b", parent=a, rotate=3, joint_at=("2*la", 0, 0), cm=("lb", 0, 0), mass="mb", inertia=(0, 0, "ib3"))
+    M = s.equations().mass_matrix
+    assert str(M[1][1]) == "ib3 + lb**2*mb"
+    assert "sin" not in str(M[0][0]) and len(str(M[0][0])) < 80
+
+
+def test_expand_and_simplify():
+    x, y = (bc.System("m").parameter(n) for n in "xy")
+    assert str(bc.expand((x + y) ** 2)) == "x**2 + 2*x*y + y**2"
+    assert bc.simplify((x + y) ** 2 - x**2 - 2 * x * y) is y**2
+    assert bc.simplify([[(x + y) * bc.sin(x) ** 2 + (x + y) * bc.cos(x) ** 2], [x * (1 + y) - x]]) == [[x + y], [x * y]]
+    assert bc.simplify((x + y) ** 9) is (x + y) ** 9
+    assert bc.simplify(2) == bc.expand(2)
+    with pytest.raises(bc.ModelError, match="expected a number or a scalar expression"):
+        bc.simplify("x")

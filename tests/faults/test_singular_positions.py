@@ -22,7 +22,8 @@ from tests.faults.planar import (
     window_on_a_swing,
     windows,
 )
-from tests.models import example, needs_compiler
+from tests.models import example, needs_compiler, system
+from tests.programs import build
 
 CERTAIN = 1e-8  # rad, over 10 s
 
@@ -57,7 +58,7 @@ def two_freedoms(given, z, v):
 
 
 CASES = {  # model, branch, place and speed on it, time, error of the method's own at 2 ms
-    "window": (lambda: windows_case(1), 10.0, 4e-9),
+    "window": (lambda: windows_case(1), 4.0, 1e-9),
     "two windows": (lambda: windows_case(2), 10.0, 4e-9),
     "ten windows": (lambda: windows_case(10), 10.0, 4e-9),
     "start in line": (lambda: windows_case(3, 0.0, -2.0), 2.0, 4e-10),
@@ -71,7 +72,7 @@ CASES = {  # model, branch, place and speed on it, time, error of the method's o
     "swing": (lambda: two_freedoms(window_on_a_swing(), [-1.4, 0.4], [0.5, -3.0]), 2.0, 2e-7),
     "two blocks": (lambda: two_freedoms(two_windows(), [1.5, 0.3], [-2.0, 1.0]), 2.0, 4e-7),
 }
-QUICK = ("window", "change point, gravity", "start at the change point")
+QUICK = ("window", "change point, gravity")
 
 
 @needs_compiler
@@ -83,13 +84,13 @@ def test_errors_fall_with_the_step(name):
     exact, steps = m.exact(branch, z, v, every(t_end)), (0.005, 0.002, 0.001)
     found = [error(m, sim, exact, t_end, step)[0] for step in steps]
     assert found[1] < own
-    assert 3.7 < order(found, steps) < 4.8
+    assert order(found, steps) > 3.7
     assert error(m, sim, exact, min(t_end, 2.0), 5e-5)[0] < 2e-10
 
 
 @needs_compiler
 @pytest.mark.campaign
-@pytest.mark.parametrize(("n", "steps"), [(1, (5e-4, 1e-4, 1e-5)), (2, (1e-4, 2e-5)), (40, (0.002, 0.001))])
+@pytest.mark.parametrize(("n", "steps"), [(1, (0.002, 5e-4, 1e-4, 1e-5)), (2, (1e-4, 2e-5)), (40, (0.002, 0.001))])
 def test_windows_over_ten_seconds(n, steps):
     m, branch, z, v = windows_case(n)
     sim = m.done(start_on(branch, z, v)).compile(backend="c")
@@ -165,7 +166,7 @@ def test_gaps_turn_the_motion_and_round_off_does_not():
     sim = example("change_point_four_bar").compile(backend="c")
     assert sim.simulate(t_end=2.5, parameters={"l4": 2 + 1e-4}).ended == "finished"
     turned, energies = {}, []
-    for gap in (1e-4, 1e-6, 1e-8, 1e-10, 1e-14, 0.0):
+    for gap in (1e-4, 1e-8, 1e-10, 1e-14, 0.0):
         for step in (1e-3, 1e-4):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # the start given is off by the gap
@@ -200,7 +201,7 @@ def test_start_that_is_singular_and_at_rest(backend):
 
 
 @needs_compiler
-@pytest.mark.parametrize("push", [1e-3, 0.05])
+@pytest.mark.parametrize("push", [pytest.param(1e-3, marks=pytest.mark.campaign), 0.05])
 def test_speeds_off_the_branch_are_brought_onto_it(push):
     """The rank is lost there: the loops allow the push at the start, but no motion leads that way."""
     sim = example("n_four_bar", n=2).compile(backend="c")
@@ -301,3 +302,21 @@ def test_steps_that_were_divided_are_told():
     divided = [e for e in coarse.events if "step divided" in str(e)]
     assert divided and [e.time for e in same.events] == [e.time for e in coarse.events]
     assert not c.simulate(step=0.002, t_end=0.4).events
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("language", [pytest.param("c", marks=needs_compiler), "python"])
+def test_written_programs_tell_of_singular_starts(tmp_path, language):
+    s = system("n_four_bar", n=2)
+    s.set_run(t_end=0.2, step=0.002, initial=line(2) | along(2, 0.0))
+    program = build(s.equations(), language, tmp_path / "rest")
+    assert "singular and at rest" in program("--output", tmp_path / "out.erd", code=1)
+    pushed = along(2, -2.0) | {"u(a1)": -1.95, "u(b1)": 2.05, "u(b2)": 1.9}
+    s = system("n_four_bar", n=2)
+    s.set_run(t_end=0.2, step=0.002, initial=line(2) | pushed)
+    eom = s.equations()
+    program = build(eom, language, tmp_path / "pushed")
+    assert "its speeds lie off the branch" in program("--output", tmp_path / "pushed.erd")
+    with pytest.warns(bc.ModelWarning, match="lie off"):
+        run = eom.compile(backend="python").simulate()
+    assert np.abs(bc.read(tmp_path / "pushed.erd")["q(a0)"] - run["q(a0)"]).max() < 1e-9

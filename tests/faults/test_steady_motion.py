@@ -47,6 +47,16 @@ def test_a_car_that_drives_goes_on_driving(car):
     assert held["u(w2l.wheel)"] == pytest.approx(10 / loaded_radius(False), rel=1e-3)
 
 
+def test_a_bend_by_its_steer(car):
+    """A steer that is given does not forbid the drive that the bend takes, wherever the search starts."""
+    bend = car.equilibrium(inputs={"steer": 0.5})
+    assert np.degrees(bend.steady["q(chassis, 4)"]) == pytest.approx(0.5 * yaw_gain(22.2), rel=0.01)
+    again = car.equilibrium(at=bend, inputs={"steer": 0.5})
+    assert (
+        again.values == pytest.approx(bend.values, rel=1e-9, abs=1e-9) and again["drive"] > car.equilibrium()["drive"]
+    )
+
+
 def test_analyses_are_those_of_the_car_that_drives(car):
     """The yaw gain was 0.00054."""
     f = np.geomspace(0.01, 10, 5)

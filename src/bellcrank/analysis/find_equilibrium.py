@@ -129,13 +129,17 @@ def _searches(asked: Asked) -> Iterator[tuple[Problem, Root, tuple[Quantity, ...
 
 
 def _set_free(asked: Asked, problem: Problem) -> tuple[Quantity, ...]:
-    """The inputs to set free, so many as are missing: those that act most. None if the caller gave one that acts."""
+    """The inputs to set free, so many as are missing: those that act most.
+
+    None if the caller has given one of the same kind that acts too: a brake is not balanced behind his back.
+    """
     if asked.short <= 0 or not asked.candidates:
         return ()
-    acting = problem.acting(problem.x, asked.candidates)
-    if any(q in asked.given for q, _ in acting):
+    acting = [q for q, _ in problem.acting(problem.x, asked.candidates)]
+    offered = [q for q in acting if q not in asked.given]
+    if any(q in asked.given and q.unit.dimension == offered[0].unit.dimension for q in acting if offered):
         return ()
-    return tuple(q for q, _ in acting[: asked.short])
+    return tuple(offered[: asked.short])
 
 
 def _other_starts(asked: Asked) -> Iterator[Point]:

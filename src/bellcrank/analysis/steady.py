@@ -94,7 +94,9 @@ def left_behind(plant: Plant, start: Point, cyclic: set[str]) -> str:
     """What moves at a start and cannot go on steadily, because rates or constraints depend on it."""
     listed = plant.interface.coordinates
     rates = rates_at(plant, start)[: len(listed)]
-    moving = [(q, r) for q, r in zip(listed, rates, strict=True) if q.body and q.name not in cyclic and abs(r) > GOING]
+    largest = float(np.abs(rates).max(initial=0.0))
+    least = max(GOING, 1e-2 * largest)
+    moving = [(q, r) for q, r in zip(listed, rates, strict=True) if q.body and q.name not in cyclic and abs(r) > least]
     if not moving:
         return ""
     return (

@@ -172,8 +172,10 @@ class Keeper:
 
     def watch(self, states: Iterable[np.ndarray], t: float) -> bool:
         """Takes care if one of some states, the last at a time, is near a singular position. Does it?"""
-        n_q, scales = self.closure.n_q, self.closure.scales
+        n_q, scales, correction = self.closure.n_q, self.closure.scales, self.closure.correction
         for y in states:
+            if correction is not None and correction.is_good(t, y[:n_q], y[n_q:]):
+                continue
             _, _, _, J = self.closure.evaluate(t, y[:n_q], y[n_q:])
             self.near = self.near or self.closure.ratio(J) < LOOPS.near
             self.wary = self.wary or self.near or steadiness(J, scales) < LOOPS.near

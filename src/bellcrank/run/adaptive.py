@@ -118,8 +118,7 @@ class AdaptiveRun(Driven):
         """Is a step to be taken again: with care, as it comes near a singular position, or shorter?"""
         longest = math.inf
         if not keeper.near:
-            looks = [self._dense(t) for t in np.linspace(before, self.time, LOOKS + 1)[1:-1]]
-            again = keeper.watch([*looks, self._y], self.time)
+            again = keeper.watch([self._dense(0.5 * (before + self.time)), self._y], self.time)
         else:
             admitted, _, _ = keeper.admit(self.time, self._y, self.time - before)
             again = keeper.too_far(self.time, start, admitted, self.time - before)
