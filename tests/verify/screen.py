@@ -15,8 +15,9 @@ from bellcrank.program.statements import Assign
 from bellcrank.verify.power import Partials, accelerations
 from bellcrank.verify.states import EQUATION, RESIDUAL, ZERO, AtStates
 from bellcrank.verify.subject import Subject
-from tests.verify.corruption import BESIDE, FACTOR, SECTIONS
+from tests.verify.corruption import BESIDE, FACTOR
 
+SECTIONS = ("constants", "derivatives", "outputs")  # which it looks at
 SURELY = 10  # times the limit: sizes are those of right accelerations
 
 
@@ -34,10 +35,9 @@ class Switched:
         return value * float(FACTOR) + float(BESIDE) if place == self.wrong else value
 
     def results(self, t, q, u, p, w):
-        """q', u', outputs, and with loops u' near singular positions."""
+        """q', u', outputs."""
         at = t, q, u, p, self.module.constants(p, self.functions), w, self.functions
-        near = self._values("singular_rates", at)[len(q) : -1]
-        return [np.array(x) for x in (*self._rates(at), self._values("outputs", at), near)]
+        return [np.array(x) for x in (*self._rates(at), self._values("outputs", at))]
 
     def _rates(self, at):
         qdot, udot = self.module.derivatives(*at)
@@ -71,7 +71,7 @@ def _marked(program):
 
 def _places(program, section):
     statements = getattr(program, section).statements if section in SECTIONS else ()
-    return {s.target: (section, "statement", i) for i, s in enumerate(statements) if isinstance(s, Assign)}
+    return {s.target: (section, "statement", i, ("value",)) for i, s in enumerate(statements) if isinstance(s, Assign)}
 
 
 class Screen:
@@ -92,7 +92,7 @@ class Screen:
             if evaluation.closed is not None:
                 T = evaluation.closed.null_space(s.q, evaluation.freedoms)
                 sizes, M = np.abs(T).T @ sizes, T.T @ M
-            p, _, w = subject.numbers(s)
+            *_, p, _, w = subject.at(s)
             at = s.time, s.q.tolist(), s.u.tolist(), p, w
             weighed = M / np.where(sizes > 0, sizes, 1.0)[:, None]
             self.states.append((at, weighed, own, self.program.results(*at)))
@@ -102,8 +102,8 @@ class Screen:
 
     def refuses(self, place):
         """Is a wrong equation surely found?"""
-        if self.loops and place is not None and place[0] in ("constants", "closure"):
-            return False  # they lead the check to other states
+        if place is not None and (place[0] not in SECTIONS or (self.loops and place[0] == "constants")):
+            return False  # those of loops lead the check to other states
         self.program.wrong = place
         try:
             return any(self._refused(*state) for state in self.states)
@@ -111,10 +111,9 @@ class Screen:
             self.program.wrong = None
 
     def _refused(self, at, weighed, own, right):
-        qdot, udot, outputs, near = self.program.results(*at)
-        for claimed in (udot, near):
-            if len(claimed) and np.abs(weighed @ (claimed - own)).max(initial=0.0) > SURELY * EQUATION:
-                return True
+        qdot, udot, outputs = self.program.results(*at)
+        if len(udot) and np.abs(weighed @ (udot - own)).max(initial=0.0) > SURELY * EQUATION:
+            return True
         if not (np.array_equal(qdot, right[0]) and np.array_equal(udot, right[1])):
             return False  # which only the check itself can tell
         return bool(np.any(np.abs(outputs - right[2]) > SURELY * RESIDUAL * np.array(self.weights)))

@@ -23,6 +23,7 @@ from bellcrank.kane import Derivation
 from bellcrank.kane.equations import KaneEquations
 from bellcrank.verify.balance import lines_over_a_run
 from bellcrank.verify.kane import check_derivation
+from bellcrank.verify.redundant import lines_of_redundant
 from bellcrank.verify.report import Line, Report
 from bellcrank.verify.slopes import lines_of_constraints, lines_of_rates
 from bellcrank.verify.states import RESIDUAL, lines_at_states
@@ -71,7 +72,8 @@ def check(
         further = subject.further(faster)
         lines, scales = lines_at_states(subject, faster + further, suffix)
         report.lines += lines
-        report.lines += lines_of_constraints(subject, few) + lines_of_rates(subject, few, seed)
+        report.lines += lines_of_constraints(subject, few) + lines_of_redundant(subject, few)
+        report.lines += lines_of_rates(subject, few, seed)
         if run:
             report.lines += _lines_of_own_run(subject) + lines_over_a_run(subject, samples, suffix)
         if small:

@@ -87,8 +87,8 @@ class Partials:
         return left
 
     def sizes(self, motion: Motion) -> np.ndarray:
-        """The sum of the magnitudes of all terms of that power; and a share of what they would be if no force stood
-        across a motion, so that what is zero by cancelling is zero."""
+        """The sum of the magnitudes of all terms of that power; at least a share of what they would be if no force
+        stood across a motion and bodies had the speeds of the model, so that what is zero by cancelling is zero."""
         g = self.evaluation.formulas(motion).gravity()
         total, whole = np.zeros(len(self.v)), np.zeros(len(self.v))
         turn = np.linalg.norm(self.w, axis=2)
@@ -101,8 +101,11 @@ class Partials:
 
         for push in (*self.evaluation.pushes(motion), *self.evaluation.resisting(motion)):
             add(push.body, push.force, push.moment, size_of(push.moment))
+        rate = self.evaluation.rate(jets.value(motion.u))
         for i, b in enumerate(self.bodies):
             ma, H_rate = inertia_forces(motion, b)
+            usual = rate**2 * np.array([jets.value(b.mass) * self.evaluation.length, size_of(jets.value(b.inertia))])
+            np.maximum(whole, np.maximum(usual[0] * move[:, i], usual[1] * turn[:, i]), out=whole)
             add(i, jets.value(b.mass) * g, np.zeros(3), 0.0)
             add(i, ma, H_rate, inertia_size(motion, b))
         return np.maximum(total, FLOOR * whole)

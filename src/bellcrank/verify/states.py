@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from bellcrank.numeric.redundant import Numbers
 from bellcrank.units import Unit
 from bellcrank.verify.coordinates import kinematic_error, own_error
 from bellcrank.verify.numeric import Evaluation
@@ -112,7 +111,7 @@ class AtStates:
         qdot, udot = subject.rates(s)
         own = accelerations(evaluation, s.q, s.u)
         self.scales.note(evaluation, s.q, s.u, own)
-        worst["kinematic"].note(_kinematic(evaluation, s, qdot))
+        worst["kinematic"].note(rates_error(evaluation, s, qdot))
         if evaluation.closed is not None:
             for key, error in zip(("position", "speed"), evaluation.closed.errors(s.q, s.u), strict=True):
                 worst[key].note(error)
@@ -123,7 +122,7 @@ class AtStates:
         _note_largest(worst["power"], virtual_power(evaluation, s.q, s.u, udot, own), freedoms)
         _note_largest(worst["bodies"], newton_euler(evaluation, s.q, s.u, udot, own), evaluation.machine.u_names)
         if self.singular_rates is not None:
-            worst["singular_rates"].note(_singular_error(evaluation, s, *self.singular_rates(s), own))
+            worst["singular_rates"].note(_singular_error(evaluation, s, self.singular_rates(s), own))
         self._look_at_channels(s, evaluation, udot, own)
 
     def _look_at_channels(self, s: Sample, evaluation: Evaluation, udot: np.ndarray, own: np.ndarray) -> None:
@@ -170,7 +169,7 @@ def lines_at_states(subject: Subject, samples: Sequence[Sample], suffix: str) ->
     return found.lines(suffix), found.scales.told(subject.unit_system)
 
 
-def _kinematic(evaluation: Evaluation, s: Sample, qdot: np.ndarray) -> float:
+def rates_error(evaluation: Evaluation, s: Sample, qdot: np.ndarray) -> float:
     errors = kinematic_error(evaluation, s.q, s.u, qdot), own_error(evaluation, s.q, s.u, qdot)
     return float(np.max(errors))
 
@@ -185,26 +184,19 @@ def _note_largest(worst: Worst, residual: Residual, names: list[str]) -> None:
     worst.note(float(relative.max(initial=0.0)), f"largest in the equation of {names[i]}" if names else "")
 
 
-def _singular_error(evaluation: Evaluation, s: Sample, n: Numbers, rates: np.ndarray, own: np.ndarray) -> float:
+def _singular_error(evaluation: Evaluation, s: Sample, rates: np.ndarray, own: np.ndarray) -> float:
     """What is left of kinematics, constraints and equations of motion with rates found without a choice of speeds."""
     assert evaluation.closed is not None
     qdot, udot = np.split(rates, [len(s.q)])
-    speed = max(1.0, float(np.abs(s.u).max(initial=0.0)))
-    errors = [float(np.abs([*n.g, *(n.v / speed)]).max(initial=0.0))]
-    errors += [_kinematic(evaluation, s, qdot), evaluation.closed.acceleration_error(s.q, s.u, udot, own)]
+    errors = [rates_error(evaluation, s, qdot), evaluation.closed.acceleration_error(s.q, s.u, udot, own)]
     errors.append(float(virtual_power(evaluation, s.q, s.u, udot, own).relative.max(initial=0.0)))
     return float(np.max(errors))
 
 
-def _singular_rates(subject: Subject) -> Callable[[Sample], tuple[Numbers, np.ndarray]] | None:
-    """The redundant equations, and the rates that they give near singular positions, which must hold everywhere."""
+def _singular_rates(subject: Subject) -> Callable[[Sample], np.ndarray] | None:
+    """The rates that the redundant equations give near singular positions, which must hold everywhere."""
     loops = subject.eom.program.loops
     if loops is None:
         return None
-    model, sizes = subject.loaded.python.calls(), loops.sizes(len(subject.eom.coordinates))
-
-    def found(s: Sample) -> tuple[Numbers, np.ndarray]:
-        n = sizes.split(model.values("system", *s.at, *subject.numbers(s)))
-        return n, n.rates(loops.scales)[0]
-
-    return found
+    sizes = loops.sizes(len(subject.eom.coordinates))
+    return lambda s: sizes.split(subject.section("system", s).tolist()).rates(loops.scales)[0]

@@ -40,6 +40,7 @@ UNUSABLE = (CannotEvaluate, NoDerivative, ArithmeticError, ValueError, np.linalg
 LIVELY = 1e4  # times the speeds drawn, at most
 OWN = 0.1  # what counts as one for states of the user's own
 IN_VAIN, MOST_FURTHER = 20, 16  # draws of states at which formulas are made of other pieces; such states
+LEFT_BEHIND = 0.37  # in the memory of an external routine
 LOOKS = 6  # states at which the usual number of freedoms is looked for
 
 
@@ -123,17 +124,19 @@ class Subject:
 
     def plain_rates(self, s: Sample) -> np.ndarray:
         """q' and u' of the equations themselves, also near singular positions, where a run takes others."""
-        model, at = self._at(s)
-        return np.concatenate(model.derivatives(*at))
+        return np.concatenate(self.loaded.context().model.derivatives(*self.at(s)))
 
     def steady(self, s: Sample) -> bool:
         """Do runs use the equations themselves here? Not near singular positions, nor where a pivot vanishes."""
-        return rates_near_singular(*self._at(s)) is None
+        return rates_near_singular(self.loaded.context().model, self.at(s)) is None
 
-    def _at(self, s: Sample) -> tuple[Any, At]:
-        """A model that can be called, and what it is called with."""
-        context = self.loaded.context()
-        return context.model, state_at(context, *s.at, self.given, held(s.inputs))
+    def at(self, s: Sample) -> At:
+        """What the program is called with, values of external routines that are kept included."""
+        return state_at(self.loaded.context(), *s.at, self.given, held(s.inputs))
+
+    def section(self, name: str, s: Sample) -> np.ndarray:
+        """What a function of the program gives."""
+        return np.array(self.loaded.python.calls().values(name, *self.at(s)))
 
     def outputs(self, s: Sample, scaled: Mapping[str, float] | None = None) -> dict[str, float]:
         """Channels of the program under check, in user units."""
@@ -151,14 +154,9 @@ class Subject:
     def unit_system(self) -> UnitSystem:
         return unit_system(self.description.units)
 
-    def numbers(self, s: Sample) -> tuple[list[float], list[float], list[float]]:
-        """Parameters, constants and inputs as the program takes them."""
-        p = self.sim.parameter_values(self.given)
-        return p, self.loaded.constants(p), [i.function(s.time) for i in self.loaded.inputs(held(s.inputs))]
-
     def closure(self, s: Sample) -> list[float]:
         """g, dg/dq, v and dv/du of the program under check."""
-        return self.loaded.model.calls().values("closure", *s.at, *self.numbers(s))
+        return self.loaded.model.calls().values("closure", *self.at(s))
 
     def sizes(self, letter: str) -> np.ndarray:
         """What counts as one for every coordinate ("q") or speed ("u"): a radian, or the machine's size."""
@@ -365,8 +363,13 @@ def external_values(routine: External, arguments: list[float]) -> list[float]:
 
 
 def stand_in(routine: External) -> Callable[..., Any]:
+    """One that remembers adds what it remembers, and changes it: an evaluation must begin with nothing of the last."""
+
     def values(*arguments: Any) -> Any:
         found = external_values(routine, [float(a) for a in (arguments[:-1] if routine.memory else arguments)])
+        if routine.memory:
+            found = [x + float(np.sum(arguments[-1])) for x in found]
+            arguments[-1][:] = LEFT_BEHIND
         return tuple(found) if routine.returns else found[0]
 
     return values
