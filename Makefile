@@ -30,9 +30,9 @@ lint: install
 test: lint
 	$(BIN)/python -m pytest -n 2 --dist loadfile -q
 
-# the long tests (marker `campaign`) too
-test-all: lint
-	$(BIN)/python -m pytest -n 2 --dist loadfile -q -m "campaign or not campaign"
+# the long tests (marker `campaign`) too, less than half an hour on two cores: a core without work takes some of the other's
+test-all: test
+	$(BIN)/python -m pytest -n 2 --dist worksteal -q -m campaign
 
 .venv/.bench: .venv/.installed
 	$(BIN)/python -m pip install --quiet --editable '.[bench]'

@@ -24,7 +24,8 @@ from runpy import run_path
 
 import numpy as np
 
-from bellcrank.backend.compiler import FAST, GCC, cache_folder, find_compiler
+from bellcrank.backend.cache import cache_folder
+from bellcrank.backend.compiler import FAST, GCC, find_compiler
 from bellcrank.emit.c.source import c_source
 from bellcrank.emit.schedule import Options
 from bellcrank.expr import evaluate

@@ -1,10 +1,34 @@
-"""Compiled models of the tests: plain arithmetic that agrees to the last digits, kept beside pytest's own cache."""
+"""Compiled models of the tests: plain arithmetic that agrees to the last digits, kept beside pytest's own cache.
+
+Failures are told when they happen, in a word, beside all that is told at the end.
+"""
 
 import os
 
+import pytest
 
+
+@pytest.hookimpl(trylast=True)  # there is a reporter then
 def pytest_configure(config):
     os.environ.setdefault("BELLCRANK_CFLAGS", "-O1 -ffp-contract=off")
     cache = getattr(config, "cache", None)
     if cache is not None:
-        os.environ.setdefault("BELLCRANK_CACHE", str(cache.mkdir("bellcrank")))
+        folder = cache.mkdir("bellcrank")
+        folder.chmod(0o700)  # whatever the mask of this user: others may not write to a cache
+        os.environ.setdefault("BELLCRANK_CACHE", str(folder))
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    if reporter is not None and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(AtOnce(reporter))
+
+
+class AtOnce:
+    """Tells failures while other tests still run."""
+
+    def __init__(self, reporter):
+        self.reporter = reporter
+
+    def pytest_runtest_logreport(self, report):
+        if report.failed:
+            said = [line for line in report.longreprtext.splitlines() if line.startswith("E ")]
+            self.reporter.ensure_newline()
+            self.reporter.write_line("\n".join([f"FAILED {report.nodeid}", *said[:12]]), red=True)

@@ -82,3 +82,18 @@ def test_the_page_of_the_architecture_names_what_there_is():
     assert len(named) > 40
     roots = (SRC / "bellcrank", SRC.parent)
     assert [name for name in sorted(named) if not any((root / name).exists() for root in roots)] == []
+
+
+TEXTS = ("*.py", "*.pyi", "*.c", "*.f90", "*.html", "*.js", "*.css", "*.in", "*.toml", "Makefile*")
+
+
+def test_no_line_is_longer_than_the_page():
+    """Sources of every language, those that are filled too."""
+    long = [
+        f"{path.relative_to(SRC)}:{i}"
+        for pattern in TEXTS
+        for path in (SRC / "bellcrank").rglob(pattern)
+        for i, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+        if len(line) > 120
+    ]
+    assert long == []

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from bellcrank.errors import RunError
+from bellcrank.numeric.tuning import INPUTS
 
 MOST_NUMBERS = 6  # of a kind, as compiled programs have room for
 FUNCTIONS = {**vars(math), "min": min, "max": max}
@@ -240,7 +241,7 @@ def sampled(times: Sequence[float], values: Sequence[float], name: str = "input"
 
 def kinks(x: np.ndarray, slopes: np.ndarray) -> tuple[float, ...]:
     """Points between straight lines at which the slope changes."""
-    changes = np.abs(np.diff(slopes)) > 1e-9 * np.abs(slopes).max(initial=0.0)
+    changes = np.abs(np.diff(slopes)) > INPUTS.kink * np.abs(slopes).max(initial=0.0)
     return tuple(x[1:-1][changes].tolist())
 
 

@@ -36,10 +36,10 @@ def test_slopes_by_parameters_agree_with_complex_steps():
     sim, p = numbers(eom)
     q, u = random_state(eom, 5)
     from bellcrank.analysis.evaluate import evaluator
-    from bellcrank.analysis.point import point_at
+    from bellcrank.analysis.where import place_at
 
     find = evaluator(sim.plant, ("rates", "outputs"), eom.program.parameters)
-    _, slopes = find(point_at(sim.loaded, (q, u)))
+    _, slopes = find(place_at(sim.plant, (q, u)).point)
     found = np.vstack([slopes["rates"], slopes["outputs"]])
     expected = jacobian(eom.program, p, q, u, by="p")
     for row, other in zip(found, expected, strict=True):
@@ -79,13 +79,13 @@ def test_loops_have_the_same_slopes_by_elimination_and_on_the_null_space(name):
     """Speeds eliminated in symbols, and M, f, J, gamma of the tree solved in numbers: massless links and redundant rows too."""
     from bellcrank.analysis.evaluate import Evaluator
     from bellcrank.analysis.loop_evaluator import LoopEvaluator
-    from bellcrank.analysis.point import point_at
+    from bellcrank.analysis.where import place_at
 
     eom = example(name)
     sim = eom.compile(backend="python")
     columns = [*eom.coordinates, *eom.speeds, *eom.program.parameters[:2]]
     groups = ("rates", "outputs", "positions", "speeds")
-    at = point_at(sim.loaded)
+    at = place_at(sim.plant).point
     printed, whole = (find(sim.plant, groups, columns)(at) for find in (Evaluator, LoopEvaluator))
     for group in groups:
         assert relative(whole[0][group], printed[0][group]) < 1e-12

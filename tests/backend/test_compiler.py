@@ -10,7 +10,8 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.backend import compiler as building
-from bellcrank.backend.compiler import cache_folder, compile_source, find_compiler, load_source, shared_library
+from bellcrank.backend.cache import cache_folder
+from bellcrank.backend.compiler import compile_source, find_compiler, load_source, shared_library
 from tests.models import needs_compiler, pendulum
 
 SOURCE = "int answer(void) { return 42; }\n"
@@ -28,9 +29,9 @@ def no_compiler(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv("CC", raising=False)
     monkeypatch.setattr(building, "find_spec", lambda name: None)
-    building._find.cache_clear()
+    building._found.cache_clear()
     yield
-    building._find.cache_clear()
+    building._found.cache_clear()
 
 
 def test_cache_folder(monkeypatch):
@@ -50,7 +51,7 @@ def test_library_is_made_once(cache):
     assert shared_library(SOURCE, find_compiler()) == first
     assert first.stat().st_mtime_ns == made
     assert load_source(SOURCE, find_compiler()).answer() == 42
-    assert [p.name for p in cache.iterdir()] == [first.name]  # nothing else is left behind
+    assert list(cache.iterdir()) == [first.parent]  # nothing else is left behind
 
 
 @needs_compiler
@@ -65,12 +66,6 @@ def test_other_source_flags_or_compiler_make_another_library(cache):
     assert len(paths) == 4
 
 
-@needs_compiler
-def test_damaged_library_is_made_again(cache):
-    shared_library(SOURCE, find_compiler()).write_bytes(b"not a library")
-    assert load_source(SOURCE, find_compiler()).answer() == 42
-
-
 def build_one(_):
     return str(shared_library(SOURCE, find_compiler()))
 
@@ -80,14 +75,14 @@ def test_parallel_builds(cache):
     with ProcessPoolExecutor(2) as pool:
         paths = set(pool.map(build_one, range(8)))
     assert len(paths) == 1
-    assert [str(p) for p in cache.iterdir()] == list(paths)
+    assert [str(p / "library.so") for p in cache.iterdir()] == list(paths)
 
 
 @needs_compiler
 def test_cache_that_cannot_be_written_is_replaced_by_a_temporary_one(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("BELLCRANK_CACHE", str(tmp_path / "file" / "cache"))  # a folder cannot be made in a file
-    with pytest.warns(bc.ModelWarning, match="cache folder .* cannot be written"):
+    with pytest.warns(bc.ModelWarning, match="cache folder .* is not used: it cannot be written"):
         path = shared_library(SOURCE, find_compiler())
     assert path.exists() and tmp_path not in path.parents
 
@@ -125,12 +120,6 @@ def test_clang_is_told_the_processor_as_it_asks_for(machine, flag, monkeypatch):
     monkeypatch.setattr(building.platform, "machine", lambda: machine)
     fast = building.Compiler(("clang",), "Debian clang version 14.0.6").fast
     assert flag in fast and not {*building.GCC}.intersection(fast)
-
-
-def test_cc_that_does_not_exist_is_passed_over(monkeypatch):
-    monkeypatch.setenv("CC", "no-such-compiler -m64")
-    found = find_compiler()
-    assert found is None or "no-such-compiler" not in found.command[0]
 
 
 def test_without_a_compiler_the_model_runs_in_python(no_compiler):

@@ -45,23 +45,31 @@ def coupled():
 
 def with_rows_twice(program):
     """The program with every row of its loops once more."""
-    old, results = program.loops, program.closure.results
-    sizes = (len(old.g), len(old.g) * len(program.coordinates), len(old.v), len(old.v) * len(program.speeds))
-    doubled, at = [], 0
-    for size in sizes:
-        doubled += [*results[at : at + size]] * 2
-        at += size
+    old, n_q, n_u = program.loops, len(program.coordinates), len(program.speeds)
+    n_g, n_v = len(old.g), len(old.v)
+
+    def doubled(section, sizes):
+        results, at = [], 0
+        for size, times in sizes:
+            results += [*section.results[at : at + size]] * times
+            at += size
+        return Section(section.statements, tuple(results))
+
     loops = replace(
-        old, names=old.names * 2, positions=old.positions * 2, g=old.g * 2, G=old.G * 2, v=old.v * 2, J=old.J * 2
-    )
-    return replace(program, loops=loops, closure=Section(program.closure.statements, tuple(doubled)))
+        old, names=old.names * 2, positions=old.positions * 2, g=old.g * 2, G=old.G * 2, v=old.v * 2, J=old.J * 2,
+        gamma=old.gamma * 2,
+    )  # fmt: skip
+    single = n_q + n_u * (n_u + 1) // 2 + n_u
+    closure = doubled(program.closure, [(n_g, 2), (n_g * n_q, 2), (n_v, 2), (n_v * n_u, 2)])
+    system = doubled(program.system, [(single, 1), (n_v * n_u, 2), (n_v, 2), (n_g, 2), (n_v, 2)])
+    return replace(program, loops=loops, closure=closure, system=system)
 
 
 # ---- text
 
 
 def test_only_models_with_loops_have_the_functions():
-    words = ("closure(", "singular_rates(", "project(", "NOT_CLOSED", "least_norm", "N_G", "projected_step")
+    words = ("closure(", "system_at(", "project(", "NOT_CLOSED", "least_norm", "N_G", "projected_step")
     looped, free = c_source(example("four_bar").program), c_source(example("quarter_car").program)
     assert all(w in looped for w in words)
     assert not any(w in free for w in words)
@@ -231,8 +239,10 @@ def test_singular_rates_and_corrections_as_in_python(name):
     c = model.constants(p)
     q, u = (x.tolist() for x in sim.complete())
     at = 0.0, q, [x + 0.1 for x in u], p, c, []
-    singular = python.values("singular_rates", *at)
-    assert relative(model.values("singular_rates", *at), singular) <= 1e-12
+    system = python.values("system", *at)
+    assert relative(model.values("system", *at), system) <= 1e-12
     qdot, udot = python.derivatives(*at)
-    assert relative(singular[:-1], [*qdot, *udot]) <= 1e-9
-    assert singular[-1] > 0.1
+    loops = sim.loaded.program.loops
+    singular, ratio = loops.sizes(len(q)).split(system).rates(loops.scales)
+    assert relative(singular, [*qdot, *udot]) <= 1e-9
+    assert ratio > 0.1

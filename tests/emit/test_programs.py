@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
+from bellcrank.export.model_setup import stem_of
 from bellcrank.numeric.methods import one_of
 from tests.models import example, pendulum, relative, system
 from tests.programs import COMPILED, FLAGS, LANGUAGES, LONG_PYTHON, build, compiled
@@ -587,3 +588,17 @@ def test_linkages_and_contact(tmp_path, language):
     run = build(eom, language, tmp_path / "program").run(tmp_path / "run", "stopt 0.05")
     moving = [n for n in run if np.abs(reference[n]).max() > 1e-9]
     assert max(relative(run[n], reference[n]) for n in moving) < 1e-9 and len(moving) > 4
+
+
+@pytest.mark.parametrize("language", ["c", "fortran", "python"])
+def test_no_model_takes_the_name_of_a_file_beside_it(tmp_path, language):
+    """A model called "tables" once lost its program to tables.py; one called "time" would hide Python's own."""
+    s = system("four_bar")
+    s.define("tab", bc.table([0, 1], [0, 1]))
+    s.equations().write(language, tmp_path)
+    (stem,) = (p.stem for p in tmp_path.glob("*.par"))
+    beside = {
+        p.relative_to(tmp_path).parts[0].partition(".")[0].lower() for p in tmp_path.rglob("*") if p.is_file()
+    } - {stem}
+    assert len(beside) >= 3
+    assert all(stem_of(name) == f"model_{name}" for name in (*beside, "time", "numpy", "random"))

@@ -14,7 +14,6 @@ SYMBOLS = {
     **{name: Symbol(name, "coordinate") for name in VARIABLES},
 }
 KINDS = {name: "coordinate" for name in VARIABLES}
-# parameters are positive: factors of both arguments of atan2 that are parameters are cancelled
 POINTS = (
     {"a": 0.731, "b": 1.377, "c": 2.213, "x": 0.417, "y": -0.883, "z": 1.291},
     {"a": 1.913, "b": 0.359, "c": 0.877, "x": -1.103, "y": 0.637, "z": -0.271},

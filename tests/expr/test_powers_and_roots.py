@@ -1,13 +1,15 @@
 """Powers of powers, exact roots, and roots that meet again."""
 
+import math
 from fractions import Fraction
 
 import pytest
 
 from bellcrank.errors import ModelError
-from bellcrank.expr import ONE, ZERO, Func, Number, Product, Symbol, evaluate, function, mul, power, sqrt
+from bellcrank.expr import ONE, ZERO, Func, Number, Product, Symbol, evaluate, function, mul, partial, power, sqrt
 
 a, b, c = (Symbol(n) for n in "abc")
+p, r = Symbol("p", positive=True), Symbol("r", positive=True)
 x, y = Symbol("x", "coordinate"), Symbol("y", "coordinate")
 HALF, THIRD = Fraction(1, 2), Fraction(1, 3)
 
@@ -49,7 +51,7 @@ def test_powers_with_absurdly_many_digits_are_refused():
 
 
 def test_power_of_a_power_merges_exponents():
-    assert sqrt(x) ** 2 is x
+    assert sqrt(p) ** 2 is p
     assert sqrt(x) ** 3 is power(x, Number(Fraction(3, 2)))
     assert sqrt(x**3) is power(x, Number(Fraction(3, 2)))
     assert power(sqrt(x), Number(HALF)) is power(x, Number(Fraction(1, 4)))
@@ -80,17 +82,40 @@ def test_roots_of_products_with_even_and_odd_powers():
 
 
 def test_roots_that_meet_dissolve_in_the_product():
-    root = sqrt(a * b)
-    assert root * root is a * b
-    assert mul(c, root, root) is a * b * c
-    assert root**4 is a**2 * b**2
-    assert mul(a, root) * root is a**2 * b
+    root = sqrt(p * r)
+    assert root * root is p * r
+    assert mul(c, root, root) is c * p * r
+    assert root**4 is p**2 * r**2
+    assert mul(p, root) * root is p**2 * r
+
+
+def test_roots_of_what_may_be_negative_stay_roots():
+    for e in (x, a, -x, a * b, a - x, sqrt(x) - 1):
+        square = sqrt(e) ** 2
+        assert square is sqrt(e) * sqrt(e) is (e**THIRD) ** 3
+        assert str(square) == f"sqrt({e})**2"
+        (value,) = evaluate([square], {"x": 0.5, "a": -2.0, "b": 3.0})
+        (inside,) = evaluate([e], {"x": 0.5, "a": -2.0, "b": 3.0})
+        assert value == pytest.approx(inside) if inside >= 0 else math.isnan(value)
+    assert sqrt(x) ** 2 / sqrt(x) ** 2 is ONE
+    assert power(x**3, Number(THIRD)) is not x
+    assert math.isnan(evaluate([power(x**3, Number(THIRD))], {"x": -1.0})[0])
+
+
+def test_roots_of_what_is_never_negative_dissolve():
+    for e in (x**2 + y**2, absolute(x), 1 + x**4 * p, function("exp", x), function("hypot", x, y), p + r):
+        assert sqrt(e) ** 2 is e
+
+
+def test_slope_of_a_root_that_stays():
+    e = a * sqrt(x * y) ** 2 * x
+    assert evaluate([partial(e, x)], {"x": 0.3, "y": 0.7, "a": 2.0}) == [pytest.approx(2 * 2 * 0.3 * 0.7)]
 
 
 def test_roots_of_negative_products_that_meet_again():
-    root = sqrt(-x)
-    assert mul(a, root, root) is -a * x
-    assert root**4 is x**2
+    root = sqrt(-p)
+    assert mul(a, root, root) is a * root**2
+    assert evaluate([root**4], {"p": -3.0}) == [pytest.approx(9.0)]
     assert sqrt(-4 * x * y) is 2 * sqrt(-x * y)
 
 
@@ -103,6 +128,11 @@ def test_roots_with_a_common_factor_are_added():
 def test_numbers_leave_the_root():
     assert sqrt(4 * x) is 2 * sqrt(x)
     assert sqrt(2 * x) is sqrt(Number(2)) * sqrt(x)
+
+
+def test_zero_to_a_power_with_a_symbol_above():
+    assert ZERO**p is ZERO
+    assert evaluate([ZERO**a], {"a": 0.0}) == [1.0]
 
 
 def test_power_with_a_symbol_above():

@@ -168,7 +168,7 @@ def test_damaged_erd_files(tmp_path, text, message):
         ("a.csv", b"t,a\ns,m\n1\n", "line 3: 2 numbers are expected, 1 found"),
         ("a.csv", b"t,a\n0,x\n", "line 2, column 'a': 'x' is not a number"),
         ("a.csv", b"t,a,a\n0,1,2\n", "the name 'a' stands there twice"),
-        ("a.csv", b"\xff\xfe\x00", "it is not text"),
+        ("a.csv", b"\xff\xfe\x00", "which is not UTF-16"),
         ("a.nc", b"nothing", "no NetCDF file in classic format"),
         ("a.nc", b"CDF\x01", "no NetCDF file in classic format"),
         ("a.json", b"{", "no JSON file"),

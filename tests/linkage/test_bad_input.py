@@ -104,7 +104,7 @@ def test_other_mistakes():
     assert "not a finite number" in problems(linkage("five_link").solve, float("nan"))
     assert "no hard point of 'five_link' is called 'P6'" in problems(linkage("five_link").solve(0.0).point, "P6")
     assert "no hard-point file 'five_lnk'" in problems(shipped, "five_lnk")
-    assert "cannot be read" in problems(load, "nowhere.toml")
+    assert "cannot read nowhere.toml" in problems(load, "nowhere.toml")
 
 
 def test_csv_holds_the_same_points(tmp_path):

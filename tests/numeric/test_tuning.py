@@ -1,13 +1,23 @@
 """The table of tuning constants: values of double precision as they stand, others by their rounding."""
 
+import re
+
 import pytest
 
-from bellcrank.numeric import null_space
-from bellcrank.numeric.tuning import ELIMINATION, LOOPS, MULTIPLIERS, RIGID_WHEELS, STEPS, constants
+from bellcrank.emit.c.runtime_files import definitions as in_c
+from bellcrank.emit.fortran.runtime_files import definitions as in_fortran
+from bellcrank.emit.number import DOUBLE
+from bellcrank.emit.python.runtime_files import definitions as in_python
+from bellcrank.files.template import template
+from bellcrank.numeric import tuning
+from bellcrank.numeric.tuning import LOOPS, constants
+
+GROUPS = [x for name, x in vars(tuning).items() if name.isupper()]
 
 
 def test_every_line_says_what_it_is():
-    for group in (ELIMINATION, LOOPS, MULTIPLIERS, RIGID_WHEELS, STEPS):
+    assert len(GROUPS) >= 9
+    for group in GROUPS:
         lines = constants(group)
         assert lines and all(c.note and c.at(1.0) == c.value == getattr(group, c.name) for c in lines)
 
@@ -19,6 +29,30 @@ def test_thresholds_of_rounding_grow_with_it():
     assert found["tight"] < found["closed"] < found["settled"] < found["watched"]
 
 
-def test_generated_python_has_the_same_thresholds():
-    """The functions of null_space.py stand in generated text as they are, with their numbers."""
-    assert ELIMINATION.singular == null_space.SINGULAR
+@pytest.mark.parametrize("group", GROUPS, ids=lambda g: type(g).__name__)
+def test_every_language_has_the_same_numbers(group):
+    """Once several stood in a source as numbers of their own."""
+    for text in (in_c(group, DOUBLE), in_fortran(group), in_python(group)):
+        known = dict(re.findall(r"(\w+)(?: =)? \(?(-?[\d.e-]+)(?:_dp)?\b", text))
+        for c in constants(group):
+            shown = known.get(c.name.upper()) or known[f"tuned_{c.name}"]
+            assert type(c.value)(shown) == c.value
+
+
+SOURCES = {
+    "bellcrank.emit/c/runtime": ("rigid.c", "projection.c", "correction.c", "projected_step.c", "least_norm.c", "pivoted.c", "null_space.c", "dae.c", "run.c", "implicit.c"),
+    "bellcrank.emit/fortran/runtime": ("least_norm.f90", "null_space.f90", "implicit.f90", "implicit_solve.f90", "solve.f90"),
+    "bellcrank.export.standalone/templates/c": ("loops.c", "inputs.c"),
+    "bellcrank.export.standalone/templates/fortran": ("loops.f90", "correction.f90", "inputs.f90", "program.f90"),
+    "bellcrank.export.standalone/templates/python": ("loops.py", "program.py"),
+    "bellcrank.numeric": ("branch.py", "course.py", "integrate.py", "least_norm.py", "null_space.py", "projection.py"),
+    "bellcrank.library/templates": ("ground.c", "shape.c", "near.c"),
+}  # fmt: skip
+# of one language alone: when Jacobi's rotations end and when they are not needed; a division that is never by zero
+OWN = {"rigid.c": {"1e-34", "1e-9"}, "shape.c": {"1e-300"}, "program.f90": {"2E-3"}, "program.py": {"2E-3"}}
+
+
+@pytest.mark.parametrize(("folder", "file"), [(folder, file) for folder, files in SOURCES.items() for file in files])
+def test_no_source_has_thresholds_of_its_own(folder, file):
+    found = set(re.findall(r"(?<![\w.])\d+\.?\d*[eE]-\d+", template(folder, file)))
+    assert found == OWN.get(file, set())

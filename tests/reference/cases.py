@@ -54,5 +54,5 @@ def loop_residuals(sim, run, states=4):
     for i in np.linspace(0, len(run) - 1, states).astype(int):
         state = [np.array([run[name][i] for name in names]) for names in (q, u)]
         evaluation = Evaluation(machine, u, lambda *_: [], float(run.time[i]), {}, freedoms=[])
-        worst = np.maximum(worst, evaluation.closed.errors(*state, np.zeros(len(u)))[:2])
+        worst = np.maximum(worst, evaluation.closed.errors(*state))
     return worst

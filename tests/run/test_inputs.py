@@ -93,7 +93,7 @@ def test_missing_and_unknown_inputs():
     sim = driven().equations().compile(backend="python")
     with pytest.raises(bc.ModelError, match="no input is given for w"):
         sim.simulate()
-    with pytest.warns(bc.ModelWarning, match="inputs={'ww': ...}: the model has no such input. Did you mean 'w'"):
+    with pytest.raises(bc.ModelError, match=r"inputs={'ww': ...}: the model has no such input. Did you mean 'w'"):
         sim.simulate(inputs={"w": 1.0, "ww": 2.0})
 
 

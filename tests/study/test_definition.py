@@ -86,7 +86,7 @@ def test_a_file_is_the_same_as_a_mapping(tmp_path):
     assert bc.read_study(path).definition == bc.read_study(mass()).definition
 
 
-@pytest.mark.parametrize(("text", "sentence"), [("[[", "not a TOML file"), (None, "cannot be read")])
+@pytest.mark.parametrize(("text", "sentence"), [("[[", "not a TOML file"), (None, "cannot read")])
 def test_unreadable_files(tmp_path, text, sentence):
     path = tmp_path / "study.toml"
     if text is not None:

@@ -6,11 +6,11 @@ import random
 import numpy as np
 import pytest
 
-from bellcrank.expr import PI, ZERO, Symbol
+from bellcrank.expr import PI, ZERO, Symbol, evaluate
 from bellcrank.vector.basis import Frame, angle, axis_rotation, dot, vector
 from tests.vector.trees import components, number, random_tree, random_vector
 
-a = Symbol("a")
+a, p = Symbol("a"), Symbol("p", positive=True)
 q, s = Symbol("q", "coordinate"), Symbol("s", "coordinate")
 small = Symbol("q", "coordinate", order=1)
 n = Frame("n")
@@ -25,13 +25,19 @@ def test_roll_angle_of_a_car_is_its_coordinate():
 
 
 def test_length_of_the_vectors_does_not_matter():
-    assert angle(a * vector(nrb.axes[1]), 2 * vector(rb.axes[1]), 3 * vector(rb.axes[0])) is q
+    assert angle(p * vector(nrb.axes[1]), 2 * vector(rb.axes[1]), 3 * vector(rb.axes[0])) is q
+
+
+def test_length_that_may_be_negative_turns_the_vector_around():
+    for value, turned in ((2.0, 0.0), (-2.0, math.pi)):
+        found = angle(a * vector(nrb.axes[1]), rb.axes[1], rb.axes[0])
+        assert abs(evaluate([found], {"a": value, "q": 0.3, "s": 0.1})[0] - 0.3) == pytest.approx(turned)
 
 
 def test_parallel_vectors():
     assert angle(n.axes[0], n.axes[0]) is ZERO
     assert angle(n.axes[0], -vector(n.axes[0])) is PI
-    assert angle(n.axes[0], a * vector(n.axes[0]), n.axes[1]) is ZERO
+    assert angle(n.axes[0], p * vector(n.axes[0]), n.axes[1]) is ZERO
 
 
 def test_small_angle_is_a_ratio():

@@ -85,3 +85,29 @@ def words():
     s.set_defaults(k1=2, c1=0.3, k2=20, c2=1, k3=4, l0=1)
     s.set_run(initial={"q(a)": 0.3, "q(b)": 0.4})
     return s
+
+
+def routines():
+    """External routines called at every time, one that remembers, tables of one and two arguments, and a state of the user's own."""
+    s = bc.System("routines", units="in-lb")
+    a = s.add_body("a", rotate=3, cm=(3, 1, 0), mass=0.1, inertia=(0.2, 0.2, 0.3))
+    b = s.add_body("b", parent=a, rotate=3, joint_at=(8, 0, 0), cm=(2, 0, 0), mass=0.05, inertia=(0.1, 0.1, 0.1))
+    s.define("curve", bc.table([-4, -1, 0, 1, 4], [-2, -1, 0, 2, 3], order=3))
+    s.define("map", bc.table([-2, 0, 2], [-3, 0, 3], [[1, 2, 1], [0, 1, 3], [2, 1, 0]]))
+    s.add_state("z", rate="-3*z + q(a) + curve(u(b))")
+    s.add_external("read", arguments=("k0", "2*k0"), returns=("k1", "k2"), when="input", python=lambda *x: x)
+    s.add_external("begin", arguments=("q(a)*k1",), returns=("offset",), when="init", python=lambda x: x)
+    s.add_external(
+        "hold", arguments=("u(b)", "z"), returns=("held", "kept"), when="update", memory=2, python=lambda *x: x[:2]
+    )
+    s.add_external("now", arguments=("q(b) - z", "t"), returns=("moment",), memory=1, python=lambda *x: x[0])
+    s.add_external("look", arguments=("q(a)*q(b)",), returns=("seen",), when="output", python=lambda x: x)
+    s.add_external(
+        "last", arguments=("k1*q(a)", "curve(q(b))"), returns=("told", "more"), when="echo", python=lambda *x: x
+    )
+    s.add_moment("m", magnitude="k2*curve(q(b)) + 3*map(q(a), u(b)) + moment - held*z", direction=b[3], on=b, against=a)
+    s.add_moment("n", magnitude="-20*q(a) + offset + kept", direction=a[3], on=a)
+    s.add_output("seen*k1 + map(q(b), z)", "watched", units="1")
+    s.set_defaults(k0=2.5)
+    s.set_run(t_end=1.0, step=0.01)
+    return s

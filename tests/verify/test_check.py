@@ -12,6 +12,7 @@ from bellcrank.verify.bodies import Machine
 from bellcrank.verify.check import check
 from bellcrank.verify.formulas import Values
 from bellcrank.verify.numeric import Evaluation
+from bellcrank.verify.power import accelerations, virtual_power
 from bellcrank.verify.report import Line, Report
 from tests.models import derived
 from tests.verify.machines import free_body, linkage, words
@@ -153,7 +154,10 @@ def test_published_accelerations_of_the_rolling_cart():
     values = Values({name: record.value for name, record in d.parameters.items()})
     e = Evaluation(Machine.of(d, values), ["u(b, 1)", "u(b, 2)"], lambda *_: [])
     q, u = np.array([1.0, 2.0, 0.3, 0.25, 0.1, 0.2, 0.3, 0.4]), np.array([2.0, 0.3])
-    assert e.residual(q, u, np.array([1.745822448492184, 2.608045122103033])).relative.max() < 1e-12
+    published = np.array([1.745822448492184, 2.608045122103033])
+    own = accelerations(e, q, u)
+    assert own == pytest.approx(published, rel=1e-12)
+    assert virtual_power(e, q, u, published, own).relative.max() < 1e-12
     rates = e.motion(q, u).coordinate_rates()
     published = [1.9106729782512122, 0.5910404133226784, 0.66, 3.984153789844936]
     assert rates.c[0][:4] == pytest.approx(published, rel=1e-12)

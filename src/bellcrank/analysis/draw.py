@@ -85,14 +85,14 @@ def draw_spectra(
     return _titled(figure, f"{name}: power spectral density", path)
 
 
-def draw_locus(name: str, over: str, unit: str, values: np.ndarray, branches: np.ndarray, path: Place = None) -> Any:
+def draw_locus(name: str, over: str, values: np.ndarray, branches: np.ndarray, path: Place = None) -> Any:
     """Eigenvalues in the complex plane, and their real and imaginary parts over the parameter."""
     figure = new_figure(10, 5.0)
     plane, side = figure.subplots(1, 2)
     shown = plane.scatter(
         branches.real.ravel(), branches.imag.ravel(), c=np.repeat(values, branches.shape[1]), s=9, cmap="viridis"
     )
-    figure.colorbar(shown, ax=plane, label=f"{over} ({unit})")
+    figure.colorbar(shown, ax=plane, label=over)
     _plane(plane)
     for part, label, color, style, width in (
         (branches.real, "real part (1/s)", "tab:blue", "-", 1.2),
@@ -101,7 +101,7 @@ def draw_locus(name: str, over: str, unit: str, values: np.ndarray, branches: np
         side.plot(values, part, color=color, linewidth=width, linestyle=style)
         side.plot([], [], color=color, linestyle=style, label=label)
     side.axhline(0, color="black", linewidth=0.8)
-    side.set_xlabel(f"{over} ({unit})")
+    side.set_xlabel(over)
     side.legend(fontsize=8)
     _grid(side)
     return _titled(figure, f"{name}: eigenvalues over {over}", path)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from bellcrank.analysis.draw import draw_values
-from bellcrank.analysis.tables import column_of, shown, table, write_csv
+from bellcrank.analysis.tables import column_of, motion_line, shown, table, write_csv
 from bellcrank.errors import RunError
 
 
@@ -28,7 +28,7 @@ class NoEquilibrium(RunError):
 
 @dataclass(frozen=True)
 class Equilibrium:
-    """A static equilibrium or steady motion, in user units.
+    """A static equilibrium or steady motion, in user units; `motion` says which in words.
 
     `values`: all states, and what else was unknown; `residual`: the largest rate that should be zero (equation
     units); `indifferent`: freedoms that nothing determines. It can be given as at= to every other analysis.
@@ -43,6 +43,7 @@ class Equilibrium:
     indifferent: tuple[str, ...]
     steady: dict[str, float]  # rates of coordinates that go on (steady motion), user units per s
     states: tuple[str, ...] = ()
+    motion: str = ""  # the motion in words
     point: Any = field(repr=False, default=None)
     steps: int = 0
 
@@ -70,7 +71,7 @@ class Equilibrium:
         body = table(
             ["", "value", "unit", "", ""], [[n, shown(v, 9), u, k, w] for n, v, u, k, w in self.rows()], "<><<<"
         )
-        lines = [head, body]
+        lines = [head, *motion_line(self.motion), body]
         if self.steady:
             lines.append("  goes on: " + ", ".join(f"{n} by {v:.6g} {self.units[n]}/s" for n, v in self.steady.items()))
         if self.indifferent:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from bellcrank.analysis.loop_evaluator import LoopEvaluator
 from bellcrank.analysis.plant import Plant
 from bellcrank.analysis.point import Point
 from bellcrank.analysis.slope_runner import Find, Groups, Runner, grouped, rows_of
 from bellcrank.derive.jacobian import derive_slopes
+from bellcrank.errors import RunError
 from bellcrank.expr import Symbol
+from bellcrank.run.stepping import NO_VALUE
 
 
 class Evaluator:
@@ -26,11 +30,44 @@ class Evaluator:
         values, matrix = self.runner(at, loose=rows_of("outputs", self.sizes))
         return grouped(values, self.sizes), grouped(matrix, self.sizes)
 
+    def values(self, at: Point) -> Groups:
+        if self.sizes.get("positions") or self.sizes.get("speeds"):
+            return grouped(self.runner(at, loose=rows_of("outputs", self.sizes), sloped=False)[0], self.sizes)
+        loaded, p, empty = self.runner.loaded, list(at.p), np.zeros(0)
+        here = at.t, at.q.tolist(), at.u.tolist(), p, loaded.constants(p), list(at.w)
+        calls = loaded.model.calls()
+        try:
+            rates = [x for part in calls.derivatives(*here) for x in part]
+            outputs = calls.outputs(*here) if "outputs" in self.sizes else ()
+        except NO_VALUE as error:
+            raise RunError(self.runner.singular(at, str(error))) from None
+        return {"rates": np.array(rates), "outputs": np.array(outputs), "positions": empty, "speeds": empty}
+
+
+class Part:
+    """Some columns of what finds more."""
+
+    def __init__(self, whole: Find, columns: Sequence[Symbol]) -> None:
+        self.whole, self.columns, self.notes = whole, tuple(columns), whole.notes
+        place = {s: j for j, s in enumerate(whole.columns)}
+        self._chosen = [place[s] for s in columns]
+
+    def __call__(self, at: Point) -> tuple[Groups, Groups]:
+        values, slopes = self.whole(at)
+        return values, {g: m[:, self._chosen] for g, m in slopes.items()}
+
+    def values(self, at: Point) -> Groups:
+        return self.whole.values(at)
+
 
 def evaluator(plant: Plant, groups: Sequence[str], columns: Sequence[Symbol]) -> Find:
     """What finds values and slopes, made once per model. Loops are taken without a choice of independent speeds."""
     # with small variables the program itself counts: what is dropped depends on the way of derivation
     whole = plant.loaded.program.loops is not None and not plant.derived.analysis.mechanism.orders
     made: type[LoopEvaluator] | type[Evaluator] = LoopEvaluator if whole else Evaluator
+    for (g, c), larger in plant.once("evaluators", dict).copy().items():
+        if set(groups) <= set(g) and set(columns) <= set(c) and (g, c) != (tuple(groups), tuple(columns)):
+            return Part(larger, columns)
     found: Find = plant.once((made, tuple(groups), tuple(columns)), lambda: made(plant, groups, columns))
+    plant.once("evaluators", dict).setdefault((tuple(groups), tuple(columns)), found)
     return found

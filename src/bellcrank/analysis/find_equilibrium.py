@@ -1,72 +1,111 @@
-"""Equilibria of a model: which equations, which unknowns, and the words around the solution."""
+"""Equilibria and steady motions of a model: what is asked for, where the search starts, and the words around it.
+
+A steady motion has constant speeds and own states; coordinates on which nothing depends go on. A model that starts
+moving has a steady motion at that speed: the speed that carries the motion is held, and an input is set free where it
+takes one to keep it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from bellcrank.analysis.aims import Aim, aims_of
+from bellcrank.analysis.begin import aimed, begin_at, feeds
+from bellcrank.analysis.cyclic import ignorable, onward, together
 from bellcrank.analysis.equilibrium import Equilibrium, NoEquilibrium, indifferent_names
 from bellcrank.analysis.evaluate import evaluator
 from bellcrank.analysis.plant import PARAMETERS, SETTABLE, STATES, Plant
-from bellcrank.analysis.point import Point, point_at
-from bellcrank.analysis.slope_runner import Find, channel_at, groups_for
-from bellcrank.analysis.solve import Root, solve
+from bellcrank.analysis.point import Point
+from bellcrank.analysis.problem import Problem
+from bellcrank.analysis.slope_runner import Find, Remembered, groups_for
+from bellcrank.analysis.solve import STEPS, Root
+from bellcrank.analysis.steady import carrier, going, in_proportion, left_behind, motion_words, rates_at, value_words
+from bellcrank.analysis.where import place_at
 from bellcrank.errors import ModelError, RunError
 from bellcrank.interface.interface import Quantity
 from bellcrank.run.evaluate import Inputs, Parameters
 from bellcrank.run.values import finite
 
 Values = Mapping[Any, float] | None
+FEW = 40  # steps of a search that is not the only one
+SETTLING = (0.3, 2.0)  # s of a run before a search is tried from its end
+IDLE = 1e-9  # change of an input that was set free, below which it was not needed
+SLOWLY = (1e-4, 1e-3, 1e-2, 0.1, 0.3)  # shares of a speed on the way to it from rest
 
 
-def ignorable(plant: Plant) -> set[str]:
-    """Coordinates on which no acceleration, no constraint and no rate of a coordinate that is not ignorable depends."""
-    coordinates = list(plant.loaded.program.coordinates)
-    rates, others = plant.derived.results.acting(len(coordinates))
-    found = {q for q in coordinates if q not in others}
-    while True:
-        acting = [a for c, a in zip(coordinates, rates, strict=True) if c not in found]
-        kept = {q for q in found if not any(q in a for a in acting)}
-        if kept == found:
-            return {q.name for q in kept}
-        found = kept
+@dataclass(frozen=True)
+class Asked:
+    """What is asked for: where the search starts, what is held, free, aimed at. Values in equation units.
 
-
-@dataclass
-class Problem:
-    """Unknowns and equations of one search."""
+    `carried`: the speed of the start that is held because nothing else says how fast; `given`: inputs whose values
+    the caller has chosen; `moving`: is it a motion that is asked for?
+    """
 
     plant: Plant
-    find: Find
     start: Point
-    unknowns: list[Quantity]
-    wanted: list[int]  # rates that are to be zero
-    targets: dict[Quantity, float]  # states and outputs with their values in equation units
+    cyclic: set[str]
+    along: np.ndarray
+    onward: set[str]
+    held: dict[Quantity, float]
+    free: tuple[Quantity, ...]
+    aims: tuple[Aim, ...]
+    carried: Quantity | None
+    given: frozenset[Quantity]
+    moving: bool
 
-    def at(self, x: np.ndarray) -> Point:
-        return self.start.moved(dict(zip(self.unknowns, x.tolist(), strict=True)))
+    @property
+    def candidates(self) -> list[Quantity]:
+        """Inputs that may be set free to hold a speed or reach an aim of a motion."""
+        if not self.moving:
+            return []
+        fixed = {*self.held, *self.free}
+        return [q for q in self.plant.interface.inputs if not q.rate and q not in fixed]
 
-    def equations(self) -> list[str]:
-        rates = [f"{s.name}'" for s in self.plant.interface.states]
-        rows = [rates[i] for i in self.wanted]
-        for g in ("positions", "speeds"):
-            rows += [name for name, _ in self.plant.derived.results.rows(g)]
-        return [*rows, *(q.name for q in self.targets)]
+    @property
+    def short(self) -> int:
+        """Demands of a motion beyond what is free for them: speeds that are held, and aims."""
+        speeds = [q for q, v in self.held.items() if q.kind == "speed" and v]
+        return len(speeds) + len(self.aims) + (self.carried is not None) - len(self.free) if self.moving else 0
 
-    def function(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        here = self.at(x)
-        values, slopes = self.find(here)
-        place = {s: j for j, s in enumerate(self.find.columns)}
-        columns = [place[q.symbol] for q in self.unknowns if q.symbol is not None]
-        r, J = ([x["rates"][self.wanted], x["positions"], x["speeds"]] for x in (values, slopes))
-        for q, value in self.targets.items():
-            now, row = channel_at(q, here.x, values, slopes)
-            r.append(np.array([now - value]))
-            J.append(row[None, :])
-        return np.concatenate(r), np.vstack(J)[:, columns]
+    @cached_property
+    def find(self) -> Find:
+        """Values and slopes by all states, inputs, and what is free besides."""
+        interface = self.plant.interface
+        columns = [*interface.states, *self.candidates, *self.free]
+        symbols = [q.symbol for q in dict.fromkeys(columns) if q.symbol is not None]
+        groups = groups_for(q for a in self.aims for q in a.channels)
+        return Remembered(evaluator(self.plant, groups, symbols))
+
+    def problem(self, freed: tuple[Quantity, ...] = (), start: Point | None = None) -> Problem:
+        plant, listed = self.plant, self.plant.interface.states
+        extra = [q for q in self.free if q.kind not in STATES]
+        aimed = {q for a in self.aims for q in a.channels}
+        unknowns = [
+            s
+            for s in listed
+            if s not in self.held and s != self.carried and (s.name not in self.cyclic or s in self.free or s in aimed)
+        ]
+        wanted = _at_rest(plant, self.cyclic, self.along)
+        return Problem(plant, self.find, start or self.start, (*unknowns, *extra, *freed), wanted, self.aims)
+
+
+def _at_rest(plant: Plant, cyclic: set[str], along: np.ndarray) -> np.ndarray:
+    """Combinations of rates that are zero in a steady motion: all but those of what goes on, alone or together."""
+    states = plant.interface.states
+    kept = np.array([s.name not in cyclic for s in states])
+    every = np.eye(len(states))[kept]
+    if not len(along):
+        return every
+    support = np.flatnonzero(along.any(axis=0))
+    _, _, right = np.linalg.svd(along[:, support])
+    across = np.zeros((len(support) - len(along), len(states)))
+    across[:, support] = right[len(along) :]
+    return np.vstack([every[~every[:, support].any(axis=1)], across])
 
 
 def find_equilibrium(
@@ -74,79 +113,165 @@ def find_equilibrium(
     free: Any = None,
     fixed: Any = None,
     targets: Values = None,
-    start: Values = None,
+    at: Any = None,
     parameters: Parameters = None,
     inputs: Inputs = None,
     t: float = 0.0,
 ) -> Equilibrium:
-    """Solves for the state (and what is free) at which nothing accelerates."""
-    problem, gone = _problem(plant, free, fixed, targets, start, parameters, inputs, t)
-    x0 = np.array([problem.start.of(q) for q in problem.unknowns])
-
-    def function(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        try:
-            return problem.function(x)
-        except RunError as error:
-            if np.array_equal(x, x0):
-                raise
-            raise ArithmeticError(str(error)) from None
-
-    root = solve(function, x0)
-    if not root.found:
-        raise _none(problem, root)
-    return _result(problem, root, gone)
+    """Solves for the state (and what is free) at which nothing accelerates. `at`: where the search starts."""
+    asked = _asked(plant, free, fixed, targets, at, parameters, inputs, t)
+    best: tuple[Problem, Root] | None = None
+    for problem, root, freed in _searches(asked):
+        if root.found:
+            return _result(asked, problem, root, freed)
+        if best is None or np.linalg.norm(root.residuals) < np.linalg.norm(best[1].residuals):
+            best = problem, root
+    assert best is not None
+    raise _none(asked, *best)
 
 
-def _problem(
-    plant: Plant, free: Any, fixed: Any, targets: Any, start: Any, parameters: Any, inputs: Any, t: float
-) -> tuple[Problem, set[str]]:
+def _searches(asked: Asked) -> Iterator[tuple[Problem, Root, tuple[Quantity, ...]]]:
+    """Searches one after the other, each tried if those before found nothing."""
+    first = asked.problem()
+    freed = _set_free(asked, first)
+    if freed:
+        problem = asked.problem(freed)
+        yield problem, problem.solve(FEW), freed
+    yield first, first.solve(FEW if asked.short > 0 else STEPS), ()
+    for start in _other_starts(asked):
+        freed = _set_free(asked, asked.problem(start=start))
+        problem = asked.problem(freed, start)
+        yield problem, problem.solve(FEW), freed
+
+
+def _set_free(asked: Asked, problem: Problem) -> tuple[Quantity, ...]:
+    """The inputs to set free, so many as are missing: those that act most.
+
+    None if the caller has given one of the same kind that acts too: a brake is not balanced behind his back.
+    """
+    if asked.short <= 0 or not asked.candidates:
+        return ()
+    acting = [q for q, _ in problem.acting(problem.x, asked.candidates)]
+    offered = [q for q in acting if q not in asked.given]
+    if any(q in asked.given and q.unit.dimension == offered[0].unit.dimension for q in acting if offered):
+        return ()
+    return tuple(offered[: asked.short])
+
+
+def _other_starts(asked: Asked) -> Iterator[Point]:
+    """Where else a search may start: after a while of running, and faster and faster from rest."""
+    for seconds in SETTLING:
+        settled = _settled(asked, seconds)
+        if settled is not None:
+            yield settled
+    speeds = [(q, v) for q, v in asked.held.items() if q.kind == "speed" and v and asked.start.of(q) == v]
+    if len(speeds) != 1:
+        return
+    speed, value = speeds[0]
+    point = in_proportion(asked.plant, asked.start, 0.0)
+    before = 0.0
+    for share in (*SLOWLY, 1.0):
+        ratio = share / before if before else 1.0
+        point = in_proportion(asked.plant, point, ratio).moved({speed: share * value})
+        if share == 1.0:
+            yield point
+            return
+        problem = asked.problem(_set_free(asked, asked.problem(start=point)), point)
+        root = problem.solve(FEW)
+        if not root.found:
+            return
+        point, before = problem.at(root.x), share
+
+
+def _settled(asked: Asked, seconds: float) -> Point | None:
+    """The state after a run from the start with constant inputs, speeds brought back to those asked for."""
+    plant, start = asked.plant, asked.start
+    state = start.q.tolist(), start.u.tolist()
+    values = {"parameters": plant.parameters_at(start), "inputs": plant.inputs_at(start)}
+    try:
+        run = plant.simulate(t_end=seconds, initial=state, **values)
+        if run.ended != "finished":
+            return None
+        found = place_at(plant, run).point
+    except (RunError, ModelError):
+        return None
+    stay = [q for q in plant.interface.coordinates if q.name in asked.cyclic]
+    stay += [q for q in (*asked.held, asked.carried) if q is not None and q.kind in STATES]
+    gone = np.linalg.pinv(asked.along) @ (asked.along @ (found.q - start.q)) if len(asked.along) else 0.0
+    point = replace(start, q=found.q - gone, u=found.u)
+    speed = asked.carried or next((q for q in asked.held if q.kind == "speed"), None)
+    if not asked.moving:
+        point = in_proportion(plant, point, 0.0)
+    elif speed is not None and point.of(speed) and start.of(speed):
+        point = in_proportion(plant, point, start.of(speed) / point.of(speed))
+    return point.moved({q: start.of(q) for q in stay})
+
+
+def _asked(plant: Plant, free: Any, fixed: Any, targets: Any, at: Any, parameters: Any, inputs: Any, t: float) -> Asked:
     plant.refuse_kept()
     if isinstance(fixed, Mapping):
         held = {plant.find(k, SETTABLE, "fixed"): v for k, v in fixed.items()}
     else:
         held = dict.fromkeys(plant.find_all(fixed, SETTABLE, "fixed"))
     wanted_free = plant.find_all(free, SETTABLE, "free")
-    aims = {plant.find(k, (*STATES, "output"), "target"): v for k, v in (targets or {}).items()}
+    aims = aims_of(plant, targets)
     both = [q.name for q in wanted_free if q in held]
     if both:
         raise ModelError(f"{', '.join(both)} cannot be both free and fixed", plant.name)
     numbers = {q: finite(v, f"the value of {q.name}") for q, v in held.items() if v is not None}
-    states = {q.name: v for q, v in numbers.items() if q.kind in STATES}
-    own = {q.name: v for q, v in numbers.items() if q.kind in PARAMETERS}
-    driven = {q.name: v for q, v in numbers.items() if q.kind == "input" and not q.rate}
-    base = dict(plant.interface.run.initial if start is None else start)
-    at = point_at(plant.loaded, {**base, **states}, {**(parameters or {}), **own}, {**(inputs or {}), **driven}, t)
-    at = at.moved({q: v * q.unit.factor for q, v in numbers.items() if q.kind not in PARAMETERS})
-    listed = plant.interface.states
-    extra = [q for q in wanted_free if q.kind not in STATES]
-    columns = [s.symbol for s in (*listed, *extra) if s.symbol is not None]
-    find = evaluator(plant, groups_for(aims), columns)
-    gone = ignorable(plant)
-    unknowns = [s for s in listed if s not in held and (s.name not in gone or s in wanted_free or s in aims)] + extra
-    rates = [i for i, s in enumerate(listed) if s.name not in gone]
-    goals = {q: finite(v, f"the value of {q.name}") * q.unit.factor for q, v in aims.items()}
-    return Problem(plant, find, at, unknowns, rates, goals), gone
+    own = {**(parameters or {}), **{q.name: v for q, v in numbers.items() if q.kind in PARAMETERS}}
+    driven = {**(inputs or {}), **{q.name: v for q, v in numbers.items() if q.kind == "input" and not q.rate}}
+    states = {q: v for q, v in numbers.items() if q.kind in STATES}
+    begin = begin_at(plant, at, states, aims, own, driven, t)
+    there = begin.there
+    cyclic, along, goes = ignorable(plant, there), together(plant, there), onward(plant, there)
+    speed = carrier(plant, there, goes)
+    fed = [q for q in held if q.kind == "speed" and feeds(plant, there, goes, q)]
+    told = begin.ratio is not None or bool(fed)
+    carried = None if speed is None or told or speed in wanted_free else speed
+    chosen = frozenset(plant.find(k, ("input",), "input") for k in driven)
+    start = begin.point.moved({q: v * q.unit.factor for q, v in numbers.items() if q.kind == "input"})
+    values = {q: start.of(q) for q in held}
+    moving = speed is not None or begin.ratio is not None or any(values[q] for q in fed)
+    return Asked(plant, start, cyclic, along, goes, values, tuple(wanted_free), tuple(aims), carried, chosen, moving)
 
 
-def _result(problem: Problem, root: Root, gone: set[str]) -> Equilibrium:
-    states, at = problem.plant.interface.states, problem.at(root.x)
-    shown = [*states, *(q for q in problem.unknowns if q.kind not in STATES)]
+def _result(asked: Asked, problem: Problem, root: Root, freed: tuple[Quantity, ...]) -> Equilibrium:
+    plant, at = problem.plant, problem.at(root.x)
+    idle = [q for q in freed if abs(at.of(q) - asked.start.of(q)) <= IDLE * max(1.0, abs(at.of(q)))]
+    at, freed = at.moved({q: asked.start.of(q) for q in idle}), tuple(q for q in freed if q not in idle)
+    states = plant.interface.states
+    shown = [*states, *(q for q in problem.unknowns if q.kind not in STATES and q not in idle)]
     values = {q.name: float(q.unit.from_equation(at.of(q))) for q in shown}
-    found, _ = problem.find(at)
-    going = [(q, rate) for q, rate in zip(states, found["rates"], strict=True) if q.name in gone and abs(rate) > 1e-7]
-    steady = {q.name: float(q.unit.from_equation(rate)) for q, rate in going}
-    loose = indifferent_names(root.null_space, [q.name for q in problem.unknowns])
-    fixed = {q.name for q in problem.unknowns}
-    loose += [q for q in sorted(gone, key=[s.name for s in states].index) if q not in fixed]
+    steady = {q.name: float(q.unit.from_equation(rate)) for q, rate in going(plant, at, asked.onward)}
+    loose = _indifferent(asked, problem, root, freed)
     units, labels = {q.name: q.unit.text for q in shown}, {q.name: q.label for q in shown}
-    unknowns, residual = tuple(q.name for q in problem.unknowns), float(np.abs(root.residuals).max(initial=0.0))
-    found_in = unknowns, residual, tuple(dict.fromkeys(loose)), steady, tuple(q.name for q in states)
-    return Equilibrium(problem.plant.name, values, units, labels, *found_in, at, root.steps)
+    unknowns = tuple(q.name for q in problem.unknowns if q not in idle)
+    residual = float(np.abs(root.residuals).max(initial=0.0))
+    told = [q for q in (*asked.held, *asked.free, *freed) if q.kind != "coordinate"]
+    motion = motion_words(plant, at, asked.onward, told, [a.words() for a in asked.aims])
+    if not steady:
+        motion += left_behind(plant, asked.start, asked.onward)
+    found_in = unknowns, residual, tuple(loose), steady, tuple(q.name for q in states)
+    return Equilibrium(plant.name, values, units, labels, *found_in, motion, at, root.steps)
 
 
-def _none(problem: Problem, root: Root) -> NoEquilibrium:
+def _indifferent(asked: Asked, problem: Problem, root: Root, freed: tuple[Quantity, ...]) -> list[str]:
+    """Names of what nothing determines; the speed of the start is such where every speed would do."""
+    names = [q.name for q in problem.unknowns]
+    if asked.carried is not None and not freed and not asked.free:
+        by = [*problem.unknowns, asked.carried]
+        _, J = problem.sloped(root.x, by)
+        root = replace(root, x=np.append(root.x, problem.start.of(asked.carried)), slopes=J)
+        names.append(asked.carried.name)
+    loose = indifferent_names(root.null_space, names)
+    going_on = [s.name for s in asked.plant.interface.states if s.name in asked.cyclic and s.name not in names]
+    return list(dict.fromkeys([*loose, *going_on]))
+
+
+def _none(asked: Asked, problem: Problem, root: Root) -> NoEquilibrium:
     """What is left, and which freedoms run away."""
-    rows = problem.equations()
+    rows = problem.equations
     left = {n: float(r) for n, r in zip(rows, root.residuals, strict=True)}
     worst = sorted(left, key=lambda n: -abs(left[n]))[:4]
     largest = abs(left[worst[0]]) if worst else 0.0
@@ -158,10 +283,37 @@ def _none(problem: Problem, root: Root) -> NoEquilibrium:
     runaway = list(dict.fromkeys([*far, *loose]))
     counts = f"{len(rows)} equations, {len(problem.unknowns)} unknowns"
     more = len(rows) > len(problem.unknowns) and not far
+    held = [q for q in (*asked.held, *([asked.carried] if asked.carried else ())) if q.kind == "speed"]
+    speed_words = ", ".join(value_words(q, problem.start.of(q)) for q in held)
+    motion = f"steady motion at {speed_words}" if held else "equilibrium"
     parts = [
-        f"the model '{problem.plant.name}' has no equilibrium that could be found"
+        f"the model '{problem.plant.name}' has no {motion} that could be found"
         + (f" ({counts}: free more, or fix less)" if more else ""),
+        _reached(problem, root),
+        _advice(asked) if held else "",
+        left_behind(problem.plant, asked.start, asked.onward).strip(" ()") if held else "",
         f"nearest point, in equation units: {', '.join(told)}",
         f"freedoms that run away: {', '.join(runaway)}" if runaway else "",
     ]
     return NoEquilibrium("; ".join(p for p in parts if p), left, runaway)
+
+
+def _reached(problem: Problem, root: Root) -> str:
+    """How far targets were reached."""
+    at = problem.at(root.x)
+    found = [(a, aimed(problem.plant, at, a)) for a in problem.aims]
+    return ", ".join(f"{a.name} reached {v:.4g} instead of {a.value:.4g} {a.unit}".rstrip() for a, v in found)
+
+
+def _advice(asked: Asked) -> str:
+    """Why a motion at a speed is not steady, and what could be set free."""
+    start = asked.problem()
+    acting = [q.name for q, _ in start.acting(start.x, asked.candidates)]
+    speed = asked.carried or next(q for q in asked.held if q.kind == "speed")
+    after, words = _settled(asked, SETTLING[0]), []
+    if after is not None:
+        rate = float(speed.unit.from_equation(rates_at(asked.plant, after)[speed.column - 1]))
+        words.append(f"a run from there has {speed.name}' = {rate:.4g} {speed.unit.text}/s after {SETTLING[0]:g} s")
+    if acting:
+        words.append(f"inputs that act on it, to be set free: {', '.join(acting)}")
+    return "; ".join(words)

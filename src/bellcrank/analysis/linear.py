@@ -12,7 +12,7 @@ import numpy as np
 
 from bellcrank.analysis.modes import Modes, cleaned, modes_of
 from bellcrank.analysis.response import Response, check_frequencies
-from bellcrank.analysis.tables import per, table, write_csv
+from bellcrank.analysis.tables import motion_line, per, table, write_csv
 from bellcrank.errors import ModelError, did_you_mean, optional_package
 from bellcrank.interface.interface import place_of
 
@@ -34,8 +34,8 @@ class LinearModel:
     """x' = A x + B w, y = C x + D w: small movements about a point, all in user units and seconds.
 
     `states` are independent: what constraints determine has been removed (`dependent` says how it follows).
-    `equilibrium` tells whether the point is one; if not, `drift` holds the rates of the states there. `notes` says
-    both in words.
+    `equilibrium` tells whether the point is one; if not, `drift` holds the rates of the states there. `motion` says
+    in words at which motion the model was made, `notes` what else there is to know.
     """
 
     name: str
@@ -50,6 +50,7 @@ class LinearModel:
     equilibrium: bool
     notes: tuple[str, ...] = ()
     dependent: dict[str, dict[str, float]] = field(default_factory=dict)
+    motion: str = ""
     point: Any = field(default=None, repr=False)
 
     # ---- names
@@ -113,7 +114,7 @@ class LinearModel:
     @cached_property
     def modes(self) -> Modes:
         """Eigenvalues with frequency, damping, shape and participation."""
-        return modes_of(self.A, self.state_names, self.name)
+        return modes_of(self.A, self.state_names, self.name, self.motion)
 
     @cached_property
     def eigenvalues(self) -> np.ndarray:
@@ -167,7 +168,7 @@ class LinearModel:
         w = model.inputs[model._place(input, model.inputs, "input")]
         y = model.outputs[model._place(output, model.outputs, "output")]
         values = model.transfer(input, output, 2j * np.pi * frequencies)
-        return Response(self.name, w.name, y.name, per(y.unit, w.unit), frequencies, values, self.notes)
+        return Response(self.name, w.name, y.name, per(y.unit, w.unit), frequencies, values, self.notes, self.motion)
 
     def _about(self, output: Any) -> LinearModel:
         """Without what neither the states nor this output depend on."""
@@ -191,6 +192,7 @@ class LinearModel:
     def __str__(self) -> str:
         counts = [f"{len(g)} {what}" for g, what in ((self.states, "states"), (self.inputs, "inputs"))]
         lines = [f"{self.name}: linear model, {', '.join(counts)}, {len(self.outputs)} outputs"]
+        lines += motion_line(self.motion)
         lines += [f"  note: {n}" for n in self.notes]
         for letter, M, up, across in self._matrices:
             if letter == "A" or ((letter == "C" or self.inputs) and (letter == "B" or self.outputs)):

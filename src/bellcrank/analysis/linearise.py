@@ -7,13 +7,16 @@ from typing import Any
 
 import numpy as np
 
+from bellcrank.analysis.cyclic import onward
 from bellcrank.analysis.evaluate import evaluator
-from bellcrank.analysis.find_equilibrium import find_equilibrium, ignorable
+from bellcrank.analysis.find_equilibrium import find_equilibrium
 from bellcrank.analysis.linear import LinearModel, Signal
 from bellcrank.analysis.plant import CHANNELS, PARAMETERS, STATES, Plant
-from bellcrank.analysis.point import Point, point_at
+from bellcrank.analysis.point import Point
 from bellcrank.analysis.reduce import Constraints, Reduction, Singular, reduce_states
 from bellcrank.analysis.slope_runner import Find, Groups, channel_at, groups_for
+from bellcrank.analysis.steady import carrier, motion_words, value_words
+from bellcrank.analysis.where import Place, place_at, word_of
 from bellcrank.errors import RunError
 from bellcrank.expr import symbols
 from bellcrank.interface.interface import Interface, Quantity
@@ -39,22 +42,24 @@ def linear_model(
     interface = plant.interface
     if isinstance(inputs, Mapping):
         found = {plant.find(k, DRIVING, "input"): v for k, v in inputs.items()}
+        found = {q: v for q, v in found.items() if v is not None}
         signals = {**(signals or {}), **{q.name: v for q, v in found.items() if q.kind == "input"}}
         parameters = {**(parameters or {}), **{q.name: v for q, v in found.items() if q.kind != "input"}}
     driven = interface.inputs if inputs is None else plant.find_all(inputs, DRIVING, "input")
     chosen_in = _with_rates(driven, interface)
     usual = interface.outputs or interface.states
     chosen_out = usual if outputs is None else plant.find_all(outputs, CHANNELS, "output")
-    if isinstance(at, str) and at.lower() == "equilibrium":
+    if word_of(at, plant.name) == "equilibrium":
         at = find_equilibrium(plant, parameters=parameters, inputs=signals, t=t)
         parameters = signals = None
-    here = point_at(plant.loaded, at, parameters, signals, t)
+    place = place_at(plant, at, parameters, signals, t)
+    here = place.point
     columns = [q.symbol for q in (*interface.states, *chosen_in) if q.symbol is not None]
     find = evaluator(plant, groups_for(chosen_out), columns)
     values, slopes = find(here)
     chosen = None if states is None else {x.name for x in plant.find_all(states, STATES, "state")}
     reduction = _reduction(plant, values, slopes, chosen)
-    return _assembled(plant, here, chosen_in, chosen_out, find, values, slopes, reduction)
+    return _assembled(plant, place, chosen_in, chosen_out, find, values, slopes, reduction)
 
 
 def _with_rates(chosen: Sequence[Quantity], interface: Interface) -> list[Quantity]:
@@ -105,7 +110,7 @@ def _reduction(plant: Plant, values: Groups, slopes: Groups, chosen: set[str] | 
 
 def _assembled(
     plant: Plant,
-    here: Point,
+    place: Place,
     chosen_in: Sequence[Quantity],
     chosen_out: Sequence[Quantity],
     find: Find,
@@ -113,7 +118,7 @@ def _assembled(
     slopes: Groups,
     r: Reduction,
 ) -> LinearModel:
-    every = plant.interface.states
+    every, here = plant.interface.states, place.point
     n = len(every)
     x_rates, w_rates = slopes["rates"][:, :n], slopes["rates"][:, n:]
     A = (x_rates @ r.N)[r.independent]
@@ -127,7 +132,8 @@ def _assembled(
     lost = [q.name for q, row in zip(chosen_out, np.hstack([C, D]), strict=True) if not np.all(np.isfinite(row))]
     if lost:
         notes.append(f"slopes of the outputs {', '.join(lost)} do not exist here")
-    moving = _moving(every, values["rates"], x_rates, here, ignorable(plant))
+    cyclic = onward(plant, here)
+    moving = _moving(every, values["rates"], x_rates, here, cyclic)
     notes += [moving] if moving else []
     dependent = {}
     for i in sorted({*range(n)} - {*r.independent.tolist()}):
@@ -148,8 +154,18 @@ def _assembled(
         not moving,
         tuple(notes),
         dependent,
+        place.motion or _motion(plant, place, cyclic, not moving),
         here,
     )
+
+
+def _motion(plant: Plant, place: Place, cyclic: set[str], steady: bool) -> str:
+    """Where the model was linearised, in words."""
+    if steady:
+        return f"{place.words}: {motion_words(plant, place.point, cyclic)}"
+    speed = carrier(plant, place.point, cyclic)
+    at = f" at {value_words(speed, place.point.of(speed))}" if speed else ""
+    return f"{place.words}{at}, which is not steady"
 
 
 def _signal(q: Quantity, value: float) -> Signal:

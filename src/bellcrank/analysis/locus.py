@@ -10,7 +10,15 @@ import numpy as np
 
 from bellcrank.analysis.draw import draw_chart, draw_locus, draw_panels
 from bellcrank.analysis.modes import eigenvalue_text
-from bellcrank.analysis.tables import headed, shown, table, write_csv
+from bellcrank.analysis.tables import headed, motion_line, shown, table, write_csv
+
+
+def from_to(motions: tuple[str, ...]) -> str:
+    """The first and the last of some motions."""
+    known = [m for m in motions if m]
+    if not known:
+        return ""
+    return known[0] if known[0] == known[-1] else f"{known[0]} ... {known[-1]}"
 
 
 @dataclass(frozen=True)
@@ -23,6 +31,12 @@ class RootLocus:
     values: np.ndarray
     eigenvalues: np.ndarray
     notes: tuple[str, ...] = ()
+    motions: tuple[str, ...] = ()  # at which motion, in words, for every value
+
+    @property
+    def motion(self) -> str:
+        """At which motions the model was linearised: the first and the last in words."""
+        return from_to(self.motions)
 
     @property
     def growth(self) -> np.ndarray:
@@ -34,19 +48,20 @@ class RootLocus:
         for v, g, row in zip(self.values, self.growth, self.eigenvalues, strict=True):
             above = [x for x in sorted(row, key=lambda x: (x.real, x.imag)) if x.imag >= 0]
             rows.append([f"{v:.6g}", f"{g:.6g}", ", ".join(eigenvalue_text(x, 5, 5) for x in above)])
-        head = [f"{self.over} ({self.unit})", "largest real part", "eigenvalues (1/s)"]
-        return f"{self.name}: eigenvalues over {self.over}\n" + table(head, rows, ">><")
+        head = [*headed([self.over], [self.unit]), "largest real part", "eigenvalues (1/s)"]
+        title = f"{self.name}: eigenvalues over {self.over}"
+        return "\n".join([title, *motion_line(self.motion), table(head, rows, ">><")])
 
     def save(self, path: str | Path) -> Path:
         """Writes a CSV file: the value, then real and imaginary part of every branch."""
         branches = range(1, self.eigenvalues.shape[1] + 1)
-        head = [f"{self.over} ({self.unit})", *(f"{part} {i}" for i in branches for part in ("real", "imaginary"))]
+        head = [*headed([self.over], [self.unit]), *(f"{part} {i}" for i in branches for part in ("real", "imaginary"))]
         parts = np.ascontiguousarray(self.eigenvalues).view(float)
         return write_csv(path, head, np.column_stack([self.values, parts]).tolist())
 
     def plot(self, path: str | Path | None = None) -> Any:
         """Draws all branches; saves a picture when a path is given."""
-        return draw_locus(self.name, self.over, self.unit, self.values, self.eigenvalues, path)
+        return draw_locus(self.name, headed([self.over], [self.unit])[0], self.values, self.eigenvalues, path)
 
 
 @dataclass(frozen=True)
@@ -58,6 +73,12 @@ class StabilityChart:
     units: tuple[str, str]
     values: tuple[np.ndarray, np.ndarray]
     growth: np.ndarray
+    motions: tuple[str, ...] = ()  # at which motion, in words, for every point, row by row
+
+    @property
+    def motion(self) -> str:
+        """At which motions the model was linearised: the first and the last in words."""
+        return from_to(self.motions)
 
     @property
     def stable(self) -> np.ndarray:
@@ -66,7 +87,8 @@ class StabilityChart:
     def __str__(self) -> str:
         head = [f"{self.over[0]} \\ {self.over[1]}", *(f"{v:.4g}" for v in self.values[1])]
         rows = [[f"{v:.4g}", *(f"{g:.4g}" for g in row)] for v, row in zip(self.values[0], self.growth, strict=True)]
-        return f"{self.name}: largest real part (1/s)\n" + table(head, rows, ">" * len(head))
+        title = f"{self.name}: largest real part (1/s)"
+        return "\n".join([title, *motion_line(self.motion), table(head, rows, ">" * len(head))])
 
     def save(self, path: str | Path) -> Path:
         """Writes a CSV file: both values and the largest real part."""
@@ -89,6 +111,12 @@ class Equilibria:
     values: np.ndarray
     channels: dict[str, np.ndarray]
     units: dict[str, str]
+    motions: tuple[str, ...] = ()  # in words, for every value
+
+    @property
+    def motion(self) -> str:
+        """Which motions: the first and the last in words."""
+        return from_to(self.motions)
 
     def __getitem__(self, channel: str) -> np.ndarray:
         return self.channels[channel]
@@ -100,7 +128,7 @@ class Equilibria:
     def __str__(self) -> str:
         head, rows = self._table()
         body = table(head, [[shown(x, 6) for x in row] for row in rows], ">" * len(head))
-        return f"{self.name}: equilibria over {self.over}\n{body}"
+        return "\n".join([f"{self.name}: equilibria over {self.over}", *motion_line(self.motion), body])
 
     def save(self, path: str | Path) -> Path:
         """Writes a CSV file: the value, then all channels."""

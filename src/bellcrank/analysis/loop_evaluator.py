@@ -84,6 +84,9 @@ class LoopEvaluator:
         values["outputs"] = values["outputs"][n + m :]
         return values, found
 
+    def values(self, at: Point) -> Groups:
+        return self(at)[0]
+
     def _numbers(self, at: Point, udot: np.ndarray, multipliers: np.ndarray) -> tuple[Groups, Groups]:
         given = dict(zip(self.accelerations, udot.tolist(), strict=True))
         given |= dict(zip(self.multipliers, multipliers.tolist(), strict=True))

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from bellcrank.analysis.draw import draw_modes
-from bellcrank.analysis.tables import table, write_csv
+from bellcrank.analysis.tables import motion_line, table, write_csv
 
 REAL = 1e-9  # imaginary part below this share of the largest eigenvalue: rounding
 
@@ -70,10 +70,10 @@ class Mode:
 
 
 class Modes(Sequence[Mode]):
-    """All modes, the slowest first."""
+    """All modes, the slowest first; `motion` says in words of which motion."""
 
-    def __init__(self, name: str, modes: Sequence[Mode]) -> None:
-        self.name = name
+    def __init__(self, name: str, modes: Sequence[Mode], motion: str = "") -> None:
+        self.name, self.motion = name, motion
         self._modes = list(modes)
 
     def __getitem__(self, index: Any) -> Any:
@@ -99,7 +99,7 @@ class Modes(Sequence[Mode]):
             for i, m in enumerate(self._modes, 1)
         ]
         head = ["", "eigenvalue (1/s)", "f (Hz)", "damping", "T (s)", "participation"]
-        return f"{self.name}: modes\n" + table(head, rows, ">>>>><")
+        return "\n".join([f"{self.name}: modes", *motion_line(self.motion), table(head, rows, ">>>>><")])
 
     def save(self, path: str | Path) -> Path:
         """Writes a CSV file: eigenvalue, frequency, damping, then share and shape of every state."""
@@ -120,12 +120,12 @@ class Modes(Sequence[Mode]):
         return draw_modes(self.name, states, [m.eigenvalue for m in self._modes], shares, path)
 
 
-def modes_of(A: np.ndarray, states: Sequence[str], name: str = "") -> Modes:
+def modes_of(A: np.ndarray, states: Sequence[str], name: str = "", motion: str = "") -> Modes:
     """Modes of x' = A x."""
     from scipy.linalg import eig
 
     if not len(A):
-        return Modes(name, [])
+        return Modes(name, [], motion)
     values, left, right = eig(A, left=True, right=True)
     values = cleaned(values)
     size = float(np.abs(values).max(initial=0.0))
@@ -140,7 +140,7 @@ def modes_of(A: np.ndarray, states: Sequence[str], name: str = "") -> Modes:
         shape = right[:, k] / right[np.argmax(np.abs(right[:, k])), k]
         found.append(Mode(value, shape, share / total if total > 0 else share, tuple(states)))
     found.sort(key=lambda m: (abs(m.eigenvalue), m.eigenvalue.real))
-    return Modes(name, found)
+    return Modes(name, found, motion)
 
 
 def eigenvalue_text(x: complex, real: int, pair: int, space: str = "") -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from threading import RLock
 from typing import Any
 
+from bellcrank.analysis.point import Point
 from bellcrank.derive.derived import Derived
 from bellcrank.errors import ModelError
 from bellcrank.expr import symbols
@@ -59,6 +60,14 @@ class Plant:
         """The quantities of some names, each once; one name may stand alone, None is no name."""
         listed = [given] if isinstance(given, str) or hasattr(given, "kind") else given or ()
         return list(dict.fromkeys(self.find(x, kinds, what) for x in listed))
+
+    def parameters_at(self, at: Point) -> dict[str, float]:
+        """The parameters of a point by name, in user units."""
+        return {q.name: float(q.unit.from_equation(at.of(q))) for q in self.interface.parameters}
+
+    def inputs_at(self, at: Point) -> dict[str, float]:
+        """The inputs of a point by name, in user units."""
+        return {q.name: float(q.unit.from_equation(at.of(q))) for q in self.interface.inputs if not q.rate}
 
     def refuse_kept(self) -> None:
         """An error for models with values that jump at the end of steps: they have no equations in continuous time."""

@@ -11,10 +11,7 @@ import numpy as np
 from bellcrank.errors import ModelError
 from bellcrank.expr import Symbol
 from bellcrank.interface.interface import Quantity, key_of
-from bellcrank.run.assembly import complete_state
-from bellcrank.run.evaluate import Inputs, Parameters, closure
 from bellcrank.run.loaded import Loaded
-from bellcrank.run.values import state_lists
 
 
 @dataclass(frozen=True)
@@ -43,30 +40,6 @@ class Point:
         for quantity, value in changes.items():
             groups.get(quantity.kind, p)[quantity.place] = float(value)
         return replace(self, q=q, u=u, p=tuple(p), w=tuple(w))
-
-
-def point_at(
-    loaded: Loaded, at: Any = None, parameters: Parameters = None, inputs: Inputs = None, t: float = 0.0
-) -> Point:
-    """The point a user means: None (the start of set_run), values of states (user units), (q, u), or an equilibrium."""
-    found = getattr(at, "point", None)
-    if isinstance(found, Point):
-        if parameters or inputs:
-            why = "parameters= and inputs= are those of the equilibrium given as at=; find it with the others first"
-            raise ModelError(why, loaded.name)
-        return found
-    p = loaded.parameter_values(parameters)
-    signals = loaded.inputs(inputs)
-    w = tuple(float(i.function(t)) for i in signals)
-    if isinstance(at, tuple) and len(at) == 2 and not isinstance(at[0], str):
-        q, u = state_lists(loaded.interface, *at)
-        return Point(t, np.array(q), np.array(u), tuple(p), w)
-    if at is not None and not isinstance(at, Mapping):
-        what = "give values of states by name, (q, u), an equilibrium, or nothing for the start of the run"
-        raise ModelError(f"at={at!r} is not known; {what}", loaded.name)
-    initial = loaded.interface.run.initial if at is None else at
-    q0, u0 = complete_state(loaded, initial, closure(loaded, p, signals), p, signals)
-    return Point(t, np.asarray(q0), np.asarray(u0), tuple(p), w)
 
 
 def parameters_of(loaded: Loaded, symbols: Sequence[Symbol], given: Mapping[str, float] | None = None) -> list[float]:

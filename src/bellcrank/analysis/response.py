@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from bellcrank.analysis.draw import draw_response, draw_spectra
-from bellcrank.analysis.tables import table, write_csv
+from bellcrank.analysis.tables import motion_line, table, write_csv
 from bellcrank.errors import ModelError
 
 
@@ -24,6 +24,7 @@ class Response:
     f: np.ndarray
     values: np.ndarray
     notes: tuple[str, ...] = ()
+    motion: str = ""  # at which motion, in words
 
     @property
     def magnitude(self) -> np.ndarray:
@@ -49,7 +50,9 @@ class Response:
         shown = range(len(self.f)) if len(self.f) <= 24 else np.linspace(0, len(self.f) - 1, 24).astype(int)
         rows = [[f"{self.f[i]:.4g}", f"{self.magnitude[i]:.6g}", f"{self.phase[i]:.4g}"] for i in shown]
         head = ["f (Hz)", f"magnitude ({self.unit})", "phase (deg)"]
-        return f"{self.name}: {self.output} per {self.input}\n" + table(head, rows, ">>>")
+        return "\n".join(
+            [f"{self.name}: {self.output} per {self.input}", *motion_line(self.motion), table(head, rows, ">>>")]
+        )
 
     def save(self, path: str | Path) -> Path:
         """Writes a CSV file: frequency, real and imaginary part, magnitude, phase."""
@@ -82,6 +85,7 @@ class Spectrum:
     values: np.ndarray
     source: str  # "linear model" or "simulation"
     notes: tuple[str, ...] = ()
+    motion: str = ""  # about which motion, in words
 
     @property
     def rms(self) -> float:
@@ -93,7 +97,8 @@ class Spectrum:
 
     def __str__(self) -> str:
         band = f"from {self.f[0]:g} to {self.f[-1]:g} Hz"
-        return f"{self.name}: {self.channel}, {self.source}, rms {self.rms:.6g} {self.unit} {band}"
+        head = f"{self.name}: {self.channel}, {self.source}, rms {self.rms:.6g} {self.unit} {band}"
+        return "\n".join([head, *motion_line(self.motion)])
 
     def save(self, path: str | Path) -> Path:
         """Writes a CSV file: frequency and density."""

@@ -13,7 +13,7 @@ from bellcrank.analysis.plant import CHANNELS, PARAMETERS, Plant
 from bellcrank.analysis.point import Point
 from bellcrank.analysis.sensitivity import Sensitivity, integrate
 from bellcrank.analysis.slope_runner import channel_at
-from bellcrank.errors import ModelError, RunError
+from bellcrank.errors import ModelError, RunError, mapping
 from bellcrank.expr import evaluate, partial
 from bellcrank.interface.interface import Interface, Quantity
 from bellcrank.numeric.methods import DEFAULT, METHODS
@@ -93,6 +93,14 @@ class _Sensitive:
         seen = [channel_at(q, x, values, slopes) for q in self.outputs]
         y, dy = [value for value, _ in seen], [row[: self.n] @ S + row[self.n :] for _, row in seen]
         self.rows.append((t, np.array(y), np.array(dy)))
+
+
+def chosen_parameters(by: Any, parameters: Any, values: Parameters) -> tuple[Any, Parameters]:
+    """Names to differentiate by, and values of parameters: `parameters` are values by name, or names alone."""
+    if by is None:
+        names = parameters if parameters is not None else ()
+        return names, {**(values or {}), **(parameters if isinstance(parameters, Mapping) else {})}
+    return by, {**(values or {}), **mapping(parameters, "parameters")}
 
 
 def sensitivity(

@@ -30,6 +30,27 @@ class Find(Protocol):
 
     def __call__(self, at: Point) -> tuple[Groups, Groups]: ...
 
+    def values(self, at: Point) -> Groups:
+        """The values alone, which are found sooner."""
+        ...
+
+
+class Remembered:
+    """What finds values and slopes, and gives those of the last point again without asking: for one search."""
+
+    def __init__(self, find: Find) -> None:
+        self.find, self.columns, self.notes = find, find.columns, find.notes
+        self._last: tuple[Any, tuple[Groups, Groups]] | None = None
+
+    def __call__(self, at: Point) -> tuple[Groups, Groups]:
+        key = at.t, at.x.tobytes(), at.p, at.w
+        if self._last is None or self._last[0] != key:
+            self._last = key, self.find(at)
+        return self._last[1]
+
+    def values(self, at: Point) -> Groups:
+        return self.find.values(at)
+
 
 class Runner:
     """A program of slopes, loaded, with the parameters and inputs it needs put in their places."""
@@ -60,17 +81,18 @@ class Runner:
         return function
 
     def __call__(
-        self, at: Point, given: Mapping[Symbol, float] | None = None, loose: slice = NOWHERE
+        self, at: Point, given: Mapping[Symbol, float] | None = None, loose: slice = NOWHERE, sloped: bool = True
     ) -> tuple[np.ndarray, np.ndarray]:
         """Values of all rows and their slopes by all columns; `given` are inputs beyond those of the model.
 
         Rows in `loose` may have no finite values: an angle between directions has no slope where they coincide.
+        Slopes that cost more than the values may be left out (`sloped`).
         """
         symbols = self.slopes.program.parameters
         p = [at.p[i] if i is not None else self._other[s] for i, s in zip(self._p, symbols, strict=True)]
         known = {**dict(zip(self.loaded.program.inputs, at.w, strict=True)), **(given or {})}
         try:
-            values, matrix = self._evaluated(at, p, known)
+            values, matrix = self._evaluated(at, p, known, sloped)
         except NO_VALUE as error:
             raise RunError(self.singular(at, str(error))) from None
         bad = ~np.isfinite(values) | ~np.all(np.isfinite(matrix), axis=1)
@@ -81,7 +103,9 @@ class Runner:
             raise RunError(self.singular(at, f"{', '.join(names[:4])}{more} not finite"))
         return values, matrix
 
-    def _evaluated(self, at: Point, p: list[float], known: Mapping[Symbol, float]) -> tuple[np.ndarray, np.ndarray]:
+    def _evaluated(
+        self, at: Point, p: list[float], known: Mapping[Symbol, float], sloped: bool
+    ) -> tuple[np.ndarray, np.ndarray]:
         model, c = self.model.calls(), self._constants(tuple(p))
         q, u, inputs = at.q.tolist(), at.u.tolist(), self.slopes.program.inputs
 
@@ -89,7 +113,7 @@ class Runner:
             w = [given.get(s, 0.0) for s in inputs]
             return self.slopes.dense(model.outputs(at.t, q, u, p, c, w))
 
-        if not self.slopes.rates:
+        if not self.slopes.rates or not sloped:
             return run(known)
         values = np.zeros(len(self.slopes.rows))
         matrix = np.zeros((len(self.slopes.rows), len(self.slopes.columns)))

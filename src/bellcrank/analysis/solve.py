@@ -12,9 +12,12 @@ from dataclasses import dataclass
 import numpy as np
 
 Function = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]  # x -> residuals and their slopes
+Values = Callable[[np.ndarray], np.ndarray]  # x -> residuals
 TOLERANCE = 1e-10  # of a residual, against its slopes times the size of the unknowns
 NEGLIGIBLE = 1e-10  # singular values below this share of the largest say nothing
 STEPS = 200
+QUICK = 0.1  # share of what is left after a step, below which slopes serve for another one
+STALLED = 25, 0.9  # steps in which what is left must fall below this share, or the search has ended
 
 
 @dataclass(frozen=True)
@@ -46,41 +49,76 @@ def _scaled(x: np.ndarray, J: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return J * scale / np.where(rows > 0, rows, 1.0)[:, None], scale
 
 
-def solve(function: Function, start: np.ndarray) -> Root:
-    """A root near the start, or the nearest point to one that could be found."""
+def solve(function: Function, values: Values, start: np.ndarray, most: int = STEPS) -> Root:
+    """A root near the start, or the nearest point to one that could be found within so many steps.
+
+    Slopes serve for several steps as long as these lead on quickly; those of the result are its own.
+    """
     x = np.array(start, dtype=float)
     r, J = function(x)
     rows = np.abs(J * np.maximum(np.abs(x), 1.0)).max(axis=1, initial=0.0)
     weight = 1.0 / np.where(rows > 0, rows, 1.0)  # fixed, so that steps can be compared
-    damping, steps = 0.0, 0
-    while steps < STEPS and not _is_root(x, r, J, 1e-5):
+    damping, steps, old = 0.0, 0, False
+    step = _Step(x, J, weight)
+    sizes = [float(np.linalg.norm(r * weight))]
+    while steps < most and not _is_root(x, r, J, 1e-5):
         steps += 1
-        scale = np.maximum(np.abs(x), 1.0)
-        A, b = J * scale * weight[:, None], r * weight
-        left, s, right = np.linalg.svd(A, full_matrices=False)
-        keep = s > NEGLIGIBLE * (s[0] if s.size else 0.0)
-        along = left.T @ b
         better = None
         for _ in range(40):
-            factor = np.where(keep, s / np.where(keep, s * s + damping * s[0] ** 2, 1.0), 0.0)
-            dx = -scale * (right.T @ (factor * along))
-            better = _evaluated(function, x + dx)
-            if better is not None and np.linalg.norm(better[0] * weight) < np.linalg.norm(b):
+            dx = step(r, damping)
+            better = _evaluated(values, x + dx)
+            if better is not None and np.linalg.norm(better * weight) < sizes[-1]:
                 break
-            better, damping = None, max(10 * damping, 1e-6)
+            better = None
+            if old:
+                (r, J), old = function(x), False
+                step = _Step(x, J, weight)
+                continue
+            damping = max(10 * damping, 1e-6)
             if damping > 1e12:
                 break
         if better is None:
             break  # no direction leads on
-        small = np.all(np.abs(dx) <= 1e-15 * scale)
-        x, (r, J) = x + dx, better
+        small = np.all(np.abs(dx) <= 1e-15 * np.maximum(np.abs(x), 1.0))
+        x, r, old = x + dx, better, True
         damping = damping / 30 if damping > 1e-8 else 0.0
-        if small:
+        sizes.append(float(np.linalg.norm(r * weight)))
+        if sizes[-1] > QUICK * sizes[-2]:
+            found = _sloped(function, x)
+            if found is None:
+                break
+            (r, J), old = found, False
+            step = _Step(x, J, weight)
+        if small or (steps > STALLED[0] and sizes[-1] > STALLED[1] * sizes[-1 - STALLED[0]]):
             break
+    if old:
+        r, J = _sloped(function, x) or (r, J)
     return Root(x, r, J, _is_root(x, r, J), steps, np.abs(x - start))
 
 
-def _evaluated(function: Function, x: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+class _Step:
+    """Steps from a point with its slopes, of least norm in scaled unknowns."""
+
+    def __init__(self, x: np.ndarray, J: np.ndarray, weight: np.ndarray) -> None:
+        self.scale, self.weight = np.maximum(np.abs(x), 1.0), weight
+        self.left, self.s, self.right = np.linalg.svd(J * self.scale * weight[:, None], full_matrices=False)
+        self.keep = self.s > NEGLIGIBLE * (self.s[0] if self.s.size else 0.0)
+
+    def __call__(self, r: np.ndarray, damping: float) -> np.ndarray:
+        s, keep = self.s, self.keep
+        factor = np.where(keep, s / np.where(keep, s * s + damping * s[:1] ** 2, 1.0), 0.0)
+        return np.asarray(-self.scale * (self.right.T @ (factor * (self.left.T @ (r * self.weight)))))
+
+
+def _evaluated(values: Values, x: np.ndarray) -> np.ndarray | None:
+    try:
+        r = values(x)
+    except ArithmeticError:
+        return None
+    return r if np.all(np.isfinite(r)) else None
+
+
+def _sloped(function: Function, x: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
     try:
         r, J = function(x)
     except ArithmeticError:

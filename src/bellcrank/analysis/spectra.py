@@ -13,6 +13,7 @@ from bellcrank.analysis.linearise import linear_model
 from bellcrank.analysis.plant import CHANNELS, Plant
 from bellcrank.analysis.random import as_density, line_density, realisation
 from bellcrank.analysis.response import Spectrum, check_frequencies
+from bellcrank.analysis.where import place_at, word_of
 from bellcrank.errors import ModelError, RunError
 from bellcrank.expr.table import table
 from bellcrank.interface.interface import Quantity
@@ -47,7 +48,8 @@ def power_spectrum(
         for name, density in inputs.items():
             gain = np.abs(model.transfer(name, channel.name, 2j * np.pi * frequencies)) ** 2
             total += gain * density(frequencies)
-        return Spectrum(plant.name, channel.name, channel.unit.text, frequencies, total, "linear model", model.notes)
+        found = frequencies, total, "linear model", model.notes, model.motion
+        return Spectrum(plant.name, channel.name, channel.unit.text, *found)
     if by != "simulation":
         raise ModelError(f"by={by!r} is not known; it is 'linear' or 'simulation'", plant.name)
     return _simulated(plant, channel, inputs, frequencies, at, parameters, seed, periods)
@@ -73,15 +75,20 @@ def _simulated(
     lines = index * apart
     samples = 2 ** math.ceil(math.log2(SAMPLES * frequencies[-1] * period))
     h = period / samples
-    start = at
-    if isinstance(at, str) and at.lower() == "equilibrium":
-        start = find_equilibrium(plant, parameters=parameters, inputs=dict.fromkeys(inputs, 0.0))
-    initial = getattr(start, "initial", start)
-    settle = _settling(plant, start, parameters, period)
+    if word_of(at, plant.name) == "equilibrium":
+        at = find_equilibrium(plant, parameters=parameters, inputs=dict.fromkeys(inputs, 0.0))
+    if hasattr(at, "point"):
+        parameters = None
+    place = place_at(plant, at, parameters)
+    if hasattr(at, "point"):
+        parameters = plant.parameters_at(place.point)
+    held = {k: v for k, v in plant.inputs_at(place.point).items() if k not in inputs}
+    initial = place.point.q.tolist(), place.point.u.tolist()
+    settle = _settling(plant, at, None if hasattr(at, "point") else parameters, period)
     rng = np.random.default_rng(seed)
     total = np.zeros(len(index))
     for _ in range(max(1, periods)):
-        signals = {}
+        signals: dict[str, Any] = dict(held)
         for name, density in inputs.items():
             wave = realisation(density, lines, period, samples, rng)
             repeated = np.tile(wave, settle + 1)
@@ -93,12 +100,13 @@ def _simulated(
             raise RunError(f"the run for the spectrum of '{channel.name}' ended early: {run.ended}")
         total += line_density(run[channel.name][settle * samples : (settle + 1) * samples], index, period)
     averaged = total / max(1, periods)
-    return Spectrum(plant.name, channel.name, channel.unit.text, lines, averaged, "simulation")
+    motion = place.motion or place.words
+    return Spectrum(plant.name, channel.name, channel.unit.text, lines, averaged, "simulation", motion=motion)
 
 
 def _settling(plant: Plant, start: Any, parameters: Parameters, period: float) -> int:
     """Periods until the slowest mode has died out."""
-    found = linear_model(plant, start, (), (), None if hasattr(start, "point") else parameters).essential().eigenvalues
+    found = linear_model(plant, start, (), (), parameters).essential().eigenvalues
     decays = -found.real[np.abs(found) > 1e-9 * (np.abs(found).max(initial=0.0) or 1.0)]
     slowest = float(decays.min(initial=np.inf))
     if slowest <= 0:

@@ -1,121 +1,242 @@
-"""Analyses repeated over values of a parameter, input or state."""
+"""Analyses repeated over values of a parameter, input, state or output, or of an argument that a model is made with.
+
+Every value has its own steady motion, each search starting from the one before.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from bellcrank.analysis.aims import is_formula
+from bellcrank.analysis.begin import begin_at
 from bellcrank.analysis.equilibrium import Equilibrium, NoEquilibrium
 from bellcrank.analysis.find_equilibrium import find_equilibrium
 from bellcrank.analysis.linear import LinearModel
 from bellcrank.analysis.linearise import linear_model
 from bellcrank.analysis.locus import Equilibria, RootLocus, StabilityChart
 from bellcrank.analysis.modes import matched
-from bellcrank.analysis.plant import PARAMETERS, SETTABLE, Plant
-from bellcrank.errors import ModelError, RunError
+from bellcrank.analysis.plant import PARAMETERS, SETTABLE, STATES, Plant
+from bellcrank.analysis.where import word_of
+from bellcrank.errors import ModelError, RunError, did_you_mean
 from bellcrank.interface.interface import Quantity
 from bellcrank.run.evaluate import Inputs, Parameters
 
 Axis = tuple[Any, Iterable[float]]  # a quantity and its values
+Build = Callable[[Mapping[str, float]], Plant] | None  # a model made with some arguments
 
 
-def _values(given: Iterable[float], what: str) -> np.ndarray:
+@dataclass(frozen=True)
+class Over:
+    """What is varied: a quantity that is set, an output or formula that is aimed at, or an argument of the model."""
+
+    name: str
+    unit: str = ""
+    quantity: Quantity | None = None
+    aimed: bool = False
+
+
+def over_of(plant: Plant, given: Any, build: Build) -> Over:
+    """What a name means: a state, input, parameter or output of the model; else an argument, where one is built."""
+    settable = plant.interface.get(given, SETTABLE)
+    if settable is not None:
+        found = plant.find(given, SETTABLE, "over")
+        return Over(found.name, found.unit.text, found)
+    output = plant.interface.get(given, ("output",))
+    if build is not None and isinstance(given, str) and output is None:
+        return Over(given)
+    if output is not None or is_formula(given):
+        name, unit = (str(given), "") if output is None else (output.name, output.unit.text)
+        return Over(name, unit, None, True)
+    plant.find(given, (*SETTABLE, "output"), "over")
+    raise AssertionError("not reached")
+
+
+@dataclass
+class Sweep:
+    """One linear model after the other. `before`: the steady motion from which the next search starts."""
+
+    plant: Plant
+    at: Any
+    parameters: Parameters
+    inputs: Inputs
+    options: Mapping[str, Any]
+    build: Build
+    before: Equilibrium | None = None
+
+    def model(self, chosen: Sequence[tuple[Over, float]]) -> LinearModel:
+        """The linear model with some quantities set (user units)."""
+        plant = self.plant
+        arguments = {o.name: v for o, v in chosen if o.quantity is None and not o.aimed}
+        if arguments:
+            plant, self.before = self._built(arguments), None
+        at = self.at(*(v for _, v in chosen)) if callable(self.at) else self.at
+        if isinstance(at, Equilibrium):
+            return linear_model(plant, at, inputs=(), outputs=())
+        if word_of(at, plant.name) == "equilibrium":
+            self.before = self._steady(plant, chosen)
+            return linear_model(plant, self.before, inputs=(), outputs=())
+        return self._started(plant, at, chosen)
+
+    def _built(self, arguments: Mapping[str, float]) -> Plant:
+        """The model made with other arguments."""
+        assert self.build is not None
+        try:
+            return self.build(arguments)
+        except (ModelError, TypeError) as error:
+            names = ", ".join(f"'{n}'" for n in arguments)
+            what = "no state, input, parameter or output, and the model cannot be made with it"
+            raise ModelError(f"over {names}: {what} ({error})", self.plant.name) from None
+
+    def _values(self, chosen: Sequence[tuple[Over, float]]) -> tuple[dict[str, float], dict[str, Any]]:
+        """Parameters and inputs."""
+        listed = [(o.quantity, v) for o, v in chosen if o.quantity is not None]
+        own = {**(self.parameters or {}), **{q.name: v for q, v in listed if q.kind in PARAMETERS}}
+        return own, {**(self.inputs or {}), **{q.name: v for q, v in listed if q.kind == "input"}}
+
+    def _steady(self, plant: Plant, chosen: Sequence[tuple[Over, float]]) -> Equilibrium:
+        own, driven = self._values(chosen)
+        fixed = {o.quantity.name: v for o, v in chosen if o.quantity is not None and o.quantity.kind in STATES}
+        aims = {**(self.options.get("targets") or {}), **{o.name: v for o, v in chosen if o.aimed}}
+        held = {**held_of(self.options.get("fixed")), **fixed}
+        sought: dict[str, Any] = {"free": self.options.get("free"), "fixed": held, "targets": aims}
+        if self.before is not None:
+            try:
+                return find_equilibrium(plant, **sought, at=self.before, parameters=own, inputs=driven)
+            except RunError:
+                pass  # too far from the one before: from the start of the run
+        return find_equilibrium(plant, **sought, parameters=own, inputs=driven)
+
+    def _started(self, plant: Plant, at: Any, chosen: Sequence[tuple[Over, float]]) -> LinearModel:
+        """At the start of the run or another place, with what was chosen put in and speeds in proportion."""
+        own, driven = self._values(chosen)
+        aimed = [o.name for o, _ in chosen if o.aimed]
+        if aimed:
+            why = "an output has its value in a steady motion"
+            raise ModelError(f"over '{aimed[0]}': {why}; leave at= or give at='equilibrium'", plant.name)
+        states = {o.quantity: v for o, v in chosen if o.quantity is not None and o.quantity.kind in STATES}
+        if not states:
+            return linear_model(plant, at, inputs=(), outputs=(), parameters=own, signals=driven)
+        point = begin_at(plant, at, states, (), own, driven).point
+        found = linear_model(plant, (point.q, point.u), inputs=(), outputs=(), parameters=own, signals=driven)
+        where = "start of the run" if at is None or isinstance(at, str) else "place given"
+        return replace(found, motion=found.motion.replace("state given", f"{where}, its speeds in proportion", 1))
+
+
+def checked(options: Mapping[str, Any], *more: str) -> Mapping[str, Any]:
+    """Options of a search, whose names are known."""
+    known = ("free", "fixed", "targets", *more)
+    for name in options:
+        if name not in known:
+            raise ModelError(f"option '{name}' is not known.{did_you_mean(name, known)} Options: {', '.join(known)}")
+    return options
+
+
+def held_of(fixed: Any) -> dict[Any, float | None]:
+    """What is fixed, by name, with or without values."""
+    if fixed is None:
+        return {}
+    return dict(fixed) if isinstance(fixed, Mapping) else dict.fromkeys([fixed] if isinstance(fixed, str) else fixed)
+
+
+def _numbers(given: Iterable[float], what: str) -> np.ndarray:
     values = np.asarray(list(given), dtype=float)
     if values.ndim != 1 or not values.size or not np.all(np.isfinite(values)):
         raise ModelError(f"the values of {what} must be finite numbers, at least one")
     return values
 
 
-def _model(
-    plant: Plant, at: Any, chosen: Sequence[tuple[Quantity, float]], parameters: Any, inputs: Any
-) -> LinearModel:
-    """The linear model with some quantities set (user units)."""
-    own = {**(parameters or {}), **{q.name: v for q, v in chosen if q.kind in PARAMETERS}}
-    driven = {**(inputs or {}), **{q.name: v for q, v in chosen if q.kind == "input"}}
-    states = {q.name: v for q, v in chosen if q.kind in ("coordinate", "speed")}
-    if callable(at):
-        at = at(*(v for _, v in chosen))
-    if isinstance(at, str) and at.lower() == "equilibrium":
-        found = find_equilibrium(plant, fixed=states, parameters=own, inputs=driven)
-        return linear_model(plant, found, inputs=(), outputs=())
-    if isinstance(at, Equilibrium):
-        return linear_model(plant, at, inputs=(), outputs=())
-    if at is not None and not isinstance(at, Mapping):
-        raise ModelError(
-            f"at={at!r} is not known here; give 'equilibrium', values of states, a function of the value, or nothing"
-        )
-    initial = {**(plant.interface.run.initial if at is None else at), **states}
-    return linear_model(plant, initial, inputs=(), outputs=(), parameters=own, signals=driven)
-
-
 def root_locus(
-    plant: Plant, over: Any, values: Iterable[float], at: Any, parameters: Parameters, inputs: Inputs
+    plant: Plant,
+    over: Any,
+    values: Iterable[float],
+    at: Any,
+    parameters: Parameters,
+    inputs: Inputs,
+    options: Mapping[str, Any],
+    build: Build = None,
 ) -> RootLocus:
-    """Eigenvalues over a parameter, input or state; coordinates that nothing depends on are left out."""
+    """Eigenvalues over values; coordinates that nothing depends on are left out."""
     plant.refuse_kept()
-    quantity = plant.find(over, SETTABLE, "over")
-    numbers = _values(values, quantity.name)
+    varied = over_of(plant, over, build)
+    numbers = _numbers(values, varied.name)
+    sweep = Sweep(plant, at, parameters, inputs, checked(options), build)
     rows: list[np.ndarray] = []
+    motions: list[str] = []
     notes: dict[str, None] = {}
     for v in numbers:
-        model = _model(plant, at, [(quantity, float(v))], parameters, inputs).essential()
+        model = sweep.model([(varied, float(v))]).essential()
         notes.update(dict.fromkeys(model.notes))
+        motions.append(model.motion)
         now = model.eigenvalues
         rows.append(matched(rows[-1], now) if rows and len(rows[-1]) == len(now) else now)
     table = np.full((len(rows), max(map(len, rows))), np.nan + 0j)
     for i, r in enumerate(rows):
         table[i, : len(r)] = r
-    return RootLocus(plant.name, quantity.name, quantity.unit.text, numbers, table, tuple(notes))
+    return RootLocus(plant.name, varied.name, varied.unit, numbers, table, tuple(notes), tuple(motions))
 
 
 def stability_chart(
-    plant: Plant, first: Axis, second: Axis, at: Any, parameters: Parameters, inputs: Inputs
+    plant: Plant,
+    first: Axis,
+    second: Axis,
+    at: Any,
+    parameters: Parameters,
+    inputs: Inputs,
+    options: Mapping[str, Any],
+    build: Build = None,
 ) -> StabilityChart:
     """Largest real part of all eigenvalues over two quantities; those of indifferent motions (zero) are not counted."""
     plant.refuse_kept()
-    chosen = [plant.find(name, SETTABLE, "over") for name, _ in (first, second)]
-    grid = [_values(v, q.name) for (_, v), q in zip((first, second), chosen, strict=True)]
+    chosen = [over_of(plant, name, build) for name, _ in (first, second)]
+    grid = [_numbers(v, o.name) for (_, v), o in zip((first, second), chosen, strict=True)]
     growth = np.full((len(grid[0]), len(grid[1])), np.nan)
+    motions: list[str] = []
     for i, a in enumerate(grid[0]):
+        sweep = Sweep(plant, at, parameters, inputs, checked(options), build)
         for j, b in enumerate(grid[1]):
             try:
-                model = _model(plant, at, list(zip(chosen, (float(a), float(b)), strict=True)), parameters, inputs)
+                model = sweep.model(list(zip(chosen, (float(a), float(b)), strict=True)))
             except (NoEquilibrium, RunError):
+                motions.append("")
                 continue
+            motions.append(model.motion)
             found = model.essential().eigenvalues
             alive = found[np.abs(found) > 1e-7 * (np.abs(found).max(initial=0.0) or 1.0)]
             growth[i, j] = alive.real.max(initial=-np.inf) if alive.size else 0.0
-    return StabilityChart(
-        plant.name, (chosen[0].name, chosen[1].name), (chosen[0].unit.text, chosen[1].unit.text),
-        (grid[0], grid[1]), growth,
-    )  # fmt: skip
+    names, units = (chosen[0].name, chosen[1].name), (chosen[0].unit, chosen[1].unit)
+    return StabilityChart(plant.name, names, units, (grid[0], grid[1]), growth, tuple(motions))
 
 
 def equilibria(
-    plant: Plant, over: Any, values: Iterable[float], parameters: Any, inputs: Any, **options: Any
+    plant: Plant, over: Any, values: Iterable[float], parameters: Any, inputs: Any, options: Mapping[str, Any]
 ) -> Equilibria:
     """Equilibria over values, each starting from the one before; outputs are channels too."""
     plant.refuse_kept()
-    quantity = plant.find(over, SETTABLE, "over")
-    numbers, loaded, outputs = _values(values, quantity.name), plant.loaded, plant.interface.outputs
-    start = options.pop("start", None)
-    fixed = options.pop("fixed", None) or {}
-    fixed = dict(fixed) if isinstance(fixed, Mapping) else dict.fromkeys([fixed] if isinstance(fixed, str) else fixed)
+    varied = over_of(plant, over, None)
+    numbers, loaded, outputs = _numbers(values, varied.name), plant.loaded, plant.interface.outputs
+    at = checked(options, "at").get("at")
+    fixed = held_of(options.get("fixed"))
     columns: dict[str, list[float]] = {}
     units: dict[str, str] = {}
+    motions: list[str] = []
     for v in numbers:
-        held = {**fixed, quantity.name: float(v)}
-        found = find_equilibrium(plant, options.get("free"), held, options.get("targets"), start, parameters, inputs)
-        start = found.initial
-        at = found.point
-        p = list(at.p)
-        out = loaded.model.calls().outputs(at.t, at.q.tolist(), at.u.tolist(), p, loaded.constants(p), list(at.w))
+        aims = {**(options.get("targets") or {}), **({varied.name: float(v)} if varied.aimed else {})}
+        held = fixed if varied.aimed else {**fixed, varied.name: float(v)}
+        found = find_equilibrium(plant, options.get("free"), held, aims, at, parameters, inputs)
+        motions.append(found.motion)
+        at = found
+        here = found.point
+        p = list(here.p)
+        w = list(here.w)
+        out = loaded.model.calls().outputs(here.t, here.q.tolist(), here.u.tolist(), p, loaded.constants(p), w)
         row = found.values | {x.name: float(x.unit.from_equation(v)) for x, v in zip(outputs, out, strict=True)}
         units = found.units | {x.name: x.unit.text for x in outputs}
         for name, x in row.items():
             columns.setdefault(name, []).append(x)
-    columns.pop(quantity.name, None)
+    columns.pop(varied.name, None)
     arrays = {n: np.array(c) for n, c in columns.items()}
-    return Equilibria(plant.name, quantity.name, quantity.unit.text, numbers, arrays, units)
+    return Equilibria(plant.name, varied.name, varied.unit, numbers, arrays, units, tuple(motions))

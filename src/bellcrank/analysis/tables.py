@@ -32,12 +32,17 @@ def write_csv(path: str | Path, head: Sequence[str], rows: Iterable[Sequence[Any
 
 def headed(names: Iterable[str], units: Iterable[str]) -> list[str]:
     """Heads of columns with their units."""
-    return [f"{n} ({u})" for n, u in zip(names, units, strict=True)]
+    return [f"{n} ({u})" if u else n for n, u in zip(names, units, strict=True)]
 
 
 def shown(value: float, digits: int) -> str:
     """A number with so many digits; what is left of an iteration to zero is zero."""
     return f"{value:.{digits}g}" if abs(value) > 1e-13 else "0"
+
+
+def motion_line(motion: str) -> list[str]:
+    """The line that says at which motion an analysis was made, if that is known."""
+    return [f"  motion: {motion}"] if motion else []
 
 
 def column_of(name: Any, listed: Sequence[str], what: str) -> int:

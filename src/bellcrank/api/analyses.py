@@ -13,9 +13,10 @@ from bellcrank.analysis.inverse_dynamics import inverse_dynamics
 from bellcrank.analysis.linear import LinearModel
 from bellcrank.analysis.linearise import linear_model
 from bellcrank.analysis.locus import Equilibria, RootLocus, StabilityChart
+from bellcrank.analysis.modes import Modes
 from bellcrank.analysis.plant import Plant
 from bellcrank.analysis.response import Response, Spectrum
-from bellcrank.analysis.run_sensitivity import sensitivity
+from bellcrank.analysis.run_sensitivity import chosen_parameters, sensitivity
 from bellcrank.analysis.sensitivity import Sensitivity
 from bellcrank.analysis.spectra import power_spectrum
 from bellcrank.analysis.sweep import equilibria, root_locus, stability_chart
@@ -31,6 +32,7 @@ class Analyses:
     loaded: Loaded
     derived: Derived
     simulate: Callable[..., Run]
+    backend: str
 
     @cached_property
     def plant(self) -> Plant:
@@ -42,24 +44,25 @@ class Analyses:
         free: Iterable[Any] | str | None = None,
         fixed: Mapping[Any, float] | Iterable[Any] | str | None = None,
         targets: Mapping[Any, float] | None = None,
-        start: Mapping[Any, float] | None = None,
+        at: Any = "start",
         parameters: Parameters = None,
         inputs: Inputs = None,
         t: float = 0.0,
     ) -> Equilibrium:
         """The static equilibrium or steady motion nearest to the start of the run, values in user units.
 
-        `free`: parameters or inputs that are unknown too (preloads, ride heights); `fixed`: states, inputs or
-        parameters that are held, by name with or without a value; `targets`: values that outputs or states shall
-        have. Raises NoEquilibrium if there is none.
+        A model that starts moving has a steady motion at that speed. `free`: parameters or inputs that are unknown
+        too (preloads, a driving moment); `fixed`: states, inputs or parameters that are held, by name with or without
+        a value; `targets`: values that outputs, states or formulas over them shall have. `at`: where the search
+        starts, as of `linearize`. `.motion` says in words what was found. Raises NoEquilibrium if there is none.
         """
-        return find_equilibrium(self.plant, free, fixed, targets, start, parameters, inputs, t)
+        return find_equilibrium(self.plant, free, fixed, targets, at, parameters, inputs, t)
 
     def equilibria(
         self, over: Any, values: Iterable[float], parameters: Parameters = None, inputs: Inputs = None, **options: Any
     ) -> Equilibria:
         """Equilibria over values of one parameter, input or state (user units); options as of `equilibrium`."""
-        return equilibria(self.plant, over, values, parameters, inputs, **options)
+        return equilibria(self.plant, over, values, parameters, inputs, options)
 
     def linearize(
         self,
@@ -72,18 +75,30 @@ class Analyses:
     ) -> LinearModel:
         """A, B, C, D of small movements about a point, exact, in user units, reduced to independent states.
 
-        `at`: an equilibrium, "equilibrium" (found first), values of states by name, (q, u) in equation units, or
-        nothing for the start of the run. `inputs`: names of inputs or parameters (default: all inputs), with values
-        where they are to be set; `outputs`: names of outputs or states (default: all outputs); `states`: those that
-        stay independent if constraints allow. A point that is no equilibrium is allowed; `notes` says so.
+        `at`: an equilibrium, "equilibrium" (found first), "start" (of the run, default), values of states by name,
+        (q, u) in equation units, a time of the run in s, or (run, time) of one that was made. `inputs`: names of
+        inputs or parameters (default: all inputs), or their values by name, as of `simulate`; `outputs`: names of
+        outputs or states (default: all outputs); `states`: those that stay independent if constraints allow. A point
+        that is no equilibrium is allowed; `motion` says which it is.
         """
         return linear_model(self.plant, at, inputs, outputs, parameters, None, t, states)
 
     def frequency_response(
-        self, input: Any, output: Any, f: Any, at: Any = "equilibrium", parameters: Parameters = None
+        self,
+        input: Any,
+        output: Any,
+        f: Any,
+        at: Any = "equilibrium",
+        parameters: Parameters = None,
+        inputs: Inputs = None,
     ) -> Response:
         """Complex response of an output (or state) to a sine of an input (or parameter) over frequencies f in Hz."""
-        return linear_model(self.plant, at, [input], [output], parameters).frequency_response(input, output, f)
+        model = linear_model(self.plant, at, [input], [output], parameters, inputs)
+        return model.frequency_response(input, output, f)
+
+    def modes(self, at: Any = "equilibrium", parameters: Parameters = None, inputs: Inputs = None) -> Modes:
+        """Eigenvalues with frequency, damping and shape, without coordinates on which nothing depends."""
+        return linear_model(self.plant, at, (), (), parameters, inputs).essential().modes
 
     def power_spectrum(
         self,
@@ -111,9 +126,15 @@ class Analyses:
         at: Any = "equilibrium",
         parameters: Parameters = None,
         inputs: Inputs = None,
+        model: Callable[..., Any] | None = None,
+        **options: Any,
     ) -> RootLocus:
-        """Eigenvalues over values of a parameter, input or state; `at` may be a function of the value."""
-        return root_locus(self.plant, over, values, at, parameters, inputs)
+        """Eigenvalues over values of a parameter, input, state or output; `at` may be a function of the value.
+
+        Every value has its own steady motion; free=, fixed=, targets= as of `equilibrium`. With `model`, a function
+        that gives a System, `over` may be one of its arguments.
+        """
+        return root_locus(self.plant, over, values, at, parameters, inputs, options, self._built(model))
 
     def stability_chart(
         self,
@@ -122,9 +143,16 @@ class Analyses:
         at: Any = "equilibrium",
         parameters: Parameters = None,
         inputs: Inputs = None,
+        model: Callable[..., Any] | None = None,
+        **options: Any,
     ) -> StabilityChart:
-        """Largest real part of all eigenvalues over two quantities, each given as (name, values)."""
-        return stability_chart(self.plant, first, second, at, parameters, inputs)
+        """Largest real part of all eigenvalues over two quantities, each given as (name, values); as `root_locus`."""
+        return stability_chart(self.plant, first, second, at, parameters, inputs, options, self._built(model))
+
+    def _built(self, model: Callable[..., Any] | None) -> Callable[[Mapping[str, float]], Plant] | None:
+        """What makes the plant of a model from its arguments, with the backend of this one."""
+        backend = self.backend
+        return None if model is None else lambda given: model(**given).equations().compile(backend=backend).plant
 
     def inverse(
         self,
@@ -145,7 +173,7 @@ class Analyses:
 
     def sensitivity(
         self,
-        parameters: Iterable[Any] | str,
+        by: Iterable[Any] | str | None = None,
         outputs: Iterable[Any] | str | None = None,
         t_end: float | None = None,
         step: float | None = None,
@@ -154,10 +182,13 @@ class Analyses:
         initial: Mapping[Any, float] | None = None,
         inputs: Inputs = None,
         check: bool = False,
+        parameters: Parameters | Iterable[Any] | str = None,
     ) -> Sensitivity:
         """Derivatives of a run with respect to parameters: `s["Ay", "ca1"]` over time, in user units.
 
-        Run options as of `simulate`; `values` sets parameters; `check` compares with central differences of runs
+        `by`: names of the parameters. Run options as of `simulate`, where `parameters` (or `values`) sets values; names
+        given as `parameters` alone are those to differentiate by. `check` compares with central differences of runs
         (`s.checked`).
         """
-        return sensitivity(self.plant, parameters, outputs, t_end, step, method, values, initial, inputs, check)
+        names, numbers = chosen_parameters(by, parameters, values)
+        return sensitivity(self.plant, names, outputs, t_end, step, method, numbers, initial, inputs, check)

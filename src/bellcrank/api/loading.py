@@ -14,6 +14,7 @@ from bellcrank.api.system import System
 from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.export.model_setup import setup_of
 from bellcrank.export.parameter_files import read_settings
+from bellcrank.files.neighbours import neighbours
 from bellcrank.files.parsfile import ParsFile
 
 READERS = {".lsp": ("an AUTOSIM deck", "bellcrank.formats.decks.files", "load_deck")}
@@ -22,7 +23,10 @@ which is imported for such a file alone."""
 
 
 def load_model(path: str | Path, **arguments: Any) -> System:
-    """The System that a file describes: a deck, or model(**arguments) of a Python file, which is trusted code."""
+    """The System that a file describes: a deck, or model(**arguments) of a Python file, which is trusted code.
+
+    The file can import what stands beside it.
+    """
     path = Path(path)
     if not path.exists():
         endings = {".py", *READERS}
@@ -33,13 +37,14 @@ def load_model(path: str | Path, **arguments: Any) -> System:
     if path.suffix != ".py":
         others = "".join(f", or {what} ({ending})" for ending, (what, _, _) in sorted(READERS.items()))
         raise ModelError(f"{path.name}: a model is a Python file (.py) with a function model(){others}")
-    names = runpy.run_path(str(path))
-    make = names.get("model")
-    if not callable(make):
-        what = "model is not a function" if "model" in names else "there is no function model()"
-        raise ModelError(f"{path.name}: {what}; a model file defines model(), which returns a System")
-    _check_arguments(f"{path.name}: model()", make, arguments, 0)
-    system = make(**arguments)
+    with neighbours(path):
+        names = runpy.run_path(str(path))
+        make = names.get("model")
+        if not callable(make):
+            what = "model is not a function" if "model" in names else "there is no function model()"
+            raise ModelError(f"{path.name}: {what}; a model file defines model(), which returns a System")
+        _check_arguments(f"{path.name}: model()", make, arguments, 0)
+        system = make(**arguments)
     if not callable(getattr(system, "equations", None)):  # a System, or a hand-led derivation
         raise ModelError(f"{path.name}: model() must return a System, but returned {type(system).__name__}")
     return system

@@ -50,7 +50,7 @@ class Simulation(Analyses):
 
     def parameter_values(self, given: Mapping[str, float] | None = None) -> list[float]:
         """All parameters in equation units; `given` (user units) overrides the defaults."""
-        return self.loaded.parameter_values(given)
+        return list(self.loaded.parameter_values(given))
 
     def complete(self, initial: Mapping[Any, float] | None = None) -> tuple[np.ndarray, np.ndarray]:
         """The full state in equation units from the values given (user units, default: those of set_run).

@@ -54,6 +54,22 @@ class System(Builder):
 
         return add_linkage(self, name, linkage, base, carrier, exact, rack, at, accuracy, extend)
 
+    def add_attitude(self, body: BodyHandle | str, name: str | None = None) -> None:
+        """Channels of a body, in deg: yaw, pitch, roll (turns about its axes z, y, x, one after another), side_slip of
+        its mass centre, yaw_rate, and its forward speed. `name` stands before them (default: that of the body and a
+        dot)."""
+        from bellcrank.describe.attitude import add_attitude
+
+        add_attitude(self, body, name)
+
+    def add_wheel_angles(self, wheel: BodyHandle | str, side: str | None = None, name: str | None = None) -> None:
+        """Channels of a wheel that turns about its axis 2, in deg: slip_angle of its centre (from its heading to its
+        velocity, about z), and inclination (about its heading); with `side`, "left" or "right", camber in its place,
+        positive with the top outwards. `name` stands before them (default: that of the wheel and a dot)."""
+        from bellcrank.describe.attitude import add_wheel_angles
+
+        add_wheel_angles(self, wheel, side, name)
+
     def add_contact(
         self,
         name: str,

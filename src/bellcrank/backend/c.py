@@ -69,7 +69,8 @@ class CModel:
         calls = external_calls(program, self._outside).values()
         foreign = [c.routine for c in calls if c.foreign]
         linked = [fortran_library(foreign, program.name)] if foreign else []
-        library = load_source(self.source, compiler, flags, linked)
+        own = all(c.function is None or c.routine.writer is not None for c in calls)
+        library = load_source(self.source, compiler, flags, linked, own)
         place = {routine: i for i, routine in enumerate(program.routines)}
         away = [(place[c.routine], c.routine.argument_count) for c in calls if c.function is None]
         memory_size = sum(c.routine.memory or 0 for c in calls if c.function is not None)

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from bellcrank.backend.c_job import External, Externals
+from bellcrank.backend.interrupts import CallsBack
 from bellcrank.backend.protocol import Functions
 from bellcrank.backend.start import Start
+from bellcrank.emit.c.functions import C_NAMES
 from bellcrank.numeric.course import At
 from bellcrank.program.program import Program
 
@@ -25,6 +27,7 @@ class Compiled:
     called_back: Sequence[tuple[int, int]]
     memory_size: int
     run: Callable[[Any, Start], Any]
+    held: dict[str, tuple[Sequence[float], Any]] = field(default_factory=dict)  # arrays of the last parameters
 
 
 class CCalls:
@@ -38,9 +41,8 @@ class CCalls:
         self._callback = External(self._external) if self._called else External()
         self.memory = np.zeros(compiled.memory_size + 1)
         self.live = 0
-        self.error: BaseException | None = None
+        self.back = CallsBack()
         self._externals = self.externals(self.memory)
-        self._held: dict[str, tuple[Sequence[float], Any]] = {}
 
     # ---- single evaluations
 
@@ -72,45 +74,42 @@ class CCalls:
         t, q, u, p, c, w = at
         self._externals.live = self.live
         self._externals.failed = 0
-        getattr(self.library, function)(
+        given = (
             ctypes.c_double(t), _array(q), _array(u), self._kept("p", p), self._kept("c", c), _array(w), *results,
             ctypes.byref(self._externals),
         )  # fmt: skip
-        self.raise_error()
+        called = getattr(self.library, C_NAMES.get(function, function))
+        if self._called:
+            self.back.during(lambda: called(*given))
+        else:
+            called(*given)
 
     def _kept(self, name: str, values: Sequence[float]) -> Any:
         """An array that is made again only if another list is given."""
-        if name not in self._held or self._held[name][0] is not values:
-            self._held[name] = (values, _array(values))
-        return self._held[name][1]
+        entry = self.compiled.held.get(name)
+        if entry is None or entry[0] is not values:
+            entry = self.compiled.held[name] = (values, _array(values))
+        return entry[1]
 
     # ---- external routines
 
-    def _external(self, number: int, live: int, arguments: Any, values: Any) -> int:
+    def _external(self, *given: Any) -> int:
+        return self.back.guarded(self._call_routine, *given)
+
+    def _call_routine(self, number: int, live: int, arguments: Any, values: Any) -> None:
+        routine: Any = self._called[number][0]
+        before = getattr(routine, "live", False)
+        routine.live = bool(live & getattr(routine, "when", 1))
         try:
-            routine: Any = self._called[number][0]
-            before = getattr(routine, "live", False)
-            routine.live = bool(live & getattr(routine, "when", 1))
-            try:
-                returned = routine(*arguments[: self._called[number][1]])
-            finally:
-                routine.live = before
-            for i, value in enumerate(returned if isinstance(returned, tuple) else (returned,)):
-                values[i] = value
-        except BaseException as error:  # an exception cannot pass through C: it is raised when C has returned
-            self.error = error
-            return 1
-        return 0
+            returned = routine(*arguments[: self._called[number][1]])
+        finally:
+            routine.live = before
+        for i, value in enumerate(returned if isinstance(returned, tuple) else (returned,)):
+            values[i] = value
 
     def externals(self, memory: np.ndarray) -> Any:
         """External routines with a memory of their own for those in C."""
         return Externals(self._callback, memory.ctypes.data, 0, 0)
-
-    def raise_error(self) -> None:
-        """Raises what an external routine or an input raised during the last call."""
-        if self.error is not None:
-            error, self.error = self.error, None
-            raise error
 
     def start(self, start: Start) -> Any:
         """A run that has not begun."""

@@ -10,17 +10,10 @@ import numpy as np
 
 from bellcrank.backend.c_calls import CCalls
 from bellcrank.backend.c_job import DaeJob, Function, InputSignal, Job, LoopJob, RigidJob
-from bellcrank.backend.start import (
-    DAE_METHODS,
-    EXTERNAL_FAILED,
-    FINISHED,
-    INPUT_FAILED,
-    NOT_CLOSED,
-    Input,
-    Start,
-    not_closed,
-)  # fmt: skip
+from bellcrank.backend.start import DAE_METHODS, FINISHED, NOT_CLOSED, Input, Start, not_closed
+from bellcrank.emit.c.loops import bridge_room
 from bellcrank.emit.c.signals import NUMBERED
+from bellcrank.numeric.branch import Passage
 from bellcrank.numeric.methods import METHODS
 from bellcrank.numeric.tuning import LOOPS
 
@@ -54,7 +47,7 @@ class CRun:
         self._share(p=p, c=c, breaks=breaks, y=self.state, k=self.rates, bad=self.bad, kept=self._kept)
         self._width = 1 + len(self.state) + len(self._program.output_names) + len(self._program.inputs)
         self.status, self.problem, self.reached = FINISHED, "", 0
-        self.passages: list[tuple[float, float]] = []
+        self.passages: list[Passage] = []
 
     def _share(self, **arrays: np.ndarray) -> None:
         """Arrays that C reads and writes."""
@@ -78,23 +71,19 @@ class CRun:
         rows = np.empty((count, self._width))
         self._job.first, self._job.last, self._job.filled = first, last, 0
         self._job.rows = rows.ctypes.data
-        self.status = self.calls.library.run(ctypes.byref(self._job))
+        self.status = self.calls.back.during(lambda: self.calls.library.run(ctypes.byref(self._job)))
         self.reached = self._job.reached
-        if self.status in (EXTERNAL_FAILED, INPUT_FAILED):
-            self.calls.raise_error()
         return rows[: self._job.filled]
 
-    def _input(self, number: int, t: float, value: Any) -> int:
-        try:
-            value[0] = self._inputs[number].function(t)
-        except BaseException as error:
-            self.calls.error = error
-            return 1
-        return 0
+    def _input(self, *given: Any) -> int:
+        return self.calls.back.guarded(self._call_input, *given)
+
+    def _call_input(self, number: int, t: float, value: Any) -> None:
+        value[0] = self._inputs[number].function(t)
 
 
 class LoopCRun(CRun):
-    """A run in C whose loops are kept closed. `passages`: time and ratio of pivots of visits near singular places."""
+    """A run in C whose loops are kept closed. `passages`: visits near singular positions."""
 
     job = LoopJob
 
@@ -102,22 +91,32 @@ class LoopCRun(CRun):
         super().__init__(calls, start)
         n_q, n_u = len(self._program.coordinates), len(self._program.speeds)
         root_q, root_u = (np.sqrt(w) for w in start.weights or (np.ones(n_q), np.ones(n_u)))
-        self._over: list[tuple[float, float]] = []
-        self._visits = np.zeros((MOST_PASSAGES, 2))
-        self._share(root_q=root_q, root_u=root_u, past=np.zeros(3 * (1 + n_u)), passages=self._visits)
-        self._job.most_passages, self._job.visit_ratio, self._job.staged = MOST_PASSAGES, 1.0, start.staged
+        self._over: list[Passage] = []
+        self._visits = np.zeros((MOST_PASSAGES, 6))
+        self._blocks = self._program.loops.scales.blocks  # type: ignore[union-attr]
+        bridges = np.zeros(bridge_room(self._blocks) + 1)
+        self._share(root_q=root_q, root_u=root_u, past=np.zeros(3 * (1 + n_u)), passages=self._visits, bridges=bridges)
+        self._job.most_passages, self._job.visit[1], self._job.staged = MOST_PASSAGES, 1.0, start.staged
 
     def advance(self, last: int) -> np.ndarray:
         rows, job = super().advance(last), self._job
-        self._over += [(float(t), float(x)) for t, x in self._visits[: job.n_passages]]
+        self._over += map(self._passage, self._visits[: min(job.n_passages, MOST_PASSAGES)].tolist())
         job.n_passages = 0
         self.passages = [*self._over]
-        if 0.0 <= job.visit_ratio < LOOPS.near:
-            self.passages.append((job.visit_time, job.visit_ratio))
+        if 0.0 <= job.visit[1] < LOOPS.near:
+            self.passages.append(self._passage(list(job.visit)))
         if self.status == NOT_CLOSED:
             row = self._program.loops.positions[job.worst]  # type: ignore[union-attr]
             self.problem = not_closed(row, job.moved, job.residual)
         return rows
+
+    def _passage(self, visit: list[float]) -> Passage:
+        time, ratio, block, residual, turned, missed = visit
+        if ratio == Passage.DIVIDED:
+            return Passage(time, ratio)
+        rows = self._blocks[int(block) - 1][0] if block else ()
+        loop = self._program.loops.names[rows[0]] if rows else ""  # type: ignore[union-attr]
+        return Passage(time, ratio, loop, residual, bool(turned), bool(missed))
 
 
 class DaeCRun(CRun):

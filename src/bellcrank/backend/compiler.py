@@ -1,26 +1,27 @@
-"""The C compiler of the machine, and compiled libraries kept by content.
+"""The C compiler of the machine, and libraries that it makes.
 
-In:  C source. Out: a loaded shared library. A library is named by a digest of source, flags, compiler and processor,
-made under another name and then renamed, so that any number of processes may build the same model at the same time.
+In:  C source. Out: a loaded shared library, kept in the cache by a digest of source, flags, compiler and processor.
 """
 
 from __future__ import annotations
 
+import _ctypes
 import ctypes
 import hashlib
 import os
 import platform
 import shlex
 import shutil
-import subprocess
 import sys
-import tempfile
+import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 
+from bellcrank.backend.cache import kept
+from bellcrank.backend.processes import LIMIT, TooLong, run_program, seconds_for_compilers
 from bellcrank.errors import BuildError, warn
 
 FAST = ("-O3", "-march=native", "-ffp-contract=fast")
@@ -56,42 +57,57 @@ class Compiler:
 
 def find_compiler() -> Compiler | None:
     """The compiler named by CC, else cc, gcc, clang, else the ziglang package, else None."""
-    return _find(os.environ.get("CC", ""), os.environ.get("PATH", ""))
+    zig = ((sys.executable, "-m", "ziglang", "cc"),) if find_spec("ziglang") is not None else ()
+    return compiler_named("CC", (("cc",), ("gcc",), ("clang",), *zig))
+
+
+def compiler_named(variable: str, usual: tuple[tuple[str, ...], ...]) -> Compiler | None:
+    """The compiler that a variable of the environment names, else the first of the usual ones that is there."""
+    return _found(variable, os.environ.get(variable, ""), usual, os.environ.get("PATH", ""))
 
 
 @lru_cache(maxsize=16)
-def _find(named: str, path: str) -> Compiler | None:
-    for command in (shlex.split(named), ["cc"], ["gcc"], ["clang"]):
-        found = shutil.which(command[0], path=path) if command else None
-        if found and (version := compiler_version([found, *command[1:]])):
-            return Compiler((found, *command[1:]), version)
-    if find_spec("ziglang") is not None:
-        command = [sys.executable, "-m", "ziglang", "cc"]
-        if version := compiler_version(command):
-            return Compiler(tuple(command), version)
-    return None
+def _found(variable: str, named: str, usual: tuple[tuple[str, ...], ...], path: str) -> Compiler | None:
+    words, why = _words(named)
+    found = _compiler(words, path) if words else None
+    if found is None:
+        found = next((other for command in usual if (other := _compiler(command, path))), None)
+        if named.strip() and found is not None:
+            why = why or "there is no such compiler, or it does not tell its version"
+            warn(f"{variable}={named!r} is not used: {why}; {found.command[0]} compiles instead")
+    return found
 
 
-def compiler_version(command: Sequence[str]) -> str:
+def _words(text: str) -> tuple[list[str], str]:
+    """The words of a text, or what is wrong with it if they cannot be told apart."""
     try:
-        done = subprocess.run([*command, "--version"], capture_output=True, text=True, timeout=60, errors="replace")
-    except (OSError, subprocess.TimeoutExpired):
+        return shlex.split(text), ""
+    except ValueError as error:
+        return [], f"it cannot be read ({error})"
+
+
+def _compiler(command: Sequence[str], path: str) -> Compiler | None:
+    """The compiler of a command, if it is there and tells its version."""
+    found = shutil.which(command[0], path=path)
+    version = _version([found, *command[1:]]) if found else ""
+    return Compiler((str(found), *command[1:]), version) if version else None
+
+
+def _version(command: Sequence[str]) -> str:
+    try:
+        done = run_program([*command, "--version"], 60)
+    except (OSError, TooLong):
         return ""
-    return done.stdout.strip() if done.returncode == 0 else ""
-
-
-def cache_folder() -> Path:
-    """BELLCRANK_CACHE, else the folder bellcrank in XDG_CACHE_HOME, else in ~/.cache."""
-    if named := os.environ.get("BELLCRANK_CACHE"):
-        return Path(named)
-    base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path.home() / ".cache") / "bellcrank"
+    return done.output.strip() if done.code == 0 else ""
 
 
 def default_flags(compiler: Compiler) -> tuple[str, ...]:
     """BELLCRANK_CFLAGS, else what makes the fastest code."""
-    named = os.environ.get("BELLCRANK_CFLAGS")
-    return tuple(shlex.split(named)) if named else compiler.fast
+    named = os.environ.get("BELLCRANK_CFLAGS", "")
+    words, why = _words(named)
+    if why:
+        raise BuildError(f"BELLCRANK_CFLAGS={named!r}: {why}")
+    return tuple(words) or compiler.fast
 
 
 def shared_library(
@@ -103,32 +119,8 @@ def shared_library(
 ) -> Path:
     """The compiled library of a source, from the cache or made now; `linked` are libraries that it needs."""
     flags = default_flags(compiler) if flags is None else flags
-    name = f"{_digest(source, compiler, (*flags, *map(str, linked)))}{'.dll' if sys.platform == 'win32' else '.so'}"
-    folder = cache_folder()
-    if (folder / name).exists():
-        return folder / name
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        work = tempfile.TemporaryDirectory(prefix="build-", dir=folder)
-    except OSError as error:
-        why = f"the cache folder {folder} cannot be written ({error.strerror or error})"
-        warn(f"{why}: compiled models are kept for this process only")
-        folder = Path(_kept().name)
-        if (folder / name).exists():
-            return folder / name
-        work = tempfile.TemporaryDirectory(prefix="build-", dir=folder)
-    with work as inside:
-        made = compile_source(source, Path(inside), compiler, flags, language, linked)
-        try:
-            os.replace(made, folder / name)
-        except OSError as error:
-            raise BuildError(f"the compiled model cannot be put into {folder}: {error.strerror or error}") from None
-    return folder / name
-
-
-@lru_cache(maxsize=1)
-def _kept() -> tempfile.TemporaryDirectory[str]:
-    return tempfile.TemporaryDirectory(prefix="bellcrank-", ignore_cleanup_errors=True)
+    key = _digest(source, compiler, (*flags, *map(str, linked)))
+    return kept(key, lambda work: compile_source(source, work, compiler, flags, language, linked))
 
 
 def compile_source(
@@ -147,39 +139,48 @@ def compile_source(
         raise BuildError(f"cannot write {code}: {error.strerror or error}") from None
     linux = LINUX if sys.platform == "linux" else ()
     fewer = [f for f in flags if f not in (*NATIVE, *GCC)]
-    message, what = "", "model" if language == "c" else "external routines in Fortran"
+    seconds, message, what = seconds_for_compilers(), "", "model" if language == "c" else "external routines in Fortran"
     for chosen in dict.fromkeys(((*flags, *linux), tuple(flags), (*fewer, *linux), tuple(fewer))):
         always = ALWAYS if language == "c" else FORTRAN
         command = [*compiler.command, *always, *chosen, str(code), "-o", str(library)]
         command += [*(x for path in linked for x in (str(path), f"-Wl,-rpath,{path.parent}")), "-lm"]
         try:
-            done = subprocess.run(command, capture_output=True, text=True, errors="replace", cwd=folder)
+            done = run_program(command, seconds, folder)
         except OSError as error:
             raise BuildError(f"{compiler.command[0]} cannot be run: {error.strerror or error}") from None
-        if done.returncode == 0 and library.exists():
+        except TooLong:
+            told = f"{compiler.command[0]} was stopped after {seconds:g} s ({LIMIT} sets its time limit)"
+            raise BuildError(f"the {what} is not compiled: {told}") from None
+        if done.code == 0 and library.exists():
             return library
-        message = message or _shortened(done.stderr or done.stdout or f"exit code {done.returncode}")
+        message = message or _shortened(done.errors or done.output or f"exit code {done.code}")
     raise BuildError(f"{' '.join(compiler.command)} could not compile the {what}:\n{message}")
 
 
-def load(path: Path) -> ctypes.CDLL:
-    """The library, loaded."""
+def load(path: Path, own: bool = False) -> ctypes.CDLL:
+    """The library, loaded. One that holds code of our `own` alone is unloaded when nothing refers to it any more.
+
+    ctypes keeps a library as long as one of its functions is known, so nothing can call it then. Code of users stays:
+    it may have started threads or left functions with others.
+    """
     try:
-        return ctypes.CDLL(str(path))
+        library = ctypes.CDLL(str(path))
     except OSError as error:
         raise BuildError(f"the compiled model {path} cannot be loaded: {error}") from None
+    if own and hasattr(_ctypes, "dlclose"):
+        weakref.finalize(library, _ctypes.dlclose, library._handle).atexit = False
+    return library
 
 
 def load_source(
-    source: str, compiler: Compiler, flags: Sequence[str] | None = None, linked: Sequence[Path] = ()
+    source: str,
+    compiler: Compiler,
+    flags: Sequence[str] | None = None,
+    linked: Sequence[Path] = (),
+    own: bool = False,
 ) -> ctypes.CDLL:
-    """The library of a source, compiled if need be; a damaged one in the cache is made again."""
-    path = shared_library(source, compiler, flags, linked=linked)
-    try:
-        return load(path)
-    except BuildError:
-        path.unlink(missing_ok=True)
-        return load(shared_library(source, compiler, flags, linked=linked))
+    """The library of a source, compiled if need be."""
+    return load(shared_library(source, compiler, flags, linked=linked), own)
 
 
 def _shortened(message: str) -> str:

@@ -5,13 +5,10 @@ In:  routines given in Fortran. Out: the path of a shared library whose procedur
 
 from __future__ import annotations
 
-import os
-import shlex
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-from bellcrank.backend.compiler import Compiler, compiler_version, shared_library
+from bellcrank.backend.compiler import Compiler, compiler_named, shared_library
 from bellcrank.emit.fortran.routines import routines_file
 from bellcrank.errors import BuildError
 from bellcrank.program.routine import Routine
@@ -21,11 +18,7 @@ FLAGS = ("-O2",)
 
 def find_fortran() -> Compiler | None:
     """The compiler named by FC, else gfortran, else None."""
-    for command in (shlex.split(os.environ.get("FC", "")), ["gfortran"]):
-        found = shutil.which(command[0]) if command else None
-        if found and (version := compiler_version([found, *command[1:]])):
-            return Compiler((found, *command[1:]), version)
-    return None
+    return compiler_named("FC", (("gfortran",),))
 
 
 def fortran_library(routines: Sequence[Routine], title: str) -> Path:

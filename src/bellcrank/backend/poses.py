@@ -43,7 +43,7 @@ class CompiledLinkage:
         self.parts = [linkage.chain.carrier, *self.links]
         self.width = self.layout[-1][2] * len(self.parts)
         self.source = _exact(self) if isinstance(linkage, Linkage) else _table(self, linkage)
-        self._function = load_source(self.source, compiler).poses
+        self._function = load_source(self.source, compiler, own=True).poses
 
     def numbers(self, travel: Array, second: Array | None = None) -> Array:
         """All values of many poses (poses, width); not-a-number outside the range."""

@@ -61,7 +61,7 @@ class PythonCalls:
         self.memory = np.zeros(1)  # no routine is in C
 
     def constants(self, p: Sequence[float]) -> list[float]:
-        return self._module.constants(p)
+        return self._module.constants(p, self._functions)
 
     def derivatives(self, *at: *At) -> tuple[list[float], list[float]]:
         return self._module.derivatives(*at, self._functions)

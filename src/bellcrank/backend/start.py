@@ -10,7 +10,7 @@ import numpy as np
 
 from bellcrank.numeric.course import Course
 
-FINISHED, NOT_FINITE, EXTERNAL_FAILED, INPUT_FAILED, NOT_CLOSED = range(5)
+FINISHED, NOT_FINITE, EXTERNAL_FAILED, INPUT_FAILED, NOT_CLOSED, AT_REST = range(6)
 DAE_METHODS = ("projection", "dlmm", "clmm", "baumgarte", "stabilised", "post", "half-explicit")
 Weights = tuple[np.ndarray, np.ndarray]
 

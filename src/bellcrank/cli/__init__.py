@@ -1,8 +1,14 @@
 """The command `bellcrank`: one module per command, registered in `main.COMMANDS`.
 
-Exit codes: 0 fine, 1 an error of the user (told on stderr), 2 wrong usage, 3 a check failed, 4 a run ended early.
+Exit codes: 0 fine, 1 an error of the user (told on stderr), 2 wrong usage, 3 a check failed, 4 a run ended early,
+130 interrupted.
 """
 
-from bellcrank.cli.main import main
+try:
+    from bellcrank.cli.main import main
+except KeyboardInterrupt:  # before there is anybody to tell
+    import os
+
+    os._exit(130)
 
 __all__ = ["main"]

@@ -5,15 +5,16 @@ from __future__ import annotations
 import json
 import re
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import bellcrank as bc
-from bellcrank.cli.model import derive
-from bellcrank.cli.options import MANY, given, run_options, run_settings, shared, value_of
+from bellcrank.cli.files import is_script
+from bellcrank.cli.model import derive, load
+from bellcrank.cli.options import MANY, MOST_VALUES, given, run_options, run_settings, shared, value_of
 from bellcrank.cli.progress import Progress
 from bellcrank.cli.text import heading, number
 
@@ -28,8 +29,11 @@ def options(parser: ArgumentParser) -> None:
     response = "frequency response of an output to an input or parameter (may be repeated)"
     add("--response", nargs=2, **MANY, metavar=("INPUT", "OUTPUT"), help=response)
     add("--sensitivity", nargs="+", default=[], metavar="PARAMETER", help="derivatives of the run by these parameters")
-    add("--locus", type=sweep, metavar="NAME=FROM:TO:COUNT", help="eigenvalues over a parameter, input or state")
-    add("--at", choices=("equilibrium", "start"), default="equilibrium", help="where the model is linearised")
+    locus = "eigenvalues over a parameter, input, state or output, or over an argument of model()"
+    add("--locus", type=sweep, metavar="NAME=FROM:TO:COUNT", help=locus)
+    where = "where the model is linearised: equilibrium (default), start, a time of the run in s, or states NAME=VALUE"
+    add("--at", action="append", type=place, metavar="WHERE", help=where)
+    add("--with", dest="inputs", **MANY, type=value_of, metavar="INPUT=VALUE", help="constant value of an input")
     add("--free", **MANY, metavar="NAME", help="parameter or input that is unknown in the equilibrium")
     add("--fix", **MANY, type=value_of, metavar="NAME=VALUE", help="state, input or parameter that is held")
     add("--target", **MANY, type=value_of, metavar="NAME=VALUE", help="value that an output or state shall have")
@@ -61,40 +65,77 @@ def command(args: Namespace) -> None:
                     if not args.json:
                         print(f"  wrote {path}")
     if args.json:
-        print(json.dumps({name: figures(result) for name, result in results.items()}, indent=2))
+        motions = {name: result.motion for name, result in results.items() if hasattr(result, "motion")}
+        listed = {name: figures(result) for name, result in results.items()}
+        print(json.dumps({**listed, "motions": motions}, indent=2))
 
 
 def _results(equations: bc.Equations, sim: bc.Simulation, args: Namespace) -> Any:
     """Every result that was asked for, with its name, one after the other."""
     start = {**equations.interface.run.initial, **dict(args.initial)}
-    parameters = dict(args.set)
-    at: Any = start
-    if args.equilibrium or (args.at == "equilibrium" and (args.modes or args.response)):
-        found = sim.equilibrium(
-            free=args.free, fixed=dict(args.fix), targets=dict(args.target), start=start, parameters=parameters
-        )
+    sought: dict[str, Any] = {"free": args.free, "fixed": dict(args.fix), "targets": dict(args.target)}
+    values: dict[str, Any] = {"parameters": dict(args.set), "inputs": dict(args.inputs)}
+    where = _where(args.at, start, bool(args.initial))
+    at = where
+    if args.equilibrium or (where == "equilibrium" and (args.modes or args.response)):
+        found = sim.equilibrium(at=start, **sought, **values)
         if args.equilibrium:
             yield "equilibrium", found
-        if args.at == "equilibrium":
-            at, parameters = found, {}
+        at = found if where == "equilibrium" else at
+    held = {} if at is not where else values
     if args.modes:
-        linear = sim.linearize(at=at, parameters=parameters)
+        linear = sim.linearize(at=at, parameters=held.get("parameters"), inputs=held.get("inputs") or None)
         for note in linear.notes:
             if not args.json:
                 print(f"note: {note}")
         yield "modes", linear.essential().modes
     for source, output in args.response:
-        linear = sim.linearize(at=at, inputs=[source], outputs=[output], parameters=parameters)
-        yield f"response of {output} to {source}", linear.frequency_response(source, output, args.frequencies)
+        yield (
+            f"response of {output} to {source}",
+            sim.frequency_response(source, output, args.frequencies, at=at, **held),
+        )
     if args.locus:
-        name, values = args.locus
-        where = "equilibrium" if args.at == "equilibrium" else start
-        yield f"locus over {name}", sim.root_locus(name, values, at=where, parameters=dict(args.set))
+        name, numbers = args.locus
+        yield f"locus over {name}", sim.root_locus(name, numbers, at=where, model=_model(args), **sought, **values)
     if args.sensitivity:
         yield "sensitivity", sim.sensitivity(
             args.sensitivity, args.outputs, values=dict(args.set), initial=dict(args.initial), check=args.check,
             **run_settings(args),
         )  # fmt: skip
+
+
+def place(text: str) -> str | float | tuple[str, float]:
+    """equilibrium, start, 3.2, u(chassis, 1)=10"""
+    word = text.strip().lower()
+    if word in ("equilibrium", "start"):
+        return word
+    try:
+        return float(text)
+    except ValueError:
+        pass
+    try:
+        return value_of(text)
+    except ArgumentTypeError:
+        raise ArgumentTypeError(f"{text!r} is not equilibrium, start, a time of the run in s, or STATE=VALUE") from None
+
+
+def _where(given: Sequence[Any] | None, start: Mapping[str, float], changed: bool) -> Any:
+    """What --at says: a word, a time, or states that are changed at the start."""
+    states = [x for x in given or () if isinstance(x, tuple)]
+    others = [x for x in given or () if not isinstance(x, tuple)]
+    if len(others) > 1 or (states and others and others != ["start"]):
+        raise bc.ModelError("--at: give one place; only states (--at NAME=VALUE) may be repeated")
+    if states:
+        return {**start, **dict(states)}
+    found = others[0] if others else "equilibrium"
+    return dict(start) if found == "start" and changed else found
+
+
+def _model(args: Namespace) -> Callable[..., Any] | None:
+    """The model of the file made with other arguments; None for what is no Python file."""
+    if is_script(args.model):
+        return None
+    return lambda **changed: load(Namespace(**{**vars(args), "arg": [*args.arg, *changed.items()]}))
 
 
 def _written(result: Any, folder: Path, name: str) -> list[Path]:
@@ -141,8 +182,8 @@ def _range(text: str, what: str) -> tuple[float, float, int]:
         first, last, count = float(parts[0]), float(parts[1]), int(parts[2])
     except (ValueError, IndexError):
         raise ArgumentTypeError(f"{what} {text!r} is not FROM:TO:COUNT") from None
-    if count < 1 or not np.isfinite([first, last]).all():
-        raise ArgumentTypeError(f"{what} {text!r}: the ends must be finite, the count at least 1")
+    if not 1 <= count <= MOST_VALUES or not np.isfinite([first, last, last - first]).all():
+        raise ArgumentTypeError(f"{what} {text!r}: the ends must be finite, the count from 1 to {MOST_VALUES}")
     return first, last, count
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import bellcrank as bc
+from bellcrank.files.text import read_text
 from bellcrank.interface.interface import key_of
 
 
@@ -23,11 +24,13 @@ def read_inputs(path: str, equations: bc.Equations) -> dict[str, Any]:
 
     A second line with units, as in the CSV files of runs, must agree with the model.
     """
-    with open(path, newline="", encoding="utf-8-sig") as stream:
-        text = stream.read()
+    text = read_text(path)
     first = text.partition("\n")[0]
     delimiter = max(",;\t", key=first.count)
-    rows = [row for row in csv.reader(text.splitlines(), delimiter=delimiter) if any(cell.strip() for cell in row)]
+    try:
+        rows = [row for row in csv.reader(text.splitlines(), delimiter=delimiter) if any(cell.strip() for cell in row)]
+    except csv.Error as error:
+        raise bc.RunError(f"cannot read {path}: {error}") from None
     if len(rows) < 2:
         raise bc.RunError(f"{path}: a line of names and lines of numbers are needed")
     names = [cell.strip() for cell in rows[0]]

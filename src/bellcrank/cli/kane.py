@@ -14,11 +14,8 @@ from bellcrank.cli.progress import Progress
 from bellcrank.cli.text import final_table, heading, last_value, model_sizes, operations_text, plain, table
 from bellcrank.kane.autolev import Files, Session, output_texts, run_script, simulate
 from bellcrank.kane.autolev.console import run_console
-from bellcrank.kane.autolev.files import decoded
 from bellcrank.kane.autolev.plan import Plan
 from bellcrank.kane.autolev.simulate import Outcome
-
-LARGEST = 10_000_000  # bytes of a script
 
 
 def options(parser: ArgumentParser) -> None:
@@ -94,12 +91,9 @@ def _refuse_unused(args: Namespace) -> None:
 
 
 def _text(path: str) -> str:
-    file = Path(path)
-    if not file.exists():
+    if not Path(path).exists():
         raise bc.ModelError(f"no file {path}")
-    if file.stat().st_size > LARGEST:
-        raise bc.ModelError(f"{path} is larger than {LARGEST // 10**6} MB")
-    return decoded(file.read_bytes())
+    return Files().read(Path(path))
 
 
 def _stem(path: str) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from bellcrank.cli.files import in_folder
-from bellcrank.cli.options import shared
+from bellcrank.cli.options import MOST_VALUES, shared
 from bellcrank.cli.text import number, table
 from bellcrank.errors import ModelError
 from bellcrank.linkage import Linkage, load, shipped
@@ -47,8 +47,13 @@ def span(text: str) -> np.ndarray:
         n = int(parts[2]) if len(parts) == 3 else 17 if len(parts) == 2 else 1
     except ValueError:
         raise ArgumentTypeError(f"{text!r} is not LOW:HIGH, LOW:HIGH:N or a number") from None
-    if len(parts) > 3 or n < 1 or not np.isfinite(numbers).all() or (len(parts) > 1 and numbers[0] >= numbers[1]):
-        raise ArgumentTypeError(f"{text!r}: LOW must lie below HIGH, and N be at least 1")
+    if (
+        len(parts) > 3
+        or not 1 <= n <= MOST_VALUES
+        or not np.isfinite(numbers).all()
+        or (len(parts) > 1 and numbers[0] >= numbers[1])
+    ):
+        raise ArgumentTypeError(f"{text!r}: LOW must lie below HIGH, and N between 1 and {MOST_VALUES}")
     return np.linspace(numbers[0], numbers[-1], n) / 1000
 
 

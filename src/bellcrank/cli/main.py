@@ -15,6 +15,7 @@ from importlib import import_module
 from typing import Any
 
 import bellcrank as bc
+from bellcrank.cli import signals
 from bellcrank.cli.codes import FINE, INTERRUPTED, USAGE, USER_ERROR
 
 COMMANDS = {
@@ -37,27 +38,41 @@ COMMANDS = {
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command line; returns the exit code."""
-    words = sys.argv[1:] if arguments is None else list(arguments)
-    parser = make_parser(words[0] if words else None)
-    args = parser.parse_args(words)
-    if args.command is None:
-        parser.print_help(sys.stderr)
-        return USAGE
-    with warnings.catch_warnings():
-        warnings.simplefilter("default", bc.ModelWarning)
-        warnings.showwarning = _show_warning
+    if arguments is not None:
+        return _do(list(arguments))
+    with signals.of_the_command():
         try:
-            return args.command(args) or FINE
-        except bc.BellcrankError as error:
-            return _complain(str(error))
-        except BrokenPipeError:  # the reader of our output went away
-            sys.stderr.close()
-            return USER_ERROR
-        except OSError as error:
-            return _complain(f"{error.filename}: {error.strerror}" if error.filename else str(error))
-        except KeyboardInterrupt:
-            print("interrupted", file=sys.stderr)
-            return INTERRUPTED
+            code = _do(sys.argv[1:])
+        except KeyboardInterrupt:  # when all was done
+            code = INTERRUPTED
+        return signals.leave(code)
+
+
+def _do(words: list[str]) -> int:
+    try:
+        parser = make_parser(words[0] if words else None)
+        args = parser.parse_args(words)
+        if args.command is None:
+            parser.print_help(sys.stderr)
+            return USAGE
+        with warnings.catch_warnings():
+            warnings.simplefilter("default", bc.ModelWarning)
+            warnings.showwarning = _show_warning
+            code = args.command(args) or FINE
+            sys.stdout.flush()
+            return code
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:  # the reader of our output went away
+        sys.stderr.close()
+        return USER_ERROR
+    except bc.BellcrankError as error:
+        return _complain(str(error))
+    except OSError as error:
+        return _complain(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+    except MemoryError:
+        return _complain("there is not enough memory for this")
 
 
 def _complain(message: str) -> int:
@@ -72,7 +87,8 @@ def _show_warning(message: Any, category: Any, filename: str, lineno: int, file:
 def make_parser(wanted: str | None) -> ArgumentParser:
     """The parser of the command line, with the options of one command."""
     head = "Describe a vehicle or mechanism; get its equations of motion as a small, fast simulation program."
-    codes = "Exit codes: 0 fine, 1 an error in model or options, 2 wrong usage, 3 a check failed, 4 a run ended early."
+    codes = "Exit codes: 0 fine, 1 an error in model or options, 2 wrong usage, 3 a check failed, 4 a run ended early, "
+    codes += "130 interrupted."
     parser = ArgumentParser(prog="bellcrank", description=head, epilog=codes)
     parser.add_argument("--version", action="version", version=f"bellcrank {bc.__version__}")
     parser.set_defaults(command=None)

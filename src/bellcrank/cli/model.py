@@ -10,9 +10,9 @@ import bellcrank as bc
 from bellcrank.cli.files import is_script
 from bellcrank.cli.options import given
 from bellcrank.cli.progress import Progress
-from bellcrank.errors import did_you_mean
-from bellcrank.interface.interface import PARAMETERS, key_of
+from bellcrank.interface.interface import key_of
 from bellcrank.interface.listing import RUN
+from bellcrank.run.values import check_parameters
 
 
 def load(args: Namespace) -> bc.System:
@@ -22,7 +22,8 @@ def load(args: Namespace) -> bc.System:
 
         return script_plan(args.model).equations.derivation  # type: ignore[return-value]
     try:
-        return bc.load_model(args.model, **dict(args.arg), **given(external=args.external))
+        with Progress("reading the model"):  # which may make tables
+            return bc.load_model(args.model, **dict(args.arg), **given(external=args.external))
     except (bc.BellcrankError, OSError):
         raise
     except Exception as error:
@@ -52,7 +53,7 @@ def _take_run_settings(args: Namespace, equations: bc.Equations) -> None:
     for name, value in getattr(args, "set", ()):
         option = settings.get(key_of(name))
         if option is not None and getattr(args, option, None) is None:
-            setattr(args, option, value if option != "output_every" or value != int(value) else int(value))
+            setattr(args, option, int(value) if option == "output_every" and value.is_integer() else value)
     deck = Path(args.model).suffix.lower() == ".lsp"
     if deck and getattr(args, "step", None) is not None and args.method is None:
         args.method = "rk2"  # that of AUTOSIM's programs; a deck without STEP is integrated with error control
@@ -62,13 +63,5 @@ def _take_run_settings(args: Namespace, equations: bc.Equations) -> None:
 
 def settings(args: Namespace, equations: bc.Equations) -> dict[str, float]:
     """The parameters of --set; a name that the model does not know is an error here, before a run nobody watches."""
-    interface = equations.interface
-    names = sorted((x.name for x in interface.all(PARAMETERS)), key=str.lower)
-    problems = [
-        f"--set {name}: the model has no such parameter.{did_you_mean(name, names)}"
-        for name, _ in args.set
-        if interface.get(name, (*PARAMETERS, "unused")) is None
-    ]
-    if problems:
-        raise bc.ModelError([*problems[:-1], f"{problems[-1]} Parameters: {', '.join(names)}."], equations.name)
+    check_parameters(equations.interface, [name for name, _ in args.set], "--set {}")
     return dict(args.set)

@@ -7,6 +7,7 @@ from typing import Any
 
 from bellcrank.numeric.methods import ADAPTIVE, METHODS
 
+MOST_VALUES = 1_000_000  # of a range
 MANY: dict[str, Any] = {"action": "append", "default": []}  # an option that may be repeated
 
 

@@ -38,7 +38,7 @@ def options(parser: ArgumentParser) -> None:
     add("--classic", action="store_true", help="ERD file in the layout of 1990: 32 bit, in FILE.BIN")
     add("--pars", metavar="FILE", help="parameter file, as programs read it; other options override it")
     add("--echo", metavar="FILE", help="write a parameter file with everything as it was used")
-    add("--plot", metavar="FILE", help="draw the outputs to a PNG file")
+    add("--plot", metavar="FILE", help="draw the outputs, up to eight, to a PNG file")
 
 
 def command(args: Namespace) -> int:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import bellcrank as bc
 from bellcrank.cli.files import in_folder
+from bellcrank.files.whole import write_text
 from bellcrank.formats.decks import read_deck_file, translate
 
 
@@ -29,7 +30,7 @@ def command(args: Namespace) -> None:
     out = Path(args.out or f"{path.stem}_model.py")
     if out.resolve() in routines:
         raise bc.ModelError(f"{out} holds the routines of the deck; give another file with --out")
-    Path(in_folder(str(out))).write_text(text, encoding="utf-8")
+    write_text(in_folder(str(out)), text)
     for remark in deck.remarks:
         print(f"warning: {remark}", file=sys.stderr)
     print(f"wrote {out}")

@@ -21,6 +21,7 @@ from bellcrank.emit.c.source import c_source
 from bellcrank.emit.python.source import python_source
 from bellcrank.errors import BuildError, ModelError, did_you_mean
 from bellcrank.expr import ZERO, Expr, Symbol, small_threshold
+from bellcrank.files.whole import write_text
 from bellcrank.interface.interface import Interface
 from bellcrank.program.build import Parts, build_program
 from bellcrank.program.count import Count, count
@@ -83,7 +84,7 @@ class Slopes:
         path = Path(directory) / name
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text(self.program), encoding="utf-8")
+            write_text(path, text(self.program))
         except OSError as error:
             raise BuildError(f"cannot write {path}: {error.strerror or error}") from None
         return path

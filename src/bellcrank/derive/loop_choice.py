@@ -16,25 +16,32 @@ import numpy as np
 from bellcrank.backend.protocol import Calls
 from bellcrank.backend.python import PythonModel
 from bellcrank.backend.start import Input
-from bellcrank.errors import BellcrankError
-from bellcrank.expr import Expr, Symbol
+from bellcrank.derive.loop_blocks import bridged_blocks
+from bellcrank.errors import BellcrankError, ModelError
+from bellcrank.expr import Expr, Symbol, evaluate
 from bellcrank.expr.table import Table
 from bellcrank.interface.interface import Interface, interface_of, key_of
 from bellcrank.kinematics.analysis import Analysis, Elimination
+from bellcrank.kinematics.body_motion import Kinematics
 from bellcrank.kinematics.dimensions import Quantities
+from bellcrank.kinematics.rounding import column_sizes, usual_sizes, vanishing
+from bellcrank.kinematics.rows import Row
 from bellcrank.numeric.null_space import fixed_ratio
 from bellcrank.numeric.projection import CannotClose, Closure, Scales
+from bellcrank.numeric.tuning import RANKS
 from bellcrank.program.build import Parts, build_program
 from bellcrank.program.loops import Loops
 from bellcrank.program.statements import Call
 from bellcrank.run.closure import closure_of
+from bellcrank.run.gimbal import beside_locks
 from bellcrank.run.inputs import as_signal
+from bellcrank.run.values import known_symbols
 
-RANK = 1e-6  # a singular value below this share of the largest is none
 ACTING = 1e-12  # a scaled entry below this never acts
 SHARES = (1.0, 0.5, 0.2, 0.1)  # of the largest entry, for pivots that keep rows short
 GOOD = 0.3  # the usual choice of speeds is kept if its pivots are no worse than this share of the best choice's
 WALKS, PACES, PACE = 8, 10, 0.1
+SOON = 0.01  # s, after which rows that change with time must still agree
 Failure = (BellcrankError, ArithmeticError, ValueError, np.linalg.LinAlgError)
 
 
@@ -55,11 +62,15 @@ def look_at(analysis: Analysis, loops: Loops, rates: Sequence[Expr], quantities:
         return None
     found = list(place.positions())
     if not found:
+        if analysis.loops.open and (why := place.cannot_close()):
+            raise ModelError([*analysis.loops.open, why], analysis.mechanism.name)
         return None
-    G, J = ([x[i] for x in found] for i in (0, 1))
+    rows = analysis.loops.rows
+    if analysis.loops.open and not place.consistent():
+        raise ModelError(analysis.loops.open, analysis.mechanism.name)
+    G, J = _without_rounding(found, *place.usual_sizes(rows, analysis.kinematics), analysis.kinematics)
     scales = _scales(G, J)
     scaled = [x * np.outer(scales.rows, scales.columns) for x in J]
-    rows = analysis.loops.rows
     elimination, usual = _choice(analysis.loops, scaled, analysis.mechanism.speeds, scales.rank_v)
     notes = []
     if scales.rank_v < len(rows):
@@ -76,15 +87,29 @@ def look_at(analysis: Analysis, loops: Loops, rates: Sequence[Expr], quantities:
     speeds = list(analysis.mechanism.speeds)
     order = tuple((rows.index(r), speeds.index(u)) for r, u in zip(elimination.used, elimination.pivots, strict=True))
     best = max(fixed_ratio(x, order) for x in scaled)
-    scales = replace(scales, usual=float(usual) or 1.0, order=order, usual_order=best or 1.0)
+    sized = [x * np.array(scales.rows)[: len(x), None] for x in (x[: loops.paired] for x in G)]
+    blocks = bridged_blocks(loops, speeds, analysis.mechanism.coordinates, rates, sized, scaled, _rank)
+    scales = replace(scales, usual=float(usual) or 1.0, order=order, usual_order=best or 1.0, blocks=blocks)
     return Look(elimination, scales, tuple(notes))
+
+
+def _without_rounding(
+    found: list[tuple[np.ndarray, np.ndarray]], usual: np.ndarray, length: float, kinematics: Kinematics
+) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """G and J of all positions, with rows that are rounding everywhere set to zero."""
+    columns = column_sizes(kinematics, length)
+    idle = np.flatnonzero(np.all([vanishing(J * columns, usual, length) for _, J in found], axis=0))
+    for G, J in found:
+        J[idle] = 0.0
+        G[idle[idle < len(G)]] = 0.0  # position rows come first in both
+    return [G for G, _ in found], [J for _, J in found]
 
 
 def _rank(A: np.ndarray) -> int:
     """Rank of a matrix whose rows are brought to one size."""
     size = np.abs(A).max(axis=1, initial=0.0)
     values = np.linalg.svd(A[size > 0] / size[size > 0, None], compute_uv=False)
-    return int(np.sum(values > RANK * values[0])) if len(values) else 0
+    return int(np.sum(values > RANKS.rank * values[0])) if len(values) else 0
 
 
 def _scales(G: list[np.ndarray], J: list[np.ndarray]) -> Scales:
@@ -116,11 +141,12 @@ def _choice(known: Elimination, J: list[np.ndarray], speeds: Sequence[Symbol], r
             usual = max(usual, ratio if share == 1.0 else 0.0)
             if len(rows) == rank:
                 orders[rows, columns] = _worst(inner, rows, columns), _fill(pattern, rows, columns)
-    pivots = [known.pivots[i] for i in kept]
+    solved = dict(zip(known.used, known.pivots, strict=True))
+    pivots = [solved[row] for i in kept if (row := known.rows[i]) in solved]
     place = {u: i for i, u in enumerate(speeds)}
     named = any(known.rows[i].eliminate is not None for i in kept)
     best = max((worst for worst, _ in orders.values()), default=0.0)
-    if not named and _worst(inner, range(rank), [place[u] for u in pivots]) < GOOD * best:
+    if len(pivots) < rank or (not named and _worst(inner, range(rank), [place[u] for u in pivots]) < GOOD * best):
         good = {order: (cost, -worst) for order, (worst, cost) in orders.items() if worst >= GOOD * best}
         rows, columns = min(good, key=lambda order: good[order])
         kept, pivots = [kept[i] for i in rows], [speeds[j] for j in columns]
@@ -223,7 +249,8 @@ class _Place:
             p = [float(x.unit.to_equation(x.default)) for x in interface.parameters]
             model = PythonModel(program, routines).calls()
             p += model.values("entry", 0.0, (), (), [*p, *(0.0 for _ in program.entry.results)], (), ())
-            return cls._with(model, p, *_start(interface))
+            w, q, given = _start(interface)
+            return cls._with(model, p, w, beside_locks(mechanism, q, ~given), given)
         except Failure:
             return None
 
@@ -254,6 +281,35 @@ class _Place:
                     break
             else:
                 yield G, J
+
+    def consistent(self) -> bool:
+        """Can all rows hold at once, in position and speed, at the start and soon after?"""
+        q, free = self._assembled(), np.ones(self.closure.n_q, dtype=bool)
+        u = np.zeros(self.closure.n_u)
+        try:
+            for t in (0.0, SOON):
+                q, _ = self.closure.assemble(t, q, u, free, np.ones_like(u, dtype=bool))
+        except (*Failure, CannotClose):
+            return False
+        return True
+
+    def cannot_close(self) -> str:
+        """Why there is no start; "" if that is not known."""
+        try:
+            self._assembled()
+        except CannotClose as error:
+            return str(error)
+        except Failure:
+            return ""
+        return ""
+
+    def usual_sizes(self, rows: Sequence[Row], kinematics: Kinematics) -> tuple[np.ndarray, float]:
+        """Sizes that slopes of rows of their kinds have, and a length of the machine."""
+        known = known_symbols(self.model.program, 0.0, self.q, np.zeros(self.closure.n_u), self.p, self.w)
+        try:
+            return usual_sizes(rows, kinematics, lambda roots: evaluate(roots, known))
+        except Failure:
+            return np.zeros(len(rows)), 1.0
 
     def _assembled(self) -> np.ndarray:
         """The start, with what is given kept if it can be."""

@@ -27,6 +27,12 @@ def program_loops(analysis: Analysis, quantities: Quantities) -> Loops:
     loops = _loop_rows(analysis)
     rates = [analysis.kinematics.rates[q] for q in analysis.mechanism.coordinates]
     look = look_at(analysis, loops, rates, quantities)
+    if look is None and analysis.loops.open:
+        numbers = "give default values (set_defaults) and a start (set_run) with which the loops close"
+        told = [
+            f"{text}, or follows from them only where the loops are closed: {numbers}" for text in analysis.loops.open
+        ]
+        raise ModelError(told, analysis.mechanism.name)
     used = analysis.loops.used if look is None else look.elimination.used
     if len(used) >= len(analysis.mechanism.speeds):
         listed = ", ".join(row.text for row in used)
@@ -77,6 +83,9 @@ def _loop_rows(analysis: Analysis) -> Loops:
     clean = drop_idle_parameters([*lower, *(system.f[i] for i in range(count)), *right])
     triangle = iter(clean)
     M = tuple(tuple(next(triangle) for _ in range(i + 1)) for i in range(count))
+    side_of = [getattr(row.source, "side", None) for row in rows if row.g is not None]
+    sides = list(dict.fromkeys(x for x in side_of if x is not None))
+    none = [-1] * len(analysis.mechanism.norms)
     f, gamma = clean[len(lower) : len(lower) + count], clean[len(lower) + count :]
     return Loops(
         tuple(row.text for row in rows),
@@ -89,4 +98,7 @@ def _loop_rows(analysis: Analysis) -> Loops:
         M,
         tuple(f),
         tuple(gamma),
+        tuple(sides),
+        tuple(tuple(partial(x, s) for s in q) for x in sides),
+        tuple([*(-1 if x is None else sides.index(x) for x in side_of), *none]),
     )

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 
 from bellcrank.derive.derived import Derived
 from bellcrank.derive.loop_equations import program_loops
+from bellcrank.derive.small_terms import lacks_terms
 from bellcrank.dynamics.accelerations import PASSES, Derivation, derivations, reduced_system, require_freedom
 from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.expr import ZERO, Expr, Held, Symbol, small_threshold, substitute
@@ -28,6 +29,7 @@ from bellcrank.program.optimise import first_extraction, optimise
 from bellcrank.program.program import Program
 from bellcrank.program.statements import Call
 
+MOST_TERMS = 3  # orders that are kept beyond the threshold where leading terms of small variables cancel
 SOLVE = ("auto", "explicit", "implicit", "order-n")
 OPTIMISE = ("none", "default", "thorough")
 
@@ -78,10 +80,34 @@ def derive(
             raise ModelError(
                 f"without={name!r} is not a pass.{did_you_mean(name, PASSES)} Passes: {known}.", description.name
             )
+    found = _derived(description, solve, small, level, without, multipliers)
+    orders, wanted = found.analysis.mechanism.orders, description.small_threshold
+    if not orders or found.analysis.loops is not None:
+        return found
+    for more in range(MOST_TERMS):
+        reference = _derived(description, solve, small, "none", without, multipliers, more + 2)
+        if not lacks_terms(found.program, reference.program, orders, wanted):
+            break
+        found = _derived(description, solve, small, level, without, multipliers, more + 1)
+        kept = f"terms of small order up to {wanted + more} were kept, since leading ones cancel"
+        found.analysis.notes.append(kept)
+    return found
+
+
+def _derived(
+    description: Description,
+    solve: str,
+    small: bool,
+    level: str,
+    without: Collection[str],
+    multipliers: bool,
+    more: int = 0,
+) -> Derived:
+    """The derivation with small terms of so many orders more than the threshold asks for."""
     clock = Clock()
-    with small_threshold(description.small_threshold), no_collection():
+    with small_threshold(description.small_threshold + more), no_collection():
         with clock.stage("analyse"):
-            mechanism, checker = freeze(description, small)
+            mechanism, checker = freeze(description, small, more)
             analysis = analyse(mechanism, checker, multipliers)
             require_freedom(analysis)
         with clock.stage("units"):

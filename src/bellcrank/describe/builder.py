@@ -66,16 +66,21 @@ class Builder:
         small_angles: Any = False,
         small_translations: Any = False,
         joint: JointRecord | None = None,
+        orientation: Any = None,
+        armature: Any = 0,
     ) -> BodyHandle:
         """Adds a body carried by `parent` (default: the ground) through 0 to 3 translations, then 0, 1 or 3 rotations.
 
         `translate`: directions in the parent; `rotate`: axes of the new body, or "euler-parameters"; an axis is 1, 2, 3
         or three components; or `joint`, a joint of another kind, in place of all these. `joint_at` is measured in the
-        parent, `cm` in the body. Mass and inertia default to parameters named after the body.
+        parent, `cm` in the body. Mass and inertia default to parameters named after the body. `orientation`: that of
+        the body in its parent with all coordinates zero, a rotation matrix (columns: axes of the body) or turns
+        (axis, angle in rad) one after another. `armature`: inertia of a motor's rotor times the square of its gear
+        ratio, which resists the one speed of the joint.
         """
         record = records.BodyRecord(
             name_of(name, "body"), parent, label, mass, inertia, translate, rotate, rotation_axis, reference_axis,
-            joint_at, cm, coordinates_of, small_angles, small_translations, joint,
+            joint_at, cm, coordinates_of, small_angles, small_translations, joint, orientation, armature,
         )  # fmt: skip
         self.description.bodies.append(record)
         q, u = states_of(record)
@@ -200,6 +205,7 @@ class Builder:
         record = self._parameter(name)
         if record.name != name:
             self._problem(f"parameter '{name}': the name differs from '{record.name}' by case alone.")
+        record.declared = True
         record.value = record.value if value is None else value
         record.units = units or record.units
         record.label = label or record.label
@@ -207,10 +213,12 @@ class Builder:
 
     def parameter(self, name: str) -> Expr:
         """The parameter of that name as an expression."""
-        return Symbol(self._parameter(name).name, "parameter")
+        record = self._parameter(name)
+        record.declared = True
+        return Symbol(record.name, "parameter")
 
     def set_defaults(self, values: Mapping[str, float] | None = None, **more: float) -> None:
-        """Default values of parameters, in user units."""
+        """Default values of parameters, in user units. A name that no formula holds is an error of `equations`."""
         for name, value in {**mapping(values, "set_defaults"), **more}.items():
             self._parameter(name).value = value
 
@@ -367,9 +375,9 @@ class Builder:
 
 
 def name_of(given: Any, what: str) -> str:
-    """A name, which is text."""
-    if not isinstance(given, str):
-        raise ModelError(f"the name of a {what} is {given!r}; it must be text")
+    """A name, which is text that can be printed: no line ends, tabs or other control characters."""
+    if not isinstance(given, str) or not given.isprintable():
+        raise ModelError(f"the name of a {what} is {given!r}; it must be text{' on one line' * isinstance(given, str)}")
     return given
 
 

@@ -229,8 +229,8 @@ def _rack_body(builder: Builder, name: str, rack: Any, linkage: Any, base: Any) 
             )
         d = builder.description
         scalars = [*(v.name.lower() for v in d.variables), *(n.lower() for n in d.definitions)]
-        known = [*scalars, *d.parameters, "t"]
-        if isinstance(rack, str) and NAME.fullmatch(rack) and rack.lower() not in known:
+        known = [*scalars, *d.parameters]
+        if isinstance(rack, str) and NAME.fullmatch(rack) and rack != "t" and rack.lower() not in known:
             raise ModelError(
                 f"linkage '{name}': rack={rack!r} names no body, input, parameter or definition that the system has"
                 f" so far.{did_you_mean(rack, [*(b.name for b in d.bodies), *scalars])}",

@@ -45,7 +45,8 @@ def articulated(tree: Tree, motion: BiasMotion, loads: Loads, work: Work, names:
         own = state[link.index]
         _include_own(link, own, motion, loads, work)
         for freedom in _sequence(link, own):
-            done[link.index].append(_eliminate(link, own, freedom, loads, work, names))
+            resisted = tree.armature.get(freedom.index, ZERO), motion.delta.get(freedom.index, ZERO)
+            done[link.index].append(_eliminate(link, own, freedom, resisted, loads, work, names))
         if link.parent >= 0:
             _hand_on(link, own, state[link.parent], motion, work)
     return _unknowns(tree, motion, done, work)
@@ -83,10 +84,20 @@ def _axis_index(freedom: Freedom) -> int | None:
 
 
 def _eliminate(
-    link: Link, own: Articulated, freedom: Freedom, loads: Loads, work: Work, names: dict[int, str]
+    link: Link,
+    own: Articulated,
+    freedom: Freedom,
+    resisted: tuple[Expr, Expr],
+    loads: Loads,
+    work: Work,
+    names: dict[int, str],
 ) -> Eliminated:
-    """Takes one freedom out of a link's equations: along an axis, its component; else the relative acceleration."""
-    k, e, K = _axis_index(freedom), freedom.axis, own.K
+    """Takes one freedom out of a link's equations: along an axis, its component; else the relative acceleration.
+
+    `resisted`: armature, which resists the relative acceleration, and the shift of that.
+    """
+    armature, shift = resisted
+    k, e, K = _axis_index(freedom) if armature is ZERO else None, freedom.axis, own.K
     tau = loads.tau.get(freedom.index, ZERO)
     base = 0 if freedom.rotational else 3
     if link.spin:
@@ -95,9 +106,9 @@ def _eliminate(
         own.bias[k] = tau
         return Eliminated(freedom, k, [ZERO] * 6, rest)
     row = [work.hold(add(*(mul(e[i], K[base + i][c]) for i in range(3)))) for c in range(6)]
-    pivot = work.hold(add(*(mul(e[i], row[base + i]) for i in range(3))))
+    pivot = work.hold(add(armature, *(mul(e[i], row[base + i]) for i in range(3))))
     check_pivot(pivot, names[freedom.index])
-    force = work.hold(sub(tau, add(*(mul(e[i], own.bias[base + i]) for i in range(3)))))
+    force = work.hold(sub(tau, add(mul(armature, shift), *(mul(e[i], own.bias[base + i]) for i in range(3)))))
     j = -1 if k is None else base + k
     ratio = [ZERO if c == j else work.hold(div(row[c], pivot)) for c in range(6)]
     for r in range(6):

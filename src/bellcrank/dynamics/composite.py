@@ -46,6 +46,8 @@ def bias(tree: Tree, motion: BiasMotion, loads: Loads, work: Work) -> dict[int, 
             force, moment = _transmitted(link, motion, f[i], moment, work)
             f[link.parent] = work.add(f[link.parent], force)
             n[link.parent] = work.add(n[link.parent], moment)
+    for s, a in tree.armature.items():  # it resists u' = y + delta
+        rhs[s] = work.hold(sub(rhs[s], mul(a, motion.delta[s])))
     return rhs
 
 
@@ -73,6 +75,8 @@ def mass_matrix(tree: Tree, motion: BiasMotion, work: Work) -> Matrix:
                 _column(tree, link, freedom, motion, m[i], h[i], J[i], M, work)
         if link.parent >= 0:
             _merge(link, motion, m, h, J, work)
+    for s, a in tree.armature.items():
+        M[s, s] = work.hold(add(M.get((s, s), ZERO), a))
     return {key: value for key, value in M.items() if value is not ZERO}
 
 

@@ -46,6 +46,9 @@ def by_partials(
     spins = [spin for link in tree.links if (spin := p.take(link)) is not None]
     for spin in _paired(spins, work) if pairs else spins:
         p.add_spin(spin)
+    for s, armature in tree.armature.items():
+        own = {r: a for r, a in reduction.slope(s).items() if a is not ZERO}
+        p.add_spin(Spin(armature, reduction.drift(s), own))
     lower = {key: work.hold(value) for key, value in p.M.items()}
     forces = {r: work.hold(add(*terms)) for r, terms in p.f.items()}
     return {key: v for key, v in lower.items() if v is not ZERO}, forces

@@ -64,7 +64,7 @@ def _balanced(tree: Tree, link: Link) -> bool:
     k = link.axis
     assert k is not None
     i, j = (k + 1) % 3, (k + 2) % 3
-    leaf = not tree.children(link.index)
+    leaf = not tree.children(link.index) and link.freedoms[0].index not in tree.armature
     return leaf and link.parent >= 0 and is_zero((link.h[i], link.h[j], link.J[k][i], link.J[k][j]))
 
 

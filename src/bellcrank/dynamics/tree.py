@@ -86,6 +86,7 @@ class Tree:
     links: list[Link]
     poses: dict[int, Pose]  # by body index; -1 is the ground
     gravity: Vec3 = NULL  # in ground axes
+    armature: dict[int, Expr] = field(default_factory=dict)  # by index of the speed that it resists
 
     def children(self, index: int) -> list[Link]:
         return [link for link in self.links if link.parent == index]
@@ -140,6 +141,8 @@ def build_tree(mechanism: Mechanism, work: Work, speed: dict[Symbol, Expr] | Non
     order = {s: i for i, s in enumerate(mechanism.speeds)}
     for body in mechanism.bodies:
         _add_body(tree, body, order, speed or {}, work)
+        if body.armature is not ZERO:
+            tree.armature[order[body.speeds[0]]] = work.hold(body.armature)
     return tree
 
 

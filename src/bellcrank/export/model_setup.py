@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -16,10 +17,10 @@ from bellcrank.run.evaluate import complete
 from bellcrank.run.inputs import as_signal
 from bellcrank.run.loaded import load
 
-TAKEN = (
-    "model", "program", "makefile", "all", "run", "clean", "routines", "integrate", "arguments", "projection", "branch",
-    "null_space",
-)  # files and targets beside it  # fmt: skip
+TAKEN = frozenset((
+    "model", "program", "makefile", "all", "run", "clean", "routines", "arguments", "settings", "tables", "signals",
+    "loops", "numeric", "numpy", *sys.stdlib_module_names,
+))  # files and targets beside it; a program in Python comes before the modules that others import  # fmt: skip
 
 
 def setup_of(derived: Derived) -> Setup:

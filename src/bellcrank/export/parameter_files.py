@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from bellcrank import signals
-from bellcrank.errors import RunError, did_you_mean
+from bellcrank.errors import RunError, did_you_mean, warn
 from bellcrank.export.standalone.setup import Keyed, Setup, default_input, signal_file
 from bellcrank.files.parsfile import RUN_KEYWORDS, SIGNALS, Entry, ParsFile, number_of, read_parsfile
 from bellcrank.files.record import guarded
+from bellcrank.files.text import read_text
+from bellcrank.files.whole import write_texts
 from bellcrank.interface.interface import key_of
 from bellcrank.run.evaluate import echo
 from bellcrank.run.inputs import as_signal
@@ -61,6 +62,8 @@ class _Reader:
             self._problem(entry, f"{key} follows from a constraint and cannot be given")
         elif key in RUN_KEYWORDS:
             self._run(entry, word)
+        elif self.setup.interface.get(key, ("idle", "unused")) is not None:
+            warn(f"{entry.place}: the model has the parameter '{key}', but does not depend on it")
         else:
             states = [s.keyword for s in self.setup.states]
             known = [*self.parameters.values(), *states, *self.inputs.values(), *RUN_KEYWORDS]
@@ -110,7 +113,7 @@ def _input_of(entry: Entry) -> Any:
 def read_signal(name: str, folder: Path) -> Any:
     """A sampled input from its file: straight lines, or cubic pieces."""
     path = folder / name if (folder / name).is_file() else Path(name)
-    text = guarded("read", path, lambda: path.read_text(encoding="utf-8-sig"))
+    text = read_text(path)
     rows: list[list[float]] = []
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip() or line.strip().startswith("*"):
@@ -148,8 +151,7 @@ def write_echo(setup: Setup, loaded: Loaded, run: Run, options: Mapping[str, Any
     )  # fmt: skip
     files = {path: default_input(setup)}
     files |= {path.with_name(s.file): signal_file(s) for s in listed if s.file}
-    for place, text in files.items():
-        guarded("write", place, partial(place.write_text, text, encoding="utf-8"))
+    guarded("write", path, lambda: write_texts(files))
     return path
 
 

@@ -15,6 +15,7 @@ from bellcrank.export.standalone.c import c_program
 from bellcrank.export.standalone.fortran import fortran_program
 from bellcrank.export.standalone.python import python_program
 from bellcrank.export.standalone.setup import Setup
+from bellcrank.files.whole import write_folder
 from bellcrank.interface.interface import Interface
 from bellcrank.program.program import Program
 
@@ -45,12 +46,9 @@ def write_program(derived: Derived, language: str, directory: str | Path) -> Pat
     written = LANGUAGES[language](derived.program, setup, words_of(derived.interface))
     folder = Path(directory)
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for name, text in written.items():
-            (folder / name).parent.mkdir(exist_ok=True)
-            (folder / name).write_text(text, encoding="utf-8", newline="\n")
-    except OSError as error:
-        raise BuildError(f"cannot write to {folder}: {error.strerror or error}") from None
+        write_folder(folder, written)
+    except (OSError, ValueError) as error:
+        raise BuildError(f"cannot write to {folder}: {getattr(error, 'strerror', None) or error}") from None
     return folder / next(iter(written))
 
 

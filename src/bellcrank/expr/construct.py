@@ -1,8 +1,11 @@
 """Creators: every expression is built here, in simplest form (Sayers 1990, tables 5.3.1 to 5.3.4).
 
 Sums and products are flattened, sorted and collected; numbers are folded exactly; common factors of all terms are
-pulled out when adding; sin^2 + cos^2 goes; inverse functions cancel; terms of higher small order are dropped. Nothing
-is expanded.
+pulled out when adding; sin^2 + cos^2 goes; inverse functions cancel where they are inverse for every value; terms of
+higher small order are dropped. Nothing is expanded.
+
+No rule changes a value where the written text has one: a root that is squared stays a root unless what is under it is
+known never to be negative. What cancels with itself (x - x, x/x, 0 x) goes, whatever it is.
 """
 
 from __future__ import annotations
@@ -15,8 +18,22 @@ from threading import RLock
 from typing import Any
 
 from bellcrank.errors import ModelError
-from bellcrank.expr.function_table import FUNCTIONS
-from bellcrank.expr.node import MINUS_ONE, ONE, ZERO, Expr, Func, Number, Product, Rational, Sum, normal, operand, size
+from bellcrank.expr.node import (
+    MINUS_ONE,
+    NEVER_NEGATIVE,
+    ONE,
+    POSITIVE,
+    ZERO,
+    Expr,
+    Func,
+    Number,
+    Product,
+    Rational,
+    Sum,
+    normal,
+    operand,
+    size,
+)
 
 Factors = dict[Expr, Rational]
 Terms = dict[Expr, Rational]
@@ -99,6 +116,7 @@ def mul(*args: Expr) -> Expr:
     """Product: numbers gathered, nested products flattened, equal bases merged to powers."""
     coefficient: Rational = 1
     merged: Factors = {}
+    roots: list[Expr] = []
     for e in args:
         c, core = split(e)
         if c != 1:
@@ -107,10 +125,23 @@ def mul(*args: Expr) -> Expr:
                 return ZERO
         for base, exponent in factors_of(core):
             if base in merged:
+                if exponent.__class__ is Fraction:
+                    roots.append(base)
                 merged[base] = normal(merged[base] + exponent)
             else:
                 merged[base] = exponent
+    for base in roots:
+        _keep_root(merged, base)
     return from_factors(normal(coefficient), merged)
+
+
+def _keep_root(merged: Factors, base: Expr) -> None:
+    """Roots that met and became a whole power stay roots, unless their base is known never to be negative."""
+    exponent = merged.get(base, 0)
+    if exponent.__class__ is int and exponent and base.sign == base.order == 0:
+        del merged[base]
+        root = Func("sqrt", (base,))
+        merged[root] = merged.get(root, 0) + 2 * exponent
 
 
 def neg(e: Expr) -> Expr:
@@ -131,7 +162,7 @@ def div(a: Expr, b: Expr) -> Expr:
 def power(base: Expr, exponent: Expr) -> Expr:
     """base ** exponent; integer powers of products are distributed, powers of powers merged."""
     if exponent.__class__ is not Number:
-        if base is ONE or base is ZERO:
+        if base is ONE or (base is ZERO and exponent.sign == POSITIVE):
             return base
         return Func("pow", (base, exponent))
     n: Rational = exponent.value
@@ -148,7 +179,14 @@ def power(base: Expr, exponent: Expr) -> Expr:
     scale = _number_power(c, n) if c != 1 else ONE
     if core.__class__ is Product and (whole or len(core.factors) == 1):
         merged: Factors = {b: normal(x * n) for b, x in core.factors}
-        return mul(scale, from_factors(1, merged))
+        if whole:
+            for b, x in core.factors:
+                if x.__class__ is Fraction:
+                    _keep_root(merged, b)
+            return mul(scale, from_factors(1, merged))
+        ((b, x),) = merged.items()
+        if x.__class__ is not int or b.sign or b.order:
+            return mul(scale, from_factors(1, merged))
     return mul(scale, from_factors(1, {core: n}))
 
 
@@ -171,16 +209,7 @@ def _root(base: Expr, n: Rational) -> Expr:
 def absolute(x: Expr) -> Expr:
     """abs(x); what is never negative is its own."""
     c, core = split(x)
-    if all(never_negative(b, n) for b, n in factors_of(core)):
-        return mul(Number(size(c)), core)
-    return mul(Number(size(c)), Func("abs", (core,)))
-
-
-def never_negative(base: Expr, exponent: Rational) -> bool:
-    """Even powers, roots, and functions such as exponentials."""
-    if exponent.__class__ is int and exponent % 2:
-        return base.__class__ is Func and base.function is None and FUNCTIONS[base.name].never_negative
-    return True
+    return mul(Number(size(c)), core if core.sign >= NEVER_NEGATIVE else Func("abs", (core,)))
 
 
 def _number_power(c: Rational, n: Rational) -> Expr:

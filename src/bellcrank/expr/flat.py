@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from bellcrank.errors import ModelError
-from bellcrank.expr.node import Expr, Func, Held, Number, Product, Rational, Sum, Symbol, rational
+from bellcrank.expr.node import POSITIVE, Expr, Func, Held, Number, Product, Rational, Sum, Symbol, rational
 from bellcrank.expr.walk import postorder
 
 Row = tuple[Any, ...]
@@ -29,7 +29,7 @@ def _row(node: Expr, index: dict[Expr, int]) -> Row:
     if isinstance(node, Number):
         return ("number", str(node.value))
     if isinstance(node, Symbol):
-        return ("symbol", node.name, node.kind, node.order)
+        return ("symbol", node.name, node.kind, node.order, node.sign == POSITIVE)
     if isinstance(node, Sum):
         return ("sum", *((index[core], str(c)) for core, c in node.terms))
     if isinstance(node, Product):

@@ -53,7 +53,9 @@ class MathFunction:
     even: bool = False
     symmetric: bool = False  # the order of the arguments does not matter
     never_negative: bool = False
-    inverse: str = ""  # f(inverse(x)) is x
+    positive: bool = False
+    inverse: str = ""  # f(inverse(x)) is x, for every x of which the inverse exists
+    domain: str = ""  # where it exists, if not everywhere: positive, inside (between two numbers)
     quarter_turns: tuple[int | None, ...] = ()  # values at 0, pi/2, pi, 3 pi/2, where they are whole
     series: tuple[Rational, ...] = ()  # coefficients of 1, x, x**2, ... for small arguments
     chooses: str = ""  # the condition by which it is the last but one of its arguments, and not the last
@@ -154,6 +156,15 @@ def _smooth_step(x: float, a: float, b: float) -> float:
     return s**3 * (10 - 15 * s + 6 * s**2)
 
 
+def _least(*values: float) -> float:
+    """That of one number is the number."""
+    return min(values)
+
+
+def _largest(*values: float) -> float:
+    return max(values)
+
+
 def _of_libm(name: str) -> Code:
     """A function of the C library for Fortran, which has none of its own."""
     return Code(
@@ -193,19 +204,22 @@ _ALL = (
         inverse="atan", quarter_turns=(0, None, 0, None), series=_series(0, 1, 0, "1/3", 0, "2/15", 0, "17/315"),
         latex=r"\tan"),
     MathFunction(name="asin", value=_as_in_c(math.asin), slopes=("(1 - x**2)**(-1/2)",), dimension="1 -> A", odd=True,
-        inverse="sin", series=_series(0, 1, 0, "1/6", 0, "3/40", 0, "15/336"), latex=r"\arcsin", mathml="arcsin",
+        domain="inside", series=_series(0, 1, 0, "1/6", 0, "3/40", 0, "15/336"), latex=r"\arcsin", mathml="arcsin",
         numpy="arcsin"),
     MathFunction(name="acos", value=_as_in_c(math.acos), slopes=("-(1 - x**2)**(-1/2)",), dimension="1 -> A",
-        inverse="cos", latex=r"\arccos", mathml="arccos", numpy="arccos"),
-    MathFunction(name="atan", value=math.atan, slopes=("1/(1 + x**2)",), dimension="1 -> A", odd=True, inverse="tan",
+        domain="inside", latex=r"\arccos", mathml="arccos", numpy="arccos"),
+    MathFunction(name="atan", value=math.atan, slopes=("1/(1 + x**2)",), dimension="1 -> A", odd=True,
         series=_series(0, 1, 0, "-1/3", 0, "1/5", 0, "-1/7"), latex=r"\arctan", mathml="arctan", numpy="arctan"),
     MathFunction(name="atan2", arguments="y, x", value=math.atan2, slopes=("x/(x**2 + y**2)", "-y/(x**2 + y**2)"),
         dimension="x, x -> A", numpy="arctan2"),
     # powers and logarithms
-    MathFunction(name="sqrt", value=_as_in_c(math.sqrt), dimension="x -> x**(1/2)", in_terms="x**(1/2)"),
-    MathFunction(name="exp", value=_as_in_c(math.exp), slopes=("f",), never_negative=True, inverse="log",
+    MathFunction(name="sqrt", value=_as_in_c(math.sqrt), slopes=("1/(2*f)",), dimension="x -> x**(1/2)",
+        in_terms="x**(1/2)", never_negative=True, domain="positive", latex=r"\sqrt{#1}",
+        mathml="<msqrt>#1</msqrt>"),
+    MathFunction(name="exp", value=_as_in_c(math.exp), slopes=("f",), positive=True, inverse="log",
         series=_series(1, 1, "1/2", "1/6", "1/24", "1/120"), latex=r"\exp"),
-    MathFunction(name="log", value=_as_in_c(math.log, {0.0: -math.inf}), slopes=("1/x",), inverse="exp", latex=r"\log"),
+    MathFunction(name="log", value=_as_in_c(math.log, {0.0: -math.inf}), slopes=("1/x",), inverse="exp",
+        domain="positive", latex=r"\log"),
     MathFunction(name="pow", arguments="b, n", operator="**", value=_power, slopes=("n*b**(n - 1)", "f*log(b)"),
         dimension="?, 1 -> ?", code={"fortran": Code("**")}, sympy="Pow", numpy="power"),
     MathFunction(name="log10", value=_as_in_c(math.log10, {0.0: -math.inf}), slopes=("1/(x*log(10))",),
@@ -213,7 +227,8 @@ _ALL = (
     MathFunction(name="log2", value=_as_in_c(math.log2, {0.0: -math.inf}), slopes=("1/(x*log(2))",), latex=r"\log_{2}",
         mathml="log₂", code={"fortran": _of_libm("log2")}),
     MathFunction(name="log1p", value=_as_in_c(math.log1p, {-1.0: -math.inf}), slopes=("1/(1 + x)",), inverse="expm1",
-        series=_series(0, 1, "-1/2", "1/3", "-1/4", "1/5"), code={"fortran": _of_libm("log1p")}),
+        domain="inside", series=_series(0, 1, "-1/2", "1/3", "-1/4", "1/5"),
+        code={"fortran": _of_libm("log1p")}),
     MathFunction(name="expm1", value=_as_in_c(math.expm1), slopes=("1 + f",), inverse="log1p",
         series=_series(0, 1, "1/2", "1/6", "1/24", "1/120"), code={"fortran": _of_libm("expm1")}),
     MathFunction(name="exp2", value=_as_in_c(math.exp2), in_terms="2**x", macro=True),
@@ -225,7 +240,7 @@ _ALL = (
     # hyperbolic functions
     MathFunction(name="sinh", value=_sinh, slopes=("cosh(x)",), odd=True, inverse="asinh",
         series=_series(0, 1, 0, "1/6", 0, "1/120", 0, "1/5040"), latex=r"\sinh"),
-    MathFunction(name="cosh", value=_as_in_c(math.cosh), slopes=("sinh(x)",), even=True, never_negative=True,
+    MathFunction(name="cosh", value=_as_in_c(math.cosh), slopes=("sinh(x)",), even=True, positive=True,
         inverse="acosh", series=_series(1, 0, "1/2", 0, "1/24", 0, "1/720"), latex=r"\cosh"),
     MathFunction(name="tanh", value=math.tanh, slopes=("1 - f**2",), odd=True, inverse="atanh",
         series=_series(0, 1, 0, "-1/3", 0, "2/15", 0, "-17/315"), latex=r"\tanh"),
@@ -233,10 +248,11 @@ _ALL = (
         series=_series(0, 1, 0, "-1/6", 0, "3/40", 0, "-15/336"), latex=r"\operatorname{arsinh}", mathml="arsinh",
         numpy="arcsinh"),
     MathFunction(name="acosh", value=_as_in_c(math.acosh), slopes=("(x**2 - 1)**(-1/2)",), never_negative=True,
+        domain="inside",
         latex=r"\operatorname{arcosh}", mathml="arcosh", numpy="arccosh"),
     MathFunction(name="atanh", value=_as_in_c(math.atanh, {1.0: math.inf, -1.0: -math.inf}), slopes=("1/(1 - x**2)",),
-        odd=True, inverse="tanh", series=_series(0, 1, 0, "1/3", 0, "1/5", 0, "1/7"), latex=r"\operatorname{artanh}",
-        mathml="artanh", numpy="arctanh"),
+        odd=True, inverse="tanh", domain="inside", series=_series(0, 1, 0, "1/3", 0, "1/5", 0, "1/7"),
+        latex=r"\operatorname{artanh}", mathml="artanh", numpy="arctanh"),
     # size, sign, choice
     MathFunction(name="abs", value=abs, exact=abs, slopes=("sign(x)",), dimension="x -> x", even=True,
         never_negative=True, select=True, code={"c": Code("fabs")}, latex=r"\left|#1\right|",
@@ -284,11 +300,11 @@ static inline double modulo(double a, double b)
         name="smooth_step", arguments="x, a, b", value=_smooth_step, dimension="x -> 1",
         in_terms=f"{_S}**3*(10 - 15*{_S} + 6*{_S}**2)", macro=True,
     ),
-    MathFunction(name="min", arguments="a, b, ...", value=min, chooses="a <= b",
+    MathFunction(name="min", arguments="a, b, ...", value=_least, chooses="a <= b",
         slopes=("where(a <= b, 1, 0)", "where(a <= b, 0, 1)"), dimension="x -> x", select=True, latex=r"\min",
         sympy="Min", numpy="minimum",
         code={"c": Code("smaller", "static inline double smaller(double a, double b) { return b < a ? b : a; }\n")}),
-    MathFunction(name="max", arguments="a, b, ...", value=max, chooses="a >= b",
+    MathFunction(name="max", arguments="a, b, ...", value=_largest, chooses="a >= b",
         slopes=("where(a >= b, 1, 0)", "where(a >= b, 0, 1)"), dimension="x -> x", select=True, latex=r"\max",
         sympy="Max", numpy="maximum",
         code={"c": Code("larger", "static inline double larger(double a, double b) { return b > a ? b : a; }\n")}),

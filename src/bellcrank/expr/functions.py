@@ -22,13 +22,27 @@ from bellcrank.expr.construct import (
     from_factors,
     mul,
     neg,
-    never_negative,
     power,
     split,
     sub,
 )
 from bellcrank.expr.function_table import COMPARISONS, FUNCTIONS, OPERATORS, MathFunction
-from bellcrank.expr.node import PI, ZERO, Expr, Func, Held, Number, Rational, Sum, Symbol, rational, size
+from bellcrank.expr.node import (
+    NEVER_NEGATIVE,
+    PI,
+    POSITIVE,
+    ZERO,
+    Expr,
+    Func,
+    Held,
+    Number,
+    Rational,
+    Sum,
+    Symbol,
+    rational,
+    sign_of_power,
+    size,
+)
 from bellcrank.expr.text import Syntax, parse
 
 
@@ -55,7 +69,7 @@ def _of_one(known: MathFunction, x: Expr) -> Expr:
     if x.order > 0 and known.series:
         return _series(known, x)
     inner = x.definition if x.__class__ is Held else x
-    if inner.__class__ is Func and inner.name == known.inverse:
+    if inner.__class__ is Func and inner.name == known.inverse and inner.function is None and _exists(inner):
         return inner.args[0]
     c, core = split(x)
     if c < 0 and (known.odd or known.even):
@@ -68,6 +82,12 @@ def _of_one(known: MathFunction, x: Expr) -> Expr:
         if folded is not None:
             return Number(folded)
     return Func(known.name, (x,))
+
+
+def _exists(inner: Func) -> bool:
+    """Is a function defined whatever the value of its argument may be?"""
+    domain = FUNCTIONS[inner.name].domain
+    return not domain or (domain == "positive" and inner.args[0].sign >= NEVER_NEGATIVE)
 
 
 def _numeric(known: MathFunction, *args: Expr) -> Expr:
@@ -90,7 +110,7 @@ def _series(known: MathFunction, x: Expr) -> Expr:
     return add(*(mul(Number(c), power(x, Number(k))) for k, c in enumerate(known.series) if c != 0))
 
 
-_CREATORS: dict[str, Callable[..., Expr]] = {"+": add, "-": sub, "*": mul, "/": div, "**": power}
+CREATORS: dict[str, Callable[..., Expr]] = {"+": add, "-": sub, "*": mul, "/": div, "**": power}
 
 
 @cache
@@ -112,7 +132,7 @@ def _written(node: Syntax, names: tuple[str, ...]) -> Callable[[tuple[Expr, ...]
         case "neg":
             return lambda args: neg(parts[0](args))
     called = node.args[0] if node.op == "call" else OPERATORS[node.op].name if node.op in OPERATORS else ""
-    create = _CREATORS.get(node.op) or partial(function, called)
+    create = CREATORS.get(node.op) or partial(function, called)
     return lambda args: create(*[p(args) for p in parts])
 
 
@@ -122,24 +142,15 @@ def _sign(x: Expr) -> Expr:
 
 
 def _atan2(y: Expr, x: Expr) -> Expr:
-    """Angle of the point (x, y); factors that cannot be negative are cancelled, parameters counted among them."""
+    """Angle of the point (x, y); factors that are known to be positive are cancelled."""
     (cy, core_y), (cx, core_x) = split(y), split(x)
-    if y is ZERO and all(_positive(b, p) for b, p in factors_of(core_x)):
+    if y is ZERO and core_x.sign >= NEVER_NEGATIVE:
         return PI if cx < 0 else ZERO
-    if (
-        core_y.__class__ is Func
-        and core_x.__class__ is Func
-        and (core_y.name, core_x.name) == ("sin", "cos")
-        and core_y.args == core_x.args
-        and cx == abs(cy)
-    ):
-        angle = core_y.args[0]
-        return angle if cy > 0 else neg(angle)
-    common = {b: p for b, p in common_factors((core_y, core_x)).items() if _positive(b, p)}
+    common = {b: p for b, p in common_factors((core_y, core_x)).items() if sign_of_power(b, p) == POSITIVE}
     if common or abs(cx) == abs(cy) != 1:
         g = mul(Number(size(cx)), from_factors(1, common)) if abs(cx) == abs(cy) else from_factors(1, common)
         return _atan2(div(y, g), div(x, g))
-    if y.order > x.order and cx > 0:
+    if y.order > x.order and _ahead(x):
         return _series(FUNCTIONS["atan"], div(y, x))
     if y.__class__ is Number and x.__class__ is Number:
         return Number(rational(math.atan2(y.value, x.value)))
@@ -148,16 +159,18 @@ def _atan2(y: Expr, x: Expr) -> Expr:
     return Func("atan2", (y, x))
 
 
-def _positive(base: Expr, exponent: Rational) -> bool:
-    """May the factor be cancelled from both arguments of atan2? Parameters, their sums, and what is never negative."""
-    if base.__class__ is Sum:
-        if all(c > 0 and all(_plainly_positive(b, p) for b, p in factors_of(core)) for core, c in base.terms):
-            return True
-    return _plainly_positive(base, exponent)
+def _ahead(x: Expr) -> bool:
+    """Is the angle of a point whose y is small beside x a small one? It is where the terms that count in x are
+    positive: known to be, or parameters, speeds and large quantities, which small variables are small beside."""
+    c, core = split(x)
+    terms = core.terms if core.__class__ is Sum else ((core, 1),)
+    leading = [(e, k) for e, k in terms if e.order == core.order]
+    return all(k * c > 0 and all(_forward(b, p) for b, p in factors_of(e)) for e, k in leading)
 
 
-def _plainly_positive(base: Expr, exponent: Rational) -> bool:
-    return (base.__class__ is Symbol and base.constant) or never_negative(base, exponent)
+def _forward(base: Expr, exponent: Rational) -> bool:
+    beside = base.__class__ is Symbol and (base.constant or base.kind == "speed" or base.order < 0)
+    return beside or sign_of_power(base, exponent) == POSITIVE
 
 
 def _extremum(name: str, *args: Expr) -> Expr:

@@ -5,9 +5,9 @@ intermediate variable waiting to be named. This module knows what a node *is*; `
 build one in simplest form, and `operators` lets Python's operators do so.
 
 Every node carries, from its birth: whether it is constant (holds parameters and numbers only), its small order
-(Sayers 1990, section 5.3), a sort key that does not depend on the history of the process, and a fingerprint: the
-value of the expression at a pseudo-random point of a large prime field. Two expressions with the same fingerprint are
-equal as functions of their symbols up to a probability of about 1e-35.
+(Sayers 1990, section 5.3), what is known of its sign, a sort key that does not depend on the history of the process,
+and a fingerprint: the value of the expression at a pseudo-random point of a large prime field. Two expressions with the
+same fingerprint are equal as functions of their symbols up to a probability of about 1e-35.
 """
 
 from __future__ import annotations
@@ -30,6 +30,9 @@ PRIME = 2**127 - 1
 
 # Ranks order the factors of a product and the terms of a sum: numbers, parameters, variables, functions, compounds.
 RANK_NUMBER, RANK_PARAMETER, RANK_SYMBOL, RANK_FUNCTION, RANK_HELD, RANK_PRODUCT, RANK_SUM = range(7)
+
+# What is known of a sign, from weak to strong. Where an expression is not defined it has none.
+UNKNOWN, NEVER_NEGATIVE, POSITIVE = range(3)
 
 _interning = Lock()
 CONSTANT_KINDS = frozenset({"parameter", "constant"})
@@ -65,12 +68,13 @@ def circle(angle: int) -> tuple[int, int]:
 class Expr:
     """Immutable scalar expression; structurally equal expressions are one object."""
 
-    __slots__ = ("__weakref__", "constant", "fingerprint", "order", "sort")
+    __slots__ = ("__weakref__", "constant", "fingerprint", "order", "sign", "sort")
     _table: ClassVar[WeakValueDictionary[tuple[Any, ...], Expr]] = WeakValueDictionary()
 
     constant: bool
     fingerprint: int
     order: int
+    sign: int
     sort: tuple[int, Any]
 
     if TYPE_CHECKING:  # operators build canonical nodes: `operators` gives them to the class
@@ -113,6 +117,7 @@ class Number(Expr):
             node = object.__new__(cls)
             node.value = value = rational(value)
             node.constant, node.order = True, 0
+            node.sign = POSITIVE if value > 0 else UNKNOWN if value < 0 else NEVER_NEGATIVE
             node.fingerprint = residue(value)
             node.sort = (RANK_NUMBER, value)
             return _interned(key, node)  # type: ignore[return-value]
@@ -120,7 +125,8 @@ class Number(Expr):
 
 
 class Symbol(Expr):
-    """A named quantity. `kind` is what it stands for; `order` its small order in the present derivation.
+    """A named quantity. `kind` is what it stands for; `order` its small order in the present derivation; `positive`
+    says that no other values are allowed.
 
     Kinds: parameter, constant (pi), time, variable (input), coordinate, speed, acceleration (rate of a speed), rate
     (rate of a coordinate or input), kept (value of an external routine that holds over a step), dummy.
@@ -130,13 +136,14 @@ class Symbol(Expr):
     name: str
     kind: str
 
-    def __new__(cls, name: str, kind: str = "parameter", order: int = 0) -> Symbol:
-        key = (cls, name, kind, order)
+    def __new__(cls, name: str, kind: str = "parameter", order: int = 0, positive: bool = False) -> Symbol:
+        key = (cls, name, kind, order, positive)
         known = _references.get(key)
         if known is None or (node := known()) is None:
             node = object.__new__(cls)
             node.name, node.kind, node.order = name, kind, order
             node.constant = kind in CONSTANT_KINDS
+            node.sign = POSITIVE if positive else UNKNOWN
             node.fingerprint = digest("symbol", kind, name)
             node.sort = (RANK_PARAMETER if node.constant else RANK_SYMBOL, (*_natural(name), (-1, 0, kind)))
             return _interned(key, node)  # type: ignore[return-value]
@@ -156,13 +163,17 @@ class Sum(Expr):
             node = object.__new__(cls)
             node.terms = terms
             constant, order, fingerprint = True, terms[0][0].order, 0
+            least, most = POSITIVE, UNKNOWN
             for core, coefficient in terms:
                 constant = constant and core.constant
+                known = core.sign if coefficient > 0 else UNKNOWN
+                least, most = min(least, known), max(most, known)
                 if core.order < order:
                     order = core.order
                 number = coefficient if coefficient.__class__ is int else residue(coefficient)
                 fingerprint += number * core.fingerprint
             node.constant, node.order, node.fingerprint = constant, order, fingerprint % PRIME
+            node.sign = most if least else UNKNOWN
             node.sort = (RANK_SUM, node.fingerprint)
             return _interned(key, node)  # type: ignore[return-value]
         return node
@@ -190,12 +201,15 @@ class Product(Expr):
             node = object.__new__(cls)
             node.coefficient, node.factors, node._core = coefficient, factors, None
             constant, order, fingerprint = True, 0, residue(coefficient)
+            sign = POSITIVE if coefficient > 0 else UNKNOWN
             for base, exponent in factors:
                 constant = constant and base.constant
+                if sign:
+                    sign = min(sign, sign_of_power(base, exponent))
                 if base.order:
                     order += math.floor(base.order * exponent)
                 fingerprint = fingerprint * power_residue(base.fingerprint, exponent) % PRIME
-            node.constant, node.order, node.fingerprint = constant, order, fingerprint
+            node.constant, node.order, node.fingerprint, node.sign = constant, order, fingerprint, sign
             node.sort = (RANK_PRODUCT, fingerprint)
             return _interned(key, node)  # type: ignore[return-value]
         return node
@@ -221,6 +235,7 @@ class Func(Expr):
             node.name, node.args, node.function = name, args, function
             node.constant = all(a.constant for a in args) and not getattr(function, "varies", False)
             node.order = _function_order(name, args)
+            node.sign = _function_sign(name, args) if function is None else UNKNOWN
             # values that one routine returns, and tables of one name, are different functions
             mark = getattr(function, "mark", "")
             node.fingerprint = _function_residue(f"{name} {mark}" if mark else name, args)
@@ -255,7 +270,7 @@ class Held(Expr):
         if known is None or (node := known()) is None:
             node = object.__new__(cls)
             node.definition = definition
-            node.constant, node.order = definition.constant, definition.order
+            node.constant, node.order, node.sign = definition.constant, definition.order, definition.sign
             node.fingerprint = definition.fingerprint
             node.sort = (RANK_HELD, definition.fingerprint)
             return _interned(key, node)  # type: ignore[return-value]
@@ -287,6 +302,8 @@ def _function_residue(name: str, args: tuple[Expr, ...]) -> int:
         if name == "tan":
             return sine * pow(cosine, -1, PRIME) % PRIME
         return sine if name == "sin" else cosine
+    if name == "sqrt":
+        return power_residue(args[0].fingerprint, Fraction(1, 2))
     return digest("function", name, *(a.fingerprint for a in args))
 
 
@@ -298,10 +315,27 @@ def _function_order(name: str, args: tuple[Expr, ...]) -> int:
     return min((a.order for a in args[known.grows_with] if a is not ZERO), default=0)
 
 
+def sign_of_power(base: Expr, exponent: Rational) -> int:
+    """What is known of the sign of base ** exponent: even powers and roots are never negative."""
+    if exponent.__class__ is int and exponent % 2:
+        return base.sign
+    return max(base.sign, NEVER_NEGATIVE)
+
+
+def _function_sign(name: str, args: tuple[Expr, ...]) -> int:
+    """What is known of the sign of a built-in function: by itself, or from the arguments it chooses from."""
+    known = FUNCTIONS.get(name)
+    if known is None:
+        return UNKNOWN
+    if known.chooses:
+        return min(a.sign for a in args[-2:])
+    return POSITIVE if known.positive else NEVER_NEGATIVE if known.never_negative else UNKNOWN
+
+
 def _natural(name: str) -> tuple[Any, ...]:
     """Parts of a sort key that puts q2 before q10."""
     parts = re.findall("[0-9]+|[^0-9]+", name)
-    return tuple((0, int(p), p) if p[0] in "0123456789" else (1, 0, p) for p in parts)
+    return tuple((0, len(p.lstrip("0")), p.lstrip("0"), p) if p[0] in "0123456789" else (1, 0, p) for p in parts)
 
 
 def normal(value: Rational) -> Rational:
@@ -341,4 +375,4 @@ ZERO: Expr = Number(0)
 ONE: Expr = Number(1)
 MINUS_ONE: Expr = Number(-1)
 TWO: Expr = Number(2)
-PI = Symbol("pi", "constant")
+PI = Symbol("pi", "constant", positive=True)

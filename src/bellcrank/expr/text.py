@@ -28,6 +28,7 @@ CALL = re.compile(r"\s*\(", re.ASCII)
 BINDING = {"<": 1, "<=": 1, ">": 1, ">=": 1, "+": 2, "-": 2, "*": 3, "/": 3, "neg": 4, "**": 5}
 RIGHT = {"**", "neg"}
 LONGEST_NUMBER = 1000  # characters
+LONG_SUM = 100  # terms
 T = TypeVar("T")
 
 
@@ -197,6 +198,30 @@ def parts_first(roots: Iterable[T], parts: Callable[[T], Iterable[T]]) -> list[T
                 seen.add(part)
                 stack.append((part, iter(parts(part))))
     return order
+
+
+def long_sums(root: Syntax) -> Syntax:
+    """The same formula with every very long a + b - c + ... as one `sum`, whose terms may be `neg`: adding them one by
+    one would take the square of their number."""
+    done: dict[Syntax, Syntax] = {}
+    chains: dict[Syntax, list[Syntax]] = {}  # terms of sums that may go on
+    nodes = postorder_syntax(root)
+    if sum(node.op in ("+", "-") for node in nodes) < LONG_SUM:
+        return root
+    for node in nodes:
+        if node.op in ("+", "-") and len(node.children) == 2:
+            left, right = node.children
+            terms = chains.pop(left, None) or [done[left]]
+            terms.append(done[right] if node.op == "+" else Syntax("neg", (done[right],), node.position, node.source))
+            chains[node] = terms
+            if len(terms) < LONG_SUM:
+                done[node] = Syntax(node.op, (done[left], done[right]), node.position, node.source)
+            else:
+                done[node] = Syntax("sum", tuple(terms), node.position, node.source)
+        else:
+            args = tuple(done[a] if isinstance(a, Syntax) else a for a in node.args)
+            done[node] = Syntax(node.op, args, node.position, node.source)
+    return done[root]
 
 
 def postorder_syntax(root: Syntax) -> list[Syntax]:

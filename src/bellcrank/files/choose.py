@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,8 @@ from typing import Any
 from bellcrank.errors import RunError
 from bellcrank.files import csv_table, erd, json_text, netcdf, parquet
 from bellcrank.files.format import Format
-from bellcrank.files.record import Record, Table, guarded
+from bellcrank.files.record import Record, Table, cleaned, guarded
+from bellcrank.files.whole import Parts
 
 FORMATS = {f.ending: f for f in (csv_table.FORMAT, erd.FORMAT, parquet.FORMAT, netcdf.FORMAT, json_text.FORMAT)}
 """Of channels over time, by ending."""
@@ -25,7 +27,7 @@ def write_record(path: str | Path, record: Record, **layouts: bool) -> Path:
     if foreign := [name for name in wanted if name not in chosen.layouts]:
         owner = next(f for f in FORMATS.values() if foreign[0] in f.layouts)
         raise RunError(f"{' and '.join(foreign)} is a layout of {owner.name} files, '{path.name}' is another one")
-    guarded("write", path, lambda: chosen.write(path, record, **wanted))
+    guarded("write", path, lambda: _whole(chosen.write, path, cleaned(record), **wanted))
     return path
 
 
@@ -34,8 +36,13 @@ def write_table(path: str | Path, table: Table) -> Path:
     path = Path(path)
     write: Any = _format(path, "save to", TABLES).write_table
     guarded("write", path, lambda: path.parent.mkdir(parents=True, exist_ok=True))
-    guarded("write", path, lambda: write(path, table))
+    guarded("write", path, lambda: _whole(write, path, table))
     return path
+
+
+def _whole(write: Callable[..., None], path: Path, *what: Any, **wanted: bool) -> None:
+    with Parts() as parts:
+        write(parts, path, *what, **wanted)
 
 
 def read_record(path: str | Path) -> Record:

@@ -12,22 +12,29 @@ import numpy as np
 from bellcrank.errors import RunError
 from bellcrank.files.format import Format
 from bellcrank.files.record import Channel, Record, Table
+from bellcrank.files.text import read_text
+from bellcrank.files.whole import Parts
 
 
-def _write_csv(path: Path, record: Record) -> None:
+def _write_csv(parts: Parts, path: Path, record: Record) -> None:
     """The first column is t in s."""
     columns = [map(float, values) for values in (record.time, *(c.values for c in record.channels))]
     names, units = ["t", *(c.name for c in record.channels)], ["s", *(c.unit for c in record.channels)]
-    write_lines(path, [names, units], zip(*columns, strict=True))
+    _write_lines(parts.beside(path), [names, units], zip(*columns, strict=True))
 
 
-def _write_table(path: Path, table: Table) -> None:
+def _write_table(parts: Parts, path: Path, table: Table) -> None:
     names, units = [c.name for c in table.columns], [c.unit for c in table.columns]
-    write_lines(path, [names, units], zip(*(c.values for c in table.columns), strict=True))
+    _write_lines(parts.beside(path), [names, units], zip(*(c.values for c in table.columns), strict=True))
 
 
 def write_lines(path: Path, heads: Iterable[Sequence[str]], rows: Iterable[Iterable[Any]]) -> None:
-    """Lines of words, then rows; numbers with all their digits, nothing where there is no value."""
+    """A file with lines of words, then rows; numbers with all their digits, nothing where there is no value."""
+    with Parts() as parts:
+        _write_lines(parts.beside(path), heads, rows)
+
+
+def _write_lines(path: Path, heads: Iterable[Sequence[str]], rows: Iterable[Iterable[Any]]) -> None:
     with path.open("w", newline="", encoding="utf-8") as stream:
         writer = csv.writer(stream)
         writer.writerows(heads)
@@ -40,7 +47,7 @@ def _cell(x: Any) -> str:
 
 def read_csv(path: Path) -> Record:
     """Channels of a CSV file; the line of units may be missing."""
-    text = path.read_text(encoding="utf-8-sig")
+    text = read_text(path)
     try:
         rows = [row for row in csv.reader(text.splitlines()) if any(cell.strip() for cell in row)]
     except csv.Error as error:

@@ -24,29 +24,31 @@ import numpy as np
 from bellcrank.errors import RunError
 from bellcrank.files.format import Format
 from bellcrank.files.record import Channel, Record, guarded, short_names
+from bellcrank.files.text import one_line, read_text
+from bellcrank.files.whole import Parts
+from bellcrank.numeric.tuning import PLANS
 
 MAGIC = "ERDFILEV2.00"
 FLOAT_32, FLOAT_64, TEXT = 1, 2, 5
 FIELDS = {"SHORTNAM": 8, "LONGNAME": 32, "UNITSNAM": 8, "GENNAME": 32, "RIGIBODY": 32}
-EVEN = 1e-6  # by how much of a step samples may be off
 
 
-def _write(path: Path, record: Record, binary: bool = False, classic: bool = False) -> None:
+def _write(parts: Parts, path: Path, record: Record, binary: bool = False, classic: bool = False) -> None:
     """`binary` puts the samples beside the header with 64 bit, `classic` with 32 bit in the layout of 1990."""
     record = _even(record, path) if classic else record
     time = Channel("t", record.time, "s", "Time", "Time")
     channels = record.channels if classic else (time, *record.channels)
     data = np.array([c.values for c in channels], dtype=float).reshape(len(channels), len(record.time)).T
     header = "\n".join(_header(record, channels, binary, classic)) + "\n"
-    with path.open("w", encoding="utf-8", newline="\n") as stream:
+    with parts.beside(path).open("w", encoding="utf-8", newline="\n") as stream:
         stream.write(header)
         if not (binary or classic):
             for row in data.tolist():
                 stream.write(" ".join(map(repr, row)) + "\n")
     if classic:
-        _sequential(data).tofile(path.with_name(path.name + ".BIN"))
+        parts.beside(path.with_name(path.name + ".BIN")).write_bytes(_sequential(data).tobytes())
     elif binary:
-        data.astype("<f8").tofile(path.with_name(path.name + ".bin"))
+        parts.beside(path.with_name(path.name + ".bin")).write_bytes(data.astype("<f8").tobytes())
 
 
 def _header(record: Record, channels: Sequence[Channel], binary: bool, classic: bool) -> Iterator[str]:
@@ -59,7 +61,7 @@ def _header(record: Record, channels: Sequence[Channel], binary: bool, classic: 
         yield f"{n:6},{samples:6},{samples:6},{8 * n:6},{FLOAT_64:6},{step!r}"
     else:
         yield f"{n:6},{samples:6},{-1:6},{1:6},{TEXT:6},{step!r}"
-    yield f"TITLE {_line(record.title)}"
+    yield f"TITLE {one_line(record.title)}"
     texts = (
         ("SHORTNAM", short_names(c.name for c in channels)),
         ("LONGNAME", [c.label or c.name for c in channels]),
@@ -68,24 +70,20 @@ def _header(record: Record, channels: Sequence[Channel], binary: bool, classic: 
         ("RIGIBODY", [c.body for c in channels]),
     )
     for keyword, fields in texts:
-        yield keyword + "".join(f"{_line(text):{w}.{w}}" for w in (FIELDS[keyword.strip()],) for text in fields)
+        yield keyword + "".join(f"{one_line(text):{w}.{w}}" for w in (FIELDS[keyword.strip()],) for text in fields)
     yield "XLABEL Time"
     yield "XUNITS sec"
     if not classic:
         for c in channels:
             yield "CHANNEL " + quoted((c.name, c.unit, c.label, c.generic, c.body))
     for sentence in record.history:
-        yield f"HISTORY {_line(sentence)}"
+        yield f"HISTORY {one_line(sentence)}"
     yield "END"
 
 
 def quoted(fields: Sequence[str]) -> str:
     """Fields in quotation marks, each of one line."""
-    return " ".join('"' + _line(f).replace('"', '""') + '"' for f in fields)
-
-
-def _line(text: str) -> str:
-    return " ".join(str(text).split())
+    return " ".join('"' + one_line(f).replace('"', '""') + '"' for f in fields)
 
 
 def _even(record: Record, path: Path) -> Record:
@@ -93,7 +91,7 @@ def _even(record: Record, path: Path) -> Record:
     t = record.time
     if len(t) > 2:
         steps = np.diff(t)
-        uneven = np.abs(steps - steps[0]) > EVEN * steps[0]
+        uneven = np.abs(steps - steps[0]) > PLANS.raster * steps[0]
         if uneven[:-1].any():
             raise RunError(f"cannot write {path}: a classic ERD file holds evenly spaced samples, this run has others")
         if uneven[-1]:
@@ -131,7 +129,7 @@ def fortran_g(x: float, width: int = 13, digits: int = 6) -> str:
 
 def _read(path: Path) -> Record:
     """Text, 64 bit or 32 bit, with the data in the same file or beside it."""
-    lines = path.read_text(encoding="utf-8").split("\n")
+    lines = read_text(path).split("\n")
     if not lines or lines[0].strip() != MAGIC:
         raise RunError(f"{path}, line 1: an ERD file begins with {MAGIC}")
     n, samples, kind, step = _sizes(lines[1] if len(lines) > 1 else "", path)

@@ -10,13 +10,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bellcrank.files.record import Record, Table
+from bellcrank.files.whole import Parts
 
 
 @dataclass(frozen=True)
 class Format:
     """One kind of file, known by its `ending`.
 
-    Writers and readers take a path and may fail with OSError; what cannot be opened is told by `choose`.
+    Writers take the `Parts` of a result and its path, readers a path; both may fail with OSError, told by `choose`.
     """
 
     name: str
@@ -25,7 +26,7 @@ class Format:
     read: Callable[[Path], Record]
     layouts: tuple[str, ...] = ()
     """Options of `write` that choose another layout."""
-    write_table: Callable[[Path, Table], None] | None = None
+    write_table: Callable[[Parts, Path, Table], None] | None = None
     """Writes the rows of a study, where the format can hold words beside numbers."""
     needs: str = ""
     """A package that is not always installed."""

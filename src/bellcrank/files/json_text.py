@@ -13,16 +13,18 @@ import numpy as np
 from bellcrank.errors import RunError
 from bellcrank.files.format import Format
 from bellcrank.files.record import WORDS, Channel, Column, Record, Table
+from bellcrank.files.text import json_of, read_text
+from bellcrank.files.whole import Parts
 
 
-def _write(path: Path, record: Record) -> None:
+def _write(parts: Parts, path: Path, record: Record) -> None:
     time = Channel("t", record.time, "s", "Time", "Time")
     head = {"title": record.title, "history": record.history}
-    _store(path, head, "channels", [(c, map(float, c.values)) for c in (time, *record.channels)])
+    _store(parts.beside(path), head, "channels", [(c, map(float, c.values)) for c in (time, *record.channels)])
 
 
-def _write_table(path: Path, table: Table) -> None:
-    _store(path, {"title": table.title}, "columns", [(c, c.values) for c in table.columns])
+def _write_table(parts: Parts, path: Path, table: Table) -> None:
+    _store(parts.beside(path), {"title": table.title}, "columns", [(c, c.values) for c in table.columns])
 
 
 def _store(
@@ -49,10 +51,7 @@ def _value(x: Any) -> str:
 
 
 def _read(path: Path) -> Record:
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except (json.JSONDecodeError, RecursionError) as error:
-        raise RunError(f"cannot read {path}: it is no JSON file ({error})") from None
+    found = json_of(read_text(path), path)
     try:
         columns = [_channel(c) for c in found["channels"]]
         history = tuple(map(str, found.get("history", ())))

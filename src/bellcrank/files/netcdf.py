@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from pathlib import Path
 from typing import Any
 
@@ -10,23 +11,24 @@ import numpy as np
 from bellcrank.errors import RunError
 from bellcrank.files.format import Format
 from bellcrank.files.record import Channel, Record
+from bellcrank.files.whole import Parts
 
 
-def _write(path: Path, record: Record) -> None:
+def _write(parts: Parts, path: Path, record: Record) -> None:
     from scipy.io import netcdf_file
 
     for c in record.channels:
         if "/" in c.name:
             reason = f"the name of channel '{c.name}' holds '/', which NetCDF does not allow"
             raise RunError(f"cannot write {path}: {reason}")
-    with netcdf_file(str(path), "w") as f:
+    with netcdf_file(str(parts.beside(path)), "w") as f:
         f.title, f.history = _bytes(record.title), _bytes("\n".join(record.history))
         f.createDimension("t", len(record.time))
         axis = f.createVariable("t", "f8", ("t",))
         axis[:] = record.time
         axis.units = b"s"
         for c in record.channels:
-            v = f.createVariable(c.name, "f8", ("t",))
+            v = f.createVariable(_stored(c.name), "f8", ("t",))
             v[:] = c.values
             v.units, v.long_name, v.generic_name, v.body = map(_bytes, (c.unit, c.label, c.generic, c.body))
 
@@ -47,12 +49,25 @@ def _record(f: Any, path: Path) -> Record:
         raise RunError(f"{path} holds no variable t")
     words = ("units", "long_name", "generic_name", "body")
     channels = tuple(
-        Channel(name, np.array(v[:], dtype=float), *(_text(v, k) for k in words))
+        Channel(_name(name), np.array(v[:], dtype=float), *(_text(v, k) for k in words))
         for name, v in f.variables.items()
         if name != "t" and v.dimensions == ("t",)
     )
     history = tuple(h for h in _text(f, "history").split("\n") if h)
     return Record(_text(f, "title") or path.stem, np.array(f.variables["t"][:], dtype=float), channels, history)
+
+
+def _stored(name: str) -> str:
+    """A name as SciPy, which writes Latin 1, puts it into a file as UTF-8, which the format asks for."""
+    return unicodedata.normalize("NFC", name).encode().decode("latin-1")
+
+
+def _name(stored: str) -> str:
+    """A name from a file of ours, or one that holds Latin 1."""
+    try:
+        return stored.encode("latin-1").decode()
+    except UnicodeDecodeError:
+        return stored
 
 
 def _bytes(text: str) -> bytes:

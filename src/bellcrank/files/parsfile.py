@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bellcrank.errors import RunError
-from bellcrank.files.record import guarded
+from bellcrank.files.text import one_line, read_text
 from bellcrank.signals import KINDS
 
 DEEPEST = 20  # files within files
@@ -62,7 +62,7 @@ def read_parsfile(path: str | Path) -> ParsFile:
 def _read(path: Path, entries: list[Entry], title: str, depth: int) -> str:
     if depth >= DEEPEST:
         raise RunError(f"{path}: parameter files name each other more than {DEEPEST} deep")
-    text = guarded("read", path, lambda: path.read_text(encoding="utf-8-sig"))
+    text = read_text(path)
     begun = False
     for number, line in enumerate(text.split("\n"), 1):
         content = line.strip()
@@ -121,4 +121,4 @@ def keyword_for(name: str, taken: Iterable[str] = ()) -> str:
 
 def parsfile_line(keyword: str, value: str, *words: str) -> str:
     """A line with its value and words in columns."""
-    return f"{keyword:<15} {value:<24} {'  '.join(w for w in words if w)}".rstrip()
+    return f"{keyword:<15} {value:<24} {'  '.join(one_line(w) for w in words if w)}".rstrip()

@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from bellcrank.errors import RunError
+from bellcrank.files.text import one_line
+from bellcrank.files.whole import Parts
 
 
 def new_figure(width: float, height: float) -> Any:
@@ -18,12 +20,18 @@ def new_figure(width: float, height: float) -> Any:
     return figure
 
 
+def plain(text: str) -> str:
+    """Words of a user for a picture, in which a dollar is no sign of a formula."""
+    return one_line(text).replace("$", r"\$")
+
+
 def finished(figure: Any, path: str | Path | None) -> Any:
-    """Saves a figure if a path is given."""
+    """Saves a figure if a path is given; its ending says as what."""
     if path is not None:
         try:
             Path(path).parent.mkdir(parents=True, exist_ok=True)
-            figure.savefig(path, dpi=130)
+            with Parts() as parts:
+                figure.savefig(parts.beside(path), dpi=130, format=Path(path).suffix[1:].lower() or "png")
         except (OSError, ValueError) as error:
             raise RunError(f"cannot write {path}: {getattr(error, 'strerror', None) or error}") from None
     return figure

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
 
 from bellcrank.errors import RunError
+from bellcrank.files.text import one_line
 
 T = TypeVar("T")
 WORDS = ("unit", "label", "generic", "body")  # of a channel, beside its name and values
@@ -55,6 +56,15 @@ class Table:
     columns: tuple[Column, ...]
 
 
+def cleaned(record: Record) -> Record:
+    """A record whose words each fit on one line."""
+    channels = tuple(
+        Channel(one_line(c.name), c.values, *(one_line(getattr(c, k)) for k in WORDS)) for c in record.channels
+    )
+    history = tuple(map(one_line, record.history))
+    return replace(record, title=one_line(record.title), channels=channels, history=history)
+
+
 def short_names(names: Iterable[str], width: int = 8) -> list[str]:
     """Names of at most `width` characters without blanks, no two equal, whatever their capitals."""
     taken: set[str] = set()
@@ -76,5 +86,7 @@ def guarded(action: str, path: Path, work: Callable[[], T]) -> T:
         return work()
     except OSError as error:
         raise RunError(f"cannot {action} {path}: {error.strerror or error}") from None
-    except UnicodeDecodeError:
-        raise RunError(f"cannot read {path}: it is not text") from None
+    except ValueError as error:
+        if "null byte" not in str(error):
+            raise
+        raise RunError(f"cannot {action} {str(path)!r}: {error}") from None

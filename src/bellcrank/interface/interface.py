@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 
 from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.expr import Symbol
+from bellcrank.files.text import one_line
 from bellcrank.kinematics.dimensions import Quantities
 from bellcrank.kinematics.dimensions.quantities import UNKNOWN
 from bellcrank.kinematics.results import Analysis
@@ -76,6 +77,11 @@ class Quantity:
     rate: int = 0  # an input: how often it is differentiated
     base: str = ""  # an input: the one it is the rate of, or itself; a parameter: the external routine that gives it
     place: int = -1  # among the coordinates, speeds, parameters, inputs or outputs of the program
+
+    def __post_init__(self) -> None:
+        """Words for people are one line each, wherever they are written."""
+        for words in ("label", "generic", "body"):
+            object.__setattr__(self, words, one_line(getattr(self, words)))
 
     @cached_property
     def key(self) -> str:

@@ -51,6 +51,7 @@ class Declared:
         self.euler: dict[Frame, tuple[Symbol, ...]] = {}  # scalar first
         self.potential_energy: Expr | None = None
         self.removed: dict[Symbol, Any] = {}
+        self.configuration: list[Expr] = []  # zero in every position
         self.notes = Notes()
 
     # ---- declarations
@@ -203,7 +204,7 @@ class Declared:
     def lookup(self, name: str) -> Value | None:
         """The scalar or unit vector of a name. Capitals matter only where q1 is a scalar and Q1 a unit vector."""
         key = name.lower()
-        if key == "t":
+        if name == "t":
             return TIME
         if key.endswith("'") and (moving := self.scalar_names.get(key[:-1])) is not None:
             return self.scalars.rate(moving)

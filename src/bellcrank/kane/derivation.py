@@ -6,7 +6,7 @@ In:  frames, points, speeds, forces, in the order a person would write them down
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from bellcrank.errors import ModelError, did_you_mean
@@ -73,6 +73,7 @@ class Derivation(Steps):
         """The equations of motion: counts, code, runs."""
         return KaneEquations(derive_by_hand(self, solve, optimise))
 
-    def linearize(self, at: Mapping[Any, Any] | None = None) -> Linear:
-        """Equations for small deviations from a state, in symbols. `at`: values of states, others zero."""
-        return linearized(self, at or {})
+    def linearize(self, at: Mapping[Any, Any] | None = None, inputs: Iterable[Any] | None = None) -> Linear:
+        """Equations for small deviations from a state, in symbols. `at`: values of states and inputs, others zero;
+        `inputs`: what may deviate too, inputs and constants (default: all inputs)."""
+        return linearized(self, at or {}, inputs)

@@ -1,17 +1,19 @@
 """Linearised equations in symbols: small deviations from a state of the hand-led derivation.
 
-M u' = f(q, u, t), q' = g(q, u, t) about (q0, u0) with accelerations u0':
-M0 du' = K dq + C du, with K = df/dq - d(M u0')/dq and C = df/du; dq' = G dq + H du.
+M u' = f(q, u, w, t), q' = g(q, u, w, t) about (q0, u0) with accelerations u0' and inputs w0:
+M0 du' = K dq + C du + B dw, with K = df/dq - d(M u0')/dq, C = df/du, B = df/dw - d(M u0')/dw;
+dq' = G dq + H du + E dw.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from bellcrank.errors import ModelError
 from bellcrank.expr import ONE, ZERO, Expr, Symbol, add, mul, partial, release, sub, substitute
+from bellcrank.expr.simplify import simplify
 from bellcrank.interface.interface import key_of
 from bellcrank.kane.statement import Shown, latex_matrix
 from bellcrank.kane.steps import Steps
@@ -22,49 +24,64 @@ Matrix = list[list[Expr]]
 
 @dataclass(frozen=True, repr=False)
 class Linear(Shown):
-    """M du' = K dq + C du and dq' = G dq + H du, rows in the order of `speeds` and `coordinates`."""
+    """M du' = K dq + C du + B dw and dq' = G dq + H du + E dw, in the order of `speeds`, `coordinates`, `inputs`."""
 
     coordinates: tuple[Symbol, ...]
     speeds: tuple[Symbol, ...]
+    inputs: tuple[Symbol, ...]
     M: Matrix
     K: Matrix
     C: Matrix
+    B: Matrix
     G: Matrix
     H: Matrix
+    E: Matrix
 
     def __str__(self) -> str:
         lines = []
-        for row, k, c in zip(self.M, self.K, self.C, strict=True):
+        for row, *right in zip(self.M, self.K, self.C, self.B, strict=True):
             left = add(*(mul(x, Symbol(f"{u.name}'", "acceleration")) for x, u in zip(row, self.speeds, strict=True)))
-            right = add(*map(mul, k, self.coordinates), *map(mul, c, self.speeds))
-            lines.append(f"{left} = {right}")
-        for q, g, h in zip(self.coordinates, self.G, self.H, strict=True):
-            lines.append(f"{q}' = {add(*map(mul, g, self.coordinates), *map(mul, h, self.speeds))}")
+            lines.append(f"{left} = {self._moved(*right)}")
+        for q, *right in zip(self.coordinates, self.G, self.H, self.E, strict=True):
+            lines.append(f"{q}' = {self._moved(*right)}")
         return "\n".join(lines)
 
+    def _moved(self, *slopes: list[Expr]) -> Expr:
+        deviations = [Symbol(f"delta_{w.name}", "variable") if w.constant else w for w in self.inputs]
+        columns = (self.coordinates, self.speeds, deviations)
+        return add(*(mul(a, x) for row, by in zip(slopes, columns, strict=True) for a, x in zip(row, by, strict=True)))
+
     def latex(self) -> str:
-        M, K, C, G, H = map(latex_matrix, (self.M, self.K, self.C, self.G, self.H))
-        speeds = rf"{M} \, \delta\dot{{u}} = {K} \, \delta q + {C} \, \delta u"
-        return rf"{speeds}, \quad \delta\dot{{q}} = {G} \, \delta q + {H} \, \delta u"
+        def right(*matrices: Matrix) -> str:
+            named = zip(matrices, ("q", "u", "w"), strict=True)
+            return " + ".join(rf"{latex_matrix(m)} \, \delta {x}" for m, x in named if m and m[0])
+
+        speeds = rf"{latex_matrix(self.M)} \, \delta\dot{{u}} = {right(self.K, self.C, self.B)}"
+        return rf"{speeds}, \quad \delta\dot{{q}} = {right(self.G, self.H, self.E)}"
 
 
-def linearized(d: Steps, at: Mapping[Any, Any]) -> Linear:
-    """The linearised equations about a state; values of states and accelerations (u1') that are not given are zero."""
+def linearized(d: Steps, at: Mapping[Any, Any], inputs: Iterable[Any] | None = None) -> Linear:
+    """The linearised equations about a state; values of states, inputs and accelerations (u1') that are not given are
+    zero. `inputs`: those in B and E, constants among them if wanted (default: all inputs)."""
+    if d.configuration:
+        numbers = "linearise them in numbers: d.equations().compile().linearize()"
+        raise ModelError(f"configuration constraints bind the states; {numbers}", d.name)
     system = kane_system(d)
     q, u = d.scalars.coordinates, system.speeds
     udot = system.accelerations
-    by_name = {key_of(s): s for s in (*q, *u, *udot)}
-    point: dict[Expr, Expr] = dict.fromkeys((*q, *u, *udot), ZERO)
+    w = list(d.scalars.inputs) if inputs is None else [_varied(d, x) for x in inputs]
+    by_name = {key_of(s): s for s in (*q, *u, *udot, *d.scalars.inputs)}
+    point: dict[Expr, Expr] = dict.fromkeys(by_name.values(), ZERO)
     for four in d.euler.values():
         point[four[0]] = ONE
     for key, value in at.items():
         if key_of(key) not in by_name:
             listed = ", ".join(s.name for s in by_name.values())
-            raise ModelError(f"at={{'{key}': ...}}: no such state. States: {listed}.")
+            raise ModelError(f"at={{'{key}': ...}}: no such state or input. There are {listed}.")
         point[by_name[key_of(key)]] = d.scalar(value)
 
     def here(e: Expr) -> Expr:
-        return release(substitute(e, point))
+        return simplify(release(substitute(e, point)))
 
     residual = [sub(f, add(*map(mul, row, udot))) for f, row in zip(system.f, system.M, strict=True)]
 
@@ -72,5 +89,13 @@ def linearized(d: Steps, at: Mapping[Any, Any]) -> Linear:
         return [[here(partial(e, s)) for s in by] for e in rows]
 
     M = [[here(x) for x in row] for row in system.M]
-    K, C, G, H = (slopes(rows, by) for rows in (residual, system.rates) for by in (q, u))
-    return Linear(tuple(q), tuple(u), M, K, C, G, H)
+    K, C, B, G, H, E = (slopes(rows, by) for rows in (residual, system.rates) for by in (q, u, w))
+    return Linear(tuple(q), tuple(u), tuple(w), M, K, C, B, G, H, E)
+
+
+def _varied(d: Steps, given: Any) -> Symbol:
+    found = d.symbol(given)
+    if found not in d.scalars.inputs and found not in d.scalars.constants:
+        listed = ", ".join(s.name for s in (*d.scalars.inputs, *d.scalars.constants))
+        raise ModelError(f"inputs={given!r} is neither an input nor a constant. There are {listed}.")
+    return found

@@ -46,6 +46,7 @@ class Motion:
         self.a: dict[tuple[Point, Frame], Vector] = {}
         self.derive_w = True  # angular velocities may be derived from orientations
         self.derive_v = True  # velocities and accelerations may be derived from positions and velocities
+        self.agreed: set[tuple[object, ...]] = set()  # givens that follow from others
         self.instant: set[tuple[Point, Point]] = set()  # pairs that were points of one body for an instant only
         self._derived: dict[tuple[object, ...], Vector] = {}
         self._stamp: tuple[int, ...] = ()

@@ -39,7 +39,7 @@ class Names(Generic[Thing]):
         for i, name in enumerate(names):
             if not NAME.fullmatch(name):
                 problems.append(f"'{name}' is not a name: letters, digits and _ are allowed, a letter first")
-            elif name.lower() in RESERVED:
+            elif name.lower() in RESERVED and name != "T":  # only t is time
                 problems.append(f"'{name}' is reserved: it is {RESERVED[name.lower()]}")
             elif name.lower() in self._shown:
                 problems.append(f"'{name}' is already defined: {self._shown[name.lower()]}")

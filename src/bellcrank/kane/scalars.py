@@ -70,6 +70,13 @@ class Scalars:
         self.rates[q] = rate
         self.define(self.rate_symbol(q), rate)
 
+    def forget_rates(self, coordinates: Iterable[Symbol]) -> None:
+        for q in coordinates:
+            del self.rates[q], self.definitions[self.rate_symbol(q)]
+        self._slopes.clear()
+        self._uses.clear()
+        self.version += 1
+
     def order(self, roots: Iterable[Expr]) -> list[Symbol]:
         """The defined symbols behind expressions, each after those it is made of."""
         found: dict[Symbol, None] = {}

@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from bellcrank.errors import ModelError
-from bellcrank.expr import ZERO, Expr, Symbol, add, depends_on, div, mul, neg, sub, substitute
+from bellcrank.expr import ZERO, Expr, Symbol, depends_on, sub, substitute
 from bellcrank.expr.walk import symbols
+from bellcrank.kane.linear_solution import Row, solved
 from bellcrank.kane.scalars import Scalars
 from bellcrank.kinematics.speed_constraints import Removed, solve_speed_constraint
 
-Row = dict[Symbol, Expr]  # coefficients, or values, of unknowns
-
 
 def solved_rates(scalars: Scalars, given: Mapping[Symbol, Expr]) -> dict[Symbol, Expr]:
-    """q' from definitions of speeds u = (linear in q'), by elimination; they fail where a division by zero occurs."""
+    """q' from definitions of speeds u = (linear in q'), without other poles than those of the coordinates."""
     for u in given:
         if u not in scalars.speeds:
             raise ModelError(f"{u} is not a generalized speed")
@@ -28,7 +27,7 @@ def solved_rates(scalars: Scalars, given: Mapping[Symbol, Expr]) -> dict[Symbol,
     rows = [_slopes(scalars, u, e, unknowns) for u, e in given.items()]
     right = [sub(u, substitute(e, dict.fromkeys(unknowns, ZERO))) for u, e in given.items()]
     complaint = "the definitions of the speeds are not independent: they do not determine the rates"
-    solution = eliminate(rows, right, unknowns, complaint)
+    solution = solved(rows, right, unknowns, complaint)
     return {by_rate[r]: value for r, value in solution.items()}
 
 
@@ -38,34 +37,6 @@ def _slopes(scalars: Scalars, u: Symbol, e: Expr, unknowns: list[Symbol]) -> Row
         if depends_on(a, lambda s: s in unknowns):
             raise ModelError(f"the definition {u} = {e} is not linear in {r}")
     return slopes
-
-
-def eliminate(matrix: list[Row], right: list[Expr], unknowns: list[Symbol], complaint: str) -> Row:
-    """The solution of a small linear system, pivots chosen constant where possible."""
-    left = list(range(len(matrix)))
-    steps: list[tuple[Symbol, int]] = []
-    for _ in unknowns:
-        choices = [
-            (not matrix[i][x].constant, len(str(matrix[i][x])), n, i, x)
-            for i in left
-            for n, x in enumerate(unknowns)
-            if x not in dict(steps) and matrix[i][x].fingerprint != 0
-        ]
-        if not choices:
-            raise ModelError(complaint)
-        *_, i, x = min(choices, key=lambda c: c[:4])
-        steps.append((x, i))
-        left.remove(i)
-        for k in left:
-            ratio = div(matrix[k][x], matrix[i][x])
-            if ratio.fingerprint != 0:
-                matrix[k] = {y: sub(a, mul(ratio, matrix[i][y])) for y, a in matrix[k].items()}
-                right[k] = sub(right[k], mul(ratio, right[i]))
-    solution: dict[Symbol, Expr] = {}
-    for x, i in reversed(steps):
-        known = add(*(mul(matrix[i][y], value) for y, value in solution.items())) if solution else ZERO
-        solution[x] = div(add(right[i], neg(known)), matrix[i][x])
-    return {x: solution[x] for x in unknowns}
 
 
 def constrained(scalars: Scalars, residual: Expr, wanted: Symbol | None) -> Removed:

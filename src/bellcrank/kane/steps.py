@@ -10,7 +10,9 @@ from typing import Any
 
 from bellcrank.errors import ModelError
 from bellcrank.expr import Expr, Symbol
+from bellcrank.expr.walk import symbols
 from bellcrank.kane import euler
+from bellcrank.kane.contradictions import contradictions
 from bellcrank.kane.declared import Declared
 from bellcrank.kane.dynamics import Load
 from bellcrank.kane.frames import DirectionCosines, Frame, connected, cosines, join
@@ -73,9 +75,22 @@ class Steps(Declared):
     def _orient(self, a: Frame | str, b: Frame | str, R: Mat3, turn: tuple[int, Expr] | None) -> DirectionCosines:
         a, b = self.frame(a), self.frame(b)
         self._require_apart(a, b)
+        before = [(f, vars(f) | {"_dots": dict(f._dots)}) for f in self.motion.frames]
         join(a, b, R, turn, self.motion.frames)
         self.motion.changed()
+        try:
+            self._refuse_contradictions()
+        except ModelError:
+            for f, was in before:
+                vars(f).update(was)
+            self.motion.changed()
+            raise
         return DirectionCosines(a, b, R)
+
+    def _refuse_contradictions(self) -> None:
+        """Complains where what was given last contradicts what was given before."""
+        for found in contradictions(self.motion, self.euler):
+            raise ModelError(str(found))
 
     def _require_apart(self, a: Frame, b: Frame) -> None:
         if a is b:
@@ -95,20 +110,39 @@ class Steps(Declared):
             raise ModelError(f"{q}' is already defined: {q}' = {self.scalars.rates[q]}")
         value = self.scalar(rate)
         self.scalars.require_linear(value, f"{q}'")
-        self.scalars.set_rate(q, value)
+        self._set_rates({q: value})
         return value
+
+    def _set_rates(self, rates: Mapping[Symbol, Expr]) -> None:
+        for q, rate in rates.items():
+            self.scalars.set_rate(q, rate)
+        try:
+            self._refuse_contradictions()
+        except ModelError:
+            self.scalars.forget_rates(rates)
+            raise
 
     def set_speeds(self, definitions: Mapping[Symbol | str, Any]) -> dict[Symbol, Expr]:
         """Speeds in any combination of rates ({u1: "phi'*cos(psi)", ...}); sets and answers the rates."""
         given = {self.symbol(u): self.scalar(e) for u, e in definitions.items()}
         rates = solved_rates(self.scalars, given)
-        for q, rate in rates.items():
-            self.scalars.set_rate(q, rate)
+        self._set_rates(rates)
         return rates
 
     def constrain(self, expression: Any, dependent: Symbol | str | None = None) -> Expr:
-        """A constraint, linear in the speeds and zero; one speed becomes dependent, its expression is the answer."""
+        """A constraint: what must be zero. One that is linear in the speeds makes a speed dependent, whose expression
+        is the answer. One of coordinates and time alone holds positions: all speeds stay, its rate is the answer."""
         residual, wanted = self.scalar(expression), None if dependent is None else self.symbol(dependent)
+        (settled,) = self.scalars.resolve((residual,))
+        kinds = {s.kind for s in symbols(settled)}
+        if "coordinate" in kinds and not kinds & {"speed", "rate", "acceleration"}:
+            if wanted is not None:
+                raise ModelError(f"the constraint {residual} = 0 holds positions; it makes no speed dependent")
+            if kinds & {"variable"}:
+                raise ModelError(f"the constraint {residual} = 0 holds an input, whose time derivative is not known")
+            self.configuration.append(residual)
+            self.scalars.version += 1
+            return self.scalars.rate(residual)
         removed = constrained(self.scalars, residual, wanted)
         self.removed[removed.speed] = removed
         return removed.relation
@@ -197,6 +231,11 @@ class Steps(Declared):
                 which = f"{pair[1]} from {pair[0]}" if what == "position" else f"{pair[0]} in {pair[1]}"
                 raise ModelError(f"the {what} of {which} is already defined: {table[pair]}")
         table[key] = value() if callable(value) else self.vector(value)
+        try:
+            self._refuse_contradictions()
+        except ModelError:
+            del table[key]
+            raise
         return table[key]
 
     # ---- dynamics

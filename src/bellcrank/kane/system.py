@@ -8,17 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from bellcrank.errors import ModelError
 from bellcrank.expr import ONE, ZERO, Expr, Held, Symbol, add, mul, neg, partial, substitute
 from bellcrank.expr.walk import symbols
+from bellcrank.kane.contradictions import contradictions
 from bellcrank.kane.linear_form import linear_form
+from bellcrank.kane.linear_solution import solved
 from bellcrank.kane.missing import MissingError, Need
 from bellcrank.kane.same import same_value
-from bellcrank.kane.speeds import eliminate
 from bellcrank.kane.steps import Steps
-from bellcrank.vector.basis import Vector, dot
 
 REAL = ("parameter", "constant", "coordinate", "speed", "time", "variable")  # kinds of symbols a program may hold
 
@@ -80,7 +79,7 @@ def _reactions(d: Steps, residuals: Mapping[Symbol, Expr]) -> dict[Symbol, Expr]
             raise ModelError(f"{x} does not enter the equation of any auxiliary speed: {how}", d.name)
     zero: dict[Expr, Expr] = dict.fromkeys(unknowns, ZERO)
     right = [neg(substitute(e, zero)) for e in residuals.values()]
-    return eliminate(rows, right, unknowns, "the auxiliary speeds do not determine the components they should measure")
+    return solved(rows, right, unknowns, "the auxiliary speeds do not determine the components they should measure")
 
 
 def _require_known(d: Steps, roots: Iterable[Expr]) -> None:
@@ -100,21 +99,9 @@ def _require_symmetric(d: Steps, speeds: Sequence[Symbol], M: list[list[Expr]]) 
 
 
 def _contradictions(d: Steps) -> str:
-    """Which of the given accelerations is not the derivative of its velocity."""
-    found = []
-    m, n = d.motion, d.newtonian
-    kinds: list[tuple[str, Any, Any]] = [("", m.a, m.v), ("angular ", m.alf, m.w)]
-    for turns, given, velocities in kinds:
-        for (x, f), a in given.items():
-            if f is n and (x, n) in velocities and not same_vector(d, a, m.derivative(velocities[x, n], n)):
-                found.append(f"the {turns}acceleration given for {x} is not the derivative of its {turns}velocity")
+    """Which of the givens contradict each other."""
+    found = [str(x) for x in contradictions(d.motion, d.euler)]
     return " " + "; ".join(found) if found else " A given acceleration does not belong to its velocity."
-
-
-def same_vector(d: Steps, a: Vector, b: Vector) -> bool:
-    """Are two vectors equal, as functions?"""
-    parts = d.scalars.resolve(dot(e, a - b) for e in d.newtonian.axes)
-    return all(same_value(x, ZERO) for x in parts)
 
 
 def _with_unit_size(d: Steps, rates: list[Expr]) -> list[Expr]:

@@ -19,9 +19,10 @@ from bellcrank.kinematics.language import Language
 from bellcrank.kinematics.loop_joints import loop_rows
 from bellcrank.kinematics.reactions import Reactions
 from bellcrank.kinematics.results import Analysis, Elimination, Kept, Load, Output
-from bellcrank.kinematics.rows import Row, sort_rows, with_slopes
+from bellcrank.kinematics.rounding import Rounding
+from bellcrank.kinematics.rows import Row, ignored, never, sort_rows, with_slopes
 from bellcrank.kinematics.speed_constraints import Removed, solve_speed_constraint, speed_values
-from bellcrank.model.formula import show, to_syntax
+from bellcrank.model.formula import names_in, show, to_syntax
 from bellcrank.model.mechanism import Mechanism
 from bellcrank.model.reading import Checker
 from bellcrank.model.records import ExternalValue, ForceRecord
@@ -46,7 +47,7 @@ def analyse(mechanism: Mechanism, checker: Checker, multipliers: bool = False) -
     if any(row.g is not None or multipliers for row in rows):  # all speeds stay states
         loops, notes = _closed(rows, kinematics, checker)
     elif rows:
-        removed, solved, notes = _solve_rows(rows, mechanism, checker)
+        removed, solved, notes = _solve_rows(rows, kinematics, checker)
         work = Work([*mechanism.coordinates, *mechanism.speeds])
         kinematics = motion_of(mechanism, speed_values(removed, work), work)
         if not checker.problems:
@@ -55,6 +56,7 @@ def analyse(mechanism: Mechanism, checker: Checker, multipliers: bool = False) -
     checker.scope.kept = {}
     reader = Reader(result, checker)
     reader.read()
+    checker.problems += [] if checker.problems else _unknown_names(checker)
     if checker.problems:
         raise ModelError(checker.problems, mechanism.name)
     result.entered = [
@@ -73,6 +75,23 @@ def _read_what_can_be_read(mechanism: Mechanism, checker: Checker, points: dict[
         Reader(Analysis(mechanism, kinematics, points), checker).read()
     except (ModelError, ValueError, IndexError, KeyError):  # what is broken already cannot be read further
         return
+
+
+def _unknown_names(checker: Checker) -> list[str]:
+    """A sentence for every name that something was told of, although no formula holds it: mistyped, most likely."""
+    d, met = checker.description, checker.scope.used
+    others = {*checker.scope.variables, *checker.scope.states, *checker.scope.returned}
+    unread = {s.lower() for e in d.externals for a in e.arguments for s in names_in(a)}
+    found = []
+    for key, record in d.parameters.items():
+        if record.declared or key == "g" or key in met or key in others or key in unread:
+            continue
+        told = {"a value": record.value, "a unit": record.units, "a label": record.label, "a sign": record.positive}
+        given = " and ".join(what for what, x in told.items() if x is not None and x is not False)
+        near = did_you_mean(record.name, met.values())
+        why = f"{given} is given for '{record.name}', but no formula of the model holds that name"
+        found.append(f"{why}.{near} A parameter that may stay unused is declared by add_parameter.")
+    return found
 
 
 def _points(checker: Checker, mechanism: Mechanism) -> dict[str, Point]:
@@ -159,26 +178,46 @@ def _closed(rows: list[Row], kinematics: Kinematics, checker: Checker) -> tuple[
     for row in rows:
         with checker.collecting():
             complete.append(with_slopes(row, speeds))
-    kept, notes, problems = sort_rows(complete)
-    checker.problems += problems
+    rounding = Rounding(kinematics)
+    fixed = rounding.fixed(complete)
+    checker.problems += [never(row) for row, holds in fixed.items() if not holds]
+    found = sort_rows([row for row in complete if row not in fixed])
+    checker.problems += found.problems
+    notes = [*map(ignored, fixed), *found.notes]
     if not checker.problems:
         with checker.collecting():
-            pivots = usual_pivots(kept, speeds, kinematics.work.copy())
-            return Elimination(tuple(kept), tuple(kept), tuple(pivots)), notes
+            repeated = rounding.repeating(found.kept)
+            used = [row for row in found.kept if row not in repeated]
+            pivots = usual_pivots(used, speeds, kinematics.work.copy(), rounding.acting)
+            all_rows = tuple(row for row in complete if row in found.kept or row in found.open)
+            return Elimination(all_rows, tuple(used), tuple(pivots), tuple(found.open.values())), notes
     return None, notes
 
 
-def _solve_rows(rows: list[Row], mechanism: Mechanism, checker: Checker) -> tuple[list[Removed], list[Row], list[str]]:
+def _solve_rows(
+    rows: list[Row], kinematics: Kinematics, checker: Checker
+) -> tuple[list[Removed], list[Row], list[str]]:
     """The speeds that the rows determine, the rows that count, and notes on those that do not."""
-    speeds = list(mechanism.speeds)
+    speeds = list(kinematics.mechanism.speeds)
+    rounding = Rounding(kinematics)
     removed: list[Removed] = []
     kept: list[Row] = []
     notes: list[str] = []
+    complete: list[Row] = []
     for row in rows:
         with checker.collecting():
-            new = solve_speed_constraint(row.v, removed, speeds, row.eliminate, row.text)
+            complete.append(with_slopes(row, speeds))
+    fixed = rounding.fixed(complete)
+    checker.problems += [never(row) for row, holds in fixed.items() if not holds]
+    repeated = [*fixed, *rounding.repeating([row for row in complete if row not in fixed], whole=True)]
+    for row in complete:
+        if row in repeated:
+            notes.append(ignored(row))
+            continue
+        with checker.collecting():
+            new = solve_speed_constraint(row.v, removed, speeds, row.eliminate, row.text, rounding.acting)
             if new is None:
-                notes.append(f"the constraint {row.text} is satisfied already and was ignored")
+                notes.append(ignored(row))
                 continue
             removed.append(new)
             kept.append(row)
@@ -329,10 +368,10 @@ class Reader:
     def _outputs(self) -> None:
         d, a = self.checker.description, self.analysis
         seen: set[str] = set()
-        taken = {s.name.lower(): s.name for s in (*a.mechanism.coordinates, *a.mechanism.speeds)} | {"t": "t"}
+        taken = {s.name.lower(): s.name for s in (*a.mechanism.coordinates, *a.mechanism.speeds)}
         for record in d.outputs:
             where = f"output '{record.name}'"
-            other = taken.get(str(record.name).lower())
+            other = "t" if record.name == "t" else taken.get(str(record.name).lower())
             if record.name in seen:
                 self.checker.problem(where, "the name is used twice.")
             elif other is not None:

@@ -13,7 +13,7 @@ from typing import Any
 from bellcrank.expr import ONE, ZERO, Expr, Symbol, add, div, mul, neg, sub
 from bellcrank.kinematics.body_motion import Kinematics
 from bellcrank.kinematics.rows import Row
-from bellcrank.kinematics.speed_constraints import Removed, choose_speed
+from bellcrank.kinematics.speed_constraints import Acting, Removed, choose_speed
 from bellcrank.vector.work import Work
 
 Line = tuple[dict[Any, Expr], Expr]  # coefficients by unknown, right side
@@ -62,7 +62,7 @@ def rate_rows(removed: list[Removed], k: Kinematics, work: Work) -> Reduction:
     return _reduction(slope, rest, k.mechanism.speeds)
 
 
-def usual_pivots(rows: Sequence[Row], speeds: Sequence[Symbol], work: Work) -> list[Symbol]:
+def usual_pivots(rows: Sequence[Row], speeds: Sequence[Symbol], work: Work, acting: Acting) -> list[Symbol]:
     """The speed each row is solved for, by the rules of speed constraints, the rows taken in order."""
     lines: list[Line] = []
     pivots: list[Symbol] = []
@@ -71,7 +71,7 @@ def usual_pivots(rows: Sequence[Row], speeds: Sequence[Symbol], work: Work) -> l
         for known, u in zip(lines, pivots, strict=True):
             line = _without(line, known, u, work)
         lines.append(line)
-        pivots.append(choose_speed(line[0], list(speeds), row.eliminate, row.text))
+        pivots.append(choose_speed(line[0], list(speeds), row.eliminate, row.text, acting))
     return pivots
 
 

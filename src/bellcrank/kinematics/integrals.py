@@ -13,12 +13,15 @@ def spin(k: Kinematics, index: int) -> Vector:
 
 
 def kinetic_energy(k: Kinematics) -> Expr:
-    """Sum of 1/2 m v.v + 1/2 w.I.w over all bodies."""
+    """Sum of 1/2 m v.v + 1/2 w.I.w over all bodies, and 1/2 u^2 times the armature of their joints."""
     terms = []
     for b in k.mechanism.bodies:
         v = k.velocity(Point("", b.index, b.cm))
         twice = add(mul(b.mass, dot(v, v)), dot(k.w[b.index], spin(k, b.index)))
         terms.append(k.work.hold(mul(ONE / 2, twice)))
+        if b.armature is not ZERO:
+            u = k.speed.get(b.speeds[0], b.speeds[0])
+            terms.append(k.work.hold(mul(ONE / 2, b.armature, u, u)))
     return add(*terms) if terms else ZERO
 
 

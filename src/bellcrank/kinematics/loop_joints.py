@@ -8,10 +8,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from bellcrank.errors import ModelError, did_you_mean
-from bellcrank.expr import ONE, Expr, mul, sub
+from bellcrank.expr import ONE, Expr, div, evaluate, expression, function, mul, sub, symbols
 from bellcrank.kinematics.body_motion import Point
 from bellcrank.kinematics.language import Language
 from bellcrank.model.records import LoopRecord
+from bellcrank.numeric.tuning import RANKS
 from bellcrank.vector.basis import Frame, Vector, cross, dot, magnitude
 
 # joint: translations locked (along axis, across it), turns of the axis locked, turn about the axis locked
@@ -23,6 +24,7 @@ JOINTS = {
     "planar": (True, False, True, False),
     "universal": (True, True, False, False),
 }
+NEAR = expression(0.81)  # square of the share of an axis in another that is nearly the same
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,7 @@ class LoopRow:
     b: Vector | None
     turns: bool = False
     directed: bool = False  # is b a direction that was given?
+    side: Expr | None = None  # 1 where a direction points as drawn, -1 where it points the other way: rows hold in both
 
 
 def loop_rows(record: LoopRecord, language: Language) -> list[LoopRow]:
@@ -57,7 +60,7 @@ def loop_rows(record: LoopRecord, language: Language) -> list[LoopRow]:
     if record.joint is None:
         if not record.directions:
             raise ModelError(f"the loop {name} needs directions=(...) or joint=...")
-        given = enumerate((language.vector(d) for d in record.directions), 1)
+        given = enumerate((_without_rounding(language.vector(d)) for d in record.directions), 1)
         texts = ((f"{name}, direction {i}", v) for i, v in given)
         return [LoopRow(text, dot(between, v), name, p, r, between, v, directed=True) for text, v in texts]
     joint = record.joint.lower()
@@ -83,8 +86,10 @@ def _carrier(body: int, language: Language) -> int:
 def _joint_rows(
     record: LoopRecord, joint: str, name: str, between: Vector, p: Point, r: Point, language: Language
 ) -> list[LoopRow]:
-    def row(text: str, a: Vector, b: Vector, turns: bool = False) -> LoopRow:
-        return LoopRow(f"{name}, {text}", dot(a, b), name, p, r, a, b, turns)
+    def row(text: str, a: Vector, b: Vector, drawn: Vector | None = None) -> LoopRow:
+        """Of directions a and b; where a body may not turn, a is to point as `drawn`."""
+        side = None if drawn is None else div(dot(a, drawn), mul(magnitude(a), magnitude(drawn)))
+        return LoopRow(f"{name}, {text}", dot(a, b), name, p, r, a, b, turns=a is not between, side=side)
 
     along, across, lean, turn = JOINTS[joint]
     frames = language.k.frames
@@ -93,7 +98,7 @@ def _joint_rows(
         return [row(f"axis {i + 1}", between, Vector({e: ONE})) for i, e in enumerate(base.axes)]
     if record.axis is None:
         raise ModelError(f"the loop {name}: a {joint} joint needs axis=, a vector fixed in the body of {p.name}")
-    axis = language.vector(record.axis)
+    axis = _without_rounding(language.vector(record.axis))
     carried = _nominal_in(axis, base, language)
     first, second = _normals(carried, base)
     rows: list[LoopRow] = []
@@ -102,22 +107,41 @@ def _joint_rows(
     if across:
         rows += [row("across the axis", between, e) for e in (first, second)]
     if lean:
-        rows += [row("lean of the axis", axis, e, True) for e in (first, second)]
+        rows += [row("lean of the axis", axis, e, drawn=carried) for e in (first, second)]
     if turn:
-        rows.append(row("turn about the axis", _nominal_in(first, moving, language), second, True))
+        rows.append(row("turn about the axis", _nominal_in(first, moving, language), second, drawn=first))
     if joint == "universal":
-        rows.append(row("turn about the axis", axis, first, True))
+        rows.append(row("turn about the axis", axis, first))
     return rows
 
 
 def _nominal_in(v: Vector, target: Frame, language: Language) -> Vector:
     """The vector fixed in the target frame that coincides with v in the nominal position."""
-    return target.vector(language.k.nominal(c) for c in target.coordinates(v))
+    return _without_rounding(target.vector(language.k.nominal(c) for c in target.coordinates(v)))
+
+
+def _without_rounding(v: Vector) -> Vector:
+    """The vector without components that are rounding beside others, where all are numbers."""
+    if any(s.kind != "constant" for c in v.terms.values() for s in symbols(c)):
+        return v
+    sizes = dict(zip(v.terms, map(abs, evaluate(v.terms.values(), {})), strict=True))
+    return Vector({e: c for e, c in v.terms.items() if sizes[e] > RANKS.digits * max(sizes.values())})
 
 
 def _normals(axis: Vector, frame: Frame) -> tuple[Vector, Vector]:
-    """Two directions of a frame normal to an axis and to each other; their lengths do not matter."""
-    shares = [abs(float(x.value)) if hasattr(x, "value") else 0.5 for x in frame.coordinates(axis)]
-    least = frame.axes[min(range(3), key=lambda i: shares[i])]
-    first = cross(axis, least)
+    """Two directions of a frame normal to an axis and to each other; their lengths do not matter.
+
+    The first is normal to the axis of the frame that has the smallest share in it; a share that depends on parameters
+    counts half. Where parameters bring the axis near that one, the next is taken instead, when their values are known.
+    """
+    c = frame.coordinates(axis)
+    fixed = [all(s.kind == "constant" for s in symbols(x)) for x in c]
+    shares = [abs(evaluate([x], {})[0]) if known else 0.5 for x, known in zip(c, fixed, strict=True)]
+    k = next(i for i in range(3) if shares[i] <= min(shares) + RANKS.rounding * max(shares))
+    first = cross(axis, Vector({frame.axes[k]: ONE}))
+    if not fixed[k]:
+        other = cross(axis, Vector({frame.axes[(k + 1) % 3]: ONE}))
+        usual = function("lt", mul(c[k], c[k]), mul(NEAR, dot(axis, axis)))
+        pairs = zip(frame.coordinates(first), frame.coordinates(other), strict=True)
+        first = frame.vector(function("where", usual, a, b) for a, b in pairs)
     return first, cross(axis, first)

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from bellcrank.expr import TWO, ZERO, Expr, Symbol, add, mul, partial, sub
+from bellcrank.expr import MINUS_ONE, TWO, ZERO, Expr, Symbol, add, derivative, mul, partial, sub
 from bellcrank.kinematics.body_motion import Point, motion_of
 from bellcrank.kinematics.eliminate import solve_rows
 from bellcrank.kinematics.integrals import spin
@@ -20,6 +20,7 @@ from bellcrank.kinematics.language import Language
 from bellcrank.kinematics.loop_joints import LoopRow
 from bellcrank.kinematics.results import Analysis, Output
 from bellcrank.kinematics.rows import with_slopes
+from bellcrank.model.mechanism import Body
 from bellcrank.vector.basis import Vector, cross, dot, vector
 
 
@@ -72,7 +73,21 @@ class Reactions:
                 elif at is not None:
                     force = force - acting * sign
                     moment = moment - cross(k.position(at) - k.position(cm), acting * sign)
+        for other in self.bodies:
+            if other.armature is not ZERO and index in (other.index, other.parent):
+                push, turn = self._resisting(other)
+                sign = 1 if other.index == index else -1
+                force = force - push * sign
+                moment = moment - (turn + cross(k.origin[other.index] - k.position(cm), push)) * sign
         return force, moment
+
+    def _resisting(self, b: Body) -> tuple[Vector, Vector]:
+        """Force through its origin, and moment, on a body whose joint is driven by a rotor behind a gear."""
+        k = self.k
+        ((u, axis, turns),) = b.joint.relative_axes(k.frames[b.parent], k.frames[b.index])
+        rate = derivative(k.speed.get(u, u), k.rate_of)
+        load = axis * mul(MINUS_ONE, b.armature, rate)
+        return (Vector({}), load) if turns else (load, Vector({}))
 
     def _multipliers(self) -> list[Expr]:
         """J' lambda = h for the dependent speeds, rows and speeds in the order of their elimination."""

@@ -11,6 +11,7 @@ from bellcrank.kinematics.rows import Row
 from bellcrank.kinematics.speed_constraints import Removed
 from bellcrank.model.mechanism import Mechanism
 from bellcrank.model.records import External
+from bellcrank.model.scope import symbol_of
 from bellcrank.vector.basis import Vector
 
 
@@ -50,12 +51,13 @@ class Elimination:
     """Constraints of a model with closed loops, where all speeds are states: rows, positions first, and what they give.
 
     `used` rows, in order, are solved for the speeds `pivots`; rows that are not used follow from them where the loops
-    are closed.
+    are closed. `open` says what is wrong with some of these if they do not.
     """
 
     rows: tuple[Row, ...]
     used: tuple[Row, ...]
     pivots: tuple[Symbol, ...]
+    open: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -106,7 +108,7 @@ class Analysis:
         return self._symbols("variable", [v.name for v in self.mechanism.description.variables])
 
     def _symbols(self, kind: str, names: list[str]) -> list[Symbol]:
-        return [Symbol(n, kind, self.mechanism.orders.get(n.lower(), 0)) for n in names]
+        return [symbol_of(self.mechanism.description, self.mechanism.orders, n, kind) for n in names]
 
     @property
     def independent_speeds(self) -> list[Symbol]:

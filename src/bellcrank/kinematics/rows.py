@@ -8,7 +8,7 @@ numbers.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from bellcrank.errors import ModelError
@@ -17,7 +17,7 @@ from bellcrank.expr.node import PRIME
 from bellcrank.kinematics.body_motion import Kinematics
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Row:
     """One constraint: v = 0, linear in the speeds; g = 0 behind it where it concerns positions."""
 
@@ -58,11 +58,26 @@ class _Reduced:
     made_of: dict[int, int]
 
 
-def sort_rows(rows: Sequence[Row]) -> tuple[list[Row], list[str], list[str]]:
-    """The rows that count, notes on those that repeat others, and problems with those that contradict them."""
-    kept: list[Row] = []
-    notes: list[str] = []
-    problems: list[str] = []
+@dataclass
+class Sorted:
+    """`kept`: rows that count in a general position; `notes` on those that repeat others. `open`: rows that follow from
+    others in a general position only, with what is wrong if they do not where the loops are closed. `problems`: rows
+    that never hold."""
+
+    kept: list[Row] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    open: dict[Row, str] = field(default_factory=dict)
+    problems: list[str] = field(default_factory=list)
+
+
+def ignored(row: Row) -> str:
+    """The note on a row that holds without being asked for."""
+    return f"the constraint {row.text} is satisfied already and was ignored"
+
+
+def sort_rows(rows: Sequence[Row]) -> Sorted:
+    """Which rows count, by their rank in a general position."""
+    found = Sorted()
     pivots: list[tuple[Symbol, _Reduced]] = []
     for i, row in enumerate(rows):
         new = _Reduced({u: a.fingerprint for u, a in row.slopes}, _rest(row), {i: 1})
@@ -72,14 +87,19 @@ def sort_rows(rows: Sequence[Row]) -> tuple[list[Row], list[str], list[str]]:
         if new.columns:
             u = next(iter(new.columns))
             pivots.append((u, _scaled(new, pow(new.columns[u], -1, PRIME))))
-            kept.append(row)
-        elif new.rest or not _follows(new, rows):
-            others = [rows[k].text for k in new.made_of if k != i]
-            against = f"contradicts {' and '.join(others)}" if others else "can never hold"
-            problems.append(f"the constraint {row.text} {against}")
+            found.kept.append(row)
+        elif not new.rest and _follows(new, rows):
+            found.notes.append(ignored(row))
+        elif others := [rows[k].text for k in new.made_of if k != i]:
+            found.open[row] = f"the constraint {row.text} contradicts {' and '.join(others)}"
         else:
-            notes.append(f"the constraint {row.text} is satisfied already and was ignored")
-    return kept, notes, problems
+            found.problems.append(never(row))
+    return found
+
+
+def never(row: Row) -> str:
+    """What is wrong with a row that nothing can make hold."""
+    return f"the constraint {row.text} can never hold"
 
 
 def _rest(row: Row) -> int:

@@ -6,6 +6,7 @@ constraint that is already satisfied is ignored and noted.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from bellcrank.errors import ModelError
@@ -14,6 +15,8 @@ from bellcrank.expr.calculus import constant_part, nominal
 from bellcrank.expr.walk import substitute
 from bellcrank.kinematics.rows import slopes_of
 from bellcrank.vector.work import Work
+
+Acting = Callable[[Mapping[Symbol, Expr]], list[Symbol]]
 
 
 @dataclass(frozen=True)
@@ -32,7 +35,7 @@ class Removed:
 
 
 def solve_speed_constraint(
-    residual: Expr, known: list[Removed], speeds: list[Symbol], wanted: Symbol | None, text: str
+    residual: Expr, known: list[Removed], speeds: list[Symbol], wanted: Symbol | None, text: str, acting: Acting = list
 ) -> Removed | None:
     """The speed a constraint removes and its replacement; None when the constraint holds already."""
     for r in known:
@@ -42,7 +45,7 @@ def solve_speed_constraint(
     slopes = slopes_of(residual, speeds, text)
     if not slopes:
         raise ModelError(f"the constraint {text} contradicts earlier ones: it asks that {residual} = 0")
-    chosen = choose_speed(slopes, speeds, wanted, text)
+    chosen = choose_speed(slopes, speeds, wanted, text, acting)
     slope = slopes[chosen]
     rest = sub(residual, add(*(mul(a, u) for u, a in slopes.items())))
     rest = ZERO if rest.fingerprint == 0 else substitute(residual, dict.fromkeys(slopes, ZERO))
@@ -50,13 +53,17 @@ def solve_speed_constraint(
     return Removed(chosen, others, neg(div(rest, slope)), text)
 
 
-def choose_speed(slopes: dict[Symbol, Expr], speeds: list[Symbol], wanted: Symbol | None, text: str) -> Symbol:
-    """Which speed to remove: a constant slope if there is one, the highest index among equals."""
+def choose_speed(
+    slopes: dict[Symbol, Expr], speeds: list[Symbol], wanted: Symbol | None, text: str, acting: Acting
+) -> Symbol:
+    """Which speed to remove: a constant slope if there is one, the highest index among equals; of those `acting`, whose
+    slopes are more than rounding."""
     if wanted is not None:
         if wanted not in slopes:
             raise ModelError(f"the constraint {text} cannot be solved for {wanted}: it does not occur there")
         return wanted
     order = {u: i for i, u in enumerate(speeds)}
+    slopes = {u: slopes[u] for u in acting(slopes)}
     regular = [u for u, a in slopes.items() if constant_part(a).fingerprint != 0]
     regular = regular or [u for u, a in slopes.items() if _acts_at_rest(a)] or list(slopes)
     constant = [u for u in regular if slopes[u].constant]

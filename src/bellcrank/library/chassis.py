@@ -100,13 +100,13 @@ CAR = Design(
 )  # fmt: skip
 
 
-def rigid_vehicle(name: str, usual: Design, changes: dict[str, Any]) -> System:
-    """The vehicle of a design with some of its fields changed."""
-    known = [f.name for f in fields(Design)]
+def rigid_vehicle(name: str, usual: Design, axles: Any, changes: dict[str, Any], given: str = "axles") -> System:
+    """The vehicle of a design with its axles, which were `given`, and some of its other fields changed."""
+    known = [f.name for f in fields(Design) if f.name != "axles"]
     unknown = [f"{name}: {k}={v!r} is not known.{did_you_mean(k, known)}" for k, v in changes.items() if k not in known]
     if unknown:
-        raise ModelError(unknown)
-    design = replace(usual, **changes)
+        raise ModelError([*unknown[:-1], f"{unknown[-1]} It takes {given}, {', '.join(known)}."])
+    design = replace(usual, axles=axles, **changes)
     problems = design.problems()
     asked = [key for key in changes if key in DRIVEN] if design.slip is None else []
     if asked:

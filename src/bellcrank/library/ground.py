@@ -17,8 +17,8 @@ from typing import NamedTuple
 import numpy as np
 
 from bellcrank.files.template import filled, template
+from bellcrank.numeric.tuning import GROUND, constants
 
-NEWTON = 8
 SAMPLES = 8  # of a curved piece, before Newton's method starts from the nearest
 
 
@@ -137,8 +137,8 @@ class Ground:
         at = starts[k - 1]
         one, other = _height(pieces[k - 1], at), _height(pieces[k], at)
         here, there = (one, other) if right else (other, one)
-        same = abs(other - one) <= 1e-12 * (1 + abs(one) + abs(other)) * (1 + abs(at))
-        if same and _slope(pieces[k], at) >= _slope(pieces[k - 1], at) - 1e-12:
+        same = abs(other - one) <= GROUND.level * (1 + abs(one) + abs(other)) * (1 + abs(at))
+        if same and _slope(pieces[k], at) >= _slope(pieces[k - 1], at) - GROUND.level:
             return 2 * (k if right else k - 1), near._replace(foot_x=at, foot_z=there)
         return (2 * k + 1 if same or there < here else -k), near._replace(foot_x=at, foot_z=here)
 
@@ -163,7 +163,8 @@ class Ground:
         name = "ground_" + hashlib.sha256((rows + begins).encode()).hexdigest()[:12]
         texts = [template("bellcrank.library/templates", f) for f in ("ground.c", file)]
         places = {"NAME": name, "PIECES": rows, "STARTS": begins, "N": str(len(starts))}
-        return filled("\n".join(texts), places), name + ending
+        rules = {c.name.upper(): repr(c.value) for c in constants(GROUND)}
+        return filled("\n".join(texts), places, rules), name + ending
 
 
 def _over_edge(pieces: Sequence[Piece], i: int, x: float, z: float, dx: float, dz: float) -> bool:
@@ -178,11 +179,11 @@ def _foot_beyond(piece: Piece, x: float, z: float, s: float) -> float:
     """The foot on a piece that may go on beyond its ends, by Newton's method from a point near it."""
     if not (piece[3] or piece[4] or piece[5]):
         return _foot(piece, x, z, -math.inf, math.inf, True)
-    for _ in range(NEWTON):
+    for _ in range(GROUND.feet):
         h, h1, h2 = _height(piece, s), _slope(piece, s), _second(piece, s)
         change = (s - x + (h - z) * h1) / (1 + h1 * h1 + (h - z) * h2)
         s -= change
-        if abs(change) <= 1e-15 * (1 + abs(s)):
+        if abs(change) <= GROUND.exact * (1 + abs(s)):
             break
     return s
 
@@ -217,7 +218,7 @@ def _foot(piece: Piece, x: float, z: float, a: float, b: float, gentle: bool) ->
 
 def _newton(piece: Piece, x: float, z: float, s: float, low: float, high: float) -> float:
     """The foot between two bounds, from a point between them."""
-    for _ in range(NEWTON):
+    for _ in range(GROUND.feet):
         h, h1, h2 = _height(piece, s), _slope(piece, s), _second(piece, s)
         g, g1 = s - x + (h - z) * h1, 1 + h1 * h1 + (h - z) * h2
         low, high = (low, s) if g > 0 else (s, high)
@@ -225,7 +226,7 @@ def _newton(piece: Piece, x: float, z: float, s: float, low: float, high: float)
         if not low <= new <= high:
             new = 0.5 * (low + high)
         change, s = abs(new - s), new
-        if change <= 1e-9 * (1 + abs(s)):  # the next one would be its square
+        if change <= GROUND.foot * (1 + abs(s)):  # the next one would be its square
             break
     return s
 

@@ -145,9 +145,12 @@ def truck(*, axles: Sequence[float] = TRUCK.axles, **changes: Any) -> System:
     positive to the left; all wheels go round one point, Ackermann), drive (sum of the driving moments, shared
     equally) and brake (sum of the braking moments, never negative).
     """
-    return rigid_vehicle("truck", TRUCK, {"axles": axles, **changes})
+    return rigid_vehicle("truck", TRUCK, axles, changes)
 
 
 def car(*, front: float = CAR.axles[0], rear: float = -CAR.axles[1], **changes: Any) -> System:
-    """A car with a rigid chassis: a truck of two axles, `front` before and `rear` behind the mass centre."""
-    return rigid_vehicle("car", CAR, {"axles": (front, -rear), **changes})
+    """A car with a rigid chassis: a truck of two axles, `front` before and `rear` behind the mass centre.
+
+    `changes` are fields of `Design`.
+    """
+    return rigid_vehicle("car", CAR, (front, -rear), changes, "front, rear")

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import csv
 import math
-import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from bellcrank.errors import ModelError, did_you_mean
+from bellcrank.files.text import read_text, read_toml
 from bellcrank.linkage.chain import AXES, SIDES, Joint, Point, Rod, Strut, between
 from bellcrank.linkage.suspensions import KINDS, Rack, Sheet
 from bellcrank.units import LENGTH, unit_system
@@ -50,16 +50,7 @@ def read_sheet(source: Any, kind: str | None = None, **given: Any) -> Sheet:
 
 def read_file(path: Path) -> dict[str, Any]:
     """The content of a TOML or CSV file."""
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ModelError(f"'{path}' cannot be read: {error}") from None
-    if path.suffix.lower() == ".csv":
-        return _csv(text, path)
-    try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise ModelError(f"'{path}' is not a TOML file: {error}") from None
+    return _csv(read_text(path, ModelError), path) if path.suffix.lower() == ".csv" else read_toml(path)
 
 
 def _csv(text: str, path: Path) -> dict[str, Any]:
@@ -72,17 +63,20 @@ def _csv(text: str, path: Path) -> dict[str, Any]:
                 data[key.strip().lower()] = value.strip()
         elif line.strip():
             lines.append(line)
-    rows = csv.DictReader(lines, skipinitialspace=True)
-    header = [h.strip().lower() for h in rows.fieldnames or []]
+    try:
+        head, *rows = [row for row in csv.reader(lines, skipinitialspace=True) if row] or [[]]
+    except csv.Error as error:
+        raise ModelError(f"'{path}' cannot be read: {error}") from None
+    header = [h.strip().lower() for h in head]
     if header[:4] != ["name", "x", "y", "z"]:
         raise ModelError(f"'{path}': the first line of points must be name,x,y,z[,body], given {','.join(header)!r}")
-    rows.fieldnames = header
-    for row in rows:
-        name = (row["name"] or "").strip()
+    for cells in rows:
+        row = dict(zip(header, [*cells, *[""] * len(header)], strict=False))
+        name = row["name"].strip()
         if name in data["points"]:
             raise ModelError(f"'{path}': the hard point '{name}' is given twice")
         data["points"][name] = [row["x"], row["y"], row["z"]]
-        if (row.get("body") or "").strip():
+        if row.get("body", "").strip():
             data["attach"][name] = row["body"].strip()
     return data
 

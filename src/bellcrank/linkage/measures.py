@@ -27,6 +27,8 @@ import numpy as np
 
 from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.files.picture import finished, new_figure
+from bellcrank.files.record import guarded
+from bellcrank.files.whole import write_text
 from bellcrank.linkage.wheel import Wheel, see_wheel
 
 Array = np.ndarray[Any, Any]
@@ -66,7 +68,7 @@ class Measures:
         lines = [",".join(self.columns), ",".join(self.units[c] for c in self.columns)]
         rows = np.stack([np.broadcast_to(v, self["travel"].shape) for v in self.columns.values()], 1)
         lines += [",".join(repr(float(x)) for x in row) for row in rows]
-        Path(path).write_text("\n".join(lines) + "\n", encoding="utf-8")
+        guarded("write", Path(path), lambda: write_text(path, "\n".join(lines) + "\n"))
         return Path(path)
 
 

@@ -13,6 +13,9 @@ from typing import Any, Protocol
 import numpy as np
 
 from bellcrank.errors import ModelError, did_you_mean
+from bellcrank.files.record import guarded
+from bellcrank.files.text import json_of, read_text
+from bellcrank.files.whole import write_text
 from bellcrank.linkage.chain import Chain, HardPoint, Input, Joint, Rod, Strut
 from bellcrank.linkage.interpolate import SCHEMES, Pieces, ThreeRotations, interpolant
 from bellcrank.linkage.pose import ONE_INPUT, TWO_INPUTS, Pose, attach
@@ -181,7 +184,7 @@ class Table:
             "errors": dict(self.errors),
             "nodes": {n: {f: getattr(p, f).tolist() for f in fields} for n, p in self.nodes.items()},
         }
-        Path(path).write_text(json.dumps(data), encoding="utf-8")
+        guarded("write", Path(path), lambda: write_text(path, json.dumps(data)))
         return Path(path)
 
     def save_transformations(self, path: str | Path, link: str | None = None) -> Path:
@@ -196,21 +199,21 @@ class Table:
             lines.append(repr(float(u)))
             lines += [" ".join(repr(float(x)) for x in (*p.rotation[k, r], p.position[k, r])) for r in range(3)]
             lines += [" ".join(repr(float(x)) for x in v[k]) for v in (p.d, p.delta)]
-        Path(path).write_text("\n".join(lines) + "\n", encoding="utf-8")
+        guarded("write", Path(path), lambda: write_text(path, "\n".join(lines) + "\n"))
         return Path(path)
 
 
 def read_table(path: str | Path) -> Table:
     """A table from a file that `Table.save` wrote."""
+    data = json_of(read_text(path, ModelError), path, ModelError)
     try:
-        data = json.loads(Path(path).read_text(encoding="utf-8"))
         if not isinstance(data, dict) or data.get("format") != FORMAT:
             raise ValueError(f"its format is not '{FORMAT}'")
         nodes = {n: _node_poses(data["travel"], fields) for n, fields in data["nodes"].items()}
         chain, travel = _chain(data["linkage"]), np.array(data["travel"])
         rack = None if data["rack"] is None else np.array(data["rack"])
         return Table(chain, data["origins"], travel, nodes, data["scheme"], rack, data["errors"])
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ArithmeticError, ValueError, LookupError, TypeError, AttributeError, MemoryError) as error:
         raise ModelError(f"'{path}' cannot be read as a linkage table: {error}") from None
 
 

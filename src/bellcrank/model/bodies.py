@@ -9,10 +9,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from bellcrank.expr import ONE, Expr, Symbol, evaluate, expression, symbols
-from bellcrank.model.inertia import inertia_of, mass_of
+from bellcrank.model.inertia import armature_of, inertia_of, mass_of
 from bellcrank.model.joints.joint import Joint, JointRecord, Site
 from bellcrank.model.joints.plain import PlainJoint
 from bellcrank.model.joints.rotation import EulerParameters
+from bellcrank.model.orientation import orientation_of
 from bellcrank.model.reading import Checker, Draft, is_axis_number, of_unit_size
 from bellcrank.model.records import BodyRecord, Description
 from bellcrank.units import unit_system
@@ -69,7 +70,7 @@ def _states(checker: Checker, draft: Draft) -> None:
         checker.problem(where, f"joint={record.joint!r} is not a joint.")
     elif record.joint is not None:
         own = record.joint.own
-        if slides or axes or four or record.reference_axis is not None:
+        if slides or axes or four or record.reference_axis is not None or record.orientation is not None:
             carried = f"it is carried by a {record.joint.kind}"
             checker.problem(where, f"{carried}, so it can have no translate, rotate or axes of its own.")
             slides, axes, four = [], [], False
@@ -133,6 +134,7 @@ def _resolve(checker: Checker, draft: Draft) -> None:
     draft.cm = checker.converted(cm, record.coordinates_of, draft.R_N, draft.p_N, where)
     draft.mass = mass_of(checker, record, where)
     draft.inertia = inertia_of(checker, record, where)
+    draft.armature = armature_of(checker, record, len(checker.scope.by_body[record.name.lower()][1]), where)
 
 
 def _three_rotations(checker: Checker, draft: Draft) -> None:
@@ -148,6 +150,11 @@ def _three_rotations(checker: Checker, draft: Draft) -> None:
 def _orientation(checker: Checker, draft: Draft) -> None:
     """R_AB at zero coordinates (Sayers 1990, eq. 8.1.4 to 8.1.10)."""
     record, where, given = draft.record, draft.where, draft.record.rotation_axis
+    if record.orientation is not None:
+        if given is not None or record.reference_axis is not None:
+            checker.problem(where, "orientation stands in place of rotation_axis and reference_axis.")
+        draft.C = orientation_of(checker, record.orientation, where)
+        return
     if given is None and record.reference_axis is None:
         return
     body_axis = draft.axes[0] if draft.axes else IDENTITY[2]

@@ -19,8 +19,9 @@ from bellcrank.model.records import Description
 from bellcrank.vector.basis import NULL, Vec3, add3, matvec, scale3
 
 
-def freeze(description: Description, small: bool = True) -> tuple[Mechanism, Checker]:
-    """The mechanism of a description; problems found so far stay in the checker until the analysis raises them."""
+def freeze(description: Description, small: bool = True, more: int = 0) -> tuple[Mechanism, Checker]:
+    """The mechanism of a description; problems found so far stay in the checker until the analysis raises them. Small
+    terms of so many orders `more` are kept than the description asks for."""
     checker = Checker(description)
     scope = checker.scope
     check_names(checker)
@@ -38,12 +39,13 @@ def freeze(description: Description, small: bool = True) -> tuple[Mechanism, Che
         draft = checker.drafts[i]
         name, label = draft.record.name, draft.record.label or draft.record.name
         parent, joint = position.get(draft.parent, -1), joint_of(checker, draft)
-        bodies.append(Body(position[i], name, label, parent, draft.mass, draft.inertia, draft.cm, joint))
+        own = draft.mass, draft.inertia, draft.cm
+        bodies.append(Body(position[i], name, label, parent, *own, joint, armature=draft.armature))
     if not checker.problems:
         bodies = choose_speeds(bodies)
     states = tuple(scope.symbol(z.name, "coordinate") for z in description.states)
     scope.coordinates.extend(states)
-    orders, threshold = dict(scope.orders), description.small_threshold
+    orders, threshold = dict(scope.orders), description.small_threshold + more
     return Mechanism(description.name, tuple(bodies), description, orders, threshold, states), checker
 
 

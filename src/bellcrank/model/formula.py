@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import Any
 
 from bellcrank.errors import ModelError
-from bellcrank.expr import Expr, function
+from bellcrank.expr import Expr, function, symbols
 from bellcrank.expr.function_table import CALLED
 from bellcrank.expr.node import operand, undecided
 from bellcrank.expr.text import Syntax, parse, postorder_syntax
@@ -71,6 +71,13 @@ def to_syntax(value: Any) -> Syntax:
         return value
     number = operand(value)
     return Syntax("value", (number if number is not None else value,))
+
+
+def names_in(value: Any) -> set[str]:
+    """The names that a formula holds, as they are spelled."""
+    nodes = list(postorder_syntax(to_syntax(value)))
+    expressions = [n.args[0] for n in nodes if n.op == "value" and isinstance(n.args[0], Expr)]
+    return {n.args[0] for n in nodes if n.op == "name"} | {s.name for s in symbols(*expressions)}
 
 
 def call(name: str, *args: Any) -> Formula:

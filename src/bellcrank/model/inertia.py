@@ -1,16 +1,17 @@
-"""Mass and inertia of bodies: read, and refused where no body could have them."""
+"""Mass, inertia and armature of bodies: read, and refused where no body could have them."""
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 
-from bellcrank.errors import ModelWarning
-from bellcrank.expr import ZERO, Expr, Number
+from bellcrank.errors import warn
+from bellcrank.expr import ZERO, Expr, Number, evaluate, symbols
 from bellcrank.model.reading import Checker
 from bellcrank.model.records import BodyRecord
+from bellcrank.numeric.tuning import RANKS
 from bellcrank.vector.basis import ZEROS, Mat3
+
+Rows = tuple[tuple[Expr, ...], ...]
 
 
 def mass_of(checker: Checker, record: BodyRecord, where: str) -> Expr:
@@ -20,6 +21,16 @@ def mass_of(checker: Checker, record: BodyRecord, where: str) -> Expr:
     if isinstance(mass, Number) and mass.value < 0:
         checker.problem(where, f"mass={record.mass!r} is negative.")
     return mass
+
+
+def armature_of(checker: Checker, record: BodyRecord, speeds: int, where: str) -> Expr:
+    armature = checker.constant(record.armature, where, "armature")
+    if armature is not ZERO and (speeds != 1 or record.joint is not None):
+        has = f"it is carried by a {getattr(record.joint, 'kind', 'joint')}" if record.joint else f"it has {speeds}"
+        checker.problem(where, f"armature={record.armature!r} needs a joint with one rotation or one slide; {has}.")
+    if isinstance(armature, Number) and armature.value < 0:
+        checker.problem(where, f"armature={record.armature!r} is negative.")
+    return armature
 
 
 def inertia_of(checker: Checker, record: BodyRecord, where: str) -> Mat3:
@@ -37,25 +48,44 @@ def inertia_of(checker: Checker, record: BodyRecord, where: str) -> Mat3:
         moments = [checker.constant(x, where, "inertia") for x in given]
         matrix = tuple(tuple(moments[r] if r == c else ZERO for c in range(3)) for r in range(3))
     else:
-        checker.problem(where, f"inertia={given!r} must be 0, three moments, or a 3 x 3 matrix.")
+        allowed = "must be 0, three moments, or a 3 x 3 matrix"
+        plane = " A body that moves in a plane takes its one moment three times: (i, i, i)." if not sized else ""
+        checker.problem(where, f"inertia={given!r} {allowed}.{plane}")
         return ZEROS
-    _physical(checker, matrix, where)
-    return matrix  # type: ignore[return-value]
+    return _physical(checker, _symmetric(checker, matrix, where), where)
 
 
-def _physical(checker: Checker, matrix: tuple[tuple[Expr, ...], ...], where: str) -> None:
-    for r, c in ((0, 1), (1, 2), (2, 0)):
-        if matrix[r][c].fingerprint != matrix[c][r].fingerprint:
+def _symmetric(checker: Checker, matrix: Rows, where: str) -> Rows:
+    """The matrix with its upper triangle in both; a problem if the two differ by more than rounding."""
+    values = [_values(matrix, draw) for draw in range(2)]
+    sizes = [np.abs(v).max(initial=0.0) for v in values]
+    for r, c in ((0, 1), (1, 2), (0, 2)):
+        if matrix[r][c].fingerprint == matrix[c][r].fingerprint:
+            continue
+        if not all(abs(v[r, c] - v[c, r]) <= RANKS.symmetric * size for v, size in zip(values, sizes, strict=True)):
             told = f"element ({r + 1}, {c + 1}) is {matrix[r][c]}, element ({c + 1}, {r + 1}) is {matrix[c][r]}."
             checker.problem(where, f"inertia is not symmetric: {told}")
-            return
-    if not all(isinstance(x, Number) for row in matrix for x in row):
-        return
-    values = np.array([[float(x.value) for x in row] for row in matrix])  # type: ignore[attr-defined]
-    principal = np.linalg.eigvalsh(values)
+            break
+    return tuple(tuple(matrix[min(r, c)][max(r, c)] for c in range(3)) for r in range(3))
+
+
+def _values(matrix: Rows, draw: int) -> np.ndarray:
+    """The elements as numbers, parameters drawn at random; the same in every run."""
+    named = {s for row in matrix for x in row for s in symbols(x) if s.kind != "constant"}
+    known: dict[Expr, float] = {s: 0.5 + (s.fingerprint >> draw) % 10**9 / 1e9 for s in named}
+    return np.array([evaluate(row, known) for row in matrix])
+
+
+def _physical(checker: Checker, matrix: Rows, where: str) -> Mat3:
+    """The matrix; a problem if it has a negative principal value, a warning if no real body has it."""
+    if any(s.kind != "constant" for row in matrix for x in row for s in symbols(x)):
+        return matrix  # type: ignore[return-value]
+    principal = np.linalg.eigvalsh(_values(matrix, 0))
     shown = ", ".join(f"{p:.6g}" for p in principal)
     if principal[0] < -1e-12 * max(abs(principal[2]), 1e-300):
         checker.problem(where, f"inertia is not physical: its principal values are {shown}; none may be negative.")
     elif principal[0] + principal[1] < principal[2] * (1 - 1e-9):
-        told = f"principal moments of inertia {shown} break the triangle inequality (no real body has them)"
-        warnings.warn(f"{where}: {told}", ModelWarning, stacklevel=2)
+        plane = "; in a plane, where only one counts, give all three alike" if principal[1] == 0 else ""
+        told = f"principal moments of inertia {shown} break the triangle inequality (no real body has them{plane})"
+        warn(f"{where}: {told}")
+    return matrix  # type: ignore[return-value]

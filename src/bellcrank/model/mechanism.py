@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from bellcrank.expr import Expr, Symbol
+from bellcrank.expr import ZERO, Expr, Symbol
 from bellcrank.model.joints.joint import Joint
 from bellcrank.model.records import Description
 from bellcrank.vector.basis import NULL, Mat3, Vec3
@@ -28,6 +28,7 @@ class Body:
     cm: Vec3
     joint: Joint
     composite_cm: Vec3 = NULL
+    armature: Expr = ZERO  # that resists the one speed of the joint
 
     @property
     def coordinates(self) -> tuple[Symbol, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bellcrank.model.reading import Checker
-from bellcrank.model.scope import DUMMIES, NAME, RESERVED, SHORT
+from bellcrank.model.scope import DUMMIES, NAME, SHORT, is_reserved
 
 FORM = "a name starts with a letter and holds letters, digits, _ and dots."
 
@@ -28,7 +28,7 @@ def check_names(checker: Checker) -> None:
                 checker.problem(where, f"it gives '{name}', which has the value {record.value} already.")
     default_masses = {f"{b.name}m".lower() for b in d.bodies if b.mass is None}
     for key, record in ((r.name.lower(), r) for r in d.parameters.values()):
-        if key in (RESERVED | DUMMIES) - SHORT and key not in default_masses:
+        if (is_reserved(record.name) or key in DUMMIES) and key not in {*SHORT, *default_masses}:
             hint = " Inside a magnitude it stands for the force's own motion; dummies= renames those."
             checker.problem(f"parameter '{record.name}'", f"the name is reserved.{hint if key in DUMMIES else ''}")
         elif not NAME.fullmatch(record.name):
@@ -47,7 +47,7 @@ def _check_space(checker: Checker, space: str, names: list[str]) -> None:
             told = "is used twice." if other == name else f"differs from '{other}' by case alone."
             checker.problem(f"{space} '{name}'", f"the name {told}")
         seen[name.lower()] = name
-        if space == "scalar" and name.lower() in RESERVED:
+        if space == "scalar" and is_reserved(name):
             checker.problem(f"{space} '{name}'", "the name is reserved.")
         if space == "body" and name.lower() == "n":
             checker.problem("body 'n'", "the name is reserved for the inertial body.")

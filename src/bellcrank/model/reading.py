@@ -12,10 +12,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from bellcrank.errors import ModelError, did_you_mean
-from bellcrank.expr import ZERO, Expr, div, sqrt, symbols
+from bellcrank.expr import ZERO, Expr, div, evaluate, sqrt, symbols
 from bellcrank.model.joints.rotation import Rotation
 from bellcrank.model.records import BodyRecord, Description
 from bellcrank.model.scope import Scope, name_in
+from bellcrank.numeric.tuning import RANKS
 from bellcrank.vector.basis import IDENTITY, NULL, ZEROS, Mat3, Vec3, add3, dot3, matvec, neg3, transpose
 
 
@@ -33,6 +34,7 @@ class Draft:
     cm: Vec3 = NULL
     mass: Expr = ZERO
     inertia: Mat3 = ZEROS
+    armature: Expr = ZERO
     R_N: Mat3 = IDENTITY  # nominal orientation and origin
     p_N: Vec3 = NULL
     children: list[int] = field(default_factory=list)
@@ -129,7 +131,15 @@ class Checker:
 
 
 def of_unit_size(v: Vec3, square: Expr) -> Vec3:
-    """v divided by its length, whose square is given."""
+    """v divided by its length, whose square is given; what is rounding is none: components beside others, a length
+    beside 1."""
+    if not any(symbols(x) for x in v):
+        sizes = [abs(x) for x in evaluate(v, {})]
+        x, y, z = (ZERO if a <= RANKS.digits * max(sizes) else x for x, a in zip(v, sizes, strict=True))
+        v = x, y, z
+        square = dot3(v, v)
+        if abs(evaluate([square], {})[0] - 1.0) <= RANKS.digits:
+            return v
     if square.fingerprint == 1:
         return v
     length = sqrt(square)

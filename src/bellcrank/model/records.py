@@ -28,6 +28,8 @@ class BodyRecord:
     small_angles: Any = False
     small_translations: Any = False
     joint: Any = None  # a `JointRecord`: a joint of another kind instead of translate and rotate
+    orientation: Any = None  # in the parent at zero coordinates: a matrix or turns
+    armature: Any = 0  # inertia of a geared rotor, as it acts on the one speed of the joint
 
 
 @dataclass
@@ -60,6 +62,7 @@ class ParameterRecord:
     units: str | None = None
     label: str | None = None
     positive: bool = False  # a run with another value is refused
+    declared: bool = field(default=False, compare=False, repr=False)  # it may stand in no formula
 
 
 @dataclass

@@ -7,13 +7,15 @@ given to symbols here, so that the same description can be frozen with and witho
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
 from bellcrank.errors import ExpressionError, ModelError, did_you_mean
-from bellcrank.expr import PI, Expr, Func, Number, Symbol, expression, function, postorder, symbols, transform
+from bellcrank.expr import PI, Expr, Func, Number, Symbol, add, expression, function, postorder, symbols, transform
 from bellcrank.expr.function_table import CALLED, OPERATORS
-from bellcrank.expr.text import Syntax, evaluate_syntax
+from bellcrank.expr.text import Syntax, evaluate_syntax, long_sums
 from bellcrank.model.formula import show, to_syntax
 from bellcrank.model.records import Description, External, ExternalValue
 
@@ -22,7 +24,7 @@ MECHANICAL = {
     "norm": (1,), "project": (2,), "dplane": (2,), "pos": (1, 2), "vel": (1, 2), "rot": (1,), "dxdt": (1,),
     "partial": (2,), "nominal": (1,), "fm": (1,), "q": (1, 2), "u": (1, 2), "qp": (1, 2), "up": (1, 2),
 }  # fmt: skip
-RESERVED = {"t", "pi", "q", "u", "qp", "up", *MECHANICAL, *CALLED}
+RESERVED = {"t", "pi", "q", "u", "qp", "up", *MECHANICAL, *CALLED}  # without capitals; see is_reserved
 DUMMIES = {"x", "x0", "v"}
 SHORT = {"fm", "mag", "dir", "norm"}  # functions whose names may be those of parameters too
 NAME = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*", re.ASCII)
@@ -36,6 +38,18 @@ class Name:
 
     text: str
     node: Syntax
+
+
+def is_reserved(name: str) -> bool:
+    """Has a scalar of that name a meaning of its own? Capitals do not matter, but T is free: only t is time."""
+    return name.lower() in RESERVED and name != "T"
+
+
+def symbol_of(description: Description, orders: Mapping[str, int], name: str, kind: str) -> Symbol:
+    """The symbol of a name, with its small order and, if it is a parameter, its sign."""
+    key = name.lower()
+    record = description.parameters.get(key) if kind == "parameter" else None
+    return Symbol(name, kind, orders.get(key, 0), record is not None and record.positive)
 
 
 def name_in(given: Any) -> Any:
@@ -75,7 +89,7 @@ class Scope:
     # ---- symbols
 
     def symbol(self, name: str, kind: str) -> Symbol:
-        return Symbol(name, kind, self.orders.get(name.lower(), 0))
+        return symbol_of(self.description, self.orders, name, kind)
 
     def parameter(self, name: str) -> Symbol:
         key = name.lower()
@@ -108,7 +122,7 @@ class Scope:
         return self.as_scalar(self.value(node), node)
 
     def value(self, node: Syntax) -> Any:
-        return evaluate_syntax(node, self.meaning)
+        return evaluate_syntax(long_sums(node), self.meaning)
 
     def as_scalar(self, value: Any, node: Syntax) -> Expr:
         value = self.settle(value)
@@ -134,10 +148,19 @@ class Scope:
                 return self.call(node, parts)
             case "neg":
                 return -self.settle(parts[0])
+            case "sum":
+                return self.total(node, [self.settle(p) for p in parts])
             case op if op in OPERATORS and op != "**":
                 return function(OPERATORS[op].name, *self.scalars(node, parts))
         a, b = (self.settle(p) for p in parts)
         return self.arithmetic(node, a, b)
+
+    def total(self, node: Syntax, parts: list[Any]) -> Any:
+        """The sum of many terms."""
+        if all(isinstance(p, Expr) for p in parts):
+            return add(*parts)
+        plus = Syntax("+", node.args[:2], node.position, node.source)
+        return reduce(lambda a, b: self.arithmetic(plus, a, b), parts)
 
     def settle(self, value: Any) -> Any:
         return self.scalar_name(value) if isinstance(value, Name) else value
@@ -167,7 +190,7 @@ class Scope:
         if key in self.dummies:
             meaning = self.dummies[key]
             return meaning() if callable(meaning) else meaning
-        if key == "t":
+        if name.text == "t":
             return TIME
         if key == "pi":
             return PI
@@ -186,7 +209,7 @@ class Scope:
             return self.symbol(self.variables[key], "variable")
         if key in self.states:
             return self.symbol(self.states[key], "coordinate")
-        if key in RESERVED and key not in SHORT:
+        if is_reserved(name.text) and key not in SHORT:
             raise _fail(name.node, f"'{name.text}' is a reserved name and needs arguments in parentheses")
         return self.parameter(name.text)
 

@@ -9,14 +9,16 @@ others. Generated Python contains the functions as they stand here.
 
 import numpy as np
 
-SINGULAR = 1e-4  # ratio of the last pivot to the first, below which a position counts as singular
+from .tuning import ELIMINATION
+
+SINGULAR, VANISHING = ELIMINATION.singular, ELIMINATION.vanishing
 
 
-def pivoted(A, rank, usual):
+def pivoted(A, rank, usual, least=SINGULAR):
     """Eliminates the rows of A (the last column is a right-hand side) in place, largest pivots first.
 
     Returns the order of the columns, the number of rows used, and the ratio of the last pivot to the first, against its
-    usual value. In a singular position the rows whose pivots vanish are left out.
+    usual value. Rows whose pivots are not above `least` of that are left out.
     """
     n = A.shape[1] - 1
     order = np.arange(n)
@@ -27,7 +29,7 @@ def pivoted(A, rank, usual):
         pivot = abs(A[i, j])
         first = first or pivot
         ratio = pivot / (first * usual) if first else 0.0
-        if not ratio > SINGULAR:
+        if not ratio > least:
             break
         A[[k, i]] = A[[i, k]]
         A[:, [k, j]] = A[:, [j, k]]
@@ -46,17 +48,17 @@ def fixed_ratio(A, order):
     smallest = np.inf
     for i, j in order:
         smallest = min(smallest, abs(A[i, j]))
-        if not smallest > 1e-12:
+        if not smallest > VANISHING:
             return 0.0
         A -= np.outer(A[:, j] / A[i, j] * (np.arange(len(A)) != i), A[i])
     return float(smallest) if order else 1.0
 
 
-def null_space(J, right, rank, rows, columns, usual):
+def null_space(J, right, rank, rows, columns, usual, least=SINGULAR):
     """T with J T = 0, c with J c = right, the ratio of pivots; `rank`: of J usually; `rows`, `columns` scale J."""
     s, r = np.array(columns), np.array(rows)
     A = np.column_stack([np.array(J) * s * r[:, None], np.array(right) * r])
-    order, used, ratio = pivoted(A, rank, usual)
+    order, used, ratio = pivoted(A, rank, usual, least)
     n = len(s)
     T, c = np.zeros((n, n - used)), np.zeros(n)
     T[order[:used]], c[order[:used]] = -A[:used, used:n], A[:used, n]

@@ -14,9 +14,11 @@ import numpy as np
 
 from .least_norm import least_norm
 from .null_space import SINGULAR, fixed_ratio, pivoted
-from .tuning import LOOPS
+from .sides import Sides
+from .tuning import ASSEMBLY, LOOPS
 
-ITERATIONS = 60
+Block = tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...], float]
+"""Rows of a block with one freedom, its speeds, its coordinates in the same order, and the usual ratio of pivots."""
 
 
 @dataclass(frozen=True)
@@ -34,14 +36,27 @@ class Scales:
     usual: float = 1.0
     order: tuple[tuple[int, int], ...] = ()  # row and column of the pivots that the derivatives divide by ...
     usual_order: float = 1.0  # ... and the ratio of the smallest to the largest entry of J in a good position
+    blocks: tuple[Block, ...] = ()  # those that a bridge can carry through singular positions
 
 
 class CannotClose(Exception):
-    """No position satisfies the constraints: the row with the largest residual, and that residual."""
+    """No position satisfies the constraints: the row with the largest residual, and that residual; `reverse`: it does
+    with a direction that points the wrong way."""
 
-    def __init__(self, row: str, residual: float) -> None:
-        super().__init__(row, residual)
-        self.row, self.residual = row, residual
+    def __init__(self, row: str, residual: float, reverse: bool = False) -> None:
+        super().__init__(row, residual, reverse)
+        self.row, self.residual, self.reverse = row, residual, reverse
+
+    def __str__(self) -> str:
+        if self.reverse:
+            return (
+                f"the loop {self.row} closes only with its axis the other way round than it was drawn."
+                " Give initial values nearer to the position meant, or turn the axis."
+            )
+        return (
+            f"the loop {self.row} cannot be closed: a residual of {self.residual:.3g} remains."
+            " Check lengths, or give initial values nearer to an assembly."
+        )
 
 
 @dataclass(frozen=True)
@@ -80,13 +95,20 @@ class RegularCorrection:
                 break
         else:
             return None
-        change = self.by_u(t, q, u)
-        count = len(self.u)
-        steady = float(np.abs(change[count:] * self.pivot_scales).min(initial=np.inf))
+        change, steady = self._speeds(t, q, u)
         if not steady > LOOPS.watched:
             return None
-        u[self.u] -= change[:count]
+        u[self.u] -= change
         return Admitted(q, u, moved, 0.0, 1.0, steady)
+
+    def is_good(self, t: float, q: np.ndarray, u: np.ndarray) -> bool:
+        """Are all pivots large?"""
+        return self._speeds(t, q, u)[1] > LOOPS.watched
+
+    def _speeds(self, t: float, q: np.ndarray, u: np.ndarray) -> tuple[np.ndarray, float]:
+        """What is taken from speeds, and the smallest pivot."""
+        change, count = self.by_u(t, q, u), len(self.u)
+        return change[:count], float(np.abs(change[count:] * self.pivot_scales).min(initial=np.inf))
 
 
 @dataclass(frozen=True)
@@ -101,6 +123,7 @@ class Closure:
     scales: Scales
     weights: tuple[np.ndarray, np.ndarray] | None = None
     correction: RegularCorrection | None = None
+    sides: Sides | None = None  # of directions that must point as drawn
 
     def evaluate(self, t: float, q: np.ndarray, u: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """g, G, v, J."""
@@ -109,6 +132,17 @@ class Closure:
         g, rest = flat[:m], flat[m:]
         G, rest = rest[: m * self.n_q].reshape(m, self.n_q), rest[m * self.n_q :]
         return g, G, rest[:rows], rest[rows:].reshape(rows, self.n_u)
+
+    def of_unit_size(self, t: float, y: np.ndarray) -> np.ndarray:
+        """The state with Euler parameters brought to unit size: position rows without rates, the last of them."""
+        first = sum(a == b for a, b in zip(self.names, self.positions, strict=False))
+        if first == len(self.positions):
+            return y
+        y = y.copy()
+        g, G, _, _ = self.evaluate(t, y[: self.n_q], y[self.n_q :])
+        for i in range(first, len(g)):
+            y[: self.n_q] -= G[i] * g[i] / (G[i] @ G[i])
+        return y
 
     def ratio(self, J: np.ndarray) -> float:
         """How far a position is from a singular one: the last pivot of J against the first; 1 is usual."""
@@ -137,42 +171,84 @@ class Closure:
         return Admitted(q, u, moved, float(np.abs(g).max(initial=0.0)), self.ratio(J), steadiness(J, self.scales), row)
 
     def assemble(
-        self, t: float, q: np.ndarray, u: np.ndarray, free_q: np.ndarray, free_u: np.ndarray
+        self, t: float, q: np.ndarray, u: np.ndarray, free_q: np.ndarray, free_u: np.ndarray, nudges: int | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
         """A state on the constraints, changing only what is free; raises CannotClose where there is none."""
-        q = self.close(t, q.copy(), u, free_q)
+        q = self.close(t, q.copy(), u, free_q, nudges)
         _, _, v, J = self.evaluate(t, q, u)
         u = u.copy()
         u[free_u] -= _smallest(J[:, free_u], v)
         _, _, v, _ = self.evaluate(t, q, u)
         size = max(1.0, float(np.abs(u).max(initial=0.0)))
-        if np.abs(v).max(initial=0.0) > 1e-9 * size:
+        if np.abs(v).max(initial=0.0) > ASSEMBLY.carried * size:
             worst = int(np.abs(v).argmax())
             raise CannotClose(f"speeds of {self.names[worst]}", float(v[worst]))
         return q, u
 
-    def close(self, t: float, q: np.ndarray, u: np.ndarray, free: np.ndarray) -> np.ndarray:
-        """Damped Newton on the position rows."""
-        g, G, _, _ = self.evaluate(t, q, u)
-        for _ in range(ITERATIONS):
-            size = np.abs(g).max(initial=0.0)
+    def close(self, t: float, q: np.ndarray, u: np.ndarray, free: np.ndarray, nudges: int | None = None) -> np.ndarray:
+        """A position on the constraints with all directions as drawn, changing only what is free; `nudges`: how many
+        starts beside the given one are tried for that."""
+        if self.sides is None:
+            return self._newton(t, q, u, free, None)
+        found = self._upright(t, q, u, free, self.sides)
+        if found is not None:
+            return found
+        failed: CannotClose | None = None
+        try:
+            found = self._newton(t, q, u, free, None)
+        except CannotClose as error:
+            failed = error
+        else:
+            row = self.sides.reversed_row(t, found, u)
+            if row < 0:
+                return found
+            failed = CannotClose(self.positions[row], 0.0, reverse=True)
+        for nudge in range(1, (ASSEMBLY.nudges if nudges is None else nudges) + 1):
+            start = q + np.where(free, ASSEMBLY.nudge * nudge * np.sin(np.arange(len(q)) + nudge), 0.0)
+            found = self._upright(t, start, u, free, self.sides)
+            if found is not None:
+                return found
+        raise failed
+
+    def _upright(self, t: float, q: np.ndarray, u: np.ndarray, free: np.ndarray, sides: Sides) -> np.ndarray | None:
+        """A position with all directions as drawn, found from q by rows that are weighed for it; or None."""
+        try:
+            found = self._newton(t, q, u, free, sides)
+        except CannotClose:
+            return None
+        return found if sides.reversed_row(t, found, u) < 0 else None
+
+    def _newton(self, t: float, q: np.ndarray, u: np.ndarray, free: np.ndarray, sides: Sides | None) -> np.ndarray:
+        """Damped Newton on the position rows, as they are or weighed by their sides."""
+
+        def rows(q: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
+            g, G, _, _ = self.evaluate(t, q, u)
+            size = float(np.abs(g).max(initial=0.0))
+            return (g, G, size) if sides is None else (*sides.weigh(t, q, u, g, G), size)
+
+        g, G, size = rows(q)
+        for _ in range(ASSEMBLY.tries):
             if size < LOOPS.closed:
                 return q
-            step = np.zeros_like(q)
-            step[free] = _smallest(G[:, free], g)
-            length = float(np.linalg.norm(step))
-            scale: float = min(1.0, 0.5 / length) if length > 0 else 1.0
-            for _ in range(12):
-                trial = q - scale * step
-                new = self.evaluate(t, trial, u)
-                if np.linalg.norm(new[0]) < np.linalg.norm(g) or scale < 1e-3:
+            for solve in (_smallest, _nearest) if size < ASSEMBLY.crumb else (_smallest,):
+                step = np.zeros_like(q)
+                step[free] = solve(G[:, free], g)
+                length = float(np.linalg.norm(step))
+                scale: float = min(1.0, ASSEMBLY.stride / length) if length > 0 else 1.0
+                for _ in range(ASSEMBLY.cuts):
+                    trial = q - scale * step
+                    new = rows(trial)
+                    if np.linalg.norm(new[0]) < np.linalg.norm(g) or scale < ASSEMBLY.crumb:
+                        break
+                    scale /= 2
+                if np.linalg.norm(new[0]) < np.linalg.norm(g):
                     break
-                scale /= 2
-            if np.linalg.norm(new[0]) >= np.linalg.norm(g):
+            else:
                 break
-            q, (g, G, _, _) = trial, new
-        if np.abs(g).max(initial=0.0) < 1e-10:
+            q, (g, G, size) = trial, new
+        if size < ASSEMBLY.assembled:
             return q
+        g = self.evaluate(t, q, u)[0]
         worst = int(np.abs(g).argmax())
         raise CannotClose(self.positions[worst], float(g[worst]))
 
@@ -185,6 +261,9 @@ def steadiness(J: np.ndarray, scales: Scales) -> float:
 
 def _smallest(A: np.ndarray, r: np.ndarray) -> np.ndarray:
     """The smallest x with A x = r, redundant rows allowed."""
-    if not A.size:
-        return np.zeros(A.shape[1])
-    return np.asarray(np.linalg.lstsq(A, r, rcond=1e-10)[0])
+    return least_norm(A, r, np.ones(A.shape[1]), len(A))
+
+
+def _nearest(A: np.ndarray, r: np.ndarray) -> np.ndarray:
+    """The x that brings A x nearest to r, rows as long as they are: one that vanishes as loops close does not count."""
+    return np.asarray(np.linalg.lstsq(A, r, rcond=ASSEMBLY.assembled)[0]) if A.size else np.zeros(A.shape[1])

@@ -38,6 +38,16 @@ class Elimination:
 
 
 @dataclass(frozen=True)
+class Ranks:
+    """What counts as zero when a model is read and derived: rounding of what was given."""
+
+    digits: float = _of(1e-14, "a component of a direction that is none, against the largest")
+    symmetric: float = _of(1e-12, "difference of elements of an inertia that are equal, against the largest")
+    rounding: float = _of(1e-9, "what is left of a row that follows from others, against what rows of its kind are")
+    rank: float = _of(1e-6, "a singular value of closed loops against the largest, rows and columns of one size")
+
+
+@dataclass(frozen=True)
 class Loops:
     """How closed loops are kept closed."""
 
@@ -45,14 +55,56 @@ class Loops:
     tight: float = _of(1e-15, "... near a singular position, where residuals are magnified", 1.0)
     open: float = _of(1e-9, "... and of a loop that is not closed", 0.5)
     settled: float = _of(1e-7, "a correction of q below this leaves a residual of rounding only", 0.5)
-    near: float = _of(0.1, "ratio of pivots below which stages are brought onto the constraints too")
-    watched: float = _of(0.3, "ratio below which the next step takes its rates from `singular_rates`")
+    near: float = _of(0.1, "ratio of pivots below which a step that has ended is taken again with care")
+    watched: float = _of(0.3, "ratio below which the next step is taken with care: all its stages are closed")
     corrections: int = _of(4, "most corrections of q at a step")
     halvings: int = _of(10, "of a step that needs a large correction")
     share: float = _of(0.1, "a correction is large above this share of what a step moves ...")
     least: float = _of(1e-6, "... and this length", 0.5)
     short: float = _of(1e-10, "a row that vanishes against the longest", 0.5)
     repeated: float = _of(1e-12, "a pivot of a row that repeats others, against the largest", 0.75)
+
+
+@dataclass(frozen=True)
+class Bridges:
+    """Curves that carry closed loops through singular positions. Lengths are those of scaled columns."""
+
+    zone: float = _of(0.02, "ratio of pivots of a block below which its rows give way to a curve")
+    edge: float = _of(1.5, "a curve begins with a ratio between one and so many zones ...")
+    behind: float = _of(1.02, "... and ends with one of so many zones at least")
+    glance: float = _of(1e-4, "length of a look ahead", 0.25)
+    pace: float = _of(0.05, "longest pace on the way to the beginning of a curve")
+    reach: float = _of(0.5, "longest curve")
+    widen: float = _of(1.3, "factor by which a look goes farther")
+    sure: float = _of(1e-3, "ratio above which a position tells the direction of its branch", 0.5)
+    still: float = _of(1e-9, "speed of a block at rest, 1/s", 0.5)
+    round_off: float = _of(4e-16, "residual of a scaled row that cannot be smaller", 1.0)
+    off_branch: float = _of(1e-6, "change of a speed of the start, onto its branch, that is told", 0.5)
+    foreign: float = _of(1e-9, "scaled slope of a row by what is not in its block", 0.5)
+    certified: float = _of(1e-12, "largest residual of a scaled row along a curve", 1.0)
+    falls: float = _of(0.3, "share of the residual that half the zone leaves at most, unless branches miss each other")
+    zones: int = _of(4, "halvings of the zone, the first included")
+    leap: float = _of(0.25, "share of the ratio that a step may be long where branches miss each other ...")
+    turn: float = _of(0.1, "... and angle by which the speeds of a block may turn in it, rad")
+    divisions: int = _of(24, "of a step that is too long or turns too far")
+
+
+@dataclass(frozen=True)
+class Assembly:
+    """How loops are closed at the start, and the metric in which they are kept closed."""
+
+    tries: int = _of(60, "most Newton steps of an assembly")
+    stride: float = _of(0.5, "length of the longest of them")
+    cuts: int = _of(12, "most halvings of one that leads away ...")
+    crumb: float = _of(1e-3, "... down to this share of it")
+    locked: float = _of(1e-6, "sine of the angle between two axes of rotation that lock each other", 0.5)
+    opposite: float = _of(1e-12, "1 + the cosine of an angle: a direction that points the wrong way altogether", 0.5)
+    nudges: int = _of(6, "starts beside the given one from which that is mended ...")
+    nudge: float = _of(0.2, "... each further away by this")
+    assembled: float = _of(1e-10, "largest residual that may be left", 0.5)
+    carried: float = _of(1e-9, "... and of speeds, against the largest of them", 0.5)
+    told: float = _of(1e-9, "a change of a given value that is reported", 0.5)
+    light: float = _of(1e-3, "share of the largest inertia: smaller ones count as this")
 
 
 @dataclass(frozen=True)
@@ -77,7 +129,24 @@ class RigidWheels:
     soon: float = _of(0.01, "share of a step within which a wheel in a notch goes back to its other side ...")
     flips: int = _of(8, "... so many times in a row before it is held")
     impacts: int = _of(50, "at one instant")
-    halvings: int = _of(60, "of a step, to find an event")
+    halvings: int = _of(60, "of a step, to find an event ...")
+    instant: float = _of(1e-14, "s, or share of the time: within this it is found", 1.0)
+    creep: float = _of(1e-9, "least speed that counts: it is divided by, or leads into the ground; ...", 0.5)
+    after: int = _of(10, "... more of it with every impact at an instant")
+    peek: float = _of(0.02, "share of a radius by which a wheel in a narrow valley sees ahead")
+    aside: float = _of(1e-6, "share of a radius that tells the sides of a notch apart")
+    deeper: float = _of(1e-13, "length by which a wheel that has got into the ground may go on into it", 1.0)
+    stuck: float = _of(1e-12, "an eigenvalue of the wheels' response that is none, against the largest", 0.75)
+
+
+@dataclass(frozen=True)
+class Ground:
+    """The nearest point of a ground made of pieces."""
+
+    feet: int = _of(8, "most iterations for it")
+    foot: float = _of(1e-9, "a change that ends them, as the next one would be its square ...", 0.5)
+    exact: float = _of(1e-15, "... and where there is no next one", 1.0)
+    level: float = _of(1e-12, "share by which heights and slopes may differ at an edge that is none")
 
 
 @dataclass(frozen=True)
@@ -90,14 +159,33 @@ class Implicit:
 
 
 @dataclass(frozen=True)
+class Inputs:
+    """Sampled inputs."""
+
+    known: float = _of(1e-9, "share of the end of a run for which an input need not be known")
+    kink: float = _of(1e-9, "share of the steepest slope by which lines of an input differ at a kink")
+
+
+@dataclass(frozen=True)
 class Steps:
     """Steps of a run."""
 
     gap: float = _of(1e-9, "share of a step: nearer to its end, a break of an input lies at it", 0.5)
 
 
-ELIMINATION, LOOPS, MULTIPLIERS, RIGID_WHEELS = Elimination(), Loops(), Multipliers(), RigidWheels()
-IMPLICIT, STEPS = Implicit(), Steps()
+@dataclass(frozen=True)
+class Plans:
+    """A run as a whole: its steps and samples."""
+
+    at_end: float = _of(1e-9, "share of the end of a run by which whole steps may miss it")
+    over: float = _of(1e-12, "share of the end by which a step may be longer")
+    raster: float = _of(1e-6, "share of a step by which samples may be off their raster")
+
+
+ELIMINATION, RANKS, LOOPS, BRIDGES = Elimination(), Ranks(), Loops(), Bridges()
+ASSEMBLY, MULTIPLIERS = Assembly(), Multipliers()
+RIGID_WHEELS, GROUND, IMPLICIT = RigidWheels(), Ground(), Implicit()
+INPUTS, STEPS, PLANS = Inputs(), Steps(), Plans()
 
 
 def constants(group: Any) -> list[Constant]:

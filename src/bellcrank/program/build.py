@@ -74,9 +74,9 @@ def build_program(parts: Parts) -> Program:
     correction = loops.correction if loops else None
     alone = {
         "closure": _own_section(plan, loops.flat() if loops else ()),
+        "sides": _own_section(plan, loops.flat_sides() if loops else ()),
         "correct_q": _own_section(plan, correction.dq if correction else ()),
         "correct_u": _own_section(plan, (*correction.du, *correction.pivots) if correction else ()),
-        "singular_rates": _singular_rates(plan, parts),
         "system": _own_section(plan, [*q_rates, *loops.flat_system(), *loops.g, *loops.v] if loops else ()),
         "coordinate_rates": _own_section(plan, q_rates if loops else ()),
         "start": _kept(plan, kept[0]),
@@ -88,7 +88,7 @@ def build_program(parts: Parts) -> Program:
     ends = [*results, *channel, *(r for section in alone.values() for r in section.results)]
     roots = (*(e for s in everything for e in statement_expressions(s)), *ends)
     constants = needed(Section((), roots), plan.constants).statements
-    used = symbols(*roots, *(e for s in constants for e in statement_expressions(s)))
+    used = dict.fromkeys(symbols(*roots, *(e for s in constants for e in statement_expressions(s))))
     entered = [s for call in parts.entered for s in statement_targets(call)]
     parameters = [s for s in parts.parameters if s in used and s not in entered]
     inputs = [*(s for s in parts.inputs if s in used), *(s for s in used if s.kind == "rate")]
@@ -137,17 +137,6 @@ def _own_section(plan: Scheduler, roots: Sequence[Expr]) -> Section:
     own = plan.sibling(roots)
     results = tuple(own.lower(r) for r in roots)
     return Section(tuple(own.statements), results)
-
-
-def _singular_rates(plan: Scheduler, parts: Parts) -> Section:
-    """Rates of all coordinates and speeds without a choice of independent speeds, on their own."""
-    if parts.loops is None:
-        return NOTHING
-    q_rates = list(parts.rates[: len(parts.coordinates)])
-    own = plan.sibling([*q_rates, *parts.loops.flat_system()])
-    rates = tuple(own.lower(x) for x in q_rates)
-    targets = _reduced(own, parts)
-    return Section(tuple(own.statements), (*rates, *targets))
 
 
 def _reduced(plan: Scheduler, parts: Parts) -> tuple[Symbol, ...]:

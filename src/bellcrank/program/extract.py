@@ -15,6 +15,7 @@ from bellcrank.program.network import Factors, Network
 Kernel = tuple[str, Factors, Factors, int]  # "sum", rest of first, rest of second, relative sign
 Pair = tuple[str, int, int]
 Key = Kernel | Pair
+LONG, NEAR = 200, 20  # in a sum of more terms, one is compared with that many of those it shares a factor with
 
 
 class Extractor:
@@ -27,6 +28,8 @@ class Extractor:
         self.members: dict[int, list[int]] = {}  # sum: term numbers
         self.kernels: dict[Key, dict[tuple[int, int], Factors]] = {}  # key: {(t1, t2): common factors}
         self.of_term: dict[int, dict[Key, None]] = {}  # in order, so that the result does not depend on hashes
+        self.long = {v for v, terms in net.sums.items() if len(terms) > LONG}
+        self.holding: dict[tuple[int, int], list[int]] = {}  # sum and factor: terms with it, also some that are gone
         self.pairs: dict[Key, dict[int, int]] = {}  # (f1, f2): {term: how often}
         self.queue: list[tuple[float, int, Key]] = []
         self.serial = 0
@@ -44,15 +47,25 @@ class Extractor:
         t = self.serial
         self.terms[t] = (v, sign, factors)
         self.of_term[t] = {}
-        for other in self.members[v]:
+        for other in self._partners(v, factors):
             self._note_kernel(other, t)
         self.members[v].append(t)
+        if v in self.long:
+            for f in dict.fromkeys(factors):
+                self.holding.setdefault((v, f), []).append(t)
         for a, b, times in _factor_pairs(factors):
             key: Key = ("product", a, b)
             self.pairs.setdefault(key, {})[t] = times
             self.of_term[t][key] = None
             self.touched[key] = None
         return t
+
+    def _partners(self, v: int, factors: Factors) -> list[int]:
+        """The terms of a sum that a new one is compared with."""
+        if v not in self.long:
+            return self.members[v]
+        near = (t for f in factors for t in self.holding.get((v, f), ())[-NEAR:] if t in self.terms)
+        return sorted(set(near))[-NEAR:]
 
     def _note_kernel(self, t1: int, t2: int) -> None:
         _, s1, f1 = self.terms[t1]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from bellcrank.expr import Expr, Symbol
 from bellcrank.numeric.projection import Scales
+from bellcrank.numeric.redundant import Sizes
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,14 @@ class Loops:
     M: tuple[tuple[Expr, ...], ...]  # mass matrix of the tree, rows of its lower triangle
     f: tuple[Expr, ...]
     gamma: tuple[Expr, ...]  # J u' = gamma
+    sides: tuple[Expr, ...] = ()  # 1 where a direction points as drawn, -1 where it points the other way; slopes by q:
+    side_slopes: tuple[tuple[Expr, ...], ...] = ()
+    sided: tuple[int, ...] = ()  # for every row of g, the number of its side, or -1: it holds on both
     correction: Correction | None = None
+
+    def flat_sides(self) -> list[Expr]:
+        """Sides, then their slopes."""
+        return [*self.sides, *(x for row in self.side_slopes for x in row)]
 
     def flat(self) -> list[Expr]:
         """g, G, v, J in one list, rows after each other."""
@@ -49,6 +57,10 @@ class Loops:
     def paired(self) -> int:
         """How many rows of g, from the first on, have their rates in the same rows of v; Euler parameters have none."""
         return sum(a == b for a, b in zip(self.names, self.positions, strict=False))
+
+    def sizes(self, n_q: int) -> Sizes:
+        """How many numbers `system` gives, with n_q coordinates."""
+        return Sizes(n_q, len(self.f), len(self.g), len(self.v), self.paired)
 
     def flat_system(self) -> list[Expr]:
         """M, f, J, gamma in one list."""
@@ -65,6 +77,14 @@ class Loops:
             *(f"{name}: slope by {s.name}" for name in self.positions for s in q),
             *(f"{name}: speed" for name in self.names),
             *(f"{name}: speed, slope by {s.name}" for name in self.names for s in u),
+        )
+
+    def side_labels(self, q: Sequence[Symbol]) -> tuple[str, ...]:
+        """What the numbers of `flat_sides` are."""
+        names = [self.positions[self.sided.index(i)] for i in range(len(self.sides))]
+        return (
+            *(f"{name}: side" for name in names),
+            *(f"{name}: side, slope by {s.name}" for name in names for s in q),
         )
 
     def system_labels(self, u: Sequence[Symbol]) -> tuple[str, ...]:

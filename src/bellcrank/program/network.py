@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 from bellcrank.expr import ONE, ZERO, Expr, Func, Held, Number, Product, Sum, Symbol, hold, mul, postorder, power
 from bellcrank.expr.construct import split
@@ -299,16 +300,31 @@ def _atom_expression(atom: Atom, done: dict[int, Expr]) -> Expr:
     return atom.value
 
 
+def _powers(net: Network, factors: Factors, done: dict[int, Expr]) -> dict[Expr, Rational]:
+    """The factors of a term by base. Roots that meet stay roots, unless what is under them is never negative."""
+    powers: dict[Expr, Rational] = {}
+    roots: dict[Expr, list[int]] = {}
+    exponent: Rational
+    for f in factors:
+        base, exponent = done[f], 1
+        if f in net.atoms and net.atoms[f].kind == "power":
+            base, exponent = done[net.atoms[f].args[0]], net.atoms[f].exponent
+            if exponent.__class__ is Fraction and not base.sign:
+                roots.setdefault(base, []).append(f)
+        powers[base] = normal(powers.get(base, 0) + exponent)
+    for base, met in roots.items():
+        if powers[base].__class__ is int and powers[base]:
+            powers[base] -= sum(net.atoms[f].exponent for f in met)
+            for f in met:
+                root = hold(done[f])
+                powers[root] = powers.get(root, 0) + 1
+    return powers
+
+
 def _sum_expression(net: Network, terms: list[Term], done: dict[int, Expr]) -> Expr:
     pieces: list[tuple[Expr, Rational]] = []
     for sign, factors in terms:
-        powers: dict[Expr, Rational] = {}
-        for f in factors:
-            base, exponent = done[f], 1
-            if f in net.atoms and net.atoms[f].kind == "power":
-                base, exponent = done[net.atoms[f].args[0]], net.atoms[f].exponent  # type: ignore[assignment]
-            powers[base] = powers.get(base, 0) + exponent
-        pairs = [(b, x) for b, x in powers.items() if x != 0]
+        pairs = [(b, x) for b, x in _powers(net, factors, done).items() if x != 0]
         numbers = [b for b, x in pairs if isinstance(b, Number) and x == 1]
         coefficient: Rational = numbers[0].value if numbers else 1
         pairs = sorted(((b, x) for b, x in pairs if not (numbers and b is numbers[0])), key=lambda item: item[0].sort)

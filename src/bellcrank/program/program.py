@@ -46,11 +46,10 @@ class Program:
     loops: Loops | None = None
     # of closed loops; each section stands for itself
     closure: Section = NOTHING  # g, G, v, J
+    sides: Section = NOTHING  # of directions that must point as drawn
     correct_q: Section = NOTHING  # the correction of regular positions, called once per step: dq ...
     correct_u: Section = NOTHING  # ... then, where q has been corrected, du, and the pivots that were divided by
-    singular_rates: Section = NOTHING  # rates near singular positions, and the ratio of pivots
-
-    system: Section = NOTHING  # of methods for differential-algebraic equations: q', M, f, J, gamma, g, v
+    system: Section = NOTHING  # near singular positions, and of methods with multipliers: q', M, f, J, gamma, g, v
     coordinate_rates: Section = NOTHING  # q' alone
 
     start: Section = NOTHING  # values of external routines that hold over a run; stands for itself
@@ -97,7 +96,7 @@ class Program:
         }
         if self.loops is not None:
             listed["closure"] = self.loops.closure_labels(q, u)
-            listed["singular_rates"] = [*rates, "ratio of pivots"]
+            listed["sides"] = self.loops.side_labels(q)
             listed["system"] = [*q_rates, *self.loops.system_labels(u)]
             listed["coordinate_rates"] = q_rates
             if self.loops.correction is not None:

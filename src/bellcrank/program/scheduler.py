@@ -13,6 +13,7 @@ from bellcrank.program.routine import Routine
 from bellcrank.program.statements import Assign, Call, Statement
 
 ATOMS = (Symbol, Number)
+DEEPEST = 60  # parts inside each other in one statement: languages limit how deep parentheses may go
 
 
 class Scheduler:
@@ -25,6 +26,7 @@ class Scheduler:
         self._constant_by_value: dict[int, Expr] = {}
         self._new: dict[Expr, Expr] = {}
         self._uses: Counter[Expr] = Counter()
+        self._depth: dict[Expr, int] = {}
         self._calls: dict[tuple[Any, ...], list[Symbol | None]] = {}
         self._z = 0
         self.routines: list[Routine] = []
@@ -72,8 +74,18 @@ class Scheduler:
                     inner = self._store(node, inner)
                 done[node] = inner
             else:
+                if isinstance(node, Func) and node.function is not None:
+                    self._uses_routine(node)
                 done[node] = _rebuilt(node, done)
+                if self._too_deep(node, done[node]) and node is not root:
+                    done[node] = self._store(node, done[node])
         return done[root]
+
+    def _too_deep(self, node: Expr, value: Expr) -> bool:
+        """Has a value so many parts inside each other that it needs a statement of its own?"""
+        deep = 0 if isinstance(value, ATOMS) else 1 + max((self._depth.get(p, 0) for p in node.parts), default=0)
+        self._depth[node] = deep = 0 if deep > DEEPEST else deep
+        return not deep and not isinstance(value, ATOMS)
 
     def _store(self, node: Expr, value: Expr) -> Expr:
         known = self._constant_by_value.get(node.fingerprint)
@@ -95,15 +107,18 @@ class Scheduler:
                 continue
             if isinstance(node, Held):
                 self._new[node] = self._new[node.definition]
+                self._depth[node] = self._depth.get(node.definition, 0)
                 continue
             self._new[node] = self._named(node, self._lowered(node))
         return self._new[root]
 
     def _named(self, node: Expr, value: Expr) -> Expr:
-        if isinstance(value, ATOMS) or (self._uses[node] < 2 and not _trigonometric(node)):
+        deep = self._too_deep(node, value)
+        if isinstance(value, ATOMS) or (self._uses[node] < 2 and not _trigonometric(node) and not deep):
             return value
-        if _signed(value) and value.factors[0][1] == 1:
+        if _signed(value) and value.factors[0][1] == 1 and not deep:
             return value  # a sign costs nothing
+        self._depth[node] = 0
         symbol = self.new_symbol()
         self.statements.append(Assign(symbol, value))
         return symbol
@@ -129,10 +144,15 @@ class Scheduler:
             return Func(node.name, args)
         return self._routine(node, args)
 
-    def _routine(self, node: Func, args: tuple[Expr, ...]) -> Expr:
+    def _uses_routine(self, node: Func) -> Any:
+        """The routine of a node, which the program has to know."""
         external = getattr(node.function, "external", node.function)
         if external not in self.routines:
             self.routines.append(external)
+        return external
+
+    def _routine(self, node: Func, args: tuple[Expr, ...]) -> Expr:
+        external = self._uses_routine(node)
         if not getattr(external, "varies", False):
             return Func(node.name, args, node.function)
         key = (external, args)

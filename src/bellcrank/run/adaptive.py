@@ -23,6 +23,7 @@ from bellcrank.run.stepping import NO_VALUE, Driven, Evaluation
 from bellcrank.run.values import Plan
 
 LOOKS = 4  # per step of the method, which may be long
+ONE_STEP = {"BDF": "Radau", "LSODA": "Radau"}  # what stands in near singular positions for methods of several steps
 
 
 class AdaptiveRun(Driven):
@@ -37,9 +38,8 @@ class AdaptiveRun(Driven):
         times, method = plan.output_times, plan.method
         self.times, self.watch = times, watch
         self.time = 0.0
-        self._method = getattr(integrate, method)
-        self._one_step = method in ("RK45", "RK23", "DOP853", "Radau")
-        self._shrinks = self._one_step and method != "Radau"  # steps to rates without a value; others would not end
+        self._methods = [getattr(integrate, name) for name in (method, ONE_STEP.get(method, method))]
+        self._shrinks = method in ("RK45", "RK23", "DOP853")  # steps to rates without a value; others would not end
         self._options = dict(zip(("rtol", "atol"), tolerances, strict=True))
         updates = times.tolist() if len(evaluation.kept) else []  # what external routines keep jumps there
         breaks = breaks_of(evaluation.inputs, plan.t_end, plan.steps)
@@ -60,7 +60,7 @@ class AdaptiveRun(Driven):
         if self._solver is None:
             e.hold(0.0, self.state, first=True)
             if e.keeper is not None:
-                e.keeper.begin(0.0, self.state)
+                self.state = self._y = e.keeper.begin(0.0, self.state)
             e.settled(0.0, self.state)
             self._seen = e.row(0.0, self.state, live=2)
             rows.append(self._seen)
@@ -89,16 +89,20 @@ class AdaptiveRun(Driven):
 
     def _step(self) -> bool:
         """One step of the method; False if it failed."""
+        keeper = self.evaluation.keeper
         if self._solver is None or self._solver.status == "finished":
             self._begin()
-        before = self.time
-        self.problem = self._solver.step() or ""
-        if self._solver.status == "failed" or not np.all(np.isfinite(self._solver.y)):
-            return False
-        self.time, self._y = float(self._solver.t), self._solver.y
-        self._dense = self._solver.dense_output()
-        if self.evaluation.keeper is not None:
-            self._keep_closed(self.evaluation.keeper, self.time - before)
+        before, start = self.time, self._y
+        while True:
+            self.problem = self._solver.step() or ""
+            if self._solver.status == "failed" or not np.all(np.isfinite(self._solver.y)):
+                return False
+            self.time, self._y = float(self._solver.t), self._solver.y
+            self._dense = self._solver.dense_output()
+            if keeper is None or not self._again(keeper, before, start):
+                break
+        if keeper is not None:
+            self._keep_closed(keeper, self.time - before)
         self.evaluation.settled(self.time, self._y)
         if self.watch.conditions:
             assert self._seen is not None
@@ -110,17 +114,34 @@ class AdaptiveRun(Driven):
             self.evaluation.hold(self.time, self._y)
         return True
 
+    def _again(self, keeper: Keeper, before: float, start: np.ndarray) -> bool:
+        """Is a step to be taken again: with care, as it comes near a singular position, or shorter?"""
+        longest = math.inf
+        if not keeper.near:
+            again = keeper.watch([self._dense(0.5 * (before + self.time)), self._y], self.time)
+        else:
+            admitted, _, _ = keeper.admit(self.time, self._y, self.time - before)
+            again = keeper.too_far(self.time, start, admitted, self.time - before)
+            longest = 0.5 * (self.time - before)
+        if again:
+            self.time, self._y = before, start
+            self._begin(longest)
+        return again
+
     def _keep_closed(self, keeper: Keeper, h: float) -> None:
         """Brings the end of a step onto the constraints. With methods of several steps only rows are corrected."""
+        near = keeper.near
         self._y, state, _ = keeper.admit(self.time, self._y, h)
         if not state.residual < LOOPS.open:
             raise ValueError(f"the loop {state.row} came open in a step of {h:g} s")
         rates = self.evaluation.rates(self.time, self._y)
-        if self._one_step:
+        keeper.accept(self.time, self._y, rates, state)
+        if self._methods[near] is not self._methods[keeper.near]:
+            self._solver = None  # the method changes
+        elif self._methods[near].__name__ not in ONE_STEP:
             self._solver.y, self._solver.f = self._y, rates
-        keeper.accept(self.time, rates, state)
 
-    def _begin(self) -> None:
+    def _begin(self, longest: float = math.inf) -> None:
         """A solver for the next stretch; it sees inputs as they are within."""
         first, end = self.time, next(x for x in self._ends if x > self.time)
         last = math.nextafter(end, -math.inf)
@@ -136,7 +157,9 @@ class AdaptiveRun(Driven):
                 raise ValueError(f"the rates are not finite at t = {t:g} s")
             return found
 
-        self._solver = self._method(rates, first, self._y, end, **self._options)
+        near = self.evaluation.keeper is not None and self.evaluation.keeper.near
+        step = {} if longest == math.inf else {"first_step": longest}
+        self._solver = self._methods[near](rates, first, self._y, end, **self._options, **step)
 
 
 def _stretches(breaks: Sequence[float], times: np.ndarray) -> list[float]:

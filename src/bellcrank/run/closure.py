@@ -10,11 +10,15 @@ import numpy as np
 
 from bellcrank.backend.protocol import Calls
 from bellcrank.backend.start import Input
+from bellcrank.errors import RunError, warn
 from bellcrank.expr import evaluate
+from bellcrank.interface.interface import Interface
 from bellcrank.numeric.branch import Keeper
 from bellcrank.numeric.course import At
 from bellcrank.numeric.projection import Closure, RegularCorrection, steadiness
-from bellcrank.numeric.tuning import LOOPS
+from bellcrank.numeric.redundant import Numbers
+from bellcrank.numeric.sides import Sides
+from bellcrank.numeric.tuning import ASSEMBLY, BRIDGES, LOOPS
 from bellcrank.run.values import known_symbols
 
 
@@ -29,8 +33,12 @@ def closure_of(model: Calls, p: Sequence[float], signals: Sequence[Input]) -> Cl
     def function(t: float, q: list[float], u: list[float]) -> list[float]:
         return model.values("closure", t, q, u, p, c, [i.function(t) for i in signals])
 
+    def sides(t: float, q: list[float], u: list[float]) -> list[float]:
+        return model.values("sides", t, q, u, p, c, [i.function(t) for i in signals])
+
     n_q, n_u = len(program.coordinates), len(program.speeds)
-    return Closure(loops.names, loops.positions, n_q, n_u, function, loops.scales)
+    drawn = Sides(sides, loops.sided) if loops.sides else None
+    return Closure(loops.names, loops.positions, n_q, n_u, function, loops.scales, sides=drawn)
 
 
 def rates_near_singular(model: Calls, at: At) -> list[float] | None:
@@ -38,10 +46,9 @@ def rates_near_singular(model: Calls, at: At) -> list[float] | None:
     loops = model.program.loops
     if loops is None:
         return None
-    *rates, ratio = model.values("singular_rates", *at)
-    shape = len(loops.names), len(model.program.speeds)
-    J = np.array(model.values("closure", *at)[-shape[0] * shape[1] :]).reshape(shape)
-    return rates if min(ratio, steadiness(J, loops.scales)) < LOOPS.near else None
+    n = loops.sizes(len(model.program.coordinates)).split(model.values("system", *at))
+    rates, ratio = n.rates(loops.scales)
+    return rates.tolist() if min(ratio, steadiness(n.J, loops.scales)) < LOOPS.near else None
 
 
 def keeper_of(
@@ -62,18 +69,45 @@ def keeper_of(
         w = [*(i.function(t) for i in signals), *held.tolist()]
         return np.array(model.values(section, t, q.tolist(), u.tolist(), p, c, w))
 
-    def singular_rates(t: float, y: np.ndarray) -> np.ndarray:
-        return values("singular_rates", t, y[:n_q], y[n_q:])
-
     loops = model.program.loops
+    assert loops is not None
+    sizes, none = loops.sizes(n_q), np.zeros(closure.n_u)
+
+    def system(t: float, y: np.ndarray) -> Numbers:
+        return sizes.split(values("system", t, y[:n_q], y[n_q:]).tolist())
+
+    def shift(t: float, y: np.ndarray, x: np.ndarray) -> np.ndarray:
+        with_x, without = (values("coordinate_rates", t, y[:n_q], u) for u in (x, none))
+        return np.asarray(with_x - without)
+
     correction = None
-    if loops is not None and loops.correction is not None:
+    if loops.correction is not None:
         moved, scales = loops.correction, np.array(loops.correction.pivot_scales)
         by_q, by_u = (partial(values, name) for name in ("correct_q", "correct_u"))
         correction = RegularCorrection(list(moved.q), list(moved.u), by_q, by_u, scales)
     w = [*(i.function(0.0) for i in signals), *held.tolist()]
     weights = inertia_weights(model, y, p, w)
-    return Keeper(replace(closure, weights=weights, correction=correction), singular_rates, staged)
+    return Keeper(replace(closure, weights=weights, correction=correction), system, shift, staged)
+
+
+def on_branch(keeper: Keeper, y: np.ndarray, interface: Interface) -> np.ndarray:
+    """The start of a run, brought onto a branch if it is in a singular position: what is assumed is told."""
+    if keeper.at_rest(0.0, y):
+        raise RunError("the start is singular and at rest: give a speed to choose among its directions")
+    start = keeper.afresh(0.0, y).start
+    moved = np.flatnonzero(np.abs(start - y) > BRIDGES.off_branch).tolist()
+    if moved:
+        states = [*interface.coordinates, *interface.speeds]
+        told = [(states[i], y[i], start[i]) for i in moved]
+        values = (
+            f"{s.name} = {s.unit.from_equation(new):.6g} instead of {s.unit.from_equation(old):.6g}"
+            for s, old, new in told
+        )
+        warn(
+            "the start is singular, and its speeds lie off its branches; those of the nearest one are used: "
+            + ", ".join(values)
+        )
+    return start
 
 
 def inertia_weights(
@@ -86,11 +120,11 @@ def inertia_weights(
     known = known_symbols(program, 0.0, y[:n_q], y[n_q:], p, w)
     inertia = np.array(evaluate([row[-1] for row in program.loops.M], known))
     largest = float(inertia.max(initial=0.0)) or 1.0
-    w_u = 1.0 / np.maximum(inertia, 1e-3 * largest)
+    w_u = 1.0 / np.maximum(inertia, ASSEMBLY.light * largest)
     c = model.constants(p)
 
     def moved(u: np.ndarray) -> np.ndarray:
-        return np.array(model.values("singular_rates", 0.0, y[:n_q].tolist(), u.tolist(), p, c, w)[:n_q])
+        return np.array(model.values("coordinate_rates", 0.0, y[:n_q].tolist(), u.tolist(), p, c, w))
 
     still = moved(np.zeros(len(w_u)))
     S = np.array([moved(unit) - still for unit in np.eye(len(w_u))]).T

@@ -23,6 +23,7 @@ from bellcrank.numeric.integrate import Rates, time_of
 from bellcrank.numeric.methods import METHODS
 from bellcrank.numeric.null_space import null_space
 from bellcrank.numeric.projection import Admitted
+from bellcrank.numeric.redundant import Numbers
 from bellcrank.numeric.tuning import MULTIPLIERS
 from bellcrank.run.stepping import Evaluation, PythonRun
 
@@ -85,19 +86,6 @@ def as_dae(given: str | Dae) -> Dae:
     return given if isinstance(given, Dae) else Dae(str(given).lower())
 
 
-@dataclass(frozen=True)
-class Numbers:
-    """The redundant equations at a state. `g` has an entry for each row of v: zero for those of speeds alone."""
-
-    qd: np.ndarray
-    M: np.ndarray
-    f: np.ndarray
-    J: np.ndarray
-    gamma: np.ndarray
-    g: np.ndarray
-    v: np.ndarray
-
-
 class Redundant:
     """The redundant equations of a model as functions of what programs are called with; `model`: the one in Python."""
 
@@ -105,17 +93,11 @@ class Redundant:
         program, loops = model.program, model.program.loops
         assert loops is not None
         self.values, self.paired, self.scales = model.values, loops.paired, loops.scales
+        self.sizes = loops.sizes(len(program.coordinates))
         self.n_q, self.n_u, self.n_g, self.n_v = map(len, (program.coordinates, program.speeds, loops.g, loops.v))
 
     def numbers(self, at: At) -> Numbers:
-        n_q, n, m = self.n_q, self.n_u, self.n_v
-        sizes = (n_q, n * (n + 1) // 2, n, m * n, m, self.n_g, m)
-        qd, mass, f, J, gamma, g, v = np.split(np.array(self.values("system", *at)), np.cumsum(sizes)[:-1])
-        M = np.zeros((n, n))
-        M[np.tril_indices(n)] = mass
-        rows = np.zeros(m)
-        rows[: self.paired] = g[: self.paired]
-        return Numbers(qd, M + np.tril(M, -1).T, f, J.reshape(m, n), gamma, rows, v)
+        return self.sizes.split(self.values("system", *at))
 
     def moved(self, at: At, x: np.ndarray) -> np.ndarray:
         """How coordinates change with speeds x: q' is linear in them."""

@@ -59,15 +59,19 @@ def multipliers_at(redundant: Redundant, at: At, names: Sequence[str]) -> dict[s
     return dict(zip(names, found.tolist(), strict=True))
 
 
-def prepare_dae(plan: Plan, e: Evaluation, dae: Dae, y: np.ndarray, watch: Watch) -> Prepared:
-    """A run by a method that has not begun, from the state y."""
+def dae_evaluation(plan: Plan, e: Evaluation, dae: Dae) -> DaeEvaluation:
+    """The equations that a method integrates."""
     redundant = Redundant(e.context.python)
-    if dae.base == "free fall" and np.linalg.matrix_rank(M := redundant.numbers(e.at(0.0, y)).M) < len(M):
+    return DaeEvaluation(e.context, e.p, e.c, e.inputs, e.kept, None, dae, redundant, plan.step)
+
+
+def prepare_dae(plan: Plan, e: DaeEvaluation, y: np.ndarray, watch: Watch) -> Prepared:
+    """A run by a method that has not begun, from the state y."""
+    if e.dae.base == "free fall" and np.linalg.matrix_rank(M := e.redundant.numbers(e.at(0.0, y)).M) < len(M):
         why = "base='free fall' needs a mass for every speed, but the mass matrix is singular"
         raise ModelError(why, e.context.loaded.name)
-    inside = DaeEvaluation(e.context, e.p, e.c, e.inputs, e.kept, None, dae, redundant, plan.step)
-    python = DaeRun(inside, plan.course(e.inputs, bool(watch.conditions)), y)
-    start = Start(python.course, y, e.p, e.c, e.inputs, dae=dae)
+    python = DaeRun(e, plan.course(e.inputs, bool(watch.conditions)), y)
+    start = Start(python.course, y, e.p, e.c, e.inputs, dae=e.dae)
     run = python if e.context.dae is None else e.context.dae.start(start)
     return Prepared(run, plan.steps, plan.every, plan.step, python.within)
 

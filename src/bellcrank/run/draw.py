@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from bellcrank.errors import RunError, did_you_mean
-from bellcrank.files.picture import new_figure
+from bellcrank.files.picture import finished, new_figure, plain
 from bellcrank.files.record import guarded
+from bellcrank.files.whole import write_text
 from bellcrank.interface.interface import key_of
 from bellcrank.run.interactive import History, plot_page, x_label
 
+MOST = 8  # channels that are drawn unasked
 PICTURES = (".png", ".svg", ".pdf")
 
 
@@ -23,7 +25,7 @@ def draw(
     title: str | None = None,
     names: Sequence[str] | None = None,
 ) -> Any:
-    """A matplotlib figure of the given channels (default: up to eight), saved if a path is given.
+    """A matplotlib figure of the given channels (default: up to eight outputs), saved if a path is given.
 
     A path that ends in .html gets an interactive page. `against` names a channel for the horizontal axis; `names`
     tell runs apart.
@@ -35,7 +37,7 @@ def draw(
     told = list(names or (run.name for run in runs))
     if path is not None and Path(path).suffix.lower() == ".html":
         page = plot_page(runs, groups, against, title or runs[0].name, told)
-        guarded("write", Path(path), lambda: Path(path).write_text(page, encoding="utf-8"))
+        guarded("write", Path(path), lambda: write_text(path, page))
         return None
     figure = _figure(runs, groups, against, title, told)
     if path is not None:
@@ -44,23 +46,30 @@ def draw(
             raise RunError(
                 f"cannot draw to {path}: no plot ends in '{ending}'; known endings are .png, .svg, .pdf and .html"
             )
-        guarded("write", Path(path), lambda: figure.savefig(path, dpi=130))
-    return figure
+    return finished(figure, path)
 
 
 def chosen(runs: Sequence[History], channels: Sequence[str], against: str | None) -> tuple[list[str], str | None]:
     """The channels as they are spelled; one that a run does not have is told."""
-    names = list(channels) or [c for c in runs[0] if not c.startswith(("q(", "u("))][:8] or list(runs[0])[:8]
+    names = list(channels) or _outputs(runs[0])[:MOST] or list(runs[0])[:MOST]
+    if not names:
+        raise RunError(f"there is nothing to draw: {runs[0].name} has no channel but time")
     result = []
     for name in [*names, *([against] if against else [])]:
         found = None
         for run in runs:
-            found = ({key_of(c): c for c in run} | {"t": "t"}).get(key_of(name))
+            found = "t" if name == "t" else ({"t": "t"} | {key_of(c): c for c in run}).get(key_of(name))
             if found is None:
                 listed = ", ".join(run)
                 raise RunError(f"{run.name} has no channel '{name}'.{did_you_mean(name, run)} Channels: {listed}.")
         result.append(found or name)
     return (result[:-1], result[-1]) if against else (result, None)
+
+
+def _outputs(run: History) -> list[str]:
+    """Channels that are no states, those of the whole before those of parts, whose names have a dot."""
+    listed = [c for c in run if not c.startswith(("q(", "u(")) and run.generic.get(c) != "State"]
+    return sorted(listed, key=lambda c: "." in c)
 
 
 def _figure(
@@ -71,13 +80,14 @@ def _figure(
     for axis, (unit, names) in zip(axes, groups.items(), strict=True):
         for run, who in zip(runs, told, strict=True):
             for name in names:
-                label = name if len(runs) == 1 else f"{name}, {who}"
+                label = plain(name if len(runs) == 1 else f"{name}, {who}")
                 axis.plot(run[against] if against else run.time, run[name], label=label, linewidth=1.2)
-        single = runs[0].labels.get(names[0], names[0]) if len(names) == 1 else ""
+        single = plain(runs[0].labels.get(names[0], names[0])) if len(names) == 1 else ""
+        unit = plain(unit)
         axis.set_ylabel(f"{single}\n({unit})" if single and unit else single or unit, fontsize=9)
         axis.grid(True, linewidth=0.4, alpha=0.6)
         if len(names) * len(runs) > 1:
             axis.legend(fontsize=8, loc="best")
-    axes[-1].set_xlabel(x_label(runs[0], against))
-    figure.suptitle(title or runs[0].name, fontsize=11)
+    axes[-1].set_xlabel(plain(x_label(runs[0], against)))
+    figure.suptitle(plain(title or runs[0].name), fontsize=11)
     return figure

@@ -19,6 +19,7 @@ from bellcrank.expr.text import Syntax, evaluate_syntax, parse
 from bellcrank.interface.interface import key_of
 from bellcrank.model.formula import show
 from bellcrank.numeric.branch import Passage
+from bellcrank.run.gimbal import Lock
 from bellcrank.run.stepping import Rows
 
 Condition = Callable[[np.ndarray], np.ndarray]
@@ -81,10 +82,26 @@ class Watch:
 
     def passed(self, passages: Sequence[Passage]) -> None:
         """Records visits near singular positions."""
-        for t, ratio in passages:
-            text = f"singular position passed (pivots down to {ratio:.1e} of their usual size)"
-            self.events.append(Event(text, t))
+        self.events += [Event(_told(x), x.time) for x in passages]
         self.events.sort(key=lambda e: e.time)
+
+    def locked(self, locks: Sequence[Lock]) -> None:
+        """Records passages through gimbal lock."""
+        self.events += [Event(lock.text, lock.time) for lock in locks]
+        self.events.sort(key=lambda e: e.time)
+
+
+def _told(x: Passage) -> str:
+    """A visit near a singular position in words."""
+    if x.ratio == Passage.DIVIDED:
+        return "step divided, as it needed a correction of its loops that is large against what it moves"
+    where = f" of {x.loop}" if x.loop else ""
+    near = f"pivots down to {x.ratio:.1e} of their usual size"
+    if x.missed:
+        gap = f" by {x.residual:.1g}" if x.residual else ""
+        return f"two branches{where} miss each other{gap}, and the motion turns ({near})"
+    way = "entered and left where it was entered" if x.turned else "passed"
+    return f"singular position{where} {way} ({near})"
 
 
 def _crossing(
@@ -149,11 +166,10 @@ def read_condition(
         function = FUNCTIONS.get(str(node.args[0]).lower() if node.op == "call" else node.op)
         if function is None or unknown is not node:
             raise nothing_called(show(unknown), [*columns, *values])
-        try:
-            with np.errstate(all="ignore"):
-                return function(*parts)
-        except TypeError:
-            raise node.fail(f"event '{name}': {show(node)} has {len(parts)} arguments") from None
+        if node.op == "call" and not CALLED[str(node.args[0]).lower()].takes(len(parts)):
+            raise node.fail(f"event '{name}': {show(node)} has {len(parts)} arguments")
+        with np.errstate(all="ignore"):
+            return function(*parts)
 
     def condition(rows: np.ndarray) -> np.ndarray:
         value = evaluate_syntax(syntax, lambda node, parts: meaning(rows, node, parts))

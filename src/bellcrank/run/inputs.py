@@ -12,6 +12,7 @@ from bellcrank.backend.start import Input
 from bellcrank.emit.pieces import spline_pieces
 from bellcrank.errors import ModelError, RunError, warn
 from bellcrank.expr.table import Table
+from bellcrank.numeric.tuning import INPUTS
 from bellcrank.signals import KINDS, Signal, constant, kinks, sampled
 
 
@@ -95,7 +96,7 @@ def check_covers(signal: Signal, name: str, t_end: float) -> None:
     first, last = signal.covers
     if math.isinf(last) and signal.points is not None:
         first, last = (float(signal.points[i]) for i in (0, -1))
-        if first > 0 or last < t_end * (1 - 1e-9):
+        if first > 0 or last < t_end * (1 - INPUTS.known):
             told = f"input '{name}' is a table for t = {first:g} to {last:g} s, but the run goes from 0 to {t_end:g} s"
             warn(f"{told}: beyond its points it goes on with its end slope")
         return

@@ -25,6 +25,7 @@ from bellcrank.interface.interface import Interface
 from bellcrank.kinematics.analysis import Analysis
 from bellcrank.program.program import Program
 from bellcrank.run.rigid_layout import rigid_wheels
+from bellcrank.run.table_range import TableWatch
 from bellcrank.run.values import check_masses, given_parameters, input_signals
 
 BACKENDS = ("auto", "c", "python")
@@ -67,6 +68,11 @@ class Loaded:
         """The program with runs by methods for differential-algebraic equations; None where Python drives them."""
         return self.model.for_dae()
 
+    @cached_property
+    def table_watch(self) -> TableWatch:
+        """What the tables of the program are asked at."""
+        return TableWatch(self.program)
+
     def context(self) -> Context:
         """What one run or one evaluation changes."""
         return Context(self)
@@ -74,12 +80,20 @@ class Loaded:
     # ---- values in equation units
 
     def parameter_values(self, given: Mapping[str, float] | None = None) -> list[float]:
-        """All parameters; `given` (user units) overrides the defaults."""
-        p = given_parameters(self.interface, given)
+        """All parameters; `given` (user units) overrides the defaults. The list is not to be changed."""
+        p = self._usual_parameters if given is None else given_parameters(self.interface, given)
         if not self.interface.entered:
             return p
         zeros = [0.0 for _ in self.interface.entered]
         return [*p, *self.model.calls().values("entry", 0.0, (), (), [*p, *zeros], (), ())]
+
+    @cached_property
+    def _usual_parameters(self) -> list[float]:
+        return given_parameters(self.interface)
+
+    @cached_property
+    def _usual_inputs(self) -> list[Input]:
+        return input_signals(self.interface, None)
 
     def constants(self, p: list[float]) -> list[float]:
         """What follows from parameters alone."""
@@ -104,7 +118,8 @@ class Loaded:
 
     def inputs(self, given: Mapping[str, Any] | None, t_end: float | None = None) -> list[Input]:
         """Every input over time; those that are sampled must cover a run until t_end."""
-        return input_signals(self.interface, given, t_end)
+        usual = given is None and t_end is None
+        return self._usual_inputs if usual else input_signals(self.interface, given, t_end)
 
     def notes(self) -> list[str]:
         """How the model runs, in sentences."""

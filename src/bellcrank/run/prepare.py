@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
@@ -121,9 +123,28 @@ def take_steps(prepared: Prepared, watch: Watch, progress: Progress | None = Non
     return result[:filled]
 
 
+def check_room(plan: Plan, width: int) -> None:
+    """Refuses a run whose result cannot be held."""
+    rows = plan.steps // plan.every + 2
+    if rows * width * 8 > _memory():
+        raise _too_large(rows, width)
+
+
+def _memory() -> float:
+    """Bytes of this machine."""
+    try:
+        return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+    except (AttributeError, OSError, ValueError):
+        return math.inf
+
+
+def _too_large(rows: int, width: int) -> RunError:
+    size = rows * width * 8 / 2**30
+    return RunError(f"{rows} rows of {width} channels need {size:.1f} GiB: use a larger output_every")
+
+
 def _room(rows: int, width: int) -> np.ndarray:
     try:
         return np.empty((rows, width))
     except MemoryError:
-        size = rows * width * 8 / 2**30
-        raise RunError(f"{rows} rows of {width} channels need {size:.1f} GiB: use a larger output_every") from None
+        raise _too_large(rows, width) from None

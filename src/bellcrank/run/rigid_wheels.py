@@ -198,7 +198,7 @@ class RigidRun(PythonRun):
             good, bad = 0.0, h
             for _ in range(RULES.halvings):
                 middle = 0.5 * (good + bad)
-                if not good < middle < bad or bad - good < 1e-14 * max(1.0, self.t):
+                if not good < middle < bad or bad - good < RULES.instant * max(1.0, self.t):
                     break
                 trial = self._after(middle, self.t + middle)
                 if self._changed(self.t + middle, trial, floors):
@@ -221,7 +221,7 @@ class RigidRun(PythonRun):
                     _, bend, _ = wheel.over(row[0], row[1])
                     if bend:  # which may be small here and large a little farther on
                         turn = max(abs(bend), RULES.fine / wheel.contact.radius)
-                        h = min(h, RULES.bent / max(turn * math.hypot(row[2], row[3]), 1e-9))
+                        h = min(h, RULES.bent / max(turn * math.hypot(row[2], row[3]), RULES.creep))
         return max(h, RULES.shortest * self.course.step)
 
     def _floors(self) -> list[float]:
@@ -230,7 +230,7 @@ class RigidRun(PythonRun):
         for wheel, row in zip(self.wheels, self._outputs(self.t, self.state), strict=True):
             usual = wheel.contact.radius - (RULES.touch if wheel.rolls else 0.0)
             now = self._near(wheel, row[0], row[1]).distance
-            found.append(min(now - 1e-13, usual) if now < usual else usual)
+            found.append(min(now - RULES.deeper, usual) if now < usual else usual)
         return found
 
     def _changed(self, t: float, y: np.ndarray, floors: Sequence[float]) -> bool:
@@ -278,7 +278,7 @@ class RigidRun(PythonRun):
         one, other = _sides(wheel, forces[i])
         nx, nz = wheel.normal if other < one else wheel.other
         x, z = self._outputs(self.t, self.state)[i, :2]
-        off = 1e-6 * wheel.contact.radius
+        off = RULES.aside * wheel.contact.radius
         wheel.near = self._near(wheel, x - off * nx, z - off * nz)  # deeper in that side than in the other
         wheel.held, wheel.turned, wheel.part = False, 0, wheel.contact.terrain.shape(wheel.near)[0]
 
@@ -308,11 +308,11 @@ class RigidRun(PythonRun):
             return None
         reach = RULES.ahead
         if wheel.rolls and wheel.over(x, z)[1] * wheel.contact.radius < RULES.narrow:
-            reach = 0.02 * wheel.contact.radius / max(math.hypot(vx, vz), 1e-9)
+            reach = RULES.peek * wheel.contact.radius / max(math.hypot(vx, vz), RULES.creep)
         ahead = self._near(wheel, x + reach * vx, z + reach * vz)
         for near in (here, ahead):
             speed = near.normal_x * vx + near.normal_z * vz
-            if speed < -1e-9 * (1 + math.hypot(vx, vz)) * (1 + 10 * count):
+            if speed < -RULES.creep * (1 + math.hypot(vx, vz)) * (1 + RULES.after * count):
                 return near
         rise, pull = (here.normal_x * a + here.normal_z * b for a, b in ((vx, vz), (-ax, -az)))
         # one that lies on the ground, or would come back to it at once
@@ -449,7 +449,7 @@ class RigidRun(PythonRun):
 
 
 def _solved(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:
-    return np.asarray(np.linalg.lstsq(matrix, right, rcond=1e-12)[0])
+    return np.asarray(np.linalg.lstsq(matrix, right, rcond=RULES.stuck)[0])
 
 
 def _sides(wheel: Wheel, force: np.ndarray) -> tuple[float, float]:

@@ -12,17 +12,17 @@ from bellcrank.backend.start import FINISHED, NOT_FINITE
 from bellcrank.errors import warn
 from bellcrank.numeric.methods import ADAPTIVE
 from bellcrank.run.assembly import start_state
-from bellcrank.run.closure import closure_of, keeper_of
+from bellcrank.run.closure import closure_of, keeper_of, on_branch
 from bellcrank.run.dae_methods import Dae, as_dae
-from bellcrank.run.dae_runs import check_dae, prepare_dae, residuals_of
+from bellcrank.run.dae_runs import check_dae, dae_evaluation, prepare_dae, residuals_of
+from bellcrank.run.gimbal import INSTEAD, locks_passed
 from bellcrank.run.loaded import Loaded
 from bellcrank.run.outcome import as_run, how_ended, left_tables, not_finite, watch_for
-from bellcrank.run.prepare import Progress, prepare, take_steps
+from bellcrank.run.prepare import Progress, check_room, prepare, take_steps
 from bellcrank.run.result import Run
 from bellcrank.run.rigid import check_rigid, prepare_rigid
 from bellcrank.run.step_limit import step_too_large
 from bellcrank.run.stepping import Evaluation
-from bellcrank.run.table_range import asked_beyond
 from bellcrank.run.values import positive, run_plan
 
 
@@ -46,6 +46,7 @@ def simulate(
     """Integrates from t = 0 to t_end; arguments as of `Simulation.simulate`. All that changes is in its own context."""
     dae = as_dae(dae)
     plan = run_plan(loaded.interface, t_end, step, method, output_every)
+    check_room(plan, 1 + len(loaded.interface.channels))
     tolerances = positive(rtol, "rtol", ""), positive(atol, "atol", "")
     p = loaded.parameter_values(parameters)
     signals = loaded.inputs(inputs, plan.t_end)
@@ -59,18 +60,24 @@ def simulate(
     closure = None if loaded.program.loops is None else closure_of(context.python, p, signals)
     y = np.concatenate(start_state(loaded, initial, closure if assemble else None, p, signals))
     keeper = None if closure is None else keeper_of(closure, context.python, y, p, signals, kept, dae.staged)
+    if keeper is not None and dae.usual:
+        y = on_branch(keeper, y, loaded.interface)
     evaluation = Evaluation(context, p, loaded.constants(p), signals, kept, keeper)
     if contacts:
         prepared = prepare_rigid(contacts, plan, evaluation, y, watch)
     elif dae.usual:
         prepared = prepare(plan, evaluation, y, watch, tolerances)
     else:
-        prepared = prepare_dae(plan, evaluation, dae, y, watch)
+        evaluation = inside = dae_evaluation(plan, evaluation, dae)
+        prepared = prepare_dae(plan, inside, y, watch)
     began = time.perf_counter()
     rows = take_steps(prepared, watch, progress)
     seconds = time.perf_counter() - began
     context.set_live(0)
     watch.passed(prepared.run.passages)
+    n_q = len(loaded.program.coordinates)
+    locks = locks_passed(mechanism, rows[:, 0], rows[:, 1 : 1 + n_q]) if rows.shape[1] > n_q else []
+    watch.locked(locks)
     ended = how_ended(prepared, evaluation, watch, plan.method in ADAPTIVE)
     too_large = "" if contacts else step_too_large(plan, evaluation, rows)
     if too_large and prepared.run.status == NOT_FINITE:
@@ -79,8 +86,8 @@ def simulate(
     settings |= {"seconds": seconds} | ({} if closure is None else {"dae": dae.method})
     run = as_run(loaded.interface, rows, ended, watch, settings)
     run.find_residuals = residuals_of(loaded, rows, p, evaluation.c)
-    uses_tables = bool(loaded.program.tables)
-    doubts = asked_beyond(loaded.python, rows, p) if uses_tables else []
+    doubts = loaded.table_watch.asked_beyond(rows, p, evaluation.c)
+    doubts += [f"the run is doubtful after {x.text} at t = {x.time:.6g} s; {INSTEAD}" for x in locks]
     doubts += [too_large] if too_large and prepared.run.status == FINISHED else []
     left = left_tables(run, mechanism.bodies, loaded.interface)
     for doubt in (*not_finite(run, loaded.interface), *doubts, *left):

@@ -8,6 +8,8 @@ import numpy as np
 
 from bellcrank.model.records import External
 from bellcrank.numeric.methods import ADAPTIVE
+from bellcrank.run.closure import rates_near_singular
+from bellcrank.run.dae_methods import DaeEvaluation
 from bellcrank.run.diagnose import changes_of_loads
 from bellcrank.run.outcome import moment
 from bellcrank.run.stability import sentence, too_large
@@ -23,7 +25,8 @@ def step_too_large(plan: Plan, evaluation: Evaluation, rows: np.ndarray) -> str:
     n_q, n_s = evaluation.n_q, evaluation.n_s
     # routines that remember, or are given in Python alone, may count their calls: they are not called for this
     own = any(isinstance(r, External) and (r.memory or not r.known_in("c")) for r in loaded.program.routines)
-    few = 0 < n_s <= MOST_STATES[evaluation.model.name]
+    constrained = isinstance(evaluation, DaeEvaluation)  # those equations are evaluated in Python
+    few = 0 < n_s <= MOST_STATES["python" if constrained else evaluation.model.name]
     if plan.method in ADAPTIVE or own or not few or rows.ndim != 2 or not len(rows):
         return ""
     states = rows[:, 1 : 1 + n_s]
@@ -33,7 +36,10 @@ def step_too_large(plan: Plan, evaluation: Evaluation, rows: np.ndarray) -> str:
     last = len(good) - 1
     chosen = sorted({0, last // 3, 2 * last // 3, *hardest, *(i + 1 for i in hardest)})
     try:
-        rates, looked_at = replace(evaluation, keeper=None).rates, [(float(rows[i, 0]), good[i].copy()) for i in chosen]
+        looked_at = [(float(rows[i, 0]), good[i].copy()) for i in chosen]
+        if not constrained:  # near singular positions a run takes other equations
+            looked_at = [x for x in looked_at if rates_near_singular(evaluation.model, evaluation.at(*x)) is None]
+        rates = replace(evaluation, keeper=None).rates
         found = too_large(rates, looked_at, plan.step, plan.steps, plan.method, n_q)
     except (*NO_VALUE, np.linalg.LinAlgError):
         return ""

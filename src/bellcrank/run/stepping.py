@@ -17,12 +17,11 @@ import numpy as np
 
 from bellcrank.backend.protocol import Calls
 from bellcrank.backend.start import FINISHED, NOT_CLOSED, NOT_FINITE, Input, not_closed
-from bellcrank.numeric.branch import Keeper, Passage
+from bellcrank.numeric.branch import Keeper, NotClosed, Passage
 from bellcrank.numeric.course import At, Course, Part
-from bellcrank.numeric.integrate import Rates, Times, advance_by
+from bellcrank.numeric.integrate import Rates, advance_by
 from bellcrank.numeric.methods import METHODS
 from bellcrank.numeric.projection import Admitted
-from bellcrank.numeric.tuning import LOOPS
 from bellcrank.run.loaded import Context
 
 NO_VALUE = (OverflowError, ValueError, ZeroDivisionError)  # of Python's arithmetic, where C has inf or nan
@@ -79,12 +78,10 @@ class Evaluation:
         return self.context.loaded.n_states
 
     def afresh(self, t: float, y: np.ndarray) -> Self:
-        """One that begins at a state, with nothing of what the run remembers of its loops."""
+        """One that begins at a state of the run."""
         if self.keeper is None:
             return self
-        keeper = Keeper(self.keeper.closure, self.keeper.singular_rates, self.keeper.staged)
-        keeper.begin(t, y)
-        return replace(self, keeper=keeper)
+        return replace(self, keeper=self.keeper.afresh(t, y))
 
     def hold(self, t: float, y: np.ndarray, first: bool = False, live: int = 2) -> None:
         """Calls the external routines whose values are kept: those of a whole run at its first step, others always."""
@@ -194,7 +191,7 @@ class PythonRun(Driven):
         """Takes the start of the run."""
         keeper = self.evaluation.keeper
         if keeper is not None:
-            keeper.begin(0.0, self.state)
+            self.state = keeper.begin(0.0, self.state)
         self.rates = self.evaluation.settled(0.0, self.state)
         if keeper is not None:
             keeper.remember(0.0, self.rates)
@@ -217,38 +214,20 @@ class PythonRun(Driven):
             self.rates = (e.settled if part.last else e.rates)(part.after, new)
             self.state = new
             if e.keeper is not None and admitted is not None:
-                e.keeper.accept(part.end, self.rates, admitted)
+                e.keeper.accept(part.end, new, self.rates, admitted)
         return True
 
     def moved(self, part: Part, inner: Rates) -> tuple[np.ndarray, Admitted | None]:
         """The state after a part of a step, brought onto the constraints."""
-        return self._moved(inner, (part.t, part.middle, part.before), self.state, part.h, self.rates)
-
-    def _moved(
-        self, inner: Rates, times: Times, y: np.ndarray, h: float, k: np.ndarray, depth: int = 0
-    ) -> tuple[np.ndarray, Admitted | None]:
-        """The state after a step, brought onto the constraints; the step is halved if it has to be."""
-        keeper = self.evaluation.keeper
-        new = self._advance(inner, times, y, h, k)
-        if keeper is None or not np.all(np.isfinite(new)):
-            return new, None
-        admitted, state, good = keeper.admit(times[2], new, h)
-        if min(state.ratio, state.steady) < LOOPS.near and not keeper.wary:  # once more, with care
-            keeper.wary = True
-            return self._moved(inner, times, y, h, k, depth)
-        if good:
-            return admitted, state
-        if depth == LOOPS.halvings:
-            self.problem = not_closed(state.row, state.moved, state.residual)
-            self.status = NOT_CLOSED
-            return admitted, state
-        start, middle, end = times
-        half, between = self._moved(inner, (start, (start + middle) / 2, middle), y, h / 2, k, depth + 1)
-        if self.problem or between is None:
-            return half, between
-        keeper.wary = keeper.wary or min(between.ratio, between.steady) < LOOPS.watched
-        rates = self.evaluation.rates(middle, half)
-        return self._moved(inner, (middle, (middle + end) / 2, end), half, h / 2, rates, depth + 1)
+        e, times, y, k = self.evaluation, (part.t, part.middle, part.before), self.state, self.rates
+        if e.keeper is None:
+            return self._advance(inner, times, y, part.h, k), None
+        try:
+            return e.keeper.step(self._advance, inner, e.rates, times, y, part.h, k)
+        except NotClosed as error:
+            state = error.state
+            self.status, self.problem = NOT_CLOSED, not_closed(state.row, state.moved, state.residual)
+            return np.concatenate([state.q, state.u]), state
 
     def within(self, i: int, row: np.ndarray, rates: np.ndarray | None = None) -> Rows:
         """Rows at times within step i, which starts from the row given: the state is that of a step which ends there.

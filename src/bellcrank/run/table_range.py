@@ -1,51 +1,87 @@
-"""Tables asked outside of their points during a run: found afterwards at recorded rows, so that runs cost no more."""
+"""Tables asked outside of their points during a run: found afterwards at recorded rows, so that runs cost no more.
+
+Of the program only what leads to the arguments of tables is taken, however the model itself runs.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from bellcrank.backend.protocol import Model
+from bellcrank.backend.protocol import Calls
+from bellcrank.backend.python import PythonModel
+from bellcrank.expr import Expr, Func, postorder
 from bellcrank.expr.table import Table
+from bellcrank.program.functions import KINDS
+from bellcrank.program.program import Program
+from bellcrank.program.statements import NOTHING, Section, needed, section_expressions
 from bellcrank.run.values import at_row
 
 ROWS = 200  # that are looked at
 
 
-def asked_beyond(model: Model, rows: np.ndarray, p: Sequence[float]) -> list[str]:
-    """A sentence for each table asked beyond its points. What depends on external routines is not looked at."""
-    program = model.program
-    if not program.tables or rows.shape[1] < 2:
-        return []
-    farthest: dict[str, tuple[float, str]] = {}
-    looking = model.calls([_recorder(r, farthest) if isinstance(r, Table) else _unknown(r) for r in program.routines])
-    c = looking.constants(p)
-    for i in np.unique(np.linspace(0, len(rows) - 1, min(len(rows), ROWS)).astype(int)):
-        at = at_row(program, rows[i], p, c)
-        for function in (looking.derivatives, looking.outputs):
-            try:
-                function(*at)
-            except (ArithmeticError, ValueError):
-                continue
-    return [sentence for _, sentence in farthest.values()]
+class TableWatch:
+    """The arguments of all tables of a program, which is printed no further than these need."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        sections = (program.constants, program.derivatives, program.outputs) if program.tables else ()
+        calls = list(_calls(e for section in sections for e in section_expressions(section)))
+        self.asked = [(table, axis) for table, _ in calls for axis in table.axes]
+        self._arguments = [a for _, arguments in calls for a in arguments]
+
+    @cached_property
+    def _program(self) -> Program:
+        """The program whose outputs are the arguments."""
+        p = self.program
+        wanted = needed(Section((), tuple(self._arguments)), (*p.derivatives.statements, *p.outputs.statements))
+        names = tuple(f"argument {i}" for i in range(len(self._arguments)))
+        others: dict[str, Any] = {name: NOTHING for name in KINDS if name not in ("constants", "outputs")}
+        return replace(p, outputs=wanted, output_names=names, **others)
+
+    @cached_property
+    def _model(self) -> PythonModel:
+        return PythonModel(
+            self._program, [r.value if isinstance(r, Table) else _unknown(r) for r in self.program.routines]
+        )
+
+    def asked_beyond(self, rows: np.ndarray, p: Sequence[float], c: Sequence[float]) -> list[str]:
+        """A sentence for each table asked beyond its points. What depends on external routines is not looked at."""
+        if not self.asked or rows.shape[1] < 2:
+            return []
+        looking = self._model.calls()
+        chosen = np.unique(np.linspace(0, len(rows) - 1, min(len(rows), ROWS)).astype(int))
+        given = [_values(looking, at_row(self.program, rows[i], p, c)) for i in chosen]
+        farthest: dict[str, tuple[float, str]] = {}
+        for (table, axis), values in zip(self.asked, np.array(given).T, strict=True):
+            beyond = np.maximum(axis[0] - values, values - axis[-1])
+            i = int(np.argmax(np.where(np.isnan(beyond), -math.inf, beyond)))
+            name = table.name.split("_d")[0]
+            if beyond[i] > 1e-9 * (axis[-1] - axis[0]) and beyond[i] > farthest.get(name, (0.0, ""))[0]:
+                goes_on = "end slope" if len(table.axes) == 1 else "end value"
+                told = (
+                    f"table '{name}' was asked at {values[i]:.6g}, but its points go from {axis[0]:g} to {axis[-1]:g}"
+                )
+                farthest[name] = (float(beyond[i]), f"{told}: beyond them it goes on with its {goes_on}")
+        return [sentence for _, sentence in farthest.values()]
 
 
-def _recorder(table: Table, farthest: dict[str, tuple[float, str]]) -> Callable[..., float]:
-    goes_on = "end slope" if len(table.axes) == 1 else "end value"
-    name = table.name.split("_d")[0]
+def _calls(roots: Iterable[Expr]) -> Iterable[tuple[Table, tuple[Expr, ...]]]:
+    """Tables with their arguments, each once."""
+    found = ((n.function, n.args) for n in postorder(roots) if isinstance(n, Func) and isinstance(n.function, Table))
+    return dict.fromkeys(found)
 
-    def value(*args: float) -> float:
-        for x, axis in zip(args, table.axes, strict=True):
-            beyond = max(axis[0] - x, x - axis[-1])
-            if beyond > 1e-9 * (axis[-1] - axis[0]) and beyond > farthest.get(name, (0.0, ""))[0]:
-                told = f"table '{name}' was asked at {x:.6g}, but its points go from {axis[0]:g} to {axis[-1]:g}"
-                farthest[name] = (beyond, f"{told}: beyond them it goes on with its {goes_on}")
-        return table.value(*args)
 
-    return value
+def _values(looking: Calls, at: Any) -> list[float]:
+    try:
+        return looking.outputs(*at)
+    except (ArithmeticError, ValueError):
+        return [math.nan] * len(looking.program.output_names)
 
 
 def _unknown(routine: Any) -> Callable[..., Any]:

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from bellcrank.backend.start import Input
-from bellcrank.errors import ModelError, did_you_mean, mapping, warn
+from bellcrank.errors import ModelError, counted, did_you_mean, mapping, warn
 from bellcrank.expr import Expr, Symbol, evaluate
 from bellcrank.expr.show import text
-from bellcrank.interface.interface import Interface, key_of
+from bellcrank.interface.interface import PARAMETERS, Interface, key_of
 from bellcrank.model.mechanism import Body
 from bellcrank.numeric.course import At, Course
 from bellcrank.numeric.methods import ADAPTIVE, DEFAULT
 from bellcrank.numeric.methods import METHODS as FIXED
+from bellcrank.numeric.tuning import PLANS
 from bellcrank.program.program import Program
 from bellcrank.run.inputs import as_input, as_signal, breaks_of, check_covers
 
@@ -35,8 +36,8 @@ class Plan:
 
     @property
     def steps(self) -> int:
-        whole = round(self.t_end / self.step)
-        return whole if abs(whole * self.step - self.t_end) < 1e-9 * self.t_end else math.ceil(self.t_end / self.step)
+        n = self.t_end / self.step
+        return round(n) if abs(round(n) * self.step - self.t_end) < PLANS.at_end * self.t_end else math.ceil(n)
 
     def course(self, inputs: Sequence[Input], watched: bool) -> Course:
         """Steps of a run with these inputs; all of a run that is watched for events are recorded."""
@@ -45,7 +46,7 @@ class Plan:
 
     @property
     def output_times(self) -> np.ndarray:
-        return np.append(np.arange(0.0, self.t_end * (1 - 1e-9), self.step * self.every), self.t_end)
+        return np.append(np.arange(0.0, self.t_end * (1 - PLANS.at_end), self.step * self.every), self.t_end)
 
 
 def run_plan(
@@ -61,7 +62,7 @@ def run_plan(
         raise ModelError(f"output_every={every!r} must be a whole number of at least 1", name)
     if t_end / step > 1e13:
         raise ModelError(f"step={step:g} s is too small for t_end={t_end:g} s: {t_end / step:.0e} steps", name)
-    if step > t_end * (1 + 1e-12):
+    if step > t_end * (1 + PLANS.over):
         raise ModelError(f"step={step:g} s is larger than t_end={t_end:g} s", name)
     return Plan(t_end, step, method, int(every))
 
@@ -84,27 +85,46 @@ def given_parameters(interface: Interface, given: Mapping[str, float] | None = N
     if missing:
         listed = ", ".join(f"'{m}'" for m in missing)
         raise ModelError(
-            f"no value is given for {len(missing)} parameters: {listed}. Use set_defaults() or parameters=.",
+            f"no value is given for {counted(len(missing), 'parameter')}: {listed}. Use set_defaults() or parameters=.",
             interface.model,
         )
-    for key, (name, _) in override.items():
-        entered = interface.get(key, ("entered",))
-        if entered is not None:
-            raise ModelError(f"parameter '{name}' is given by the external routine '{entered.base}'", interface.model)
-        if key not in {x.key for x in interface.idle}:
-            known = [x.name for x in (*interface.parameters, *interface.entered, *interface.idle)]
-            warn(f"parameters={{'{name}': ...}}: the model has no such parameter.{did_you_mean(name, known)}")
+    if override:
+        check_parameters(interface, [name for name, _ in override.values()])
     return values
+
+
+def check_parameters(interface: Interface, names: Iterable[str], given: str = "parameters={{'{}': ...}}") -> None:
+    """An error that tells of all names that are no parameters which may be given; `given` says how they were."""
+    known = sorted((x.name for x in interface.all(PARAMETERS)), key=str.lower)
+    problems = []
+    for name in names:
+        found = interface.get(name, (*PARAMETERS, "unused", "input"))
+        what = given.format(name)
+        if found is None:
+            problems.append(f"{what}: the model has no such parameter.{did_you_mean(name, known)}")
+        elif found.kind == "entered":
+            problems.append(f"{what}: it is given by the external routine '{found.base}'")
+        elif found.kind == "input":
+            problems.append(f"{what}: it is an input of the model, not a parameter")
+        elif found.kind == "unused":
+            warn(f"{what}: the model does not use this parameter")
+    if problems:
+        raise ModelError([*problems[:-1], f"{problems[-1]} Parameters: {', '.join(known) or 'none'}."], interface.model)
 
 
 def input_signals(interface: Interface, given: Mapping[str, Any] | None, t_end: float | None = None) -> list[Input]:
     """Every input over time in equation units; those that are sampled must cover a run until t_end."""
     given = mapping(given, "inputs")
     listed = {key_of(k): v for k, v in {**interface.run.inputs, **given}.items()}
-    known = [x.name for x in interface.signals]
-    for name in given:
-        if key_of(name) not in map(key_of, known):
-            warn(f"inputs={{'{name}': ...}}: the model has no such input.{did_you_mean(str(name), known)}")
+    known = {x.key: x.name for x in interface.signals}
+    problems = [
+        f"inputs={{'{name}': ...}}: the model has no such input.{did_you_mean(str(name), known.values())}"
+        for name in {**interface.run.inputs, **given}
+        if key_of(name) not in known
+    ]
+    if problems:
+        last = f"{problems[-1]} Inputs: {', '.join(known.values()) or 'none'}."
+        raise ModelError([*problems[:-1], last], interface.model)
     result: list[Input] = []
     missing = []
     for x in interface.inputs:
@@ -125,6 +145,9 @@ def state_lists(interface: Interface, q: Any, u: Any) -> tuple[list[float], list
     """q and u as lists of the right lengths."""
     found: list[list[float]] = []
     for given, wanted, what in ((q, interface.coordinates, "q"), (u, interface.speeds, "u")):
+        if isinstance(given, np.ndarray) and given.dtype == float and given.shape == (len(wanted),):
+            found.append(given.tolist())
+            continue
         names = ", ".join(x.name for x in wanted)
         if isinstance(given, str) or not isinstance(given, Sequence | np.ndarray) or len(given) != len(wanted):
             count = f"{len(given)} given" if isinstance(given, Sequence | np.ndarray) else f"not {given!r}"
@@ -198,6 +221,9 @@ def check_masses(bodies: Sequence[Body], interface: Interface, p: Sequence[float
         mass = _value([body.mass], known)
         if mass is not None and mass[0] < 0:
             problems.append(f"the mass of body '{body.name}' is negative: {text(body.mass)} = {mass[0]:g}")
+        armature = _value([body.armature], known)
+        if armature is not None and armature[0] < 0:
+            problems.append(f"the armature of body '{body.name}' is negative: {text(body.armature)} = {armature[0]:g}")
         inertia = _value([x for row in body.inertia for x in row], known)
         if inertia is None:
             continue

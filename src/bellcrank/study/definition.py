@@ -6,14 +6,13 @@ A file has the tables model, run, parameters, initial, inputs, outputs, measures
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from bellcrank.errors import ModelError, RunError
 from bellcrank.files.csv_table import read_csv
-from bellcrank.files.record import guarded
+from bellcrank.files.text import read_toml
 from bellcrank.study.read_values import read_inputs, read_measures, read_parts
 from bellcrank.study.reader import Reader
 from bellcrank.study.records import Definition, Given, ModelSpec, OutputSpec, PlotSpec, TableSpec
@@ -35,20 +34,11 @@ def read_definition(
         data, name, base = dict(source), "study", Path(folder or ".")
     elif isinstance(source, str | Path):
         path = Path(source)
-        data, name, base = _file(path), path.stem, Path(folder) if folder is not None else path.parent
+        data, name, base = read_toml(path), path.stem, Path(folder) if folder is not None else path.parent
     else:
         raise ModelError(f"a study is the path of a .toml file or a mapping, given {type(source).__name__}")
     reader = Reader(data, "the study")
     return _definition(reader, name, base), reader.problems
-
-
-def _file(path: Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise ModelError(f"'{path}' cannot be read: {getattr(error, 'strerror', None) or error}") from None
-    except tomllib.TOMLDecodeError as error:
-        raise ModelError(f"'{path}' is not a TOML file: {error}") from None
 
 
 def _definition(r: Reader, name: str, base: Path) -> Definition:
@@ -99,7 +89,7 @@ def _model(r: Reader, base: Path) -> ModelSpec:
 def _points(t: Reader, path: Path) -> dict[str, list[float]]:
     """The columns x and h of a CSV file, for a profile."""
     try:
-        record = guarded("read", path, lambda: read_csv(path))
+        record = read_csv(path)
     except RunError as error:
         t.problem(str(error))
         return {}

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.files.picture import finished, new_figure
+from bellcrank.files.picture import finished, new_figure, plain
 from bellcrank.study.pivot import best_of, chosen, grouped, shown
 from bellcrank.study.records import PlotSpec
 from bellcrank.study.rows import Row, Rows
@@ -63,13 +63,14 @@ def draw(result: Rows, spec: PlotSpec, path: Path | None = None) -> Any:
     if spec.y is None:
         axis.grid(True, linewidth=0.4, alpha=0.6)
     where = ", ".join(f"{n} = {shown(v)}" for n, v in spec.where.items())
-    axis.set_title(spec.title or ", ".join(x for x in (result.name, spec.part or "", where) if x), fontsize=11)
+    words = spec.title or ", ".join(x for x in (result.name, spec.part or "", where) if x)
+    axis.set_title(plain(words), fontsize=11)
     return finished(figure, path)
 
 
 def _label(result: Rows, name: str) -> str:
     unit = result.columns[name].unit
-    return f"{name} ({unit})" if unit and unit != "1" else name
+    return plain(f"{name} ({unit})" if unit and unit != "1" else name)
 
 
 def _sampled(result: Rows, spec: PlotSpec) -> bool:

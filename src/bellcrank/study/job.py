@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from bellcrank.errors import ModelError
+from bellcrank.files.neighbours import imported_files
+from bellcrank.files.text import read_text
 from bellcrank.interface.interface import key_of
 from bellcrank.study.measures import Measure
 from bellcrank.study.records import Definition
@@ -53,15 +55,11 @@ def job_of(definition: Definition) -> Job:
 
 
 def _texts(path: Path) -> dict[str, str]:
-    """The model file, and the routines beside a deck."""
-    found = {}
-    for file in dict.fromkeys((path, path.with_suffix(".py"))):
-        if file.exists():
-            try:
-                found[file.name] = file.read_text(encoding="utf-8")
-            except (OSError, UnicodeDecodeError) as error:
-                raise ModelError(f"'{file}' cannot be read: {error}") from None
-    return found
+    """The model file, the routines beside a deck, and what these import from their folder."""
+    own = [file for file in dict.fromkeys((path, path.with_suffix(".py"))) if file.exists()]
+    beside = [p for file in own if file.suffix == ".py" for p in imported_files(file)]
+    files = dict.fromkeys([*own, *beside])
+    return {file.relative_to(path.parent).as_posix(): read_text(file, ModelError) for file in files}
 
 
 def measures_of(job: Job) -> list[Measure]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from bellcrank.errors import RunError
-from bellcrank.files.record import guarded
+from bellcrank.files.text import read_text
 from bellcrank.study.records import PlotSpec, TableSpec
 from bellcrank.study.rows import Row
 from bellcrank.study.sampling import Value
@@ -135,8 +135,7 @@ def pivot(rows: Iterable[Row], spec: TableSpec, units: Mapping[str, str]) -> Piv
 
 def _published(path: Path, value: str) -> list[dict[str, Any]]:
     """Rows of a CSV file of published values: a column `part` if wanted, the names, the measure."""
-    text = guarded("read", path, lambda: path.read_text(encoding="utf-8"))
-    lines = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
+    lines = [line for line in read_text(path).splitlines() if line.strip() and not line.startswith("#")]
     rows = []
     for number, row in enumerate(csv.DictReader(lines), 2):
         if value not in row:

@@ -18,7 +18,7 @@ from bellcrank.api.system import System
 from bellcrank.errors import BellcrankError, ModelError, ModelWarning, did_you_mean
 from bellcrank.interface.interface import PARAMETERS, Interface, key_of
 from bellcrank.library import terrain as terrains
-from bellcrank.library import vehicles
+from bellcrank.library import tyres, vehicles
 from bellcrank.signals import made
 from bellcrank.study.formulas import Names
 from bellcrank.study.job import Job, measures_of
@@ -37,7 +37,8 @@ def makers(module: Any, result: str) -> dict[str, Callable[..., Any]]:
 def call(what: str, function: Callable[..., Any], arguments: Mapping[str, Any]) -> Any:
     """Calls a function with arguments of a study file; those it does not take are told."""
     signature = inspect.signature(function)
-    wrong = [name for name in arguments if name not in signature.parameters]
+    open_ended = any(p.kind is p.VAR_KEYWORD for p in signature.parameters.values())  # it tells itself what it takes
+    wrong = [] if open_ended else [name for name in arguments if name not in signature.parameters]
     if wrong:
         near, known = did_you_mean(wrong[0], signature.parameters), ", ".join(signature.parameters)
         raise ModelError(f"{what} takes no {' and no '.join(map(repr, wrong))}.{near} It takes {known}.")
@@ -70,6 +71,9 @@ def build(job: Job, place: Path | None = None) -> System:
 def _vehicle(model: Mapping[str, Any]) -> System:
     maker = choose("vehicle", makers(vehicles, "System"), model["vehicle"])
     arguments = dict(model["arguments"])
+    if "slip" in arguments:
+        given = arguments["slip"]
+        arguments["slip"] = list(map(_slip, given)) if isinstance(given, list) else _slip(given)
     if model.get("terrain") is not None:
         ground = dict(model["terrain"])
         kind = ground.pop("kind", None)
@@ -80,11 +84,22 @@ def _vehicle(model: Mapping[str, Any]) -> System:
     return system
 
 
+def _slip(given: Any) -> Any:
+    """How a tyre holds the road: a table with the fields of a law, of `bc.Slip` unless its kind is another."""
+    if not isinstance(given, Mapping):
+        raise ModelError(f"slip = {given!r} must be a table such as {{ longitudinal = 60e3, cornering = 45e3 }}")
+    fields = dict(given)
+    kind = fields.pop("kind", "Slip")
+    law = choose("slip", {name: getattr(tyres, name) for name in tyres.__all__}, kind)
+    return call(f"slip {kind}", law, fields)
+
+
 def _load(model: Mapping[str, Any], place: Path | None) -> System:
     if place is not None:
         return _run_file(place, model["arguments"])
     with tempfile.TemporaryDirectory(prefix="bellcrank-study-") as folder:
         for name, text in model["files"].items():
+            (Path(folder) / name).parent.mkdir(parents=True, exist_ok=True)
             (Path(folder) / name).write_text(text, encoding="utf-8")
         return _run_file(Path(folder) / model["file"], model["arguments"])
 

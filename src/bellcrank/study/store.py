@@ -16,13 +16,8 @@ from pathlib import Path
 from typing import IO, Any
 
 from bellcrank.errors import RunError
-
-try:
-    import fcntl
-
-    _LOCKS = True
-except ImportError:  # Windows: two studies in one folder are not told apart there
-    _LOCKS = False
+from bellcrank.files.locks import locked
+from bellcrank.files.whole import write_text
 
 RECORDS, STUDY, TOKEN = "runs", "study.json", "token"
 SYNC = 0.5  # s, after which what was written is forced onto the disk
@@ -31,14 +26,8 @@ _PROCESS = uuid.uuid4().hex[:12]  # names the files of this process
 
 
 def _lock(stream: IO[Any], wait: bool = False) -> bool:
-    """Locks a file for this process; False if another one has it."""
-    if not _LOCKS:
-        return True
-    try:
-        fcntl.flock(stream, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-    except BlockingIOError:
-        return False
-    return True
+    """Locks a file for this process; False if another one has it. Without locks, two studies are not told apart."""
+    return locked(stream.fileno(), wait) is not False
 
 
 class Tail:
@@ -68,11 +57,25 @@ class Tail:
 def _whole(data: bytes) -> Iterator[dict[str, Any]]:
     for line in data.splitlines():
         try:
-            record = json.loads(line)
-        except ValueError:  # cut short, and something else written behind it
+            record = json.loads(line.decode())
+        except (ValueError, RecursionError):  # cut short and something else written behind it, or none of ours
             continue
-        if isinstance(record, dict) and isinstance(record.get("key"), str) and {"ended", "measures"} <= record.keys():
+        if _is_record(record):
             yield record
+
+
+def _is_record(found: Any) -> bool:
+    """Is this what `worker.one_run` makes?"""
+    if not isinstance(found, dict) or not isinstance(found.get("measures"), dict):
+        return False
+    numbers = [found.get("seconds"), *(x for x in found["measures"].values() if x is not None)]
+    notes = found.get("notes", [])
+    return (
+        all(isinstance(x, int | float) and not isinstance(x, bool) for x in numbers)
+        and all(isinstance(found.get(name), str) for name in ("key", "ended"))
+        and isinstance(notes, list)
+        and all(isinstance(x, str) for x in notes)
+    )
 
 
 def _ends_well(path: Path) -> bool:
@@ -129,7 +132,7 @@ class Store:
             raise RunError(f"another process runs a study in {self.folder}; wait for it, or choose another folder")
         try:
             self._wait_for_writers()
-            (self.folder / TOKEN).write_text(uuid.uuid4().hex, encoding="utf-8")
+            write_text(self.folder / TOKEN, uuid.uuid4().hex)
         except BaseException:
             self._held.close()
             raise
@@ -166,22 +169,20 @@ class Store:
         """The study as it was when it was last started here."""
         try:
             found = json.loads((self.folder / STUDY).read_text(encoding="utf-8"))
-        except (OSError, ValueError):
+        except (OSError, ValueError, RecursionError):
             return None
         return found if isinstance(found, dict) else None
 
     def note(self, job: Mapping[str, Any]) -> None:
         """Remembers the study as it is."""
-        new = self.folder / f"{STUDY}.new"
-        new.write_text(json.dumps(job, indent=1, ensure_ascii=False), encoding="utf-8")
-        new.replace(self.folder / STUDY)
+        write_text(self.folder / STUDY, json.dumps(job, indent=1, ensure_ascii=False))
 
 
 def token_at(folder: str | Path) -> str | None:
     """The word that lies in a folder; None where there is none, so on machines that do not share it."""
     try:
         return (Path(folder) / TOKEN).read_text(encoding="utf-8")
-    except OSError:
+    except (OSError, ValueError):
         return None
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from bellcrank.errors import InternalError
-from bellcrank.expr import MINUS_ONE, ONE, TWO, ZERO, Expr, Sum, Symbol, add, expression, mul, neg, power, sub
+from bellcrank.expr import MINUS_ONE, ONE, TWO, ZERO, Expr, Func, Sum, Symbol, add, expression, mul, neg, power, sub
 from bellcrank.expr.calculus import derivative
 from bellcrank.expr.construct import split
 from bellcrank.expr.functions import cos, function, sin, sqrt
@@ -251,7 +251,10 @@ def project(v: VectorLike, normal: VectorLike) -> Vector:
 
 
 def angle(a: VectorLike, b: VectorLike, about: VectorLike | None = None) -> Expr:
-    """Angle from a to b; with `about`, positive for a turn about that direction (Sayers 1990, eq. 5.3.3 ff.)."""
+    """Angle from a to b; with `about`, positive for a turn about that direction (Sayers 1990, eq. 5.3.3 ff.).
+
+    On a hinge, whose axis `about` is, it is the angle of the hinge, which counts turns.
+    """
     a, b = vector(a), vector(b)
     normal = cross(a, b)
     if about is None:
@@ -259,8 +262,18 @@ def angle(a: VectorLike, b: VectorLike, about: VectorLike | None = None) -> Expr
     axis = vector(about)
     side = dot(axis, normal)
     if all(c.fingerprint == 0 for c in cross(axis, normal).terms.values()):  # a and b turn in a plane, as on a hinge
-        return function("atan2", side if _is_unit(axis) else side / magnitude(axis), dot(a, b))
+        return _counted(function("atan2", side if _is_unit(axis) else side / magnitude(axis), dot(a, b)))
     return mul(function("sign", side), function("atan2", magnitude(normal), dot(a, b)))
+
+
+def _counted(found: Expr) -> Expr:
+    """An angle that is given by the sine and cosine of another one: that one, turns counted."""
+    c, core = split(found)
+    if isinstance(core, Func) and core.name == "atan2":
+        y, x = core.args
+        if isinstance(y, Func) and isinstance(x, Func) and (y.name, x.name) == ("sin", "cos") and y.args == x.args:
+            return mul(expression(c), y.args[0])
+    return found
 
 
 def _is_unit(v: Vector) -> bool:

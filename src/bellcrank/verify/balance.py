@@ -9,21 +9,24 @@ needs to know what the equations look like.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.polynomial.legendre import leggauss
-from scipy.integrate import DOP853
 
 from bellcrank.verify import jets
 from bellcrank.verify.bodies import Motion
-from bellcrank.verify.numeric import Energies, Evaluation, angular_momentum, mass_centre
+from bellcrank.verify.numeric import Energies, Evaluation, angular_momentum, freedom, mass_centre
 from bellcrank.verify.report import Line
 from bellcrank.verify.subject import UNUSABLE, Sample, Subject
 
 ENERGY = 1e-6  # of the energy that went to and fro
 MOMENTUM = 1e-8  # of the momenta of all parts, or of the impulses
-STEPS, NODES = 8, 4  # of the short run, and of the quadrature in each step
+STEPS, MOST_STEPS, NODES = 8, 64, 4  # of the short run, and of the quadrature in each step
+MOVED = 1e-3  # radians, sizes of the machine or shares of the speeds: less does not count as a motion
+TRIED = 3  # states from which a run is started
 FREE = 1e-9  # share of a rigid motion that joints may refuse, by rounding
 AXES = ("n1", "n2", "n3")
 
@@ -39,57 +42,96 @@ class Account:
     free: np.ndarray = field(default_factory=lambda: np.ones(6, dtype=bool))
 
 
-def lines_over_a_run(subject: Subject, start: Sample, suffix: str) -> list[Line]:
-    """Energy and momentum from one random state on."""
-    n = len(start.q)
-    t_end = start.time + (subject.description.run.t_end or 1.0)
-    nodes, weights = leggauss(NODES)
+class Stands(ArithmeticError):
+    """A run that does not come far enough for a balance."""
 
-    def at(t: float, y: np.ndarray) -> Sample:
-        w = 2 * math.pi / (t_end - start.time)
-        s, c = math.sin(w * (t - start.time)), math.cos(w * (t - start.time))
-        return Sample(t, y[:n], y[n:], {k: (a + v / w * s, v * c, -v * w * s) for k, (a, v, _) in start.inputs.items()})
 
-    def rates(t: float, y: np.ndarray) -> np.ndarray:
-        return np.concatenate(subject.rates(at(t, y)))
+def lines_over_a_run(subject: Subject, samples: Sequence[Sample], suffix: str) -> list[Line]:
+    """Energy and momentum from one random state on: the first from which a run comes far enough to count."""
+    name, reasons = f"energy balance{suffix}", []
+    for start in samples[:TRIED]:
+        try:
+            return Window(subject, start).lines(suffix)
+        except Stands as error:
+            reasons.append(str(error))
+        except UNUSABLE as error:
+            return [Line(name, math.nan, ENERGY, note=str(error))]
+    return [Line(name, "not told", note="; ".join(dict.fromkeys(reasons)))]
 
-    def energies(s: Sample, evaluation: Evaluation | None = None) -> Energies:
-        return (evaluation or subject.evaluation(s)).energies(s.q, s.u, subject.rates(s)[1])
 
-    account = Account()
-    y0 = np.concatenate([start.q, start.u])
-    try:
-        first = energies(at(start.time, y0))
-        solver = DOP853(rates, start.time, y0, t_end, rtol=1e-12, atol=1e-14)
-        for _ in range(STEPS):
-            if solver.status != "running":
+class Window:
+    """A short run from a random state, and what is exchanged in it."""
+
+    def __init__(self, subject: Subject, start: Sample) -> None:
+        self.subject, self.start = subject, start
+        self.t_end = start.time + (subject.description.run.t_end or 1.0)
+        self.account = Account()
+        self.units = np.concatenate([subject.sizes(letter) for letter in "qu"])
+        evaluation = subject.evaluation(start)
+        self.units[len(start.q) :] *= evaluation.rate(evaluation.speeds(start.q, start.u))
+
+    def at(self, t: float, y: np.ndarray) -> Sample:
+        n, begun = len(self.start.q), self.start.time
+        w = 2 * math.pi / (self.t_end - begun)
+        s, c = math.sin(w * (t - begun)), math.cos(w * (t - begun))
+        inputs = {k: (a + v / w * s, v * c, -v * w * s) for k, (a, v, _) in self.start.inputs.items()}
+        return Sample(t, y[:n], y[n:], inputs)
+
+    def lines(self, suffix: str) -> list[Line]:
+        from scipy.integrate import DOP853
+
+        y0 = np.concatenate([self.start.q, self.start.u])
+        solver = DOP853(self._rates, self.start.time, y0, self.t_end, rtol=1e-12, atol=1e-14)
+        moved = 0.0
+        for i in range(MOST_STEPS):
+            if solver.status != "running" or (i >= STEPS and moved > MOVED):
                 break
             solver.step()
-            path = solver.dense_output()
-            half = (solver.t - solver.t_old) / 2
-            for x, w in zip(nodes, weights, strict=True):
-                s = at(solver.t_old + half * (1 + x), path(solver.t_old + half * (1 + x)))
-                evaluation = subject.evaluation(s)
-                power = energies(s, evaluation).power
-                account.work += half * w * power
-                account.exchanged += half * w * abs(power)
-                if account.free.any():
-                    rigid = RigidMotions(evaluation, s)
-                    loads = rigid.loads()
-                    account.impulse += half * w * loads
-                    account.pushed += half * w * np.abs(loads)
-                    account.free &= rigid.free()
-        end = at(solver.t, solver.y)
-        last = energies(end)
-        momenta = [RigidMotions(subject.evaluation(s), s).momenta() for s in (start, end)]
-    except UNUSABLE as error:
-        return [Line(f"energy balance{suffix}", math.nan, ENERGY, note=str(error))]
-    gained = (last.kinetic - first.kinetic) + (last.gravity - first.gravity)
-    size = max(account.exchanged, abs(last.kinetic - first.kinetic), abs(last.gravity - first.gravity))
-    size = max(size, 1e-3 * max(first.kinetic, last.kinetic)) or 1.0
-    note = f"from t = {start.time:.3g} to {solver.t:.3g} s"
-    energy = Line(f"energy balance{suffix}", float(abs(gained - account.work) / size), ENERGY, note=note)
-    return [energy, *_momentum_lines(account, momenta, suffix)]
+            self._exchange(solver)
+            moved = float((np.abs(solver.y - y0) / self.units).max(initial=0.0))
+        begun, ended = self.start.time, solver.t
+        if not moved > MOVED and len(y0):
+            raise Stands(
+                f"from t = {begun:.3g} s on, for {ended - begun:.2g} s, nothing moves by more than {moved:.1e} of its "
+                "size"
+            )
+        samples = [self.at(begun, y0), self.at(ended, solver.y)]
+        first, last = (self._energies(s) for s in samples)
+        momenta = [RigidMotions(self.subject.evaluation(s), s).momenta() for s in samples]
+        gained = (last.kinetic - first.kinetic) + (last.gravity - first.gravity)
+        size = max(self.account.exchanged, abs(last.kinetic - first.kinetic), abs(last.gravity - first.gravity))
+        size = max(size, 1e-3 * max(first.kinetic, last.kinetic)) or 1.0
+        note = f"from t = {begun:.3g} s on, for {ended - begun:.2g} s"
+        error = float(abs(gained - self.account.work) / size)
+        energy = Line(f"energy balance{suffix}", error, ENERGY, note=note)
+        return [energy, *_momentum_lines(self.account, momenta, suffix)]
+
+    def _rates(self, t: float, y: np.ndarray) -> np.ndarray:
+        return np.concatenate(self.subject.rates(self.at(t, y)))
+
+    def _energies(self, s: Sample, evaluation: Evaluation | None = None) -> Energies:
+        return (evaluation or self.subject.evaluation(s)).energies(s.q, s.u, self.subject.rates(s)[1])
+
+    def _exchange(self, solver: Any) -> None:
+        """What is exchanged in the last step."""
+        path, account = solver.dense_output(), self.account
+        half = (solver.t - solver.t_old) / 2
+        for x, weight in zip(*leggauss(NODES), strict=True):
+            t = solver.t_old + half * (1 + x)
+            s = self.at(t, path(t))
+            evaluation = self.subject.evaluation(s)
+            locked = evaluation.machine.motion(s.q, evaluation.speeds(s.q, s.u)).locked()
+            if locked:
+                raise Stands(f"a run comes to gimbal lock of '{locked[0]}' at t = {t:.3g} s")
+            power = self._energies(s, evaluation).power
+            account.work += half * weight * power
+            account.exchanged += half * weight * abs(power)
+            if account.free.any():
+                rigid = RigidMotions(evaluation, s)
+                loads = rigid.loads()
+                account.impulse += half * weight * loads
+                account.pushed += half * weight * np.abs(loads)
+                account.free &= rigid.free()
 
 
 def _momentum_lines(account: Account, momenta: list[tuple[np.ndarray, np.ndarray]], suffix: str) -> list[Line]:
@@ -154,6 +196,11 @@ class RigidMotions:
             along = self._velocities(mass_centre(self.motion, b))
             total += along @ parts
             size += np.abs(along) @ np.abs(parts)
+            if b.parent < 0 and np.any(jets.value(b.armature)):  # of rotors that stand on the ground
+                turned = float(jets.value(b.armature) * jets.value(self.motion.u[b.u][0])) * freedom(self.motion, b)
+                along = self._velocities(jets.value(self.motion.p[b.index]))
+                total += along @ turned
+                size += np.abs(along) @ np.abs(turned)
         return total, size
 
     def loads(self) -> np.ndarray:

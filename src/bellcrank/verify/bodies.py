@@ -21,7 +21,7 @@ from bellcrank.units import unit_system
 from bellcrank.verify import jets
 from bellcrank.verify.formulas import CannotEvaluate, Scalars, Values, name_of
 from bellcrank.verify.jets import Jet, Value, value
-from bellcrank.verify.joints import GROUND, ZERO, E, Joint, PlainJoint, Pose, joint_of
+from bellcrank.verify.joints import GROUND, ZERO, E, Joint, PlainJoint, Pose, joint_of, rotation_about
 
 
 @dataclass(frozen=True)
@@ -49,8 +49,10 @@ class Body:
     inertia: Value
     q: slice
     u: slice
+    armature: Value
 
 
+LOCKED = 0.1  # of the volume that three rotation axes span: less is near gimbal lock
 Led = tuple[Value, Value]  # what is given from outside to the functions that move a body, and its rate
 Place = tuple[int, Value]  # a body and coordinates in it
 
@@ -122,7 +124,7 @@ class Machine:
         self._next_reference.append(next_reference)
         cm = self._converted(r.cm, r.coordinates_of, index)
         mass = self.scalars.named(f"{r.name}m".lower()) if r.mass is None else self.scalars.evaluate(r.mass)
-        return Body(index, r.name, parent, joint, cm, mass, self._inertia(r), q, u)
+        return Body(index, r.name, parent, joint, cm, mass, self._inertia(r), q, u, self.scalars.evaluate(r.armature))
 
     def body(self, given: Any) -> int:
         """The place of a body by its handle or name; None is the ground."""
@@ -161,6 +163,8 @@ class Machine:
 
     def _nominal_rotation(self, r: BodyRecord, axes: tuple[Value, ...]) -> tuple[Value, bool]:
         """R_AB at zero coordinates: body axis k along `rotation_axis`, the next one as near the reference as can be."""
+        if r.orientation is not None:
+            return self._given_rotation(r.orientation), False
         if r.rotation_axis is None and r.reference_axis is None:
             return E, False
         first = axes[0] if axes else E[2]
@@ -182,6 +186,20 @@ class Machine:
         columns[k], columns[j] = axis, b_j / jets.norm(b_j)
         columns[i] = jets.cross(columns[j], axis)
         return jets.stack(columns).T, bool(known)
+
+    def _given_rotation(self, given: Any) -> Value:
+        """R_AB of a matrix, or of turns one after another."""
+        if len(given) == 3 and all(np.ndim(row) > 0 and len(row) == 3 for row in given):
+            R = jets.stack([self.scalars.triple(row) for row in given])
+            if isinstance(R, Jet):
+                return R
+            U, _, Vt = np.linalg.svd(R)
+            return U @ Vt
+        R = E
+        several = np.ndim(given[0]) == 1 and len(given[0]) == 2
+        for axis, angle in given if several else [given]:
+            R = R @ rotation_about(self._axis(axis), self.scalars.evaluate(angle))
+        return R
 
     # ---- composite bodies, and the point whose velocity the speeds describe
 
@@ -331,9 +349,9 @@ class Motion:
             rates += b.joint.rates(self.q[b.q], self.u[b.u], self.of[b.parent], self.of[b.index])
         return jets.stack(rates) if rates else np.zeros(0)
 
-    def gimbal(self) -> float:
-        """How far joints are from locking: 1 far, 0 locked."""
-        return min((b.joint.gimbal(self.q[b.q]) for b in self.machine.bodies), default=1.0)
+    def locked(self) -> list[str]:
+        """Bodies in gimbal lock, or near it: their angles do not tell how they turn."""
+        return [b.name for b in self.machine.bodies if not b.joint.gimbal(self.q[b.q]) > LOCKED]
 
 
 def _axes(given: Any) -> list[Any]:

@@ -12,7 +12,7 @@ The states are completed by the program under check, which only chooses them.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -23,15 +23,13 @@ from bellcrank.kane import Derivation
 from bellcrank.kane.equations import KaneEquations
 from bellcrank.verify.balance import lines_over_a_run
 from bellcrank.verify.kane import check_derivation
-from bellcrank.verify.numeric import Evaluation, Residual
-from bellcrank.verify.reactions import newton_euler, reactions_error
+from bellcrank.verify.redundant import lines_of_redundant
 from bellcrank.verify.report import Line, Report
 from bellcrank.verify.slopes import lines_of_constraints, lines_of_rates
-from bellcrank.verify.subject import UNUSABLE, Sample, Subject, held
+from bellcrank.verify.states import RESIDUAL, lines_at_states
+from bellcrank.verify.subject import Sample, Subject, held
 from bellcrank.verify.truncation import lines_of_truncation
 
-EQUATION = 1e-10  # of the largest term of an equation of motion, or of a constraint of accelerations
-RESIDUAL = 1e-9  # of the largest velocity, length or output
 OWN_STEPS = 200  # of the program's own run
 LOOKS = 4  # states of that run at which residuals are evaluated
 
@@ -67,101 +65,24 @@ def check(
         if small:
             exact = system.equations(solve=solve, small=False)
             subject = Subject(system, exact, options, parameters, seed, quiet=True)
-        samples = list(subject.samples(states))
+        samples = subject.samples(states)
         suffix = " without small variables" if small else ""
         few = samples[: max(3, states // 4)]
         faster = [subject.lively(s) if i % 2 else s for i, s in enumerate(samples)]
-        report.lines += _lines_at_states(subject, faster, suffix)
-        report.lines += lines_of_constraints(subject, few) + lines_of_rates(subject, few, seed)
+        further = subject.further(faster)
+        lines, scales = lines_at_states(subject, faster + further, suffix)
+        report.lines += lines
+        report.lines += lines_of_constraints(subject, few) + lines_of_redundant(subject, few)
+        report.lines += lines_of_rates(subject, few, seed)
         if run:
-            report.lines += _lines_of_own_run(subject) + lines_over_a_run(subject, samples[0], suffix)
+            report.lines += _lines_of_own_run(subject) + lines_over_a_run(subject, samples, suffix)
         if small:
             report.lines += lines_of_truncation(subject, truncated, few)
-    report.lines += _information(eom)
+    report.lines += [_looked_at(subject, states, len(further)), Line("scales", "", note=scales), *_information(eom)]
     return report
 
 
 # ---- lines of the report
-
-
-def _lines_at_states(subject: Subject, samples: list[Sample], suffix: str) -> list[Line]:
-    worst = {name: Worst() for name in ("kinematic", "power", "bodies", "singular_rates", "reactions", "residuals")}
-    closing = {"position": Worst(), "speed": Worst(), "acceleration": Worst()}
-    outputs: dict[str, list[tuple[float, float]]] = {}  # found and expected
-    singular_rates = _singular_rates(subject)
-    freedoms = [x.name for x in subject.eom.independent_speeds]
-    units = subject.eom.quantities.output_unit
-    groups = [g.lower() for g in subject.description.output_groups]
-    reactions = "reactions" in groups and not subject.description.constraints  # whose loads have no place of their own
-    for s in samples:
-        evaluation = subject.evaluation(s)
-        try:
-            qdot, udot = subject.rates(s)
-            worst["kinematic"].note(evaluation.kinematic_error(s.q, s.u, qdot))
-            if evaluation.closed is not None:
-                for w, error in zip(closing.values(), evaluation.closed.errors(s.q, s.u, udot), strict=True):
-                    w.note(error)
-            elif evaluation.bound:
-                closing["speed"].note(evaluation.constraint_error(s.q, qdot))
-            _note_largest(worst["power"], evaluation.residual(s.q, s.u, udot), freedoms)
-            _note_largest(worst["bodies"], newton_euler(evaluation, s.q, s.u, udot), evaluation.machine.u_names)
-            if singular_rates is not None:
-                worst["singular_rates"].note(_singular_error(evaluation, s, np.split(singular_rates(s), [len(qdot)])))
-            channels = {name: float(units[name].to_equation(value)) for name, value in subject.outputs(s).items()}
-            for name, expected in evaluation.outputs(s.q, s.u, udot).items():
-                outputs.setdefault(name, []).append((channels[name], expected))
-            if subject.loops and "residuals" in groups:
-                values = [abs(x) for name, x in channels.items() if name.startswith("residual")]
-                worst["residuals"].note(float(np.max(values, initial=0.0)))
-            if reactions:
-                known = {name.lower(): value for name, value in channels.items()}
-                worst["reactions"].note(reactions_error(evaluation, s.q, s.u, udot, known))
-        except UNUSABLE as error:
-            for w in worst.values():
-                w.note(math.nan, f"no numbers at t = {s.time:.3g}: {error}")
-            break
-    levels = list(closing) if subject.loops else ["speed"] if evaluation.bound else []
-    limits = {"acceleration": EQUATION}
-    lines = [Line(f"constraint residuals ({k}){suffix}", closing[k].value, limits.get(k, RESIDUAL)) for k in levels]
-    for key, name, limit, wanted in (
-        ("kinematic", "rates of coordinates", RESIDUAL, True),
-        ("power", "equations of motion (virtual power)", EQUATION, True),
-        ("bodies", "equations of motion (Newton-Euler)", EQUATION, True),
-        ("singular_rates", "rates near singular positions", EQUATION, singular_rates is not None),
-        ("residuals", "residual channels", RESIDUAL, subject.loops and "residuals" in groups),
-        ("reactions", "reactions of joints and loops", RESIDUAL, reactions),
-    ):
-        if wanted:
-            note = worst[key].where if key in ("power", "bodies") and not worst[key].value <= limit else ""
-            lines.append(Line(name + suffix, worst[key].value, limit, note=note))
-    if outputs:
-        gap, name = _largest_gap(outputs, {k: u.text for k, u in units.items()})
-        lines.append(Line(f"outputs{suffix}", gap, RESIDUAL, note=f"largest in {name}" if gap > RESIDUAL else ""))
-    return lines
-
-
-def _note_largest(worst: Worst, residual: Residual, names: list[str]) -> None:
-    relative = residual.relative
-    i = int(np.argmax(np.nan_to_num(relative, nan=np.inf))) if len(relative) else 0
-    worst.note(float(relative.max(initial=0.0)), f"largest in the equation of {names[i]}" if names else "")
-
-
-def _singular_error(evaluation: Evaluation, s: Sample, rates: list[np.ndarray]) -> float:
-    """What is left of kinematics, constraints and equations of motion with rates found without a choice of speeds."""
-    assert evaluation.closed is not None
-    qdot, udot = rates
-    errors = [evaluation.kinematic_error(s.q, s.u, qdot), evaluation.closed.errors(s.q, s.u, udot)[2]]
-    errors.append(float(evaluation.residual(s.q, s.u, udot).relative.max(initial=0.0)))
-    return float(np.max(errors))
-
-
-def _singular_rates(subject: Subject) -> Callable[[Sample], np.ndarray] | None:
-    """The rates as the program computes them near singular positions, which must be the same in regular ones."""
-    if not subject.eom.program.singular_rates.results:
-        return None
-    model = subject.loaded.python.calls()
-    n = len(subject.eom.coordinates) + len(subject.eom.speeds)
-    return lambda s: np.array(model.values("singular_rates", *s.at, *subject.numbers(s))[:n])
 
 
 def _lines_of_own_run(subject: Subject) -> list[Line]:
@@ -186,32 +107,16 @@ def _lines_of_own_run(subject: Subject) -> list[Line]:
         inputs = {k: (float(run[k][i]) if k in run else 0.0, 0.0, 0.0) for k in subject.no_inputs}
         closed = subject.evaluation(Sample(float(run.time[i]), q, u, inputs)).closed
         assert closed is not None
-        worst = max(worst, *closed.errors(q, u, np.zeros_like(u))[:2])
+        worst = max(worst, *closed.errors(q, u))
     note = f"{run.settings['method']}, {round(t_end / step)} steps of {step:g} s"
     return [Line(name, worst, RESIDUAL, note=note)]
 
 
-class Worst:
-    """The largest of several errors, and where it was met."""
-
-    value, where = 0.0, ""
-
-    def note(self, error: float, where: str = "") -> None:
-        if not error <= self.value and not math.isnan(self.value):
-            self.value, self.where = error, where
-
-
-def _largest_gap(pairs: Mapping[str, list[tuple[float, float]]], unit: Mapping[str, str]) -> tuple[float, str]:
-    """Largest difference of a channel, relative to its size; one that is zero beside others of its unit has none."""
-    arrays = {name: np.array(listed) for name, listed in pairs.items()}
-    size = {name: float(np.abs(a[:, 1]).max()) for name, a in arrays.items()}
-    worst, where = 0.0, ""
-    for name, a in arrays.items():
-        alike = max(size[other] for other in arrays if unit[other] == unit[name])
-        error = float(np.abs(a[:, 0] - a[:, 1]).max()) / max(size[name], 1e-6 * alike, 1e-3)
-        if not error <= worst:
-            worst, where = error, name
-    return worst, where
+def _looked_at(subject: Subject, states: int, further: int) -> Line:
+    """At which states equations were compared, and at which not."""
+    notes = [f"{further} more where formulas are made of other pieces"] if further else []
+    notes += [f"{n} passed over: {reason}" for reason, n in subject.passed_over.most_common()]
+    return Line("states", str(states), note="; ".join(notes))
 
 
 def _information(eom: Equations) -> list[Line]:

@@ -21,6 +21,7 @@ from bellcrank.verify.mechanics import Formulas
 
 RANK = 1e-8  # of the largest singular value: smaller ones are zero
 SINGULAR = 1e-3  # those between are too near to zero for a fair check
+LEAST_RATE = 1e-3  # 1/s: the speed of a machine whose joints and constraints let nothing move
 
 # what a joint locks: sliding along its axis, sliding across it, leaning of the axis, turning about it
 LOCKED = {
@@ -71,6 +72,8 @@ def _axis_rows(
         "lean": [axis @ e for e in normals],
         "turn": [(R[moving] @ turned) @ normals[1]],
         "square": [axis @ normals[0]],
+        "side of lean": [axis @ along],
+        "side of turn": [(R[moving] @ turned) @ normals[0]],
     }
 
 
@@ -80,15 +83,18 @@ def _met(record: LoopRecord, base: int, formulas: Formulas) -> Value:
 
 
 def _least_share(record: LoopRecord, base: int, met: Value, formulas: Formulas) -> int:
-    """The axis of the base that has the smallest part in the joint's axis; parts that depend on parameters count half.
+    """The axis of the base that has the smallest part in the joint's axis; parts that depend on parameters count half,
+    and one of them that turns out to be nearly all of it gives way to the next axis.
 
     It fixes the other axis of a universal joint; in the other joints it makes no difference.
     """
     other = formulas.machine.arbitrary.nominal_motion
     found = jets.value(_met(record, base, Formulas(other, **formulas.given)))
     a = jets.value(met)
-    shares = np.where(np.abs(a - found) < 1e-12, np.abs(a), 0.5)
-    return int(np.argmin(np.round(shares, 12)))
+    given = np.abs(a - found) < 1e-12
+    shares = np.where(given, np.abs(a), 0.5)
+    k = int(np.argmax(shares <= shares.min() + 1e-9 * shares.max()))
+    return k if given[k] or a[k] ** 2 < 0.81 * (a @ a) else (k + 1) % 3
 
 
 @dataclass(frozen=True)
@@ -116,13 +122,16 @@ class Closed:
         return [*found, *(formulas.evaluate(c.expression) for c in d.constraints)]
 
     def upright(self, motion: Motion) -> bool:
-        """Do the axes of all joints point as in the nominal position? Rows hold with opposite axes too."""
+        """Do the axes of all joints, and bodies on slides, point as in the nominal position? Rows hold the other way
+        round too."""
         formulas = self.formulas(motion)
         for record in self.machine.description.loops:
-            if record.joint is not None and "lean" in LOCKED.get(record.joint.lower(), ()):
-                base = formulas.point(record.second)[0]
-                met = motion.R[base] @ _met(record, base, formulas)
-                if not jets.value(formulas.evaluate(record.axis) @ met) > 0:
+            locked = LOCKED.get((record.joint or "").lower(), ())
+            if "lean" in locked:
+                p, r = formulas.point(record.first), formulas.point(record.second)
+                rows = _axis_rows(record, motion.between(p, r), p[0], r[0], formulas)
+                sides = [*rows["side of lean"], *(rows["side of turn"] if "turn" in locked else ())]
+                if not all(jets.value(x) > 0 for x in sides):
                     return False
         return True
 
@@ -183,19 +192,42 @@ class Closed:
         found: np.ndarray = self.unit * np.linalg.lstsq(J, -s.c / s.sizes, rcond=RANK)[0]
         return found
 
-    def errors(self, q: np.ndarray, u: np.ndarray, udot: np.ndarray) -> tuple[float, float, float]:
-        """The largest residuals of positions, speeds and accelerations: as a share of a radian or of the machine's
-        size, of the largest speed, and of the largest acceleration."""
+    def accelerations(self, q: np.ndarray, u: np.ndarray, M: np.ndarray, f: np.ndarray) -> np.ndarray:
+        """u' of M u' = f along all motions that the rows allow, with rows that stay satisfied."""
         s = self.slopes(q)
-        found = self.rows(self.machine.moving(q, Jet([u, udot])))
-        levels: list[list[float]] = [[0.0], [0.0], [0.0]]
-        for x, size, holds in zip(found, s.sizes, s.positions, strict=True):
-            for order in range(3 if holds else 2):
-                levels[order + (not holds)].append(_number(x, order) / size)
-        speed = float(np.abs(u / self.unit).max(initial=0.0))
-        acceleration = max(float(np.abs(udot / self.unit).max(initial=0.0)), speed**2)
-        position, velocity, rest = (float(np.abs(x).max()) for x in levels)
-        return position, velocity / (speed or 1.0), rest / (acceleration or 1.0)
+        rows = zip(self._with(q, u, 0 * u), s.positions, strict=True)
+        gamma = np.array([_number(x, 1 + int(holds)) for x, holds in rows])
+        particular = np.linalg.lstsq(s.J * self.unit / s.sizes[:, None], -gamma / s.sizes, rcond=RANK)[0]
+        _, N = self._split(q)
+        M, f = M * np.outer(self.unit, self.unit), f * self.unit
+        z = np.linalg.lstsq(N.T @ M @ N, N.T @ (f - M @ particular), rcond=None)[0]
+        found: np.ndarray = self.unit * (particular + N @ z)
+        return found
+
+    def _with(self, q: np.ndarray, u: np.ndarray, udot: np.ndarray) -> list[Value]:
+        return self.rows(self.machine.moving(q, Jet([u, udot])))
+
+    def errors(self, q: np.ndarray, u: np.ndarray) -> tuple[float, float]:
+        """The largest residuals of positions and speeds: as a share of a radian or of the machine's size, and of the
+        largest speed."""
+        s = self.slopes(q)
+        positions, speeds = [0.0], [0.0]
+        for x, size, holds in zip(self._with(q, u, 0 * u), s.sizes, s.positions, strict=True):
+            if holds:
+                positions.append(abs(_number(x, 0)) / size)
+            speeds.append(abs(_number(x, int(holds))) / size)
+        return float(np.max(positions)), float(np.max(speeds)) / self._rate(u)
+
+    def acceleration_error(self, q: np.ndarray, u: np.ndarray, udot: np.ndarray, own: np.ndarray) -> float:
+        """The largest residual of accelerations, as a share of the largest of `own` ones, not of what is claimed."""
+        s = self.slopes(q)
+        rows = zip(self._with(q, u, udot), s.sizes, s.positions, strict=True)
+        left = [abs(_number(x, 1 + int(holds))) / size for x, size, holds in rows]
+        acceleration = max(float(np.abs(own / self.unit).max(initial=0.0)), self._rate(u) ** 2)
+        return float(np.max(left, initial=0.0)) / acceleration
+
+    def _rate(self, u: np.ndarray) -> float:
+        return float(np.abs(u / self.unit).max(initial=LEAST_RATE))
 
 
 def _number(x: Value, order: int) -> float:

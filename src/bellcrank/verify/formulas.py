@@ -22,7 +22,7 @@ from bellcrank.expr.table import Table
 from bellcrank.expr.text import Syntax, evaluate_syntax, parse
 from bellcrank.model.records import Description, External, ExternalValue
 from bellcrank.verify import jets
-from bellcrank.verify.functions import FUNCTIONS, OPERATORS
+from bellcrank.verify.functions import CHOICES, FUNCTIONS, OPERATORS, Rule
 from bellcrank.verify.jets import Jet, Value
 
 ExternalRoutine = Callable[[External, list[float]], list[float]]
@@ -83,7 +83,9 @@ class Scalars:
         inputs: Mapping[str, Value] | None = None,
         time: Value = 0.0,
         external: ExternalRoutine | None = None,
+        chosen: list[Any] | None = None,
     ) -> None:
+        self.chosen = chosen  # the pieces that functions made of pieces were, one after another
         self.description = description
         self.parameters = parameters
         self.inputs = {k.lower(): v for k, v in (inputs or {}).items()}
@@ -125,18 +127,23 @@ class Scalars:
                 return self.unit_vector(*node.args)
             case "call":
                 return self.call(node.args[0].lower(), node, parts)
-        return OPERATORS[node.op](*(self.settle(p) for p in parts))
+        return self._function(OPERATORS, node.op, [self.settle(p) for p in parts])
+
+    def _function(self, rules: Mapping[str, Rule], name: str, args: list[Value]) -> Value:
+        if self.chosen is not None and name in CHOICES:
+            self.chosen.append(CHOICES[name](*(float(jets.value(a)) for a in args)))
+        return rules[name](*args)
 
     def settle(self, value: Any) -> Value:
-        return self.named(value.text.lower()) if isinstance(value, Name) else value
+        if isinstance(value, Name):
+            return self.time if value.text == "t" else self.named(value.text.lower())
+        return value
 
     def named(self, name: str) -> Value:
         """A scalar by name, in the order in which names hide each other."""
         if name in self.dummies:
             self._met_dummy = True
             return self.dummies[name]()
-        if name == "t":
-            return self.time
         if name == "pi":
             return math.pi
         if name in self.definitions:
@@ -164,7 +171,7 @@ class Scalars:
         if name in self.routines and not self.routines[name].returns:
             return self.routine(self.routines[name], [self.settle(p) for p in parts])[0]
         if name in FUNCTIONS:
-            return FUNCTIONS[name](*(self.settle(p) for p in parts))
+            return self._function(FUNCTIONS, name, [self.settle(p) for p in parts])
         return self.mechanical(name, node, parts)
 
     def routine(self, routine: External, arguments: list[Value]) -> list[Value]:
@@ -208,6 +215,8 @@ class Scalars:
             case Symbol(kind="coordinate" | "speed"):
                 return self.state(node)
             case Symbol():
+                if node.kind == "time":
+                    return self.time
                 return self.parameters[node.name.lower()] if node.kind == "parameter" else self.named(node.name.lower())
             case Held():
                 return done[node.definition]
@@ -220,7 +229,7 @@ class Scalars:
         args = [done[a] for a in node.args]
         match node.function:
             case None:
-                return FUNCTIONS[node.name](*args)
+                return self._function(FUNCTIONS, node.name, args)
             case Table():
                 return look_up(node.function, args)
             case ExternalValue():

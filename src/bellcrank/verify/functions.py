@@ -100,3 +100,23 @@ FUNCTIONS: Mapping[str, Rule] = {
     "gt": OPERATORS[">"],
     "ge": OPERATORS[">="],
 }
+
+
+# ---- formulas that are one thing here and another there
+
+
+def _region(x: Any, a: Any, b: Any) -> int:
+    share = (x - a) / (b - a) if b != a else 0.0
+    return int(share > 0.0) + int(share >= 1.0)
+
+
+CHOICES: Mapping[str, Callable[..., Any]] = {  # which of its pieces a function is, for plain numbers
+    "abs": lambda x: x > 0,
+    "sign": lambda x: x > 0,
+    "min": lambda *xs: int(np.argmin(xs)),
+    "max": lambda *xs: int(np.argmax(xs)),
+    "where": lambda c, a, b: c != 0,
+    "smooth_step": _region,
+    **{name: lambda a, b, rule=FUNCTIONS[name]: rule(a, b) for name in ("lt", "le", "gt", "ge")},
+    **{name: lambda a, b, rule=OPERATORS[name]: rule(a, b) for name in ("<", "<=", ">", ">=")},
+}

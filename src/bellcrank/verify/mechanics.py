@@ -135,20 +135,21 @@ class Formulas(Scalars):
             letter = x.args[0].lower()
             place = self._place(letter, [evaluate_syntax(c, self.meaning) for c in x.children])
         else:
-            return self._partial_scalar(e, symbol.name.lower() if isinstance(symbol, Symbol) else name_of(x.args[0]))
+            return self._partial_scalar(e, symbol.name if isinstance(symbol, Symbol) else x.args[0])
         q, u = jets.value(self.motion.q), jets.value(self.motion.u)
         q_rate, u_rate = np.zeros_like(q), np.zeros_like(u)
         (q_rate if letter == "q" else u_rate)[place] = 1.0
         moved = self.machine.instant.motion(Jet([q, q_rate]), Jet([u, u_rate]))
         return self._first_order(Formulas(moved, **self.given), e)
 
-    def _partial_scalar(self, e: Syntax, name: str) -> Value:
+    def _partial_scalar(self, e: Syntax, by: Any) -> Value:
+        name = name_of(by)
         q, u = jets.value(self.motion.q), jets.value(self.motion.u)
         given = dict(self.given)
         machine = self.machine
         if machine.led:
             raise CannotEvaluate(f"partial() by {name} of a machine that is led from outside")
-        if name == "t":
+        if by == "t":
             given["time"] = Jet([jets.value(self.time), 1.0])
         elif name in self.inputs:
             given["inputs"] = {**self.inputs, name: Jet([jets.value(self.inputs[name]), 1.0])}

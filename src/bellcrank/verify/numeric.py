@@ -1,15 +1,13 @@
-"""Newton-Euler equations of a description, evaluated with plain numbers.
+"""The mechanics of a description at one instant, evaluated with plain numbers.
 
-In:  a `Machine`, values of the inputs, a state and the accelerations that a derived program claims. Out: the residual
-of Kane's equations: for every independent speed r the sum over all bodies of (F - m a) . v_r + (T - dH/dt) . w_r,
-which is zero for right accelerations. Every body enters with its own mass and inertia, partial velocities are found
-with unit speeds, accelerations by time series (`jets`); nothing of the derivation is used. Kane & Levinson, Dynamics:
-Theory and Applications (1985), sections 4.3 and 6.1.
+In:  a `Machine`, values of the inputs, a state and accelerations. Out: `Evaluation`: motions, loads, inertia forces,
+energies and outputs of that instant. Every body enters with its own mass and inertia, partial velocities are found
+with unit speeds, accelerations by time series (`jets`); nothing of the derivation is used.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,22 +15,20 @@ import numpy as np
 
 from bellcrank.verify import jets
 from bellcrank.verify.bodies import Body, Machine, Motion
-from bellcrank.verify.closed import Closed
+from bellcrank.verify.closed import LEAST_RATE, Closed
 from bellcrank.verify.formulas import CannotEvaluate, ExternalRoutine, Scalars, state_key
 from bellcrank.verify.jets import Jet, Value
+from bellcrank.verify.joints import PlainJoint
 from bellcrank.verify.mechanics import Formulas
 
 
 @dataclass(frozen=True)
-class Residual:
-    """What is left of each equation of motion, and the largest term in it."""
+class Push:
+    """One load on one body: force and moment about its mass centre, in inertial axes."""
 
-    left: np.ndarray
-    largest: np.ndarray
-
-    @property
-    def relative(self) -> np.ndarray:
-        return np.abs(self.left) / np.where(self.largest > 0, self.largest, 1.0)
+    body: int
+    force: np.ndarray
+    moment: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -67,6 +63,7 @@ class Evaluation:
             "external": external,
         }
         self.machine = machine = machine.led_by(Scalars(machine.description, machine.parameters, **self.given))
+        self.length = length
         self._slopes: dict[bytes, tuple[np.ndarray, np.ndarray]] = {}  # of the last state
         names = machine.u_names
         self.free = [names.index(state_key(s)) for s in independent]
@@ -124,9 +121,7 @@ class Evaluation:
 
     def constraint_error(self, q: np.ndarray, qdot: np.ndarray) -> float:
         """How far the speeds that the claimed q' stand for are from the constraints, relative to the largest term."""
-        n = len(self.machine.u_names)
-        motions = (self.machine.motion(q, u) for u in (np.zeros(n), *np.eye(n)))
-        rest, *unit = (np.asarray(jets.value(motion.coordinate_rates())) for motion in motions)
+        rest, *unit = self.coordinate_rates(q)
         joints = qdot[: len(rest)]
         full = np.linalg.lstsq(np.stack([x - rest for x in unit], axis=1), joints - rest, rcond=None)[0]
         c, A = self.constraint_slopes(q)
@@ -163,74 +158,93 @@ class Evaluation:
 
     # ---- loads
 
-    def loads(self, motion: Motion) -> list[tuple[np.ndarray, np.ndarray]]:
-        """(force, moment about the mass centre) on every body, without gravity, in inertial axes."""
+    def pushes(self, motion: Motion) -> Iterator[Push]:
+        """Every load on every body, without gravity."""
         formulas = self.formulas(motion)
         bodies = self.machine.bodies
-        force, moment = np.zeros((len(bodies) + 1, 3)), np.zeros((len(bodies) + 1, 3))  # the last: on the ground
         for record in self.machine.description.forces:
             f = jets.value(formulas.line_of_action(record)) * float(jets.value(formulas.magnitude(record)))
             if record.kind == "moment":
-                moment[self.machine.body(record.first)] += f
-                moment[self.machine.body(record.second)] -= f
+                sides = ((self.machine.body(record.first), f), (self.machine.body(record.second), -f))
+                yield from (Push(body, np.zeros(3), moment) for body, moment in sides if body >= 0)
                 continue
             p, r = formulas.point(record.first), formulas.point(record.second)
             for body, pushed, at in ((p[0], f, p), (r[0], -f, r if record.kind == "strut" else p)):
                 if body >= 0:
                     arm = jets.value(motion.position(*at)) - mass_centre(motion, bodies[body])
-                    force[body] += pushed
-                    moment[body] += np.cross(arm, pushed)
-        return list(zip(force[:-1], moment[:-1], strict=True))
+                    yield Push(body, pushed, np.cross(arm, pushed))
 
-    # ---- Kane's equations
+    def resisting(self, motion: Motion) -> Iterator[Push]:
+        """Loads by which rotors behind gears resist the accelerations of joints."""
+        bodies = self.machine.bodies
+        for b in bodies:
+            if not np.any(jets.value(b.armature)):
+                continue
+            load = -float(jets.value(b.armature)) * float(rate_of(motion.u[b.u][0])) * freedom(motion, b)
+            for body, sign in ((b.index, 1.0), (b.parent, -1.0)):
+                if body >= 0:
+                    arm = jets.value(motion.p[b.index]) - mass_centre(motion, bodies[body])
+                    yield Push(body, sign * load[:3], sign * (load[3:] + np.cross(arm, load[:3])))
 
-    def residual(self, q: np.ndarray, u: np.ndarray, udot: np.ndarray) -> Residual:
-        """What is left of the equations of motion with the given accelerations."""
-        motion = self.motion(q, u, udot)
-        g = self.formulas(motion).gravity()
-        partial, _ = self.partial_velocities(q)
-        left, largest = np.zeros(len(partial)), np.zeros(len(partial))
-        for b, (F, T) in zip(self.machine.bodies, self.loads(motion), strict=True):
-            ma, H_rate = inertia_forces(motion, b)
-            W = jets.value(b.mass) * g
-            force = max(_size(x) for x in (F, W, ma))
-            torque = max(_size(T), inertia_size(motion, b))
-            arm = _size(jets.value(b.cm))
-            for r, unit in enumerate(partial):
-                v_r = jets.value(unit.velocity(b.index, b.cm))
-                w_r = jets.value(unit.w[b.index])
-                left[r] += (F + W - ma) @ v_r + (T - H_rate) @ w_r
-                turn = _size(w_r)  # sizes are taken before anything cancels, so that zero is zero
-                move = _size(jets.value(unit.v[b.index])) + turn * arm
-                largest[r] = max(largest[r], force * move, torque * turn)
-        if self.closed is None:
-            return Residual(left, largest)
-        T = self.closed.null_space(q, self.freedoms)  # along these motions the forces of the loops do no work
-        return Residual(T.T @ left, np.abs(T * largest[:, None]).max(axis=0, initial=0.0))
+    def loads(self, motion: Motion) -> list[tuple[np.ndarray, np.ndarray]]:
+        """(force, moment about the mass centre) on every body, without gravity, in inertial axes."""
+        return self._summed(self.pushes(motion))
 
-    def kinematic_error(self, q: np.ndarray, u: np.ndarray, qdot: np.ndarray) -> float:
-        """How far origins and axes of bodies that move with the claimed q' differ from what the speeds mean, relative
-        to the largest velocity."""
-        claimed = self.machine.motion(Jet([q, qdot]), Jet([self.speeds(q, u)]))
-        moved, meant = [], []
-        for b in self.machine.bodies:
-            R, w = jets.value(claimed.R[b.index]), jets.value(claimed.w[b.index])
-            moved.append((_rate(claimed.p[b.index]), _rate(claimed.R[b.index])))
-            meant.append((jets.value(claimed.v[b.index]), np.cross(w, R, axisb=0, axisc=0)))
-        worst = 0.0
-        for i in (0, 1):  # origins, axes
-            x, y = np.array([m[i] for m in moved]), np.array([m[i] for m in meant])
-            largest = max(np.abs(x).max(initial=0.0), np.abs(y).max(initial=0.0))
-            worst = max(worst, float(np.abs(x - y).max(initial=0.0)) / (largest or 1.0))
-        return max(worst, self._own_error(claimed, qdot[self.machine.own]))
+    def all_loads(self, motion: Motion) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Likewise, with what rotors behind gears add, which the accelerations of joints determine."""
+        return self._summed((*self.pushes(motion), *self.resisting(motion)))
 
-    def _own_error(self, motion: Motion, claimed: np.ndarray) -> float:
-        """The largest relative error of the rates of the user's own states; much smaller ones have few digits."""
-        formulas = self.formulas(motion)
-        meant = np.array([float(jets.value(formulas.evaluate(z.rate))) for z in self.machine.description.states])
-        size = np.maximum(np.abs(meant), np.abs(claimed))
-        size = np.maximum(size, 1e-4 * size.max(initial=0.0))
-        return float((np.abs(claimed - meant) / np.where(size > 0, size, 1.0)).max(initial=0.0))
+    def _summed(self, pushes: Iterable[Push]) -> list[tuple[np.ndarray, np.ndarray]]:
+        force, moment = np.zeros((len(self.machine.bodies), 3)), np.zeros((len(self.machine.bodies), 3))
+        for push in pushes:
+            force[push.body] += push.force
+            moment[push.body] += push.moment
+        return list(zip(force, moment, strict=True))
+
+    # ---- rates of coordinates
+
+    def coordinate_rates(self, q: np.ndarray) -> list[np.ndarray]:
+        """q' of joints with all speeds zero, then with each alone at one."""
+        n = len(self.machine.u_names)
+        motions = (self.machine.motion(q, u) for u in (np.zeros(n), *np.eye(n)))
+        return [np.asarray(jets.value(motion.coordinate_rates()), dtype=float) for motion in motions]
+
+    def own_rates(self, q: np.ndarray, u: np.ndarray) -> np.ndarray:
+        """Rates of the user's own states."""
+        formulas = self.formulas(self.machine.motion(q, self.speeds(q, u)))
+        found = [float(jets.value(formulas.evaluate(z.rate))) for z in self.machine.description.states]
+        return np.array(found)
+
+    # ---- what counts as one
+
+    def units(self, letter: str) -> np.ndarray:
+        """Of every coordinate ("q") or speed ("u"): a radian, or the machine's size; of the user's own states one."""
+        return self.machine.sizes(letter, self.length)
+
+    def rate(self, full: np.ndarray) -> float:
+        """The largest of all speeds in such units, 1/s; a machine that cannot move has some speed all the same."""
+        return float(np.max(np.abs(full) / self.units("u"), initial=LEAST_RATE))
+
+    # ---- which pieces formulas are made of here
+
+    def pieces(self, q: np.ndarray, u: np.ndarray) -> set[tuple[str, tuple[Any, ...]]]:
+        """For every load, own state and output: which of their pieces functions like max() and where() are in it."""
+        chosen: list[Any] = []
+        formulas = Formulas(self.motion(q, u), **self.given, chosen=chosen)
+        d = self.machine.description
+        asked = [(f.name, lambda f=f: formulas.magnitude(f)) for f in d.forces]
+        asked += [(z.name, lambda z=z: formulas.evaluate(z.rate)) for z in d.states]
+        asked += [(x.name, lambda x=x: formulas.evaluate(x.expression)) for x in d.outputs]
+        found = set()
+        for name, formula in asked:
+            chosen.clear()
+            try:
+                formula()
+            except (CannotEvaluate, jets.NoDerivative):
+                continue
+            if chosen:
+                found.add((name, tuple(chosen)))
+        return found
 
     # ---- energy and momentum
 
@@ -240,12 +254,14 @@ class Evaluation:
         g = self.formulas(motion).gravity()
         kinetic, gravity = self._kinetic_and_gravity(motion)
         power = 0.0
-        for b, (F, T) in zip(self.machine.bodies, self.loads(motion), strict=True):
+        bodies, inner = self.machine.bodies, self.all_loads(motion) if drift is not None else []
+        for b, (F, T) in zip(bodies, self.loads(motion), strict=True):
             m, w = float(jets.value(b.mass)), jets.value(motion.w[b.index])
             v = jets.value(motion.velocity(b.index, b.cm))
             power += float(F @ v + T @ w)
             if drift is not None:  # constraints that move do work along what moves with all independent speeds zero
                 ma, H_rate = inertia_forces(motion, b)
+                F, T = inner[b.index]
                 power += float((ma - F - m * g) @ jets.value(drift.velocity(b.index, b.cm)))
                 power += float((H_rate - T) @ jets.value(drift.w[b.index]))
         return Energies(kinetic, gravity, power)
@@ -270,6 +286,16 @@ class Evaluation:
                 continue
         for group in self.machine.description.output_groups:
             found = {**self._group(group.lower(), motion), **found}
+        return found
+
+    def echo(self, q: np.ndarray, u: np.ndarray) -> dict[str, float]:
+        """What external routines give to the echo of a run that starts here."""
+        formulas = self.formulas(self.motion(q, u))
+        found: dict[str, float] = {}
+        for e in self.machine.description.externals:
+            if e.when == "echo":
+                values = formulas.routine(e, [formulas.evaluate(a) for a in e.arguments])
+                found |= {name: float(jets.value(x)) for name, x in zip(e.returns or (e.name,), values, strict=True)}
         return found
 
     def _group(self, group: str, motion: Motion) -> dict[str, float]:
@@ -297,15 +323,17 @@ class Evaluation:
             m, w = float(jets.value(b.mass)), jets.value(motion.w[b.index])
             v = jets.value(motion.velocity(b.index, b.cm))
             kinetic += 0.5 * m * float(v @ v) + 0.5 * float(w @ jets.value(angular_momentum(motion, b)))
+            if np.any(jets.value(b.armature)):
+                kinetic += 0.5 * float(jets.value(b.armature) * jets.value(motion.u[b.u][0]) ** 2)
             gravity -= m * float(g @ mass_centre(motion, b))
         return kinetic, gravity
 
 
-def _rate(x: Value) -> Any:
+def rate_of(x: Value) -> Any:
     return jets.value(jets.rate(x))
 
 
-def _size(x: Any) -> float:
+def size_of(x: Any) -> float:
     return float(np.linalg.norm(x))
 
 
@@ -320,12 +348,23 @@ def angular_momentum(motion: Motion, b: Body) -> Value:
     return R @ (b.inertia @ (R.T @ motion.w[b.index]))
 
 
+def freedom(motion: Motion, b: Body) -> np.ndarray:
+    """Direction (along, about) of the one freedom of a plain joint, in inertial axes."""
+    joint, about = b.joint, np.zeros(6)
+    assert isinstance(joint, PlainJoint)
+    if joint.slides:
+        about[:3] = jets.value(motion.R[b.parent]) @ jets.value(joint.slides[0])
+    else:
+        about[3:] = jets.value(motion.R[b.index]) @ jets.value(joint.axes[0])
+    return about
+
+
 def inertia_size(motion: Motion, b: Body) -> float:
     """The size of the terms of dH/dt: I w' and w x I w."""
     w = motion.w[b.index]
-    return _size(jets.value(b.inertia)) * (_size(_rate(w)) + _size(jets.value(w)) ** 2)
+    return size_of(jets.value(b.inertia)) * (size_of(rate_of(w)) + size_of(jets.value(w)) ** 2)
 
 
 def inertia_forces(motion: Motion, b: Body) -> tuple[Any, Any]:
     """m a of the mass centre and the rate of the angular momentum about it."""
-    return _rate(motion.velocity(b.index, b.cm)) * jets.value(b.mass), _rate(angular_momentum(motion, b))
+    return rate_of(motion.velocity(b.index, b.cm)) * jets.value(b.mass), rate_of(angular_momentum(motion, b))

@@ -9,6 +9,7 @@ from typing import Any
 
 from bellcrank.api.system import System
 from bellcrank.files.record import guarded
+from bellcrank.files.whole import write_text
 from bellcrank.interface.interface import key_of
 from bellcrank.verify.check import check
 from bellcrank.verify.report import Report
@@ -37,7 +38,7 @@ def write_report(
     values = {key_of(name): value for name, value in given.items()}
     text = report_page(Subject(equations.derived, equations.operation_count(), values, result, checked))
     path = Path(path)
-    guarded("write", path, lambda: path.write_text(text, encoding="utf-8"))
+    guarded("write", path, lambda: write_text(path, text))
     return path
 
 

@@ -17,16 +17,18 @@ import numpy as np
 from bellcrank.model.records import LoopRecord
 from bellcrank.verify import jets
 from bellcrank.verify.bodies import Motion
-from bellcrank.verify.numeric import Evaluation, Residual, inertia_forces, inertia_size, mass_centre
+from bellcrank.verify.numeric import Evaluation, inertia_forces, inertia_size, mass_centre
+from bellcrank.verify.power import Residual
 
 RANK = 1e-9  # of the largest singular value of the rows of constraints
 FLOOR = 1e-3  # of the largest term of all equations: smaller ones count as this
 
 
-def newton_euler(evaluation: Evaluation, q: np.ndarray, u: np.ndarray, udot: np.ndarray) -> Residual:
-    """What is left of the load of every joint along its freedoms, beside the largest term in it."""
-    motion = evaluation.motion(q, u, udot)
-    loads, sizes = transmitted(evaluation, motion)
+def newton_euler(evaluation: Evaluation, q: np.ndarray, u: np.ndarray, udot: np.ndarray, own: np.ndarray) -> Residual:
+    """What is left of the load of every joint along its freedoms, beside the largest term in it, which is taken with
+    `own` accelerations of the evaluation."""
+    loads, _ = transmitted(evaluation, evaluation.motion(q, u, udot))
+    _, sizes = transmitted(evaluation, evaluation.motion(q, u, own))
     twists = unit_twists(evaluation, q)
     left, largest = np.zeros(len(twists)), np.zeros(len(twists))
     for i, twist in enumerate(twists):
@@ -82,7 +84,7 @@ def needed(evaluation: Evaluation, motion: Motion) -> tuple[np.ndarray, np.ndarr
     machine = evaluation.machine
     g = evaluation.formulas(motion).gravity()
     found, sizes = np.zeros((len(machine.bodies), 6)), np.zeros((len(machine.bodies), 2))
-    for b, (F, T) in zip(machine.bodies, evaluation.loads(motion), strict=True):
+    for b, (F, T) in zip(machine.bodies, evaluation.all_loads(motion), strict=True):
         ma, H_rate = inertia_forces(motion, b)
         W = jets.value(b.mass) * g
         at = mass_centre(motion, b)

@@ -146,7 +146,7 @@ def lines_of_rates(subject: Subject, samples: Iterable[Sample], seed: int) -> li
 def rate_slopes(subject: Subject, s: Sample, direction: np.ndarray) -> np.ndarray:
     """The slopes of all rates along a direction of the state, through the statements of the program."""
     program = subject.eom.program
-    p, _, w = subject.numbers(s)
+    *_, p, _, w = subject.at(s)
     taylor = Taylor(program, subject.loaded.functions)
     taylor.give(program.parameters, p)
     taylor.run(program.constants)

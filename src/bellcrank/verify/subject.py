@@ -10,7 +10,8 @@ from __future__ import annotations
 import math
 import re
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -29,14 +30,17 @@ from bellcrank.run.assembly import initial_state
 from bellcrank.run.closure import rates_near_singular
 from bellcrank.run.evaluate import closure, state_at
 from bellcrank.signals import Signal
+from bellcrank.units import Unit, UnitSystem, unit_system
 from bellcrank.verify.bodies import Machine
-from bellcrank.verify.formulas import CannotEvaluate, Values, state_key
+from bellcrank.verify.formulas import CannotEvaluate, Scalars, Values, state_key
 from bellcrank.verify.jets import NoDerivative, value
 from bellcrank.verify.numeric import Evaluation
 
 UNUSABLE = (CannotEvaluate, NoDerivative, ArithmeticError, ValueError, np.linalg.LinAlgError, RunError)
 LIVELY = 1e4  # times the speeds drawn, at most
 OWN = 0.1  # what counts as one for states of the user's own
+IN_VAIN, MOST_FURTHER = 20, 16  # draws of states at which formulas are made of other pieces; such states
+LEFT_BEHIND = 0.37  # in the memory of an external routine
 LOOKS = 6  # states at which the usual number of freedoms is looked for
 
 
@@ -77,6 +81,7 @@ class Subject:
             self.loaded = self.sim.loaded
             self.machine = Machine.of(self.description, self.values())
         self.rng = np.random.default_rng(seed)
+        self.passed_over: Counter[str] = Counter()
         self.length = self._length()
 
     def values(self, scaled: Mapping[str, float] | None = None) -> Values:
@@ -90,6 +95,10 @@ class Subject:
                 values[key] = float(unit[key].to_equation(number)) if key in unit else float(number)
         used = zip((p.name for p in self.eom.program.parameters), self.sim.parameter_values(given), strict=True)
         values.update({name.lower(): number for name, number in used})
+        scalars = Scalars(self.description, values, external=external_values)
+        for routine in (e for e in self.description.externals if e.entered):
+            found = external_values(routine, [float(value(scalars.evaluate(a))) for a in routine.arguments])
+            values.update({name.lower(): x for name, x in zip(routine.returns, found, strict=True)})
         return values
 
     def _given(self, scaled: Mapping[str, float] | None) -> dict[str, float]:
@@ -115,30 +124,39 @@ class Subject:
 
     def plain_rates(self, s: Sample) -> np.ndarray:
         """q' and u' of the equations themselves, also near singular positions, where a run takes others."""
-        model, at = self._at(s)
-        return np.concatenate(model.derivatives(*at))
+        return np.concatenate(self.loaded.context().model.derivatives(*self.at(s)))
 
     def steady(self, s: Sample) -> bool:
         """Do runs use the equations themselves here? Not near singular positions, nor where a pivot vanishes."""
-        return rates_near_singular(*self._at(s)) is None
+        return rates_near_singular(self.loaded.context().model, self.at(s)) is None
 
-    def _at(self, s: Sample) -> tuple[Any, At]:
-        """A model that can be called, and what it is called with."""
-        context = self.loaded.context()
-        return context.model, state_at(context, *s.at, self.given, held(s.inputs))
+    def at(self, s: Sample) -> At:
+        """What the program is called with, values of external routines that are kept included."""
+        return state_at(self.loaded.context(), *s.at, self.given, held(s.inputs))
+
+    def section(self, name: str, s: Sample) -> np.ndarray:
+        """What a function of the program gives."""
+        return np.array(self.loaded.python.calls().values(name, *self.at(s)))
 
     def outputs(self, s: Sample, scaled: Mapping[str, float] | None = None) -> dict[str, float]:
         """Channels of the program under check, in user units."""
         return self.sim.outputs(*s.at, parameters=self._given(scaled), inputs=held(s.inputs))
 
-    def numbers(self, s: Sample) -> tuple[list[float], list[float], list[float]]:
-        """Parameters, constants and inputs as the program takes them."""
-        p = self.sim.parameter_values(self.given)
-        return p, self.loaded.constants(p), [i.function(s.time) for i in self.loaded.inputs(held(s.inputs))]
+    def echo(self, s: Sample) -> dict[str, float]:
+        """What external routines give to the echo, by the program under check, in equation units."""
+        return self.sim.echo(*s.at, parameters=self.given, inputs=held(s.inputs))
+
+    @property
+    def echo_units(self) -> dict[str, Unit]:
+        return {x.name: x.unit for x in self.sim.interface.echo}
+
+    @property
+    def unit_system(self) -> UnitSystem:
+        return unit_system(self.description.units)
 
     def closure(self, s: Sample) -> list[float]:
         """g, dg/dq, v and dv/du of the program under check."""
-        return self.loaded.model.calls().values("closure", *s.at, *self.numbers(s))
+        return self.loaded.model.calls().values("closure", *self.at(s))
 
     def sizes(self, letter: str) -> np.ndarray:
         """What counts as one for every coordinate ("q") or speed ("u"): a radian, or the machine's size."""
@@ -157,23 +175,51 @@ class Subject:
 
     # ---- random states
 
-    def samples(self, count: int) -> Iterator[Sample]:
+    def samples(self, count: int) -> list[Sample]:
         """States about the initial one that can be evaluated: angles of a radian, lengths of the machine's size.
 
-        Assemblies in which a linkage gains freedoms for good, as when two equal links lie on each other, are passed by.
+        What cannot be used is passed over and counted, with the reason, in `passed_over`: gimbal lock, formulas
+        without a value, and assemblies in which a linkage gains freedoms for good, as when two equal links lie on each
+        other.
         """
-        for _ in range(count):
-            for attempt in range(40):
-                s = self._closed(self._draw(0.5 ** (attempt // 4)))
-                if s is not None and self._usable(s):
-                    yield s
-                    break
-            else:
-                raise ModelError(
-                    "no state near the initial one can be evaluated: a formula there is not defined, or a joint or a "
-                    "constraint is singular. Give a usable initial state with set_run(initial=...).",
-                    self.eom.name,
-                )
+        return [self._next() for _ in range(count)]
+
+    def further(self, samples: Sequence[Sample]) -> list[Sample]:
+        """More states, near the initial one too, at which formulas are made of other pieces than at those given."""
+        met = set().union(*map(self._pieces, samples))
+        found: list[Sample] = []
+        in_vain = 0
+        while met and in_vain < IN_VAIN and len(found) < MOST_FURTHER:
+            in_vain += 1
+            s = self._closed(self._draw(0.5 ** (in_vain % 7)))
+            try:
+                pieces = set() if s is None else self._pieces(s)
+            except UNUSABLE:
+                continue
+            if s is not None and not pieces <= met and not self._trouble(s):
+                found.append(s)
+                met |= pieces
+                in_vain = 0
+        return found
+
+    def _next(self) -> Sample:
+        reasons: Counter[str] = Counter()
+        for attempt in range(40):
+            s = self._closed(self._draw(0.5 ** (attempt // 4)))
+            trouble = "its loops cannot be closed" if s is None else self._trouble(s)
+            if s is not None and not trouble:
+                self.passed_over += reasons
+                return s
+            reasons[trouble] += 1
+        told = "; ".join(f"{reason} ({n} of 40)" for reason, n in reasons.most_common())
+        raise ModelError(
+            f"no state near the initial one can be evaluated: {told}. Give a usable initial state with "
+            "set_run(initial=...).",
+            self.eom.name,
+        )
+
+    def _pieces(self, s: Sample) -> set[tuple[str, tuple[Any, ...]]]:
+        return self.evaluation(s).pieces(s.q, s.u)
 
     def lively(self, s: Sample) -> Sample:
         """The sample with speeds at which terms of the speeds are as large as those of loads, where that can be had.
@@ -188,7 +234,7 @@ class Subject:
             faster = self._closed(Sample(s.time, s.q, s.u * factor, s.inputs))
         except UNUSABLE:
             return s
-        return faster if faster is not None and self._usable(faster) else s
+        return faster if faster is not None and not self._trouble(faster) else s
 
     @cached_property
     def _start(self) -> tuple[np.ndarray, np.ndarray]:
@@ -260,8 +306,11 @@ class Subject:
         for i in range(LOOKS):
             s = self._closed(self._draw(0.5**i if i else 0.0))
             try:
-                if s is not None and (closed := self.evaluation(s).closed) is not None:
-                    found.append(closed.left(s.q))
+                if s is None:
+                    continue
+                evaluation = self.evaluation(s)
+                if evaluation.closed is not None and not evaluation.machine.motion(s.q, s.u).locked():
+                    found.append(evaluation.closed.left(s.q))
             except UNUSABLE:
                 continue
         self.rng = rng
@@ -281,22 +330,27 @@ class Subject:
         except (TypeError, RunError, ModelError):
             return usual
 
-    def _usable(self, s: Sample) -> bool:
-        """Has the description numbers here, away from locked joints? What the program says does not count."""
+    def _trouble(self, s: Sample) -> str:
+        """Why the description has no numbers here, or none that would count; "" if it has. What the program says does
+        not count."""
         try:
             evaluation = self.evaluation(s)
             motion = evaluation.motion(s.q, s.u)
+            locked = motion.locked()
+            if locked:
+                return f"gimbal lock of '{locked[0]}'"
             loads = evaluation.loads(motion)
             closed = evaluation.closed
             if closed is not None:
-                usual = self._usual_freedoms
-                if not closed.upright(motion) or not closed.regular(s.q, evaluation.freedoms):
-                    return False
-                if usual not in (None, closed.left(s.q)):
-                    return False
-        except UNUSABLE:
-            return False
-        return motion.gimbal() > 0.1 and bool(np.all(np.isfinite(np.array(loads))))
+                if not closed.upright(motion):
+                    return "the axis of a loop joint is turned over"
+                if not closed.regular(s.q, evaluation.freedoms):
+                    return "a singular position"
+                if self._usual_freedoms not in (None, closed.left(s.q)):
+                    return "more freedoms than elsewhere"
+        except UNUSABLE as error:
+            return f"no numbers: {error}"
+        return "" if np.all(np.isfinite(np.array(loads))) else "a load that is no finite number"
 
 
 # ---- external routines and inputs
@@ -309,8 +363,13 @@ def external_values(routine: External, arguments: list[float]) -> list[float]:
 
 
 def stand_in(routine: External) -> Callable[..., Any]:
+    """One that remembers adds what it remembers, and changes it: an evaluation must begin with nothing of the last."""
+
     def values(*arguments: Any) -> Any:
         found = external_values(routine, [float(a) for a in (arguments[:-1] if routine.memory else arguments)])
+        if routine.memory:
+            found = [x + float(np.sum(arguments[-1])) for x in found]
+            arguments[-1][:] = LEFT_BEHIND
         return tuple(found) if routine.returns else found[0]
 
     return values

@@ -17,6 +17,7 @@ from bellcrank.verify.subject import UNUSABLE, Sample, Subject
 
 ORDER_SLACK = 0.3  # the relative error of small variables is of the order of their threshold, in the limit
 FLOOR, LOWEST = 1e-12, 5e-14  # relative errors below this are rounding; below that surely
+ROUNDING = 1e-13  # of the terms of a difference
 NOTHING = 1e-9  # size at which a right truncation leaves rounding alone
 
 
@@ -33,25 +34,31 @@ def lines_of_truncation(exact: Subject, truncated: Subject, samples: list[Sample
         return [Line(name, math.nan, limit, True, str(error))]
     weight = np.where(rates[0][1] > 0, rates[0][1], 1.0)  # rates have different units
     errors = np.array([e / weight for e, _ in rates])
-    relative = errors / np.array([[np.linalg.norm(size / weight) or 1.0] for _, size in rates])
+    together = np.array([[np.linalg.norm(size / weight) or 1.0] for _, size in rates])
+    relative = errors / together
     states = [f"the rate of {x.name}" for x in (*truncated.eom.coordinates, *truncated.eom.speeds)]
-    order, where = _lowest(relative, states)
+    order, where = _lowest(relative, np.repeat(together, len(states), axis=1), states)
     note = f"relative error {relative[0].max():.1e} with all that is small at a tenth of full size"
     lines = [Line(name, order, limit, True, note + (f", lowest in {where}" if order < limit else ""))]
     if truncated.eom.outputs:
         channels = np.array([e / np.where(size > 0, size, 1.0) for e, size in outputs])
-        order, where = _lowest(channels, truncated.eom.outputs)
+        order, where = _lowest(channels, np.array([size for _, size in outputs]), truncated.eom.outputs)
         note = f"lowest in {where}" if order < limit else ""
         lines.append(Line(f"{name} of outputs", order, limit, True, note))
     return lines
 
 
-def _lowest(relative: np.ndarray, names: list[str]) -> tuple[float, str]:
-    """The lowest power by which a column shrinks under halving, and whose it is; rounding (last row) is left out."""
+def _lowest(relative: np.ndarray, sizes: np.ndarray, names: list[str]) -> tuple[float, str]:
+    """The lowest power by which a column shrinks under halving, and whose it is; rounding (last row) is left out.
+
+    What `sizes` tells to be small may be the difference of larger terms, whose rounding then grows beside it.
+    """
     order, where = math.inf, ""
     for i, name in enumerate(names):
         floor = min(max(LOWEST, 30 * relative[-1, i]), FLOOR)
-        above = [x for x in relative[:-1, i] if x > floor]
+        rounding = ROUNDING * sizes[0, i] / np.where(sizes[:, i] > 0, sizes[:, i], 1.0)
+        last_one = int(np.argmax([*(relative[:-1, i] <= np.maximum(floor, rounding[:-1])), True]))
+        above = list(relative[:last_one, i])
         last = [math.log2(a / b) for a, b in pairwise(above)][-3:]
         if min(last, default=math.inf) < order:
             order, where = min(last), name

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from html import escape
 
+from bellcrank.files.text import one_line
+
 
 class Raw(str):
     """Text that is HTML already."""
@@ -18,7 +20,7 @@ def shown(cell: object) -> str:
         return cell
     if isinstance(cell, float):
         return f"{cell:.6g}"
-    return escape(str(cell)) if cell is not None else ""
+    return escape(one_line(cell)) if cell is not None else ""
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[object]], right: Sequence[int] = ()) -> Raw:

@@ -11,16 +11,16 @@ from bellcrank.emit.c.runtime_files import definitions, runtime
 from bellcrank.emit.number import Number
 from bellcrank.emit.steps import symbols_in
 from bellcrank.expr import ZERO
-from bellcrank.numeric.projection import Scales
-from bellcrank.numeric.tuning import LOOPS, MULTIPLIERS
+from bellcrank.numeric.projection import Block, Scales
+from bellcrank.numeric.tuning import BRIDGES, LOOPS, MULTIPLIERS
 from bellcrank.program.loops import Loops
 from bellcrank.program.program import Program
 from bellcrank.program.statements import section_expressions
 
 
-def null_space(scales: Scales, multipliers: bool) -> list[str]:
-    """How rows of loops are eliminated in numbers; with multipliers, pivots of `derivatives` do not matter."""
-    if multipliers:
+def null_space(scales: Scales, reduced: bool) -> list[str]:
+    """How rows of loops are eliminated in numbers, and how accelerations on their null space are found."""
+    if not reduced:
         return [runtime("pivoted.c", SCALES=_scales(scales))]
     order = [
         f"#define USUAL_ORDER {scales.usual_order!r}",
@@ -47,22 +47,27 @@ def minimal_run(program: Program, loops: Loops, number: Number) -> Run:
     acts = {*program.inputs}.intersection(symbols_in(section_expressions(program.closure)))
     setting = sets_inputs(program) if acts else ""
     corrected = _corrected_places(loops) + runtime("correction.c", SET=setting) if loops.correction is not None else ""
+    bridge = ""
+    if loops.scales.blocks:
+        bridge = runtime("bridge.c", BLOCKS=_blocks(loops.scales.blocks), TUNING=definitions(BRIDGES, number))
     closed = runtime(
         "projection.c",
         TUNING=definitions(LOOPS, number),
         LEAST_NORM=runtime("least_norm.c"),
         CORRECTION=corrected,
         SET=setting,
+        REDUNDANT=_redundant(program, loops),
+        BRIDGE=bridge,
     )
-    step = runtime("projected_step.c", CORRECTED=corrected)
+    step = runtime("projected_step.c", CORRECTED=corrected, BRIDGE=bridge)
     return Run(job.LOOPS, loops=closed, corrected=corrected, step=step, move="projected_step")
 
 
 def multiplier_run(program: Program, loops: Loops, number: Number) -> Run:
     """Runs by a method for differential-algebraic equations."""
-    paired = f"enum {{ N_PAIRED = {loops.paired} }}; /* rows of g whose rates are the same rows of v */\n"
-    dae = runtime("dae.c", TUNING=definitions(MULTIPLIERS, number), SET=sets_inputs(program))
-    text = paired + _structure(program, loops) + half_explicit_tables() + dae
+    redundant = _redundant(program, loops)
+    dae = runtime("dae.c", TUNING=definitions(MULTIPLIERS, number), SET=sets_inputs(program), REDUNDANT=redundant)
+    text = _structure(loops) + half_explicit_tables() + dae
     return Run(job.DAE, multipliers=text, step=runtime("dae_step.c"), move="dae_step")
 
 
@@ -81,13 +86,46 @@ def _corrected_places(loops: Loops) -> str:
     return "\n".join([*lines, "", ""])
 
 
-def _structure(program: Program, loops: Loops) -> str:
+def _redundant(program: Program, loops: Loops) -> str:
+    """What runs need that use the redundant equations."""
+    plain = tuple(program.coordinate_rates.results) == program.speeds
+    paired = f"enum {{ N_PAIRED = {loops.paired} }}; /* rows of g whose rates are the same rows of v */\n"
+    return f"enum {{ SPEEDS_ARE_RATES = {int(plain)} }}; /* is q' = u? */\n" + paired + runtime("redundant.c")
+
+
+def bridge_room(blocks: Sequence[Block]) -> int:
+    """How many numbers the bridges of blocks take: each a kind, a residual and seven vectors."""
+    return len(blocks) * (2 + 7 * _widest(blocks))
+
+
+def _widest(blocks: Sequence[Block]) -> int:
+    return max((len(speeds) for _, speeds, _, _ in blocks), default=0)
+
+
+def _blocks(blocks: Sequence[Block]) -> str:
+    """Rows, speeds and coordinates of blocks."""
+    rows, speeds, coordinates, usual = zip(*blocks, strict=True)
+    arrays = {
+        "int BLOCK_AT[N_BLOCKS + 1]": (_starts(speeds), "where the speeds of each block begin"),
+        "int BLOCK_U[]": ([j for block in speeds for j in block], "speeds"),
+        "int BLOCK_Q[]": ([j for block in coordinates for j in block], "coordinates of which they are the rates"),
+        "int BLOCK_ROW_AT[N_BLOCKS + 1]": (_starts(rows), "where the rows of each block begin"),
+        "int BLOCK_ROW[]": ([i for block in rows for i in block], "rows"),
+        "real BLOCK_USUAL[N_BLOCKS]": (usual, "ratio of pivots"),
+    }
+    sizes = {"N_BLOCKS": len(blocks), "WIDEST": _widest(blocks), "MOST_BLOCK_ROWS": max(map(len, rows))}
+    return f"enum {{ {', '.join(f'{k} = {v}' for k, v in sizes.items())} }};\n" + "".join(
+        f"static const {name} = {{{', '.join(map(repr, numbers))}}}; /* {note} */\n"
+        for name, (numbers, note) in arrays.items()
+    )
+
+
+def _structure(loops: Loops) -> str:
     """Where entries of M and J stand that are not zero in every position, and what follows for J M^-1 J'."""
     M, J = ([[x is not ZERO for x in row] for row in rows] for rows in (loops.M, loops.J))
     columns = [[j for j, x in enumerate(row) if x] for row in J]
     pairs = [sorted({*columns[r]}.intersection(columns[s])) for r in range(len(J)) for s in range(r + 1)]
     diagonal = all(not x for i, row in enumerate(M) for j, x in enumerate(row) if i != j)
-    plain = tuple(program.coordinate_rates.results) == program.speeds
     arrays = {
         "MASS_FROM[N_U]": (
             [row.index(True) if any(row) else i for i, row in enumerate(M)],
@@ -98,7 +136,7 @@ def _structure(program: Program, loops: Loops) -> str:
         "PAIR_AT[]": (_starts(pairs), "where those begin that two rows have both"),
         "PAIR_COLUMN[]": ([j for row in pairs for j in row] or [0], "these columns"),
     }
-    flags = f"enum {{ DIAGONAL = {int(diagonal)}, SPEEDS_ARE_RATES = {int(plain)} }}; /* of M; is q' = u? */\n"
+    flags = f"enum {{ DIAGONAL = {int(diagonal)} }}; /* of M */\n"
     return flags + "".join(
         f"static const int {name} = {{{', '.join(map(str, numbers))}}}; /* {note} */\n"
         for name, (numbers, note) in arrays.items()

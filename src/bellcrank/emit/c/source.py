@@ -112,6 +112,7 @@ def _used_functions(functions: Iterable[Function]) -> list[str]:
 def _helpers(p: Program, steps: Sequence[Step], multipliers: bool, number: Number) -> list[str]:
     """What the statements call."""
     solved, parts = any(isinstance(s, Solve | Reduce) for s in steps), []
+    solved = solved or (p.loops is not None and not multipliers)
     if any(isinstance(s, Angles) for s in steps):
         parts.append(runtime(number.sines))
     if solved or p.loops is not None:
@@ -119,7 +120,9 @@ def _helpers(p: Program, steps: Sequence[Step], multipliers: bool, number: Numbe
     if solved:
         parts.append(runtime("solve.c"))
     if p.loops is not None:
-        parts += null_space(p.loops.scales, multipliers)
+        accelerations = any(isinstance(s, Reduce) for s in steps)  # asked for by outputs
+        parts += null_space(p.loops.scales, accelerations or not multipliers)
+        parts += [runtime("constrained_rates.c")] if accelerations else []
     if p.tables or p.given_inputs:
         parts.append(runtime("spline.c"))
     if any(len(t.axes) == 2 for t in p.tables):

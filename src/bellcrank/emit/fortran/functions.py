@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from bellcrank.emit.fortran.printer import FortranPrinter, fortran_names, wrapped
 from bellcrank.emit.parts import cut, shared_symbols
 from bellcrank.emit.steps import step_targets, symbols_in
-from bellcrank.expr import Expr, Symbol
+from bellcrank.expr import ZERO, Expr, Symbol
 from bellcrank.expr.function_table import names_in
 from bellcrank.program.functions import Function
 from bellcrank.program.program import Program
@@ -23,10 +23,11 @@ VALUES = ("start", "update", "entry", "echo")  # in Fortran with `_values`: entr
 OWN_NAMES = frozenset((
     "t", "y", "p", "c", "w", "k", "z", "out", "rate", "dp", "n_q", "n_u", "n_s", "n_p", "n_c", "n_w", "n_out", "n_g",
     "n_v", "n_i", "n_memory", "entry_values", "start_values", "update_values", "echo_values", "memory", "live",
-    "constants", "derivatives", "outputs", "closure", "singular_rates", "inertias", "model", "solve_symmetric",
-    "constrained_rates", "pivoted", "scaled", "rank_g", "rank_v", "row_scale", "column_scale", "usual_ratio",
-    "singular", "steady_ratio", "usual_order", "n_order", "order_row", "order_column", "correct_q", "correct_u",
-    "spline_value", "surface_value", "interval", "cubic", "merge", "real", "real64", *names_in("fortran").values(),
+    "constants", "derivatives", "outputs", "closure", "system", "coordinate_rates", "n_paired", "inertias", "model",
+    "sides", "solve_symmetric", "constrained_rates", "pivoted", "scaled", "rank_g", "rank_v", "row_scale",
+    "column_scale", "usual_ratio", "singular", "steady_ratio", "usual_order", "n_order", "order_row", "order_column",
+    "correct_q", "correct_u", "spline_value", "surface_value", "interval", "cubic", "merge", "real", "real64",
+    *names_in("fortran").values(),
 ))  # fmt: skip
 
 
@@ -78,8 +79,10 @@ class Functions:
         if shared:
             printer.arrays.append(f"real(dp) :: z({len(shared)})")
         body = calls + self._body(pieces[-1], results, shared, printer)
+        body += [f"{result} = 0"] if f.kind.sparse else []
         for i, r in enumerate(results, 1):
-            body += wrapped(f"{result}({i}) = {printer.expr(r)}")
+            if not (f.kind.sparse and r is ZERO):
+                body += wrapped(f"{result}({i}) = {printer.expr(r)}")
         size = {"derivatives": "n_s", "outputs": "n_out"}.get(name, str(len(results)))
         texts.append(_block(name, f.kind.what, {"y": ("in", "n_s"), result: ("out", size)}, printer, body))
         return "\n".join(texts)

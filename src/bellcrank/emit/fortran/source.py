@@ -64,6 +64,7 @@ def _sizes(p: Program) -> str:
     if p.loops is not None:
         k = p.loops.scales
         sizes |= {"n_g": len(p.loops.g), "n_v": len(p.loops.v), "rank_g": k.rank_g, "rank_v": k.rank_v}
+        sizes["n_paired"] = p.loops.paired
     return ", ".join(f"{k} = {v}" for k, v in sizes.items())
 
 
@@ -71,7 +72,7 @@ def _helpers(p: Program, functions: list[Function]) -> list[str]:
     """What the statements call."""
     nodes = postorder([e for f in functions for e in section_expressions(f.section)])
     parts = helpers_in("fortran", {n.name for n in nodes if isinstance(n, Func) and n.function is None})
-    if any(isinstance(s, Solve | Reduce) for f in functions for s in f.section.statements):
+    if p.loops is not None or any(isinstance(s, Solve | Reduce) for f in functions for s in f.section.statements):
         parts.append(runtime("solve.f90", DEPENDENT=real(ELIMINATION.dependent)))
     if p.loops is not None:
         parts.append(runtime("null_space.f90", VANISHING=real(ELIMINATION.vanishing)))

@@ -22,7 +22,7 @@ class Functions:
     def constants(self) -> list[str]:
         statements = [s for s in self.program.constants.statements if isinstance(s, Assign)]
         lines = [f"    c[{i}] = {self.printer.expr(s.value)}" for i, s in enumerate(statements)]
-        return ["", "def constants(p):", f"    c = [0.0]*{len(statements)}", *lines, "    return c", ""]
+        return ["", "def constants(p, f):", f"    c = [0.0]*{len(statements)}", *lines, "    return c", ""]
 
     def lines(self, f: Function) -> list[str]:
         """A function; rates are two lists, those of coordinates and of speeds."""

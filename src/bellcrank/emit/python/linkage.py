@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bellcrank.emit.linkage import Wording, implicit_names, implicit_pieces, implicit_start
-from bellcrank.emit.python.printer import PythonPrinter, number_rows
+from bellcrank.emit.python.printer import PythonPrinter
 from bellcrank.emit.python.runtime_files import runtime
+from bellcrank.emit.python.tables import number_rows
 from bellcrank.emit.straight import straight_lines
 from bellcrank.expr import Expr
 from bellcrank.numeric.tuning import IMPLICIT

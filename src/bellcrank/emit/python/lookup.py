@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bellcrank.emit.lookup import Wording, lookup_filling
-from bellcrank.emit.python.printer import PythonPrinter, number_rows
+from bellcrank.emit.python.printer import PythonPrinter
 from bellcrank.emit.python.runtime_files import runtime
+from bellcrank.emit.python.tables import number_rows
 from bellcrank.program.lookup import Lookup
 
 _SAY = Wording(

@@ -55,8 +55,3 @@ class PythonPrinter(Printer):
 
     def _matrix(self, rows: Iterable[Iterable[Expr]]) -> str:
         return f"[{', '.join(self._row(row) for row in rows)}]"
-
-
-def number_rows(rows: Iterable[Iterable[float]]) -> str:
-    """Entries of a tuple of rows of numbers."""
-    return "\n".join(f"({', '.join(repr(float(x)) for x in row)},)," for row in rows)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import inspect
 import math
 from collections.abc import Collection, Mapping, Sequence
 
 from bellcrank.emit.python.functions import Functions
+from bellcrank.emit.python.loops import null_space
 from bellcrank.emit.python.runtime_files import runtime
 from bellcrank.expr.function_table import FUNCTIONS, helpers_in
-from bellcrank.numeric import null_space
 from bellcrank.program.functions import Function
 from bellcrank.program.program import Program
 from bellcrank.program.statements import Section, Solve
@@ -39,7 +38,7 @@ def python_source(
     solved = any(isinstance(s, Solve) for f in functions for s in f.section.statements)
     others = "\n" + runtime("linear_solve.py") if solved else ""
     if program.loops is not None:
-        others += "\n" + inspect.getsource(null_space).partition('"""\n\n')[2]
+        others += "\n" + null_space()
     head = runtime("head.py.in", TITLE=_safe(program.name)) + _functions(printed.printer.used_functions, others)
     return "\n".join([head, "", *lines]) + "\n"
 

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from bellcrank.emit.c.loops import bridge_room
 from bellcrank.emit.c.printer import external_calls
+from bellcrank.emit.c.runtime_files import definitions
 from bellcrank.emit.c.signals import break_cases, kind_rows
 from bellcrank.emit.c.source import c_source
 from bellcrank.emit.fortran.routines import routines_file
 from bellcrank.emit.names import comment
+from bellcrank.emit.number import DOUBLE
 from bellcrank.emit.words import Words
 from bellcrank.export.standalone.loops import inertia_functions, row_names
 from bellcrank.export.standalone.setup import Keyed, Setup, input_files
 from bellcrank.export.standalone.text import about, indented, require_language, written
 from bellcrank.numeric.methods import METHODS, one_of
+from bellcrank.numeric.tuning import ASSEMBLY, BRIDGES, INPUTS, PLANS
 from bellcrank.program.program import Program
 from bellcrank.signals import KINDS
 
@@ -33,6 +37,7 @@ def c_program(program: Program, setup: Setup, words: Words) -> dict[str, str]:
 def _pieces(program: Program, setup: Setup) -> dict[str, str]:
     memory = sum(c.routine.memory or 0 for c in external_calls(program).values())
     return {
+        "TUNING": definitions(PLANS, DOUBLE),
         "TITLE_STRING": c_string(setup.title),
         "STEM_STRING": c_string(setup.stem),
         "PARAMETERS": indented([*map(_quantity, setup.parameters), _NO_QUANTITY]),
@@ -53,6 +58,7 @@ def _pieces(program: Program, setup: Setup) -> dict[str, str]:
         "ECHO_ROUTINES": _echo_routines(program, setup) if setup.entered or setup.echoed else "",
         "INPUTS": _inputs(setup) if setup.signals else "",
         "ASSEMBLY": _loops(program, setup) if program.loops is not None else "",
+        "BRIDGE_ROOM": str(bridge_room(program.loops.scales.blocks if program.loops is not None else ())),
     }
 
 
@@ -60,6 +66,7 @@ def _inputs(setup: Setup) -> str:
     return written(
         "c/inputs.c",
         {
+            "TUNING": definitions(INPUTS, DOUBLE),
             "KINDS": kind_rows(),
             "KIND_LIST": ", ".join(KINDS),
             "BREAKS": break_cases(),
@@ -72,12 +79,17 @@ def _inputs(setup: Setup) -> str:
 
 
 def _loops(program: Program, setup: Setup) -> str:
+    assert program.loops is not None
     return written(
         "c/loops.c",
         {
+            "TUNING": definitions(ASSEMBLY, DOUBLE),
             "GUESSED": ", ".join(str(int(g)) for g in setup.guessed),
             "ROWS": ", ".join(map(c_string, row_names(program))),
+            "SIDES": ", ".join(map(str, program.loops.sided)) if program.loops.sides else "",
+            "N_SIDES": str(len(program.loops.sides)),
             "INPUTS": "yes" if program.given_inputs else "",
+            "OFF_BRANCH": repr(BRIDGES.off_branch),
         },
     )
 

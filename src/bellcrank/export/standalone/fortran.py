@@ -17,7 +17,7 @@ from bellcrank.export.standalone.loops import inertia_functions, row_names
 from bellcrank.export.standalone.setup import Keyed, Setup, input_files
 from bellcrank.export.standalone.text import about, require_language, written
 from bellcrank.numeric.methods import METHODS, one_of
-from bellcrank.numeric.tuning import LOOPS
+from bellcrank.numeric.tuning import ASSEMBLY, INPUTS, LOOPS, PLANS, STEPS
 from bellcrank.program.loops import Loops
 from bellcrank.program.program import Program
 from bellcrank.signals import KINDS
@@ -41,12 +41,17 @@ def _pieces(program: Program, setup: Setup) -> dict[str, str]:
     lengths = _lengths(setup)
     inputs, loops = "yes" if setup.signals else "", program.loops
     declared = _declared_inputs(setup, lengths) if inputs else ""
+    closed = ""
     if loops is not None:
-        declared += written("fortran/loops_types.f90", {"TUNING": definitions(LOOPS)}) + corrected_places(loops)
+        closed = _loops(program, setup, loops, inputs)
+        tuning = definitions(LOOPS, closed) + definitions(ASSEMBLY, closed)
+        declared += written("fortran/loops_types.f90", {"TUNING": tuning, "SIDES": _sides(loops)})
+        declared += corrected_places(loops)
     shown = [c.quantity.column - len(setup.states) - len(program.output_names) for c in setup.channels]
     places = ", ".join(str(i) for i in shown if i > 0)
     cases = {**signal_cases(), "BREAK_CASES": break_cases(), "KIND_LIST": ", ".join(KINDS)}
     return {
+        "TUNING": definitions(PLANS) + definitions(STEPS),
         "TITLE_STRING": fortran_string(setup.title),
         "STEM_STRING": fortran_string(setup.stem),
         "REMOVED": fortran_string("|" + "|".join(setup.removed) + "|").replace(" // ", " // &\n    "),
@@ -62,7 +67,7 @@ def _pieces(program: Program, setup: Setup) -> dict[str, str]:
         "N_CHANNELS": str(len(setup.channels)),
         "DECLARATIONS": declared,
         "INPUTS": written("fortran/inputs.f90", cases) if inputs else "",
-        "LOOPS": _loops(program, setup, loops, inputs) if loops is not None else "",
+        "LOOPS": closed,
         "SHOWN": f"    row(2 + n_s + n_out:) = w([{places}])\n" if places else "",
         "ENTERED": "yes" if setup.entered else "",
         "ECHO_ROUTINES": _echo_routines(program, setup),
@@ -162,6 +167,7 @@ def _signal(i: int, s: Keyed) -> Iterable[str]:
 
 def _declared_inputs(setup: Setup, lengths: dict[str, str]) -> str:
     pieces = {
+        "TUNING": definitions(INPUTS),
         "N_SIGNALS": str(len(setup.signals)),
         "INPUT_SIGNAL": _listed(i + 1 for i, _ in setup.inputs),
         "INPUT_RATE": _listed(rate for _, rate in setup.inputs),
@@ -184,10 +190,17 @@ def _loops(program: Program, setup: Setup, loops: Loops, inputs: str) -> str:
         "ROW_LENGTH": str(max(len(" ".join(r.split()).encode()) for r in rows)),
         "ROWS": cases,
         "INPUTS": inputs,
+        "SIDES": "yes" if loops.sides else "",
+        "N_SIDES": str(len(loops.sides)),
         "CORRECTED": "yes" if loops.correction else "",
         "CORRECTION": written("fortran/correction.f90", {"INPUTS": inputs}) if loops.correction else "",
     }
     return written("fortran/loops.f90", pieces)
+
+
+def _sides(loops: Loops) -> str:
+    """For every row of g, the number of the direction that must point as drawn, or 0."""
+    return _listed(k + 1 for k in loops.sided) if loops.sides else ""
 
 
 def _listed(numbers: Iterable[int]) -> str:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from bellcrank.program.program import Program
-from bellcrank.program.statements import Reduce, Section, needed
+from bellcrank.program.statements import Section, needed
 
 
 def inertia_functions(program: Program) -> dict[str, Section]:
     """`inertias`: the diagonal of the mass matrix of the tree, from which the metric of corrections follows."""
     if program.loops is None:
         return {}
-    statements = program.singular_rates.statements
-    (reduce,) = (s for s in statements if isinstance(s, Reduce))
-    others = [s for s in statements if s is not reduce]
-    return {"inertias": needed(Section((), tuple(row[-1] for row in reduce.mass)), others)}
+    first, system = len(program.coordinates), program.system
+    places = [first + i * (i + 3) // 2 for i in range(len(program.speeds))]  # of the diagonal in the lower triangle
+    return {"inertias": needed(Section((), tuple(system.results[i] for i in places)), system.statements)}
 
 
 def row_names(program: Program) -> list[str]:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import astuple
 from typing import Any
 
 from bellcrank.emit.names import comment, identifier
-from bellcrank.emit.pieces import table_pieces
+from bellcrank.emit.python.loops import scales
+from bellcrank.emit.python.routines import function_source
+from bellcrank.emit.python.runtime_files import runtime
 from bellcrank.emit.python.signals import python_signals
 from bellcrank.emit.python.source import python_source
+from bellcrank.emit.python.tables import table_function
 from bellcrank.emit.words import Words
 from bellcrank.export.standalone.loops import inertia_functions
-from bellcrank.export.standalone.python_routines import function_source
 from bellcrank.export.standalone.setup import Keyed, Setup, input_files
 from bellcrank.export.standalone.text import about, indented, require_language, written
 from bellcrank.expr.table import Table
@@ -29,7 +31,7 @@ def python_program(program: Program, setup: Setup, words: Words) -> dict[str, st
         f"{setup.stem}.py": copied("program.py"),
         "settings.py": _settings(program, setup),
         "routines.py": _routines(program),
-        "tables.py": copied("tables.py"),
+        "tables.py": runtime("tables.py"),
         "signals.py": python_signals(),
         **loops,
         "Makefile": written("python/Makefile", common={"TITLE": _title(setup), "STEM": setup.stem}),
@@ -59,6 +61,10 @@ def _settings(program: Program, setup: Setup) -> str:
     channels = [
         (c.name, c.keyword, c.unit, c.label, c.quantity.generic, c.quantity.body, c.factor) for c in setup.channels
     ]
+    loops: dict[str, Any] | None = None
+    if program.loops is not None:
+        sizes = astuple(program.loops.sizes(len(program.coordinates)))
+        loops = {**scales(program.loops), "sizes": sizes, "guessed": list(setup.guessed)}
     lines = [f'"""{_title(setup)}: what the program begins with.', about(setup, "").replace('"', "'") + '"""', ""]
     lines += [f"TITLE, STEM = {_title(setup)!r}, {setup.stem!r}"]
     run = setup.title, setup.t_end, setup.step, setup.every, setup.method
@@ -78,26 +84,9 @@ def _settings(program: Program, setup: Setup) -> str:
         f"INPUTS = {list(setup.inputs)!r}  # of the model: number of the signal, and how often it is differentiated",
         f"SHOWN = {[i for c in setup.channels if (i := c.quantity.column - first) >= 0]!r}  # inputs that are channels",
         f"KEPT = {len(program.inputs) - len(program.given_inputs)}  # values of external routines that are kept",
-        f"LOOPS = {_loops(program, setup)!r}",
+        f"LOOPS = {loops!r}  # rows, scales, what is corrected, what may move at the start",
     ]
     return "\n".join([*lines, ""])
-
-
-def _loops(program: Program, setup: Setup) -> dict[str, Any] | None:
-    """What closed loops need: rows, scales, what the regular correction moves, what may move at the start."""
-    loops = program.loops
-    if loops is None:
-        return None
-    moved = loops.correction and tuple(
-        map(list, (loops.correction.q, loops.correction.u, loops.correction.pivot_scales))
-    )
-    return {
-        "names": loops.names,
-        "positions": loops.positions,
-        "scales": asdict(loops.scales),
-        "correction": moved,
-        "guessed": list(setup.guessed),
-    }
 
 
 def _quantity(q: Keyed) -> tuple[Any, ...]:
@@ -114,7 +103,7 @@ def _routines(program: Program) -> str:
     texts, names = [], []
     for i, r in enumerate(program.routines):
         if isinstance(r, Table):
-            names.append(_table(r))
+            names.append(table_function(r))
             continue
         if r.writer is not None or r.python is None:
             text, name = routine_source(program, r, "python"), identifier(r.name)
@@ -133,9 +122,3 @@ import math
 import numpy as np
 from tables import Remembering, Spline, Surface
 '''
-
-
-def _table(t: Table) -> str:
-    axes = ", ".join(repr(list(a)) for a in t.axes)
-    kind = "Spline" if len(t.axes) == 1 else "Surface"
-    return f"{kind}({axes}, {table_pieces(t)!r}, {', '.join(map(str, t.derivative))})"

@@ -86,6 +86,8 @@ class DeckSystem(System):
 
     def equations(self, *args: Any, **options: Any) -> Equations:
         """Derives the equations of motion; see `System.equations`."""
+        for record in self.description.parameters.values():
+            record.declared = True  # names that nothing uses have been told with their place in the deck
         try:
             result = super().equations(*args, **options)
         except ModelError as error:

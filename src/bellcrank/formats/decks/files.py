@@ -13,13 +13,13 @@ import runpy
 import traceback
 import warnings
 from collections.abc import Mapping
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from bellcrank.api.system import System
 from bellcrank.errors import BellcrankError, ModelError, ModelWarning, did_you_mean
-from bellcrank.files.record import guarded
+from bellcrank.files.neighbours import neighbours
+from bellcrank.files.text import read_text
 from bellcrank.formats.decks.deck import Deck, Routine
 from bellcrank.formats.decks.fstring import FUNC
 from bellcrank.formats.decks.interpret import interpret
@@ -40,13 +40,7 @@ def load_deck(path: str | Path, external: str | Path | None = None) -> System:
 def read_deck_file(path: str | Path, external: str | Path | None = None) -> tuple[Deck, list[Path]]:
     """A deck, and the Python files that hold its external routines."""
     path = Path(path)
-    try:
-        text = path.read_bytes().decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise ModelError(f"{path.name}: this is no text: byte {error.start + 1} is not UTF-8") from None
-    except OSError as error:
-        raise ModelError(f"cannot read {path}: {error.strerror or error}") from None
-    forms = read_deck(text, path.name)
+    forms = read_deck(read_text(path, ModelError), path.name)
     file = Path(external) if external is not None else path.with_suffix(".py") if wants_routines(forms) else None
     routines = {} if file is None else read_routines(file, given=external is not None)
     return interpret(forms, routines, path.name), python_files(routines)
@@ -81,7 +75,7 @@ def _texts(homes: list[Path], suffix: str, language: str) -> dict[str, str]:
     found: dict[str, str] = {}
     for path in dict.fromkeys(home.with_suffix(suffix) for home in homes):
         if path.is_file():
-            text = guarded("read", path, partial(path.read_text, encoding="utf-8"))
+            text = read_text(path)
             found |= {name: text for name in procedures(text, language) if name not in found}
     return found
 
@@ -89,7 +83,8 @@ def _texts(homes: list[Path], suffix: str, language: str) -> dict[str, str]:
 def _functions(file: Path) -> dict[str, Any]:
     """The functions that files of one folder define, as far as a Python file has them; not others that it imports."""
     try:
-        found = runpy.run_path(str(file))
+        with neighbours(file):
+            found = runpy.run_path(str(file))
     except BellcrankError:
         raise
     except Exception as error:

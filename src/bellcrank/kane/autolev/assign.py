@@ -8,9 +8,8 @@ from bellcrank.expr.walk import symbols
 from bellcrank.kane.autolev.reader import Line
 from bellcrank.kane.autolev.words import COMMANDS
 from bellcrank.kane.autolev.workspace import FORMS, Workspace, show
-from bellcrank.kane.frames import Frame, connected, frames_of
+from bellcrank.kane.contradictions import contradictions
 from bellcrank.kane.scalars import TIME
-from bellcrank.kane.system import same_vector
 from bellcrank.vector.basis import Vector
 
 
@@ -65,27 +64,19 @@ def _vector(w: Workspace, line: Line, form: tuple[str, object, object]) -> list[
     value = w.language.vector(line.right)
     w.table(kind)[first, second] = value  # type: ignore[index]
     w.take(line.name, f"{line.name}={show(value)}")
-    if kind == "w":
-        _compare_with_orientation(w, line.name, first, second, value)
     if kind in ("w", "v"):
         _look_for_speeds(w, line.name, value)
-    if kind in ("a", "alf") and not line.right.upper().startswith("DERIV"):
-        _compare_with_derivative(w, line.name, kind, first, second, value)
+    _tell_contradictions(w, line.name, kind, first, second)
     return _answer(line, line.name, value)
 
 
-def _compare_with_orientation(w: Workspace, name: str, b: object, a: object, value: Vector) -> None:
-    """Tells where a given angular velocity contradicts the orientation and its rates."""
-    assert isinstance(a, Frame) and isinstance(b, Frame)
-    m = w.d.motion
-    if b.parent is not a or not connected(a, b, w.d.newtonian):
-        return
-    try:
-        derived = m.link_w(b)
-    except ModelError:
-        return
-    if not same_vector(w.d, value, derived):
-        w.notes.append(f"{name} contradicts the orientation of {b} in {a}, whose rates give {show(derived)}")
+def _tell_contradictions(w: Workspace, name: str, kind: str, first: object, second: object) -> None:
+    """Tells where what was just given contradicts the orientation and its rates, or a velocity."""
+    for x in contradictions(w.d.motion, w.d.euler):
+        if (x.kind, x.of, x.frame) == (kind, first, second):
+            moved = f"is not the derivative of {'V' if kind == 'a' else 'W'}{first}{second}, which is"
+            turned = f"contradicts the orientation of {first} in {second}, whose rates give"
+            w.notes.append(f"{name} {turned if kind == 'w' else moved} {show(x.derived)}")
 
 
 def _look_for_speeds(w: Workspace, name: str, value: Vector) -> None:
@@ -95,24 +86,6 @@ def _look_for_speeds(w: Workspace, name: str, value: Vector) -> None:
     timed = any(x is TIME for e in s.resolve(parts) for x in symbols(e))
     if parts and not timed and not any(s.moves(e) for e in parts):
         w.notes.append(f"{name} holds no generalized speed: is a prime missing?")
-
-
-def _compare_with_derivative(w: Workspace, name: str, kind: str, first: object, frame: object, value: Vector) -> None:
-    """Tells where a given acceleration is not the derivative of its velocity."""
-    motion, s = w.d.motion, w.d.scalars
-    moving = w.table("v" if kind == "a" else "w").get((first, frame))  # type: ignore[arg-type]
-    if moving is None or not isinstance(frame, Frame):
-        return
-    named, s.autoz = s.autoz, False  # a comparison leaves no intermediate symbols
-    try:
-        derived = motion.derivative(moving, frame)
-        if connected(frame, *frames_of(value), *frames_of(derived)) and not same_vector(w.d, value, derived):
-            moved = f"{'V' if kind == 'a' else 'W'}{first}{frame}"
-            w.notes.append(f"{name} is not the derivative of {moved}, which is {show(derived)}")
-    except ModelError:
-        return
-    finally:
-        s.autoz = named
 
 
 def _scalar(w: Workspace, line: Line) -> list[str]:

@@ -22,9 +22,10 @@ def by(command: str, args: Iterable[str]) -> str:
 
 
 def whole(text: str, what: str, low: int, high: int) -> int:
-    if not text.isdigit() or not low <= int(text) <= high:
+    number = int(text) if text.isdecimal() and len(text) < 10 else -1
+    if not low <= number <= high:
         raise ModelError(f"{what} must be a whole number from {low} to {high}, not '{text}'")
-    return int(text)
+    return number
 
 
 def autoz(w: Workspace, args: tuple[str, ...]) -> None:

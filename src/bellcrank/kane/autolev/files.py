@@ -1,16 +1,17 @@
 """Files a script may touch: only those its commands name, below the working directory, with endings of the dialect.
 
 Writes are collected and carried out together when the whole script has been read without a fault; an interactive
-session writes at once. Each file is written beside its place and moved there, so none is ever half-written.
+session writes at once. All are written beside their places and then moved there, so none is ever half-written.
 """
 
 from __future__ import annotations
 
-import os
 import re
+from collections.abc import Mapping
 from pathlib import Path
 
 from bellcrank.errors import ModelError
+from bellcrank.files.whole import write_texts
 
 NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*(/[A-Za-z0-9_][A-Za-z0-9_.-]*)*", re.ASCII)
 LARGEST = 10_000_000  # bytes of a file that is read
@@ -39,7 +40,7 @@ class Files:
 
     def write(self, path: Path, text: str) -> None:
         if self.at_once:
-            _write(path, text)
+            _write({path: text})
         else:
             self.waiting[path] = text
 
@@ -58,8 +59,7 @@ class Files:
     def flush(self) -> list[Path]:
         """Carries out what waits; the paths written."""
         done = list(self.waiting)
-        for path, text in self.waiting.items():
-            _write(path, text)
+        _write(self.waiting)
         self.waiting.clear()
         return done
 
@@ -73,16 +73,11 @@ def decoded(data: bytes) -> str:
         return data.decode("cp437")
 
 
-def _write(path: Path, text: str) -> None:
+def _write(texts: Mapping[Path, str]) -> None:
+    path = next(iter(texts), Path())
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        part = path.with_name(f".{path.name}.{os.getpid()}.part")
-        try:
-            with part.open("x", encoding="utf-8", newline="\n") as stream:
-                stream.write(text)
-            part.replace(path)
-        except BaseException:
-            part.unlink(missing_ok=True)
-            raise
+        for path in texts:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        write_texts(texts)
     except OSError as error:
         raise ModelError(f"cannot write {path}: {error.strerror or error}") from None

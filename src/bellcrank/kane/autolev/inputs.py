@@ -50,8 +50,8 @@ def _numbers(line: str, where: str) -> list[float]:
         if not token:
             continue
         repeat = REPEAT.fullmatch(token)
-        count, number = (int(repeat[1]), repeat[2]) if repeat else (1, token)
         try:
+            count, number = (int(repeat[1]), repeat[2]) if repeat else (1, token)
             value = float(re.sub("[dD]", "e", number))
         except ValueError:
             raise ModelError(f"{where}: '{token}' is not a number") from None

@@ -162,7 +162,7 @@ class Session:
         lines = self.listing()
         if not args:
             return lines or ["nothing has been entered"]
-        if len(args) > 2 or not all(a.isdigit() and int(a) >= 1 for a in args):
+        if len(args) > 2 or not all(a.isdecimal() and len(a) < 10 and int(a) >= 1 for a in args):
             raise ModelError("the form is LIST, LIST first or LIST first last, with numbers of lines")
         first, last = int(args[0]), int(args[-1]) if len(args) == 2 else len(lines)
         return lines[first - 1 : last]

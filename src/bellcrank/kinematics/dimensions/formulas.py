@@ -16,7 +16,8 @@ from bellcrank.model.formula import show, to_syntax
 from bellcrank.model.joints.joint import JointRecord
 from bellcrank.model.joints.words import called
 from bellcrank.model.records import BodyRecord, Description, ForceRecord
-from bellcrank.units import ACCELERATION, LENGTH, MASS, Unit
+from bellcrank.units import ACCELERATION, ANGLE, LENGTH, MASS, Dimension, Unit
+from bellcrank.units import ONE as PURE
 
 
 def read_model(reader: Reader, d: Description, output_units: Mapping[str, Unit | None]) -> dict[str, Node | None]:
@@ -77,6 +78,9 @@ def _read_body(reader: Reader, record: BodyRecord) -> None:
             reader.read(x, where, f"coordinate of {place} in dir {i}", what, LENGTH)
     for value, words, option, dimension in record.joint.formulas(body) if isinstance(record.joint, JointRecord) else ():
         reader.read(value, where, words, option, dimension)
+    reader.read(record.armature, where, f"armature of {body}", "armature", INERTIA if _turns(record) else MASS)
+    for x, what, dimension in _oriented(record.orientation):
+        reader.read(x, where, f"orientation of {body}", what, dimension)
     given = (record.translate, record.rotate, record.rotation_axis, record.reference_axis)
     for what, axes in zip(("translation", "rotation", "rotation", "reference"), given, strict=True):
         for axis in _axes(axes):
@@ -97,6 +101,24 @@ def _inertia(record: BodyRecord) -> Iterator[tuple[int, int, Any]]:
                 yield r, c, given[r - 1][c - 1]
             elif r == c:
                 yield r, c, given[r - 1]
+
+
+def _turns(record: BodyRecord) -> bool:
+    """Is the one speed of a body a rotation?"""
+    none = record.translate is None or (_is_row(record.translate) and len(record.translate) == 0)
+    return none or record.joint is not None
+
+
+def _oriented(given: Any) -> Iterator[tuple[Any, str, Dimension]]:
+    """Entries of a rotation matrix, or the angles of turns, with their dimensions."""
+    rows = [] if given is None else given
+    several = len(rows) > 0 and all(map(_is_row, rows))
+    if several and all(len(row) == 3 for row in rows):
+        yield from ((x, "entry", PURE) for row in rows for x in row)
+        return
+    for turn in rows if several else [rows]:
+        if len(turn) == 2:
+            yield turn[1], "angle", ANGLE
 
 
 def _axes(given: Any) -> list[Sequence[Any]]:

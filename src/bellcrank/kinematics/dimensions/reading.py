@@ -102,7 +102,7 @@ class Reader:
         key = name.lower()
         if key in self._dummies:
             return self.graph.known(name, self._dummies[key])
-        if key in ("t", "pi"):
+        if name == "t" or key == "pi":
             return self.graph.known(key, TIME if key == "t" else PURE)
         if key in self.definitions:
             return self.definitions[key]

@@ -52,7 +52,7 @@ static int ground_piece(const ground_t *ground, double x)
 /* The foot between two bounds, from a point between them. */
 static double ground_newton(const double *g, double x, double z, double s, double low, double high)
 {
-    for (int k = 0; k < 8; k++) {
+    for (int k = 0; k < @FEET@; k++) {
         double jet[3];
         ground_jet(g, s, jet);
         const double f = s - x + (jet[0] - z) * jet[1], f1 = 1 + jet[1] * jet[1] + (jet[0] - z) * jet[2];
@@ -65,7 +65,7 @@ static double ground_newton(const double *g, double x, double z, double s, doubl
             next = 0.5 * (low + high);
         const double change = fabs(next - s);
         s = next;
-        if (change <= 1e-9 * (1 + fabs(s))) /* the next one would be its square */
+        if (change <= @FOOT@ * (1 + fabs(s))) /* the next one would be its square */
             break;
     }
     return s;
@@ -121,7 +121,8 @@ static void ground_near(const ground_t *ground, double x, double z, double reach
         fz = z - reach;
     }
     const double from = x - best, to = x + best;
-    const int alone = (here == 0 || from >= ground->starts[here - 1]) && (here == ground->n || to <= ground->starts[here]);
+    const int alone =
+        (here == 0 || from >= ground->starts[here - 1]) && (here == ground->n || to <= ground->starts[here]);
     if (straight && alone) { /* nothing but one straight piece within reach */
         const double d = (z - below) * line[9];
         const int far = d >= reach;
@@ -132,14 +133,15 @@ static void ground_near(const ground_t *ground, double x, double z, double reach
         near[4] = z - near[0] * near[2];
         return;
     }
-    if (alone && best > 0 && line[8] * fabs(z - below) < 1) { /* one curved piece with one foot, from that on the tangent below */
+    /* one curved piece with one foot, from that on the tangent below */
+    if (alone && best > 0 && line[8] * fabs(z - below) < 1) {
         double s = x + (z - below) * jet[1] / (1 + jet[1] * jet[1]), h = below;
-        for (int k = 0; k < 8; k++) {
+        for (int k = 0; k < @FEET@; k++) {
             ground_jet(line, s, jet);
             const double step = -(s - x + (jet[0] - z) * jet[1]) / (1 + jet[1] * jet[1] + (jet[0] - z) * jet[2]);
             s += step;
             h = jet[0] + step * (jet[1] + 0.5 * step * jet[2]);
-            if (fabs(step) <= 1e-9 * (1 + fabs(s))) /* the next one would be its square */
+            if (fabs(step) <= @FOOT@ * (1 + fabs(s))) /* the next one would be its square */
                 break;
         }
         const double d = sqrt((s - x) * (s - x) + (h - z) * (h - z)), side = z >= below ? 1 : -1;
@@ -158,7 +160,8 @@ static void ground_near(const ground_t *ground, double x, double z, double reach
         const int whole = i < ground->n && ground->starts[i] <= to;
         const double b = whole ? ground->starts[i] : to;
         if (a <= b) {
-            const double s = ground_foot(g, x, z, a, b, best), h = ground_height(g, s), d = sqrt((s - x) * (s - x) + (h - z) * (h - z));
+            const double s = ground_foot(g, x, z, a, b, best), h = ground_height(g, s);
+            const double d = sqrt((s - x) * (s - x) + (h - z) * (h - z));
             if (d < best) {
                 best = d;
                 fx = s;

@@ -28,11 +28,12 @@ static int ground_over_edge(const ground_t *ground, int i, const double *near, d
     double before[3], after[3];
     ground_jet(ground->pieces[i - 1], near[3], before);
     ground_jet(ground->pieces[i], near[3], after);
-    return (before[0] >= near[4] ? dx + dz * before[1] >= 0 : dz >= 0) && (after[0] >= near[4] ? dx + dz * after[1] <= 0 : dz >= 0);
+    return (before[0] >= near[4] ? dx + dz * before[1] >= 0 : dz >= 0)
+        && (after[0] >= near[4] ? dx + dz * after[1] <= 0 : dz >= 0);
 }
 
-/* The nearest point of one part of the ground, near the one that `near` holds, and the turn of the normal there. Returns whether it lies on
-   the part. */
+/* The nearest point of one part of the ground, near the one that `near` holds, and the turn of the normal there.
+   Returns whether it lies on the part. */
 static int ground_on(const ground_t *ground, int part, double x, double z, double *near, double *bend)
 {
     if (part >= 0 && part % 2 == 0) {
@@ -42,11 +43,11 @@ static int ground_on(const ground_t *ground, int part, double x, double z, doubl
         if (g[3] == 0 && g[4] == 0 && g[5] == 0)
             s = (x + g[2] * (z - g[1] + g[2] * g[0])) / (1 + g[2] * g[2]);
         else
-            for (int k = 0; k < 8; k++) {
+            for (int k = 0; k < @FEET@; k++) {
                 ground_jet(g, s, jet);
                 const double change = (s - x + (jet[0] - z) * jet[1]) / (1 + jet[1] * jet[1] + (jet[0] - z) * jet[2]);
                 s -= change;
-                if (fabs(change) <= 1e-15 * (1 + fabs(s)))
+                if (fabs(change) <= @EXACT@ * (1 + fabs(s)))
                     break;
             }
         ground_jet(g, s, jet);
@@ -61,7 +62,8 @@ static int ground_on(const ground_t *ground, int part, double x, double z, doubl
     }
     if (part < 0) {
         const double at = ground->starts[-part - 1], side = near[1] < 0 ? -1 : 1;
-        const double one = ground_height(ground->pieces[-part - 1], at), other = ground_height(ground->pieces[-part], at);
+        const double one = ground_height(ground->pieces[-part - 1], at);
+        const double other = ground_height(ground->pieces[-part], at);
         near[0] = side * (x - at);
         near[1] = side;
         near[2] = 0;
@@ -102,10 +104,10 @@ static int ground_next(const ground_t *ground, int part, double x, double z, dou
         return other >= near[4] && !(one < near[4] && x < near[3]) ? 2 * k : -k;
     }
     const double here = right ? one : other, there = right ? other : one;
-    const int same = fabs(other - one) <= 1e-12 * (1 + fabs(one) + fabs(other)) * (1 + fabs(at));
+    const int same = fabs(other - one) <= @LEVEL@ * (1 + fabs(one) + fabs(other)) * (1 + fabs(at));
     near[3] = at;
     near[4] = here;
-    if (same && after[1] >= before[1] - 1e-12) {
+    if (same && after[1] >= before[1] - @LEVEL@) {
         near[4] = there;
         return 2 * (right ? k : k - 1);
     }

@@ -1,5 +1,6 @@
-/* The correction of regular positions: what depends on the rest is moved. 0: the state is on the constraints; 1: a pivot is small, or
-   the correction does not settle, and the state is as before; negative: the status of a failure, with the other sign. */
+/* The correction of regular positions: what depends on the rest is moved. 0: the state is on the constraints; 1: a
+   pivot is small, or the correction does not settle, and the state is as before; negative: the status of a failure,
+   with the other sign. */
 static int correct_dependent(Job *job, real h, real t, real *y, real *w)
 {
     real change[2*N_CORRECTED_U + 1], state[N_S], *q = state, *u = state + N_Q, size = HUGE_VAL;

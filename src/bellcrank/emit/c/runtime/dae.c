@@ -2,17 +2,8 @@
    b = 0 */
 
 enum { PROJECTION, DLMM, CLMM, BAUMGARTE, STABILISED, POST, HALF_EXPLICIT };
-@TUNING@enum { /* places of what `system` stores: q', the lower triangle of M, f, J, gamma, g, v */
-    AT_M = N_Q,
-    AT_F = AT_M + N_U*(N_U + 1)/2,
-    AT_J = AT_F + N_U,
-    AT_GAMMA = AT_J + N_V*N_U,
-    AT_G = AT_GAMMA + N_V,
-    AT_V = AT_G + N_G,
-    N_SYSTEM = AT_V + N_V
-};
-
-/* T with J T = 0, N_U rows, and c with J c = right; returns the number of columns of T. */
+@TUNING@
+@REDUNDANT@/* T with J T = 0, N_U rows, and c with J c = right; returns the number of columns of T. */
 static int null_basis(const real *restrict rows, const real *restrict right, real *restrict T, real *restrict c)
 {
     enum { W = N_U + 1 };
@@ -23,7 +14,7 @@ static int null_basis(const real *restrict rows, const real *restrict right, rea
             a[i*W + j] = rows[i*N_U + j]*ROW_SCALE[i]*COLUMN_SCALE[j];
         a[i*W + N_U] = right[i]*ROW_SCALE[i];
     }
-    pivoted(a, order, &used);
+    pivoted(N_V, N_U, N_RV, USUAL_RATIO, SINGULAR, a, order, &used);
     const int p = N_U - used;
     for (int i = 0; i < N_U; i++) {
         const int s = order[i];
@@ -71,8 +62,8 @@ static void solve_any(int n, real *restrict a, real *restrict b)
     }
 }
 
-/* The system M x = force + J' lambda, J x = right prepared for several right-hand sides by M = L D L' and S = J M^-1 J', where M is regular
-   and multipliers are fewer than what they leave free, or M is diagonal. */
+/* The system M x = force + J' lambda, J x = right prepared for several right-hand sides by M = L D L' and S = J M^-1
+   J', where M is regular and multipliers are fewer than what they leave free, or M is diagonal. */
 enum { MULTIPLIERS_FIRST = DIAGONAL || N_U - N_RV >= N_RV };
 enum { UNDECIDED, BY_MULTIPLIERS, BY_NULL_SPACE };
 
@@ -190,8 +181,8 @@ static void factor(Job *job, const real *restrict all, Factors *restrict F)
 }
 
 /* x by multipliers. */
-static void by_multipliers(const Factors *restrict F, const real *restrict J, const real *force, const real *restrict right,
-    real *restrict x)
+static void by_multipliers(const Factors *restrict F, const real *restrict J, const real *force,
+    const real *restrict right, real *restrict x)
 {
     real y[N_V];
     for (int j = 0; j < N_U; j++)
@@ -227,8 +218,8 @@ static void by_multipliers(const Factors *restrict F, const real *restrict J, co
     }
 }
 
-/* x of M x = force + J' lambda with rows x = right, on null spaces: all is what `system` stored, J its rows; force may be NULL for zero,
-   rows for J. */
+/* x of M x = force + J' lambda with rows x = right, on null spaces: all is what `system` stored, J its rows; force
+   may be NULL for zero, rows for J. */
 static void on_null_space(const real *restrict all, const real *force, const real *rows, const real *restrict right,
     real *restrict x)
 {
@@ -272,7 +263,8 @@ static void on_null_space(const real *restrict all, const real *force, const rea
     }
 }
 
-static void motion(const Factors *F, const real *restrict all, const real *force, const real *restrict right, real *restrict x)
+static void motion(const Factors *F, const real *restrict all, const real *force, const real *restrict right,
+    real *restrict x)
 {
     if (F->ready)
         by_multipliers(F, all + AT_J, force, right, x);
@@ -290,37 +282,6 @@ static void free_motion(const real *restrict all, real *restrict x)
             M[i*N_U + j] = M[j*N_U + i] = all[AT_M + i*(i + 1)/2 + j];
     }
     solve_any(N_U, M, x);
-}
-
-/* q += scale times the change of coordinates with speeds x: q' is linear in them. */
-static void shift(Job *job, real t, const real *restrict q, const real *restrict x, real scale, real *restrict to, real *w)
-{
-    static const real still[N_U];
-    real with_x[N_Q], without[N_Q];
-    if (SPEEDS_ARE_RATES) {
-        for (int j = 0; j < N_Q; j++)
-            to[j] += scale*x[j];
-        return;
-    }
-    coordinate_rates(t, q, x, job->p, job->c, w, with_x, job->externals);
-    coordinate_rates(t, q, still, job->p, job->c, w, without, job->externals);
-    for (int j = 0; j < N_Q; j++)
-        to[j] += scale*(with_x[j] - without[j]);
-}
-
-static real residual(const real *all)
-{
-    real largest = 0.0;
-    for (int i = 0; i < N_PAIRED; i++)
-        largest = fabs(all[AT_G + i]) > largest ? fabs(all[AT_G + i]) : largest;
-    return largest;
-}
-
-/* g in the rows of v that are its rates, zero in the others, times a scale; added to sum. */
-static void add_g(const real *all, real scale, real *sum)
-{
-    for (int i = 0; i < N_PAIRED; i++)
-        sum[i] += scale*all[AT_G + i];
 }
 
 /* Rates of a method. Residuals at the start of a step are frozen for its stages. */
@@ -364,23 +325,6 @@ static int dae_rates(Job *job, real t, const real *y, real *k, real *w)
             k[N_Q + j] -= job->gamma*x[j];
     }
     return job->externals->failed ? EXTERNAL_FAILED : FINISHED;
-}
-
-/* What brings Euler parameters to unit size. */
-static void unit_sizes(Job *job, real t, real *y, real *w)
-{
-    real all[N_G*(1 + N_Q) + N_V*(1 + N_U)];
-    if ((int)N_PAIRED == (int)N_G)
-        return;
-    closure(t, y, y + N_Q, job->p, job->c, w, all, job->externals);
-    for (int i = N_PAIRED; i < (int)N_G; i++) {
-        const real *G = all + N_G + i*N_Q;
-        real size = 0.0;
-        for (int j = 0; j < N_Q; j++)
-            size += G[j]*G[j];
-        for (int j = 0; j < N_Q; j++)
-            y[j] -= G[j]*all[i]/size;
-    }
 }
 
 /* The correction that a method makes after a step. */
@@ -443,7 +387,8 @@ static int half_explicit(Job *job, real h, real t, real middle, real end, const 
     for (int i = 0; i < stages; i++) {
         const int last = i == stages - 1;
         const real now = stage_time(place[i], h, t, middle, end);
-        const real then = last ? end : stage_time(place[i + 1], h, t, middle, end), reach = last ? weight[i] : place[i + 1];
+        const real then = last ? end : stage_time(place[i + 1], h, t, middle, end);
+        const real reach = last ? weight[i] : place[i + 1];
         int failed = look(job, now, w);
         if (failed)
             return failed;

@@ -8,7 +8,7 @@ static real pivot_ratio(const real *restrict rows)
             a[i*(N_U + 1) + j] = rows[i*N_U + j]*ROW_SCALE[i]*COLUMN_SCALE[j];
         a[i*(N_U + 1) + N_U] = 0.0;
     }
-    return pivoted(a, order, &used);
+    return pivoted(N_V, N_U, N_RV, USUAL_RATIO, SINGULAR, a, order, &used);
 }
 
 /* How far the pivots that the derivatives divide by are from zero. */
@@ -35,10 +35,11 @@ static real steady_ratio(const real *restrict rows)
     return N_ORDER > 0 ? least/USUAL_ORDER : 1.0;
 }
 
-/* rates: u' of M u' = force + J' lambda with J u' = right, then the ratio of pivots. u' = T a + c, where J T = 0 and J c = right;
-   (T' M T) a = T' (force - M c). mass: rows of the lower triangle of M, packed. */
-static void constrained_rates(const real *restrict mass, const real *restrict force, const real *restrict rows,
-    const real *restrict right, real *restrict rates)
+/* x of M x = force + J' lambda with J x = right; returns the ratio of pivots. x = T a + c, where J T = 0 and J c =
+   right; (T' M T) a = T' (force - M c). mass: rows of the lower triangle of M, packed. force may be NULL for zero: x
+   is then the smallest one in the metric of M. Rows with pivots that are not above `least` are left out. */
+static real reduced(const real *restrict mass, const real *force, const real *restrict rows, const real *restrict right,
+    real least, real *restrict x)
 {
     enum { W = N_U + 1 };
     real a[N_V*W], T[N_U*N_U], M[N_U*N_U], MT[N_U*N_U], K[N_U*N_U], b[N_U], rest[N_U];
@@ -48,25 +49,25 @@ static void constrained_rates(const real *restrict mass, const real *restrict fo
             a[i*W + j] = rows[i*N_U + j]*ROW_SCALE[i]*COLUMN_SCALE[j];
         a[i*W + N_U] = right[i]*ROW_SCALE[i];
     }
-    rates[N_U] = pivoted(a, order, &used);
+    const real ratio = pivoted(N_V, N_U, N_RV, USUAL_RATIO, least, a, order, &used);
     const int p = N_U - used;
     for (int i = 0; i < N_U; i++) {
         const int s = order[i];
         for (int j = 0; j < p; j++)
             T[s*p + j] = COLUMN_SCALE[s]*(i < used ? -a[i*W + used + j] : (real)(i - used == j));
-        rates[s] = i < used ? COLUMN_SCALE[s]*a[i*W + N_U] : 0.0;
+        x[s] = i < used ? COLUMN_SCALE[s]*a[i*W + N_U] : 0.0;
         for (int j = 0; j <= i; j++)
             M[i*N_U + j] = M[j*N_U + i] = mass[i*(i + 1)/2 + j];
     }
     for (int i = 0; i < N_U; i++) {
-        rest[i] = force[i];
+        rest[i] = force ? force[i] : 0.0;
         for (int j = 0; j < p; j++)
             MT[i*p + j] = 0.0;
         for (int k = 0; k < N_U; k++) {
             const real m = M[i*N_U + k];
             if (m == 0.0)
                 continue;
-            rest[i] -= m*rates[k];
+            rest[i] -= m*x[k];
             for (int j = 0; j < p; j++)
                 MT[i*p + j] += m*T[k*p + j];
         }
@@ -84,5 +85,6 @@ static void constrained_rates(const real *restrict mass, const real *restrict fo
     solve_symmetric(p, K, b);
     for (int i = 0; i < N_U; i++)
         for (int j = 0; j < p; j++)
-            rates[i] += T[i*p + j]*b[j];
+            x[i] += T[i*p + j]*b[j];
+    return ratio;
 }

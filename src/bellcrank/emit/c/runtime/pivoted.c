@@ -1,20 +1,22 @@
 /* ---- closed loops: accelerations on the null space of the constraints, pivoted as the position asks for */
 
 @SCALES@
-/* Eliminates the rows of a (N_V rows of N_U + 1; the last column is a right-hand side), the largest pivot first. Columns are left in the
-   given order, `used` rows were taken; rows whose pivots vanish are left out. Returns the ratio of the last pivot to the first. */
-static real pivoted(real *restrict a, int *restrict order, int *restrict used)
+/* Eliminates the rows of a (m rows of n + 1; the last column is a right-hand side), the largest pivot first. Columns
+   are left in the given order, `used` rows were taken, as many as the rank; rows whose pivots are not above `least`
+   are left out. Returns the ratio of the last pivot to the first, against its usual value. */
+static real pivoted(int m, int n, int rank, real usual, real least, real *restrict a, int *restrict order,
+    int *restrict used)
 {
-    enum { W = N_U + 1 };
+    const int W = n + 1;
     real first = 0.0, ratio = 1.0;
-    for (int j = 0; j < N_U; j++)
+    for (int j = 0; j < n; j++)
         order[j] = j;
-    for (*used = 0; *used < N_RV; ++*used) {
+    for (*used = 0; *used < rank; ++*used) {
         const int k = *used;
         int row = k, column = k;
         real largest = 0.0;
-        for (int i = k; i < N_V; i++)
-            for (int j = k; j < N_U; j++)
+        for (int i = k; i < m; i++)
+            for (int j = k; j < n; j++)
                 if (fabs(a[i*W + j]) > largest) {
                     largest = fabs(a[i*W + j]);
                     row = i;
@@ -22,15 +24,15 @@ static real pivoted(real *restrict a, int *restrict order, int *restrict used)
                 }
         if (k == 0)
             first = largest;
-        ratio = first > 0.0 ? largest/(first*USUAL_RATIO) : 0.0;
-        if (!(ratio > SINGULAR))
+        ratio = first > 0.0 ? largest/(first*usual) : 0.0;
+        if (!(ratio > least))
             break;
         for (int j = 0; j < W && row != k; j++) {
             const real old = a[k*W + j];
             a[k*W + j] = a[row*W + j];
             a[row*W + j] = old;
         }
-        for (int i = 0; i < N_V && column != k; i++) {
+        for (int i = 0; i < m && column != k; i++) {
             const real old = a[i*W + k];
             a[i*W + k] = a[i*W + column];
             a[i*W + column] = old;
@@ -41,7 +43,7 @@ static real pivoted(real *restrict a, int *restrict order, int *restrict used)
         const real one = 1.0/a[k*W + k];
         for (int j = k; j < W; j++)
             a[k*W + j] *= one;
-        for (int i = 0; i < N_V; i++) {
+        for (int i = 0; i < m; i++) {
             const real factor = a[i*W + k];
             if (i == k || factor == 0.0)
                 continue;

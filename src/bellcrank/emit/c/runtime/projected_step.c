@@ -1,10 +1,11 @@
-/* A step that ends on the constraints. It is taken again with care if it ends near a singular position, and halved if it needs
-   a correction that is large against what it moves. */
+/* A step that ends on the constraints. It is taken again with care if it ends near a singular position, and halved if
+   it needs a correction that is large against what it moves, or if branches ask for it that miss each other. */
 static int projected_step(Job *job, real h, real t, real middle, real end, const real *y, const real *k,
     real *next, real *w, int depth)
 {
     real half[N_S], rate[N_S];
-    int failed = advance(job, h, t, middle, end, y, k, next, w);
+    job->from = y;
+    int failed = advance(job, h, t, middle, end, y, k, next, w), divide = 0;
     if (failed || !all_finite(next))
         return failed ? failed : NOT_FINITE;
 @IF CORRECTED@
@@ -13,24 +14,33 @@ static int projected_step(Job *job, real h, real t, real middle, real end, const
 @END@
     if ((failed = project(job, end, next, w, job->wary ? TIGHT : CLOSED)))
         return failed;
-    if ((job->ratio < NEAR || job->steady < NEAR) && !job->wary) {
+    if ((job->ratio < NEAR && !job->near) || (job->steady < NEAR && !job->wary)) {
+        job->near = job->near || job->ratio < NEAR;
         job->wary = 1;
         return projected_step(job, h, t, middle, end, y, k, next, w, depth);
     }
     if (!all_finite(next))
         return NOT_FINITE;
-    if (job->moved <= SHARE*h*length(N_U, next + N_Q) + LEAST && job->residual < OPEN)
+@IF BRIDGE@
+    divide = job->near && depth < DIVISIONS && too_far(job, h, t, end, y, next, w);
+@END@
+    if (!divide && job->moved <= SHARE*h*length(N_U, next + N_Q) + LEAST && job->residual < OPEN)
         return FINISHED;
-    if (depth == HALVINGS)
+    if (!divide && depth >= HALVINGS)
         return NOT_CLOSED;
+    if (!divide && depth == 0)
+        book(job, (real[N_VISIT]){t, DIVIDED});
     if ((failed = projected_step(job, h/2, t, 0.5*(t + middle), middle, y, k, half, w, depth + 1))) {
         memcpy(next, half, sizeof half);
         return failed;
     }
-    if (job->ratio < WATCHED || job->steady < WATCHED)
-        job->wary = 1;
+    job->near = job->near || job->ratio < WATCHED;
+    job->wary = job->wary || job->near || job->steady < WATCHED;
+    job->from = half;
     if ((failed = rates(job, 0, middle, half, rate, w)))
         return failed;
-    return projected_step(job, h/2, middle, 0.5*(middle + end), end, half, rate, next, w, depth + 1);
+    failed = projected_step(job, h/2, middle, 0.5*(middle + end), end, half, rate, next, w, depth + 1);
+    job->from = y;
+    return failed;
 }
 

@@ -3,8 +3,10 @@
 
 @TUNING@enum { N_UNITS = 3*N_WHEELS };
 enum { X, Z, VX, VZ, SPIN, AX, AZ, TURN, N_FACTS }; /* of a wheel, as `wheels_at` gives them */
-enum { ROLLS, PART, OFF, NORMAL_X, NORMAL_Z, FOOT_X, FOOT_Z, OTHER_X, OTHER_Z, TURNED, TURNED_AT, N_MODES }; /* of a wheel in job->modes */
-enum { FLIES, IS_ROLLING, IS_HELD }; /* values of ROLLS: held between the two sides of a notch, with normals NORMAL and OTHER */
+/* of a wheel in job->modes */
+enum { ROLLS, PART, OFF, NORMAL_X, NORMAL_Z, FOOT_X, FOOT_Z, OTHER_X, OTHER_Z, TURNED, TURNED_AT, N_MODES };
+/* values of ROLLS: held between the two sides of a notch, with normals NORMAL and OTHER */
+enum { FLIES, IS_ROLLING, IS_HELD };
 enum { DISTANCE, NX, NZ };                          /* of near */
 enum { IMPACT, BEGINS, LEAVES, WEDGED };            /* events */
 
@@ -15,7 +17,10 @@ typedef struct {
 
 static double *mode(Job *job, int i) { return job->modes + i*N_MODES; }
 
-static void nearest(int i, double x, double z, double *near) { ground_near(WHEEL_GROUND[i], x, z, WHEEL_RADIUS[i] + 1.0, near); }
+static void nearest(int i, double x, double z, double *near)
+{
+    ground_near(WHEEL_GROUND[i], x, z, WHEEL_RADIUS[i] + 1.0, near);
+}
 
 /* The part of the ground that a wheel rolls on; returns whether it is still over it. */
 static int on_own_part(Job *job, int i, double x, double z, double *near, double *bend)
@@ -94,7 +99,8 @@ static void spread(const Unit *units, int n, const double *sizes, double *forces
 }
 
 /* Accelerations along units per unit force; base: facts without forces. */
-static void response(Job *job, double t, const double *y, const Unit *units, int n, const double *base, double *matrix, double *w)
+static void response(Job *job, double t, const double *y, const Unit *units, int n, const double *base,
+    double *matrix, double *w)
 {
     double forces[3*N_WHEELS], facts[N_WHEELS*N_FACTS], one = 1.0;
     for (int c = 0; c < n; c++) {
@@ -128,7 +134,8 @@ static void least(int n, double *A, double *b)
                 if (A[p*n + q] == 0.0)
                     continue;
                 const double theta = (A[q*n + q] - A[p*n + p])/(2*A[p*n + q]);
-                const double t = (theta < 0 ? -1.0 : 1.0)/(fabs(theta) + sqrt(theta*theta + 1)), c = 1/sqrt(t*t + 1), s = t*c;
+                const double t = (theta < 0 ? -1.0 : 1.0)/(fabs(theta) + sqrt(theta*theta + 1));
+                const double c = 1/sqrt(t*t + 1), s = t*c;
                 for (int k = 0; k < n; k++) {
                     const double a = A[k*n + p], d = A[k*n + q];
                     A[k*n + p] = c*a - s*d;
@@ -148,7 +155,7 @@ static void least(int n, double *A, double *b)
     memset(x, 0, sizeof x);
     for (int i = 0; i < n; i++) {
         double sum = 0.0;
-        if (!(fabs(A[i*n + i]) > 1e-12*most))
+        if (!(fabs(A[i*n + i]) > STUCK*most))
             continue;
         for (int k = 0; k < n; k++)
             sum += V[k*n + i]*b[k];
@@ -287,7 +294,7 @@ static void let_go(Job *job, double t, int i, const double *y, double *w)
     }
     double facts[N_WHEELS*N_FACTS];
     observe(job, t, y, NULL, facts, w);
-    const double *f = facts + i*N_FACTS, off = 1e-6*WHEEL_RADIUS[i];
+    const double *f = facts + i*N_FACTS, off = ASIDE*WHEEL_RADIUS[i];
     nearest(i, f[X] - off*m[NORMAL_X], f[Z] - off*m[NORMAL_Z], near); /* deeper in that side than in the other */
     m[ROLLS] = IS_ROLLING;
     m[PART] = ground_shape(WHEEL_GROUND[i], near, &bend);
@@ -342,7 +349,7 @@ static int hit(Job *job, int i, int count, double t, const double *y, double *ne
     if (mode(job, i)[ROLLS] == IS_HELD)
         return 0;
     observe(job, t, y, NULL, all, w);
-    const double *f = all + i*N_FACTS, size = hypot(f[VX], f[VZ]), enters = -1e-9*(1 + size)*(1 + 10*count);
+    const double *f = all + i*N_FACTS, size = hypot(f[VX], f[VZ]), enters = -CREEP*(1 + size)*(1 + AFTER*count);
     nearest(i, f[X], f[Z], near);
     if (near[DISTANCE] - WHEEL_RADIUS[i] > TOUCH)
         return 0;
@@ -351,7 +358,7 @@ static int hit(Job *job, int i, int count, double t, const double *y, double *ne
     if (mode(job, i)[ROLLS] != FLIES) {
         on_own_part(job, i, f[X], f[Z], ahead, &bend);
         if (bend*WHEEL_RADIUS[i] < NARROW)
-            reach = 0.02*WHEEL_RADIUS[i]/(size > 1e-9 ? size : 1e-9);
+            reach = PEEK*WHEEL_RADIUS[i]/(size > CREEP ? size : CREEP);
     }
     nearest(i, f[X] + reach*f[VX], f[Z] + reach*f[VZ], ahead);
     if (ahead[NX]*f[VX] + ahead[NZ]*f[VZ] < enters) {
@@ -359,7 +366,8 @@ static int hit(Job *job, int i, int count, double t, const double *y, double *ne
         return 1;
     }
     const double rise = near[NX]*f[VX] + near[NZ]*f[VZ], pull = -near[NX]*f[AX] - near[NZ]*f[AZ];
-    return mode(job, i)[ROLLS] == FLIES && pull > 0.0 && 4*rise <= pull*job->h; /* lies on the ground, or would come back at once */
+    /* lies on the ground, or would come back at once */
+    return mode(job, i)[ROLLS] == FLIES && pull > 0.0 && 4*rise <= pull*job->h;
 }
 
 /* A new normal of a wheel that rolls: how often has it gone to and fro between the sides of a notch? */
@@ -502,7 +510,7 @@ static double longest(Job *job, double t, const double *y, double *w)
         on_own_part(job, i, f[X], f[Z], near, &bend);
         if (bend != 0.0) { /* it may be small here and large a little farther on */
             const double turn = fabs(bend) > FINE/WHEEL_RADIUS[i] ? fabs(bend) : FINE/WHEEL_RADIUS[i];
-            const double rate = turn*hypot(f[VX], f[VZ]), limit = BENT/(rate > 1e-9 ? rate : 1e-9);
+            const double rate = turn*hypot(f[VX], f[VZ]), limit = BENT/(rate > CREEP ? rate : CREEP);
             h = limit < h ? limit : h;
         }
     }
@@ -516,7 +524,8 @@ static void floors(Job *job, double t, const double *y, double *floor, double *w
     observe(job, t, y, NULL, facts, w);
     for (int i = 0; i < N_WHEELS; i++) {
         nearest(i, facts[i*N_FACTS + X], facts[i*N_FACTS + Z], near);
-        const double usual = WHEEL_RADIUS[i] - (mode(job, i)[ROLLS] != FLIES ? TOUCH : 0.0), now = near[DISTANCE] - 1e-13;
+        const double usual = WHEEL_RADIUS[i] - (mode(job, i)[ROLLS] != FLIES ? TOUCH : 0.0);
+        const double now = near[DISTANCE] - DEEPER;
         floor[i] = near[DISTANCE] < usual && now < usual ? now : usual;
     }
 }
@@ -570,7 +579,7 @@ static int rigid_step(Job *job, double h, double t, double middle, double end, c
             double good = 0.0, bad = length, trial[N_S];
             for (int n = 0; n < HALVINGS; n++) {
                 const double mid = 0.5*(good + bad);
-                if (!(good < mid && mid < bad) || bad - good < 1e-14*(t > 1.0 ? t : 1.0))
+                if (!(good < mid && mid < bad) || bad - good < INSTANT*(t > 1.0 ? t : 1.0))
                     break;
                 if ((failed = attempt(job, mid, t, t + mid, state, trial, w)))
                     return failed;

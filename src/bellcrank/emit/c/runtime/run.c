@@ -75,15 +75,16 @@ static int all_finite(const real *y)
     return 1;
 }
 
-@HOLD@@LOOPS@@MULTIPLIERS@/* One step from y with rates k, of length h, to `next`: the rates there are left to the caller. */
+@HOLD@@LOOPS@@MULTIPLIERS@/* One step from y with rates k, of length h, to `next`: the rates there are left to the
+   caller. */
 static int advance(Job *job, real h, real t, real middle, real end, const real *y, const real *k, real *next,
     real *w)
 {
 @ADVANCE@}
 
-@STEP@@WHEELS@/* A step, or a part of one, from t to end. Stages at the end see inputs as they are at `before`, what follows as at `after`:
-   the two differ where an input jumps. External routines remember at the end of the last part only. The state stays the
-   last good one if the step fails. */
+@STEP@@WHEELS@/* A step, or a part of one, from t to end. Stages at the end see inputs as they are at `before`, what
+   follows as at `after`: the two differ where an input jumps. External routines remember at the end of the last part
+   only. The state stays the last good one if the step fails. */
 static int part(Job *job, int last, real h, real t, real middle, real end, real before, real after, real *w)
 {
     real next[N_S], k_new[N_S];
@@ -92,6 +93,9 @@ static int part(Job *job, int last, real h, real t, real middle, real end, real 
         memcpy(job->bad, next, sizeof next);
         return failed ? failed : NOT_FINITE;
     }
+@IF LOOPS@
+    job->from = job->y;
+@END@
 @IF UPDATE@
     if (last && (failed = keep_values(job, 0, after, next, w)))
         return failed;

@@ -7,9 +7,9 @@
 #define LANES(n) (((n) + 1)/2*2)
 #endif
 
-/* sincos_all: sines and cosines of n angles at once, without branches, right to 1.5 units in the last place below 100 rad. The C
-   library takes over where an angle is very large or not finite. Rounding by adding a large number needs strict arithmetic:
-   with -ffast-math, or where double is evaluated in a longer format, the C library does it all. */
+/* sincos_all: sines and cosines of n angles at once, without branches, right to 1.5 units in the last place below 100
+   rad. The C library takes over where an angle is very large or not finite. Rounding by adding a large number needs
+   strict arithmetic: with -ffast-math, or where double is evaluated in a longer format, the C library does it all. */
 
 #if !defined(SINCOS_BY_TABLE) && defined(__aarch64__) && defined(__ARM_NEON)
 #define SINCOS_BY_TABLE 1
@@ -27,9 +27,10 @@ static inline void sincos_all(int n, const double *restrict x, double *restrict 
 
 #elif SINCOS_BY_TABLE
 
-/* Two angles in a vector: few operations count. An angle is k/128 of a turn and a rest r (three parts of full length, for
-   operations that are fused); S = sin(k/128), C = cos(k/128) come from a table, twice as long as double, sin r - r and cos r - 1
-   from short series, and the rest is the theorem of addition (Tang 1991, Table-lookup algorithms for elementary functions). */
+/* Two angles in a vector: few operations count. An angle is k/128 of a turn and a rest r (three parts of full length,
+   for operations that are fused); S = sin(k/128), C = cos(k/128) come from a table, twice as long as double, sin r -
+   r and cos r - 1 from short series, and the rest is the theorem of addition (Tang 1991, Table-lookup algorithms for
+   elementary functions). */
 #include <arm_neon.h>
 
 #define SINCOS_ROWS(R) /* sine, cosine, and what these numbers lack, for k = 0 to 31 */ \
@@ -84,7 +85,8 @@ static const double sincos_lack[128][2] = {
 /* sin = S + (C r + (C (sin r - r) + (S (cos r - 1) + what S lacks))); cos likewise, with C, -S instead of S, C */
 #define SINCOS_OF(k, lane) \
     vaddq_f64(vld1q_f64(sincos_turn[k]), \
-              vfmaq_laneq_f64(vfmaq_laneq_f64(vfmaq_laneq_f64(vld1q_f64(sincos_lack[k]), vld1q_f64(sincos_turn[k]), cos_less, lane), \
+              vfmaq_laneq_f64(vfmaq_laneq_f64(vfmaq_laneq_f64(vld1q_f64(sincos_lack[k]), \
+                                                              vld1q_f64(sincos_turn[k]), cos_less, lane), \
                                               vld1q_f64(sincos_turn[(k) + 32]), sin_less, lane), \
                               vld1q_f64(sincos_turn[(k) + 32]), r, lane))
 
@@ -108,7 +110,8 @@ static inline void sincos_all(int n, const double *restrict x, double *restrict 
         const float64x2_t shifted = vfmaq_f64(shift, angle, vdupq_n_f64(20.371832715762604));
         const float64x2_t k = vsubq_f64(shifted, shift);
         const float64x2_t r = vfmsq_f64(vfmsq_f64(vfmsq_f64(angle, k, vdupq_n_f64(0.04908738521234052)), k,
-                                                  vdupq_n_f64(1.9135106236677394e-18)), k, vdupq_n_f64(-4.6793278276849057e-35));
+                                                  vdupq_n_f64(1.9135106236677394e-18)), k,
+                                        vdupq_n_f64(-4.6793278276849057e-35));
         const float64x2_t r2 = vmulq_f64(r, r);
         const float64x2_t sin_less = vmulq_f64(vmulq_f64(r, r2),
             vfmaq_f64(vdupq_n_f64(-0.16666666666666666), r2,
@@ -130,8 +133,9 @@ static inline void sincos_all(int n, const double *restrict x, double *restrict 
 
 #else
 
-/* The loop becomes vector code. Reduction by pi/2 in three parts (Cody & Waite), the quadrant from the low bits of a shifted
-   number, kernels of degree 13 and 14 (fdlibm), the C library beyond 2^20 right angles and for what is not finite. */
+/* The loop becomes vector code. Reduction by pi/2 in three parts (Cody & Waite), the quadrant from the low bits of a
+   shifted number, kernels of degree 13 and 14 (fdlibm), the C library beyond 2^20 right angles and for what is not
+   finite. */
 static inline void sincos_all(int n, const double *restrict x, double *restrict s, double *restrict c)
 {
     const double shift = 6755399441055744.0; /* 1.5*2^52: adding it rounds to an integer ... */
@@ -140,7 +144,8 @@ static inline void sincos_all(int n, const double *restrict x, double *restrict 
     for (int i = 0; i < n; i++) {
         const double shifted = x[i]*0.63661977236758138 + shift;
         const double k = shifted - shift;
-        const double r = ((x[i] - k*1.57079632673412561417e+00) - k*6.07710050630396597660e-11) - k*2.02226624879595063154e-21;
+        const double first = x[i] - k*1.57079632673412561417e+00;
+        const double r = (first - k*6.07710050630396597660e-11) - k*2.02226624879595063154e-21;
         const double r2 = r*r, r4 = r2*r2;
         const double sp = (-1.66666666666666324348e-01 + r2*8.33333333332248946124e-03)
                           + r4*((-1.98412698298579493134e-04 + r2*2.75573137070700676789e-06)

@@ -1,4 +1,4 @@
-/* ---- inputs over time */
+@TUNING@/* ---- inputs over time */
 
 typedef struct {
     const char *keyword, *unit, *label;
@@ -69,7 +69,8 @@ static void read_points(Signal *s, const char *name, const char *from, long from
         columns = columns == 0 ? found : columns;
         bad = bad || found != columns || (columns != 2 && columns != 5) || (s->n > 0 && row[0] <= s->x[s->n - 1]);
         if (bad) {
-            problem(path, line, "expected a time later than the one before and a value, or a time and four coefficients");
+            problem(path, line,
+                "expected a time later than the one before and a value, or a time and four coefficients");
             break;
         }
         s->x = more_room(s->x, s->n + 1);
@@ -115,7 +116,8 @@ static int read_input(const char *keyword, char *rest, const char *path, long li
                         return 1;
                     }
                 if (kinds[k].positive >= 0 && !(s->a[kinds[k].positive] > 0.0))
-                    problem(path, line, "%s: the %s of a %s must be positive", keyword, kinds[k].positive_name, kinds[k].word);
+                    problem(path, line, "%s: the %s of a %s must be positive", keyword, kinds[k].positive_name,
+                        kinds[k].word);
                 s->kind = kinds[k].kind;
                 return 1;
             }
@@ -151,7 +153,7 @@ static void prepare_inputs(Input *inputs)
         if (s->kind < 0)
             problem(settings.input, 0, "no input is given for %s", s->keyword);
         else if (s->kind == PIECES && s->straight && s->n > 1
-                 && (s->x[0] > 0.0 || s->x[s->n - 1] < settings.t_end*(1.0 - 1e-9)))
+                 && (s->x[0] > 0.0 || s->x[s->n - 1] < settings.t_end*(1.0 - KNOWN)))
             problem(s->file, 0, "%s is known for t = %g to %g s, but the run goes from 0 to %g s", s->keyword, s->x[0],
                     s->x[s->n - 1], settings.t_end);
     }
@@ -166,8 +168,8 @@ static void prepare_inputs(Input *inputs)
         inputs[i].pieces = s->pieces;
         for (size_t k = 0; k < sizeof kinds/sizeof kinds[0]; k++)
             if (kinds[k].kind == s->kind && input_rate[i] > kinds[k].smooth)
-                problem(settings.input, 0, "%s must be differentiable%s: a %s is not", s->keyword, input_rate[i] == 2 ? " twice" : "",
-                        kinds[k].word);
+                problem(settings.input, 0, "%s must be differentiable%s: a %s is not", s->keyword,
+                        input_rate[i] == 2 ? " twice" : "", kinds[k].word);
         if (input_rate[i] == 2 && s->kind == PIECES && s->straight)
             problem(settings.input, 0, "%s must be differentiable twice: straight lines are not", s->keyword);
     }
@@ -188,8 +190,8 @@ static int signal_breaks(int kind, const double *a, double *at)
     }
 }
 
-/* Times in order at which inputs jump or have a kink: steps are split there. An input with more of them than there are steps is
-   taken as smooth. */
+/* Times in order at which inputs jump or have a kink: steps are split there. An input with more of them than there
+   are steps is taken as smooth. */
 static double *find_breaks(int64_t steps, int64_t *count)
 {
     double *breaks = more_room(NULL, 1);
@@ -206,7 +208,8 @@ static double *find_breaks(int64_t steps, int64_t *count)
             if (at[k] > 0.0 && at[k] <= settings.t_end)
                 breaks[(*count)++] = at[k];
         for (int64_t k = 1; k + 1 < s->n && s->kind == PIECES && s->straight; k++)
-            if (fabs(s->pieces[4*k + 1] - s->pieces[4*(k - 1) + 1]) > 1e-9*steepest && s->x[k] > 0.0 && s->x[k] <= settings.t_end)
+            if (fabs(s->pieces[4*k + 1] - s->pieces[4*(k - 1) + 1]) > KINK*steepest && s->x[k] > 0.0
+                && s->x[k] <= settings.t_end)
                 breaks[(*count)++] = s->x[k];
         if (*count - before > steps)
             *count = before;

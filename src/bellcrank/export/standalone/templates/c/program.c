@@ -2,8 +2,8 @@
 
        @STEM@ [options] [PARSFILE]
 
-   reads parameters, initial values and inputs from a parameter file (default: @STEM@.par), writes an echo of all of them
-   that is itself a parameter file, runs, and writes every channel over time. `@STEM@ --help` lists the options.
+   reads parameters, initial values and inputs from a parameter file (default: @STEM@.par), writes an echo of all of
+   them that is itself a parameter file, runs, and writes every channel over time. `@STEM@ --help` lists the options.
    The equations of motion are in model.c. Files are in the units named there; equations use rad and consistent units;
    `factor` leads from the one to the other.
 @ABOUT@*/
@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-enum { FINE, INPUT_ERROR, USAGE, ENDED_EARLY = 4 }; /* exit codes */
+@TUNING@enum { FINE, INPUT_ERROR, USAGE, ENDED_EARLY = 4 }; /* exit codes */
 enum { ERD, ERD_BINARY, ERD_CLASSIC, CSV };
 
 typedef struct {
@@ -80,6 +80,43 @@ static void stop_if_problems(void)
 {
     if (problems > 0)
         exit(INPUT_ERROR);
+}
+
+/* ---- result files: written beside their place, and moved there when they are whole */
+
+typedef struct Result {
+    FILE *file;
+    char path[4096], part[4104];
+} Result;
+
+static Result open_result(const char *path, const char *ending, const char *mode)
+{
+    Result result = {0};
+    const int length = snprintf(result.path, sizeof result.path, "%s%s", path, ending);
+    const int device = strncmp(path, "/dev/", 5) == 0;
+    snprintf(result.part, sizeof result.part, "%s%s", result.path, device ? "" : ".part");
+    result.file = length < (int)sizeof result.path ? fopen(result.part, mode) : NULL;
+    if (result.file == NULL)
+        problem(result.path, 0, "this file cannot be written");
+    return result;
+}
+
+static void close_result(Result *result)
+{
+    const int failed = ferror(result->file);
+    if (fclose(result->file) || failed)
+        problem(result->path, 0, "this file cannot be written");
+}
+
+/* Moves a file to its place, or removes it if something went wrong. Some systems do not move onto what is there. */
+static void put_result(Result *result)
+{
+    if (strcmp(result->part, result->path) == 0)
+        return;
+    if (problems > 0)
+        remove(result->part);
+    else if (rename(result->part, result->path) && (remove(result->path) || rename(result->part, result->path)))
+        problem(result->path, 0, "this file cannot be written");
 }
 
 /* ---- small things about text */
@@ -269,8 +306,8 @@ static void split_keyword(char *content, char *keyword, size_t size, char **rest
 static FILE *open_named(const char *name, const char *from, char *path, size_t size)
 {
     const char *slash = from == NULL ? NULL : strrchr(from, '/');
-    snprintf(path, size, "%.*s%s", slash == NULL || name[0] == '/' ? 0 : (int)(slash - from + 1), from == NULL ? "" : from,
-             name);
+    const int beside = slash == NULL || name[0] == '/' ? 0 : (int)(slash - from + 1);
+    snprintf(path, size, "%.*s%s", beside, from == NULL ? "" : from, name);
     FILE *file = fopen(path, "r");
     if (file == NULL) {
         snprintf(path, size, "%s", name);
@@ -341,11 +378,10 @@ static void write_echo(Job *job, const double *y)
 static void write_echo(const double *y)
 @END@
 {
-    FILE *file = fopen(settings.echo, "w");
-    if (file == NULL) {
-        problem(settings.echo, 0, "this file cannot be written");
+    Result result = open_result(settings.echo, "", "w");
+    FILE *file = result.file;
+    if (file == NULL)
         return;
-    }
     char when[64] = "";
     const time_t now = time(NULL);
     strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S", localtime(&now));
@@ -368,8 +404,8 @@ static void write_echo(const double *y)
         echo_line(file, s->keyword, value, s->unit, s->label);
     }
 @ECHO_ROUTINES@    fprintf(file, "END\n");
-    if (ferror(file) | fclose(file))
-        problem(settings.echo, 0, "this file cannot be written");
+    close_result(&result);
+    put_result(&result);
 }
 
 /* ---- the output file */
@@ -469,15 +505,12 @@ static void write_csv_names(FILE *file)
 }
 
 /* Samples in a file of their own: 64 bit one after another, or 32 bit as records of Fortran. */
-static void write_binary(const double *rows, int64_t samples)
+static Result write_binary(const double *rows, int64_t samples)
 {
-    char path[4096];
-    snprintf(path, sizeof path, "%s.%s", settings.output, settings.format == ERD_CLASSIC ? "BIN" : "bin");
-    FILE *file = fopen(path, "wb");
-    if (file == NULL) {
-        problem(path, 0, "this file cannot be written");
-        return;
-    }
+    Result beside = open_result(settings.output, settings.format == ERD_CLASSIC ? ".BIN" : ".bin", "wb");
+    FILE *file = beside.file;
+    if (file == NULL)
+        return beside;
     for (int64_t i = 0; i < samples; i++) {
         const double *row = rows + i*(1 + N_CHANNELS);
         if (settings.format == ERD_BINARY) {
@@ -492,13 +525,15 @@ static void write_binary(const double *rows, int64_t samples)
         fwrite(values, sizeof values[0], N_CHANNELS, file);
         fwrite(&bytes, sizeof bytes, 1, file);
     }
-    if (ferror(file) | fclose(file))
-        problem(path, 0, "this file cannot be written");
+    close_result(&beside);
+    return beside;
 }
 
 /* Writes all channels in their units; the file was opened before the run. */
-static void write_output(FILE *file, double *rows, int64_t samples)
+static void write_output(Result *output, double *rows, int64_t samples)
 {
+    FILE *file = output->file;
+    Result beside = {0};
     const double step = settings.step*(double)settings.every;
     for (int64_t i = 0; i < samples; i++) {
         const double *from = rows + i*(1 + N_S + N_OUT + N_W);
@@ -508,7 +543,7 @@ static void write_output(FILE *file, double *rows, int64_t samples)
             to[1 + k] = from[channels[k].column]/channels[k].factor;
     }
     if (settings.format == ERD_CLASSIC && samples > 1
-        && fabs(rows[(samples - 1)*(1 + N_CHANNELS)] - (double)(samples - 1)*step) > 1e-6*step)
+        && fabs(rows[(samples - 1)*(1 + N_CHANNELS)] - (double)(samples - 1)*step) > RASTER*step)
         samples--; /* the last sample is off the raster */
     if (settings.format == CSV) {
         write_csv_names(file);
@@ -518,10 +553,11 @@ static void write_output(FILE *file, double *rows, int64_t samples)
         if (settings.format == ERD)
             write_text(file, rows, samples, ' ');
         else
-            write_binary(rows, samples);
+            beside = write_binary(rows, samples);
     }
-    if (ferror(file) | fclose(file))
-        problem(settings.output, 0, "this file cannot be written");
+    close_result(output);
+    put_result(&beside);
+    put_result(output);
 }
 
 /* ---- the run */
@@ -541,7 +577,7 @@ static void check_values(void)
     for (int i = 0; i < N_GIVEN; i++)
         if (!parameters[i].given)
             problem(settings.input, 0, "no value is given for %s", parameters[i].keyword);
-    if (settings.step > settings.t_end*(1.0 + 1e-12))
+    if (settings.step > settings.t_end*(1.0 + OVER))
         problem(settings.input, 0, "STEP %g s is larger than STOPT %g s", settings.step, settings.t_end);
     if (settings.t_end/settings.step > 1e12)
         problem(settings.input, 0, "%g steps are too many", settings.t_end/settings.step);
@@ -551,7 +587,7 @@ static void check_values(void)
 static int64_t step_count(void)
 {
     const double n = settings.t_end/settings.step, whole = floor(n + 0.5);
-    return (int64_t)(fabs(whole*settings.step - settings.t_end) < 1e-9*settings.t_end ? whole : ceil(n));
+    return (int64_t)(fabs(whole*settings.step - settings.t_end) < AT_END*settings.t_end ? whole : ceil(n));
 }
 
 static void tell_end(const Job *job)
@@ -591,7 +627,8 @@ static int simulate(void)
     constants(p, c);
     for (int i = 0; i < N_C; i++)
         if (!isfinite(c[i])) {
-            problem(settings.input, 0, "the constants of the model cannot be computed: may a mass, inertia or length be zero?");
+            problem(settings.input, 0,
+                "the constants of the model cannot be computed: may a mass, inertia or length be zero?");
             break;
         }
     for (int i = 0; i < N_S; i++)
@@ -617,32 +654,41 @@ static int simulate(void)
 @END@
     stop_if_problems();
 @IF ASSEMBLY@
-    static double root_q[N_Q + 1], root_u[N_U + 1], past[3*(1 + N_U)];
+    static double root_q[N_Q + 1], root_u[N_U + 1], past[3*(1 + N_U)], bridges[@BRIDGE_ROOM@ + 1], given[N_S + 1];
     assemble(&job, y);
+    memcpy(given, y, sizeof given);
     find_metric(&job, y, root_q, root_u);
     job.root_q = root_q;
     job.root_u = root_u;
     job.past = past;
-    job.visit_ratio = 1.0;
+    job.bridges = bridges;
+    job.visit[1] = 1.0;
 @END@
 @IF ECHO_ROUTINES@
     write_echo(&job, y);
 @ELSE@
     write_echo(y);
 @END@
-    FILE *output = fopen(settings.output, "w");
-    if (output == NULL)
-        problem(settings.output, 0, "this file cannot be written");
     stop_if_problems();
     job.rows = room((size_t)(job.total/job.every + 3), (1 + N_S + N_OUT + N_W)*sizeof(double));
+    Result output = open_result(settings.output, "", "w");
+    stop_if_problems();
     const clock_t start = clock();
     run(&job);
+@IF ASSEMBLY@
+    if (job.status == AT_REST)
+        problem(settings.input, 0, "the start is singular and at rest: give a speed to choose among its directions");
+    stop_if_problems();
+@END@
     const double seconds = (double)(clock() - start)/CLOCKS_PER_SEC;
     printf("%s: %ld steps of %g s, %s, ", settings.title, (long)job.reached, job.h, methods[settings.method]);
     tell_end(&job);
+@IF ASSEMBLY@
+    tell_branch(&job, given);
+@END@
     printf("\n%.3g s of computing, %.3g s for each simulated second\n", seconds,
            seconds/fmax((double)job.reached*job.h, 1e-300));
-    write_output(output, job.rows, job.filled);
+    write_output(&output, job.rows, job.filled);
     free(job.rows);
     stop_if_problems();
     printf("wrote %s and %s\n", settings.output, settings.echo);
@@ -673,7 +719,8 @@ static int usage(const char *what, const char *word)
 
 int main(int count, char **words)
 {
-    static const char *const settable[] = {"--t-end", "stopt", "--step", "step", "--method", "method", "--every", "iprint"};
+    static const char *const settable[] = {
+        "--t-end", "stopt", "--step", "step", "--method", "method", "--every", "iprint"};
     const char *later[4] = {NULL, NULL, NULL, NULL};
     static char input[300], echo[300], output[300];
     int layout = ERD;

@@ -145,14 +145,15 @@
       if (signals(i)%kind /= "file" .or. .not. signals(i)%straight) cycle
       n = size(signals(i)%x)
       if (n < 2) cycle
-      if (signals(i)%x(1) > 0 .or. signals(i)%x(n) < t_end*(1 - 1.0e-9_dp)) &
+      if (signals(i)%x(1) > 0 .or. signals(i)%x(n) < t_end*(1 - tuned_known)) &
         call problem(signals(i)%file, 0, trim(signals(i)%keyword) // " is not known for the whole run")
     end do
     do i = 1, n_i
       associate (s => signals(input_signal(i)))
         do k = 1, size(kinds)
           if (s%kind == kinds(k) .and. input_rate(i) > kind_smooth(k)) call problem(input, 0, trim(s%keyword) // &
-            " must be differentiable" // trim(merge(" twice", "      ", input_rate(i) == 2)) // ": a " // trim(s%kind) // " is not")
+            " must be differentiable" // trim(merge(" twice", "      ", input_rate(i) == 2)) // &
+            ": a " // trim(s%kind) // " is not")
         end do
         if (input_rate(i) == 2 .and. s%kind == "file" .and. s%straight) call problem(input, 0, &
           trim(s%keyword) // " must be differentiable twice: straight lines are not")
@@ -193,7 +194,7 @@
           n = size(s%x)
           if (s%straight) then
             slopes = [(s%pieces(4*k - 2), k = 1, n - 1)]
-            some = pack(s%x(2:n - 1), abs(slopes(2:) - slopes(:n - 2)) > 1.0e-9_dp*maxval(abs(slopes)))
+            some = pack(s%x(2:n - 1), abs(slopes(2:) - slopes(:n - 2)) > tuned_kink*maxval(abs(slopes)))
           end if
         case default
           some = [real(dp) ::]

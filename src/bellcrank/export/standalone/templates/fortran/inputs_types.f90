@@ -1,5 +1,5 @@
 
-  type :: signal
+@TUNING@  type :: signal
     character(len=@KEYWORD_LENGTH@) :: keyword
     character(len=@UNIT_LENGTH@) :: unit
     character(len=@LABEL_LENGTH@) :: label

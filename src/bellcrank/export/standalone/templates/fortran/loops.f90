@@ -20,6 +20,86 @@
     slope_v = transpose(reshape(all_rows(n + n_v + 1:), [n_u, n_v]))
   end subroutine constraints
 
+  ! The redundant equations M u' = force + J' lambda, J u' = right, at a state and the present time, with the residuals
+  ! of its rows: g (zero for those of speeds alone) and v.
+  subroutine redundant(y, rate_q, mass, force, rows, right, g, v)
+    real(dp), intent(in) :: y(n_s)
+    real(dp), intent(out) :: rate_q(n_q), mass(n_u, n_u), force(n_u), rows(n_v, n_u), right(n_v), g(n_v), v(n_v)
+    real(dp) :: found(n_q + n_u*(n_u + 1)/2 + n_u + n_v*(n_u + 2) + n_g)
+    integer :: i, n
+    call system(y, found)
+    rate_q = found(:n_q)
+    n = n_q
+    mass = 0
+    do i = 1, n_u
+      mass(i, :i) = found(n + 1:n + i)
+      n = n + i
+    end do
+    force = found(n + 1:n + n_u)
+    n = n + n_u
+    rows = transpose(reshape(found(n + 1:n + n_v*n_u), [n_u, n_v]))
+    n = n + n_v*n_u
+    right = found(n + 1:n + n_v)
+    n = n + n_v
+    g = 0
+    g(:n_paired) = found(n + 1:n + n_paired)
+    v = found(n + n_g + 1:)
+  end subroutine redundant
+
+  ! Euler parameters brought to unit size: position rows without rates, the last of them.
+  subroutine unit_sizes(at, y)
+    real(dp), intent(in) :: at
+    real(dp), intent(inout) :: y(n_s)
+    real(dp) :: g(n_g), slope_g(n_g, n_q), v(n_v), slope_v(n_v, n_u)
+    integer :: i
+    call constraints(at, y, g, slope_g, v, slope_v)
+    i = n_paired
+    do while (i < n_g)
+      i = i + 1
+      y(:n_q) = y(:n_q) - slope_g(i, :)*g(i)/sum(slope_g(i, :)**2)
+    end do
+  end subroutine unit_sizes
+
+  ! The same as `admit` near a singular position: in the metric of M, in which errors across the branch do not become
+  ! errors along it.
+  subroutine admit_near(at, y)
+    real(dp), intent(in) :: at
+    real(dp), intent(inout) :: y(n_s)
+    real(dp) :: rate_q(n_q), mass(n_u, n_u), force(n_u), rows(n_v, n_u), right(n_v), g(n_v), v(n_v)
+    real(dp) :: x(n_u + 1), state(n_s), with_x(n_q), without(n_q), before
+    integer :: n
+    moved_by = 0
+    residual_left = 0
+    before = huge(before)
+    call unit_sizes(at, y)
+    call redundant(y, rate_q, mass, force, rows, right, g, v)
+    ratio = pivot_ratio(rows)
+    steady = steady_ratio(rows)
+    worst_row = maxloc(abs(g), dim=1)
+    if (.not. ratio > singular) return
+    force = 0
+    do n = 1, tuned_corrections
+      if (all(abs(g) < tuned_tight)) exit
+      if (maxval(abs(g)) >= before .and. all(abs(g) < tuned_closed)) exit
+      before = maxval(abs(g))
+      call constrained_rates(mass, force, rows, g, x)
+      state(:n_q) = y(:n_q)
+      state(n_q + 1:) = x(:n_u)
+      call coordinate_rates(state, with_x)
+      state(n_q + 1:) = 0
+      call coordinate_rates(state, without)
+      moved_by = moved_by + norm2(with_x - without)
+      y(:n_q) = y(:n_q) - (with_x - without)
+      call redundant(y, rate_q, mass, force, rows, right, g, v)
+      force = 0
+      ratio = pivot_ratio(rows)
+      steady = steady_ratio(rows)
+    end do
+    residual_left = maxval([0.0_dp, abs(g)])
+    call constrained_rates(mass, force, rows, v, x)
+    y(n_q + 1:) = y(n_q + 1:) - x(:n_u)
+  end subroutine admit_near
+
   ! Corrects q so that the loops are closed to within `small`, then u so that they stay closed; in a singular position
   ! neither.
   subroutine admit(at, y, small)
@@ -27,6 +107,10 @@
     real(dp), intent(inout) :: y(n_s)
     real(dp) :: g(n_g), slope_g(n_g, n_q), v(n_v), slope_v(n_v, n_u), change_q(n_q), change_u(n_u)
     integer :: n
+    if (near) then
+      call admit_near(at, y)
+      return
+    end if
     moved_by = 0
     residual_left = 0
     call constraints(at, y, g, slope_g, v, slope_v)
@@ -80,18 +164,18 @@
   subroutine wary_rates(y, rate)
     real(dp), intent(in) :: y(n_s)
     real(dp), intent(out) :: rate(n_s)
-    real(dp) :: found(n_s + 1), state(n_s)
+    real(dp) :: mass(n_u, n_u), force(n_u), rows(n_v, n_u), right(n_v), g(n_v), v(n_v), found(n_u + 1), state(n_s)
     integer :: alive
-    call singular_rates(y, found)
-    if (found(n_s + 1) > singular .and. found(n_s + 1) < tuned_near) then
+    state = y
+    if (near) then
       alive = live
-      state = y
       call admit(t, state, tuned_tight)
       live = alive
-      call singular_rates(state, found)
     end if
-    if (.not. found(n_s + 1) > singular .and. n_past > 0) found(n_q + 1:n_s) = extrapolated(t)
-    rate = found(:n_s)
+    call redundant(state, rate(:n_q), mass, force, rows, right, g, v)
+    call constrained_rates(mass, force, rows, right, found)
+    if (.not. found(n_u + 1) > singular .and. n_past > 0) found(:n_u) = extrapolated(t)
+    rate(n_q + 1:) = found(:n_u)
   end subroutine wary_rates
 
   ! Rates from which accelerations are extrapolated: those of the last three regular steps, or of the start.
@@ -109,8 +193,14 @@
     real(dp) :: state(n_s)
     state = y
     call admit(0.0_dp, state, tuned_closed)
-    wary = ratio < tuned_watched .or. steady < tuned_watched
+    call watch()
   end subroutine begin
+
+  ! How the next step is taken.
+  subroutine watch()
+    near = ratio < tuned_watched
+    wary = near .or. steady < tuned_watched
+  end subroutine watch
 
   ! A step that ends on the constraints. It is taken again with care if it ends near a singular position, and halved if
   ! it needs a
@@ -134,8 +224,9 @@
       end if
 @END@
       call admit(finish_time, next, merge(tuned_tight, tuned_closed, wary))
-      if (wary .or. (ratio >= tuned_near .and. steady >= tuned_near)) exit
-      wary = .true. ! once more, with care
+      if ((near .or. ratio >= tuned_near) .and. (wary .or. steady >= tuned_near)) exit
+      near = near .or. ratio < tuned_near ! once more, with care
+      wary = .true.
     end do
     if (.not. all(ieee_is_finite(next))) return
     if (moved_by <= tuned_share*h*norm2(next(n_q + 1:)) + tuned_least .and. residual_left < tuned_open) return
@@ -147,7 +238,8 @@
     call move(h/2, start, (start + middle)/2, middle, y, k, half, depth + 1, ended)
     next = half
     if (ended /= "" .or. .not. all(ieee_is_finite(half))) return
-    wary = wary .or. ratio < tuned_watched .or. steady < tuned_watched
+    near = near .or. ratio < tuned_watched
+    wary = wary .or. near .or. steady < tuned_watched
     call rates(.false., middle, half, rate)
     call move(h/2, middle, (middle + finish_time)/2, finish_time, half, rate, next, depth + 1, ended)
   end subroutine move
@@ -157,7 +249,7 @@
   ! corrections move what is light.
   subroutine find_metric(y)
     real(dp), intent(in) :: y(n_s)
-    real(dp) :: heavy(n_u), state(n_s), still(n_s + 1), moving(n_s + 1)
+    real(dp) :: heavy(n_u), state(n_s), still(n_q), moving(n_q)
     integer :: i
     t = 0
 @IF INPUTS@
@@ -165,16 +257,16 @@
 @END@
     call inertias(y, heavy)
     root_u = 1
-    if (maxval(heavy) > 0) root_u = 1/max(heavy, 1.0e-3_dp*maxval(heavy))
+    if (maxval(heavy) > 0) root_u = 1/max(heavy, tuned_light*maxval(heavy))
     state = y
     state(n_q + 1:) = 0
-    call singular_rates(state, still)
+    call coordinate_rates(state, still)
     root_q = 0
     do i = 1, n_u
       state(n_q + i) = 1
-      call singular_rates(state, moving)
+      call coordinate_rates(state, moving)
       state(n_q + i) = 0
-      root_q = root_q + root_u(i)*(moving(:n_q) - still(:n_q))**2
+      root_q = root_q + root_u(i)*(moving - still)**2
     end do
     root_q = sqrt(merge(root_q, minval(root_u), root_q > 0))
     root_u = sqrt(root_u)
@@ -194,45 +286,147 @@
     change(chosen) = x
   end subroutine free_change
 
-  ! Closes the loops by changing free variables only: damped Newton steps for q, then u so that they stay closed.
-  ! `open_row` is the number of the row that stays open, or 0.
-  subroutine close_loops(y, may, residual, open_row)
+@IF SIDES@
+  ! The cosines of the angles between directions and those drawn, and their slopes by q.
+  subroutine directions(y, h, slope_h)
+    real(dp), intent(in) :: y(n_s)
+    real(dp), intent(out) :: h(@N_SIDES@), slope_h(@N_SIDES@, n_q)
+    real(dp) :: all_sides(@N_SIDES@*(1 + n_q))
+    t = 0
+    call sides(y, all_sides)
+    h = all_sides(:@N_SIDES@)
+    slope_h = transpose(reshape(all_sides(@N_SIDES@ + 1:), [n_q, @N_SIDES@]))
+  end subroutine directions
+
+  ! Divides rows, and their slopes, by 1 + the cosine of the angle to the direction drawn: what is left is zero on the
+  ! right side only.
+  subroutine weigh(y, g, slope_g)
+    real(dp), intent(in) :: y(n_s)
+    real(dp), intent(inout) :: g(n_g), slope_g(n_g, n_q)
+    real(dp) :: h(@N_SIDES@), slope_h(@N_SIDES@, n_q), d
+    integer :: i
+    call directions(y, h, slope_h)
+    do i = 1, n_g
+      if (side_of(i) == 0) cycle
+      d = max(1 + h(side_of(i)), tuned_opposite)
+      slope_g(i, :) = (slope_g(i, :) - g(i)/d*slope_h(side_of(i), :))/d
+      g(i) = g(i)/d
+    end do
+  end subroutine weigh
+
+  ! The first row of a direction that points the wrong way, or 0.
+  function reversed_row(y) result(row)
+    real(dp), intent(in) :: y(n_s)
+    real(dp) :: h(@N_SIDES@), slope_h(@N_SIDES@, n_q)
+    integer :: row, i
+    call directions(y, h, slope_h)
+    row = 0
+    do i = n_g, 1, -1
+      if (side_of(i) == 0) cycle
+      if (.not. h(side_of(i)) > 0) row = i
+    end do
+  end function reversed_row
+
+@END@
+  ! Rows of positions with their slopes, weighed by their sides if asked for, and the largest residual as it is.
+  subroutine positions(y, weighed, g, slope_g, residual, worst)
+    real(dp), intent(in) :: y(n_s)
+    logical, intent(in) :: weighed
+    real(dp), intent(out) :: g(n_g), slope_g(n_g, n_q), residual
+    integer, intent(out) :: worst
+    real(dp) :: v(n_v), slope_v(n_v, n_u)
+    call constraints(0.0_dp, y, g, slope_g, v, slope_v)
+    residual = maxval([0.0_dp, abs(g)])
+    worst = maxloc(abs(g), dim=1)
+@IF SIDES@
+    if (weighed) call weigh(y, g, slope_g)
+@ELSE@
+    if (weighed) return
+@END@
+  end subroutine positions
+
+  ! Closes the loops by damped Newton steps of free coordinates. `open_row` is the row that stays open, or 0.
+  subroutine close_positions(y, may, weighed, residual, open_row)
+    real(dp), intent(inout) :: y(n_s)
+    logical, intent(in) :: may(n_s), weighed
+    real(dp), intent(out) :: residual
+    integer, intent(out) :: open_row
+    real(dp) :: g(n_g), slope_g(n_g, n_q), trial(n_s), change_q(n_q), before, scale
+    integer :: n, halvings
+    call positions(y, weighed, g, slope_g, residual, open_row)
+    do n = 1, tuned_tries
+      if (residual < tuned_closed) exit
+      before = norm2(g)
+      call free_change(slope_g, g, may(:n_q), change_q)
+      scale = 1
+      if (norm2(change_q) > tuned_stride) scale = tuned_stride/norm2(change_q)
+      trial = y
+      do halvings = 1, tuned_cuts
+        trial(:n_q) = y(:n_q) - scale*change_q
+        call positions(trial, weighed, g, slope_g, residual, open_row)
+        if (norm2(g) < before .or. scale < tuned_crumb) exit
+        scale = scale/2
+      end do
+      if (.not. norm2(g) < before) then
+        call positions(y, weighed, g, slope_g, residual, open_row)
+        exit
+      end if
+      y = trial
+    end do
+    if (residual < tuned_assembled) open_row = 0
+  end subroutine close_positions
+
+  ! Closes the loops by changing free variables only, with all directions as drawn, then u so that they stay closed.
+  ! `open_row` is the number of the row that stays open, or 0; `reverse`: it closes with its direction the other way
+  ! round.
+  subroutine close_loops(y, may, residual, open_row, reverse)
     real(dp), intent(inout) :: y(n_s)
     logical, intent(in) :: may(n_s)
     real(dp), intent(out) :: residual
     integer, intent(out) :: open_row
-    real(dp) :: g(n_g), slope_g(n_g, n_q), v(n_v), slope_v(n_v, n_u)
-    real(dp) :: trial(n_s), change_q(n_q), change_u(n_u), before, scale
-    integer :: n, halvings
-    call constraints(0.0_dp, y, g, slope_g, v, slope_v)
-    do n = 1, 60
-      if (all(abs(g) < tuned_closed)) exit
-      before = norm2(g)
-      call free_change(slope_g, g, may(:n_q), change_q)
-      scale = 1
-      if (norm2(change_q) > 0.5_dp) scale = 0.5_dp/norm2(change_q)
-      trial = y
-      do halvings = 1, 12
-        trial(:n_q) = y(:n_q) - scale*change_q
-        call constraints(0.0_dp, trial, g, slope_g, v, slope_v)
-        if (norm2(g) < before .or. scale < 1.0e-3_dp) exit
-        scale = scale/2
-      end do
-      if (.not. norm2(g) < before) exit
-      y = trial
+    logical, intent(out) :: reverse
+    real(dp) :: g(n_g), slope_g(n_g, n_q), v(n_v), slope_v(n_v, n_u), change_u(n_u)
+@IF SIDES@
+    real(dp) :: given(n_s), plain(n_s), left
+    integer :: nudge, open, wrong, j
+@END@
+    reverse = .false.
+@IF SIDES@
+    given = y
+    plain = y
+    open = 0
+    wrong = 0
+    do nudge = 0, tuned_nudges
+      y(:n_q) = given(:n_q) + merge([(tuned_nudge*nudge*sin(real(j - 1 + nudge, dp)), j = 1, n_q)], 0.0_dp, may(:n_q))
+      call close_positions(y, may, .true., left, open_row)
+      if (open_row == 0) then
+        if (reversed_row(y) == 0) exit
+      end if
+      if (nudge == 0) then ! as the rows are: what cannot be closed at all is told as such
+        call close_positions(plain, may, .false., residual, open)
+        if (open == 0) wrong = reversed_row(plain)
+        if (open == 0 .and. wrong == 0) then
+          y = plain
+          exit
+        end if
+      end if
+      if (nudge == tuned_nudges) then
+        reverse = wrong > 0
+        open_row = max(open, wrong)
+        return
+      end if
     end do
-    call constraints(0.0_dp, y, g, slope_g, v, slope_v)
-    residual = maxval([0.0_dp, abs(g)])
     open_row = 0
-    if (.not. residual < 1.0e-10_dp) then
-      open_row = maxloc(abs(g), dim=1)
-      return
-    end if
+@ELSE@
+    call close_positions(y, may, .false., residual, open_row)
+    if (open_row > 0) return
+@END@
+    call constraints(0.0_dp, y, g, slope_g, v, slope_v)
     call free_change(slope_v, v, may(n_q + 1:), change_u)
     y(n_q + 1:) = y(n_q + 1:) - change_u
     call constraints(0.0_dp, y, g, slope_g, v, slope_v)
     residual = maxval(abs(v))
-    if (residual > 1.0e-9_dp*max(1.0_dp, maxval(abs(y(n_q + 1:))))) open_row = n_g + maxloc(abs(v), dim=1)
+    if (residual > tuned_carried*max(1.0_dp, maxval(abs(y(n_q + 1:))))) open_row = n_g + maxloc(abs(v), dim=1)
   end subroutine close_loops
 
   ! An initial state that closes the loops: what is given is kept; if that cannot be, dependent coordinates are guesses
@@ -243,22 +437,27 @@
     logical, parameter :: guessed(n_s) = [@GUESSED@]
     real(dp) :: found(n_s), residual
     integer :: attempt, open_row, j
-    logical :: may(n_s)
+    logical :: may(n_s), reverse
     do attempt = 0, 2
       may = attempt == 2 .or. .not. states%given .or. (attempt == 1 .and. guessed)
       found = y
-      call close_loops(found, may, residual, open_row)
+      call close_loops(found, may, residual, open_row, reverse)
       if (open_row > 0) cycle
       do j = 1, n_s
-        if (attempt > 0 .and. states(j)%given .and. abs(found(j) - y(j)) > 1.0e-9_dp) &
+        if (attempt > 0 .and. states(j)%given .and. abs(found(j) - y(j)) > tuned_told) &
           write (output_unit, '(a, g0.6, a, g0.6)') "note: the initial value of " // trim(states(j)%keyword) // &
           " contradicts the constraints; ", found(j)/states(j)%factor, " is used instead of ", y(j)/states(j)%factor
       end do
       y = found
       return
     end do
-    call problem(input, 0, "the loop " // trim(row_name(open_row)) // " cannot be closed: a residual of " // &
-                 trim(number(residual)) // " remains. Check lengths, or give initial values nearer to an assembly")
+    if (reverse) then
+      call problem(input, 0, "the loop " // trim(row_name(open_row)) // " closes only with its axis the other way " // &
+                   "round than it was drawn. Give initial values nearer to the position meant, or turn the axis")
+    else
+      call problem(input, 0, "the loop " // trim(row_name(open_row)) // " cannot be closed: a residual of " // &
+                   trim(number(residual)) // " remains. Check lengths, or give initial values nearer to an assembly")
+    end if
     call stop_if_problems()
   end subroutine assemble
 

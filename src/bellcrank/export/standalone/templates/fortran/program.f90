@@ -9,7 +9,7 @@
 @ABOUT@program simulation_program
   use, intrinsic :: iso_fortran_env, only: error_unit, output_unit, int32, real32
   use, intrinsic :: ieee_arithmetic, only: ieee_is_finite
-  use, intrinsic :: iso_c_binding, only: c_int
+  use, intrinsic :: iso_c_binding, only: c_char, c_int, c_null_char
   use model
   implicit none
 
@@ -57,7 +57,7 @@
   real(dp) :: t_end, step
   real(dp), allocatable :: breaks(:) ! times in order at which inputs jump or have a kink: steps are split there
   integer :: every, method, layout, problems
-@DECLARATIONS@
+@TUNING@@DECLARATIONS@
   title = model_title
   t_end = @T_END@
   step = @STEP@
@@ -97,6 +97,44 @@ contains
   subroutine stop_if_problems()
     if (problems > 0) call finish(input_error)
   end subroutine stop_if_problems
+
+  ! ---- result files: written beside their place, and moved there when they are whole
+
+  function beside(path) result(part)
+    character(len=*), intent(in) :: path
+    character(len=:), allocatable :: part
+    part = trim(path)
+    if (index(part, "/dev/") /= 1) part = part // ".part"
+  end function beside
+
+  ! Moves a file to its place, or removes it if something went wrong. Some systems do not move onto what is there.
+  subroutine put(path)
+    interface
+      integer(c_int) function move(old, new) bind(c, name="rename")
+        import :: c_char, c_int
+        character(kind=c_char), intent(in) :: old(*), new(*)
+      end function move
+      integer(c_int) function delete(old) bind(c, name="remove")
+        import :: c_char, c_int
+        character(kind=c_char), intent(in) :: old(*)
+      end function delete
+    end interface
+    character(len=*), intent(in) :: path
+    character(len=:), allocatable :: part
+    integer(c_int) :: failed
+    part = beside(path)
+    if (part == trim(path)) return
+    if (problems > 0) then
+      failed = delete(part // c_null_char)
+      return
+    end if
+    failed = move(part // c_null_char, trim(path) // c_null_char)
+    if (failed /= 0) then
+      failed = delete(trim(path) // c_null_char)
+      failed = move(part // c_null_char, trim(path) // c_null_char)
+    end if
+    if (failed /= 0) call problem(path, 0, "this file cannot be written")
+  end subroutine put
 
   subroutine finish(code)
     integer, intent(in) :: code
@@ -447,7 +485,7 @@ contains
     real(dp), intent(in) :: y(n_s)
     integer :: handle, ios, i, now(8)
     real(dp) :: value
-    open (newunit=handle, file=trim(echo), status="replace", action="write", iostat=ios)
+    open (newunit=handle, file=beside(echo), status="replace", action="write", iostat=ios)
     if (ios /= 0) then
       call problem(echo, 0, "this file cannot be written")
       return
@@ -475,6 +513,7 @@ contains
 @ECHO_ROUTINES@    write (handle, '(a)', iostat=ios) "END"
     if (ios == 0) close (handle, iostat=ios)
     if (ios /= 0) call problem(echo, 0, "this file cannot be written")
+    call put(echo)
   end subroutine write_echo
 
   ! ---- the output file
@@ -551,7 +590,8 @@ contains
           quoted(channels(i)%label), quoted(channels(i)%generic), quoted(channels(i)%body)
       end do
     end if
-    write (handle, '(a)') "HISTORY Input parameter file was " // trim(input), "HISTORY Data generated with " // model_title, &
+    write (handle, '(a)') "HISTORY Input parameter file was " // trim(input), &
+      "HISTORY Data generated with " // model_title, &
       "END"
   end subroutine write_header
 
@@ -563,17 +603,19 @@ contains
     character(len=:), allocatable :: path
     if (layout == erd_classic) then
       path = trim(output) // ".BIN"
-      open (newunit=handle, file=path, status="replace", action="write", form="unformatted", iostat=ios)
+      open (newunit=handle, file=beside(path), status="replace", action="write", form="unformatted", iostat=ios)
       do i = 1, samples
         if (ios == 0) write (handle, iostat=ios) real(rows(2:, i), real32)
       end do
     else
       path = trim(output) // ".bin"
-      open (newunit=handle, file=path, status="replace", action="write", form="unformatted", access="stream", iostat=ios)
+      open (newunit=handle, file=beside(path), status="replace", action="write", form="unformatted", access="stream", &
+        iostat=ios)
       if (ios == 0) write (handle, iostat=ios) rows(:, 1:samples)
     end if
     if (ios == 0) close (handle, iostat=ios)
     if (ios /= 0) call problem(path, 0, "this file cannot be written")
+    call put(path)
   end subroutine write_binary
 
   ! Writes all channels in their units; the file was opened before the run.
@@ -587,7 +629,7 @@ contains
       rows(1 + i, 1:samples) = rows(1 + i, 1:samples)/channels(i)%factor
     end do
     if (layout == erd_classic .and. samples > 1) then ! a last sample off the raster is left out
-      if (abs(rows(1, samples) - (samples - 1)*step*every) > 1.0e-6_dp*step*every) samples = samples - 1
+      if (abs(rows(1, samples) - (samples - 1)*step*every) > tuned_raster*step*every) samples = samples - 1
     end if
     if (layout == csv) then
       write (handle, '(*(a))', iostat=ios) "t", (",", quoted(channels(i)%name), i = 1, n_channels)
@@ -607,6 +649,7 @@ contains
     end if
     if (ios == 0) close (handle, iostat=ios)
     if (ios /= 0) call problem(output, 0, "this file cannot be written")
+    call put(output)
   end subroutine write_output
 
   ! ---- the run
@@ -616,7 +659,7 @@ contains
     do i = 1, size(parameters)
       if (.not. parameters(i)%given) call problem(input, 0, "no value is given for " // trim(parameters(i)%keyword))
     end do
-    if (step > t_end*(1 + 1.0e-12_dp)) call problem(input, 0, "STEP is larger than STOPT")
+    if (step > t_end*(1 + tuned_over)) call problem(input, 0, "STEP is larger than STOPT")
     if (t_end/step > 2.0e9_dp) call problem(input, 0, "there are more than 2e9 steps")
   end subroutine check_values
 
@@ -658,7 +701,7 @@ contains
     real(dp), intent(out) :: to, seen, later
     real(dp) :: first, last, gap
     integer :: b
-    gap = 1.0e-9_dp*step
+    gap = tuned_gap*step
     to = finish_time
     seen = finish_time
     later = finish_time
@@ -703,7 +746,7 @@ contains
     call rates(last, later, y, k)
 @IF LOOPS@
     if (ratio > singular) call remember(to, k)
-    wary = ratio < tuned_watched .or. steady < tuned_watched
+    call watch()
 @ELSE@
     if (to < start) return ! not used
 @END@
@@ -751,13 +794,13 @@ contains
     call find_metric(y)
 @END@
     call write_echo(y)
-    open (newunit=handle, file=trim(output), status="replace", action="write", iostat=ios, recl=2000000)
-    if (ios /= 0) call problem(output, 0, "this file cannot be written")
-    call stop_if_problems()
     total = nint(t_end/step)
-    if (abs(total*step - t_end) >= 1.0e-9_dp*t_end) total = ceiling(t_end/step)
+    if (abs(total*step - t_end) >= tuned_at_end*t_end) total = ceiling(t_end/step)
     allocate (rows(1 + n_channels, total/every + 2), stat=ios)
     if (ios /= 0) call problem(input, 0, "there is no room for the results: a larger IPRINT keeps fewer steps")
+    call stop_if_problems()
+    open (newunit=handle, file=beside(output), status="replace", action="write", iostat=ios, recl=2000000)
+    if (ios /= 0) call problem(output, 0, "this file cannot be written")
     call stop_if_problems()
     call cpu_time(before)
     ended = ""
@@ -784,8 +827,8 @@ contains
       start = (i - 1)*step
       finish_time = i*step
       if (i == total) finish_time = t_end
-      if (abs(finish_time - i*step) > 1.0e-9_dp*step .or. &
-          any(breaks > start + 1.0e-9_dp*step .and. breaks <= finish_time + 1.0e-9_dp*step)) then
+      if (abs(finish_time - i*step) > tuned_gap*step .or. &
+          any(breaks > start + tuned_gap*step .and. breaks <= finish_time + tuned_gap*step)) then
         do while (start < finish_time .and. ended == "")
           call next_part(start, finish_time, to, seen, later)
           call take_part(to - start, start, 0.5_dp*(start + to), to, seen, later, to >= finish_time, y, k, ended)
@@ -801,7 +844,8 @@ contains
       end if
     end do
     call cpu_time(after)
-    write (output_unit, '(a)', advance="no") trim(title) // ": " // whole(reached) // " steps of " // trim(number(step)) // &
+    write (output_unit, '(a)', advance="no") trim(title) // ": " // whole(reached) // " steps of " // &
+      trim(number(step)) // &
       " s, " // trim(methods(method)) // ", "
     if (ended == "") then
       write (output_unit, '(a)') "finished at t = " // trim(number(t_end)) // " s"
@@ -820,7 +864,8 @@ contains
   subroutine help()
     write (output_unit, '(a)') "usage: " // stem // " [options] [PARSFILE]", "", &
       "  PARSFILE         parameters, initial values and inputs (default: " // stem // ".par)", &
-      "  --output FILE    all channels over time (default: " // stem // ".erd; a name that ends in .csv gives a table)", &
+      "  --output FILE    all channels over time (default: " // stem // &
+      ".erd; a name that ends in .csv gives a table)", &
       "  --echo FILE      everything as it was used, again a PARSFILE (default: " // stem // ".echo)", &
       "  --t-end S        end of the run in s, instead of STOPT of the file", &
       "  --step S         time step in s, instead of STEP", &

@@ -7,6 +7,9 @@ import numpy as np
 import settings
 from numeric.branch import Keeper
 from numeric.projection import CannotClose, Closure, RegularCorrection, Scales
+from numeric.redundant import Sizes
+from numeric.sides import Sides
+from numeric.tuning import ASSEMBLY
 
 N_Q, LOOPS = settings.N_Q, settings.LOOPS
 
@@ -17,15 +20,27 @@ def closure_of(e):
     def function(t, q, u):
         return e.of(model.closure, t, q, u)
 
+    def sides(t, q, u):
+        return e.of(model.sides, t, q, u)
+
     n_u = len(settings.STATES) - N_Q
-    return Closure(LOOPS["names"], LOOPS["positions"], N_Q, n_u, function, Scales(**LOOPS["scales"]))
+    drawn = None if LOOPS["sided"] is None else Sides(sides, LOOPS["sided"])
+    return Closure(LOOPS["names"], LOOPS["positions"], N_Q, n_u, function, Scales(**LOOPS["scales"]), sides=drawn)
 
 
 def keeper_of(e, y):
     """What keeps the loops closed in a run that starts at y: corrections move what is light."""
 
-    def singular_rates(t, y):
-        return np.array(e.call(model.singular_rates, t, y))
+    sizes = Sizes(*LOOPS["sizes"])
+    n_u = len(y) - N_Q
+
+    def system(t, y):
+        return sizes.split(e.call(model.system, t, y))
+
+    def shift(t, y, x):
+        """How coordinates change with speeds x: their rates are linear in them."""
+        with_x, without = (e.of(model.coordinate_rates, t, y[:N_Q].tolist(), u) for u in (x.tolist(), [0.0] * n_u))
+        return np.array(with_x) - np.array(without)
 
     correction = None
     if LOOPS["correction"] is not None:
@@ -38,13 +53,11 @@ def keeper_of(e, y):
             np.array(scales),
         )
     heavy = np.array(e.call(model.inertias, 0.0, y))
-    w_u = 1.0 / np.maximum(heavy, 1e-3 * (heavy.max() or 1.0))
-    still = np.concatenate([y[:N_Q], np.zeros(len(w_u))])
-    units = np.eye(len(still))[N_Q:]
-    slopes = np.array([(singular_rates(0.0, still + x) - singular_rates(0.0, still))[:N_Q] for x in units]).T
+    w_u = 1.0 / np.maximum(heavy, ASSEMBLY.light * (heavy.max() or 1.0))
+    slopes = np.array([shift(0.0, y, x) for x in np.eye(n_u)]).T
     w_q = np.square(slopes) @ w_u
     weights = (np.where(w_q > 0, w_q, w_u.min()), w_u)
-    return Keeper(dataclasses.replace(closure_of(e), weights=weights, correction=correction), singular_rates)
+    return Keeper(dataclasses.replace(closure_of(e), weights=weights, correction=correction), system, shift)
 
 
 def assemble(e, y, given):
@@ -61,6 +74,6 @@ def assemble(e, y, given):
         except CannotClose as error:
             failed = error
             continue
-        moved = np.flatnonzero(np.array(given) & (np.abs(found - y) > 1e-9)) if attempt else []
+        moved = np.flatnonzero(np.array(given) & (np.abs(found - y) > ASSEMBLY.told)) if attempt else []
         return found, [(int(i), y[i], found[i]) for i in moved]
     raise failed

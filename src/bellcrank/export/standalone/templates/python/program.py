@@ -10,6 +10,7 @@ other.
 import argparse
 import csv
 import math
+import os
 import sys
 import time
 from pathlib import Path
@@ -20,15 +21,16 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))  # python -I does not l
 
 import model
 import settings
+from numeric.branch import NotClosed
 from numeric.course import Course
 from numeric.integrate import advance_by
 from numeric.methods import METHODS, one_of
-from numeric.tuning import LOOPS
+from numeric.tuning import BRIDGES, INPUTS, PLANS
 from routines import ROUTINES
 from signals import KINDS
 from tables import Spline, set_live
 
-FINE, INPUT_ERROR, ENDED_EARLY = 0, 1, 4  # exit codes
+FINE, INPUT_ERROR, ENDED_EARLY, INTERRUPTED = 0, 1, 4, 130  # exit codes
 
 
 class Quantity:
@@ -242,7 +244,7 @@ def check_inputs():
     for s in SIGNALS:
         if not s.kind:
             problem(Settings.input, f"no input is given for {s.keyword}")
-        if s.straight and (s.points[0] > 0 or s.points[-1] < Settings.t_end * (1 - 1e-9)):
+        if s.straight and (s.points[0] > 0 or s.points[-1] < Settings.t_end * (1 - INPUTS.known)):
             problem(s.file, f"{s.keyword} is not known for the whole run")
     for i, rate in settings.INPUTS:
         kind = KINDS.get(SIGNALS[i].kind)
@@ -265,7 +267,7 @@ def breaks_of(s):
     if s.kind in KINDS:
         return KINDS[s.kind].breaks(*s.numbers)
     slopes = s.pieces[:, 1]
-    return s.points[1:-1][np.abs(np.diff(slopes)) > 1e-9 * np.abs(slopes).max()].tolist() if s.straight else []
+    return s.points[1:-1][np.abs(np.diff(slopes)) > INPUTS.kink * np.abs(slopes).max()].tolist() if s.straight else []
 
 
 def breaks_until(t_end, steps):
@@ -311,9 +313,33 @@ def write_echo(e, y):
         "* " + echo_line(x.keyword, float(v / x.factor), x.unit, x.label) for x, v in zip((*ENTERED, *ECHOED), values)
     ]
     try:
-        Path(Settings.echo).write_text("\n".join([*lines, "END", ""]), encoding="utf-8")
+        with Result() as result:
+            result.beside(Settings.echo).write_text("\n".join([*lines, "END", ""]), encoding="utf-8")
     except OSError as error:
         problem(Settings.echo, f"this file cannot be written ({error.strerror})")
+
+
+# ---- result files
+
+
+class Result:
+    """Files written beside their places, and moved there when all are whole."""
+
+    def __init__(self):
+        self.parts = []
+
+    def beside(self, path):
+        part = path if path.startswith("/dev/") else path + ".part"
+        self.parts.append((part, path))
+        return Path(part)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, *_):
+        for part, path in self.parts:
+            if part != path:
+                os.replace(part, path) if kind is None else Path(part).unlink(missing_ok=True)
 
 
 # ---- the output file
@@ -350,7 +376,7 @@ def header(channels, samples):
     yield "END"
 
 
-def write_output(stream, rows):
+def write_output(stream, rows, result):
     """Writes all channels in their units; the file was opened before the run."""
     rows = rows / np.array([1.0, *(c[6] for c in settings.CHANNELS)])
     step = Settings.step * Settings.every
@@ -363,19 +389,19 @@ def write_output(stream, rows):
         return
     if Settings.layout == "classic":
         channels = settings.CHANNELS
-        if len(rows) > 1 and abs(rows[-1, 0] - (len(rows) - 1) * step) > 1e-6 * step:
+        if len(rows) > 1 and abs(rows[-1, 0] - (len(rows) - 1) * step) > PLANS.raster * step:
             rows = rows[:-1]  # a last sample off the raster
     stream.write("\n".join(header(channels, len(rows))) + "\n")
     if Settings.layout == "text":
         stream.writelines(" ".join(map(repr, row)) + "\n" for row in rows.tolist())
     elif Settings.layout == "binary":
-        rows.astype("<f8").tofile(Settings.output + ".bin")
+        result.beside(Settings.output + ".bin").write_bytes(rows.astype("<f8").tobytes())
     else:
         kind = np.dtype([("before", "<i4"), ("row", "<f4", (len(settings.CHANNELS),)), ("after", "<i4")])
         records = np.empty(len(rows), kind)
         records["before"] = records["after"] = 4 * len(settings.CHANNELS)
         records["row"] = rows[:, 1:]
-        records.tofile(Settings.output + ".BIN")
+        result.beside(Settings.output + ".BIN").write_bytes(records.tobytes())
 
 
 # ---- the run
@@ -385,7 +411,7 @@ def check_values():
     for p in PARAMETERS:
         if not p.given:
             problem(Settings.input, f"no value is given for {p.keyword}")
-    if Settings.step > Settings.t_end * (1 + 1e-12):
+    if Settings.step > Settings.t_end * (1 + PLANS.over):
         problem(Settings.input, f"STEP {Settings.step:g} s is larger than STOPT {Settings.t_end:g} s")
     if Settings.t_end / Settings.step > 1e9:
         problem(Settings.input, "there are more than 1e9 steps")
@@ -443,30 +469,17 @@ class Evaluation:
         return [t, *q, *u, *model.outputs(t, q, u, self.p, self.c, w, ROUTINES), *(w[i] for i in settings.SHOWN)]
 
 
-class NotClosed(ValueError):
-    """A loop that cannot be kept closed."""
-
-
-def moved(e, advance, inner, times, y, h, k, depth=0):
-    """The state after a step. With loops it is brought onto the constraints, and the step is halved if it has to be."""
-    keeper = e.keeper
-    new = advance(inner, times, y, h, k)
-    if keeper is None or not np.all(np.isfinite(new)):
-        return new, None
-    admitted, state, good = keeper.admit(times[2], new, h)
-    if min(state.ratio, state.steady) < LOOPS.near and not keeper.wary:  # near a singular position: again, with care
-        keeper.wary = True
-        return moved(e, advance, inner, times, y, h, k, depth)
-    if good:
-        return admitted, state
-    if depth == LOOPS.halvings:
-        raise NotClosed(f"the loop {state.row} cannot be kept closed: a correction of {state.moved:.2g} was needed")
-    start, middle, end = times
-    half, between = moved(e, advance, inner, (start, (start + middle) / 2, middle), y, h / 2, k, depth + 1)
-    if between is None:
-        return half, None
-    keeper.wary = keeper.wary or min(between.ratio, between.steady) < LOOPS.watched
-    return moved(e, advance, inner, (middle, (middle + end) / 2, end), half, h / 2, e.rates(middle, half), depth + 1)
+def begin_on_branch(keeper, y):
+    """The start of a run with loops; speeds that lie off every branch of a singular position are told."""
+    if keeper.at_rest(0.0, y):
+        problem(Settings.input, "the start is singular and at rest: give a speed to choose among its directions")
+        stop_if_problems()
+    start = keeper.begin(0.0, y)
+    for i in np.flatnonzero(np.abs(start - y) > BRIDGES.off_branch):
+        s = STATES[i]
+        print(f"note: the start is singular, and its speeds lie off the branch that they are nearest to: "
+              f"{start[i] / s.factor:.6g} is used instead of {y[i] / s.factor:.6g} for {s.keyword}")  # fmt: skip
+    return start
 
 
 def close_loops(e, y):
@@ -476,8 +489,7 @@ def close_loops(e, y):
     try:
         y, notes = loops.assemble(e, y, [s.given for s in STATES])
     except loops.CannotClose as error:
-        problem(Settings.input, f"the loop {error.row} cannot be closed: a residual of {error.residual:.3g} remains. "
-                "Check lengths, or give initial values nearer to an assembly")  # fmt: skip
+        problem(Settings.input, str(error).rstrip("."))
         stop_if_problems()
     for i, old, new in notes:
         s = STATES[i]
@@ -493,7 +505,7 @@ def take_steps(e, y, total):
     advance = advance_by(Settings.method, N_Q)
     e.hold(0.0, y, first=True)
     if e.keeper is not None:
-        e.keeper.begin(0.0, y)
+        y = begin_on_branch(e.keeper, y)
     k, rows = e.settled(0.0, y), [e.row(0.0, y)]
     if e.keeper is not None:
         e.keeper.remember(0.0, k)
@@ -501,7 +513,11 @@ def take_steps(e, y, total):
     for i in range(1, total + 1):
         try:
             for part in course.parts(i):
-                new, state = moved(e, advance, inner, (part.t, part.middle, part.before), y, part.h, k)
+                times = part.t, part.middle, part.before
+                if e.keeper is None:
+                    new, state = advance(inner, times, y, part.h, k), None
+                else:
+                    new, state = e.keeper.step(advance, inner, e.rates, times, y, part.h, k)
                 bad = [s.keyword for s, x in zip(STATES, new) if not math.isfinite(x)]
                 if bad:
                     return rows, i, f"{', '.join(bad)} is no longer a finite number; try a smaller step"
@@ -509,11 +525,12 @@ def take_steps(e, y, total):
                     e.hold(part.after, new)
                 y, k = new, (e.settled if part.last else e.rates)(part.after, new)
                 if e.keeper is not None and state is not None:
-                    e.keeper.accept(part.end, k, state)
+                    e.keeper.accept(part.end, y, k, state)
             if i % Settings.every == 0 or i == total:
                 rows.append(e.row(course.time(i), y))
         except NotClosed as error:
-            return rows, i, str(error)
+            lost = error.state
+            return rows, i, f"the loop {lost.row} cannot be kept closed: a correction of {lost.moved:.2g} was needed"
         except (ArithmeticError, ValueError, np.linalg.LinAlgError) as error:
             return rows, i, f"the rates cannot be evaluated any more ({error}); try a smaller step"
     return rows, total, ""
@@ -524,7 +541,7 @@ def simulate():
     try:
         if ENTERED:
             p += model.entry(0.0, [], [], p, [], [], ROUTINES)
-        c = model.constants(p)
+        c = model.constants(p, ROUTINES)
     except (ArithmeticError, ValueError):
         c = [math.nan]
     if not all(map(math.isfinite, c)):
@@ -536,19 +553,24 @@ def simulate():
     if settings.LOOPS is not None:
         y = close_loops(e, y)
     write_echo(e, y)
+    stop_if_problems()
     try:
-        stream = open(Settings.output, "w", encoding="utf-8", newline="")
+        with Result() as result, result.beside(Settings.output).open("w", encoding="utf-8", newline="") as stream:
+            return run(e, y, stream, result)
     except OSError as error:
         problem(Settings.output, f"this file cannot be written ({error.strerror})")
-    stop_if_problems()
+        return INPUT_ERROR
+
+
+def run(e, y, stream, result):
     n = Settings.t_end / Settings.step
-    total = round(n) if abs(round(n) * Settings.step - Settings.t_end) < 1e-9 * Settings.t_end else math.ceil(n)
+    total = round(n) if abs(round(n) * Settings.step - Settings.t_end) < PLANS.at_end * Settings.t_end else math.ceil(n)
     start = time.perf_counter()
     with np.errstate(all="ignore"):
         rows, reached, ended = take_steps(e, y, total)
     seconds = time.perf_counter() - start
-    with stream:
-        write_output(stream, np.array(rows))
+    write_output(stream, np.array(rows), result)
+    stream.flush()
     how = f"stopped at t = {reached * Settings.step:g} s: {ended}" if ended else f"finished at t = {Settings.t_end:g} s"
     print(f"{Settings.title}: {reached} steps of {Settings.step:g} s, {Settings.method}, {how}")
     print(f"{seconds:.3g} s of computing\nwrote {Settings.output} and {Settings.echo}")
@@ -588,4 +610,8 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        sys.exit(INTERRUPTED)

@@ -1,0 +1,104 @@
+"""One search for an equilibrium or steady motion: unknowns, equations, and what is left of them at a point."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+
+from bellcrank.analysis.aims import Aim
+from bellcrank.analysis.plant import Plant
+from bellcrank.analysis.point import Point
+from bellcrank.analysis.slope_runner import Find
+from bellcrank.analysis.solve import STEPS, Root, solve
+from bellcrank.errors import RunError
+from bellcrank.interface.interface import Quantity
+
+T = TypeVar("T")
+ACTING = 1e-3  # share of an input in what no unknown can balance, against that of the strongest
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Unknowns and equations: some rates are to be zero, constraints to hold, aims to be reached."""
+
+    plant: Plant
+    find: Find
+    start: Point
+    unknowns: tuple[Quantity, ...]
+    wanted: np.ndarray  # combinations of rates that are to be zero, a row each
+    aims: tuple[Aim, ...]
+
+    @property
+    def x(self) -> np.ndarray:
+        return np.array([self.start.of(q) for q in self.unknowns])
+
+    def at(self, x: np.ndarray) -> Point:
+        return self.start.moved(dict(zip(self.unknowns, x.tolist(), strict=True)))
+
+    @property
+    def equations(self) -> list[str]:
+        """Names of the equations."""
+        states = self.plant.interface.states
+        rows = [f"{states[int(np.argmax(np.abs(row)))].name}'" for row in self.wanted]
+        for g in ("positions", "speeds"):
+            rows += [name for name, _ in self.plant.derived.results.rows(g)]
+        return [*rows, *(a.name for a in self.aims)]
+
+    def left(self, x: np.ndarray) -> np.ndarray:
+        """What is left of all equations."""
+        here = self.at(x)
+        values = self._found(lambda: self.find.values(here))
+        aimed = [a.left_at(here.x, values) for a in self.aims]
+        return np.concatenate([self.wanted @ values["rates"], values["positions"], values["speeds"], aimed])
+
+    def sloped(self, x: np.ndarray, by: Sequence[Quantity] | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """What is left of all equations, and its slopes by the unknowns or by others."""
+        here = self.at(x)
+        values, slopes = self._found(lambda: self.find(here))
+        place = {s: j for j, s in enumerate(self.find.columns)}
+        columns = [place[q.symbol] for q in (self.unknowns if by is None else by) if q.symbol is not None]
+        r, J = ([self.wanted @ g["rates"], g["positions"], g["speeds"]] for g in (values, slopes))
+        for aim in self.aims:
+            now, row = aim.at(here.x, values, slopes)
+            r.append(np.array([now]))
+            J.append(row[None, :])
+        return np.concatenate(r), np.vstack(J)[:, columns]
+
+    @staticmethod
+    def _found(make: Callable[[], T]) -> T:
+        try:
+            return make()
+        except RunError as error:
+            raise NoValue(str(error)) from None
+
+    def solve(self, most: int = STEPS) -> Root:
+        """A root near the start; a RunError if the model cannot be evaluated there."""
+        try:
+            return solve(self.sloped, self.left, self.x, most)
+        except NoValue as error:
+            raise RunError(str(error)) from None
+
+    def acting(self, x: np.ndarray, candidates: Sequence[Quantity]) -> list[tuple[Quantity, float]]:
+        """Which of the candidates act on what the unknowns cannot balance, the strongest first."""
+        _, J = self.sloped(x)
+        _, B = self.sloped(x, candidates)
+        scale = np.maximum(np.abs(x), 1.0)
+        rows = np.abs(J * scale).max(axis=1, initial=0.0)
+        rows[rows == 0] = 1.0
+        left, s, _ = np.linalg.svd(J * scale / rows[:, None])
+        rank = int(np.sum(s > 1e-9 * s[0])) if s.size and s[0] > 0 else 0
+        free = left[:, rank:]
+        columns = B / rows[:, None]
+        shares = [
+            (q, float(np.linalg.norm(free.T @ b) / np.linalg.norm(b)) if np.any(b) else 0.0)
+            for q, b in zip(candidates, columns.T, strict=True)
+        ]
+        least = max(ACTING * max((share for _, share in shares), default=0.0), 1e-9)
+        return sorted((x for x in shares if x[1] > least), key=lambda x: -x[1])
+
+
+class NoValue(ArithmeticError):
+    """The model cannot be evaluated at a point that a search came to."""

@@ -1,0 +1,115 @@
+"""Where a model is analysed: the point that a user means by `at=`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bellcrank.analysis.plant import Plant
+from bellcrank.analysis.point import Point
+from bellcrank.errors import ModelError, did_you_mean
+from bellcrank.interface.interface import key_of
+from bellcrank.run.assembly import complete_state
+from bellcrank.run.evaluate import Inputs, Parameters, closure
+from bellcrank.run.result import Run
+from bellcrank.run.values import finite, state_lists
+
+WORDS = ("start", "equilibrium")
+ALLOWED = (
+    "'start', 'equilibrium', values of states by name, (q, u) in equation units, a time of the run in s, (run, time), "
+    "or the result of another analysis"
+)
+
+
+@dataclass(frozen=True)
+class Place:
+    """A point, where it comes from in words, and the motion there if an analysis has found it."""
+
+    point: Point
+    words: str
+    motion: str = ""
+
+
+def word_of(at: Any, model: str) -> str:
+    """The word that `at` is, or "" if it is none."""
+    if not isinstance(at, str):
+        return ""
+    found = at.strip().lower()
+    if found not in WORDS:
+        raise ModelError(f"at={at!r} is not known.{did_you_mean(at, WORDS)} It is {ALLOWED}.", model)
+    return found
+
+
+def place_at(
+    plant: Plant, at: Any = None, parameters: Parameters = None, inputs: Inputs = None, t: float = 0.0
+) -> Place:
+    """The point a user means; None and "start" are the start of the run."""
+    loaded, interface = plant.loaded, plant.interface
+    found = getattr(at, "point", None)
+    if isinstance(found, Point):
+        if parameters or inputs:
+            why = "parameters= and inputs= are those of the equilibrium given as at=; find it with the others first"
+            raise ModelError(why, loaded.name)
+        return Place(found, "state of another analysis", at.motion)
+    if isinstance(at, int | float | np.number) and not isinstance(at, bool):
+        return _in_run(plant, _run_until(plant, at, parameters, inputs), at, parameters, inputs, "the run")
+    run, time = at if isinstance(at, tuple) and len(at) == 2 else (at, None)
+    if isinstance(run, Run):
+        return _in_run(plant, run, run.time[-1] if time is None else time, parameters, inputs, "the run given")
+    p = loaded.parameter_values(parameters)
+    signals = loaded.inputs(inputs)
+    w = tuple(float(i.function(t)) for i in signals)
+    if isinstance(at, tuple | list) and len(at) == 2 and not isinstance(at[0], str):
+        q, u = state_lists(interface, *at)
+        return Place(Point(t, np.array(q), np.array(u), tuple(p), w), "state given")
+    started = at is None or word_of(at, loaded.name) == "start"
+    if not started and not isinstance(at, Mapping):
+        raise ModelError(f"at={at!r} is not known. It is {ALLOWED}.", loaded.name)
+    initial = interface.run.initial if started else at
+    q0, u0 = complete_state(loaded, initial, closure(loaded, p, signals), p, signals)
+    words = "start of the run" if started else "state given"
+    return Place(Point(t, np.asarray(q0), np.asarray(u0), tuple(p), w), words)
+
+
+def _run_until(plant: Plant, time: Any, parameters: Parameters, inputs: Inputs) -> Run:
+    """The run of the model up to a time."""
+    t_end = finite(time, "the time at=")
+    if t_end <= 0:
+        raise ModelError(f"at={time!r}: a time of the run must be positive; 'start' is its start", plant.name)
+    run = plant.simulate(t_end=t_end, parameters=parameters, inputs=inputs)
+    if run.ended != "finished":
+        raise ModelError(f"at={time!r}: the run ends before ({run.ended})", plant.name)
+    return run
+
+
+def _in_run(plant: Plant, run: Run, time: Any, parameters: Parameters, inputs: Inputs, which: str) -> Place:
+    """The recorded state nearest to a time of a run, with the inputs recorded there."""
+    t = finite(time, "the time of at=")
+    first, last = float(run.time[0]), float(run.time[-1])
+    slack = 1e-9 * max(1.0, abs(last))
+    if not first - slack <= t <= last + slack:
+        raise ModelError(f"at: t = {t:g} s is not in the run, which goes from {first:g} to {last:g} s", plant.name)
+    row = int(np.argmin(np.abs(run.time - t)))
+    by_key = {key_of(name): x for name, x in run.channels.items()}
+    missing = [s.name for s in plant.interface.states if s.key not in by_key]
+    if missing:
+        raise ModelError(f"at: the run lacks the states {', '.join(missing)} of this model", plant.name)
+
+    def values(listed: Sequence[Any]) -> np.ndarray:
+        return np.array([float(x.unit.to_equation(by_key[x.key][row])) for x in listed])
+
+    t = float(run.time[row])
+    given = {key_of(k) for k in inputs or ()}
+    signals = zip(plant.interface.inputs, plant.loaded.inputs(inputs), strict=True)
+    w = tuple(
+        float(values([x])[0])
+        if x.key in by_key and key_of(x.base) not in given and not x.rate
+        else float(i.function(t))
+        for x, i in signals
+    )
+    p = tuple(plant.loaded.parameter_values(parameters))
+    q, u = values(plant.interface.coordinates), values(plant.interface.speeds)
+    return Place(Point(t, q, u, p, w), f"t = {t:g} s of {which}")

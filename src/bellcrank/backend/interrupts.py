@@ -1,0 +1,93 @@
+"""Signals while C runs and calls Python back: none is lost, and none goes through C.
+
+Python handles a signal as soon as it runs again, which may be at the door of a callback, where what a handler raises
+(KeyboardInterrupt) is dropped by ctypes. So while C runs, handlers wait: they are called within a callback, where what
+they raise is kept and ends the run, or when C has returned.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Callable
+from typing import Any
+
+_HANDLED = tuple(
+    getattr(signal, name)
+    for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGALRM", "SIGVTALRM", "SIGPROF", "SIGUSR1", "SIGUSR2")
+    if hasattr(signal, name)
+)  # those for which people set handlers
+
+
+class Waiting:
+    """While this context lasts, handlers of signals wait, but where `inside` is true."""
+
+    def __init__(self) -> None:
+        self.inside = False
+        self._handlers: dict[int, Callable[..., Any]] = {}
+        self._noted: list[tuple[Any, ...]] = []
+
+    def __enter__(self) -> Waiting:
+        if threading.current_thread() is threading.main_thread():
+            for number in _HANDLED:
+                handler = signal.getsignal(number)
+                if callable(handler):
+                    self._handlers[number] = handler
+                    signal.signal(number, self._note)
+        return self
+
+    def _note(self, *given: Any) -> None:
+        if self.inside:
+            self._handlers[given[0]](*given)
+        else:
+            self._noted.append(given)
+
+    def handle(self) -> None:
+        """Calls the handlers that wait, which may raise."""
+        while self._noted:
+            given = self._noted.pop(0)
+            self._handlers[given[0]](*given)
+
+    def __exit__(self, *_: object) -> None:
+        for number in reversed(self._handlers):  # that of Ctrl-C, which may come at any time, is the last
+            signal.signal(number, self._handlers[number])
+        self.handle()
+
+
+class CallsBack:
+    """Functions of Python that C calls: what one raises is kept, C is told to end, and `during` raises it."""
+
+    def __init__(self) -> None:
+        self.error: BaseException | None = None
+        self.waiting: Waiting | None = None
+
+    def guarded(self, work: Callable[..., None], *given: Any) -> int:
+        """Does the work of a callback; 1 if C has to end."""
+        waiting = self.waiting
+        if self.error is not None:
+            return 1
+        try:
+            if waiting is not None:
+                waiting.inside = True
+                waiting.handle()
+            work(*given)
+            if waiting is not None:
+                waiting.inside = False
+        except BaseException as error:  # an exception cannot pass through C: it is raised when C has returned
+            if waiting is not None:
+                waiting.inside = False
+            self.error = error
+            return 1
+        return 0
+
+    def during(self, call: Callable[[], Any]) -> Any:
+        """Calls C, which calls back; raises what a callback or the handler of a signal raised."""
+        with Waiting() as self.waiting:
+            try:
+                result = call()
+            finally:
+                self.waiting = None
+            if self.error is not None:
+                error, self.error = self.error, None
+                raise error
+        return result

@@ -1,0 +1,55 @@
+"""The command as a process: Ctrl-C is never lost, and what is printed never fails for want of a letter."""
+
+from __future__ import annotations
+
+import atexit
+import io
+import os
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+from bellcrank.cli.codes import INTERRUPTED
+
+AGAIN = 0.001  # s
+
+
+@contextmanager
+def of_the_command() -> Iterator[None]:
+    """While a command goes on."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a terminal may not know a unit or a Greek letter
+    before = sys.unraisablehook
+
+    def hear(lost: Any) -> None:
+        """Python drops what is raised while it clears away objects: an interrupt that comes then, comes again."""
+        if not isinstance(lost.exc_value, KeyboardInterrupt):
+            before(lost)
+            return
+        threading.Timer(AGAIN, os.kill, (os.getpid(), signal.SIGINT)).start()
+
+    sys.unraisablehook = hear
+    try:
+        yield
+    finally:
+        sys.unraisablehook = before
+
+
+def leave(code: int) -> int:
+    """Nothing is left to do: another Ctrl-C ends the process without a word.
+
+    One that was interrupted ends here, with what is to be done at the end of a process: where an interrupt came while
+    Python executed a text of its own, it would end itself by a signal in the place of an exit code.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    if code == INTERRUPTED:
+        with suppress(OSError, ValueError):
+            sys.stdout.flush()
+            sys.stderr.flush()
+        atexit._run_exitfuncs()
+        os._exit(code)
+    return code

@@ -1,0 +1,72 @@
+"""Blocks of closed loops that a bridge can carry through singular positions.
+
+A block is a connected component of speeds and position rows. It can be bridged if it has one freedom of its own, each
+of its speeds is the rate of one coordinate, and the positions that close its rows depend on nothing else: not on time
+or inputs, nor on other coordinates, such as those of a base that carries the loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from bellcrank.expr import Expr, Symbol, symbols
+from bellcrank.expr.node import CONSTANT_KINDS
+from bellcrank.numeric.null_space import pivoted
+from bellcrank.numeric.projection import Block
+from bellcrank.numeric.tuning import BRIDGES
+from bellcrank.program.loops import Loops
+
+Rank = Callable[[np.ndarray], int]
+
+
+def bridged_blocks(
+    loops: Loops,
+    speeds: Sequence[Symbol],
+    coordinates: Sequence[Symbol],
+    rates: Sequence[Expr],
+    G: Sequence[np.ndarray],
+    J: Sequence[np.ndarray],
+    rank: Rank,
+) -> tuple[Block, ...]:
+    """The blocks, with their usual ratio of pivots.
+
+    `G`, `J`: slopes in some positions in which loops are closed, rows (and columns of J) scaled; `rank` of a matrix.
+    """
+    found = []
+    acting, sloping = (np.max(np.abs(x), axis=0) > BRIDGES.foreign for x in (J, G))
+    for rows, columns in _components(acting[: loops.paired]):
+        own = [[i for i, rate in enumerate(rates) if rate is speeds[j]] for j in columns]
+        if any(len(x) != 1 for x in own):
+            continue
+        places = [x for (x,) in own]
+        others = [i for i in range(len(coordinates)) if i not in places]
+        kinds = {x.kind for x in symbols(*(loops.g[i] for i in rows)) if x not in coordinates}
+        if sloping[np.ix_(rows, others)].any() or not kinds <= CONSTANT_KINDS:
+            continue
+        parts = [x[np.ix_(rows, columns)] for x in J]
+        if len(columns) - max(map(rank, parts)) == 1:
+            usual = max(_ratio(x, len(columns) - 1) for x in parts)
+            found.append((tuple(rows), tuple(columns), tuple(places), usual))
+    return tuple(found)
+
+
+def _components(acting: np.ndarray) -> list[tuple[list[int], list[int]]]:
+    """Position rows and speeds that hang together, in order."""
+    parts: list[tuple[set[int], set[int]]] = []
+    for i, row in enumerate(acting):
+        rows, columns = {i}, {*np.flatnonzero(row).tolist()}
+        apart = []
+        for other in parts:
+            if columns.isdisjoint(other[1]):
+                apart.append(other)
+            else:
+                rows |= other[0]
+                columns |= other[1]
+        parts = [*apart, (rows, columns)]
+    return sorted((sorted(rows), sorted(columns)) for rows, columns in parts if columns)
+
+
+def _ratio(A: np.ndarray, rank: int) -> float:
+    return float(pivoted(np.column_stack([A, np.zeros(len(A))]), rank, 1.0, 0.0)[2])

@@ -1,0 +1,63 @@
+"""Ready channels of how a body lies and a wheel runs, in the axes of the ground: x forward, z along gravity's line.
+
+The formulas hold for ISO 8855 (y to the left, z up) and SAE (y to the right, z down) alike: angles are turns about the
+axes z, y, x of the system, one after another, and an angle of slip turns about z from the heading to the velocity.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bellcrank.describe.builder import Builder
+from bellcrank.errors import ModelError
+from bellcrank.model.formula import Formula, call, cross, direction, dot, project, rot, to_syntax, vel
+from bellcrank.model.scope import name_in
+
+SIDES = {"left": -1, "right": 1}  # camber over inclination, which turns the top to the side of the right wheels
+
+
+def add_attitude(s: Builder, body: Any, name: str | None = None) -> None:
+    """Channels of a body: yaw, pitch, roll, yaw rate, speed and side-slip angle of its mass centre."""
+    who, (e1, e2, e3) = _named(s, body)
+    n1, n2, n3 = (s.inertial[i] for i in (1, 2, 3))
+    ahead, v = direction(project(e1, n3)), vel(f"{who}.cm")
+    aside = cross(n3, ahead)
+    level = call("sqrt", dot(e1, n1) ** 2 + dot(e1, n2) ** 2)
+    prefix = f"{who}." if name is None else name
+    for what, value, label, units in (
+        ("yaw", call("atan2", dot(e1, n2), dot(e1, n1)), "yaw angle", "deg"),
+        ("pitch", call("atan2", -dot(e1, n3), level), "pitch angle", "deg"),
+        ("roll", call("atan2", dot(e2, n3), dot(e3, n3)), "roll angle", "deg"),
+        ("yaw_rate", dot(rot(who), n3), "yaw rate", "deg/s"),
+        ("speed", dot(v, ahead), "forward speed", "L/T"),
+        ("side_slip", call("atan2", dot(v, aside), dot(v, ahead)), "side-slip angle", "deg"),
+    ):
+        s.add_output(value, f"{prefix}{what}", label=f"{label} of {who}", units=units, body=who)
+
+
+def add_wheel_angles(s: Builder, wheel: Any, side: str | None = None, name: str | None = None) -> None:
+    """Channels of a wheel that turns about its axis 2: slip angle of its centre, and its lean."""
+    if side is not None and side not in SIDES:
+        raise ModelError(f"add_wheel_angles: side={side!r} must be 'left', 'right' or None", s.name)
+    who, (_, e2, _) = _named(s, wheel)
+    n3, v = s.inertial[3], vel(f"{who}.origin")
+    ahead = direction(cross(e2, n3))
+    aside = cross(n3, ahead)
+    lean = call("asin", dot(e2, n3))
+    prefix = f"{who}." if name is None else name
+    slip = call("atan2", dot(v, aside), dot(v, ahead))
+    s.add_output(slip, f"{prefix}slip_angle", label=f"slip angle of {who}", units="deg", body=who)
+    if side is None:
+        s.add_output(lean, f"{prefix}inclination", label=f"inclination of {who}", units="deg", body=who)
+    else:
+        label = f"camber of {who}, top outwards positive"
+        s.add_output(SIDES[side] * lean, f"{prefix}camber", label=label, units="deg", body=who)
+
+
+def _named(s: Builder, body: Any) -> tuple[str, tuple[Formula, Formula, Formula]]:
+    """The name of a body and its unit vectors."""
+    who = name_in(body)
+    if not isinstance(who, str):
+        raise ModelError(f"{body!r} is not a body or the name of one", s.name)
+    e1, e2, e3 = (Formula(to_syntax(f"[{who}{i}]")) for i in (1, 2, 3))
+    return who, (e1, e2, e3)

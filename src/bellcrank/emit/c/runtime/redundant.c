@@ -1,0 +1,60 @@
+/* The redundant equations: M u' = f + J' lambda with J u' = gamma. */
+enum { /* places of what `system` stores: q', the lower triangle of M, f, J, gamma, g, v */
+    AT_M = N_Q,
+    AT_F = AT_M + N_U*(N_U + 1)/2,
+    AT_J = AT_F + N_U,
+    AT_GAMMA = AT_J + N_V*N_U,
+    AT_G = AT_GAMMA + N_V,
+    AT_V = AT_G + N_G,
+    N_SYSTEM = AT_V + N_V
+};
+
+/* q += scale times the change of coordinates with speeds x: q' is linear in them. */
+static void shift(Job *job, real t, const real *restrict q, const real *restrict x, real scale, real *restrict to,
+    real *w)
+{
+    static const real still[N_U];
+    real with_x[N_Q], without[N_Q];
+    if (SPEEDS_ARE_RATES) {
+        for (int j = 0; j < N_Q; j++)
+            to[j] += scale*x[j];
+        return;
+    }
+    coordinate_rates(t, q, x, job->p, job->c, w, with_x, job->externals);
+    coordinate_rates(t, q, still, job->p, job->c, w, without, job->externals);
+    for (int j = 0; j < N_Q; j++)
+        to[j] += scale*(with_x[j] - without[j]);
+}
+
+static real residual(const real *all)
+{
+    real largest = 0.0;
+    for (int i = 0; i < N_PAIRED; i++)
+        largest = fabs(all[AT_G + i]) > largest ? fabs(all[AT_G + i]) : largest;
+    return largest;
+}
+
+/* g in the rows of v that are its rates, zero in the others, times a scale; added to sum. */
+static void add_g(const real *all, real scale, real *sum)
+{
+    for (int i = 0; i < N_PAIRED; i++)
+        sum[i] += scale*all[AT_G + i];
+}
+
+/* What brings Euler parameters to unit size. */
+static void unit_sizes(Job *job, real t, real *y, real *w)
+{
+    real all[N_G*(1 + N_Q) + N_V*(1 + N_U)];
+    if ((int)N_PAIRED == (int)N_G)
+        return;
+    closure(t, y, y + N_Q, job->p, job->c, w, all, job->externals);
+    for (int i = N_PAIRED; i < (int)N_G; i++) {
+        const real *G = all + N_G + i*N_Q;
+        real size = 0.0;
+        for (int j = 0; j < N_Q; j++)
+            size += G[j]*G[j];
+        for (int j = 0; j < N_Q; j++)
+            y[j] -= G[j]*all[i]/size;
+    }
+}
+

@@ -1,0 +1,96 @@
+"""Python files of a user: while one runs, what stands beside it can be imported as by a script; then it is forgotten.
+
+Two files in different folders may have neighbours of the same name; neither sees those of the other, nor modules of
+that name which the program that loads them uses.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from threading import RLock
+from types import ModuleType
+
+_importing = RLock()  # the path and the table of modules are one for all threads
+_INSTALLED = {"site-packages", "dist-packages"}
+
+
+@contextmanager
+def neighbours(file: Path) -> Iterator[None]:
+    """Inside, modules and packages in the folder of a file can be imported."""
+    folder = file.resolve().parent
+    with _importing:
+        aside = {name: m for name, m in sys.modules.items() if _hides(name.partition(".")[0], folder)}
+        for name in aside:
+            del sys.modules[name]
+        known, entry = set(sys.modules), str(folder)
+        sys.path.insert(0, entry)
+        importlib.invalidate_caches()  # files may be younger than the last look into the folder
+        try:
+            yield
+        finally:
+            if entry in sys.path:
+                sys.path.remove(entry)
+            new = [name for name in sys.modules if name not in known]
+            for name in [n for n in new if _stands_in(sys.modules.get(n.partition(".")[0]), folder)]:
+                del sys.modules[name]
+            sys.modules.update(aside)
+
+
+def imported_files(file: Path) -> list[Path]:
+    """The Python files beside a file that it imports, directly or by others; they are read, not run."""
+    folder = file.parent
+    found: dict[Path, None] = {}
+    waiting = [file]
+    while waiting:
+        here = waiting.pop()
+        new = [p for name in _imports(here, folder) for p in _files_of(name, folder) if p not in found and p != file]
+        found.update(dict.fromkeys(new))
+        waiting += new
+    return sorted(found)
+
+
+def _imports(file: Path, folder: Path) -> list[tuple[str, ...]]:
+    """Modules that a file may import, by the parts of their names, counted from the folder."""
+    try:
+        tree = ast.parse(file.read_text(encoding="utf-8-sig"))
+    except (OSError, SyntaxError, ValueError):  # told when it is run
+        return []
+    names: list[tuple[str, ...]] = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names += [tuple(a.name.split(".")) for a in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            package = file.relative_to(folder).parts[: -node.level] if node.level else ()
+            base = (*package, *(node.module or "").split(".")) if node.module else package
+            names += [base, *((*base, a.name) for a in node.names)]
+    return names
+
+
+def _files_of(name: tuple[str, ...], folder: Path) -> list[Path]:
+    """The files that importing a name runs: those of its packages, and its own."""
+    places = [folder.joinpath(*name[:i]) for i in range(1, len(name) + 1)]
+    files = [p for place in places for p in (place / "__init__.py", place.with_name(f"{place.name}.py"))]
+    return [p for p in files if p.is_file()]
+
+
+def _hides(name: str, folder: Path) -> bool:
+    """Is there a neighbour of that name, and another module in its place that is nobody's standard?"""
+    if not ((folder / f"{name}.py").is_file() or (folder / name / "__init__.py").is_file()):
+        return False
+    found = sys.modules.get(name)
+    if found is None or name in sys.stdlib_module_names or name in ("bellcrank", "__main__"):
+        return False
+    installed = not _INSTALLED.isdisjoint(Path(getattr(found, "__file__", None) or "").parts)
+    return not installed and not _stands_in(found, folder)
+
+
+def _stands_in(module: ModuleType | None, folder: Path) -> bool:
+    """Is it a module or a package in that folder itself?"""
+    file, paths = getattr(module, "__file__", None), getattr(module, "__path__", None)
+    places = [Path(p) for p in paths] if paths is not None else [Path(file)] if file else []
+    return any(place.resolve().parent == folder for place in places)

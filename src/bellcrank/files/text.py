@@ -1,0 +1,83 @@
+"""Text as it enters files and comes out of them: what is read is decoded or refused, what is written is one line."""
+
+from __future__ import annotations
+
+import codecs
+import json
+import os
+import re
+import stat
+import tomllib
+import unicodedata
+from pathlib import Path
+from typing import Any
+
+from bellcrank.errors import BellcrankError, ModelError, RunError
+
+LARGEST, STREAM = 2**31, 10**8  # bytes of text that are read: of a file, of a pipe or a device, which may not end
+_MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
+_PLAIN = re.compile(r"[ -~]*(?<! )")
+
+
+def read_text(path: str | Path, error: type[BellcrankError] = RunError) -> str:
+    """The text of a file: UTF-8, or UTF-16 where its first bytes say so. Line ends are those of Unix."""
+    path = Path(path)
+    try:
+        with path.open("rb") as stream:
+            about = os.fstat(stream.fileno())
+            most = LARGEST if stat.S_ISREG(about.st_mode) else STREAM
+            data = stream.read(most + 1) if about.st_size <= most else None
+    except OSError as found:
+        raise error(f"cannot read {path}: {found.strerror or found}") from None
+    except ValueError as found:  # a name with a NUL
+        raise error(f"cannot read {str(path)!r}: {found}") from None
+    if data is None or len(data) > most:
+        raise error(f"cannot read {path}: it is larger than {most // 10**6} MB")
+    return decoded(data, path, error)
+
+
+def decoded(data: bytes, path: str | Path, error: type[BellcrankError] = RunError) -> str:
+    """Text from the bytes of a file."""
+    coding = next((name for mark, name in _MARKS.items() if data.startswith(mark)), "utf-8")
+    try:
+        text = data.decode(coding)
+    except UnicodeDecodeError as found:
+        line = data.count(b"\n", 0, found.start) + 1
+        wrong = f"byte 0x{data[found.start]:02X}" if found.start < len(data) else "end"
+        told = f"its line {line} holds the {wrong}, which is not {'UTF-16' if coding == 'utf-16' else 'UTF-8'}"
+        raise error(f"cannot read {path}: {told}; save it as UTF-8 text") from None
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def read_toml(path: str | Path, error: type[BellcrankError] = ModelError) -> dict[str, Any]:
+    """The content of a TOML file."""
+    text = read_text(path, error)
+    try:
+        return tomllib.loads(text)
+    except (ValueError, RecursionError) as found:  # also numbers of thousands of digits, and brackets without end
+        raise error(f"'{path}' is not a TOML file: {_first(found)}") from None
+
+
+def json_of(text: str, path: str | Path, error: type[BellcrankError] = RunError) -> Any:
+    """What the text of a JSON file says."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as found:
+        raise error(f"cannot read {path}: it is no JSON file ({_first(found)})") from None
+
+
+def _first(error: BaseException) -> str:
+    """What is wrong, without words meant for who writes Python."""
+    if isinstance(error, RecursionError):
+        return "brackets within brackets, too many"
+    text = (str(error).splitlines() or [type(error).__name__])[0]
+    return "a number has thousands of digits" if "digits" in text else text
+
+
+def one_line(text: object) -> str:
+    """Words for one line of a file: no line ends, tabs, control characters or halves of characters; single blanks."""
+    words = str(text)
+    if _PLAIN.fullmatch(words) and "  " not in words:
+        return words.strip()
+    kept = (" " if unicodedata.category(ch) in ("Cc", "Cs", "Zl", "Zp", "Zs") else ch for ch in words)
+    return " ".join("".join(kept).split())

@@ -1,0 +1,167 @@
+"""Files that are written whole or not at all: beside their place, and moved there when all of a result is written.
+
+A process that is interrupted or killed, or a disk that is full, leaves what stood there before. What is written is
+hidden (.NAME.part) and locked by who writes it, so that the leavings of a process that was killed are found, and used
+up, by the next that writes the same file.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import stat
+import threading
+import uuid
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from bellcrank.files.locks import LOCKS, locked
+
+NAME = 200  # bytes of a name that the hidden one keeps: names end at 255
+DEVICES = ("/dev/", "/proc/")
+
+
+class Parts:
+    """The files of one result, none of which takes its place before all are written. Use as a context.
+
+    `sync=False`: for files that can be made again, which need not be on the disk itself when this ends.
+    """
+
+    def __init__(self, sync: bool = True) -> None:
+        self._sync = sync
+        self._open: list[tuple[Path, Path, int]] = []  # hidden file, its place, what holds its lock
+
+    def beside(self, path: str | Path) -> Path:
+        """Where to write a file: beside its place, or there where that is a device, a pipe or a folder."""
+        with suppress(FileNotFoundError):
+            if str(Path(path).absolute()).startswith(DEVICES) or not stat.S_ISREG(os.stat(path).st_mode):
+                return Path(path)
+        place = Path(os.path.realpath(path))  # of a link: what it names
+        part, held = _claimed(place)
+        self._open.append((part, place, held))
+        if held >= 0:
+            os.ftruncate(held, 0)
+            with suppress(OSError):  # a file keeps its mode
+                os.fchmod(held, stat.S_IMODE(place.stat().st_mode))
+        return part
+
+    def __enter__(self) -> Parts:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
+        try:
+            if kind is None:
+                if self._sync:
+                    for _, _, held in self._open:
+                        if held >= 0:
+                            os.fsync(held)
+                with undisturbed():
+                    for part, place, _ in self._open:
+                        os.replace(part, place)
+        finally:
+            for part, _, held in self._open:
+                part.unlink(missing_ok=True)
+                if held >= 0:
+                    os.close(held)
+            self._open.clear()
+
+
+def write_text(path: str | Path, text: str) -> None:
+    """One file of text."""
+    write_texts({Path(path): text})
+
+
+def write_texts(texts: Mapping[Path, str], sync: bool = True) -> None:
+    """Files of text that belong together."""
+    with Parts(sync) as parts:
+        for path, text in texts.items():
+            parts.beside(path).write_text(text, encoding="utf-8", newline="\n")
+
+
+def write_folder(folder: Path, texts: Mapping[str, str]) -> None:
+    """Files of text in a folder, by their names in it; a folder that is new appears with all of them."""
+    if folder.exists():
+        for name in texts:
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        write_texts({folder / name: text for name, text in texts.items()}, sync=False)
+        return
+    place = Path(os.path.realpath(folder))
+    place.parent.mkdir(parents=True, exist_ok=True)
+    part, held = _claimed(place, folder=True)
+    try:
+        for inner in part.iterdir():  # what a process that was killed left
+            shutil.rmtree(inner) if inner.is_dir() and not inner.is_symlink() else inner.unlink()
+        for name, text in texts.items():
+            (part / name).parent.mkdir(parents=True, exist_ok=True)
+            (part / name).write_text(text, encoding="utf-8", newline="\n")
+        os.replace(part, place)
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+        if held >= 0:
+            os.close(held)
+
+
+def _claimed(place: Path, folder: bool = False) -> tuple[Path, int]:
+    """A hidden file or folder beside a place that is ours alone, and what holds its lock (-1: there are no locks)."""
+    for number in count(1) if LOCKS else ():
+        part = place.with_name(f".{_shortened(place.name)}{number if number > 1 else ''}.part")
+        try:
+            held = _opened(part, folder)
+        except OSError:
+            if not os.path.lexists(part):
+                raise
+            continue  # of somebody else
+        got = locked(held)
+        if got and _same(held, part, folder):
+            return part, held
+        os.close(held)
+        if got is None:
+            break
+    part = place.with_name(f".{_shortened(place.name)}.{uuid.uuid4().hex}.part")
+    if folder:
+        part.mkdir()
+    else:
+        os.close(os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666))
+    return part, -1
+
+
+def _opened(part: Path, folder: bool) -> int:
+    if folder:
+        part.mkdir(exist_ok=True)
+        return os.open(part, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    return os.open(part, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
+
+
+def _same(held: int, part: Path, folder: bool) -> bool:
+    """Is this still what that name stands for, ours, and known by no other name?"""
+    ours = os.fstat(held)
+    try:
+        found = os.lstat(part)
+    except FileNotFoundError:  # who had it moved it to its place meanwhile
+        return False
+    return os.path.samestat(ours, found) and ours.st_uid == os.geteuid() and (folder or ours.st_nlink == 1)
+
+
+def _shortened(name: str) -> str:
+    return os.fsdecode(os.fsencode(name)[:NAME])
+
+
+@contextmanager
+def undisturbed() -> Iterator[None]:
+    """Ctrl-C waits until this is done."""
+    ours = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or ours is None:
+        yield
+        return
+    noted: list[tuple[Any, ...]] = []
+    signal.signal(signal.SIGINT, lambda *given: noted.append(given))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, ours)
+    if noted and callable(ours):
+        ours(*noted[0])

@@ -1,0 +1,154 @@
+"""Rows of constraints in numbers, at positions drawn at random: which are there by rounding alone.
+
+Frames that are parallel but for the last digit of their components leave rows, and entries of rows, that are zero but
+for that digit, and algebra alone takes them for real ones. Here they are measured: against the size that rows of their
+kind have, and against each other. Positions need not close the loops, so default values are not needed either.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+import numpy as np
+
+from bellcrank.errors import BellcrankError
+from bellcrank.expr import Expr, Symbol, postorder
+from bellcrank.expr.evaluate import node_value
+from bellcrank.expr.node import digest
+from bellcrank.kinematics.body_motion import Kinematics
+from bellcrank.kinematics.loop_joints import LoopRow
+from bellcrank.kinematics.rows import Row
+from bellcrank.numeric.tuning import RANKS
+
+DRAWS = 3
+NO_VALUE = (BellcrankError, ArithmeticError, ValueError, KeyError, TypeError, IndexError)
+Values = Callable[[Iterable[Expr]], list[float]]
+
+
+class Draw:
+    """Values of expressions at one position, with parameters, inputs and states drawn at random (the same every time).
+
+    What has been evaluated once is kept.
+    """
+
+    def __init__(self, kinematics: Kinematics, number: int) -> None:
+        self._number = number
+        self._value: dict[Expr, float] = {}
+        for body in kinematics.mechanism.bodies:
+            if body.joint.norms(body.name):
+                turns = [q for q in body.joint.q if q not in body.joint.slide_coordinates]
+                e = np.array([self._random(q) for q in turns])
+                self._value |= dict(zip(turns, (e / np.linalg.norm(e)).tolist(), strict=True))
+
+    def _random(self, s: Symbol) -> float:
+        return 0.5 + digest("draw", self._number, s.kind, s.name) % 10**9 / 1e9
+
+    def of(self, roots: Iterable[Expr]) -> list[float]:
+        roots = list(roots)
+        for node in postorder(roots, known=self._value.keys()):
+            if isinstance(node, Symbol) and node.kind != "constant":
+                self._value[node] = self._random(node)
+            else:
+                self._value[node] = node_value(node, self._value, {})
+        return [self._value[r] for r in roots]
+
+
+def usual_sizes(rows: Sequence[Row], kinematics: Kinematics, values: Values) -> tuple[np.ndarray, float]:
+    """The size that slopes by speeds of rotation have in rows of that kind, and a length of the machine.
+
+    Zero stands for a row whose kind tells nothing.
+    """
+    found, length = [], 0.0
+    for row in rows:
+        x = row.source
+        if not isinstance(x, LoopRow):
+            found.append((0.0, 0))
+            continue
+        vectors = [y for y in ((x.a, x.b) if x.turns else (x.b,)) if y is not None]
+        size = float(np.prod([np.linalg.norm(values(y.terms.values())) for y in vectors]))
+        found.append((size, 0 if x.turns else 2 if x.b is None else 1))
+        points = [kinematics.position(point) for point in (x.p, x.r)]
+        length = max(length, *(float(np.linalg.norm(values(y.terms.values()))) for y in points))
+    length = length or 1.0
+    return np.array([size * length**power for size, power in found]), length
+
+
+def column_sizes(kinematics: Kinematics, length: float) -> np.ndarray:
+    """What brings slopes by speeds of translation to the size of those by speeds of rotation."""
+    bodies = kinematics.mechanism.bodies
+    return np.array([1.0 if body.joint.turns(u) else length for body in bodies for u in body.speeds])
+
+
+def vanishing(J: np.ndarray, usual: np.ndarray, length: float) -> np.ndarray:
+    """Which rows of slopes are zero but for rounding; of rows of no known kind, only what no unit could make of one."""
+    size = np.abs(J).max(axis=1, initial=0.0)
+    return size <= np.where(usual > 0, RANKS.rounding * usual, RANKS.digits * min(1.0, length))
+
+
+class Rounding:
+    """Rows of a model at some positions drawn at random."""
+
+    def __init__(self, kinematics: Kinematics) -> None:
+        self.kinematics = kinematics
+        self.draws = [Draw(kinematics, i) for i in range(DRAWS)]
+
+    def fixed(self, rows: Sequence[Row]) -> dict[Row, bool]:
+        """The rows that no motion changes but for rounding; True: they hold by themselves, False: never."""
+        try:
+            found = [self._fixed(rows, draw) for draw in self.draws]
+        except NO_VALUE:  # an external routine, or the functions of a linkage beyond their range
+            return {}
+        still, held = (np.all(x, axis=0) for x in zip(*found, strict=True))
+        return {row: bool(h) for row, x, h in zip(rows, still, held, strict=True) if x}
+
+    def _fixed(self, rows: Sequence[Row], draw: Draw) -> tuple[np.ndarray, np.ndarray]:
+        usual, length = usual_sizes(rows, self.kinematics, draw.of)
+        g, b, J = self._numbers(rows, draw, length)
+        zero = [vanishing(x.reshape(len(rows), -1), usual, length) for x in (J, b, g)]
+        return zero[0], zero[1] & zero[2]
+
+    def repeating(self, rows: Sequence[Row], whole: bool = False) -> list[Row]:
+        """The rows whose slopes, but for rounding, follow from those of the rows before them in every position;
+        `whole`: and what they are with all speeds zero too."""
+        try:
+            parts = [self._parts(rows, draw, whole) for draw in self.draws]
+        except NO_VALUE:
+            return []
+        found = []
+        for i, row in enumerate(rows):
+            left = [float(np.linalg.norm(x[i])) for x in parts]
+            if max(left) <= RANKS.rounding:
+                found.append(row)
+                continue
+            for x, size in zip(parts, left, strict=True):
+                e = x[i] / (size or 1.0)
+                x[i + 1 :] -= np.outer(x[i + 1 :] @ e, e)
+        return found
+
+    def _parts(self, rows: Sequence[Row], draw: Draw, whole: bool) -> np.ndarray:
+        """Slopes, and what is left at rest, in rows of length one."""
+        _, length = usual_sizes(rows, self.kinematics, draw.of)
+        _, b, J = self._numbers(rows, draw, length)
+        found = np.column_stack([J, b]) if whole else J
+        return found / np.maximum(np.linalg.norm(J, axis=1), np.finfo(float).tiny)[:, None]
+
+    def _numbers(self, rows: Sequence[Row], draw: Draw, length: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """g, b and J of v = J u + b; J by speeds of one size."""
+        speeds = list(self.kinematics.mechanism.speeds)
+        J = np.zeros((len(rows), len(speeds)))
+        for row, x in zip(rows, J, strict=True):
+            x[[speeds.index(u) for u, _ in row.slopes]] = draw.of(a for _, a in row.slopes)
+        g = np.array([0.0 if row.g is None else draw.of([row.g])[0] for row in rows])
+        b = np.array(draw.of(row.v for row in rows)) - J @ np.array(draw.of(speeds))
+        if not all(np.isfinite(x).all() for x in (g, b, J)):
+            raise ValueError("a row has no value")
+        return g, b, J * column_sizes(self.kinematics, length)
+
+    def acting(self, slopes: Mapping[Symbol, Expr]) -> list[Symbol]:
+        """The speeds with slopes that are more than rounding beside the largest."""
+        try:
+            sizes = np.abs([draw.of(slopes.values()) for draw in self.draws])
+        except NO_VALUE:
+            return list(slopes)
+        acts = (sizes > RANKS.rounding * sizes.max(axis=1, initial=0.0)[:, None]).any(axis=0)
+        return [u for u, x in zip(slopes, acts, strict=True) if x] or list(slopes)

@@ -1,0 +1,78 @@
+"""The orientation of a body in its parent at zero coordinates, where it is given: a matrix, or turns one after another.
+
+In:  a `Checker` and what stands in the record. Out: R_AB, whose columns are the axes of the body in the parent.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bellcrank.expr import Expr, Number, evaluate, expression, symbols
+from bellcrank.model.reading import Checker, is_axis_number
+from bellcrank.vector.basis import IDENTITY, Mat3, cross3, dot3, matmul, transpose, turn_about
+
+ALLOWED = "a 3 x 3 rotation matrix, a turn (axis, angle), or several turns"
+CLOSE = 1e-6  # how far a matrix of numbers may be from a rotation; it is then made one
+
+
+def orientation_of(checker: Checker, given: Any, where: str) -> Mat3:
+    """R_AB of a matrix whose columns are the axes of the body, or of turns about axes of the body as it is turned."""
+    rows = list(given) if _listed(given) else []
+    if len(rows) == 2 and not _is_turn(rows[0]):
+        rows = [rows]
+    if len(rows) == 3 and all(_listed(row) and len(row) == 3 for row in rows):
+        return _matrix(checker, rows, where)
+    if rows and all(map(_is_turn, rows)):
+        R = IDENTITY
+        for axis, angle in rows:
+            about = checker.direction(axis, where, "orientation")
+            turned = checker.constant(angle, where, "orientation")
+            R = R if about is None else matmul(R, turn_about(about, turned))
+        return R
+    checker.problem(where, f"orientation={given!r} is not {ALLOWED}.")
+    return IDENTITY
+
+
+def _matrix(checker: Checker, rows: list[Any], where: str) -> Mat3:
+    x, y, z = (checker.vector(row, where, "orientation") for row in rows)
+    R: Mat3 = x, y, z
+    if any(symbols(*row) for row in R):
+        products = matmul(transpose(R), R)
+        same = all(_same(products[i][j], IDENTITY[i][j]) for i in range(3) for j in range(3))
+        right = same and _same(dot3(R[0], cross3(R[1], R[2])), IDENTITY[0][0])
+        if not right:
+            told = "is not a rotation for all values of its parameters; turns (axis, angle) always are"
+            checker.problem(where, f"orientation: the matrix {told}.")
+        return R
+    numbers = np.array([evaluate(row, {}) for row in R])
+    U, _, Vt = np.linalg.svd(numbers)
+    nearest = U @ Vt
+    off = float(np.abs(nearest - numbers).max())
+    if off > CLOSE or np.linalg.det(nearest) < 0:
+        why = f"off by {off:.2g}" if off > CLOSE else "a reflection"
+        checker.problem(where, f"orientation: the matrix is no rotation ({why}); its columns are the axes of the body.")
+        return R
+    if all(isinstance(e, Number) and e.value in (-1, 0, 1) for row in R for e in row):
+        return R
+    x, y, z = (_numbers(row) for row in nearest)
+    return x, y, z
+
+
+def _numbers(row: np.ndarray) -> tuple[Expr, Expr, Expr]:
+    x, y, z = (expression(float(a)) for a in row)
+    return x, y, z
+
+
+def _same(a: Expr, b: Expr) -> bool:
+    return a.fingerprint == b.fingerprint
+
+
+def _listed(given: Any) -> bool:
+    return hasattr(given, "__len__") and not isinstance(given, str)
+
+
+def _is_turn(given: Any) -> bool:
+    """An axis and an angle."""
+    return _listed(given) and len(given) == 2 and (is_axis_number(given[0]) or _listed(given[0]))

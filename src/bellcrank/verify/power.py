@@ -1,0 +1,118 @@
+"""Kane's equations in numbers: the power of loads and inertia forces in every motion that a machine allows.
+
+In:  an `Evaluation`, a state and the accelerations that a derived program claims. Out: for every independent speed r
+the sum over all bodies of (F - m a) . v_r + (T - dH/dt) . w_r, which is zero for right accelerations, beside the sum
+of the magnitudes of its terms; and the accelerations that this evaluation itself finds. Kane & Levinson, Dynamics:
+Theory and Applications (1985), sections 4.3 and 6.1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from bellcrank.verify import jets
+from bellcrank.verify.bodies import Motion
+from bellcrank.verify.numeric import Evaluation, inertia_forces, inertia_size, size_of
+
+FLOOR = 1e-3  # of what terms can be: smaller sums of terms count as this
+
+
+@dataclass(frozen=True)
+class Residual:
+    """What is left of each equation of motion, and the size of its terms."""
+
+    left: np.ndarray
+    size: np.ndarray
+
+    @property
+    def relative(self) -> np.ndarray:
+        return np.abs(self.left) / np.where(self.size > 0, self.size, 1.0)
+
+
+def virtual_power(evaluation: Evaluation, q: np.ndarray, u: np.ndarray, udot: np.ndarray, own: np.ndarray) -> Residual:
+    """What is left of the equations of motion with the accelerations claimed. Sizes are taken with `own` ones of this
+    evaluation: wrong ones do not excuse themselves."""
+    partials = Partials(evaluation, q)
+    left = partials.left(evaluation.motion(q, u, udot))
+    size = partials.sizes(evaluation.motion(q, u, own))
+    if evaluation.closed is None:
+        return Residual(left, size)
+    T = evaluation.closed.null_space(q, evaluation.freedoms)  # along these the forces of the loops do no work
+    return Residual(T.T @ left, np.abs(T).T @ size)
+
+
+def accelerations(evaluation: Evaluation, q: np.ndarray, u: np.ndarray) -> np.ndarray:
+    """Rates of the independent speeds (with loops: of all) by the mass matrix and what is left at zero rates."""
+    partials = Partials(evaluation, q)
+    M, f = partials.mass_matrix(), partials.left(evaluation.motion(q, u, np.zeros(len(u))))
+    return _solved(M, f) if evaluation.closed is None else evaluation.closed.accelerations(q, u, M, f)
+
+
+class Partials:
+    """The motions with one independent speed alone at one, and what they make of loads and of inertia."""
+
+    def __init__(self, evaluation: Evaluation, q: np.ndarray) -> None:
+        self.evaluation, self.bodies = evaluation, evaluation.machine.bodies
+        motions, _ = evaluation.partial_velocities(q)
+        shape = len(motions), len(self.bodies), 3
+        self.v, self.w, self.origin = np.zeros(shape), np.zeros(shape), np.zeros(shape)
+        self.geared = np.zeros(shape[:2])  # speeds of joints with armature
+        for r, unit in enumerate(motions):
+            for i, b in enumerate(self.bodies):
+                self.v[r, i] = jets.value(unit.velocity(b.index, b.cm))
+                self.w[r, i] = jets.value(unit.w[b.index])
+                self.origin[r, i] = jets.value(unit.v[b.index])
+                self.geared[r, i] = jets.value(unit.u[b.u][0]) if np.any(jets.value(b.armature)) else 0.0
+        self.R = [jets.value(evaluation.machine.still.motion(q, np.zeros(len(evaluation.machine.u_names))).R[b.index])
+                  for b in self.bodies]  # fmt: skip
+
+    def mass_matrix(self) -> np.ndarray:
+        n = len(self.v)
+        M = np.zeros((n, n))
+        for i, b in enumerate(self.bodies):
+            turning = self.w[:, i] @ self.R[i]
+            M += jets.value(b.mass) * self.v[:, i] @ self.v[:, i].T + turning @ jets.value(b.inertia) @ turning.T
+            M += jets.value(b.armature) * np.outer(self.geared[:, i], self.geared[:, i])
+        return M
+
+    def left(self, motion: Motion) -> np.ndarray:
+        """The power of loads and inertia forces in each of the motions, which is zero for right accelerations."""
+        g = self.evaluation.formulas(motion).gravity()
+        left = np.zeros(len(self.v))
+        for i, (b, (F, T)) in enumerate(zip(self.bodies, self.evaluation.all_loads(motion), strict=True)):
+            ma, H_rate = inertia_forces(motion, b)
+            left += self.v[:, i] @ (F + jets.value(b.mass) * g - ma) + self.w[:, i] @ (T - H_rate)
+        return left
+
+    def sizes(self, motion: Motion) -> np.ndarray:
+        """The sum of the magnitudes of all terms of that power; at least a share of what they would be if no force
+        stood across a motion and bodies had the speeds of the model, so that what is zero by cancelling is zero."""
+        g = self.evaluation.formulas(motion).gravity()
+        total, whole = np.zeros(len(self.v)), np.zeros(len(self.v))
+        turn = np.linalg.norm(self.w, axis=2)
+        arms = [size_of(jets.value(b.cm)) for b in self.bodies]
+        move = np.linalg.norm(self.origin, axis=2) + turn * np.array(arms)
+
+        def add(i: int, force: np.ndarray, moment: np.ndarray, turning: float) -> None:
+            total[:] += np.abs(self.v[:, i] @ force) + np.abs(self.w[:, i] @ moment)
+            np.maximum(whole, np.maximum(size_of(force) * move[:, i], turning * turn[:, i]), out=whole)
+
+        for push in (*self.evaluation.pushes(motion), *self.evaluation.resisting(motion)):
+            add(push.body, push.force, push.moment, size_of(push.moment))
+        rate = self.evaluation.rate(jets.value(motion.u))
+        for i, b in enumerate(self.bodies):
+            ma, H_rate = inertia_forces(motion, b)
+            usual = rate**2 * np.array([jets.value(b.mass) * self.evaluation.length, size_of(jets.value(b.inertia))])
+            np.maximum(whole, np.maximum(usual[0] * move[:, i], usual[1] * turn[:, i]), out=whole)
+            add(i, jets.value(b.mass) * g, np.zeros(3), 0.0)
+            add(i, ma, H_rate, inertia_size(motion, b))
+        return np.maximum(total, FLOOR * whole)
+
+
+def _solved(M: np.ndarray, f: np.ndarray) -> np.ndarray:
+    """M x = f, each unknown in its own unit."""
+    scale = 1 / np.sqrt(np.where(np.diag(M) > 0, np.diag(M), 1.0))
+    found: np.ndarray = scale * np.linalg.lstsq(M * np.outer(scale, scale), scale * f, rcond=None)[0]
+    return found

@@ -1,0 +1,89 @@
+"""What counts as one in a check: the sizes that errors are measured against.
+
+In:  an `Evaluation` at states of a check. Out: `Scales`: the largest lengths, speeds, accelerations and loads met,
+which the report tells; and how much formulas vary there. All of it comes from the description, so that neither a value
+that happens to be zero nor a wrong one of the program makes an error look large or small.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from bellcrank.units import ACCELERATION, ANGLE, FORCE, LENGTH, MASS, TIME, Dimension, UnitSystem
+from bellcrank.verify import jets
+from bellcrank.verify.formulas import CannotEvaluate
+from bellcrank.verify.numeric import Evaluation, inertia_forces, size_of
+
+VARIED = 1e-6  # of what counts as one
+
+
+@dataclass
+class Scales:
+    """The largest of what was met, in equation units. Rates are of radians or of the machine's length."""
+
+    length: float
+    mass: float = 0.0
+    rate: float = 0.0
+    acceleration: float = 0.0
+    force: float = 0.0
+    moment: float = 0.0
+
+    def note(self, evaluation: Evaluation, q: np.ndarray, u: np.ndarray, own: np.ndarray) -> None:
+        """What is met at a state, with accelerations of the evaluation's own."""
+        motion = evaluation.motion(q, u, own)
+        bodies = evaluation.machine.bodies
+        g = evaluation.formulas(motion).gravity()
+        self.mass = max(self.mass, float(sum(jets.value(b.mass) for b in bodies)))
+        self.rate = max(self.rate, evaluation.rate(evaluation.speeds(q, u)))
+        units = evaluation.units("u")[evaluation.free]
+        self.acceleration = max(self.acceleration, float((np.abs(own) / units).max(initial=0.0)))
+        pushes = (*evaluation.pushes(motion), *evaluation.resisting(motion))
+        loads = [(push.force, push.moment) for push in pushes]
+        loads += [inertia_forces(motion, b) for b in bodies] + [(g * jets.value(b.mass), np.zeros(3)) for b in bodies]
+        self.force = max([self.force, *(size_of(force) for force, _ in loads)])
+        self.moment = max([self.moment, *(size_of(moment) for _, moment in loads)])
+
+    def of(self, dimension: Dimension) -> float:
+        """What counts as one of a dimension: a product of length, mass and rate."""
+        length, mass, time, _ = (float(x) for x in dimension.exponents)
+        rate = max(self.rate, self.acceleration**0.5) or 1.0
+        return float(self.length**length * (self.mass or 1.0) ** mass * rate**-time)
+
+    def told(self, system: UnitSystem) -> str:
+        """All of them, with units."""
+        values = (
+            ("length", self.length, LENGTH),
+            ("mass", self.mass, MASS),
+            ("speed", self.rate * self.length, LENGTH / TIME),
+            ("or", self.rate, ANGLE / TIME),
+            ("acceleration", self.acceleration * self.length, ACCELERATION),
+            ("or", self.acceleration, ANGLE / TIME**2),
+            ("force", self.force, FORCE),
+            ("moment", self.moment, FORCE * LENGTH),
+        )
+        words = [f"{name} {value:.2g} {system.equation(dimension).text}" for name, value, dimension in values]
+        return ", ".join(words).replace(", or", " or")
+
+
+def varied(
+    evaluation: Evaluation, f: Callable[..., np.ndarray], q: np.ndarray, u: np.ndarray, *own: np.ndarray
+) -> np.ndarray:
+    """How much the values of a function would change, by their slopes, if all its arguments changed by what counts as
+    one: the size of the terms of a formula, whatever its value is. Nothing where it has no value nearby."""
+    rng = np.random.default_rng(1)
+    rate, joints = evaluation.rate(evaluation.speeds(q, u)), evaluation.units("u")[evaluation.free]
+    units = [evaluation.units("q"), rate * joints, *(np.maximum(rate**2 * joints, np.abs(x)) for x in own)]
+    here = f(q, u, *own)
+    most = np.zeros(len(here))
+    for _ in range(2):
+        pairs = zip((q, u, *own), units, strict=True)
+        try:
+            moved = f(*(x + VARIED * unit * rng.uniform(-1, 1, len(x)) for x, unit in pairs))
+        except (ArithmeticError, CannotEvaluate, ValueError, np.linalg.LinAlgError):
+            continue
+        change = np.abs(moved - here) / VARIED
+        most = np.maximum(most, np.where(np.isfinite(change), change, 0.0))
+    return most

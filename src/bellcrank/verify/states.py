@@ -1,0 +1,202 @@
+"""The lines of a check at random states: every equation, output and value of the echo against the description.
+
+In:  a `Subject` and samples. Out: lines of the report, and the scales that errors were measured against. Accelerations
+must satisfy the principle of virtual power and Newton-Euler body by body, rates of coordinates must move bodies as the
+speeds say, outputs and what external routines give to the echo must be what their formulas say.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from bellcrank.units import Unit
+from bellcrank.verify.coordinates import kinematic_error, own_error
+from bellcrank.verify.numeric import Evaluation
+from bellcrank.verify.power import Residual, accelerations, virtual_power
+from bellcrank.verify.reactions import newton_euler, reactions_error
+from bellcrank.verify.report import Line
+from bellcrank.verify.scales import Scales, varied
+from bellcrank.verify.subject import UNUSABLE, Sample, Subject
+
+EQUATION = 1e-10  # of the terms of an equation of motion, or of a constraint of accelerations
+RESIDUAL = 1e-9  # of the terms of a velocity, a length or an output
+ZERO = 1e-6  # of what counts as one of a dimension: channels that vary less are measured by this
+
+PROPERTIES = {  # in the order of the report: name, limit
+    "position": ("constraint residuals (position)", RESIDUAL),
+    "speed": ("constraint residuals (speed)", RESIDUAL),
+    "acceleration": ("constraint residuals (acceleration)", EQUATION),
+    "kinematic": ("rates of coordinates", RESIDUAL),
+    "power": ("equations of motion (virtual power)", EQUATION),
+    "bodies": ("equations of motion (Newton-Euler)", EQUATION),
+    "singular_rates": ("rates near singular positions", EQUATION),
+    "residuals": ("residual channels", RESIDUAL),
+    "reactions": ("reactions of joints and loops", RESIDUAL),
+}
+
+
+class Worst:
+    """The largest of several errors, and where it was met. Without any error it is no number, which passes nothing."""
+
+    value, where = math.nan, ""
+    _any = False
+
+    def note(self, error: float, where: str = "") -> None:
+        if not self._any or (not error <= self.value and not math.isnan(self.value)):
+            self.value, self.where, self._any = float(error), where, True
+
+
+@dataclass
+class Channel:
+    """Values that a program gave and those of the description, beside how much these vary."""
+
+    found: list[float] = field(default_factory=list)
+    expected: list[float] = field(default_factory=list)
+    varies: float = 0.0
+
+    @property
+    def size(self) -> float:
+        return float(np.abs(self.expected).max(initial=0.0))
+
+
+@dataclass
+class Channels:
+    """All of one kind by name, with units."""
+
+    units: Mapping[str, Unit]
+    listed: dict[str, Channel] = field(default_factory=dict)
+
+    def note(self, found: Mapping[str, float], expected: Mapping[str, float], varies: np.ndarray) -> None:
+        for (name, value), size in zip(expected.items(), varies, strict=True):
+            channel = self.listed.setdefault(name, Channel())
+            channel.found.append(found[name])
+            channel.expected.append(value)
+            channel.varies = max(channel.varies, float(size))
+
+    def largest_gap(self, scales: Scales) -> Worst:
+        """The largest difference of a channel, as a share of its size or of what it varies by."""
+        worst = Worst()
+        for name, channel in self.listed.items():
+            unit = self.units[name]
+            alike = [c.size for other, c in self.listed.items() if self.units[other].dimension == unit.dimension]
+            least = ZERO * max(*alike, scales.of(unit.dimension))
+            gap = float(np.abs(np.subtract(channel.found, channel.expected)).max(initial=0.0))
+            worst.note(gap / max(channel.size, channel.varies, least), f"largest in {name}")
+        return worst
+
+
+class AtStates:
+    """What is found at one state after another."""
+
+    def __init__(self, subject: Subject) -> None:
+        self.subject = subject
+        self.worst = {key: Worst() for key in PROPERTIES}
+        self.scales = Scales(subject.length)
+        self.outputs, self.echo = Channels(subject.eom.quantities.output_unit), Channels(subject.echo_units)
+        self.groups = [g.lower() for g in subject.description.output_groups]
+        # loads of constraints have no place of their own
+        self.reactions = "reactions" in self.groups and not subject.description.constraints
+        self.singular_rates = _singular_rates(subject)
+        self.bound = False
+
+    def look(self, s: Sample) -> None:
+        """Notes all errors at a state."""
+        subject, worst = self.subject, self.worst
+        evaluation = subject.evaluation(s)
+        self.bound = bool(evaluation.bound)
+        qdot, udot = subject.rates(s)
+        own = accelerations(evaluation, s.q, s.u)
+        self.scales.note(evaluation, s.q, s.u, own)
+        worst["kinematic"].note(rates_error(evaluation, s, qdot))
+        if evaluation.closed is not None:
+            for key, error in zip(("position", "speed"), evaluation.closed.errors(s.q, s.u), strict=True):
+                worst[key].note(error)
+            worst["acceleration"].note(evaluation.closed.acceleration_error(s.q, s.u, udot, own))
+        elif evaluation.bound:
+            worst["speed"].note(evaluation.constraint_error(s.q, qdot))
+        freedoms = [x.name for x in subject.eom.independent_speeds]
+        _note_largest(worst["power"], virtual_power(evaluation, s.q, s.u, udot, own), freedoms)
+        _note_largest(worst["bodies"], newton_euler(evaluation, s.q, s.u, udot, own), evaluation.machine.u_names)
+        if self.singular_rates is not None:
+            worst["singular_rates"].note(_singular_error(evaluation, s, self.singular_rates(s), own))
+        self._look_at_channels(s, evaluation, udot, own)
+
+    def _look_at_channels(self, s: Sample, evaluation: Evaluation, udot: np.ndarray, own: np.ndarray) -> None:
+        units, given = self.outputs.units, self.subject.outputs(s)
+        channels = {name: float(units[name].to_equation(value)) for name, value in given.items()}
+        expected = evaluation.outputs(s.q, s.u, udot)
+        varies = varied(evaluation, lambda *at: _listed(evaluation.outputs(*at), expected), s.q, s.u, own)
+        self.outputs.note(channels, expected, varies)
+        if self.subject.loops and "residuals" in self.groups:
+            values = [abs(x) for name, x in channels.items() if name.startswith("residual")]
+            self.worst["residuals"].note(float(np.max(values, initial=0.0)))
+        if self.reactions:
+            known = {name.lower(): value for name, value in channels.items()}
+            self.worst["reactions"].note(reactions_error(evaluation, s.q, s.u, udot, known))
+        if self.echo.units:
+            echoed = evaluation.echo(s.q, s.u)
+            varies = varied(evaluation, lambda *at: _listed(evaluation.echo(*at), echoed), s.q, s.u)
+            self.echo.note(self.subject.echo(s), echoed, varies)
+
+    def lines(self, suffix: str) -> list[Line]:
+        wanted = {"kinematic", "power", "bodies"}
+        wanted |= {"position", "speed", "acceleration"} if self.subject.loops else {"speed"} if self.bound else set()
+        wanted |= {"singular_rates"} if self.singular_rates is not None else set()
+        wanted |= {"residuals"} if self.subject.loops and "residuals" in self.groups else set()
+        wanted |= {"reactions"} if self.reactions else set()
+        found = [(name, limit, self.worst[key]) for key, (name, limit) in PROPERTIES.items() if key in wanted]
+        channels = (("outputs", self.outputs), ("echo", self.echo))
+        found += [(name, RESIDUAL, c.largest_gap(self.scales)) for name, c in channels if c.listed]
+        return [
+            Line(name + suffix, w.value, limit, note="" if w.value <= limit else w.where) for name, limit, w in found
+        ]
+
+
+def lines_at_states(subject: Subject, samples: Sequence[Sample], suffix: str) -> tuple[list[Line], str]:
+    """The lines, and the scales in words."""
+    found = AtStates(subject)
+    for s in samples:
+        try:
+            found.look(s)
+        except UNUSABLE as error:
+            for w in found.worst.values():
+                w.note(math.nan, f"no numbers at t = {s.time:.3g}: {error}")
+            break
+    return found.lines(suffix), found.scales.told(subject.unit_system)
+
+
+def rates_error(evaluation: Evaluation, s: Sample, qdot: np.ndarray) -> float:
+    errors = kinematic_error(evaluation, s.q, s.u, qdot), own_error(evaluation, s.q, s.u, qdot)
+    return float(np.max(errors))
+
+
+def _listed(found: Mapping[str, float], wanted: Mapping[str, float]) -> np.ndarray:
+    return np.array([found.get(name, math.nan) for name in wanted])
+
+
+def _note_largest(worst: Worst, residual: Residual, names: list[str]) -> None:
+    relative = residual.relative
+    i = int(np.argmax(np.nan_to_num(relative, nan=np.inf))) if len(relative) else 0
+    worst.note(float(relative.max(initial=0.0)), f"largest in the equation of {names[i]}" if names else "")
+
+
+def _singular_error(evaluation: Evaluation, s: Sample, rates: np.ndarray, own: np.ndarray) -> float:
+    """What is left of kinematics, constraints and equations of motion with rates found without a choice of speeds."""
+    assert evaluation.closed is not None
+    qdot, udot = np.split(rates, [len(s.q)])
+    errors = [rates_error(evaluation, s, qdot), evaluation.closed.acceleration_error(s.q, s.u, udot, own)]
+    errors.append(float(virtual_power(evaluation, s.q, s.u, udot, own).relative.max(initial=0.0)))
+    return float(np.max(errors))
+
+
+def _singular_rates(subject: Subject) -> Callable[[Sample], np.ndarray] | None:
+    """The rates that the redundant equations give near singular positions, which must hold everywhere."""
+    loops = subject.eom.program.loops
+    if loops is None:
+        return None
+    sizes = loops.sizes(len(subject.eom.coordinates))
+    return lambda s: sizes.split(subject.section("system", s).tolist()).rates(loops.scales)[0]

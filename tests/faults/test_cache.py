@@ -1,0 +1,293 @@
+"""Compiled libraries: verified before they are loaded, kept where nobody else writes, made by compilers that end."""
+
+import ctypes
+import gc
+import os
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import bellcrank as bc
+from bellcrank.backend import cache as keeping
+from bellcrank.backend import compiler as building
+from bellcrank.backend.cache import cache_folder
+from bellcrank.backend.compiler import find_compiler, load_source, shared_library
+from bellcrank.backend.fortran import find_fortran
+from bellcrank.backend.processes import TooLong, run_program, seconds_for_compilers
+from tests.models import needs_compiler, pendulum
+
+SOURCE = "int answer(void) { return 42; }\n"
+posix = pytest.mark.skipif(os.name != "posix", reason="needs POSIX")
+
+
+@pytest.fixture
+def cache(tmp_path, monkeypatch):
+    folder = tmp_path / "cache"
+    monkeypatch.setenv("BELLCRANK_CACHE", str(folder))
+    return folder
+
+
+def replaced(path, data):
+    path.unlink()  # who has it loaded keeps the file that was there
+    path.write_bytes(data)
+
+
+def cut_short(path):
+    replaced(path, path.read_bytes()[: path.stat().st_size // 2])
+
+
+def foreign(path):
+    other = shared_library("int other(void) { return 1; }\n", find_compiler())
+    replaced(path, other.read_bytes())
+
+
+def emptied(path):
+    replaced(path, b"")
+
+
+def lost(path):
+    path.unlink()
+
+
+def no_digest(path):
+    (path.parent / "digest").unlink()
+
+
+def odd_digest(path):
+    (path.parent / "digest").write_bytes(b"\xff\xfe")
+
+
+def one_bit(path):
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 1
+    replaced(path, data)
+
+
+@needs_compiler
+@pytest.mark.parametrize("damage", [cut_short, foreign, emptied, lost, no_digest, odd_digest, one_bit])
+def test_a_library_that_is_not_the_one_put_there_is_made_again(damage, cache):
+    """One that was cut short ended the process with SIGBUS, every time; a foreign one in a traceback."""
+    damage(shared_library(SOURCE, find_compiler()))
+    with pytest.warns(bc.ModelWarning, match="not the one that was put there: it is made again"):
+        assert load_source(SOURCE, find_compiler()).answer() == 42
+    assert load_source(SOURCE, find_compiler()).answer() == 42
+
+
+@needs_compiler
+def test_a_model_runs_from_a_cache_that_was_damaged(cache):
+    expected = pendulum().equations().compile(backend="c").simulate()
+    for path in cache.rglob("library*"):
+        cut_short(path)
+    with pytest.warns(bc.ModelWarning, match="made again"):
+        run = pendulum().equations().compile(backend="c").simulate()
+    assert np.array_equal(run["q(rod)"], expected["q(rod)"])
+
+
+@needs_compiler
+@posix
+@pytest.mark.parametrize(
+    ("mode", "why"), [(0o770, "others can write"), (0o707, "others can write"), (0o777, "chmod 700")]
+)
+def test_a_cache_that_others_can_write_is_not_used(mode, why, cache):
+    cache.mkdir()
+    cache.chmod(mode)
+    with pytest.warns(bc.ModelWarning, match=f"is not used: .*{why}"):
+        path = shared_library(SOURCE, find_compiler())
+    assert cache not in path.parents and os.listdir(cache) == []
+    assert path.parent.parent.stat().st_mode & 0o777 == 0o700
+    with pytest.warns(bc.ModelWarning):
+        assert shared_library(SOURCE, find_compiler()) == path  # kept as long as the process lives
+
+
+@needs_compiler
+@posix
+def test_a_cache_in_a_folder_that_others_can_write_is_not_used(tmp_path, monkeypatch):
+    (tmp_path / "open").mkdir()
+    (tmp_path / "open").chmod(0o777)
+    monkeypatch.setenv("BELLCRANK_CACHE", str(tmp_path / "open" / "cache"))
+    with pytest.warns(bc.ModelWarning, match=r"is not used: others can write to .*open"):
+        shared_library(SOURCE, find_compiler())
+
+
+@needs_compiler
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="only root gives files away")
+def test_a_cache_of_another_user_is_not_used(cache):
+    cache.mkdir(mode=0o700)
+    os.chown(cache, 1234, 1234)
+    with pytest.warns(bc.ModelWarning, match="it belongs to another user"):
+        assert cache not in shared_library(SOURCE, find_compiler()).parents
+
+
+def test_a_relative_folder_in_the_environment(monkeypatch, tmp_path):
+    """A relative XDG_CACHE_HOME made compiling fail, with a warning that misled; its specification has it ignored."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("BELLCRANK_CACHE", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", "some/where")
+    with pytest.warns(bc.ModelWarning, match="XDG_CACHE_HOME='some/where' is not used: it must be an absolute path"):
+        assert cache_folder() == Path.home() / ".cache" / "bellcrank"
+    monkeypatch.setenv("BELLCRANK_CACHE", "here")
+    assert cache_folder() == tmp_path / "here"
+    if find_compiler():
+        assert load_source(SOURCE, find_compiler()).answer() == 42
+
+
+# ---- compilers
+
+
+def script(path, text):
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(0o755)
+    return path
+
+
+@posix
+@needs_compiler
+def test_a_compiler_that_hangs_is_stopped_with_what_it_started(tmp_path, monkeypatch, cache):
+    hangs = script(
+        tmp_path / "hangs",
+        f'[ "$1" = --version ] && echo "hanging cc 1.0" && exit 0\nsleep 1000 & echo $! > {tmp_path}/pid; wait',
+    )
+    monkeypatch.setenv("CC", str(hangs))
+    monkeypatch.setenv("BELLCRANK_COMPILE_SECONDS", "0.5")
+    with pytest.warns(bc.ModelWarning, match=r"runs in Python.*was stopped after 0.5 s \(BELLCRANK_COMPILE_SECONDS"):
+        sim = pendulum().equations().compile(backend="c")
+    assert sim.backend == "python"
+    with pytest.raises(ProcessLookupError):
+        for _ in range(100):
+            os.kill(int((tmp_path / "pid").read_text()), 0)
+            time.sleep(0.02)
+    assert os.listdir(cache) == []
+
+
+@pytest.mark.parametrize(("given", "limit"), [("", 3600.0), ("0", None), ("2.5", 2.5), (" 7 ", 7.0)])
+def test_time_limit(given, limit, monkeypatch):
+    monkeypatch.setenv("BELLCRANK_COMPILE_SECONDS", given)
+    assert seconds_for_compilers() == limit
+
+
+@pytest.mark.parametrize("given", ["soon", "-1", "nan"])
+def test_time_limit_that_is_none(given, monkeypatch):
+    monkeypatch.setenv("BELLCRANK_COMPILE_SECONDS", given)
+    with pytest.raises(bc.BuildError, match=r"BELLCRANK_COMPILE_SECONDS=.* must be a number of seconds"):
+        seconds_for_compilers()
+
+
+@posix
+def test_a_helper_that_is_left_running_is_not_waited_for(tmp_path):
+    """A compiler's server may keep what it was given to write to."""
+    began = time.perf_counter()
+    left = script(tmp_path / "left", f"sleep 20 & echo $! > {tmp_path}/pid; echo made")
+    assert run_program([str(left)], 10).output == "made\n"
+    assert time.perf_counter() - began < 8
+    os.kill(int((tmp_path / "pid").read_text()), signal.SIGKILL)
+    with pytest.raises(TooLong):
+        run_program(["sleep", "20"], 0.05)
+
+
+@needs_compiler
+@pytest.mark.parametrize("named", ["no-such-compiler -m64", '"', "'cc", "/dev/null"])
+def test_cc_that_cannot_be_used_is_said(named, monkeypatch):
+    """It was replaced without a word; an unclosed quotation mark ended in a traceback."""
+    building._found.cache_clear()
+    monkeypatch.setenv("CC", named)
+    with pytest.warns(bc.ModelWarning, match=r"CC=.* is not used: .*; .* compiles instead"):
+        found = find_compiler()
+    assert found is not None and "no-such" not in found.command[0]
+
+
+@pytest.mark.skipif(find_fortran() is None, reason="there is no Fortran compiler")
+def test_fc_that_cannot_be_used_is_said(monkeypatch):
+    building._found.cache_clear()
+    monkeypatch.setenv("FC", "'")
+    with pytest.warns(bc.ModelWarning, match=r"FC=.* is not used: it cannot be read \(No closing quotation\)"):
+        assert find_fortran() is not None
+
+
+@needs_compiler
+def test_flags_that_cannot_be_read(monkeypatch):
+    monkeypatch.setenv("BELLCRANK_CFLAGS", '-O1 "')
+    with pytest.warns(bc.ModelWarning, match="runs in Python.*BELLCRANK_CFLAGS=.* cannot be read"):
+        assert pendulum().equations().compile(backend="c").backend == "python"
+
+
+# ---- what is left behind
+
+
+@needs_compiler
+@posix
+def test_what_a_killed_build_left_is_removed(cache):
+    first = shared_library(SOURCE, find_compiler())
+    old, young, busy = (cache / f"build-{name}" for name in ("old", "young", "busy"))
+    for folder in (old, young, busy):
+        folder.mkdir()
+        (folder / "model.c").write_text("half")
+    for folder in (old, busy):
+        os.utime(folder, (time.time() - 1000,) * 2)
+    held = keeping._locked(busy)
+    shared_library(SOURCE + "\n", find_compiler())
+    os.close(held)
+    assert sorted(p.name for p in cache.glob("build-*")) == ["build-busy", "build-young"]
+    assert first.exists()
+
+
+def damaged_and_built(_):
+    path = Path(os.environ["BELLCRANK_CACHE"])
+    import warnings
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = load_source(SOURCE, find_compiler()).answer()
+    return found, sorted(p.name[:6] for p in path.iterdir() if p.name.startswith("build-"))
+
+
+@needs_compiler
+def test_processes_that_mend_the_same_library_at_once(cache):
+    cut_short(shared_library(SOURCE, find_compiler()))
+    with ProcessPoolExecutor(2) as pool:
+        assert {found for found, _ in pool.map(damaged_and_built, range(6))} == {42}
+    assert len(list(cache.iterdir())) == 1
+
+
+@needs_compiler
+@pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="needs /proc")
+def test_libraries_are_unloaded_when_nothing_uses_them(cache):
+    def loaded():
+        return str(cache) in Path("/proc/self/maps").read_text()
+
+    sim = pendulum().equations().compile(backend="c")
+    run, derivatives = sim.simulate(), sim.loaded.model.calls().derivatives
+    assert loaded()
+    del sim
+    gc.collect()
+    assert loaded()  # a function of it is still known
+    del derivatives, run
+    gc.collect()
+    assert not loaded()
+
+
+def test_ctypes_keeps_a_library_as_long_as_its_functions():
+    """What unloading relies on."""
+    function = ctypes.CDLL(None).abs
+    gc.collect()
+    assert any(isinstance(x, ctypes.CDLL) for x in gc.get_referents(function._objects)) or function._objects
+
+
+@needs_compiler
+@posix
+def test_the_command_with_an_odd_environment(tmp_path):
+    """No traceback, whatever the environment holds."""
+    env = {**os.environ, "CC": '"', "BELLCRANK_CFLAGS": "'", "XDG_CACHE_HOME": "r", "BELLCRANK_COMPILE_SECONDS": "x"}
+    env.pop("BELLCRANK_CACHE", None)
+    model = Path(__file__).parents[2] / "examples" / "cart.py"
+    done = subprocess.run(
+        [sys.executable, "-m", "bellcrank", "run", str(model), "--t-end", "0.1"],
+        env={**env, "HOME": str(tmp_path)}, cwd=tmp_path, capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 0 and "Traceback" not in done.stderr, done.stderr
+    assert "CC='\"' is not used" in done.stderr and "BELLCRANK_CFLAGS" in done.stderr

@@ -1,0 +1,198 @@
+"""Ctrl-C ends what goes on, at once, with one line and exit code 130; none is lost, and nothing is half done."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from contextlib import contextmanager
+
+import numpy as np
+import pytest
+
+from tests.models import needs_compiler, pendulum
+
+pytestmark = pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="needs signals of POSIX")
+TIMES = 10
+
+
+def with_routine():
+    """A compiled run that calls a routine in Python at every evaluation."""
+    system = pendulum(
+        "m0*load(q(rod), u(rod))",
+        lambda s: s.add_external("load", arguments=("q", "u"), python=lambda q, u: -3 * q - u),
+        m0=1.0,
+    )
+    sim = system.equations().compile(backend="c")
+    return lambda t_end=1e9: sim.simulate(t_end=t_end, step=0.01, output_every=10**9)
+
+
+def with_function():
+    """A compiled run whose input is a function in Python."""
+    system = pendulum("drive_moment", lambda s: s.add_variable("drive_moment", units="Nm"))
+    sim = system.equations().compile(backend="c")
+    return lambda t_end=1e9: sim.simulate(
+        t_end=t_end, step=0.01, output_every=10**9, inputs={"drive_moment": lambda t: 0.1 * np.sin(t)}
+    )
+
+
+def plain():
+    sim = pendulum().equations().compile(backend="c")
+    return lambda t_end=1e9: sim.simulate(t_end=t_end, step=0.01, output_every=10**9)
+
+
+@contextmanager
+def signalled(after, number=signal.SIGINT, when=lambda: True):
+    """Somebody presses Ctrl-C after some seconds, and not before something is there."""
+    main = threading.main_thread().ident
+
+    def press():
+        while not when():
+            time.sleep(0.01)
+        signal.pthread_kill(main, number)
+
+    timer = threading.Timer(after, press)
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        timer.join()
+
+
+@needs_compiler
+@pytest.mark.parametrize("make", [with_routine, with_function, plain])
+def test_no_interrupt_of_a_run_is_lost(make):
+    """66 of 68 interrupts came at the door of a callback and were dropped; the run ended as not finite, or finished."""
+    run = make()
+    expected = run(1.0)
+    rng = np.random.default_rng(1)
+    for _ in range(TIMES):
+        began = time.perf_counter()
+        with pytest.raises(KeyboardInterrupt), signalled(rng.uniform(0.001, 0.02)):
+            run()
+        assert time.perf_counter() - began < 5
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    again = run(1.0)
+    assert again.ended == expected.ended == "finished" and np.array_equal(again.time, expected.time)
+    assert all(np.array_equal(again[name], expected[name]) for name in expected)
+
+
+@needs_compiler
+def test_other_handlers_are_heard_too():
+    """A time limit that somebody sets by a signal is not lost either; one that does not raise lets the run go on."""
+
+    class TooLong(Exception):
+        pass
+
+    def ring(*_):
+        raise TooLong
+
+    run, heard = with_routine(), []
+    before = signal.signal(signal.SIGALRM, ring)
+    try:
+        for _ in range(5):
+            with pytest.raises(TooLong), signalled(0.01, signal.SIGALRM):
+                run()
+        signal.signal(signal.SIGALRM, lambda *_: heard.append(1))
+        with signalled(0.01, signal.SIGALRM):
+            assert run(200.0).ended == "finished"
+        assert heard
+    finally:
+        signal.signal(signal.SIGALRM, before)
+
+
+@needs_compiler
+def test_what_a_function_raises_comes_out_as_it_is():
+    system = pendulum("drive_moment", lambda s: s.add_variable("drive_moment", units="Nm"))
+    sim = system.equations().compile(backend="c")
+
+    def broken(t):
+        if t > 0.2:
+            raise LookupError("no such road")
+        return 0.0
+
+    with pytest.raises(LookupError, match="no such road"):
+        sim.simulate(inputs={"drive_moment": broken})
+    with pytest.raises(SystemExit):
+        sim.simulate(inputs={"drive_moment": lambda t: sys.exit(3) if t > 0.2 else 0.0})
+    assert sim.simulate(inputs={"drive_moment": 0.0}).ended == "finished"
+
+
+@needs_compiler
+def test_a_routine_that_waits_is_interrupted():
+    system = pendulum(
+        "m0*load(q(rod))",
+        lambda s: s.add_external("load", arguments=("q",), python=lambda q: time.sleep(60) or 0.0),
+        m0=1.0,
+    )
+    sim = system.equations().compile(backend="c")
+    began = time.perf_counter()
+    with pytest.raises(KeyboardInterrupt), signalled(0.1):
+        sim.simulate()
+    assert time.perf_counter() - began < 10
+
+
+EARLY = """
+import sys
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if name == {name!r}:
+            raise KeyboardInterrupt
+sys.meta_path.insert(0, Finder())
+sys.argv = ["bellcrank", "describe", "nothing.py"]
+from bellcrank.cli import main
+sys.exit(main())
+"""
+
+
+@pytest.mark.parametrize(("name", "words"), [("bellcrank.cli.codes", ""), ("bellcrank.cli.describe", "interrupted\n")])
+def test_an_interrupt_while_the_command_is_imported(name, words):
+    """It ended in a traceback of imports."""
+    done = subprocess.run([sys.executable, "-c", EARLY.format(name=name)], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (130, words)
+
+
+LOST = """
+import signal, sys, weakref
+from bellcrank.cli import signals
+class Thing: pass
+def drop(_):
+    signal.raise_signal(signal.SIGINT)
+    signal.getsignal(signal.SIGINT)
+with signals.of_the_command():
+    try:
+        things = [Thing()]
+        kept = weakref.ref(things[0], drop)
+        things.clear()
+        for _ in range(10**9):
+            pass
+    except KeyboardInterrupt:
+        print("heard")
+"""
+
+
+def test_an_interrupt_while_objects_are_cleared_away_is_heard():
+    """What is raised in the callback of a weak reference is dropped by Python, and so was the interrupt."""
+    done = subprocess.run([sys.executable, "-c", LOST], capture_output=True, text=True, timeout=60)
+    assert (done.stdout, done.stderr) == ("heard\n", "")
+
+
+@needs_compiler
+def test_an_interrupt_ends_a_compiler_with_what_it_started(tmp_path, monkeypatch):
+    hangs = tmp_path / "hangs"
+    hangs.write_text(
+        f'#!/bin/sh\n[ "$1" = --version ] && echo "hanging cc 1.0" && exit 0\nsleep 1000 & echo $! > {tmp_path}/pid; wait\n'
+    )
+    hangs.chmod(0o755)
+    monkeypatch.setenv("CC", str(hangs))
+    monkeypatch.setenv("BELLCRANK_CACHE", str(tmp_path / "cache"))
+    equations, written = pendulum().equations(), tmp_path / "pid"
+    with pytest.raises(KeyboardInterrupt), signalled(0, when=lambda: written.exists() and written.read_text()):
+        equations.compile(backend="c")
+    with pytest.raises(ProcessLookupError):
+        for _ in range(100):
+            os.kill(int(written.read_text()), 0)
+            time.sleep(0.02)
+    assert os.listdir(tmp_path / "cache") == []

@@ -1,0 +1,244 @@
+"""Commands interrupted or killed at random times: nothing half written, nothing lost, nothing said but one line."""
+
+import json
+import os
+import random
+import shutil
+import signal
+
+import pytest
+
+import bellcrank as bc
+from bellcrank.backend.cache import _verified
+from bellcrank.backend.compiler import find_compiler
+from tests.faults.kills import Commands
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork") or find_compiler() is None, reason="needs fork and a compiler")
+
+MODEL = """
+import bellcrank as bc
+
+def load(q, u):
+    return -3*q - u
+
+def fast(q):
+    return -q
+
+def model():
+    s = bc.System("pendulum")
+    rod = s.add_body("rod", rotate=3, cm=(0, -1, 0), mass="m", inertia=(0.1, 0.1, 0.1))
+    s.add_external("load", arguments=("q", "u"), python=load)
+    s.add_external("fast", arguments=("q",), c="double fast(double q) { return -q; }", python=fast,
+        fortran="function fast(q) result(f)\\nreal(8), intent(in) :: q\\nreal(8) :: f\\nf = -q\\nend function")
+    s.add_moment("drive", magnitude="MAGNITUDE", direction=rod[3], on=rod)
+    s.set_defaults(m=2, k=1)
+    s.set_run(t_end=20, step=0.02, initial={"q(rod)": 0.3})
+    return s
+"""
+STUDY = """
+model.file = "plain.py"
+run = {t_end = 2.0, step = 0.01}
+[measures.largest]
+kind = "max"
+of = "q(rod)"
+[grid]
+m = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]
+k = [1, 2, 3, 4]
+"""
+SIGNALS = (signal.SIGINT, signal.SIGINT, signal.SIGKILL, signal.SIGTERM)
+ENDINGS = (".csv", ".erd", ".nc", ".json", ".parquet")
+
+
+@pytest.fixture(scope="module")
+def commands():
+    server = Commands()
+    yield server
+    server.end()
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "back.py").write_text(MODEL.replace("MAGNITUDE", "k*load(q(rod), u(rod))"))
+    (tmp_path / "plain.py").write_text(MODEL.replace("MAGNITUDE", "k*fast(q(rod))"))
+    (tmp_path / "study.toml").write_text(STUDY)
+    return tmp_path
+
+
+def went_well(done, number, allowed=(0,)):
+    """Ended as asked: with one line and exit code 130, or before it was asked, or without a word."""
+    told = f"{number!r}: {done['code']}\n{done['errors']}"
+    if number == signal.SIGINT:
+        assert done["code"] in (130, -signal.SIGINT, *allowed), told
+        if done["code"] == 130:
+            assert done["errors"].splitlines()[-1:] in (["interrupted"], []), told
+    else:
+        assert done["code"] in (-number, *allowed), told
+    assert "Traceback" not in done["errors"] and "Exception" not in done["errors"], done["errors"]
+
+
+def hidden(folder):
+    """What is left of files that were not written to their end."""
+    return [p for p in folder.iterdir() if p.name.startswith(".") and p.name.endswith(".part")]
+
+
+def swept(folder):
+    for path in hidden(folder):
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+
+def contents(folder):
+    return {str(p.relative_to(folder)): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
+
+
+def interrupted_runs(commands, folder, count, rng):
+    """Results are those of before or whole ones, whatever the format."""
+    codes, seconds = [], {}
+    for i in range(count):
+        model, path = ("back.py", "plain.py")[i % 2], folder / f"r{ENDINGS[i % len(ENDINGS)]}"
+        plot = i % 12 == 11
+        arguments = ["run", model, "--out", path, "--echo", "e.par", *(["--plot", "p.png"] * plot)]
+        if model not in seconds or not path.exists() or (plot and not (folder / "p.png").exists()):
+            whole = commands.do(arguments, folder)
+            assert whole["code"] == 0, whole["errors"]
+            seconds[model] = whole["seconds"]
+        swept(folder)
+        number = rng.choice(SIGNALS)
+        done = commands.do(arguments, folder, number, rng.uniform(0, 1.1 * seconds[model]))
+        codes.append(done["code"])
+        went_well(done, number)
+        run = bc.read(path)
+        assert len(run.time) == 1001 and run.ended in ("finished", "read from a file")
+        assert not plot or (folder / "p.png").read_bytes()[-8:-4] == b"IEND"
+        assert (folder / "e.par").read_text().splitlines()[-1] == "END"
+        assert number != signal.SIGINT or done["code"] == -number or not hidden(folder)
+    return codes
+
+
+def interrupted_compiles(commands, folder, count, rng):
+    """The cache holds whole libraries only; an interrupt leaves nothing of a build, and the next run goes on."""
+    codes, cache = [], folder / "cache"
+    settings = {"BELLCRANK_CACHE": str(cache), "BELLCRANK_CFLAGS": "-O0"}
+    whole = commands.do(["run", "plain.py"], folder, **settings)
+    assert whole["code"] == 0 and not whole["errors"], whole["errors"]
+    shutil.rmtree(cache)
+    for _ in range(count):
+        number = rng.choice(SIGNALS)
+        before = set(cache.glob("build-*"))
+        done = commands.do(["run", "plain.py"], folder, number, rng.uniform(0, 1.1 * whole["seconds"]), **settings)
+        codes.append(done["code"])
+        went_well(done, number)
+        kept = list(cache.iterdir()) if cache.exists() else []
+        builds = [p for p in kept if p.name.startswith("build-")]
+        assert all(_verified(p) for p in kept if p not in builds)
+        assert before >= set(builds) or done["code"] not in (0, 130)
+        if len(kept) > len(builds) or len(builds) > 3:  # from the beginning again
+            after = commands.do(["run", "plain.py"], folder, **settings)
+            assert after["code"] == 0 and not after["errors"], after["errors"]
+            shutil.rmtree(cache)
+    return codes
+
+
+def interrupted_writes(commands, folder, count, rng):
+    """A program is there with all its files or not at all; one that was there is the old one or the new one."""
+    codes, languages, expected, seconds = [], ("c", "fortran", "python"), {}, {}
+    for i in range(count):
+        language = languages[i % 3]
+        arguments = ["write", "plain.py", "--language", language, "--out", f"new_{language}"]
+        place = folder / f"new_{language}"
+        if language not in expected:
+            whole = commands.do(arguments, folder)
+            assert whole["code"] == 0, whole["errors"]
+            seconds[language] = whole["seconds"]
+            expected[language] = contents(place)
+        if rng.random() < 0.7:
+            shutil.rmtree(place, ignore_errors=True)
+        swept(folder)
+        number, there = rng.choice(SIGNALS), place.exists()
+        done = commands.do(arguments, folder, number, rng.uniform(0.3, 1.1) * seconds[language])
+        codes.append(done["code"])
+        went_well(done, number)
+        assert place.exists() or not there
+        found = contents(place) if place.exists() else expected[language]
+        assert {n: t for n, t in found.items() if not n.endswith(".part")} == expected[language]
+        assert number != signal.SIGINT or done["code"] == -number or not hidden(folder)
+    return codes
+
+
+def interrupted_studies(commands, folder, count, rng, *options):
+    """A study that is killed again and again ends with the table of one that was left alone, to the last byte."""
+    codes, out = [], folder / "results"
+    arguments = ["study", "study.toml", "--no-plots", "--out", out, *(options or ["--in-process"])]
+    whole = commands.do(arguments, folder)
+    assert whole["code"] == 0, whole["errors"]
+    expected = (out / "table.csv").read_bytes()
+    shutil.rmtree(out)
+    kept = 0
+    for _ in range(count):
+        number = rng.choice(SIGNALS)
+        done = commands.do(arguments, folder, number, rng.uniform(0.1, 0.7) * whole["seconds"])
+        codes.append(done["code"])
+        went_well(done, number)
+        lines = sum(p.read_bytes().count(b"\n") for p in out.rglob("*.jsonl")) if out.exists() else 0
+        assert lines >= kept  # nothing is lost
+        kept = lines
+        if (out / "table.csv").exists():
+            assert (out / "table.csv").read_bytes() == expected
+            shutil.rmtree(out)
+            kept = 0
+    after = commands.do(arguments, folder)
+    assert after["code"] == 0 and (out / "table.csv").read_bytes() == expected
+    assert [json.loads(x) for p in out.rglob("*.jsonl") for x in p.read_bytes().splitlines() if x.endswith(b"}")]
+    return codes
+
+
+def interrupted_others(commands, folder, count, rng):
+    """Every other command ends at once, too."""
+    codes, seconds = [], {}
+    others = (
+        ["check", "plain.py"],
+        ["analyse", "plain.py"],
+        ["report", "plain.py", "--out", "r.html"],
+        ["count", "plain.py"],
+    )
+    for i in range(count):
+        arguments = others[i % len(others)]
+        if i < len(others):
+            whole = commands.do(arguments, folder)
+            assert whole["code"] == 0, whole["errors"]
+            seconds[i] = whole["seconds"]
+        done = commands.do(arguments, folder, signal.SIGINT, rng.uniform(0, seconds[i % len(others)]))
+        codes.append(done["code"])
+        went_well(done, signal.SIGINT)
+        assert not hidden(folder)
+    return codes
+
+
+KINDS = {
+    "run": interrupted_runs,
+    "compile": interrupted_compiles,
+    "write": interrupted_writes,
+    "study": interrupted_studies,
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_few_kills(kind, commands, folder):
+    KINDS[kind](commands, folder, 3, random.Random(kind))
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_thousand_kills(kind, commands, folder):
+    codes = KINDS[kind](commands, folder, 250, random.Random(f"many {kind}"))
+    assert {130, -signal.SIGKILL, -signal.SIGTERM} <= {*codes}
+
+
+@pytest.mark.campaign
+def test_other_commands_are_interrupted(commands, folder):
+    assert 130 in interrupted_others(commands, folder, 32, random.Random("others"))
+
+
+@pytest.mark.campaign
+def test_studies_with_workers_are_killed(commands, folder):
+    codes = interrupted_studies(commands, folder, 12, random.Random("workers"), "--workers", "1")
+    assert {*codes} & {130, -signal.SIGKILL, -signal.SIGTERM}

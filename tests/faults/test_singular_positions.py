@@ -1,0 +1,323 @@
+"""Loops through singular positions converge: against one differential equation along the smooth branch.
+
+Errors once grew as steps shrank (7e-6 at 0.01 ms where 1.25 ms gave 1e-8), adaptive methods got stuck or lost energy, and the warning blamed
+the step.
+"""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import bellcrank as bc
+from bellcrank.numeric.branch import Keeper
+from bellcrank.run.closure import closure_of, keeper_of
+from tests.faults.planar import (
+    change_point,
+    four_bar,
+    massless_coupler,
+    start_on,
+    three_cranks,
+    two_windows,
+    window_on_a_swing,
+    windows,
+)
+from tests.models import example, needs_compiler, system
+from tests.programs import build
+
+CERTAIN = 1e-8  # rad, over 10 s
+
+
+def error(m, sim, exact, t_end, step, **more):
+    """The largest error of any coordinate, and the run; `exact`: coordinates every 0.05 s."""
+    run = sim.simulate(t_end=t_end, step=step, output_every=max(1, round(0.05 / step)), **more)
+    assert run.ended == "finished"
+    return max(np.abs(run[f"q({n})"] - exact[: len(run.time), i]).max() for i, n in enumerate(m.names)), run
+
+
+def every(t_end):
+    return np.linspace(0.0, t_end, round(t_end / 0.05) + 1)
+
+
+def order(errors, steps):
+    return np.polyfit(np.log(steps), np.log(errors), 1)[0]
+
+
+def windows_case(n, z=np.pi / 2, v=-1.0, **more):
+    m, branch = windows(n, **more)
+    return m, branch, [z], [v]
+
+
+def crossing(gravity=0.0, damping=0.0, z=1.0, v=3.0):
+    return four_bar(gravity=gravity, damping=damping), change_point(), [z], [v]
+
+
+def two_freedoms(given, z, v):
+    m, branch = given
+    return m, branch, z, v
+
+
+CASES = {  # model, branch, place and speed on it, time, error of the method's own at 2 ms
+    "window": (lambda: windows_case(1), 4.0, 1e-9),
+    "two windows": (lambda: windows_case(2), 10.0, 4e-9),
+    "ten windows": (lambda: windows_case(10), 10.0, 4e-9),
+    "start in line": (lambda: windows_case(3, 0.0, -2.0), 2.0, 4e-10),
+    "change point": (crossing, 3.0, 1e-9),
+    "change point, gravity": (lambda: crossing(gravity=9.81), 1.5, 3e-9),
+    "change point, damping": (lambda: crossing(damping=0.3), 3.0, 1e-9),
+    "start at the change point": (lambda: crossing(gravity=9.81, z=0.0), 1.5, 1e-9),
+    "rod on three cranks": (lambda: two_freedoms(three_cranks(), [1.5], [-3.0]), 2.0, 4e-9),
+    "massless coupler": (lambda: two_freedoms(massless_coupler(), [1.5], [-2.0]), 2.0, 1e-9),
+    "pendulum": (lambda: two_freedoms(windows(1, pendulum=True), [1.5, 0.2], [-2.0, 0.5]), 4.0, 2e-7),
+    "swing": (lambda: two_freedoms(window_on_a_swing(), [-1.4, 0.4], [0.5, -3.0]), 2.0, 2e-7),
+    "two blocks": (lambda: two_freedoms(two_windows(), [1.5, 0.3], [-2.0, 1.0]), 2.0, 4e-7),
+}
+QUICK = ("window", "change point, gravity")
+
+
+@needs_compiler
+@pytest.mark.parametrize("name", [n if n in QUICK else pytest.param(n, marks=pytest.mark.campaign) for n in CASES])
+def test_errors_fall_with_the_step(name):
+    make, t_end, own = CASES[name]
+    m, branch, z, v = make()
+    sim = m.done(start_on(branch, z, v)).compile(backend="c")
+    exact, steps = m.exact(branch, z, v, every(t_end)), (0.005, 0.002, 0.001)
+    found = [error(m, sim, exact, t_end, step)[0] for step in steps]
+    assert found[1] < own
+    assert order(found, steps) > 3.7
+    assert error(m, sim, exact, min(t_end, 2.0), 5e-5)[0] < 2e-10
+
+
+@needs_compiler
+@pytest.mark.campaign
+@pytest.mark.parametrize(("n", "steps"), [(1, (0.002, 5e-4, 1e-4, 1e-5)), (2, (1e-4, 2e-5)), (40, (0.002, 0.001))])
+def test_windows_over_ten_seconds(n, steps):
+    m, branch, z, v = windows_case(n)
+    sim = m.done(start_on(branch, z, v)).compile(backend="c")
+    exact = m.exact(branch, z, v, every(10.0))
+    for step in steps:
+        found, run = error(m, sim, exact, 10.0, step)
+        assert found < (CERTAIN if step > 0.001 else 1e-9)
+        assert np.ptp(run["energy"]) < 1e-8 * (n + 1)
+
+
+def equal_arms(angle, speed, times, r=0.1):
+    """The crank with a rod of its own length: the piston's motion is an exact cosine. Masses of the example, no friction."""
+    from scipy.integrate import solve_ivp
+
+    def mass(x):
+        return r**2 * (2 / 3 + (1.5 * np.sin(x)) ** 2 + (0.5 * np.cos(x)) ** 2 + 1 / 12 + 0.5 * (2 * np.sin(x)) ** 2)
+
+    energy = mass(angle) * speed**2
+    return solve_ivp(
+        lambda t, x: np.sqrt(energy / mass(x)), (0.0, times[-1]), [angle], method="DOP853", rtol=1e-13, atol=1e-13, t_eval=times
+    ).y[0]  # fmt: skip
+
+
+@needs_compiler
+def test_slider_crank_with_equal_arms():
+    sim = example("slider_crank", equal_arms=True).compile(backend="c")
+    start, found = {"u(crank)": 2.0}, []
+    for step in (0.002, 0.0005):
+        run = sim.simulate(t_end=10, step=step, output_every=round(0.05 / step), parameters={"c": 0.0}, initial=start)
+        found.append(np.abs(run["q(crank)"] - equal_arms(0.5, 2.0, run.time)).max())
+        assert np.abs(run["x"] - 0.2 * np.cos(run["q(crank)"])).max() < 1e-12
+    assert found[0] < 1e-9 and found[1] < 1e-11
+
+
+# ---- methods that choose their steps
+
+
+SEVERAL_STEPS = ("window", "change point, gravity", "swing")  # also with a method that builds on several steps
+
+
+@pytest.mark.parametrize(
+    ("name", "method", "tolerance", "most"),
+    [
+        ("change point, gravity", "DOP853", 1e-12, 1e-11),
+        *(
+            pytest.param(name, method, tolerance, most, marks=pytest.mark.campaign)
+            for name in CASES
+            if name not in ("ten windows", "two windows")
+            for method, tolerance, most in (
+                ("DOP853", 1e-12, 1e-10),
+                ("DOP853", 1e-10, CERTAIN),
+                ("LSODA", 1e-10, 1e-6),
+            )
+            if method != "LSODA" or name in SEVERAL_STEPS
+        ),
+    ],
+)
+def test_adaptive_methods_do_not_get_stuck(name, method, tolerance, most):
+    """Errors are those of the method itself on a smooth motion."""
+    make, t_end, _ = CASES[name]
+    m, branch, z, v = make()
+    sim = m.done(start_on(branch, z, v)).compile(backend="python")
+    t_end = min(t_end, 1.5)
+    exact = m.exact(branch, z, v, every(t_end))
+    assert error(m, sim, exact, t_end, 0.01, method=method, rtol=tolerance, atol=tolerance)[0] < most
+
+
+# ---- branches that miss each other
+
+
+@needs_compiler
+def test_gaps_turn_the_motion_and_round_off_does_not():
+    """A ground that is too long by a gap: the crank after 2.5 s goes to the limit of a sharp turn, until the gap cannot be told from rounding."""
+    sim = example("change_point_four_bar").compile(backend="c")
+    assert sim.simulate(t_end=2.5, parameters={"l4": 2 + 1e-4}).ended == "finished"
+    turned, energies = {}, []
+    for gap in (1e-4, 1e-8, 1e-10, 1e-14, 0.0):
+        for step in (1e-3, 1e-4):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # the start given is off by the gap
+                run = sim.simulate(t_end=2.5, step=step, parameters={"l4": 2 + gap}, initial={"q(a)": 1.0, "u(a)": 3.0})
+            turned[gap, step] = run["q(a)"][-1]
+            energies.append(np.ptp(run["energy"]))
+            assert ("miss each other" in str(run.events[0])) == (gap > 1e-12)
+        assert turned[gap, 1e-3] == pytest.approx(turned[gap, 1e-4], abs=2e-4)
+    assert turned[0.0, 1e-3] == pytest.approx(turned[1e-14, 1e-4], abs=1e-7)
+    assert turned[1e-8, 1e-3] == pytest.approx(turned[1e-10, 1e-4], abs=2e-3)
+    assert abs(turned[0.0, 1e-3] - turned[1e-10, 1e-3]) > 0.3
+    assert max(energies) < 2e-3
+
+
+# ---- starts
+
+
+def line(n):
+    """All links of n windows in line."""
+    return {f"q(a{i})": 0.0 for i in range(n + 1)} | {f"q(b{i})": 0.0 for i in range(1, n + 1)}
+
+
+def along(n, speed):
+    return {f"u(a{i})": speed for i in range(n + 1)} | {f"u(b{i})": -speed for i in range(1, n + 1)}
+
+
+@pytest.mark.parametrize("backend", ["python", pytest.param("c", marks=needs_compiler)])
+def test_start_that_is_singular_and_at_rest(backend):
+    sim = example("n_four_bar", n=2).compile(backend=backend)
+    with pytest.raises(bc.RunError, match="singular and at rest: give a speed"):
+        sim.simulate(t_end=0.1, initial=line(2) | along(2, 0.0))
+
+
+@needs_compiler
+@pytest.mark.parametrize("push", [pytest.param(1e-3, marks=pytest.mark.campaign), 0.05])
+def test_speeds_off_the_branch_are_brought_onto_it(push):
+    """The rank is lost there: the loops allow the push at the start, but no motion leads that way."""
+    sim = example("n_four_bar", n=2).compile(backend="c")
+    speeds = along(2, -2.0)
+    speeds["u(a1)"] += push
+    speeds["u(b1)"] += push
+    speeds["u(b2)"] -= 2 * push
+    with pytest.warns(bc.ModelWarning, match="the start is singular, and its speeds lie off"):
+        run = sim.simulate(t_end=1.0, step=0.001, output_every=50, initial=line(2) | speeds)
+    m, branch, z, _ = windows_case(2, 0.0)
+    exact = m.exact(branch, z, [run["u(a0)"][0]], run.time)
+    assert abs(run["u(a0)"][0] + 2.0) < push
+    assert np.abs(run["q(a2)"] - exact[:, 0]).max() < 1e-10
+
+
+@needs_compiler
+def test_motion_that_turns_round_within_the_zone_goes_back_the_way_it_came():
+    m, branch, z, v = windows_case(1, -0.008, 0.0)
+    sim = m.done(start_on(branch, z, v)).compile(backend="c")
+    assert error(m, sim, m.exact(branch, z, v, every(0.3)), 0.3, 0.0005)[0] < 1e-12
+    run = sim.simulate(t_end=0.2, step=0.0005, initial=dict(zip(("q(a0)", "q(b1)", "q(a1)"), (0.04, -0.04, 0.04), strict=True))
+                       | {"u(a0)": -0.9, "u(b1)": 0.9, "u(a1)": -0.9})  # fmt: skip
+    exact = m.exact(branch, [0.04], [-0.9], run.time)
+    assert np.abs(run["q(a0)"] - exact[:, 0]).max() < 1e-11
+
+
+# ---- what is told, and what does not change
+
+
+@needs_compiler
+def test_passages_name_their_loop_and_no_warning_blames_the_step():
+    sim = example("n_four_bar", n=1).compile(backend="c")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        run = sim.simulate(t_end=3.0, step=0.0005)
+    told = [str(e) for e in run.events]
+    assert len(told) == 3 and all("singular position of 'window 1" in x and "passed" in x for x in told)
+
+
+@needs_compiler
+def test_both_backends_go_over_the_same_bridge():
+    eom = example("change_point_four_bar")
+    given = {"t_end": 0.2, "step": 0.002, "initial": {"q(a)": -0.3, "u(a)": 3.0, "q(b)": 0.2, "q(c)": 0.2}}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        c, python = (eom.compile(backend=b).simulate(**given) for b in ("c", "python"))
+    assert len(c.events) == len(python.events) == 1
+    for name in ("q(a)", "q(b)", "u(c)"):
+        assert np.abs(c[name] - python[name]).max() < 1e-10
+
+
+def keeper(sim, y):
+    loaded = sim.loaded
+    calls, p = loaded.context().python, loaded.parameter_values()
+    return keeper_of(closure_of(calls, p, []), calls, y, p, [])
+
+
+def test_rates_are_continuous_at_both_ends_of_a_bridge():
+    m, branch, _, _ = crossing(gravity=9.81)
+    sim = m.done(start_on(branch, [1.0], [3.0])).compile(backend="python")
+    for place, far in ((-0.06, 0.12), (0.06, -0.12)):
+        start = np.concatenate(start_on(branch, [place], [3.0 * np.sign(far)]))
+        k = keeper(sim, start)
+        k.begin(0.0, start)
+        within = np.concatenate(start_on(branch, [0.0], [3.0 * np.sign(far)]))
+        k.rates(0.0, within)  # builds the curve
+        ((number, curve),) = k._curves.items()
+        block = k.blocks[number]
+        for s in (0.0, 1.0):
+            Q, T, _ = curve.at(s)
+            y = start.copy()
+            y[block.coordinates], y[len(m.names) :][block.speeds] = Q * block.scale, T * block.scale
+            inside = k.rates(0.0, y)
+            k._curves.clear()
+            outside = k.rates(0.0, y)
+            k._curves[number] = curve
+            assert np.abs(inside - outside).max() < 1e-9 * np.abs(inside).max()
+
+
+def test_models_that_stay_away_from_singular_positions_take_no_care(monkeypatch):
+    """What they compute is what it was: the redundant equations are never asked for."""
+
+    def never(*given):
+        raise AssertionError
+
+    sim = example("four_bar").compile(backend="python")
+    monkeypatch.setattr(Keeper, "_close", never)
+    monkeypatch.setattr(Keeper, "rates", never)
+    assert sim.simulate(t_end=0.05).ended == "finished"
+
+
+@needs_compiler
+def test_steps_that_were_divided_are_told():
+    """A coarse step of a stiff linkage is halved where its correction is large; results then jump as functions of the parameters."""
+    eom = example("four_bar")
+    c, python = (eom.compile(backend=b) for b in ("c", "python"))
+    coarse, same = (sim.simulate(step=0.01, method="rk2", t_end=0.4) for sim in (c, python))
+    divided = [e for e in coarse.events if "step divided" in str(e)]
+    assert divided and [e.time for e in same.events] == [e.time for e in coarse.events]
+    assert not c.simulate(step=0.002, t_end=0.4).events
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("language", [pytest.param("c", marks=needs_compiler), "python"])
+def test_written_programs_tell_of_singular_starts(tmp_path, language):
+    s = system("n_four_bar", n=2)
+    s.set_run(t_end=0.2, step=0.002, initial=line(2) | along(2, 0.0))
+    program = build(s.equations(), language, tmp_path / "rest")
+    assert "singular and at rest" in program("--output", tmp_path / "out.erd", code=1)
+    pushed = along(2, -2.0) | {"u(a1)": -1.95, "u(b1)": 2.05, "u(b2)": 1.9}
+    s = system("n_four_bar", n=2)
+    s.set_run(t_end=0.2, step=0.002, initial=line(2) | pushed)
+    eom = s.equations()
+    program = build(eom, language, tmp_path / "pushed")
+    assert "its speeds lie off the branch" in program("--output", tmp_path / "pushed.erd")
+    with pytest.warns(bc.ModelWarning, match="lie off"):
+        run = eom.compile(backend="python").simulate()
+    assert np.abs(bc.read(tmp_path / "pushed.erd")["q(a0)"] - run["q(a0)"]).max() < 1e-9

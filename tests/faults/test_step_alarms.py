@@ -1,0 +1,60 @@
+"""Steps were once called too large where a formula jumps, and by equations that the run did not integrate."""
+
+import warnings
+
+import pytest
+
+import bellcrank as bc
+
+
+def sliding(formula, stiffness=0.0):
+    s = bc.System("sliding", axes="ISO 8855")
+    body = s.add_point_mass("b", translate=1, mass=1)
+    s.add_force("dry", magnitude=formula, direction=s.inertial[1], at=body.origin)
+    s.add_force("spring", magnitude=f"-{stiffness}*x", direction=s.inertial[1], at=body.origin)
+    return s.equations().compile(backend="python")
+
+
+def told(sim, **options):
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        run = sim.simulate(t_end=0.2, **options)
+    return "; ".join([*(str(w.message) for w in found), run.ended])
+
+
+@pytest.mark.parametrize("formula", ["-2*sign(v)", "-2*where(v > 0, 1, -1)", "-2*sign(v) - 5*v", "-2*sign(v + 3e-7)"])
+@pytest.mark.parametrize("method", ["rk4", "rk2", "euler"])
+def test_dry_friction_is_no_stiff_damper(formula, method):
+    """A body at rest, and one that comes to rest: the jump was an eigenvalue of -2e6 1/s."""
+    sim = sliding(formula, 100.0)
+    for start in ({}, {"q(b)": 0.1}, {"u(b)": 0.3}):
+        assert told(sim, step=1e-3, method=method, initial=start) == "finished"
+
+
+@pytest.mark.parametrize("method", ["rk4", "rk2"])
+def test_stiff_damper_beside_dry_friction_is_told_with_its_own_eigenvalue(method):
+    said = told(sliding("-2*sign(v) - 1e4*v"), step=1e-3, method=method)
+    assert "is too large for" in said and "eigenvalue -1e+04 1/s" in said
+
+
+def test_steep_friction_without_a_jump_is_told():
+    said = told(sliding("-2*tanh(v/1e-4)"), step=1e-3, method="rk4")
+    assert "eigenvalue -2e+04 1/s" in said
+
+
+def rod_pendulum():
+    s = bc.System("pendulum", units="mks")
+    bob = s.add_point_mass("bob", translate=(1, 2), mass=1)
+    s.close_loop(bob.origin, s.inertial.origin, joint="rod", length=1, label="rod")
+    s.add_gravity(direction=(0, -1, 0))
+    s.set_run(initial={"q(bob, 1)": 1})
+    return s.equations().compile(backend="python")
+
+
+def test_alarm_belongs_to_the_equations_that_a_method_integrates():
+    """Baumgarte's feedback is stiff by itself: poles at -beta, which the reduced equations do not have."""
+    sim = rod_pendulum()
+    assert told(sim, step=5e-3, dae=bc.Dae("baumgarte", alpha=10, beta=10)) == "finished"
+    said = told(sim, step=5e-3, dae=bc.Dae("baumgarte", alpha=2000, beta=2000))
+    assert "the step of 0.005 s is too large for rk4" in said
+    assert told(sim, step=5e-3, dae="dlmm") == "finished"
