@@ -154,7 +154,7 @@ def test_check_prints_json(capsys):
 
 
 def test_failed_check_has_its_own_exit_code(capsys, monkeypatch):
-    monkeypatch.setattr("bellcrank.verify.check.RESIDUAL", -1.0)
+    monkeypatch.setattr("bellcrank.verify.states.RESIDUAL", -1.0)
     assert bellcrank("check", QUARTER_CAR, "--states", 1, "--backend", "python") == 3
     assert "FAILED" in capsys.readouterr().out
 

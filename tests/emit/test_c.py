@@ -78,7 +78,7 @@ def test_comments_cannot_be_left(text):
 
 @needs_compiler
 def test_hostile_names_compile():
-    s = bc.System('a */ system("x"); /* "quoted" \\ \n new line', units="mks")
+    s = bc.System('a */ system("x"); /* "quoted" \\ more', units="mks")
     body = s.add_body(
         "double", rotate=3, mass="for", inertia=(0, 0, "while"), cm=("z1", 0, 0), label="*/ #error\n#error"
     )

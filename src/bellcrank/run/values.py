@@ -103,9 +103,9 @@ def check_parameters(interface: Interface, names: Iterable[str], given: str = "p
         if found is None:
             problems.append(f"{what}: the model has no such parameter.{did_you_mean(name, known)}")
         elif found.kind == "entered":
-            problems.append(f"{what}: it is given by the external routine '{found.base}'")
+            problems.append(f"{what}: parameter '{name}' is given by the external routine '{found.base}'.")
         elif found.kind == "input":
-            problems.append(f"{what}: it is an input of the model, not a parameter")
+            problems.append(f"{what}: it is an input of the model, not a parameter.")
         elif found.kind == "unused":
             warn(f"{what}: the model does not use this parameter")
     if problems:
