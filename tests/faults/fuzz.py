@@ -271,7 +271,10 @@ class Readers:
     def record(self, text):
         self.file(f"study/{RECORDS}/a.jsonl", text)
         for record in Tail(self.folder / "study").read().values():
-            assert record["ended"] + "" and all(x is None or x + 0.0 is not None for x in record["measures"].values())
+            assert (
+                isinstance(record["ended"], str)
+                and sum(x for x in record["measures"].values() if x is not None) is not None
+            )
         self.file(f"study/{STUDY}", text)
         Store(self.folder / "study").before()
 

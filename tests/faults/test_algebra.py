@@ -89,16 +89,16 @@ def test_formulas_may_be_deep(inside):
     assert found["golden"] == pytest.approx((math.sqrt(5) - 1) / 2)
 
 
-@pytest.mark.parametrize("count", [250, pytest.param(1500, marks=pytest.mark.campaign)])
+@pytest.mark.parametrize("count", [210, pytest.param(1500, marks=pytest.mark.campaign)])
 def test_formulas_may_be_long(count):
     """A magnitude of 1,500 terms took over 40 s: terms were added one by one, and all pairs of them compared."""
     s = bc.System("long", units="mks")
     body = s.add_body("body", translate=1, mass=1, inertia=0)
-    text = " ".join(f"{'-' if i % 3 else '+'} k{i}*x**{i % 5}*cos({i}*x)" for i in range(count))
+    text = " ".join(f"{'-' if i % 3 else '+'} k{i}*cos({i}*x/l)" for i in range(count))
     s.add_force("f", magnitude=text, direction=s.inertial[1], at=body.cm)
-    s.set_defaults({f"k{i}": 1 / (1 + i) for i in range(count)})
+    s.set_defaults({"l": 1.0, **{f"k{i}": 1 / (1 + i) for i in range(count)}})
     x = 0.7
-    terms = [(1, -1)[i % 3 > 0] / (1 + i) * x ** (i % 5) * math.cos(i * x) for i in range(count)]
+    terms = [(1, -1)[i % 3 > 0] / (1 + i) * math.cos(i * x) for i in range(count)]
     (found,) = s.equations().compile(backend="python").derivatives(0.0, [x], [0.0])[1]
     assert found == pytest.approx(sum(terms))
 

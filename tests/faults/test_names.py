@@ -125,7 +125,9 @@ def test_wrong_names_of_set_run(path):
         s.equations().compile(backend="python").simulate()
 
 
-@pytest.mark.parametrize("command", ["run", "check", "analyse", "report"])
+@pytest.mark.parametrize(
+    "command", ["run", "analyse", *(pytest.param(c, marks=pytest.mark.campaign) for c in ("check", "report"))]
+)
 def test_wrong_names_on_the_command_line(path, command, capsys, monkeypatch):
     monkeypatch.chdir(path.parent)
     code = main([command, str(path), "--set", "stifness=4", *(["--modes"] if command == "analyse" else [])])

@@ -57,7 +57,7 @@ class Tail:
 def _whole(data: bytes) -> Iterator[dict[str, Any]]:
     for line in data.splitlines():
         try:
-            record = json.loads(line)
+            record = json.loads(line.decode())
         except (ValueError, RecursionError):  # cut short and something else written behind it, or none of ours
             continue
         if _is_record(record):
