@@ -19,6 +19,8 @@ from bellcrank.errors import InternalError as InternalError
 from bellcrank.errors import ModelError as ModelError
 from bellcrank.errors import ModelWarning as ModelWarning
 from bellcrank.errors import RunError as RunError
+from bellcrank.expr.simplify import expand as expand
+from bellcrank.expr.simplify import simplify as simplify
 from bellcrank.expr.table import table as table
 from bellcrank.library import terrain as terrain
 from bellcrank.library import tyres as tyres

@@ -2,10 +2,12 @@
 
 import numpy as np
 import pytest
-from scipy.optimize import brentq
 
 from tests.analysis.bicycle import TABLE_2, canonical_A, canonical_matrices, published
+from tests.late import Late
 from tests.models import example
+
+optimize = Late("scipy.optimize")
 
 
 @pytest.fixture(scope="module")
@@ -55,8 +57,8 @@ def test_weave_and_capsize_speeds(bicycle):
     def capsize(v):
         return max(x.real for x in moving(linear(bicycle, v)) if x.imag == 0)
 
-    assert brentq(weave, 4.2, 4.4, xtol=1e-12) == pytest.approx(4.292382536, abs=6e-10)
-    assert brentq(capsize, 5.9, 6.1, xtol=1e-12) == pytest.approx(6.024262015, abs=6e-10)
+    assert optimize.brentq(weave, 4.2, 4.4, xtol=1e-12) == pytest.approx(4.292382536, abs=6e-10)
+    assert optimize.brentq(capsize, 5.9, 6.1, xtol=1e-12) == pytest.approx(6.024262015, abs=6e-10)
 
 
 def test_root_locus_over_the_speed(bicycle):

@@ -221,10 +221,14 @@ def test_both_backends_find_the_same(bike):
 def test_values_of_inputs_and_parameters_can_be_given(bike):
     given = bike.linearize(inputs={"drive": 30.0, "rear.load": None})
     assert given.input_names == ["drive", "rear.load"] and given.inputs[0].value == 30.0
-    plain = bike.sensitivity(["c_roll"], ["speed"], t_end=0.05, step=0.001, parameters={"c_roll": 3.0})
-    assert plain.parameter_values == (3.0,)
-    old = bike.sensitivity(parameters=["c_roll"], outputs=["speed"], t_end=0.05, step=0.001, values={"c_roll": 3.0})
-    assert np.array_equal(plain["speed", "c_roll"], old["speed", "c_roll"])
+    quarter, span = example("quarter_car").compile(backend="python"), {"outputs": ["az"], "t_end": 0.05, "step": 0.001}
+    found = quarter.sensitivity(["k"], parameters={"k": 20000.0}, **span)
+    assert found.parameter_values == (20000.0,)
+    assert np.array_equal(quarter.sensitivity("k", values={"k": 20000.0}, **span)["az", "k"], found["az", "k"])
+    assert np.array_equal(quarter.sensitivity(parameters={"k": 20000.0}, **span)["az", "k"], found["az", "k"])
+    assert quarter.sensitivity(parameters=["k"], **span).parameter_values == (16800.0,)
+    with pytest.raises(bc.ModelError, match="must be a dictionary"):
+        quarter.sensitivity(["k"], parameters=["k"], **span)
 
 
 @pytest.mark.campaign
@@ -305,3 +309,15 @@ def test_eigenvalues_are_continuous_along_the_speed(which):
         assert not np.any(np.isnan(table))
         jumps.append(np.abs(np.diff(table, axis=0)).max())
     assert jumps[1] < 0.85 * jumps[0] and jumps[2] < 0.85 * jumps[1]
+
+
+@pytest.mark.campaign
+def test_up_a_slope():
+    """Place and height go on together up a ramp of 10 %; by hand: weight along it times the radius under load."""
+    s = bc.vehicles.car(slip=bc.Slip(60e3, 45e3), speed=15, terrain=bc.terrain.ramp(0.1))
+    sim = s.equations().compile()
+    climb = sim.equilibrium()
+    assert climb.steady["q(chassis, 3)"] / climb.steady["q(chassis, 1)"] == pytest.approx(0.1, rel=1e-6)
+    radius = 15 / climb["u(w1l.wheel)"]
+    assert climb["drive"] == pytest.approx(1360 * 9.80665 * np.sin(np.arctan(0.1)) * radius, rel=0.02)
+    assert sim.linearize(at=climb, inputs=(), outputs=()).equilibrium

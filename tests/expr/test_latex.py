@@ -4,15 +4,15 @@ from fractions import Fraction
 
 import pytest
 from hypothesis import given, settings
-from matplotlib.mathtext import MathTextParser
 
 from bellcrank.expr import Func, Held, Number, Symbol, add, cos, function, latex, power, sin, sqrt
 from bellcrank.expr.show import latex_name
 from tests.expr.formulas import SYMBOLS, build, formulas
+from tests.late import Late
 
 a, b, c = (SYMBOLS[n] for n in "abc")
 x, y, z = (SYMBOLS[n] for n in "xyz")
-PARSER = MathTextParser("path")
+PARSER = Late("matplotlib.mathtext", "MathTextParser", "path")
 
 
 def assert_balanced(shown):

@@ -23,8 +23,9 @@ from bellcrank.cli.kinematics import span
 from bellcrank.export.model_setup import setup_of
 from bellcrank.export.parameter_files import read_settings
 from bellcrank.expr.text import parse
-from bellcrank.files.choose import read_record
+from bellcrank.files.choose import read_record, write_record
 from bellcrank.files.parsfile import read_parsfile
+from bellcrank.files.record import Channel, Record
 from bellcrank.formats.decks.interpret import interpret
 from bellcrank.formats.decks.reader import read_deck
 from bellcrank.kane.autolev import Files, run_script
@@ -220,6 +221,8 @@ class Readers:
             "published": ((PUBLISHED,), lambda text: _published(self.file("p.csv", text), "largest"), 50),
             "erd": ((ERD,), lambda text: read_record(self.file("r.erd", text)), 60),
             "json": ((RUN,), lambda text: read_record(self.file("r.json", text)), 50),
+            "netcdf": (self.binary("r.nc"), lambda text: read_record(self.raw("r.nc", text)), 20),
+            "parquet": (self.binary("r.parquet"), lambda text: read_record(self.raw("r.parquet", text)), 5),
             "table": (((self.folder / "t.json").read_text("utf-8"),), lambda text: read_table(self.file("t.json", text)), 20),
             "record": ((RECORD, RECORD + RECORD), self.record, 50),
         }  # fmt: skip
@@ -229,6 +232,18 @@ class Readers:
         data = text.encode("utf-8", "surrogateescape") if isinstance(text, str) else text
         path.write_bytes(data)
         return path
+
+    def binary(self, name):
+        """A file of channels as text of single bytes."""
+        channels = (Channel("a", np.arange(5.0), "m", "label", "generic", "body"),)
+        return (
+            write_record(self.folder / name, Record("run", np.arange(5.0), channels, ("made",)))
+            .read_bytes()
+            .decode("latin-1"),
+        )
+
+    def raw(self, name, text):
+        return self.file(name, text.encode("latin-1", "replace"))
 
     def formula(self, text):
         names_in(text)
@@ -256,7 +271,10 @@ class Readers:
     def record(self, text):
         self.file(f"study/{RECORDS}/a.jsonl", text)
         for record in Tail(self.folder / "study").read().values():
-            assert record["ended"] + "" and all(x is None or x + 0.0 is not None for x in record["measures"].values())
+            assert (
+                isinstance(record["ended"], str)
+                and sum(x for x in record["measures"].values() if x is not None) is not None
+            )
         self.file(f"study/{STUDY}", text)
         Store(self.folder / "study").before()
 

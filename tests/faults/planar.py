@@ -7,9 +7,11 @@ joined where they cross: no loop, no rank, no correction enters it.
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy.integrate import solve_ivp
 
 import bellcrank as bc
+from tests.late import Late
+
+integrate = Late("scipy.integrate")
 
 
 @dataclass
@@ -90,7 +92,7 @@ class Planar:
             M, f = self.system(q, T @ x[p:])
             return np.concatenate([x[p:], np.linalg.solve(T.T @ M @ T, T.T @ (f - M @ K))])
 
-        found = solve_ivp(
+        found = integrate.solve_ivp(
             rates, (0.0, times[-1]), [*z, *v], method="DOP853", rtol=3e-14, atol=1e-14, t_eval=times, max_step=0.05
         )
         return np.array([branch(x[:p], x[p:])[0] for x in found.y.T])

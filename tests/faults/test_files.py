@@ -64,7 +64,6 @@ WRITERS = {
     "binary.erd": lambda p: choose.write_record(p, record(), binary=True),
     "classic.erd": lambda p: choose.write_record(p, record(), classic=True),
     "p.png": picture,
-    "p.pdf": picture,
     "page.html": page,
     "modes.csv": lambda p: write_csv(p, ["a"], [[0.1]] * 1000),
     "text.txt": lambda p: write_text(p, "x" * 5000),

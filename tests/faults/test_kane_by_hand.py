@@ -6,9 +6,11 @@ import math
 import numpy as np
 import pytest
 
+import bellcrank as bc
 from bellcrank.errors import ModelError
 from bellcrank.expr import ONE, ZERO, evaluate
 from bellcrank.kane import Derivation
+from tests.programs import LONG_PYTHON, build
 
 SEQUENCES = [s for s in itertools.product((1, 2, 3), repeat=3) if s[0] != s[1] != s[2]]
 
@@ -169,3 +171,101 @@ def test_linearised_equations_keep_inputs_and_agree_with_the_numerical_ones():
     assert str(d.linearize(at={"q": "0.1"}, inputs=["k"])).splitlines()[0] == "mP*u' = -(delta_k/10 + k*q)"
     with pytest.raises(ModelError, match=r"neither an input nor a constant\. There are F, k, mP"):
         d.linearize(inputs=["q"])
+
+
+# ---- configuration constraints
+
+
+def two_masses():
+    d = Derivation("two masses")
+    (q1, q2), (u1, u2), (k,) = d.coordinates("q1 q2"), d.speeds("u1 u2"), d.constants("k")
+    P, Q, N = d.particle("P"), d.particle("Q"), d.newtonian
+    d.set_rate(q1, u1), d.set_rate(q2, u2)
+    d.set_velocity(P, N, u1 * N[1]), d.set_velocity(Q, N, u2 * N[1])
+    d.force(P, -k * q1 * N[1])
+    d.set_defaults(k=2, mP=1, mQ=3)
+    return d
+
+
+@pytest.mark.parametrize("backend", ["c", "python"])
+def test_configuration_constraint_holds(backend):
+    """d.constrain("q1 - q2") answered that it contradicts earlier constraints."""
+    d = two_masses()
+    assert str(d.constrain("q1 - q2")) == "u1 - u2"
+    sim = d.equations().compile(backend=backend)
+    run = sim.simulate(t_end=2, step=0.01, initial={"q1": 1.0, "q2": 1.0})
+    assert run["q1"] == pytest.approx(np.cos(math.sqrt(0.5) * run.time), abs=1e-8)
+    assert np.abs(run["q1"] - run["q2"]).max() < 1e-12
+    assert bc.check(d, states=2, backend="python").passed
+
+
+def test_constraints_that_contradict_or_repeat_are_told():
+    d = two_masses()
+    d.constrain("q1 - q2"), d.constrain("q1 - q2 - 1")
+    with pytest.raises(ModelError, match=r"'-?\(?.*q.* = 0' contradicts"):
+        d.equations()
+    d = two_masses()
+    d.constrain("q1 - q2"), d.constrain("2*q2 - 2*q1")
+    assert "is satisfied already and was ignored" in d.equations().notes[0]
+    d = two_masses()
+    d.constrain("q1 - q2"), d.constrain("q1 + q2")
+    with pytest.raises(ModelError, match="leave no freedom"):
+        d.equations()
+    with pytest.raises(ModelError, match="holds positions; it makes no speed dependent"):
+        d.constrain("q1 - 2*q2", dependent="u1")
+    with pytest.raises(ModelError, match="linearise them in numbers"):
+        d.linearize()
+
+
+def four_bar():
+    """Crank A, coupler B and rocker C, all angles absolute; the ends of B and C meet."""
+    d = Derivation("four bar")
+    N, bodies = d.newtonian, [d.body(x) for x in "ABC"]
+    A, B, C = bodies
+    angles, speeds = d.coordinates("qa qb qc"), d.speeds("ua ub uc")
+    la, lb, lc, l0, g = d.constants("la lb lc l0 g")
+    for body, q, u in zip(bodies, angles, speeds, strict=True):
+        d.rotate(N, body, 3, q), d.set_rate(q, u)
+    O, P, Q, R, S = d.points("O P Q R S")
+    d.set_velocity(O, N, 0), d.set_velocity(R, N, 0), d.set_position(O, R, l0 * N[1])
+    for body, p, q, length in ((A, O, P, la), (B, P, Q, lb), (C, R, S, lc)):
+        d.set_position(p, body.cm, length / 2 * body[1]), d.set_position(p, q, length * body[1])
+        d.v2pts(N, body, p, body.cm), d.v2pts(N, body, p, q)
+    d.gravity(-g * N[2])
+    gap = d.position(O, Q) - d.position(O, S)
+    d.constrain(d.dot(gap, N[1])), d.constrain(d.dot(gap, N[2]))
+    inertias = {f"I{x}{i}": 0.1 for x in "ABC" for i in (1, 2, 3)}
+    d.set_defaults(la=0.4, lb=1.1, lc=0.8, l0=1.0, g=9.81, mA=1, mB=2, mC=1.5, **inertias)
+    d.set_run(initial={"qa": 0.5, "qb": 0.521341945343874, "qc": 1.179783764470171, "ua": 3})
+    return d
+
+
+def described_four_bar():
+    s = bc.System("four bar", units="mks")
+    inertia = (0.1, 0.1, 0.1)
+    a = s.add_body("a", rotate=3, mass=1, cm=(0.2, 0, 0), inertia=inertia)
+    b = s.add_body("b", parent=a, rotate=3, joint_at=(0.4, 0, 0), mass=2, cm=(0.55, 0, 0), inertia=inertia)
+    c = s.add_body("c", rotate=3, joint_at=(1.0, 0, 0), mass=1.5, cm=(0.4, 0, 0), inertia=inertia)
+    s.add_gravity(direction="-[n2]", g=9.81)
+    ends = s.add_point("p", body=b, at=(1.1, 0, 0)), s.add_point("r", body=c, at=(0.8, 0, 0))
+    s.close_loop(*ends, directions=(s.inertial[1], s.inertial[2]))
+    s.set_run(initial={"q(a)": 0.5, "q(b)": 0.021341945343874, "q(c)": 1.179783764470171, "u(a)": 3})
+    return s
+
+
+def test_four_bar_by_hand_is_the_described_one():
+    d, s = four_bar(), described_four_bar()
+    ours, theirs = (x.equations().compile(backend="python").simulate(t_end=0.4, step=0.005) for x in (d, s))
+    assert ours["qa"] == pytest.approx(theirs["q(a)"], abs=1e-7)
+    assert ours["qc"] == pytest.approx(theirs["q(c)"], abs=1e-7)
+    report = bc.check(d, states=3, backend="python")
+    assert report.passed, str(report)
+
+
+@pytest.mark.parametrize("language", LONG_PYTHON)
+def test_four_bar_by_hand_as_a_program(language, tmp_path):
+    d = four_bar()
+    d.set_run(t_end=0.2, step=0.005)
+    wanted = d.equations().compile(backend="python").simulate()
+    found = build(d.equations(), language, tmp_path).run(tmp_path)
+    assert found["qc"] == pytest.approx(wanted["qc"], abs=1e-6)

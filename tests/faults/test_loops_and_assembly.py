@@ -50,7 +50,7 @@ def rank(s):
 
 
 @pytest.mark.parametrize("along", [0, *(pytest.param(i, marks=campaign) for i in (1, 2))])
-@pytest.mark.parametrize("joint", ROWS)
+@pytest.mark.parametrize("joint", ["universal", *(pytest.param(x, marks=campaign) for x in ROWS if x != "universal")])
 def test_axis_along_an_axis_of_the_other_body(joint, along):
     """An axis with components that were no plain numbers was crossed with itself, and rows were lost."""
     R = rotation(1)
@@ -103,7 +103,7 @@ def coupling_rod(n, crank=0.3, turned=None):
     return s
 
 
-@pytest.mark.parametrize("n", [2, 4, *(pytest.param(n, marks=campaign) for n in (3, 5, 6))])
+@pytest.mark.parametrize("n", [4, *(pytest.param(n, marks=campaign) for n in (2, 3, 5, 6))])
 def test_coupling_rod_on_equal_cranks(n):
     """More rows than speeds counted as a contradiction. The rod stays parallel; all cranks turn as one pendulum."""
     eom = coupling_rod(n).equations()
@@ -218,7 +218,7 @@ def test_rolling_in_any_frame():
 # ---- inertias
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(2))
 def test_inertia_unsymmetric_by_rounding(seed):
     R, D = rotation(seed), np.diag([0.1, 0.2, 0.25])
     given = R @ D @ R.T
@@ -274,7 +274,9 @@ STARTS = [
 ]
 
 
-@pytest.mark.parametrize("joint", ["pin", "slider", "cylindrical", "planar"])
+@pytest.mark.parametrize(
+    "joint", ["slider", *(pytest.param(x, marks=campaign) for x in ("pin", "cylindrical", "planar"))]
+)
 def test_axes_are_assembled_as_drawn(joint):
     """Rows hold with an axis the other way round too, and a body was hung upside down without a word."""
     sim = to_ground(joint).equations(optimise="none").compile(backend="python")
@@ -309,10 +311,61 @@ def test_only_the_other_side_is_refused():
         s.equations(optimise="none").compile(backend="python").complete()
 
 
-@pytest.mark.parametrize("language", [*LANGUAGES[:2], pytest.param("python", marks=campaign)])
+@pytest.mark.parametrize("language", [LANGUAGES[0], *(pytest.param(x, marks=campaign) for x in ("fortran", "python"))])
 def test_programs_assemble_as_drawn(tmp_path, language):
     program = build(to_ground("slider").equations(optimise="none"), language, tmp_path / language)
     for i, start in enumerate(STARTS):
         lines = [f"Q({name[5]}) {value!r}" for name, value in start.items()]
         run = program.run(tmp_path / f"{i}", *lines)
         assert [run[f"c{k}"][0] for k in (1, 2, 3)] == pytest.approx([1, 1, 1], abs=1e-12), start
+
+
+# ---- gimbal lock
+
+
+def top(rotate=(1, 2, 3), hinge=False):
+    """A body that turns freely about its origin."""
+    s = bc.System("top", units="mks")
+    b = s.add_body("b", rotate=rotate, cm=(0, 0, 0.1), mass=1, inertia=(0.1, 0.2, 0.25))
+    if hinge:
+        arm = s.add_body("arm", rotate=1, joint_at=(1, 0, 0), mass=1, inertia=(0.1, 0.1, 0.1))
+        s.close_loop(s.add_point("p", body=b, at=(0, 0, 1)), s.add_point("r", body=arm, at=(-1, 0, 1)), joint="ball")
+    s.set_run(t_end=1.0, step=0.002)
+    return s.equations(optimise="none").compile(backend="python")
+
+
+@pytest.mark.parametrize(("rotate", "start"), [((1, 2, 3), np.pi / 2), ((3, 1, 3), 0.0)])
+def test_a_start_in_gimbal_lock_is_named(rotate, start):
+    """It was never named: rates without bound, or a run blamed on its step."""
+    sim = top(rotate)
+    with pytest.warns(bc.ModelWarning, match=r"body 'b' is in gimbal lock at q\(b, 2\)"):
+        sim.complete({"q(b, 2)": start, "u(b, 1)": 1.0})
+    with pytest.warns(bc.ModelWarning, match="gimbal lock"):
+        run = sim.simulate(initial={"q(b, 2)": start, "u(b, 1)": 1.0, "u(b, 2)": 1.0})
+    assert run.ended == "finished" or "gimbal lock at q(b, 2)" in run.ended
+
+
+def test_a_run_through_gimbal_lock_is_named():
+    sim = top()
+    with pytest.warns(bc.ModelWarning, match=r"doubtful after gimbal lock of body 'b' \(q\(b, 2\)\) at t = "):
+        run = sim.simulate(initial={"u(b, 2)": 3.0, "u(b, 1)": 5e-4})
+    assert any("gimbal lock" in e.name and 0.3 < e.time < 0.8 for e in run.events)
+
+
+def test_turning_about_the_middle_axis_alone_is_no_matter():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        run = top().simulate(initial={"u(b, 2)": 3.0})
+    assert run.ended == "finished" and not run.events
+
+
+def test_assembly_avoids_gimbal_lock():
+    """Drawn in gimbal lock, with closed loops: another assembly is found where there is one."""
+    sim = top(rotate=(3, 1, 3), hinge=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        q, u = sim.complete()
+    assert abs(np.sin(q[1])) > 1e-3
+    assert np.abs(sim.derivatives(0.0, q, u)[1]).max() < 1e6
+    with pytest.raises(bc.ModelError, match=r"gimbal lock at q\(b, 2\) = 0 rad"):
+        sim.complete({"q(b, 2)": 0.0})

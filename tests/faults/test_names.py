@@ -125,7 +125,9 @@ def test_wrong_names_of_set_run(path):
         s.equations().compile(backend="python").simulate()
 
 
-@pytest.mark.parametrize("command", ["run", "check", "analyse", "report"])
+@pytest.mark.parametrize(
+    "command", ["run", "analyse", *(pytest.param(c, marks=pytest.mark.campaign) for c in ("check", "report"))]
+)
 def test_wrong_names_on_the_command_line(path, command, capsys, monkeypatch):
     monkeypatch.chdir(path.parent)
     code = main([command, str(path), "--set", "stifness=4", *(["--modes"] if command == "analyse" else [])])
@@ -146,3 +148,35 @@ def test_a_parameter_file_names_what_has_no_effect(tmp_path):
     file.write_text("PARSFILE\nkk 4\nEND\n", encoding="utf-8")
     with pytest.raises(bc.RunError, match=r"no keyword is called 'kk'. Did you mean 'k'"):
         bc.settings_of(s.equations(), file)
+
+
+@pytest.mark.parametrize(
+    ("add", "told"),
+    [
+        (lambda s, b: s.add_force("f", magnitude=1, direction="n1", at=b.cm), r"the unit vector is written \[n1\]"),
+        (lambda s, b: s.add_force("f", magnitude=1, direction=3, at=b.cm), r"axes of the ground are written \[n1\]"),
+        (lambda s, b: s.add_gravity("down"), r"axes of the ground are written \[n1\]"),
+        (
+            lambda s, b: s.add_force("f", magnitude=1, direction="[n1]", at=b),
+            "It is a body, with the points 'b.origin'",
+        ),
+        (lambda s, b: s.add_output("dot(pos(b), [n1])", "x"), "It is a body, with the points 'b.origin', 'b.cm' and"),
+        (lambda s, b: s.add_body("c", rotate=3, mass=1, inertia=0.2), r"its one moment three times: \(i, i, i\)"),
+        (lambda s, b: s.add_output("k*q(b)", "x"), "no value is given for 1 parameter: 'k'"),
+    ],
+)
+def test_what_was_meant_is_told(add, told):
+    """A name in the wrong place: how a direction, a point or a moment of inertia is written."""
+    s = bc.System("m", units="mks")
+    b = s.add_body("b", rotate=3, mass=1, inertia=(1, 1, 1))
+    add(s, b)
+    with pytest.raises(bc.ModelError, match=told):
+        s.equations().compile(backend="python").simulate()
+
+
+def test_a_warning_of_a_model_points_at_the_line_that_derives_it():
+    s = bc.System("m", units="mks")
+    s.add_body("b", rotate=3, mass=1, inertia=(0, 0, 1))
+    with pytest.warns(bc.ModelWarning, match="in a plane, where only one counts, give all three alike") as told:
+        s.equations()
+    assert told[0].filename == __file__

@@ -3,14 +3,15 @@ takes it, in any form, and all forms of the equations, the check and written pro
 
 import numpy as np
 import pytest
-from scipy.spatial.transform import Rotation
 
 import bellcrank as bc
+from tests.late import Late
 from tests.models import relative
 from tests.programs import LANGUAGES, build
 
+transform = Late("scipy.spatial.transform")
 SHAPES = (
-    lambda rng: Rotation.random(random_state=int(rng.integers(1000))).as_matrix().tolist(),
+    lambda rng: transform.Rotation.random(random_state=int(rng.integers(1000))).as_matrix().tolist(),
     lambda rng: (3, float(rng.uniform(-2, 2))),
     lambda rng: ((3, "al"), (1, -0.7)),
     lambda rng: ((1, 2, 0.5), 0.3),
@@ -43,7 +44,7 @@ def machine(seed, bodies=5, armature=True):
         one = joint in (JOINTS[1], JOINTS[2], JOINTS[3])
         if armature and one and rng.random() < 0.7:
             options["armature"] = float(rng.uniform(0.2, 2))
-        R = Rotation.random(random_state=100 * seed + i).as_matrix()
+        R = transform.Rotation.random(random_state=100 * seed + i).as_matrix()
         I = R @ np.diag([1.0, 1.2, 1.5]) @ R.T
         places = {"joint_at": rng.uniform(-1, 1, 3).tolist(), "cm": rng.uniform(-0.3, 0.3, 3).tolist()}
         parent = listed[rng.integers(len(listed))] if listed else None
@@ -61,7 +62,7 @@ def machine(seed, bodies=5, armature=True):
 
 
 @pytest.mark.filterwarnings("ignore:a value is given for")
-@pytest.mark.parametrize("solve", ["explicit", "order-n"])
+@pytest.mark.parametrize("solve", [pytest.param("explicit", marks=pytest.mark.campaign), "order-n"])
 def test_a_random_tree_passes_the_check(solve):
     report = bc.check(machine(0, bodies=3), states=2, solve=solve, run=False, backend="python")
     assert report.passed, report
@@ -94,14 +95,14 @@ def arm(orientation, **joint):
 
 
 TURNS = {"orientation": ((3, 0.6), (1, -0.8))}
-MATRIX = (Rotation.from_euler("ZX", [0.6, -0.8])).as_matrix()
 
 
 @pytest.mark.parametrize("joint", [{}, {"translate": (0.1, 0.7, 0.2)}], ids=["fixed", "slides"])
 def test_an_orientation_is_that_of_a_body_that_was_turned_and_stopped(joint):
     """Against a massless carrier that turns by the same angles, held there by a constraint on its speed."""
     found = arm(TURNS, **joint).equations().compile(backend="python").simulate()
-    same = arm({"orientation": MATRIX.tolist()}, **joint).equations().compile(backend="python").simulate()
+    matrix = transform.Rotation.from_euler("ZX", [0.6, -0.8]).as_matrix()
+    same = arm({"orientation": matrix.tolist()}, **joint).equations().compile(backend="python").simulate()
     s = bc.System("arm", units="mks")
     base = s.add_body("base", rotate=3, mass=1, inertia=(0.1, 0.1, 0.1))
     slider = s.add_body("slider", base, mass=0, inertia=0, joint_at=(0.5, 0, 0), **joint)
@@ -122,6 +123,7 @@ def test_an_orientation_is_that_of_a_body_that_was_turned_and_stopped(joint):
         assert relative(same[name], found[name]) < 1e-12
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_programs_turn_bodies_too(tmp_path, language):
     s = arm(TURNS, translate=2, armature=0.7)

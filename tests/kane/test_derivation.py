@@ -2,14 +2,14 @@
 
 import numpy as np
 import pytest
-import sympy as sm
-import sympy.physics.mechanics as me
-from scipy.spatial.transform import Rotation
 
 import bellcrank as bc
 from bellcrank.errors import ModelError
 from bellcrank.expr import evaluate
 from bellcrank.kane import Derivation, MissingError, euler
+from tests.late import Late
+
+transform, sm, me = Late("scipy.spatial.transform"), Late("sympy"), Late("sympy.physics.mechanics")
 
 
 def values(matrix, **known):
@@ -27,7 +27,7 @@ def test_direction_cosines_of_a_chain_of_rotations():
     d.rotate(B, C, 3, "c")
     d.rotate(B, A, 1, "-b")
     d.rotate(d.newtonian, A, 2, "a")
-    expected = Rotation.from_euler("YXZ", [0.3, -0.7, 1.1]).as_matrix()
+    expected = transform.Rotation.from_euler("YXZ", [0.3, -0.7, 1.1]).as_matrix()
     np.testing.assert_allclose(values(d.dircos("N", "C").R, a=0.3, b=-0.7, c=1.1), expected, atol=1e-15)
     np.testing.assert_allclose(values(d.dircos("C", "N").R, a=0.3, b=-0.7, c=1.1), expected.T, atol=1e-15)
 
@@ -64,8 +64,10 @@ def test_angular_velocity_from_any_direction_cosines():
 
 def test_euler_parameters_convert_like_scipy():
     rng = np.random.default_rng(0)
-    turns = [Rotation.random(random_state=rng) for _ in range(20)]
-    turns += [Rotation.from_rotvec(np.pi * np.array(x)) for x in ((1, 0, 0), (0, 1, 0), (0, 0, 1), (0.6, 0.8, 0))]
+    turns = [transform.Rotation.random(random_state=rng) for _ in range(20)]
+    turns += [
+        transform.Rotation.from_rotvec(np.pi * np.array(x)) for x in ((1, 0, 0), (0, 1, 0), (0, 0, 1), (0.6, 0.8, 0))
+    ]
     for turn in turns:
         e = euler.from_matrix(turn.as_matrix())
         np.testing.assert_allclose(euler.to_matrix(e), turn.as_matrix(), atol=1e-14)

@@ -9,10 +9,12 @@ from runpy import run_path
 
 import numpy as np
 import pytest
-from scipy.optimize import fsolve
 
 import bellcrank as bc
 from bellcrank import cli
+from tests.late import Late
+
+optimize = Late("scipy.optimize")
 
 G = 9.80665
 FRONT, REAR, TRACK, M, RIM, HEIGHT = 1.2, 1.4, 1.5, 1200.0, 40.0, 0.55
@@ -56,7 +58,7 @@ def static_state():
         rims = (load - RIM * G) * c - K[1] * travel
         return [2 * load.sum() - TOTAL * G, 2 * ((load - RIM * G) * place).sum(), *rims]
 
-    found = fsolve(balance, [0.42, 0.0, 0.1, 0.1], xtol=1e-13)
+    found = optimize.fsolve(balance, [0.42, 0.0, 0.1, 0.1], xtol=1e-13)
     _, load, _, _, radius = parts(found)
     return found[0], found[1], load, radius
 

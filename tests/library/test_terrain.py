@@ -28,19 +28,19 @@ def test_hill_is_a_cosine_and_slopes_are_those_of_differences():
 
 
 TERRAINS = {
-    "course": bc.terrain.course(),
-    "hill": bc.terrain.hill(5, 4, 2),
-    "ramp": bc.terrain.ramp(0.7, start=2, length=3),
-    "washboard": bc.terrain.cosine(0.3, 3.0),
-    "steps": bc.terrain.profile([0, 1, 1, 3, 3, 5], [0, 0.2, -0.3, 0.1, 0.8, 0.5]),
-    "spline": bc.terrain.profile([0, 1, 2.5, 3, 5], [0, 0.4, -0.3, 0.1, 0.8], order=3),
+    "course": lambda: bc.terrain.course(),
+    "hill": lambda: bc.terrain.hill(5, 4, 2),
+    "ramp": lambda: bc.terrain.ramp(0.7, start=2, length=3),
+    "washboard": lambda: bc.terrain.cosine(0.3, 3.0),
+    "steps": lambda: bc.terrain.profile([0, 1, 1, 3, 3, 5], [0, 0.2, -0.3, 0.1, 0.8, 0.5]),
+    "spline": lambda: bc.terrain.profile([0, 1, 2.5, 3, 5], [0, 0.4, -0.3, 0.1, 0.8], order=3),
 }
 
 
 @pytest.mark.parametrize("name", TERRAINS)
 def test_nearest_point_is_that_of_a_dense_search(name):
     """Against the distance to many points of the boundary, walls included."""
-    ground = TERRAINS[name]
+    ground = TERRAINS[name]()
     rng = np.random.default_rng(1)
     xs = np.linspace(-4, 40, 100_001)
     points = [np.column_stack([xs, ground.height(xs)])]

@@ -2,11 +2,13 @@
 
 import numpy as np
 import pytest
-from scipy.optimize import root
 
 from bellcrank.linkage import load
 from bellcrank.linkage.measures import measure
+from tests.late import Late
 from tests.linkage.machines import sheet
+
+optimize = Late("scipy.optimize")
 
 H = 1e-5  # m
 
@@ -56,7 +58,7 @@ class Points:
                 centre[2] - self.p["wheel_centre"][2] - z,
             ]
 
-        x = root(rows, self.guess, tol=1e-12).x
+        x = optimize.root(rows, self.guess, tol=1e-12).x
         assert np.abs(rows(x)).max() < 1e-13
         low, high, centre, axle = placed(x)
         down = np.array([0, 0, -1.0]) + axle[2] * axle

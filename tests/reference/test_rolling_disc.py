@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
-from scipy.optimize import brentq
 
+from tests.late import Late
 from tests.models import example
+
+optimize = Late("scipy.optimize")
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +35,7 @@ def stiffness(sim, speed, h=1e-3):
 
 
 def test_critical_speed_of_a_uniform_disc(sim):
-    critical = brentq(lambda v: stiffness(sim, v), 0.5, 2.0, xtol=1e-9)
+    critical = optimize.brentq(lambda v: stiffness(sim, v), 0.5, 2.0, xtol=1e-9)
     assert critical == pytest.approx(np.sqrt(9.80665 * 0.3 / 3), rel=1e-6)
 
 

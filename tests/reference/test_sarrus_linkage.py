@@ -3,9 +3,11 @@
 import numpy as np
 import pytest
 from cases import compiled
-from scipy.integrate import solve_ivp
 
+from tests.late import Late
 from tests.models import example
+
+integrate = Late("scipy.integrate")
 
 L, M_PLATE, M_PLATFORM, K, FREE = 0.5, 0.4, 2.0, 200.0, 0.5  # of the example
 G = 9.80665
@@ -27,7 +29,7 @@ def run():
 
 
 def test_motion_of_one_angle(run):
-    found = solve_ivp(
+    found = integrate.solve_ivp(
         lambda t, y: [y[1], acceleration(*y)], (0, 2), [np.pi / 3, 0.0], t_eval=run.time, method="DOP853", rtol=1e-12,
         atol=1e-12,
     )  # fmt: skip

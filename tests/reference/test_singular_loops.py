@@ -7,15 +7,17 @@ alone and the motion follows by quadrature, whatever happens to the rank of its 
 import numpy as np
 import pytest
 from cases import compiled, loop_residuals
-from scipy.integrate import solve_ivp
 
 import bellcrank as bc
+from tests.late import Late
+
+integrate = Late("scipy.integrate")
 
 
 def along(start, speed, mass, times):
     """The coordinate x over time, with mass(x) x'^2 / 2 constant."""
     energy = mass(start) * speed**2
-    found = solve_ivp(
+    found = integrate.solve_ivp(
         lambda t, x: np.sign(speed) * np.sqrt(energy / mass(x)), (0.0, times[-1]), [start], t_eval=times,
         method="DOP853", rtol=1e-12, atol=1e-12, vectorized=True,
     )  # fmt: skip
@@ -109,7 +111,7 @@ def test_equal_arm_slider_crank_over_time():
 def cranks(n, times, start=np.pi / 2, speed=-1.0):
     """All cranks turn together; couplers only translate."""
     inertia, weight = (n + 1) / 3 + n, 9.81 * ((n + 1) / 2 + n)
-    found = solve_ivp(
+    found = integrate.solve_ivp(
         lambda t, y: [y[1], -weight * np.cos(y[0]) / inertia], (0.0, times[-1]), [start, speed], t_eval=times,
         method="DOP853", rtol=1e-12, atol=1e-12,
     )  # fmt: skip
@@ -203,7 +205,7 @@ def test_free_linkage_goes_through_its_folds():
     run = sim.simulate(output_every=1)
     assert run.ended == "finished"
     sign = np.sign(np.cross(*rocker_slopes(q)) @ u)
-    found = solve_ivp(
+    found = integrate.solve_ivp(
         lambda t, x: sign * rocker_rates(x, run["energy"][0]), (0, 10), q, t_eval=run.time, method="DOP853", rtol=1e-11,
         atol=1e-11,
     )  # fmt: skip

@@ -6,7 +6,10 @@ Meijaard, Papadopoulos, Ruina & Schwab (2007), Proc. R. Soc. A 463, 1955-1982, t
 import numpy as np
 import pytest
 from cases import compiled, loop_residuals
-from scipy.optimize import brentq
+
+from tests.late import Late
+
+optimize = Late("scipy.optimize")
 
 WEAVE, CAPSIZE = 4.29238253634111, 6.02426201538837  # m/s
 STATES = ("q(lean)", "q(fork)", "u(lean)", "u(fork)")
@@ -49,8 +52,8 @@ def test_weave_and_capsize_speeds(sim):
     def growth(speed):
         return eigenvalues(sim, speed).real.max()
 
-    assert brentq(growth, 4, 5, xtol=1e-9) == pytest.approx(WEAVE, rel=1e-7)
-    assert brentq(growth, 6, 7, xtol=1e-9) == pytest.approx(CAPSIZE, rel=1e-7)
+    assert optimize.brentq(growth, 4, 5, xtol=1e-9) == pytest.approx(WEAVE, rel=1e-7)
+    assert optimize.brentq(growth, 6, 7, xtol=1e-9) == pytest.approx(CAPSIZE, rel=1e-7)
 
 
 def test_a_push_dies_out_and_energy_stays():

@@ -5,14 +5,16 @@ import resource
 
 import numpy as np
 import pytest
-from scipy.interpolate import CubicHermiteSpline
-from scipy.optimize import brentq
 
 import bellcrank as bc
 from bellcrank.backend.start import Start
 from bellcrank.numeric.course import Course
 from bellcrank.numeric.methods import METHODS
+from tests.late import Late
 from tests.models import example, needs_compiler, pendulum, relative
+
+interpolate = Late("scipy.interpolate")
+optimize = Late("scipy.optimize")
 
 BACKENDS = ["auto", "python"]
 
@@ -158,7 +160,10 @@ def test_events_are_found_between_steps(sim, method):
     q, u = fine["q(rod)"], fine["u(rod)"]
     i = np.flatnonzero((q[:-1] < 0) & (q[1:] >= 0))
     expected = [
-        brentq(CubicHermiteSpline(fine.time[k : k + 2], q[k : k + 2], u[k : k + 2]), *fine.time[k : k + 2]) for k in i
+        optimize.brentq(
+            interpolate.CubicHermiteSpline(fine.time[k : k + 2], q[k : k + 2], u[k : k + 2]), *fine.time[k : k + 2]
+        )
+        for k in i
     ]
     assert [e.name for e in run.events] == ["up"] * len(expected) and len(expected) == 2
     tolerance = {"rk2": 2e-3, "rk4": 1e-6, "RK45": 1e-5}[method]  # of the runs themselves

@@ -1,17 +1,17 @@
 """Vectors as text and as LaTeX."""
 
 import pytest
-from matplotlib.mathtext import MathTextParser
 
 from bellcrank.expr import Symbol, function, sin, sqrt
 from bellcrank.expr.text import parse
 from bellcrank.vector.basis import Frame, Vector
+from tests.late import Late
 
 a, b = Symbol("a"), Symbol("b")
 q = Symbol("q", "coordinate")
 n = Frame("n")
 axle = Frame("front_axle", n, tuple(tuple(sin(q) for _ in range(3)) for _ in range(3)))
-PARSER = MathTextParser("path")
+PARSER = Late("matplotlib.mathtext", "MathTextParser", "path")
 
 CASES = [
     ((1, 0, 0), "[n1]", r"\mathbf{n}_{1}"),

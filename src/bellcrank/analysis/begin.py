@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from bellcrank.analysis.aims import Aim
-from bellcrank.analysis.cyclic import ignorable
+from bellcrank.analysis.cyclic import onward
 from bellcrank.analysis.plant import Plant
 from bellcrank.analysis.point import Point
 from bellcrank.analysis.steady import GOING, going, in_proportion, rates_at
@@ -44,7 +44,7 @@ def begin_at(
 ) -> Begin:
     """A place with some states fixed (user units), its speeds brought to those that are fixed or aimed at."""
     there = _base(plant, at, parameters, inputs, t)
-    ratio = _ratio(plant, there, ignorable(plant, there), states, aims)
+    ratio = _ratio(plant, there, onward(plant, there), states, aims)
     point = _begin(plant, at, there, 1.0 if ratio is None else ratio, states, parameters, inputs, t)
     return Begin(there, point.moved({q: v * q.unit.factor for q, v in states.items()}), ratio)
 

@@ -17,6 +17,8 @@ from bellcrank.run.stepping import NO_VALUE
 SHIFTS = (0.37, -0.83)  # of a coordinate, in equation units
 NEAR = 1e-3  # distance of the states that are tried from the start, against their size
 PROBES = 3
+STEP = 1e-5  # of differences, in equation units
+FLAT = 1e-6  # slope along a direction below this share of the steepest: none
 SAME = 1e-9  # difference of rates below this share of their size: rounding
 
 
@@ -24,6 +26,57 @@ def ignorable(plant: Plant, at: Point) -> set[str]:
     """Coordinates on which no acceleration, no constraint and no rate of a coordinate that is not ignorable depends."""
     found: set[str] = plant.once(("ignorable", at.p), lambda: _ignorable(plant, at))
     return found
+
+
+def together(plant: Plant, at: Point) -> np.ndarray:
+    """Directions (rows by coordinates) in which several coordinates may go on together: up a slope, or points of one
+    machine that are described one by one. Looked for where more moves than cyclic coordinates.
+    """
+    found: np.ndarray = plant.once(("together", at.p), lambda: _together(plant, at))
+    return found
+
+
+def onward(plant: Plant, at: Point) -> set[str]:
+    """Coordinates that may go on, alone or together."""
+    names = [q.name for q in plant.interface.coordinates]
+    return ignorable(plant, at) | {names[i] for i in np.flatnonzero(together(plant, at).any(axis=0))}
+
+
+def _together(plant: Plant, at: Point) -> np.ndarray:
+    n_q, alone = plant.loaded.n_q, ignorable(plant, at)
+    listed = [i for i, q in enumerate(plant.interface.coordinates) if q.body and q.name not in alone]
+    rates = _numbers(plant, at, at.q, at.u)[:n_q]
+    nothing = np.zeros((0, n_q))
+    if not listed or not np.any(np.abs(rates[listed]) > NEAR):
+        return nothing
+    kept = [i for i, q in enumerate(plant.interface.coordinates) if q.name not in alone]
+    rng, tables = np.random.default_rng(2), []
+    probes = [at.q + NEAR * rng.uniform(-1, 1, n_q) for _ in range(PROBES)]
+    for q in probes:
+        size = np.abs(_kept(plant, at, q, kept)).max(initial=1.0)
+        columns = [_kept(plant, at, q + e, kept) - _kept(plant, at, q - e, kept) for e in STEP * np.eye(n_q)[listed]]
+        table = np.array(columns).T / (2 * STEP)
+        tables.append(table / (np.abs(table).max(axis=1, keepdims=True, initial=0.0) + 1e-6 * size))
+    stacked = np.vstack(tables)
+    if not np.all(np.isfinite(stacked)):
+        return nothing
+    _, s, right = np.linalg.svd(stacked)
+    rank = int(np.sum(s > FLAT * s[0])) if s.size else 0
+    found = []
+    for row in right[rank:]:
+        d = np.zeros(n_q)
+        d[listed] = row / np.abs(row).max()
+        d[np.abs(d) < FLAT] = 0.0
+        moved = [np.abs(_kept(plant, at, q + SHIFTS[0] * d, kept) - _kept(plant, at, q, kept)).max() for q in probes]
+        if max(moved) <= FLAT * max(np.abs(_kept(plant, at, q, kept)).max() for q in probes):
+            found.append(d)
+    return np.array(found).reshape(len(found), n_q)
+
+
+def _kept(plant: Plant, at: Point, q: np.ndarray, kept: list[int]) -> np.ndarray:
+    """Rates and constraints without the rates of cyclic coordinates."""
+    found = _numbers(plant, at, q, at.u)
+    return np.concatenate([found[kept], found[plant.loaded.n_q :]])
 
 
 def _ignorable(plant: Plant, at: Point) -> set[str]:

@@ -16,7 +16,7 @@ import numpy as np
 
 from bellcrank.analysis.aims import Aim, aims_of
 from bellcrank.analysis.begin import aimed, begin_at, feeds
-from bellcrank.analysis.cyclic import ignorable
+from bellcrank.analysis.cyclic import ignorable, onward, together
 from bellcrank.analysis.equilibrium import Equilibrium, NoEquilibrium, indifferent_names
 from bellcrank.analysis.evaluate import evaluator
 from bellcrank.analysis.plant import PARAMETERS, SETTABLE, STATES, Plant
@@ -49,6 +49,8 @@ class Asked:
     plant: Plant
     start: Point
     cyclic: set[str]
+    along: np.ndarray
+    onward: set[str]
     held: dict[Quantity, float]
     free: tuple[Quantity, ...]
     aims: tuple[Aim, ...]
@@ -88,8 +90,22 @@ class Asked:
             for s in listed
             if s not in self.held and s != self.carried and (s.name not in self.cyclic or s in self.free or s in aimed)
         ]
-        rates = tuple(i for i, s in enumerate(listed) if s.name not in self.cyclic)
-        return Problem(plant, self.find, start or self.start, (*unknowns, *extra, *freed), rates, self.aims)
+        wanted = _at_rest(plant, self.cyclic, self.along)
+        return Problem(plant, self.find, start or self.start, (*unknowns, *extra, *freed), wanted, self.aims)
+
+
+def _at_rest(plant: Plant, cyclic: set[str], along: np.ndarray) -> np.ndarray:
+    """Combinations of rates that are zero in a steady motion: all but those of what goes on, alone or together."""
+    states = plant.interface.states
+    kept = np.array([s.name not in cyclic for s in states])
+    every = np.eye(len(states))[kept]
+    if not len(along):
+        return every
+    support = np.flatnonzero(along.any(axis=0))
+    _, _, right = np.linalg.svd(along[:, support])
+    across = np.zeros((len(support) - len(along), len(states)))
+    across[:, support] = right[len(along) :]
+    return np.vstack([every[~every[:, support].any(axis=1)], across])
 
 
 def find_equilibrium(
@@ -181,7 +197,8 @@ def _settled(asked: Asked, seconds: float) -> Point | None:
         return None
     stay = [q for q in plant.interface.coordinates if q.name in asked.cyclic]
     stay += [q for q in (*asked.held, asked.carried) if q is not None and q.kind in STATES]
-    point = replace(start, q=found.q, u=found.u)
+    gone = np.linalg.pinv(asked.along) @ (asked.along @ (found.q - start.q)) if len(asked.along) else 0.0
+    point = replace(start, q=found.q - gone, u=found.u)
     speed = asked.carried or next((q for q in asked.held if q.kind == "speed"), None)
     if not asked.moving:
         point = in_proportion(plant, point, 0.0)
@@ -206,16 +223,17 @@ def _asked(plant: Plant, free: Any, fixed: Any, targets: Any, at: Any, parameter
     driven = {**(inputs or {}), **{q.name: v for q, v in numbers.items() if q.kind == "input" and not q.rate}}
     states = {q: v for q, v in numbers.items() if q.kind in STATES}
     begin = begin_at(plant, at, states, aims, own, driven, t)
-    cyclic = ignorable(plant, begin.there)
-    speed = carrier(plant, begin.there, cyclic)
-    fed = [q for q in held if q.kind == "speed" and feeds(plant, begin.there, cyclic, q)]
+    there = begin.there
+    cyclic, along, goes = ignorable(plant, there), together(plant, there), onward(plant, there)
+    speed = carrier(plant, there, goes)
+    fed = [q for q in held if q.kind == "speed" and feeds(plant, there, goes, q)]
     told = begin.ratio is not None or bool(fed)
     carried = None if speed is None or told or speed in wanted_free else speed
     chosen = frozenset(plant.find(k, ("input",), "input") for k in driven)
     start = begin.point.moved({q: v * q.unit.factor for q, v in numbers.items() if q.kind == "input"})
     values = {q: start.of(q) for q in held}
     moving = speed is not None or begin.ratio is not None or any(values[q] for q in fed)
-    return Asked(plant, start, cyclic, values, tuple(wanted_free), tuple(aims), carried, chosen, moving)
+    return Asked(plant, start, cyclic, along, goes, values, tuple(wanted_free), tuple(aims), carried, chosen, moving)
 
 
 def _result(asked: Asked, problem: Problem, root: Root, freed: tuple[Quantity, ...]) -> Equilibrium:
@@ -225,15 +243,15 @@ def _result(asked: Asked, problem: Problem, root: Root, freed: tuple[Quantity, .
     states = plant.interface.states
     shown = [*states, *(q for q in problem.unknowns if q.kind not in STATES and q not in idle)]
     values = {q.name: float(q.unit.from_equation(at.of(q))) for q in shown}
-    steady = {q.name: float(q.unit.from_equation(rate)) for q, rate in going(plant, at, asked.cyclic)}
+    steady = {q.name: float(q.unit.from_equation(rate)) for q, rate in going(plant, at, asked.onward)}
     loose = _indifferent(asked, problem, root, freed)
     units, labels = {q.name: q.unit.text for q in shown}, {q.name: q.label for q in shown}
     unknowns = tuple(q.name for q in problem.unknowns if q not in idle)
     residual = float(np.abs(root.residuals).max(initial=0.0))
     told = [q for q in (*asked.held, *asked.free, *freed) if q.kind != "coordinate"]
-    motion = motion_words(plant, at, asked.cyclic, told, [a.words() for a in asked.aims])
+    motion = motion_words(plant, at, asked.onward, told, [a.words() for a in asked.aims])
     if not steady:
-        motion += left_behind(plant, asked.start, asked.cyclic)
+        motion += left_behind(plant, asked.start, asked.onward)
     found_in = unknowns, residual, tuple(loose), steady, tuple(q.name for q in states)
     return Equilibrium(plant.name, values, units, labels, *found_in, motion, at, root.steps)
 
@@ -273,7 +291,7 @@ def _none(asked: Asked, problem: Problem, root: Root) -> NoEquilibrium:
         + (f" ({counts}: free more, or fix less)" if more else ""),
         _reached(problem, root),
         _advice(asked) if held else "",
-        left_behind(problem.plant, asked.start, asked.cyclic).strip(" ()") if held else "",
+        left_behind(problem.plant, asked.start, asked.onward).strip(" ()") if held else "",
         f"nearest point, in equation units: {', '.join(told)}",
         f"freedoms that run away: {', '.join(runaway)}" if runaway else "",
     ]

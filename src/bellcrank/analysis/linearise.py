@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.analysis.cyclic import ignorable
+from bellcrank.analysis.cyclic import onward
 from bellcrank.analysis.evaluate import evaluator
 from bellcrank.analysis.find_equilibrium import find_equilibrium
 from bellcrank.analysis.linear import LinearModel, Signal
@@ -132,7 +132,7 @@ def _assembled(
     lost = [q.name for q, row in zip(chosen_out, np.hstack([C, D]), strict=True) if not np.all(np.isfinite(row))]
     if lost:
         notes.append(f"slopes of the outputs {', '.join(lost)} do not exist here")
-    cyclic = ignorable(plant, here)
+    cyclic = onward(plant, here)
     moving = _moving(every, values["rates"], x_rates, here, cyclic)
     notes += [moving] if moving else []
     dependent = {}

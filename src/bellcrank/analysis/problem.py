@@ -28,7 +28,7 @@ class Problem:
     find: Find
     start: Point
     unknowns: tuple[Quantity, ...]
-    wanted: tuple[int, ...]  # rates that are to be zero
+    wanted: np.ndarray  # combinations of rates that are to be zero, a row each
     aims: tuple[Aim, ...]
 
     @property
@@ -41,8 +41,8 @@ class Problem:
     @property
     def equations(self) -> list[str]:
         """Names of the equations."""
-        rates = [f"{s.name}'" for s in self.plant.interface.states]
-        rows = [rates[i] for i in self.wanted]
+        states = self.plant.interface.states
+        rows = [f"{states[int(np.argmax(np.abs(row)))].name}'" for row in self.wanted]
         for g in ("positions", "speeds"):
             rows += [name for name, _ in self.plant.derived.results.rows(g)]
         return [*rows, *(a.name for a in self.aims)]
@@ -52,7 +52,7 @@ class Problem:
         here = self.at(x)
         values = self._found(lambda: self.find.values(here))
         aimed = [a.left_at(here.x, values) for a in self.aims]
-        return np.concatenate([values["rates"][list(self.wanted)], values["positions"], values["speeds"], aimed])
+        return np.concatenate([self.wanted @ values["rates"], values["positions"], values["speeds"], aimed])
 
     def sloped(self, x: np.ndarray, by: Sequence[Quantity] | None = None) -> tuple[np.ndarray, np.ndarray]:
         """What is left of all equations, and its slopes by the unknowns or by others."""
@@ -60,7 +60,7 @@ class Problem:
         values, slopes = self._found(lambda: self.find(here))
         place = {s: j for j, s in enumerate(self.find.columns)}
         columns = [place[q.symbol] for q in (self.unknowns if by is None else by) if q.symbol is not None]
-        r, J = ([g["rates"][list(self.wanted)], g["positions"], g["speeds"]] for g in (values, slopes))
+        r, J = ([self.wanted @ g["rates"], g["positions"], g["speeds"]] for g in (values, slopes))
         for aim in self.aims:
             now, row = aim.at(here.x, values, slopes)
             r.append(np.array([now]))

@@ -20,13 +20,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from bellcrank.errors import BuildError, warn
-
-try:
-    import fcntl
-
-    _LOCKS = True
-except ImportError:  # Windows: what is left of a build goes when it is old
-    _LOCKS = False
+from bellcrank.files.locks import LOCKS, locked
 
 LIBRARY, DIGEST = f"library{'.dll' if sys.platform == 'win32' else '.so'}", "digest"
 BUILD = "build-"
@@ -154,15 +148,13 @@ def _build(folder: Path) -> Iterator[Path]:
 
 def _locked(folder: Path) -> int | None:
     """What holds the lock of a folder; None where it is held by another, or there are no locks."""
-    if not _LOCKS:
+    if not LOCKS:
         return None
     held = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        os.close(held)
-        return None
-    return held
+    if locked(held):
+        return held
+    os.close(held)
+    return None
 
 
 def _sweep(folder: Path) -> None:

@@ -33,6 +33,7 @@ from bellcrank.program.build import Parts, build_program
 from bellcrank.program.loops import Loops
 from bellcrank.program.statements import Call
 from bellcrank.run.closure import closure_of
+from bellcrank.run.gimbal import beside_locks
 from bellcrank.run.inputs import as_signal
 from bellcrank.run.values import known_symbols
 
@@ -248,7 +249,8 @@ class _Place:
             p = [float(x.unit.to_equation(x.default)) for x in interface.parameters]
             model = PythonModel(program, routines).calls()
             p += model.values("entry", 0.0, (), (), [*p, *(0.0 for _ in program.entry.results)], (), ())
-            return cls._with(model, p, *_start(interface))
+            w, q, given = _start(interface)
+            return cls._with(model, p, w, beside_locks(mechanism, q, ~given), given)
         except Failure:
             return None
 

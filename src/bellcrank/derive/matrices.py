@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from bellcrank.dynamics.accelerations import reduced_system
 from bellcrank.expr import ZERO, Expr, small_threshold
+from bellcrank.expr.simplify import simplify
 from bellcrank.kinematics.results import Analysis
 from bellcrank.kinematics.speed_constraints import Removed, solve_speed_constraint
 from bellcrank.program.idle import drop_idle_parameters
@@ -22,7 +23,7 @@ def user_matrices(analysis: Analysis) -> Matrices:
     matrix = [system.M.get((max(i, j), min(i, j)), ZERO) for i in index for j in index]
     clean = drop_idle_parameters([*matrix, *(system.f[i] for i in index)])
     n = len(index)
-    return [clean[i * n : (i + 1) * n] for i in range(n)], clean[n * n :]
+    return simplify([clean[i * n : (i + 1) * n] for i in range(n)]), simplify(clean[n * n :])
 
 
 def dependent_speeds(analysis: Analysis) -> tuple[Removed, ...]:

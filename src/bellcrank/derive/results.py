@@ -65,11 +65,11 @@ def model_results(analysis: Analysis, program: Program) -> Results:
         known: dict[Expr, Expr] = {a.kinematics.rate_of(u): udot[index[u]] for u in a.state_speeds}
         outputs = [(o.name, substitute(o.value, known)) for o in a.outputs]
     return Results(
-        tuple(rates), tuple(outputs), *_constraints(a), tuple(a.parameter_symbols), tuple(a.input_symbols), linear
+        tuple(rates), tuple(outputs), *constraint_rows(a), tuple(a.parameter_symbols), tuple(a.input_symbols), linear
     )
 
 
-def _constraints(a: Analysis) -> tuple[tuple[tuple[str, Expr], ...], tuple[tuple[str, Expr], ...]]:
+def constraint_rows(a: Analysis) -> tuple[tuple[tuple[str, Expr], ...], tuple[tuple[str, Expr], ...]]:
     """Rows of positions and of speeds."""
     rows = a.loops.rows if a.loops else ()
     positions = [(row.text, row.g) for row in rows if row.g is not None]
@@ -108,7 +108,7 @@ def _from_program(a: Analysis, program: Program) -> Results:
         outputs = [written(e) for e in program.outputs.results]
     names = [f"{s.name}'" for s in (*program.coordinates, *program.speeds)]
     listed = tuple(zip(names, rates, strict=True)), tuple(zip(program.output_names, outputs, strict=True))
-    return Results(*listed, *_constraints(a), tuple(a.parameter_symbols), tuple(a.input_symbols), linear)
+    return Results(*listed, *constraint_rows(a), tuple(a.parameter_symbols), tuple(a.input_symbols), linear)
 
 
 def _linear(matrix: list[list[Expr]], right: list[Expr]) -> Linear:

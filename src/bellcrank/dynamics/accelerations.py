@@ -236,7 +236,7 @@ def reduced_system(analysis: Analysis, shifted: bool = False, without: frozenset
     for s, drift in reduction.drifts.items():
         carried = add(*(mul(a, delta[r]) for r, a in reduction.slopes[s].items()))
         shift[s] = work.hold(add(drift, carried, neg(delta[s])))
-    M, rhs = _project(M, rhs, reduction, shift, work)
+    M, rhs = projected(M, rhs, reduction, shift, work)
     free = reduction.free
     if shifted:
         return Reduced(M, rhs, work, free, {i: delta[i] for i in free})
@@ -244,7 +244,7 @@ def reduced_system(analysis: Analysis, shifted: bool = False, without: frozenset
     return Reduced(M, rhs, work, free)
 
 
-def _project(
+def projected(
     M: Matrix, rhs: dict[int, Expr], reduction: Reduction, shift: dict[int, Expr], work: Work
 ) -> tuple[Matrix, dict[int, Expr]]:
     """T^T M T and T^T (rhs - M k) with y_s = sum A_sr y_r + k_s for the removed speeds s."""

@@ -19,12 +19,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-try:
-    import fcntl
-
-    _LOCKS = True
-except ImportError:  # Windows: names that nobody else has
-    _LOCKS = False
+from bellcrank.files.locks import LOCKS, locked
 
 NAME = 200  # bytes of a name that the hidden one keeps: names end at 255
 DEVICES = ("/dev/", "/proc/")
@@ -112,8 +107,7 @@ def write_folder(folder: Path, texts: Mapping[str, str]) -> None:
 
 def _claimed(place: Path, folder: bool = False) -> tuple[Path, int]:
     """A hidden file or folder beside a place that is ours alone, and what holds its lock (-1: there are no locks)."""
-    numbers = count(1) if _LOCKS else ()
-    for number in numbers:
+    for number in count(1) if LOCKS else ():
         part = place.with_name(f".{_shortened(place.name)}{number if number > 1 else ''}.part")
         try:
             held = _opened(part, folder)
@@ -121,16 +115,12 @@ def _claimed(place: Path, folder: bool = False) -> tuple[Path, int]:
             if not os.path.lexists(part):
                 raise
             continue  # of somebody else
-        try:
-            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if _same(held, part, folder):
-                return part, held
-        except BlockingIOError:
-            pass
-        except OSError:  # a disk without locks
-            os.close(held)
-            break
+        got = locked(held)
+        if got and _same(held, part, folder):
+            return part, held
         os.close(held)
+        if got is None:
+            break
     part = place.with_name(f".{_shortened(place.name)}.{uuid.uuid4().hex}.part")
     if folder:
         part.mkdir()

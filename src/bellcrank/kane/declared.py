@@ -51,6 +51,7 @@ class Declared:
         self.euler: dict[Frame, tuple[Symbol, ...]] = {}  # scalar first
         self.potential_energy: Expr | None = None
         self.removed: dict[Symbol, Any] = {}
+        self.configuration: list[Expr] = []  # zero in every position
         self.notes = Notes()
 
     # ---- declarations

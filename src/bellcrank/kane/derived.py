@@ -12,14 +12,16 @@ from typing import Any
 from bellcrank.derive.derived import Derived
 from bellcrank.derive.matrices import Matrices
 from bellcrank.derive.pipeline import OPTIMISE, SOLVE, Clock
-from bellcrank.derive.results import Results
+from bellcrank.derive.results import Results, constraint_rows
 from bellcrank.dynamics.accelerations import LONG
 from bellcrank.dynamics.factor import best_order
 from bellcrank.dynamics.factor import solve as factored
 from bellcrank.errors import ModelError
 from bellcrank.expr import ZERO, Expr, Symbol, add, mul, release, substitute
+from bellcrank.expr.simplify import simplify
 from bellcrank.interface.interface import Interface
 from bellcrank.kane.channels import channels_of, hand_interface
+from bellcrank.kane.configuration import closed, closed_rates, program_rows
 from bellcrank.kane.linear_solution import poles
 from bellcrank.kane.steps import Steps
 from bellcrank.kane.system import KaneSystem, kane_system
@@ -76,18 +78,23 @@ class HandDerived(Derived):
 
     @cached_property
     def matrices(self) -> Matrices:
-        return self.system.M, self.system.f
+        return simplify(self.system.M), simplify(self.system.f)
 
     @cached_property
     def results(self) -> Results:
         """All that may be differentiated: rates and outputs, and the unit size of Euler parameters."""
         s, system = self.derivation.scalars, self.system
         states = [*s.coordinates, *system.speeds]
-        rates = _solved(self.derivation, system)
+        loops, k = self.analysis.loops, self.analysis.kinematics
+        if loops is None:
+            rates = _solved(self.derivation, system)
+        else:
+            udot = closed_rates(system, loops, k, Work([*s.coordinates, *system.speeds]))
+            rates = [*system.rates, *(udot[i] for i in range(len(system.speeds)))]
         outputs = tuple(_named(system, rates, self.analysis.outputs))
         constants = tuple(sorted(s.constants, key=lambda c: c.name.lower()))
         named = tuple((f"{x.name}'", rate) for x, rate in zip(states, rates, strict=True))
-        return Results(named, outputs, tuple(self.analysis.mechanism.norms), (), constants, tuple(s.inputs))
+        return Results(named, outputs, *constraint_rows(self.analysis), constants, tuple(s.inputs))
 
 
 def derive_by_hand(d: Steps, solve: str = "auto", level: str = "default") -> HandDerived:
@@ -102,11 +109,17 @@ def derive_by_hand(d: Steps, solve: str = "auto", level: str = "default") -> Han
         system = kane_system(d)
         implicit = solve == "implicit" or (solve == "auto" and len(system.speeds) > LONG)
         outputs = channels_of(d, system)
-        if implicit:
+        analysis = _analysis(d, outputs)
+        if d.configuration:
+            if solve != "auto":
+                told = f"solve={solve!r} is not available with configuration constraints; leave it out"
+                raise ModelError(told, d.name)
+            program, how = _closed(d, system, analysis), "Kane's method by hand, with configuration constraints"
+        elif implicit:
             program, how = _implicit(d, system, outputs), "Kane's method by hand, mass matrix solved numerically"
         else:
             program, how = _explicit(d, system, outputs, level), "Kane's method by hand"
-    return HandDerived(_analysis(d, outputs), Quantities(), program, how, dict(clock.seconds), solve, d, system)
+    return HandDerived(analysis, Quantities(), program, how, dict(clock.seconds), solve, d, system)
 
 
 def _analysis(d: Steps, outputs: list[Output]) -> Analysis:
@@ -121,7 +134,26 @@ def _analysis(d: Steps, outputs: list[Output]) -> Analysis:
     gone = {u: e for u, e in zip(s.speeds, s.resolve(s.speeds), strict=True) if u in s.definitions}
     kinematics = Kinematics(mechanism, Work(), dict(gone), rates=dict(s.rates))
     removed = [d.removed[u] for u in gone]
-    return Analysis(mechanism, kinematics, {}, removed=removed, outputs=outputs, notes=_poles(d, gone))
+    result = Analysis(mechanism, kinematics, {}, removed=removed, outputs=outputs, notes=_poles(d, gone))
+    if d.configuration:
+        rows = closed(s, d.configuration, d.name)
+        result.loops, result.notes = rows.elimination, [*result.notes, *rows.notes]
+    return result
+
+
+def _closed(d: Steps, system: KaneSystem, analysis: Analysis) -> Program:
+    """The program of a model with configuration constraints."""
+    loops, k, q = analysis.loops, analysis.kinematics, d.scalars.coordinates
+    assert loops is not None
+    udot = closed_rates(system, loops, k, Work([*q, *system.speeds]))
+    rates = [*system.rates, *(udot[i] for i in range(len(system.speeds)))]
+    rows = program_rows(system, loops, k, q, analysis.mechanism.norms)
+    values = [(o.name, o.value) for o in analysis.outputs]
+    accelerations = system.accelerations
+    s, short = d.scalars, optimise(drop_idle_parameters(rates))
+    return build_program(Parts(
+        d.name, s.constants, q, system.speeds, short, values, s.inputs, loops=rows, accelerations=accelerations,
+    ))  # fmt: skip
 
 
 def _poles(d: Steps, gone: dict[Symbol, Expr]) -> list[str]:

@@ -13,6 +13,7 @@ from typing import Any
 
 from bellcrank.errors import ModelError
 from bellcrank.expr import ONE, ZERO, Expr, Symbol, add, mul, partial, release, sub, substitute
+from bellcrank.expr.simplify import simplify
 from bellcrank.interface.interface import key_of
 from bellcrank.kane.statement import Shown, latex_matrix
 from bellcrank.kane.steps import Steps
@@ -62,6 +63,9 @@ class Linear(Shown):
 def linearized(d: Steps, at: Mapping[Any, Any], inputs: Iterable[Any] | None = None) -> Linear:
     """The linearised equations about a state; values of states, inputs and accelerations (u1') that are not given are
     zero. `inputs`: those in B and E, constants among them if wanted (default: all inputs)."""
+    if d.configuration:
+        numbers = "linearise them in numbers: d.equations().compile().linearize()"
+        raise ModelError(f"configuration constraints bind the states; {numbers}", d.name)
     system = kane_system(d)
     q, u = d.scalars.coordinates, system.speeds
     udot = system.accelerations
@@ -77,7 +81,7 @@ def linearized(d: Steps, at: Mapping[Any, Any], inputs: Iterable[Any] | None = N
         point[by_name[key_of(key)]] = d.scalar(value)
 
     def here(e: Expr) -> Expr:
-        return release(substitute(e, point))
+        return simplify(release(substitute(e, point)))
 
     residual = [sub(f, add(*map(mul, row, udot))) for f, row in zip(system.f, system.M, strict=True)]
 

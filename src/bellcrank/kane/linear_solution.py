@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 from bellcrank.errors import ModelError
 from bellcrank.expr import ONE, ZERO, Expr, Number, Product, Symbol, add, div, expand, mul, neg, postorder, sub
-from bellcrank.expr.node import Sum
+from bellcrank.expr.simplify import collected
 
 Row = dict[Symbol, Expr]  # coefficients, or values, of unknowns
 LARGEST = 6  # unknowns that are solved for by cofactors
@@ -96,13 +96,8 @@ def _minor(rows: list[Row], some: tuple[int, ...], columns: tuple[Symbol, ...], 
             if a.fingerprint != 0:
                 rest = _minor(rows, some[1:], (*columns[:n], *columns[n + 1 :]), known)
                 terms.append(mul(Number((-1) ** n), a, rest))
-        known[some, columns] = _collected(expand(add(*terms)))
+        known[some, columns] = collected(expand(add(*terms)))
     return known[some, columns]
-
-
-def _collected(plain: Expr) -> Expr:
-    """A plain sum with its common factors in front."""
-    return add(*(mul(Number(c), core) for core, c in plain.terms)) if isinstance(plain, Sum) else plain
 
 
 def poles(values: Iterable[Expr]) -> list[Expr]:

@@ -10,6 +10,7 @@ from typing import Any
 
 from bellcrank.errors import ModelError
 from bellcrank.expr import Expr, Symbol
+from bellcrank.expr.walk import symbols
 from bellcrank.kane import euler
 from bellcrank.kane.contradictions import contradictions
 from bellcrank.kane.declared import Declared
@@ -129,8 +130,19 @@ class Steps(Declared):
         return rates
 
     def constrain(self, expression: Any, dependent: Symbol | str | None = None) -> Expr:
-        """A constraint, linear in the speeds and zero; one speed becomes dependent, its expression is the answer."""
+        """A constraint: what must be zero. One that is linear in the speeds makes a speed dependent, whose expression
+        is the answer. One of coordinates and time alone holds positions: all speeds stay, its rate is the answer."""
         residual, wanted = self.scalar(expression), None if dependent is None else self.symbol(dependent)
+        (settled,) = self.scalars.resolve((residual,))
+        kinds = {s.kind for s in symbols(settled)}
+        if "coordinate" in kinds and not kinds & {"speed", "rate", "acceleration"}:
+            if wanted is not None:
+                raise ModelError(f"the constraint {residual} = 0 holds positions; it makes no speed dependent")
+            if kinds & {"variable"}:
+                raise ModelError(f"the constraint {residual} = 0 holds an input, whose time derivative is not known")
+            self.configuration.append(residual)
+            self.scalars.version += 1
+            return self.scalars.rate(residual)
         removed = constrained(self.scalars, residual, wanted)
         self.removed[removed.speed] = removed
         return removed.relation

@@ -8,10 +8,11 @@ Sayers (1990), sections 8.1.6 and 8.2.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from bellcrank.errors import ModelError
 from bellcrank.expr import ZERO, Expr, Symbol, derivative, expression, nominal, substitute
+from bellcrank.kinematics.mounts import mounts
 from bellcrank.model.joints.guided import given_rate
 from bellcrank.model.joints.joint import FrameMotion
 from bellcrank.model.mechanism import Mechanism
@@ -91,9 +92,17 @@ def motion_of(mechanism: Mechanism, speed: dict[Symbol, Expr] | None = None, wor
     """The kinematics of a mechanism."""
     k = Kinematics(mechanism, work or Work([*mechanism.coordinates, *mechanism.speeds]), speed or {})
     k.take(-1, FrameMotion(Frame("n"), Vector({}), Vector({}), Vector({})))
+    shared = mounts(mechanism)
+    made: dict[int, Frame] = {}
     for body in mechanism.bodies:
-        parent = k.of(body.parent)
-        here = body.joint.place(body.name, parent, k.speed, k.work)
+        parent, joint = k.of(body.parent), body.joint
+        if mount := shared.get(body.index):
+            joint = mount.joint
+            if mount.first not in made:
+                made[mount.first] = Frame(f"{body.name}_mount", parent.frame, mount.R)
+                made[mount.first].omega = parent.w
+            parent = replace(parent, frame=made[mount.first])
+        here = joint.place(body.name, parent, k.speed, k.work)
         k.take(body.index, here)
-        k.rates.update(body.joint.rates(parent, here, k.speed, k.work))
+        k.rates.update(joint.rates(parent, here, k.speed, k.work))
     return k

@@ -65,6 +65,8 @@ class Language(Scope):
         if found is None:
             known = [*(p.name for p in self.points.values()), *(f"{b.name}.origin" for b in self.k.mechanism.bodies)]
             points = f"{did_you_mean(name, known)} Points: {', '.join(['o', *known])}."
+            if key in self.bodies:
+                points = f" It is a body, with the points '{name}.origin', '{name}.cm' and '{name}.joint'."
             raise _fail(node, f"no point has the name '{name}'.{points}")
         return found
 
@@ -104,7 +106,14 @@ class Language(Scope):
         value = self.settle(value)
         if isinstance(value, Vector | UnitVector):
             return vector(value)
-        raise _fail(node, f"a vector is needed here, but this is {_what(value)}")
+        raise _fail(node, f"a vector is needed here, but this is {_what(value)}{self._meant(node)}")
+
+    def _meant(self, node: Syntax) -> str:
+        """How a unit vector is written, where one seems to be meant."""
+        text = str(node.args[0]) if node.op == "name" else ""
+        if text[:-1].lower() in self.bodies and text[-1:] in ("1", "2", "3"):
+            return f"; the unit vector is written [{text}]"
+        return "; axes of the ground are written [n1], [n2], [n3] or as three components"
 
     def mechanical(self, key: str, node: Syntax, parts: list[Any]) -> Any:
         k, children = self.k, node.children

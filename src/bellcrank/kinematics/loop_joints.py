@@ -60,7 +60,7 @@ def loop_rows(record: LoopRecord, language: Language) -> list[LoopRow]:
     if record.joint is None:
         if not record.directions:
             raise ModelError(f"the loop {name} needs directions=(...) or joint=...")
-        given = enumerate((language.vector(d) for d in record.directions), 1)
+        given = enumerate((_without_rounding(language.vector(d)) for d in record.directions), 1)
         texts = ((f"{name}, direction {i}", v) for i, v in given)
         return [LoopRow(text, dot(between, v), name, p, r, between, v, directed=True) for text, v in texts]
     joint = record.joint.lower()
@@ -98,7 +98,7 @@ def _joint_rows(
         return [row(f"axis {i + 1}", between, Vector({e: ONE})) for i, e in enumerate(base.axes)]
     if record.axis is None:
         raise ModelError(f"the loop {name}: a {joint} joint needs axis=, a vector fixed in the body of {p.name}")
-    axis = language.vector(record.axis)
+    axis = _without_rounding(language.vector(record.axis))
     carried = _nominal_in(axis, base, language)
     first, second = _normals(carried, base)
     rows: list[LoopRow] = []
@@ -117,7 +117,15 @@ def _joint_rows(
 
 def _nominal_in(v: Vector, target: Frame, language: Language) -> Vector:
     """The vector fixed in the target frame that coincides with v in the nominal position."""
-    return target.vector(language.k.nominal(c) for c in target.coordinates(v))
+    return _without_rounding(target.vector(language.k.nominal(c) for c in target.coordinates(v)))
+
+
+def _without_rounding(v: Vector) -> Vector:
+    """The vector without components that are rounding beside others, where all are numbers."""
+    if any(s.kind != "constant" for c in v.terms.values() for s in symbols(c)):
+        return v
+    sizes = dict(zip(v.terms, map(abs, evaluate(v.terms.values(), {})), strict=True))
+    return Vector({e: c for e, c in v.terms.items() if sizes[e] > RANKS.digits * max(sizes.values())})
 
 
 def _normals(axis: Vector, frame: Frame) -> tuple[Vector, Vector]:

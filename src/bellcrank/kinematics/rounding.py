@@ -19,7 +19,6 @@ from bellcrank.kinematics.body_motion import Kinematics
 from bellcrank.kinematics.loop_joints import LoopRow
 from bellcrank.kinematics.rows import Row
 from bellcrank.numeric.tuning import RANKS
-from bellcrank.vector.basis import magnitude
 
 DRAWS = 3
 NO_VALUE = (BellcrankError, ArithmeticError, ValueError, KeyError, TypeError, IndexError)
@@ -65,9 +64,11 @@ def usual_sizes(rows: Sequence[Row], kinematics: Kinematics, values: Values) -> 
         if not isinstance(x, LoopRow):
             found.append((0.0, 0))
             continue
-        sizes = values([magnitude(y) for y in ((x.a, x.b) if x.turns else (x.b,)) if y is not None])
-        found.append((float(np.prod(sizes)), 0 if x.turns else 2 if x.b is None else 1))
-        length = max(length, *values(magnitude(kinematics.position(point)) for point in (x.p, x.r)))
+        vectors = [y for y in ((x.a, x.b) if x.turns else (x.b,)) if y is not None]
+        size = float(np.prod([np.linalg.norm(values(y.terms.values())) for y in vectors]))
+        found.append((size, 0 if x.turns else 2 if x.b is None else 1))
+        points = [kinematics.position(point) for point in (x.p, x.r)]
+        length = max(length, *(float(np.linalg.norm(values(y.terms.values()))) for y in points))
     length = length or 1.0
     return np.array([size * length**power for size, power in found]), length
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 
-from bellcrank.errors import ModelWarning
+from bellcrank.errors import warn
 from bellcrank.expr import ZERO, Expr, Number, evaluate, symbols
 from bellcrank.model.reading import Checker
 from bellcrank.model.records import BodyRecord
@@ -50,7 +48,9 @@ def inertia_of(checker: Checker, record: BodyRecord, where: str) -> Mat3:
         moments = [checker.constant(x, where, "inertia") for x in given]
         matrix = tuple(tuple(moments[r] if r == c else ZERO for c in range(3)) for r in range(3))
     else:
-        checker.problem(where, f"inertia={given!r} must be 0, three moments, or a 3 x 3 matrix.")
+        allowed = "must be 0, three moments, or a 3 x 3 matrix"
+        plane = " A body that moves in a plane takes its one moment three times: (i, i, i)." if not sized else ""
+        checker.problem(where, f"inertia={given!r} {allowed}.{plane}")
         return ZEROS
     return _physical(checker, _symmetric(checker, matrix, where), where)
 
@@ -85,6 +85,7 @@ def _physical(checker: Checker, matrix: Rows, where: str) -> Mat3:
     if principal[0] < -1e-12 * max(abs(principal[2]), 1e-300):
         checker.problem(where, f"inertia is not physical: its principal values are {shown}; none may be negative.")
     elif principal[0] + principal[1] < principal[2] * (1 - 1e-9):
-        told = f"principal moments of inertia {shown} break the triangle inequality (no real body has them)"
-        warnings.warn(f"{where}: {told}", ModelWarning, stacklevel=2)
+        plane = "; in a plane, where only one counts, give all three alike" if principal[1] == 0 else ""
+        told = f"principal moments of inertia {shown} break the triangle inequality (no real body has them{plane})"
+        warn(f"{where}: {told}")
     return matrix  # type: ignore[return-value]

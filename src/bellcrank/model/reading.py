@@ -131,12 +131,15 @@ class Checker:
 
 
 def of_unit_size(v: Vec3, square: Expr) -> Vec3:
-    """v divided by its length, whose square is given; components that are rounding beside the others are none."""
+    """v divided by its length, whose square is given; what is rounding is none: components beside others, a length
+    beside 1."""
     if not any(symbols(x) for x in v):
         sizes = [abs(x) for x in evaluate(v, {})]
         x, y, z = (ZERO if a <= RANKS.digits * max(sizes) else x for x, a in zip(v, sizes, strict=True))
         v = x, y, z
         square = dot3(v, v)
+        if abs(evaluate([square], {})[0] - 1.0) <= RANKS.digits:
+            return v
     if square.fingerprint == 1:
         return v
     length = sqrt(square)

@@ -171,10 +171,10 @@ class Closure:
         return Admitted(q, u, moved, float(np.abs(g).max(initial=0.0)), self.ratio(J), steadiness(J, self.scales), row)
 
     def assemble(
-        self, t: float, q: np.ndarray, u: np.ndarray, free_q: np.ndarray, free_u: np.ndarray
+        self, t: float, q: np.ndarray, u: np.ndarray, free_q: np.ndarray, free_u: np.ndarray, nudges: int | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
         """A state on the constraints, changing only what is free; raises CannotClose where there is none."""
-        q = self.close(t, q.copy(), u, free_q)
+        q = self.close(t, q.copy(), u, free_q, nudges)
         _, _, v, J = self.evaluate(t, q, u)
         u = u.copy()
         u[free_u] -= _smallest(J[:, free_u], v)
@@ -185,8 +185,9 @@ class Closure:
             raise CannotClose(f"speeds of {self.names[worst]}", float(v[worst]))
         return q, u
 
-    def close(self, t: float, q: np.ndarray, u: np.ndarray, free: np.ndarray) -> np.ndarray:
-        """A position on the constraints with all directions as drawn, changing only what is free."""
+    def close(self, t: float, q: np.ndarray, u: np.ndarray, free: np.ndarray, nudges: int | None = None) -> np.ndarray:
+        """A position on the constraints with all directions as drawn, changing only what is free; `nudges`: how many
+        starts beside the given one are tried for that."""
         if self.sides is None:
             return self._newton(t, q, u, free, None)
         found = self._upright(t, q, u, free, self.sides)
@@ -202,7 +203,7 @@ class Closure:
             if row < 0:
                 return found
             failed = CannotClose(self.positions[row], 0.0, reverse=True)
-        for nudge in range(1, ASSEMBLY.nudges + 1):
+        for nudge in range(1, (ASSEMBLY.nudges if nudges is None else nudges) + 1):
             start = q + np.where(free, ASSEMBLY.nudge * nudge * np.sin(np.arange(len(q)) + nudge), 0.0)
             found = self._upright(t, start, u, free, self.sides)
             if found is not None:
@@ -229,17 +230,20 @@ class Closure:
         for _ in range(ASSEMBLY.tries):
             if size < LOOPS.closed:
                 return q
-            step = np.zeros_like(q)
-            step[free] = _smallest(G[:, free], g)
-            length = float(np.linalg.norm(step))
-            scale: float = min(1.0, ASSEMBLY.stride / length) if length > 0 else 1.0
-            for _ in range(ASSEMBLY.cuts):
-                trial = q - scale * step
-                new = rows(trial)
-                if np.linalg.norm(new[0]) < np.linalg.norm(g) or scale < ASSEMBLY.crumb:
+            for solve in (_smallest, _nearest) if size < ASSEMBLY.crumb else (_smallest,):
+                step = np.zeros_like(q)
+                step[free] = solve(G[:, free], g)
+                length = float(np.linalg.norm(step))
+                scale: float = min(1.0, ASSEMBLY.stride / length) if length > 0 else 1.0
+                for _ in range(ASSEMBLY.cuts):
+                    trial = q - scale * step
+                    new = rows(trial)
+                    if np.linalg.norm(new[0]) < np.linalg.norm(g) or scale < ASSEMBLY.crumb:
+                        break
+                    scale /= 2
+                if np.linalg.norm(new[0]) < np.linalg.norm(g):
                     break
-                scale /= 2
-            if np.linalg.norm(new[0]) >= np.linalg.norm(g):
+            else:
                 break
             q, (g, G, size) = trial, new
         if size < ASSEMBLY.assembled:
@@ -258,3 +262,8 @@ def steadiness(J: np.ndarray, scales: Scales) -> float:
 def _smallest(A: np.ndarray, r: np.ndarray) -> np.ndarray:
     """The smallest x with A x = r, redundant rows allowed."""
     return least_norm(A, r, np.ones(A.shape[1]), len(A))
+
+
+def _nearest(A: np.ndarray, r: np.ndarray) -> np.ndarray:
+    """The x that brings A x nearest to r, rows as long as they are: one that vanishes as loops close does not count."""
+    return np.asarray(np.linalg.lstsq(A, r, rcond=ASSEMBLY.assembled)[0]) if A.size else np.zeros(A.shape[1])

@@ -97,6 +97,7 @@ class Assembly:
     stride: float = _of(0.5, "length of the longest of them")
     cuts: int = _of(12, "most halvings of one that leads away ...")
     crumb: float = _of(1e-3, "... down to this share of it")
+    locked: float = _of(1e-6, "sine of the angle between two axes of rotation that lock each other", 0.5)
     opposite: float = _of(1e-12, "1 + the cosine of an angle: a direction that points the wrong way altogether", 0.5)
     nudges: int = _of(6, "starts beside the given one from which that is mended ...")
     nudge: float = _of(0.2, "... each further away by this")

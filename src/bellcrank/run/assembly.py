@@ -13,6 +13,7 @@ from bellcrank.expr import Symbol, evaluate
 from bellcrank.interface.interface import Interface, key_of
 from bellcrank.numeric.projection import CannotClose, Closure
 from bellcrank.numeric.tuning import ASSEMBLY
+from bellcrank.run.gimbal import INSTEAD, beside_locks, gimbal_lock
 from bellcrank.run.loaded import Loaded
 from bellcrank.run.values import finite, known_symbols, state_lists
 
@@ -26,7 +27,7 @@ def start_state(loaded: Loaded, given: Any, closure: Closure | None, p: list[flo
     """The state a run starts from: values by name beside those of set_run, or a state (q, u) in equation units."""
     if isinstance(given, tuple | list) and len(given) == 2:
         q, u = (np.array(x) for x in state_lists(loaded.interface, *given))
-        return (q, u) if closure is None else _closed(loaded, None, q, u, closure)
+        return _warned(loaded, (q, u) if closure is None else _closed(loaded, None, q, u, closure))
     if given is not None and not isinstance(given, Mapping):
         what = "a dictionary {state: value}, or a state (q, u) as complete() returns it"
         raise ModelError(f"initial={given!r} must be {what}", loaded.name)
@@ -43,8 +44,15 @@ def complete_state(
     """A full state (q, u) in equation units on all constraints; parameters and inputs are the defaults unless given."""
     q, u = initial_state(loaded, given, p, signals)
     if closure is None:
-        return q, u
-    return _closed(loaded, {state_key(loaded.interface, key) for key in given}, q, u, closure)
+        return _warned(loaded, (q, u))
+    return _warned(loaded, _closed(loaded, {state_key(loaded.interface, key) for key in given}, q, u, closure))
+
+
+def _warned(loaded: Loaded, state: State) -> State:
+    """The state, with a warning where it is in gimbal lock."""
+    for told in gimbal_lock(loaded.analysis.mechanism, state[0]):
+        warn(f"{told}: the rates of its angles are not determined there. Start beside it, {INSTEAD}")
+    return state
 
 
 def _closed(loaded: Loaded, given: set[str] | None, q: np.ndarray, u: np.ndarray, closure: Closure) -> State:
@@ -58,6 +66,10 @@ def _closed(loaded: Loaded, given: set[str] | None, q: np.ndarray, u: np.ndarray
     independent = {key_of(u) for u in loaded.analysis.independent_speeds}
     guessed = np.array(["u" + x.key[1:] not in independent for x in interface.coordinates])
     everything = np.ones_like(free_q), np.ones_like(free_u)
+    mechanism = loaded.analysis.mechanism
+    q = beside_locks(mechanism, q, free_q)
+    if locked := gimbal_lock(mechanism, q):
+        raise ModelError(f"{locked[0]}, where loops cannot be assembled. Start beside it, {INSTEAD}", loaded.name)
     failed = None
     for attempt, (may_q, may_u) in enumerate(((free_q, free_u), (free_q | guessed, free_u), everything)):
         try:
@@ -68,6 +80,8 @@ def _closed(loaded: Loaded, given: set[str] | None, q: np.ndarray, u: np.ndarray
             if other is None:
                 continue
             found = other
+        if gimbal_lock(mechanism, found[0]):
+            found = _from_elsewhere(loaded, q, u, may_q, may_u, closure) or found
         if attempt > 0:
             _warn_of_moved(interface, names, np.concatenate([q, u]), np.concatenate(found))
         return found
@@ -78,7 +92,8 @@ def _closed(loaded: Loaded, given: set[str] | None, q: np.ndarray, u: np.ndarray
 def _from_elsewhere(
     loaded: Loaded, q: np.ndarray, u: np.ndarray, may_q: np.ndarray, may_u: np.ndarray, closure: Closure
 ) -> State | None:
-    """The assembly nearest to the guess, of those found from other starts of what is not given; or None."""
+    """The assembly nearest to the guess, of those found from other starts of what is not given, that is in no gimbal
+    lock; or None."""
     if not may_q.any():
         return None
     slides = {s for b in loaded.analysis.mechanism.bodies for s in b.joint.slide_coordinates}
@@ -89,8 +104,10 @@ def _from_elsewhere(
     for i in range(STARTS):
         start = q + np.where(may_q, (i + 1) / STARTS * reach * rng.uniform(-1, 1, len(q)), 0.0)
         try:
-            state = closure.assemble(0.0, start, u, may_q, may_u)
+            state = closure.assemble(0.0, start, u, may_q, may_u, nudges=0)
         except CannotClose:
+            continue
+        if gimbal_lock(loaded.analysis.mechanism, state[0]):
             continue
         distance = float(np.linalg.norm((state[0] - q) / np.where(reach > 0, reach, 1.0)))
         found.append((distance, state))

@@ -19,6 +19,7 @@ from bellcrank.expr.text import Syntax, evaluate_syntax, parse
 from bellcrank.interface.interface import key_of
 from bellcrank.model.formula import show
 from bellcrank.numeric.branch import Passage
+from bellcrank.run.gimbal import Lock
 from bellcrank.run.stepping import Rows
 
 Condition = Callable[[np.ndarray], np.ndarray]
@@ -82,6 +83,11 @@ class Watch:
     def passed(self, passages: Sequence[Passage]) -> None:
         """Records visits near singular positions."""
         self.events += [Event(_told(x), x.time) for x in passages]
+        self.events.sort(key=lambda e: e.time)
+
+    def locked(self, locks: Sequence[Lock]) -> None:
+        """Records passages through gimbal lock."""
+        self.events += [Event(lock.text, lock.time) for lock in locks]
         self.events.sort(key=lambda e: e.time)
 
 

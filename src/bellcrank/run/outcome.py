@@ -15,6 +15,7 @@ from bellcrank.interface.interface import Interface
 from bellcrank.model.mechanism import Body
 from bellcrank.run.diagnose import Moment, broken_term, likely_term
 from bellcrank.run.events import Watch, is_strict, read_condition
+from bellcrank.run.gimbal import INSTEAD, gimbal_lock
 from bellcrank.run.loaded import Loaded
 from bellcrank.run.prepare import Prepared
 from bellcrank.run.result import Run
@@ -59,6 +60,8 @@ def how_ended(prepared: Prepared, e: Evaluation, watch: Watch, adaptive: bool) -
     told = (b.joint.left(b.name, numbers, h, given) for b in loaded.analysis.mechanism.bodies)
     if gone := next(filter(None, told), ""):
         return f"stopped at t = {t:g} s: {gone}"
+    if locked := gimbal_lock(loaded.analysis.mechanism, run.state[: len(loaded.program.coordinates)]):
+        return f"stopped at t = {t:g} s: {locked[0]}, where the rates of its angles are not determined; {INSTEAD}"
     if run.problem:
         what = f"the rates of the states cannot be evaluated any more ({run.problem})"
     else:

@@ -15,6 +15,7 @@ from bellcrank.run.assembly import start_state
 from bellcrank.run.closure import closure_of, keeper_of, on_branch
 from bellcrank.run.dae_methods import Dae, as_dae
 from bellcrank.run.dae_runs import check_dae, dae_evaluation, prepare_dae, residuals_of
+from bellcrank.run.gimbal import INSTEAD, locks_passed
 from bellcrank.run.loaded import Loaded
 from bellcrank.run.outcome import as_run, how_ended, left_tables, not_finite, watch_for
 from bellcrank.run.prepare import Progress, check_room, prepare, take_steps
@@ -74,6 +75,9 @@ def simulate(
     seconds = time.perf_counter() - began
     context.set_live(0)
     watch.passed(prepared.run.passages)
+    n_q = len(loaded.program.coordinates)
+    locks = locks_passed(mechanism, rows[:, 0], rows[:, 1 : 1 + n_q]) if rows.shape[1] > n_q else []
+    watch.locked(locks)
     ended = how_ended(prepared, evaluation, watch, plan.method in ADAPTIVE)
     too_large = "" if contacts else step_too_large(plan, evaluation, rows)
     if too_large and prepared.run.status == NOT_FINITE:
@@ -83,6 +87,7 @@ def simulate(
     run = as_run(loaded.interface, rows, ended, watch, settings)
     run.find_residuals = residuals_of(loaded, rows, p, evaluation.c)
     doubts = loaded.table_watch.asked_beyond(rows, p, evaluation.c)
+    doubts += [f"the run is doubtful after {x.text} at t = {x.time:.6g} s; {INSTEAD}" for x in locks]
     doubts += [too_large] if too_large and prepared.run.status == FINISHED else []
     left = left_tables(run, mechanism.bodies, loaded.interface)
     for doubt in (*not_finite(run, loaded.interface), *doubts, *left):

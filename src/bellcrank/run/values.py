@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from bellcrank.backend.start import Input
-from bellcrank.errors import ModelError, did_you_mean, mapping, warn
+from bellcrank.errors import ModelError, counted, did_you_mean, mapping, warn
 from bellcrank.expr import Expr, Symbol, evaluate
 from bellcrank.expr.show import text
 from bellcrank.interface.interface import PARAMETERS, Interface, key_of
@@ -85,7 +85,7 @@ def given_parameters(interface: Interface, given: Mapping[str, float] | None = N
     if missing:
         listed = ", ".join(f"'{m}'" for m in missing)
         raise ModelError(
-            f"no value is given for {len(missing)} parameters: {listed}. Use set_defaults() or parameters=.",
+            f"no value is given for {counted(len(missing), 'parameter')}: {listed}. Use set_defaults() or parameters=.",
             interface.model,
         )
     if override:

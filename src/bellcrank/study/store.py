@@ -16,14 +16,8 @@ from pathlib import Path
 from typing import IO, Any
 
 from bellcrank.errors import RunError
+from bellcrank.files.locks import locked
 from bellcrank.files.whole import write_text
-
-try:
-    import fcntl
-
-    _LOCKS = True
-except ImportError:  # Windows: two studies in one folder are not told apart there
-    _LOCKS = False
 
 RECORDS, STUDY, TOKEN = "runs", "study.json", "token"
 SYNC = 0.5  # s, after which what was written is forced onto the disk
@@ -32,14 +26,8 @@ _PROCESS = uuid.uuid4().hex[:12]  # names the files of this process
 
 
 def _lock(stream: IO[Any], wait: bool = False) -> bool:
-    """Locks a file for this process; False if another one has it."""
-    if not _LOCKS:
-        return True
-    try:
-        fcntl.flock(stream, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-    except BlockingIOError:
-        return False
-    return True
+    """Locks a file for this process; False if another one has it. Without locks, two studies are not told apart."""
+    return locked(stream.fileno(), wait) is not False
 
 
 class Tail:
@@ -69,7 +57,7 @@ class Tail:
 def _whole(data: bytes) -> Iterator[dict[str, Any]]:
     for line in data.splitlines():
         try:
-            record = json.loads(line)
+            record = json.loads(line.decode())
         except (ValueError, RecursionError):  # cut short and something else written behind it, or none of ours
             continue
         if _is_record(record):

@@ -72,6 +72,8 @@ def _axis_rows(
         "lean": [axis @ e for e in normals],
         "turn": [(R[moving] @ turned) @ normals[1]],
         "square": [axis @ normals[0]],
+        "side of lean": [axis @ along],
+        "side of turn": [(R[moving] @ turned) @ normals[0]],
     }
 
 
@@ -120,13 +122,16 @@ class Closed:
         return [*found, *(formulas.evaluate(c.expression) for c in d.constraints)]
 
     def upright(self, motion: Motion) -> bool:
-        """Do the axes of all joints point as in the nominal position? Rows hold with opposite axes too."""
+        """Do the axes of all joints, and bodies on slides, point as in the nominal position? Rows hold the other way
+        round too."""
         formulas = self.formulas(motion)
         for record in self.machine.description.loops:
-            if record.joint is not None and "lean" in LOCKED.get(record.joint.lower(), ()):
-                base = formulas.point(record.second)[0]
-                met = motion.R[base] @ _met(record, base, formulas)
-                if not jets.value(formulas.evaluate(record.axis) @ met) > 0:
+            locked = LOCKED.get((record.joint or "").lower(), ())
+            if "lean" in locked:
+                p, r = formulas.point(record.first), formulas.point(record.second)
+                rows = _axis_rows(record, motion.between(p, r), p[0], r[0], formulas)
+                sides = [*rows["side of lean"], *(rows["side of turn"] if "turn" in locked else ())]
+                if not all(jets.value(x) > 0 for x in sides):
                     return False
         return True
 

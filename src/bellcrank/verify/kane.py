@@ -7,9 +7,10 @@ coordinates, velocities, masses, loads. At random states, with derivatives by di
 - angular velocities turn the direction cosines;
 - velocities of mass centres move the position vectors between them;
 - accelerations are the derivatives of velocities;
+- accelerations keep configuration constraints, at states that are brought onto them;
 - the accelerations u' of the compiled program satisfy the sum of v_r . (R - m a) + w_r . (T - dH/dt) = 0 for every
-  speed, with partial velocities, accelerations a and changes of angular momentum H by differences: no symbolic F_r,
-  F_r*, mass matrix or solution enters;
+  speed (with configuration constraints: for every motion that they allow), with partial velocities, accelerations a
+  and changes of angular momentum H by differences: no symbolic F_r, F_r*, mass matrix or solution enters;
 - kinetic energy changes by the power of the loads.
 
 A passed check proves the algebra from those givens to the program, not that they are the machine that was meant.
@@ -25,6 +26,7 @@ import numpy as np
 
 from bellcrank.errors import BellcrankError, ModelError
 from bellcrank.expr import Expr, Symbol, evaluate
+from bellcrank.interface.interface import key_of
 from bellcrank.kane.derivation import Derivation
 from bellcrank.kane.dynamics import Body
 from bellcrank.kane.equations import KaneEquations
@@ -36,6 +38,7 @@ from bellcrank.verify.report import Line, Report
 
 LIMIT = 1e-8  # of the largest value compared; differences of fourth order leave some 1e-11
 STEP = 1e-3
+CLOSING = 12  # steps to a position on the configuration constraints
 
 
 def check_derivation(
@@ -121,12 +124,51 @@ class _Subject:
             for four in self.d.euler.values():
                 index = [place[e] for e in four]
                 q[index] /= np.linalg.norm(q[index])
+            if self.d.configuration:
+                q, u = self._closed(t, q, u)
             state = (t, q.tolist(), u.tolist())
             qdot, udot = self.sim.derivatives(*state, parameters=self.constants, inputs=self.inputs)
             if not (np.all(np.isfinite(qdot)) and np.all(np.isfinite(udot))):
                 continue  # a singular position of the user's coordinates
             out = self.sim.outputs(*state, parameters=self.constants, inputs=self.inputs)
             yield Sample(t, q, u, qdot, udot, out, {x: out[x.name] for x in self.d.scalars.unknown})
+
+    # ---- configuration constraints
+
+    def _closed(self, t: float, q: np.ndarray, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """A state on the configuration constraints, near the start of runs."""
+        start = {key_of(k): float(v) for k, v in self.d.notes.run.initial.items()}
+        q = np.array([start.get(key_of(x), 0.0) for x in self.eom.coordinates]) + 0.2 * q
+        for _ in range(CLOSING):
+            q = q - np.linalg.pinv(_slopes(lambda x: self._gaps(t, x), q)) @ self._gaps(t, q)
+        J = _slopes(lambda x: self._gap_rates(t, q, x), u)
+        for _ in range(CLOSING):
+            u = u - np.linalg.pinv(J) @ self._gap_rates(t, q, u)
+        return q, u
+
+    def _gaps(self, t: float, q: np.ndarray) -> np.ndarray:
+        return np.array(self.numbers(self.d.configuration, self.at(t, q, np.zeros(len(self.eom.speeds)))))
+
+    def _gap_rates(self, t: float, q: np.ndarray, u: np.ndarray) -> np.ndarray:
+        """The rates of the constraints, by differences along the motion."""
+        rates = [self.d.scalars.rates[x] for x in self.eom.coordinates]
+        qdot = np.array(self.numbers(rates, self.at(t, q, u)))
+        return _differences(lambda h: self._gaps(t + h, q + h * qdot))
+
+    def _free(self, s: Sample) -> np.ndarray:
+        """What takes from forces along the speeds what constraint forces can balance."""
+        n, more = len(s.u), len(self.d.scalars.auxiliary)
+        free = np.eye(n + more)
+        if self.d.configuration:
+            J = _slopes(lambda x: self._gap_rates(s.t, s.q, x), s.u)
+            free[:n, :n] -= np.linalg.pinv(J) @ J
+        return free
+
+    def _keeps(self, s: Sample) -> float:
+        """Do accelerations keep the rates of the constraints at zero?"""
+        rate = _differences(lambda h: self._gap_rates(s.t + h, s.q + h * s.qdot, s.u + h * s.udot))
+        J = _slopes(lambda x: self._gap_rates(s.t, s.q, x), s.u)
+        return float(np.abs(rate).max() / max(np.abs(J * s.udot).max(), np.abs(s.u).max() ** 2, 1e-3))
 
     # ---- numbers
 
@@ -188,12 +230,7 @@ class _Subject:
 
     def along(self, s: Sample, make: Callable[..., np.ndarray], *of: Any) -> np.ndarray:
         """Rate of make(*of) along the motion, by differences of fourth order; first rates of t, q, u are enough."""
-        h = STEP
-
-        def value(h: float) -> np.ndarray:
-            return make(*of, self.at(s.t + h, s.q + h * s.qdot, s.u + h * s.udot))
-
-        return (8 * (value(h) - value(-h)) - (value(2 * h) - value(-2 * h))) / (12 * h)
+        return _differences(lambda h: make(*of, self.at(s.t + h, s.q + h * s.qdot, s.u + h * s.udot)))
 
     # ---- comparisons
 
@@ -203,6 +240,8 @@ class _Subject:
         yield "angular velocities turn the frames", self._turns(s, now)
         yield "velocities move the mass centres", self._moves(s, now)
         yield "accelerations are rates of velocities", self._accelerates(s, now)
+        if self.d.configuration:
+            yield "accelerations keep the configuration constraints", self._keeps(s)
         yield "Kane's equations hold", self._residual(s, now)
         if self.moving and not self.d.scalars.inputs:
             yield "kinetic energy changes by the power", self._power(s, now)
@@ -281,7 +320,7 @@ class _Subject:
         for b in self.d.machine.turning_bodies():
             usual = float(np.linalg.norm(self.spin(b, now)) * np.linalg.norm(self.turning(b, now)))  # if nothing acts
             acting.append((b, -self.along(s, self.spin, b), usual))
-        worst = 0.0
+        totals, sizes = [], []
         for r in range(len(s.u) + len(self.d.scalars.auxiliary)):
             if r < len(s.u):
                 other = self.at(s.t, s.q, s.u + np.eye(len(s.u))[r])
@@ -292,8 +331,12 @@ class _Subject:
                 moved = self._moved(on, other) - self._moved(on, now)
                 total += float(moved @ v)
                 size = max(size, float(np.linalg.norm(moved)) * max(float(np.linalg.norm(v)), usual))
-            worst = max(worst, abs(total) / size if size > 0 else 0.0)
-        return worst
+            totals.append(total)
+            sizes.append(size)
+        left = np.abs(self._free(s) @ np.array(totals))
+        if self.d.configuration:  # a balance of several speeds
+            return float(left.max() / max(sizes)) if max(sizes) > 0 else 0.0
+        return max((float(x) / size for x, size in zip(left, sizes, strict=True) if size > 0), default=0.0)
 
     def _power(self, s: Sample, now: dict[Expr, float]) -> float:
         def kinetic(known: Mapping[Expr, float]) -> np.ndarray:
@@ -309,6 +352,20 @@ class _Subject:
         rate = float(self.along(s, kinetic)[0])
         size = max([abs(rate), *map(abs, powers), float(kinetic(now)[0])])
         return abs(rate - sum(powers)) / size if size > 0 else 0.0
+
+
+def _differences(value: Callable[[float], np.ndarray], h: float = STEP) -> np.ndarray:
+    """The derivative at zero, by differences of fourth order."""
+    return (8 * (value(h) - value(-h)) - (value(2 * h) - value(-2 * h))) / (12 * h)
+
+
+def _slopes(value: Callable[[np.ndarray], np.ndarray], x: np.ndarray) -> np.ndarray:
+    """The matrix of partial derivatives."""
+
+    def column(e: np.ndarray) -> np.ndarray:
+        return _differences(lambda h: value(x + h * e))
+
+    return np.column_stack([column(e) for e in np.eye(len(x))])
 
 
 def _relative(a: np.ndarray, b: np.ndarray) -> float:

@@ -10,6 +10,7 @@ from pathlib import Path
 from types import ModuleType
 
 from bellcrank.errors import BellcrankError, InternalError
+from bellcrank.files.whole import Parts
 from bellcrank.kane.autolev.files import Files
 from bellcrank.kane.autolev.session import Session
 from bellcrank.kane.autolev.words import COMMANDS
@@ -106,4 +107,5 @@ def _keep_history(library: ModuleType) -> None:
         return
     with suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
-        library.write_history_file(path)
+        with Parts() as parts:
+            library.write_history_file(parts.beside(path))

@@ -60,6 +60,11 @@ class Joint:
         """The kinematical equations: q' in terms of the speeds."""
         return {q: speed.get(u, u) for q, u in zip(self.q, self.u, strict=True)}
 
+    def seen_from(self, turned: Callable[[Vec3], Vec3]) -> Joint | None:
+        """The joint with what is given in the parent's axes in those of another frame, in which `turned` gives a vector
+        of numbers; None where something is no number."""
+        return None
+
     # ---- speeds and composite bodies
 
     def fixes(self, mass: Expr, cm: Vec3) -> bool:
@@ -100,8 +105,9 @@ class Joint:
         return []
 
     @property
-    def lock(self) -> Expr | None:
-        """Zero where the rates of coordinates are not determined (gimbal lock); None if that is nowhere."""
+    def lock(self) -> tuple[Symbol, float] | None:
+        """The angle at whose value, or half turns from it, the rates of coordinates are not determined (gimbal lock);
+        None if that is nowhere."""
         return None
 
     def left(self, name: str, states: Mapping[str, float], h: float, given: Mapping[str, float]) -> str:

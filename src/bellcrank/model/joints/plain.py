@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
 from bellcrank.errors import counted
-from bellcrank.expr import MINUS_ONE, ONE, ZERO, Expr, Symbol, add, div, mul, sub
+from bellcrank.expr import MINUS_ONE, ONE, ZERO, Expr, Symbol, add, div, mul, sub, symbols
 from bellcrank.model.joints.joint import FrameMotion, Joint, Speeds
 from bellcrank.model.joints.rotation import Rotation
 from bellcrank.model.joints.words import SPEED, Called, State, direction_word
@@ -37,6 +37,12 @@ class PlainJoint(Joint):
     @property
     def slide_speeds(self) -> tuple[Symbol, ...]:
         return self.u[: len(self.slides)]
+
+    def seen_from(self, turned: Callable[[Vec3], Vec3]) -> Joint | None:
+        if any(symbols(x) for v in (*self.C, self.at, *self.slides) for x in v):
+            return None
+        x, y, z = (turned(axis) for axis in transpose(self.C))
+        return replace(self, C=transpose((x, y, z)), at=turned(self.at), slides=tuple(map(turned, self.slides)))
 
     # ---- speeds and composite bodies
 
@@ -157,7 +163,7 @@ class PlainJoint(Joint):
         return [] if norm is None else [(f"unit size of the Euler parameters of {name}", norm)]
 
     @property
-    def lock(self) -> Expr | None:
+    def lock(self) -> tuple[Symbol, float] | None:
         return self.rotation.lock
 
     # ---- words

@@ -6,6 +6,7 @@ its own axes (Sayers 1990, section 8.1.6).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -77,11 +78,11 @@ class Rotation:
         return None
 
     @property
-    def lock(self) -> Expr | None:
-        """Sine of the angle between first and last axis: the middle angle's cosine, or sine if they are one axis."""
+    def lock(self) -> tuple[Symbol, float] | None:
+        """The middle angle, and where it brings the last axis onto the first, but for half turns."""
         if len(self.axes) < 3:
             return None
-        return sin(self.q[1]) if self.axes[0] == self.axes[2] else cos(self.q[1])
+        return self.q[1], 0.0 if self.axes[0] == self.axes[2] else math.pi / 2
 
     def coordinate_words(self, c: Called) -> Iterator[tuple[Symbol, State]]:
         between = [c.parent.upper(), f"{c.symbol}pp", f"{c.symbol}p", c.symbol]

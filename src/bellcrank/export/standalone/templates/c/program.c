@@ -603,9 +603,6 @@ static void tell_end(const Job *job)
         printf(" is no longer a finite number; try a smaller step");
     } else
 @IF ASSEMBLY@
-    if (job->status == AT_REST)
-        printf("stopped at t = 0 s: the start is singular and at rest: give a speed to choose among its directions");
-    else
         printf("stopped at t = %g s: the loop %s cannot be kept closed: a correction of %.2g was needed", t,
             rows_of_loops[job->worst], job->moved);
 @ELSE@
@@ -678,6 +675,11 @@ static int simulate(void)
     stop_if_problems();
     const clock_t start = clock();
     run(&job);
+@IF ASSEMBLY@
+    if (job.status == AT_REST)
+        problem(settings.input, 0, "the start is singular and at rest: give a speed to choose among its directions");
+    stop_if_problems();
+@END@
     const double seconds = (double)(clock() - start)/CLOCKS_PER_SEC;
     printf("%s: %ld steps of %g s, %s, ", settings.title, (long)job.reached, job.h, methods[settings.method]);
     tell_end(&job);

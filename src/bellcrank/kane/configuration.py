@@ -1,0 +1,90 @@
+"""Configuration constraints of a hand-led derivation: closed loops, as in described systems.
+
+In:  expressions of coordinates and time that are zero, and M u' = f of the speeds without them. Out: rows,
+accelerations with the constraints, and `program.Loops`, by which a run is assembled and kept on them. All speeds stay
+states.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from bellcrank.dynamics.accelerations import projected
+from bellcrank.dynamics.factor import best_order
+from bellcrank.dynamics.factor import solve as factored
+from bellcrank.errors import ModelError
+from bellcrank.expr import ZERO, Expr, Symbol, add, mul, partial, release
+from bellcrank.kane.scalars import Scalars
+from bellcrank.kane.system import KaneSystem
+from bellcrank.kinematics.body_motion import Kinematics
+from bellcrank.kinematics.eliminate import eliminate, usual_pivots
+from bellcrank.kinematics.results import Elimination
+from bellcrank.kinematics.rows import Row, right_side, sort_rows, with_slopes
+from bellcrank.numeric.projection import Scales
+from bellcrank.program.loops import Loops
+from bellcrank.vector.work import Work
+
+
+@dataclass(frozen=True)
+class Closed:
+    """Rows that count, what they lead to, and notes on the others."""
+
+    elimination: Elimination
+    notes: list[str]
+
+
+def closed(scalars: Scalars, constraints: Sequence[Expr], name: str) -> Closed:
+    """The rows of configuration constraints, with the speeds they are solved for."""
+    speeds = scalars.independent
+    rows = []
+    for g in constraints:
+        position, rate = (release(x) for x in scalars.resolve((g, scalars.rate(g))))
+        rows.append(with_slopes(Row(f"'{g} = 0'", rate, position), speeds))
+    found = sort_rows(rows)
+    if problems := [*found.problems, *found.open.values()]:
+        raise ModelError(problems, name)
+    if len(found.kept) >= len(speeds):
+        raise ModelError("the constraints leave no freedom: every speed is determined", name)
+    pivots = usual_pivots(found.kept, speeds, Work([*scalars.coordinates, *speeds]), list)
+    kept = tuple(found.kept)
+    return Closed(Elimination(kept, kept, tuple(pivots)), found.notes)
+
+
+def closed_rates(system: KaneSystem, loops: Elimination, kinematics: Kinematics, work: Work) -> dict[int, Expr]:
+    """u' of all speeds: those of the independent ones from the projected equations, the others from the rows."""
+    speeds = system.speeds
+    right = [right_side(row, kinematics) for row in loops.used]
+    reduction = eliminate(loops.used, right, loops.pivots, speeds, work)
+    M = {(i, j): x for i in range(len(speeds)) for j in range(i + 1) if (x := work.hold(system.M[i][j])) is not ZERO}
+    f = {i: work.hold(x) for i, x in enumerate(system.f)}
+    reduced, rhs = projected(M, f, reduction, dict(reduction.drifts), work)
+    names = {i: f"the speed {u}" for i, u in enumerate(speeds)}
+    udot = factored(reduced, rhs, best_order(reduced, reduction.free), names, work)
+    for s, slopes in reduction.slopes.items():
+        udot[s] = work.hold(add(reduction.drift(s), *(mul(a, udot[r]) for r, a in slopes.items())))
+    return udot
+
+
+def program_rows(
+    system: KaneSystem,
+    loops: Elimination,
+    kinematics: Kinematics,
+    coordinates: Sequence[Symbol],
+    norms: Sequence[tuple[str, Expr]],
+) -> Loops:
+    """What a run needs to close the loops and to keep them closed."""
+    u, rows = system.speeds, loops.rows
+    position = [*((row.text, row.g) for row in rows if row.g is not None), *norms]
+    return Loops(
+        tuple(row.text for row in rows),
+        tuple(text for text, _ in position),
+        tuple(g for _, g in position),
+        tuple(tuple(partial(g, q) for q in coordinates) for _, g in position),
+        tuple(row.v for row in rows),
+        tuple(tuple(dict(row.slopes).get(s, ZERO) for s in u) for row in rows),
+        Scales(len(position), len(loops.used), (1.0,) * len(rows), (1.0,) * len(u)),
+        tuple(tuple(system.M[i][: i + 1]) for i in range(len(u))),
+        tuple(system.f),
+        tuple(right_side(row, kinematics) for row in rows),
+    )

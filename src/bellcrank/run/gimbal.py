@@ -1,0 +1,70 @@
+"""Gimbal lock: the first and the last axis of three rotations lie on each other, and the rates of their angles are not
+determined. States near it have rates without bound; a run that passes through it is not to be trusted from then on.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from bellcrank.expr import Symbol
+from bellcrank.model.mechanism import Body, Mechanism
+from bellcrank.numeric.tuning import ASSEMBLY
+
+NEAR = 1e-3  # sine of the angle between the axes, below which rates are thousands of times the spin
+STILL = 1e-9  # rad in a step: an angle that stays where it is
+INSTEAD = "choose another order of rotations, or rotate='euler-parameters'"
+
+
+@dataclass(frozen=True)
+class Lock:
+    """A body in gimbal lock: how it is told, and the time (s)."""
+
+    text: str
+    time: float = 0.0
+
+
+def gimbal_lock(mechanism: Mechanism, q: Sequence[float] | np.ndarray) -> list[str]:
+    """The bodies that are in gimbal lock at coordinates in equation units, in words; [] if none is."""
+    return [
+        f"body '{body.name}' is in gimbal lock at {angle.name} = {float(q[place]):.6g} rad"
+        for body, angle, place, at in _locks(mechanism)
+        if abs(math.sin(q[place] - at)) < ASSEMBLY.locked
+    ]
+
+
+def beside_locks(mechanism: Mechanism, q: np.ndarray, free: np.ndarray) -> np.ndarray:
+    """Coordinates whose free angles are out of gimbal lock."""
+    moved = q.copy()
+    for _, _, place, at in _locks(mechanism):
+        if free[place] and abs(math.sin(q[place] - at)) < ASSEMBLY.locked:
+            moved[place] += ASSEMBLY.nudge
+    return moved
+
+
+def locks_passed(mechanism: Mechanism, times: np.ndarray, rows: np.ndarray) -> list[Lock]:
+    """Where a run went through gimbal lock first; rows hold the coordinates in equation units.
+
+    A body that turns about its middle axis alone goes through unharmed: its other angles stay where they are.
+    """
+    found: list[Lock] = []
+    for body, angle, place, at in _locks(mechanism):
+        sines = np.sin(rows[:, place] - at)
+        others = np.abs(np.diff(rows[:, [place - 1, place + 1]], axis=0)).max(axis=1, initial=0.0)
+        near = (sines[:-1] * sines[1:] < 0) | (np.abs(sines[1:]) < NEAR)
+        through = np.flatnonzero(near & (others > STILL))
+        if len(through):
+            found.append(Lock(f"gimbal lock of body '{body.name}' ({angle.name})", float(times[through[0] + 1])))
+    return found
+
+
+def _locks(mechanism: Mechanism) -> Iterator[tuple[Body, Symbol, int, float]]:
+    """Every body that can lock, the angle that does it with its place between the other two, and its value there."""
+    places = {q: i for i, q in enumerate(mechanism.coordinates)}
+    for body in mechanism.bodies:
+        if body.joint.lock is not None:
+            angle, at = body.joint.lock
+            yield body, angle, places[angle], at
