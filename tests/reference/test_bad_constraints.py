@@ -114,8 +114,8 @@ CASES = [  # spoiler, patterns that the message must hold
 def test_error_names_the_constraint(case):
     spoil, *patterns = case
     s = linkage()
-    s.set_defaults(k=0.3)
-    s.set_defaults(w=1.0)
+    for name, value in {"k": 0.3, "w": 1.0}.items():
+        s.add_parameter(name, value)
     spoil(s)
     with pytest.raises(bc.ModelError) as caught:
         s.equations()

@@ -173,8 +173,9 @@ class Equations:
 
     def _warn_of_unknown_values(self) -> None:
         known = sorted(x.name for x in self.interface.all(PARAMETERS))
+        declared = self.analysis.mechanism.description.parameters  # of others the analysis has told
         for x in self.interface.unused:
-            if x.default is not None and x.key != "g":
+            if x.default is not None and x.key != "g" and declared[x.key].declared:
                 near = did_you_mean(x.name, known)
                 what = f"a value is given for '{x.name}', but the model does not use it.{near}"
                 warnings.warn(what, ModelWarning, stacklevel=3)

@@ -218,7 +218,7 @@ class Builder:
         return Symbol(record.name, "parameter")
 
     def set_defaults(self, values: Mapping[str, float] | None = None, **more: float) -> None:
-        """Default values of parameters, in user units. A name that no formula holds is an error of `equations`."""
+        """Default values of parameters, in user units. A name that no formula holds is told by `equations`."""
         for name, value in {**mapping(values, "set_defaults"), **more}.items():
             self._parameter(name).value = value
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from bellcrank.errors import ModelError, did_you_mean
+from bellcrank.errors import ModelError, did_you_mean, warn
 from bellcrank.expr import ZERO, Expr, Func, Symbol, add, depends_on, derivative, expression, symbols
 from bellcrank.kinematics.body_motion import Kinematics, Point, motion_of
 from bellcrank.kinematics.eliminate import usual_pivots
@@ -56,9 +56,10 @@ def analyse(mechanism: Mechanism, checker: Checker, multipliers: bool = False) -
     checker.scope.kept = {}
     reader = Reader(result, checker)
     reader.read()
-    checker.problems += [] if checker.problems else _unknown_names(checker)
     if checker.problems:
         raise ModelError(checker.problems, mechanism.name)
+    for sentence in _unknown_names(checker):
+        warn(f"model '{mechanism.name}': {sentence}")
     result.entered = [
         Kept(tuple(checker.scope.parameter(n) for n in routine.returns), routine, args)
         for routine, args in checker.scope.entered.items()

@@ -182,18 +182,17 @@ class Keeper:
         return self.near
 
     def too_far(self, t: float, y: np.ndarray, new: np.ndarray, h: float) -> bool:
-        """Near branches that are no bridge's: is a step long against the distance, or do speeds turn far in it?"""
-        if not self.near or not self.blocks:
+        """Near branches that miss each other: is a step long against the distance, or do speeds turn far in it?"""
+        if not self.near or not self._missed:
             return False
         n_q = self.closure.n_q
         M, J = self.system(t, new).M, self.system(t, y).J
-        for i, block in enumerate(self.blocks):
-            if i in self._curves and (self._inside(i, y) or self._inside(i, new) or self._over_it(i, y, new)):
-                continue
-            ratio, speeds = block.ratio(J), np.array(block.speeds)
-            if i in self._missed and h * np.linalg.norm(block.scaled(y)[1]) > BRIDGES.leap * ratio:
+        for i in self._missed:
+            block = self.blocks[i]
+            if h * np.linalg.norm(block.scaled(y)[1]) > BRIDGES.leap * block.ratio(J):
                 return True
-            if ratio < LOOPS.watched and _turn(M[np.ix_(speeds, speeds)], y[n_q + speeds], new[n_q + speeds]):
+            speeds = np.array(block.speeds)
+            if _turn(M[np.ix_(speeds, speeds)], y[n_q + speeds], new[n_q + speeds]):
                 return True
         return False
 
@@ -241,11 +240,6 @@ class Keeper:
 
     def _inside(self, i: int, y: np.ndarray) -> bool:
         return i in self._curves and 0.0 <= self._curves[i].place(self.blocks[i].scaled(y)[0]) <= 1.0
-
-    def _over_it(self, i: int, y: np.ndarray, new: np.ndarray) -> bool:
-        """Do two states lie on both sides of a curve?"""
-        a, b = (self._curves[i].place(self.blocks[i].scaled(x)[0]) for x in (y, new))
-        return (a < 0) != (b < 0)
 
     def _within(self, y: np.ndarray) -> list[int]:
         return [i for i in range(len(self.blocks)) if self._inside(i, y)]

@@ -408,7 +408,7 @@ static int put_bridges(const Job *job, const real *y, real *all)
     return count;
 }
 
-/* Near branches that are no bridge's: is a step from y to next long against the distance, or do speeds turn far in
+/* Near branches that miss each other: is a step from y to next long against the distance, or do speeds turn far in
    it? Those that reverse do not turn. */
 static int too_far(const Job *job, real h, real t, real end, const real *y, const real *next, real *w)
 {
@@ -419,12 +419,11 @@ static int too_far(const Job *job, real h, real t, real end, const real *y, cons
     for (int b = 0; b < N_BLOCKS; b++) {
         const int n = block_size(b);
         real aa = 0.0, ab = 0.0, bb = 0.0;
-        if (has_curve(job, b) && (on_bridge(job, b, y) || on_bridge(job, b, next)
-                || (place_on(job, b, y) < 0.0) != (place_on(job, b, next) < 0.0)))
+        if (bridge_of(job, b)->kind != MISSED)
             continue;
         const real ratio = block_ratio(b, before + N_G*(1 + N_Q) + N_V);
         scaled_block(b, y, 1, u);
-        if (bridge_of(job, b)->kind == MISSED && h*length(n, u) > LEAP*ratio)
+        if (h*length(n, u) > LEAP*ratio)
             return 1;
         for (int i = 0; i < n; i++)
             for (int j = 0; j < n; j++) {
@@ -434,7 +433,7 @@ static int too_far(const Job *job, real h, real t, real end, const real *y, cons
                 ab += y[N_Q + r]*m*next[N_Q + s];
                 bb += next[N_Q + r]*m*next[N_Q + s];
             }
-        if (ratio < WATCHED && aa*bb > 0.0 && fabs(ab) < cos(TURN)*sqrt(aa*bb))
+        if (aa*bb > 0.0 && fabs(ab) < cos(TURN)*sqrt(aa*bb))
             return 1;
     }
     return 0;
