@@ -4,12 +4,14 @@ Failures are told when they happen, in a word, beside all that is told at the en
 """
 
 import os
+import signal
 
 import pytest
 
 
 @pytest.hookimpl(trylast=True)  # there is a reporter then
 def pytest_configure(config):
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # processes of the background are born deaf to it
     os.environ.setdefault("BELLCRANK_CFLAGS", "-O1 -ffp-contract=off")
     cache = getattr(config, "cache", None)
     if cache is not None:

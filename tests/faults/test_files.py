@@ -190,14 +190,10 @@ def test_a_foreign_file_in_the_way_is_not_written_to(tmp_path):
 
 def test_an_interrupt_waits_for_a_few_renames():
     done = []
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where tests run in the background
-    try:
-        with pytest.raises(KeyboardInterrupt), undisturbed():
-            signal.raise_signal(signal.SIGINT)
-            done.append("all of it")
-        assert done and signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    finally:
-        signal.signal(signal.SIGINT, before)
+    with pytest.raises(KeyboardInterrupt), undisturbed():
+        signal.raise_signal(signal.SIGINT)
+        done.append("all of it")
+    assert done and signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 # ---- words
