@@ -71,6 +71,7 @@ class Keeper:
     _over: list[Passage] = field(default_factory=list)
     _past: list[tuple[float, np.ndarray]] = field(default_factory=list)
     _visit: Passage | None = None
+    _portions: int = 0  # of the present step
 
     def __post_init__(self) -> None:
         self.blocks = [Block(i, self.closure, self.system) for i in range(len(self.closure.scales.blocks))]
@@ -143,6 +144,7 @@ class Keeper:
         The step is taken again with care if it ends near a singular position, and halved if it has to be.
         """
         self.start = y
+        self._portions = self._portions + 1 if depth else 0
         new = advance(inner, times, y, h, k)
         if not np.all(np.isfinite(new)):
             return new, None
@@ -152,7 +154,8 @@ class Keeper:
         if (near, wary) != (self.near, self.wary):
             self.near, self.wary = near, wary
             return self.step(advance, inner, rates, times, y, h, k, depth)
-        divide = depth < BRIDGES.divisions and self.too_far(times[2], y, admitted, h)
+        may = depth < BRIDGES.divisions and self._portions < BRIDGES.portions
+        divide = may and self.too_far(times[2], y, admitted, h)
         if good and not divide:
             return admitted, state
         if not divide and depth >= LOOPS.halvings:

@@ -86,7 +86,8 @@ class Bridges:
     zones: int = _of(4, "halvings of the zone, the first included")
     leap: float = _of(0.25, "share of the ratio that a step may be long where branches miss each other ...")
     turn: float = _of(0.1, "... and angle by which the speeds of a block may turn in it, rad")
-    divisions: int = _of(24, "of a step that is too long or turns too far")
+    divisions: int = _of(24, "of a step that is too long or turns too far ...")
+    portions: int = _of(400, "... into so many at most: a step that needs more is none for this motion")
 
 
 @dataclass(frozen=True)

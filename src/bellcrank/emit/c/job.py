@@ -82,6 +82,7 @@ LOOPS = (
     Field("fixed reals", "from", "the start of the present step"),
     Field("reals", "bridges", "of blocks: curves that carry them through singular positions"),
     Field("int", "curves", "may there be some?"),
+    Field("int", "portions", "into which the present step is divided so far"),
     Field("six reals", "visit", "near a singular position: time, ratio (1: none), 1 + block, residual, turned, missed"),
     Field("reals", "passages", "out: visits that are over, and steps that were halved (DIVIDED for the ratio) ..."),
     Field("long", "n_passages most_passages", "... how many there were, and how many there is room for"),

@@ -5,6 +5,7 @@ static int projected_step(Job *job, real h, real t, real middle, real end, const
 {
     real half[N_S], rate[N_S];
     job->from = y;
+    job->portions = depth ? job->portions + 1 : 0;
     int failed = advance(job, h, t, middle, end, y, k, next, w), divide = 0;
     if (failed || !all_finite(next))
         return failed ? failed : NOT_FINITE;
@@ -22,7 +23,7 @@ static int projected_step(Job *job, real h, real t, real middle, real end, const
     if (!all_finite(next))
         return NOT_FINITE;
 @IF BRIDGE@
-    divide = job->near && depth < DIVISIONS && too_far(job, h, t, end, y, next, w);
+    divide = job->near && depth < DIVISIONS && job->portions < PORTIONS && too_far(job, h, t, end, y, next, w);
 @END@
     if (!divide && job->moved <= SHARE*h*length(N_U, next + N_Q) + LEAST && job->residual < OPEN)
         return FINISHED;
