@@ -104,6 +104,7 @@ def fuzz_formulas(count, seed):
     return seen
 
 
+@pytest.mark.campaign
 def test_mutated_decks():
     seen = fuzz_decks(100, 1990, QUICK)
     assert seen["finished"] > 5 and seen["ModelError"] + seen["ExpressionError"] > 25

@@ -184,6 +184,7 @@ def test_programs_in_c_and_python_agree_over_rough_ground():
     assert wheel.name == "wheel"
 
 
+@pytest.mark.campaign
 def test_check_passes_with_slip_and_finds_wrong_equations(equations):
     """The check puts smooth functions in place of the ground, no farther away than 0.7 m: a large wheel is always in contact,
     and on slippery ground it slides in some states."""

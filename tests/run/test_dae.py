@@ -285,6 +285,7 @@ def motorcycle(damping=0.0):
     return s
 
 
+@pytest.mark.campaign
 @needs_compiler
 def test_motorcycle_by_multipliers_in_c_and_on_the_null_space_in_python(monkeypatch):
     """Two ways to solve the same systems; momentum is conserved, and dlmm keeps the constraints to a nanometre."""
