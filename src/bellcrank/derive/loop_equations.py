@@ -5,15 +5,17 @@ In:  an `Analysis` with loops. Out: `program.Loops`. The look decides how the ro
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from bellcrank.derive.loop_choice import look_at
 from bellcrank.dynamics.accelerations import reduced_system
 from bellcrank.errors import ModelError
-from bellcrank.expr import ZERO, partial
+from bellcrank.expr import ZERO, Expr, Symbol, partial
 from bellcrank.kinematics.analysis import Analysis
 from bellcrank.kinematics.dimensions import Quantities
 from bellcrank.kinematics.eliminate import solve_rows
+from bellcrank.kinematics.results import Elimination
 from bellcrank.kinematics.rows import right_side
 from bellcrank.numeric.projection import Scales
 from bellcrank.program.idle import drop_idle_parameters
@@ -75,7 +77,6 @@ def _loop_rows(analysis: Analysis) -> Loops:
     q, u = analysis.mechanism.coordinates, analysis.mechanism.speeds
     assert analysis.loops is not None
     rows = analysis.loops.rows
-    position = [(row.text, row.g) for row in rows if row.g is not None] + analysis.mechanism.norms
     system = reduced_system(analysis)
     count = len(u)
     right = [right_side(row, analysis.kinematics) for row in rows]
@@ -87,6 +88,26 @@ def _loop_rows(analysis: Analysis) -> Loops:
     sides = list(dict.fromkeys(x for x in side_of if x is not None))
     none = [-1] * len(analysis.mechanism.norms)
     f, gamma = clean[len(lower) : len(lower) + count], clean[len(lower) + count :]
+    return replace(
+        loop_rows(analysis.loops, analysis.mechanism.norms, q, u, M, f, gamma),
+        sides=tuple(sides),
+        side_slopes=tuple(tuple(partial(x, s) for s in q) for x in sides),
+        sided=tuple([*(-1 if x is None else sides.index(x) for x in side_of), *none]),
+    )
+
+
+def loop_rows(
+    loops: Elimination,
+    norms: Sequence[tuple[str, Expr]],
+    q: Sequence[Symbol],
+    u: Sequence[Symbol],
+    M: Sequence[Sequence[Expr]],
+    f: Sequence[Expr],
+    gamma: Sequence[Expr],
+) -> Loops:
+    """Rows of loops with their slopes by coordinates and speeds, beside M, f and the right sides of the rows."""
+    rows = loops.rows
+    position = [*((row.text, row.g) for row in rows if row.g is not None), *norms]
     return Loops(
         tuple(row.text for row in rows),
         tuple(text for text, _ in position),
@@ -94,11 +115,8 @@ def _loop_rows(analysis: Analysis) -> Loops:
         tuple(tuple(partial(g, s) for s in q) for _, g in position),
         tuple(row.v for row in rows),
         tuple(tuple(dict(row.slopes).get(s, ZERO) for s in u) for row in rows),
-        Scales(len(position), len(analysis.loops.used), (1.0,) * len(rows), (1.0,) * len(u)),
-        M,
+        Scales(len(position), len(loops.used), (1.0,) * len(rows), (1.0,) * len(u)),
+        tuple(tuple(row) for row in M),
         tuple(f),
         tuple(gamma),
-        tuple(sides),
-        tuple(tuple(partial(x, s) for s in q) for x in sides),
-        tuple([*(-1 if x is None else sides.index(x) for x in side_of), *none]),
     )

@@ -10,18 +10,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from bellcrank.derive.loop_equations import loop_rows
 from bellcrank.dynamics.accelerations import projected
 from bellcrank.dynamics.factor import best_order
 from bellcrank.dynamics.factor import solve as factored
 from bellcrank.errors import ModelError
-from bellcrank.expr import ZERO, Expr, Symbol, add, mul, partial, release
+from bellcrank.expr import ZERO, Expr, Symbol, add, mul, release
 from bellcrank.kane.scalars import Scalars
 from bellcrank.kane.system import KaneSystem
 from bellcrank.kinematics.body_motion import Kinematics
 from bellcrank.kinematics.eliminate import eliminate, usual_pivots
 from bellcrank.kinematics.results import Elimination
 from bellcrank.kinematics.rows import Row, right_side, sort_rows, with_slopes
-from bellcrank.numeric.projection import Scales
 from bellcrank.program.loops import Loops
 from bellcrank.vector.work import Work
 
@@ -74,17 +74,6 @@ def program_rows(
     norms: Sequence[tuple[str, Expr]],
 ) -> Loops:
     """What a run needs to close the loops and to keep them closed."""
-    u, rows = system.speeds, loops.rows
-    position = [*((row.text, row.g) for row in rows if row.g is not None), *norms]
-    return Loops(
-        tuple(row.text for row in rows),
-        tuple(text for text, _ in position),
-        tuple(g for _, g in position),
-        tuple(tuple(partial(g, q) for q in coordinates) for _, g in position),
-        tuple(row.v for row in rows),
-        tuple(tuple(dict(row.slopes).get(s, ZERO) for s in u) for row in rows),
-        Scales(len(position), len(loops.used), (1.0,) * len(rows), (1.0,) * len(u)),
-        tuple(tuple(system.M[i][: i + 1]) for i in range(len(u))),
-        tuple(system.f),
-        tuple(right_side(row, kinematics) for row in rows),
-    )
+    u = system.speeds
+    M = [system.M[i][: i + 1] for i in range(len(u))]
+    return loop_rows(loops, norms, coordinates, u, M, system.f, [right_side(row, kinematics) for row in loops.rows])
