@@ -279,6 +279,7 @@ def test_demo_prints_the_table_and_writes_results(tmp_path, capsys):
     assert (tmp_path / "demo" / "passenger_car.png").read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.campaign
 def test_published_figures_are_drawn(tmp_path):
     run_path(str(EXAMPLES / "figures.py"))["main"](tmp_path)
     assert {p.name for p in tmp_path.iterdir()} == {"step_steer.png", "spacecraft_slew.png", "arm_settling.png"}

@@ -18,7 +18,15 @@ TOLD = {  # the table of the documentation: operations of the right-hand side, a
 
 
 @pytest.mark.parametrize(
-    "name", ["quarter_car", "rolling_disc", "cart", "double_pendulum", "passenger_car", "stanford_arm"]
+    "name",
+    [
+        "quarter_car",
+        "rolling_disc",
+        "cart",
+        "double_pendulum",
+        "passenger_car",
+        pytest.param("stanford_arm", marks=pytest.mark.campaign),
+    ],
 )
 def test_operations_of_the_state_jacobian(name):
     eom = example(name)

@@ -121,6 +121,7 @@ def test_printed_slopes_agree_in_c_and_python(tmp_path):
     assert "def outputs" in slopes.write("python", tmp_path).read_text(encoding="utf-8")
 
 
+@pytest.mark.campaign
 def test_the_page_of_the_documentation_runs(monkeypatch, tmp_path):
     text = (ROOT / "docs" / "analysis.md").read_text(encoding="utf-8")
     blocks = re.findall(r"```python\n(.*?)```", text, flags=re.S)

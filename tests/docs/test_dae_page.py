@@ -6,6 +6,8 @@ import shlex
 import shutil
 from pathlib import Path
 
+import pytest
+
 from bellcrank import cli
 
 ROOT = Path(__file__).parents[2]
@@ -21,6 +23,7 @@ def test_examples_of_the_page():
     assert not report, "".join(report)
 
 
+@pytest.mark.campaign
 def test_commands_of_the_page(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     shutil.copy(ROOT / "examples" / "planar_pendulum.py", "pendulum.py")

@@ -17,7 +17,10 @@ NUMBER = re.compile(r"(?<![\w.])[-+]?\d+(?:\.\d+)?(?:e[-+]\d+)?")
 QUICK = ("M1 1a", "M1 1b", "M1 2", "M1 3", "M2 1a", "M2 1b", "M2 2", "M2 3", "M2 5")  # on flat ground: two programs
 
 
-@pytest.mark.parametrize(("name", "error"), [("M1 1a", 4e-3), ("M1 1b", 4e-4), ("M2 1a", 2e-9), ("M2 1b", 2e-9)])
+@pytest.mark.parametrize(
+    ("name", "error"),
+    [("M1 1a", 4e-3), ("M1 1b", 4e-4), pytest.param("M2 1a", 2e-9, marks=pytest.mark.campaign), ("M2 1b", 2e-9)],
+)
 def test_released_sides_follow_the_exact_motion_of_two_masses(name, error):
     """The solution of a linear system by its eigenvectors; the error is that of rk4 with the step of the thesis, of order 4."""
     assert gallery.deviation(CASE[name])[0] < error
@@ -43,7 +46,7 @@ def test_model_2_agrees_with_an_independent_program_and_the_thesis():
     assert run["u(rear.rim, 1)"] == pytest.approx(20 * np.exp(-run.time / 2), rel=4e-3)
 
 
-@pytest.mark.parametrize("name", [*QUICK, "1.7"])
+@pytest.mark.parametrize("name", [*QUICK, pytest.param("1.7", marks=pytest.mark.campaign)])
 def test_dlmm_keeps_the_motorcycles_within_a_micrometre_of_their_constraints(name):
     case = CASE[name]
     assert case.run.ended == "finished"

@@ -3,9 +3,12 @@
 import doctest
 from pathlib import Path
 
+import pytest
+
 PAGE = Path(__file__).parents[2] / "docs" / "linkages.md"
 
 
+@pytest.mark.campaign
 def test_examples_of_the_page():
     blocks = PAGE.read_text(encoding="utf-8").split("```pycon")[1:]
     text = "\n\n".join(block.split("```")[0] for block in blocks)

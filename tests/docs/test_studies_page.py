@@ -18,6 +18,7 @@ def blocks(language):
     return re.findall(rf"^```{language}\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
 
 
+@pytest.mark.campaign
 def test_study_of_the_page(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     Path("hill.toml").write_text(blocks("toml")[0], encoding="utf-8")

@@ -57,6 +57,7 @@ def test_nut_falls_along_a_thread():
     assert run["q(nut)"][-1] == pytest.approx(0.5 * ud * 0.5**2)
 
 
+@pytest.mark.campaign
 def test_independent_check_passes():
     for screwed in (True, False):
         assert bc.check(machine(screwed), states=5).passed

@@ -85,7 +85,7 @@ def test_inputs_are_set_only_for_loops_that_use_them():
     assert "set_inputs" not in project(c_source(example("four_bar").program))
 
 
-@pytest.mark.parametrize("longest", [500, 3])
+@pytest.mark.parametrize("longest", [3, pytest.param(500, marks=pytest.mark.campaign)])
 def test_constraints_as_in_python(longest, monkeypatch):
     """Compiled without warnings, in one function and in many."""
     monkeypatch.setattr(

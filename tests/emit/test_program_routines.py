@@ -235,6 +235,7 @@ def test_check_covers_parameters_of_routines():
     assert check(places(("python",)), states=3).passed
 
 
+@pytest.mark.campaign
 @BOTH
 def test_routines_of_all_languages_in_a_loop():
     """Loops are assembled in Python; a routine that is given in C or Fortran alone is called there as well."""

@@ -24,7 +24,7 @@ from bellcrank.expr import (
     symbols,
 )
 
-DEPTH = 20_000
+DEPTH = 8_000
 a, b = Symbol("a"), Symbol("b")
 x, y = Symbol("x", "coordinate"), Symbol("y", "coordinate")
 

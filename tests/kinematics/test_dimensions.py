@@ -12,6 +12,7 @@ from bellcrank.kinematics.dimensions import infer
 from bellcrank.kinematics.dimensions.algebra import settled
 from bellcrank.model.check import freeze
 from bellcrank.units import parse_dimension
+from tests.models import late
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -193,9 +194,9 @@ def test_four_bar_strut():
     assert {name: quantities.label[name] for name in expected} == expected
 
 
-@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.py")), ids=lambda path: path.stem)
-def test_examples_have_no_conflicts(path):
-    model = run_path(str(path)).get("model")
+@pytest.mark.parametrize("name", late(sorted(p.stem for p in EXAMPLES.glob("*.py")), ("suspension_car", "driven_car")))
+def test_examples_have_no_conflicts(name):
+    model = run_path(str(EXAMPLES / f"{name}.py")).get("model")
     if model is None:
         pytest.skip("not a model")
     system = model()

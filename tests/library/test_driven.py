@@ -258,6 +258,7 @@ def test_misspelt_input(sim):
         sim.simulate(t_end=0.01, inputs={"steeer": 1.0})
 
 
+@pytest.mark.campaign
 def test_example_turns_and_stops(tmp_path, capsys):
     """One derivation: the run of the command line, and the picture."""
     path = Path(__file__).parents[2] / "examples" / "driven_car.py"

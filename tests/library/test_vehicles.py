@@ -88,6 +88,7 @@ def test_motorcycle_settles_at_its_static_heights(k, m, rim, chassis, model):
         assert run[f"{side}.chassis.z"][-1] == pytest.approx(chassis, abs=6e-6)
 
 
+@pytest.mark.campaign
 def test_motorcycle_with_constraints_moves_as_that_with_a_frame():
     runs = []
     for coordinates in ("minimal", "redundant"):
@@ -153,6 +154,7 @@ def test_car_settles_at_its_static_equilibrium():
     assert pitch == pytest.approx((sag[0] - sag[1]) / 2.6, abs=2e-4)
 
 
+@pytest.mark.campaign
 def test_truck_with_three_axles_carries_its_weight():
     s = bc.vehicles.truck(axles=(3.0, -1.7, -3.0))
     run = s.equations().compile().simulate(t_end=8, output_every=500)

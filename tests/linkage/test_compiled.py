@@ -46,6 +46,7 @@ def test_bicubic_look_up_in_c():
         assert np.abs(getattr(a, name) - getattr(b, name)).max() < 1e-11
 
 
+@pytest.mark.campaign
 def test_generated_c_gives_no_warning(tmp_path):
     strict = ("-O1", "-Wall", "-Wextra", "-Werror")
     table = linkage("five_link").table(step=0.05, range=(-0.1, 0.1))

@@ -37,7 +37,11 @@ def largest_differences(a, b):
 
 @pytest.mark.parametrize(
     ("case", "channel", "expected"),
-    [({"case": "drop"}, "z", FALL), ({}, "q(wheel)", SPRING), ({"pushrod": "upper_arm", "arms": True}, "q(wheel)", {})],
+    [
+        ({"case": "drop"}, "z", FALL),
+        ({}, "q(wheel)", SPRING),
+        pytest.param({"pushrod": "upper_arm", "arms": True}, "q(wheel)", {}, marks=pytest.mark.campaign),
+    ],
 )
 def test_formula_student_exact_and_table(case, channel, expected):
     """Houdek (2020), chapter 5, recomputed; exact joint and table agree to 1e-7 m and 1e-5 rad/s."""
@@ -75,8 +79,8 @@ def corner(name, *, moving=True, rack=False, exact=True, units="mks", arm=None):
     [
         ("five_link", {}),
         ("double_wishbone", {"rack": True, "arm": "lower_arm"}),
-        ("double_wishbone", {"rack": True, "exact": False, "arm": "upper_arm"}),
-        ("solid_axle", {}),
+        pytest.param("double_wishbone", {"rack": True, "exact": False, "arm": "upper_arm"}, marks=pytest.mark.campaign),
+        pytest.param("solid_axle", {}, marks=pytest.mark.campaign),
         pytest.param("macpherson", {"arm": "strut"}, marks=pytest.mark.campaign),
         pytest.param("formula_student", {"exact": False, "arm": "pushrod"}, marks=pytest.mark.campaign),
         ("trailing_arm", {"units": "in-lb"}),
@@ -97,6 +101,7 @@ def arm_on(base, s):
     return s.add_linkage("rear", chain, base=base, carrier=wheel)
 
 
+@pytest.mark.campaign
 def test_constraints_on_linkages():
     """A speed constraint that couples travel and body, and a closed loop through the wheel centre."""
     s = bc.System("coupled", units="mks", axes="ISO 8855")

@@ -154,6 +154,7 @@ def test_axle_in_roll():
     assert m["anti_squat"][0] == pytest.approx(p["anti_squat"][0])
 
 
+@pytest.mark.campaign
 def test_command(tmp_path, capsys):
     assert main(["kinematics", "double_wishbone", "--travel=-40:40:5", "--mode", "all", "--csv", str(tmp_path / "k.csv"), "--plot",
                  str(tmp_path / "k.png")]) == 0  # fmt: skip

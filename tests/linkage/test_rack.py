@@ -36,6 +36,7 @@ def steered(kind, table=False):
     return s
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize("table", [pytest.param(False, marks=pytest.mark.campaign), True])
 def test_a_given_rack_is_a_driven_one(table):
     """The same accelerations and channels as with the rack as a body that a speed constraint drives; in C and in Python."""
@@ -63,6 +64,7 @@ def test_a_given_rack_is_a_driven_one(table):
                 assert found[name] == pytest.approx(out[name], rel=1e-10)
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize("exact", [True, False])
 def test_all_points_on_the_rack_fall_sideways(exact):
     """Five rods that all stand on the rack move with it as a whole: on it the wheel feels -r'' as gravity across, and nothing else."""

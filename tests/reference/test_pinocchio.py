@@ -51,7 +51,7 @@ def compare(seed, states=2, bodies=None):
 
 
 # trees of this range whose derivation takes longest; larger ones and 300 more are in the campaign too
-LONG = (0, 4, 5, 10, 12, 13, 15, 20, 22, 26, 28, 29, 32, 39)
+LONG = (0, 4, 5, 8, 10, 12, 13, 15, 20, 17, 22, 24, 25, 26, 28, 29, 32, 35, 39)
 
 
 @pytest.mark.parametrize("seed", [pytest.param(s, marks=pytest.mark.campaign) if s in LONG else s for s in range(40)])
@@ -82,12 +82,12 @@ def solutions_agree(seed):
         assert_close(udot, reference[1], 1e-9)
 
 
-@pytest.mark.parametrize("seed", (1, 3))
+@pytest.mark.parametrize("seed", (1,))
 def test_explicit_implicit_and_order_n_agree(seed):
     solutions_agree(seed)
 
 
 @pytest.mark.campaign
-@pytest.mark.parametrize("seed", (0, 2, *range(4, 10), *range(1000, 1060)))
+@pytest.mark.parametrize("seed", (0, *range(2, 10), *range(1000, 1060)))
 def test_explicit_implicit_and_order_n_agree_campaign(seed):
     solutions_agree(seed)

@@ -86,6 +86,7 @@ def kill_main(study, folder, *options, after):
     until("the end of the workers", lambda: not any(alive(pid) for pid in children))
 
 
+@pytest.mark.campaign
 def test_killed_main_process_then_killed_worker(tmp_path):
     count, marks, folder = 60, tmp_path / "marks", tmp_path / "r"
     study = mass(marks, 0.03, grid={"k": [k + 0.25 for k in range(1, count + 1)]})

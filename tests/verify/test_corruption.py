@@ -51,7 +51,7 @@ def spread(listed, count):
     return [listed[i * len(listed) // count] for i in range(count)] if len(listed) > count else listed
 
 
-SAMPLED = {"four_bar": 8, "rolling_coin": 5, "cart": 3, "slider_crank": 4, "sarrus_linkage": 2, "double_pendulum": 4}
+SAMPLED = {"four_bar": 6, "rolling_coin": 3, "slider_crank": 3, "sarrus_linkage": 2, "double_pendulum": 4}
 
 
 @pytest.mark.parametrize("name", SAMPLED)
@@ -61,6 +61,7 @@ def test_wrong_equations_are_found(name):
     assert [place for place in listed if not found(name, place)] == []
 
 
+@pytest.mark.campaign
 def test_every_constraint_and_every_slope_of_the_four_bar():
     program = derived("four_bar")[1].program
     listed = [p for p in places(program) if p[:2] == ("closure", "result")]

@@ -109,7 +109,7 @@ def test_run_of_the_program_is_told():
 
 def test_run_that_stops_fails():
     s = bc.load_model(EXAMPLES / "four_bar.py")
-    s.set_run(step=0.5, t_end=100)
+    s.set_run(step=0.5, t_end=10)
     report = check(s, states=1, backend="python")
     assert not line(report, "constraint residuals over a run").passed
 

@@ -196,6 +196,7 @@ def test_redundant_rows_pass():
     assert report.passed, str(report)
 
 
+@pytest.mark.campaign
 def test_free_linkage_keeps_its_momentum():
     """Three bodies in space, closed to a ring by a rod."""
     s = bc.System("ring")

@@ -88,10 +88,8 @@ class Expr:
 
         __pos__ = __abs__ = __neg__
 
-    @property
-    def parts(self) -> tuple[Expr, ...]:
-        """The expressions this one is made of, in canonical order."""
-        return ()
+    # the expressions this one is made of, in canonical order
+    parts: tuple[Expr, ...] = ()
 
 
 # looked up without the detour of a method in Python
@@ -153,7 +151,7 @@ class Symbol(Expr):
 class Sum(Expr):
     """`terms`: (core, coefficient) pairs, sorted; the first coefficient is positive; a number has the core ONE."""
 
-    __slots__ = ("terms",)
+    __slots__ = ("parts", "terms")
     terms: tuple[tuple[Expr, Rational], ...]
 
     def __new__(cls, terms: tuple[tuple[Expr, Rational], ...]) -> Sum:
@@ -162,6 +160,7 @@ class Sum(Expr):
         if known is None or (node := known()) is None:
             node = object.__new__(cls)
             node.terms = terms
+            node.parts = tuple([core for core, _ in terms])
             constant, order, fingerprint = True, terms[0][0].order, 0
             least, most = POSITIVE, UNKNOWN
             for core, coefficient in terms:
@@ -178,10 +177,6 @@ class Sum(Expr):
             return _interned(key, node)  # type: ignore[return-value]
         return node
 
-    @property
-    def parts(self) -> tuple[Expr, ...]:
-        return tuple(core for core, _ in self.terms)
-
 
 class Product(Expr):
     """`coefficient` times the `factors`: (base, exponent) pairs, sorted.
@@ -189,7 +184,7 @@ class Product(Expr):
     One factor to the power 1 has a coefficient other than 1. The base of a whole power is no number and no product.
     """
 
-    __slots__ = ("_core", "coefficient", "factors")
+    __slots__ = ("_core", "coefficient", "factors", "parts")
     coefficient: Rational
     factors: tuple[tuple[Expr, Rational], ...]
     _core: Expr | None
@@ -200,6 +195,7 @@ class Product(Expr):
         if known is None or (node := known()) is None:
             node = object.__new__(cls)
             node.coefficient, node.factors, node._core = coefficient, factors, None
+            node.parts = tuple([base for base, _ in factors])
             constant, order, fingerprint = True, 0, residue(coefficient)
             sign = POSITIVE if coefficient > 0 else UNKNOWN
             for base, exponent in factors:
@@ -214,15 +210,11 @@ class Product(Expr):
             return _interned(key, node)  # type: ignore[return-value]
         return node
 
-    @property
-    def parts(self) -> tuple[Expr, ...]:
-        return tuple(base for base, _ in self.factors)
-
 
 class Func(Expr):
     """A function of expressions. `function` is the user function or table behind the name, None if it is built in."""
 
-    __slots__ = ("args", "function", "name")
+    __slots__ = ("args", "function", "name", "parts")
     name: str
     args: tuple[Expr, ...]
     function: Any
@@ -233,6 +225,7 @@ class Func(Expr):
         if known is None or (node := known()) is None:
             node = object.__new__(cls)
             node.name, node.args, node.function = name, args, function
+            node.parts = args
             node.constant = all(a.constant for a in args) and not getattr(function, "varies", False)
             node.order = _function_order(name, args)
             node.sign = _function_sign(name, args) if function is None else UNKNOWN
@@ -248,10 +241,6 @@ class Func(Expr):
             raise ModelError(undecided(str(self)))
         return True
 
-    @property
-    def parts(self) -> tuple[Expr, ...]:
-        return self.args
-
 
 def undecided(comparison: str) -> str:
     """What is wrong with a comparison of expressions in `if`, `and`, `min()` or `max()` of Python."""
@@ -261,7 +250,7 @@ def undecided(comparison: str) -> str:
 class Held(Expr):
     """An intermediate result: an atom for the algebra, so that what is shared stays shared (AUTOSIM's Z variables)."""
 
-    __slots__ = ("definition",)
+    __slots__ = ("definition", "parts")
     definition: Expr
 
     def __new__(cls, definition: Expr) -> Held:
@@ -270,15 +259,12 @@ class Held(Expr):
         if known is None or (node := known()) is None:
             node = object.__new__(cls)
             node.definition = definition
+            node.parts = (definition,)
             node.constant, node.order, node.sign = definition.constant, definition.order, definition.sign
             node.fingerprint = definition.fingerprint
             node.sort = (RANK_HELD, definition.fingerprint)
             return _interned(key, node)  # type: ignore[return-value]
         return node
-
-    @property
-    def parts(self) -> tuple[Expr, ...]:
-        return (self.definition,)
 
 
 @lru_cache(maxsize=65536)

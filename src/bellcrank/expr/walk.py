@@ -32,8 +32,11 @@ def postorder(roots: Iterable[Expr], into_held: bool = True, known: Container[Ex
             for part in parts:
                 if part not in seen and part not in known:
                     seen.add(part)
-                    stack.append((part, iter(_parts(part, into_held))))
-                    break
+                    below = _parts(part, into_held)
+                    if below:
+                        stack.append((part, iter(below)))
+                        break
+                    yield part
             else:
                 stack.pop()
                 yield node

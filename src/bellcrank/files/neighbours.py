@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import importlib
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -24,7 +25,8 @@ def neighbours(file: Path) -> Iterator[None]:
     """Inside, modules and packages in the folder of a file can be imported."""
     folder = file.resolve().parent
     with _importing:
-        aside = {name: m for name, m in sys.modules.items() if _hides(name.partition(".")[0], folder)}
+        hidden = {name for name in _modules_in(folder) if _hides(name, folder)}
+        aside = {name: m for name, m in sys.modules.items() if name.partition(".")[0] in hidden}
         for name in aside:
             del sys.modules[name]
         known, entry = set(sys.modules), str(folder)
@@ -78,10 +80,18 @@ def _files_of(name: tuple[str, ...], folder: Path) -> list[Path]:
     return [p for p in files if p.is_file()]
 
 
+def _modules_in(folder: Path) -> set[str]:
+    """Names of modules and packages in a folder."""
+    try:
+        names = os.listdir(folder)
+    except OSError:  # told when the file is read
+        return set()
+    files = {name[:-3] for name in names if name.endswith(".py") and (folder / name).is_file()}
+    return files | {name for name in names if "." not in name and (folder / name / "__init__.py").is_file()}
+
+
 def _hides(name: str, folder: Path) -> bool:
-    """Is there a neighbour of that name, and another module in its place that is nobody's standard?"""
-    if not ((folder / f"{name}.py").is_file() or (folder / name / "__init__.py").is_file()):
-        return False
+    """Does a neighbour of that name hide another module that is nobody's standard?"""
     found = sys.modules.get(name)
     if found is None or name in sys.stdlib_module_names or name in ("bellcrank", "__main__"):
         return False

@@ -9,6 +9,7 @@ Griewank & Walther, Evaluating Derivatives (2nd ed., 2008), section 13.2 (recurr
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -45,6 +46,13 @@ class Jet:
         return Jet(-self.c)
 
     def __add__(self, other: Value) -> Jet:
+        if isinstance(other, Jet):
+            if self.c.shape == other.c.shape:
+                return Jet(self.c + other.c)
+        elif np.shape(other) == self.c.shape[1:]:  # a constant moves the value alone
+            c = self.c.copy()
+            c[0] += other
+            return Jet(c)
         pair = together(self, other)
         rank = max(x.ndim for x in pair)  # scalars meet vectors: the axis of orders stays first
         a, b = (x.reshape(len(x), *(1,) * (rank - x.ndim), *x.shape[1:]) for x in pair)
@@ -95,10 +103,17 @@ def together(*values: Value) -> list[np.ndarray]:
 
 
 def _product(a: Value, b: Value, multiply: Callable[[np.ndarray, np.ndarray], Any]) -> Jet:
-    x, y = together(a, b)
-    if len(x) == 1:
-        return Jet(np.asarray(multiply(x[0], y[0]))[None])
-    return Jet([sum(multiply(x[j], y[n - j]) for j in range(n + 1)) for n in range(len(x))])
+    if not isinstance(a, Jet):  # a constant: every order by itself
+        a = np.asarray(a, dtype=float)
+        return Jet([multiply(a, y) for y in b.c])
+    if not isinstance(b, Jet):
+        b = np.asarray(b, dtype=float)
+        return Jet([multiply(x, b) for x in a.c])
+    length = min(len(a.c), len(b.c))
+    x, y = a.c[:length], b.c[:length]
+    if x.ndim == y.ndim == 1:
+        x, y, multiply = x.tolist(), y.tolist(), operator.mul  # numbers of Python are the fastest
+    return Jet([sum(multiply(x[j], y[n - j]) for j in range(n + 1)) for n in range(length)])
 
 
 def value(x: Value) -> Any:
@@ -187,9 +202,10 @@ def sincos(x: Value) -> tuple[Value, Value]:
     if not isinstance(x, Jet):
         return np.sin(x), np.cos(x)
     s, c = [np.sin(x.c[0])], [np.cos(x.c[0])]
+    slopes = [j * a for j, a in enumerate(x.c)]
     for n in range(1, len(x)):
-        s.append(sum(j * x.c[j] * c[n - j] for j in range(1, n + 1)) / n)
-        c.append(-sum(j * x.c[j] * s[n - j] for j in range(1, n + 1)) / n)
+        s.append(sum(slopes[j] * c[n - j] for j in range(1, n + 1)) / n)
+        c.append(-sum(slopes[j] * s[n - j] for j in range(1, n + 1)) / n)
     return Jet(s), Jet(c)
 
 

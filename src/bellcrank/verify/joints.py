@@ -246,9 +246,13 @@ def joint_of(
 def rotation_about(axis: Value, angle: Value) -> Value:
     """Rodrigues' formula; columns are the turned axes."""
     s, c = jets.sincos(angle)
-    x, y, z = axis[0], axis[1], axis[2]
-    skew = jets.stack([jets.stack([0.0, -z, y]), jets.stack([z, 0.0, -x]), jets.stack([-y, x, 0.0])])
-    along = jets.stack([axis * x, axis * y, axis * z])
+    if isinstance(axis, jets.Jet):
+        x, y, z = axis[0], axis[1], axis[2]
+        skew = jets.stack([jets.stack([0.0, -z, y]), jets.stack([z, 0.0, -x]), jets.stack([-y, x, 0.0])])
+        along = jets.stack([axis * x, axis * y, axis * z])
+    else:
+        x, y, z = np.asarray(axis, dtype=float).tolist()
+        skew, along = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]]), np.multiply.outer(axis, axis)
     return skew * s + (E - along) * c + along
 
 
