@@ -12,7 +12,8 @@ import pytest
 @pytest.hookimpl(trylast=True)  # there is a reporter then
 def pytest_configure(config):
     signal.signal(signal.SIGINT, signal.default_int_handler)  # processes of the background are born deaf to it
-    os.environ.setdefault("BELLCRANK_CFLAGS", "-O1 -ffp-contract=off")
+    level = "-O1" if config.option.markexpr == "campaign" else "-O0"  # short runs: compiling takes longest
+    os.environ.setdefault("BELLCRANK_CFLAGS", f"{level} -ffp-contract=off")
     cache = getattr(config, "cache", None)
     if cache is not None:
         folder = cache.mkdir("bellcrank")

@@ -19,7 +19,7 @@ EXAMPLES = sorted(n for n in MODELS if n not in ELSEWHERE)
 needs_compiler = pytest.mark.skipif(find_compiler() is None, reason="there is no C compiler")
 
 
-def late(values, those):
+def rarely(values, those):
     """Values of a parameter of tests; those named run in the campaign alone."""
     return [pytest.param(v, marks=pytest.mark.campaign) if v in those else v for v in values]
 

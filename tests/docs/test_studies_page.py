@@ -51,6 +51,7 @@ def rows(tmp_path_factory):
     return {tuple(row.values.values()): row.measures for row in result.rows}
 
 
+@pytest.mark.campaign
 def test_figures_of_the_page(rows):
     lines = re.findall(r"^\| 50000 \|(.*)$", PAGE, re.MULTILINE)
     damped, undamped = (line.split("|") for line in lines[:2])
@@ -61,11 +62,13 @@ def test_figures_of_the_page(rows):
             )
 
 
+@pytest.mark.campaign
 def test_sd_does_not_depend_on_the_step(rows):
     for (c_tyre, k, c, step), measures in rows.items():
         assert measures["sd"] == pytest.approx(rows[c_tyre, k, c, 0.001]["sd"], rel=2e-4), step
 
 
+@pytest.mark.campaign
 def test_sd_against_the_thesis_and_an_independent_program(rows):
     """Van Iwaarden (2003), 7.3, and a program of its own with the formulas put right: 5.725 m/s2 for c = 10000 at a step of 1 ms."""
     sd = {c: rows[0, 50000, c, 0.001]["sd"] for c in (1000, 3000, 10000)}

@@ -22,7 +22,7 @@ from bellcrank.emit.words import Words
 from bellcrank.expr import Product, Symbol
 from bellcrank.numeric.tuning import ELIMINATION
 from bellcrank.program import interpret
-from tests.models import EXAMPLES, example, late, needs_compiler, pendulum, random_state, relative, system
+from tests.models import EXAMPLES, example, needs_compiler, pendulum, random_state, rarely, relative, system
 
 LONG = (
     "whipple_bicycle",
@@ -108,7 +108,7 @@ def constants_of(eom):
 
 
 @needs_compiler
-@pytest.mark.parametrize("name", late(EXAMPLES, ("n_four_bar", "spacecraft_1", "sarrus_linkage", "whipple_bicycle")))
+@pytest.mark.parametrize("name", rarely(EXAMPLES, ("n_four_bar", "spacecraft_1", "sarrus_linkage", "whipple_bicycle")))
 def test_c_python_and_interpreter_agree(name):
     eom = example(name)
     sim, model = strict_model(eom)

@@ -21,6 +21,7 @@ from bellcrank.backend.compiler import find_compiler, load_source, shared_librar
 from bellcrank.backend.fortran import find_fortran
 from bellcrank.backend.processes import TooLong, run_program, seconds_for_compilers
 from tests.models import needs_compiler, pendulum
+from tests.processes import ends
 
 SOURCE = "int answer(void) { return 42; }\n"
 posix = pytest.mark.skipif(os.name != "posix", reason="needs POSIX")
@@ -158,10 +159,7 @@ def test_a_compiler_that_hangs_is_stopped_with_what_it_started(tmp_path, monkeyp
     with pytest.warns(bc.ModelWarning, match=r"runs in Python.*was stopped after 0.5 s \(BELLCRANK_COMPILE_SECONDS"):
         sim = pendulum().equations().compile(backend="c")
     assert sim.backend == "python"
-    with pytest.raises(ProcessLookupError):
-        for _ in range(100):
-            os.kill(int((tmp_path / "pid").read_text()), 0)
-            time.sleep(0.02)
+    ends(int((tmp_path / "pid").read_text()))
     assert os.listdir(cache) == []
 
 

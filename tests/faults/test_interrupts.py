@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from tests.models import needs_compiler, pendulum
+from tests.processes import ends
 
 pytestmark = pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="needs signals of POSIX")
 TIMES = 10
@@ -191,8 +192,5 @@ def test_an_interrupt_ends_a_compiler_with_what_it_started(tmp_path, monkeypatch
     equations, written = pendulum().equations(), tmp_path / "pid"
     with pytest.raises(KeyboardInterrupt), signalled(0, when=lambda: written.exists() and written.read_text()):
         equations.compile(backend="c")
-    with pytest.raises(ProcessLookupError):
-        for _ in range(100):
-            os.kill(int(written.read_text()), 0)
-            time.sleep(0.02)
+    ends(int(written.read_text()))
     assert os.listdir(tmp_path / "cache") == []

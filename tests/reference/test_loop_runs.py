@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from cases import compiled, loop_residuals
 
-from tests.models import late, system
+from tests.models import rarely, system
 
 LOOPS = {  # example: arguments, seconds of a long run
     "four_bar": ({}, 10),
@@ -21,7 +21,7 @@ def small(name):
     return compiled(name, **LOOPS.get(name, ({},))[0])
 
 
-@pytest.mark.parametrize("name", late(LOOPS, ("whipple_bicycle", "n_four_bar")))
+@pytest.mark.parametrize("name", rarely(LOOPS, ("whipple_bicycle", "n_four_bar")))
 def test_loops_stay_closed(name):
     sim = small(name)
     run = sim.simulate(t_end=LOOPS[name][1], output_every=20)

@@ -18,6 +18,7 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.study.store import RECORDS, Tail
+from tests.processes import alive
 from tests.study.studies import end, mass, started, toml
 
 psutil = pytest.importorskip("psutil")
@@ -51,10 +52,6 @@ def writers(folder):
 def start(file, folder, *options):
     command = [sys.executable, "-m", "bellcrank", "study", file, "--out", folder, "--no-plots", *options]
     return subprocess.Popen(list(map(str, command)), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-
-
-def alive(pid):
-    return psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
 
 
 def seen(folder, marks):

@@ -107,6 +107,7 @@ def test_run_of_the_program_is_told():
     assert found.passed and found.note == "rk2, 200 steps of 0.005 s"
 
 
+@pytest.mark.campaign
 def test_run_that_stops_fails():
     s = bc.load_model(EXAMPLES / "four_bar.py")
     s.set_run(step=0.5, t_end=10)

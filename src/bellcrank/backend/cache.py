@@ -24,6 +24,7 @@ from bellcrank.files.locks import LOCKS, locked
 
 LIBRARY, DIGEST = f"library{'.dll' if sys.platform == 'win32' else '.so'}", "digest"
 BUILD = "build-"
+ATTEMPTS = 10  # to put a library where others mend the same one
 YOUNG, OLD = (
     60.0,
     86_400.0,
@@ -65,18 +66,21 @@ def kept(key: str, make: Callable[[Path], Path]) -> Path:
 
 
 def _put(ready: Path, place: Path) -> None:
-    """Moves a library to its place, unless another process has put a good one there meanwhile."""
-    for last in (False, True):
+    """Moves a library to its place, unless another process has put a good one there meanwhile.
+
+    What is wrong there is moved away, not removed bit by bit: another process may put its own in between.
+    """
+    for attempt in range(ATTEMPTS):
         try:
             os.replace(ready, place)
             return
         except OSError:
             if _verified(place) is not None:
                 return
-            if last:
+            if attempt == ATTEMPTS - 1:
                 raise
-            shutil.rmtree(place, ignore_errors=True)
-            place.unlink(missing_ok=True)
+            with suppress(OSError):
+                os.replace(place, ready.with_name(f"wrong-{attempt}"))
 
 
 def _verified(place: Path) -> Path | None:

@@ -19,34 +19,36 @@ HISTORY = 1000  # lines
 
 
 def converse(session: Session, read: Callable[[str], str], write: Callable[[str], None]) -> None:
-    """Reads lines until QUIT or the end of the input."""
+    """Reads lines until QUIT or the end of the input; Ctrl-C gives up a line, or a long answer, and no more."""
     while not session.over:
-        first = session.number
         try:
-            line = read(f"({first}) ")
+            answer_line(session, read(f"({session.number}) "), write)
         except EOFError:
             write("")
             return
         except KeyboardInterrupt:
             write("")
-            continue
-        before = len(session.entries)
-        try:
-            answers = session.enter(line)
-        except BellcrankError as error:
-            write("\n".join(f"?? {text}" if i == 0 else f"   {text}" for i, text in enumerate(str(error).splitlines())))
-            continue
-        except KeyboardInterrupt:
-            write("interrupted; the workspace is as it was")
-            continue
-        except Exception as error:  # a fault of ours must not cost the user the session
-            write(f"?? {InternalError(f'{type(error).__name__}: {error}')}")
-            continue
-        entered = len(session.entries) == before + 1 and answers is session.entries[-1].answers
-        for i, answer in enumerate(answers, 1):
-            write(f"-> ({first + i}) {answer}" if entered else answer)
-        for note in (*session.notes, *session.hints):
-            write(f"note: {note}")
+
+
+def answer_line(session: Session, line: str, write: Callable[[str], None]) -> None:
+    """Enters a line and writes what it gives, or what is wrong with it."""
+    first, before = session.number, len(session.entries)
+    try:
+        answers = session.enter(line)
+    except BellcrankError as error:
+        write("\n".join(f"?? {text}" if i == 0 else f"   {text}" for i, text in enumerate(str(error).splitlines())))
+        return
+    except KeyboardInterrupt:
+        write("interrupted; the workspace is as it was")
+        return
+    except Exception as error:  # a fault of ours must not cost the user the session
+        write(f"?? {InternalError(f'{type(error).__name__}: {error}')}")
+        return
+    entered = len(session.entries) == before + 1 and answers is session.entries[-1].answers
+    for i, answer in enumerate(answers, 1):
+        write(f"-> ({first + i}) {answer}" if entered else answer)
+    for note in (*session.notes, *session.hints):
+        write(f"note: {note}")
 
 
 def run_console(folder: str | Path = ".", greeting: bool = True) -> Session:
