@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.backend.start import FINISHED, NOT_CLOSED, Input
+from bellcrank.backend.start import FINISHED, NOT_CLOSED, STEP_TOO_SMALL, TOO_MANY_STEPS, Input
 from bellcrank.errors import ModelError, RunError, did_you_mean, mapping
 from bellcrank.files.record import Channel
 from bellcrank.interface.interface import Interface
@@ -62,6 +62,8 @@ def how_ended(prepared: Prepared, e: Evaluation, watch: Watch, adaptive: bool) -
         return f"stopped at t = {t:g} s: {gone}"
     if locked := gimbal_lock(loaded.analysis.mechanism, run.state[: len(loaded.program.coordinates)]):
         return f"stopped at t = {t:g} s: {locked[0]}, where the rates of its angles are not determined; {INSTEAD}"
+    if run.status in (STEP_TOO_SMALL, TOO_MANY_STEPS):
+        return f"stopped at t = {t:g} s: {run.problem}"
     if run.problem:
         what = f"the rates of the states cannot be evaluated any more ({run.problem})"
     else:

@@ -14,7 +14,7 @@ import numpy as np
 from bellcrank.backend.start import FINISHED, Start
 from bellcrank.errors import RunError
 from bellcrank.numeric.methods import ADAPTIVE
-from bellcrank.run.adaptive import AdaptiveRun
+from bellcrank.run.adaptive import adaptive_run
 from bellcrank.run.events import Watch, Within
 from bellcrank.run.stepping import Evaluation, PythonRun, Rows, Stepper
 from bellcrank.run.values import Plan
@@ -33,6 +33,7 @@ class Prepared:
     h: float
     within: Within | None = None  # rows within a step, if the run does not look there itself
     remembered: Remembered | None = None
+    told: Callable[[], dict[str, float]] = dict  # figures of the run, when it is over
 
 
 class Remembered:
@@ -65,8 +66,8 @@ class Remembered:
 def prepare(plan: Plan, e: Evaluation, y: np.ndarray, watch: Watch, tolerances: tuple[float, float]) -> Prepared:
     """A run that has not begun, from the state y."""
     if plan.method in ADAPTIVE:
-        adaptive = AdaptiveRun(e, plan, y, tolerances, watch)
-        return Prepared(adaptive, len(adaptive.times) - 1, 1, plan.step * plan.every)
+        adaptive = adaptive_run(e, plan, y, tolerances, watch)
+        return Prepared(adaptive, len(adaptive.times) - 1, 1, plan.step * plan.every, told=lambda: adaptive.told)
     python = PythonRun(e, plan.course(e.inputs, bool(watch.conditions)), y)
     weights, staged = (e.keeper.closure.weights, e.keeper.staged) if e.keeper else (None, False)
     run = e.model.start(Start(python.course, y, e.p, e.c, e.inputs, weights, staged)) or python

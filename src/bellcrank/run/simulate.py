@@ -23,7 +23,7 @@ from bellcrank.run.result import Run
 from bellcrank.run.rigid import check_rigid, prepare_rigid
 from bellcrank.run.step_limit import step_too_large
 from bellcrank.run.stepping import Evaluation
-from bellcrank.run.values import positive, run_plan
+from bellcrank.run.values import run_plan, tolerances_of
 
 
 def simulate(
@@ -47,7 +47,7 @@ def simulate(
     dae = as_dae(dae)
     plan = run_plan(loaded.interface, t_end, step, method, output_every)
     check_room(plan, 1 + len(loaded.interface.channels))
-    tolerances = positive(rtol, "rtol", ""), positive(atol, "atol", "")
+    tolerances = tolerances_of(plan, rtol, atol)
     p = loaded.parameter_values(parameters)
     signals = loaded.inputs(inputs, plan.t_end)
     watch = watch_for(loaded, events, stop, parameters)
@@ -84,6 +84,7 @@ def simulate(
         ended = ended.replace("try a smaller step", too_large)
     settings = {"t_end": plan.t_end, "step": plan.step, "method": plan.method, "backend": loaded.model.name}
     settings |= {"seconds": seconds} | ({} if closure is None else {"dae": dae.method})
+    settings |= prepared.told()
     run = as_run(loaded.interface, rows, ended, watch, settings)
     run.find_residuals = residuals_of(loaded, rows, p, evaluation.c)
     doubts = loaded.table_watch.asked_beyond(rows, p, evaluation.c)

@@ -16,9 +16,10 @@ from bellcrank.expr.show import text
 from bellcrank.interface.interface import PARAMETERS, Interface, key_of
 from bellcrank.model.mechanism import Body
 from bellcrank.numeric.course import At, Course
+from bellcrank.numeric.embedded import EMBEDDED
 from bellcrank.numeric.methods import ADAPTIVE, DEFAULT
 from bellcrank.numeric.methods import METHODS as FIXED
-from bellcrank.numeric.tuning import PLANS
+from bellcrank.numeric.tuning import CONTROL, PLANS
 from bellcrank.program.program import Program
 from bellcrank.run.inputs import as_input, as_signal, breaks_of, check_covers
 
@@ -157,13 +158,23 @@ def state_lists(interface: Interface, q: Any, u: Any) -> tuple[list[float], list
 
 
 def method_name(method: str, model: str) -> str:
-    """The method as it is spelled."""
+    """The method as it is spelled; dop853 runs in the program, DOP853 in SciPy."""
+    if method in METHODS:
+        return method
     for known in METHODS:
         if str(method).lower() == known.lower():
             return known
     raise ModelError(
         f"method={method!r} is not known.{did_you_mean(str(method), METHODS)} Methods: {', '.join(METHODS)}.", model
     )
+
+
+def tolerances_of(plan: Plan, rtol: Any, atol: Any) -> tuple[float, float]:
+    """Relative and absolute tolerance of a run."""
+    found = positive(rtol, "rtol", ""), positive(atol, "atol", "")
+    if plan.method in EMBEDDED and found[0] < CONTROL.finest:
+        raise ModelError(f"rtol={found[0]:g} is below {CONTROL.finest:g}, which double precision cannot keep")
+    return found
 
 
 def number(value: Any, what: str) -> float:

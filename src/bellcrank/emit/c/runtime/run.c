@@ -1,6 +1,6 @@
 /* ---- a run: everything from the first step to the last happens here */
 
-@METHODS@@TUNING@enum { FINISHED, NOT_FINITE, EXTERNAL_FAILED, INPUT_FAILED@STATUS@ };
+@METHODS@@TUNING@enum { FINISHED, NOT_FINITE, EXTERNAL_FAILED, INPUT_FAILED, NOT_CLOSED, AT_REST, STEP_TOO_SMALL, TOO_MANY_STEPS };
 
 @STRUCTURES@@INPUTS@
 @IF LOOPS@
@@ -49,13 +49,13 @@ static int rates(Job *job, int live, real t, const real *y, real *k, real *w)
 @END@
 }
 
-static int record(Job *job, real t, const real *y, const real *w)
+static int record(Job *job, int live, real t, const real *y, const real *w)
 {
     real *row = job->rows + job->filled*(1 + N_S + N_OUT + (job->with_inputs ? N_W : 0));
     job->filled++;
     row[0] = t;
     memcpy(row + 1, y, N_S*sizeof *y);
-    job->externals->live = 2;
+    job->externals->live = live;
     outputs(t, y, y + N_Q, job->p, job->c, w, row + 1 + N_S, job->externals);
     if (job->with_inputs)
         memcpy(row + 1 + N_S + N_OUT, w, N_W*sizeof *w);
@@ -137,7 +137,7 @@ static int step_in_parts(Job *job, int64_t b, real t, real end, real near, real 
     return FINISHED;
 }
 
-/* Goes on with a run. Returns the status. */
+@ADAPTIVE@/* Goes on with a run. Returns the status. */
 EXPORT int run(Job *job)
 {
     const real h = job->h, near = GAP*h;
@@ -166,12 +166,16 @@ EXPORT int run(Job *job)
         job->from_time = 0.0;
         land(job, 0.0, job->y, w);
 @END@
-        if ((job->status = rates(job, 1, 0.0, job->y, job->k, w)) || (job->status = record(job, 0.0, job->y, w)))
+        if ((job->status = rates(job, 1, 0.0, job->y, job->k, w)) || (job->status = record(job, 2, 0.0, job->y, w)))
             return job->status;
 @IF LOOPS@
         remember(job, 0.0, job->k);
 @END@
     }
+@IF ADAPTIVE@
+    if (job->method >= N_FIXED)
+        return job->status = adaptive(job, w);
+@END@
     for (int64_t i = job->first + 1; i <= job->last; i++) {
         const real t = (real)(i - 1)*h, whole = (real)i*h;
         const real end = i == job->total && job->t_end > 0.0 ? job->t_end : whole;
@@ -184,7 +188,7 @@ EXPORT int run(Job *job)
             job->status = part(job, 1, h, t, ((real)i - 0.5)*h, end, end, end, w);
         if (job->status)
             return job->status;
-        if ((i % job->every == 0 || i == job->total) && (job->status = record(job, end, job->y, w)))
+        if ((i % job->every == 0 || i == job->total) && (job->status = record(job, 2, end, job->y, w)))
             return job->status;
 @IF WHEELS@
         if (job->n_told + 1000 > job->most_told)
