@@ -29,7 +29,7 @@ class Count:
     rates: int = 0
     shortest: float = math.inf
     longest: float = 0.0
-    culprit: int = 0  # the state whose error was the largest when a step was rejected last ...
+    culprit: int = 0  # the state whose error was the largest in the last step tried ...
     excess: float = 0.0  # ... against what is allowed
     bad: np.ndarray = field(default_factory=lambda: np.empty(0))  # what is not finite
 
@@ -95,6 +95,8 @@ class Stretch:
             last = c.fitted * self._h >= left
             h = left if last else 0.5 * left if 2 * self._h > left else self._h
             new, error, parts = self._tried(h)
+            count.culprit = int(np.argmax(np.abs(parts))) if len(parts) else 0
+            count.excess = float(np.abs(parts[count.culprit])) if len(parts) else 0.0
             if error <= 1 and np.all(np.isfinite(new)):
                 break
             count.rejected += 1
@@ -102,8 +104,6 @@ class Stretch:
             if np.isfinite(error):
                 tenths = 0
                 self._h = h * max(c.shrink, c.safety * error ** (-1 / m.exponent))
-                count.culprit = int(np.argmax(np.abs(parts)))
-                count.excess = float(np.abs(parts[count.culprit]))
             else:
                 count.bad = new + parts
                 tenths += 1

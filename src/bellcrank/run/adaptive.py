@@ -286,13 +286,10 @@ def held_back(status: int, count: Count, states: Sequence[str], plan: Plan) -> s
         )
     if status != STEP_TOO_SMALL:
         return ""
-    if not count.excess:
-        return "the step became too small"
-    state = states[count.culprit]
-    return (
-        f"the step became too small: {state} asks for it, its error is {count.excess:.2g} times what is allowed. "
-        f"A jump that the model does not tell? Give it as an input; or raise atol"
-    )
+    name = states[count.culprit] if states else "nothing"
+    error = f", its error is {count.excess:.2g} times what is allowed" if count.excess > 1 else ""
+    told = f"the step became too small (last {count.shortest:.2g} s): {name} asks for it{error}"
+    return f"{told}. Does it grow beyond bounds, or is there a jump that the model does not tell? Give that as an input"
 
 
 def _stretches(breaks: Sequence[float], times: np.ndarray) -> list[float]:

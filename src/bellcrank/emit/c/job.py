@@ -80,7 +80,7 @@ RUN = (  # with methods that choose their steps: there, first ... total count ou
     Field("long", "most", "... and in all, with those rejected"),
     Field("long", "steps rejected evaluations", "in, out: how many there were; evaluations: of rates"),
     Field("real", "shortest longest", "in, out: steps, s"),
-    Field("long", "culprit", "out: the state whose error was the largest when a step was rejected last ..."),
+    Field("long", "culprit", "out: the state whose error was the largest in the last step tried ..."),
     Field("real", "excess", "... against what is allowed"),
 )
 LOOPS = (

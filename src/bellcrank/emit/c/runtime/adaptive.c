@@ -122,8 +122,14 @@ static int try_step(Job *job, const Embedded *m, real h, real *next, real *error
         const real lower = weighed(other, weight), both = sqrt(*size**size + LOWER*lower*lower);
         *size = both != 0.0 ? *size**size/both : 0.0;
     }
-    for (int j = 0; j < N_S; j++)
+    job->excess = 0.0;
+    for (int j = 0; j < N_S; j++) {
         error[j] /= weight[j];
+        if (fabs(error[j]) > job->excess) {
+            job->excess = fabs(error[j]);
+            job->culprit = j;
+        }
+    }
     return FINISHED;
 }
 
@@ -221,12 +227,6 @@ static int adaptive_step(Job *job, int always, real *w)
             if (isfinite(size) && all_finite(next)) {
                 tenths = 0;
                 a->h = h*larger(SHRINK, SAFETY*pow(size, -1.0/m->exponent));
-                job->excess = 0.0;
-                for (int j = 0; j < N_S; j++)
-                    if (fabs(error[j]) > job->excess) {
-                        job->excess = fabs(error[j]);
-                        job->culprit = j;
-                    }
             } else {
                 for (int j = 0; j < N_S; j++)
                     job->bad[j] = next[j] + error[j];
