@@ -18,7 +18,6 @@ from bellcrank.backend.start import NOT_FINITE
 from bellcrank.numeric.branch import Keeper
 from bellcrank.numeric.tuning import LOOPS
 from bellcrank.run.events import Watch
-from bellcrank.run.inputs import breaks_of
 from bellcrank.run.stepping import NO_VALUE, Driven, Evaluation
 from bellcrank.run.values import Plan
 
@@ -37,13 +36,12 @@ class AdaptiveRun(Driven):
         super().__init__(evaluation, state)
         times, method = plan.output_times, plan.method
         self.times, self.watch = times, watch
-        self.time = 0.0
+        self.time = float(times[0])
         self._methods = [getattr(integrate, name) for name in (method, ONE_STEP.get(method, method))]
         self._shrinks = method in ("RK45", "RK23", "DOP853")  # steps to rates without a value; others would not end
         self._options = dict(zip(("rtol", "atol"), tolerances, strict=True))
         updates = times.tolist() if len(evaluation.kept) else []  # what external routines keep jumps there
-        breaks = breaks_of(evaluation.inputs, plan.t_end, plan.steps)
-        self._ends = _stretches(sorted({*breaks, *updates}), times)
+        self._ends = _stretches(sorted({*plan.breaks(evaluation.inputs), *updates}), times)
         self._solver: Any = None
         self._dense: Any = None
         self._y = self.state
@@ -58,11 +56,11 @@ class AdaptiveRun(Driven):
     def _go_on(self, last: int, rows: list[np.ndarray]) -> None:
         e = self.evaluation
         if self._solver is None:
-            e.hold(0.0, self.state, first=True)
+            e.hold(self.time, self.state, first=True)
             if e.keeper is not None:
-                self.state = self._y = e.keeper.begin(0.0, self.state)
-            e.settled(0.0, self.state)
-            self._seen = e.row(0.0, self.state, live=2)
+                self.state = self._y = e.keeper.begin(self.time, self.state)
+            e.settled(self.time, self.state)
+            self._seen = e.row(self.time, self.state, live=2)
             rows.append(self._seen)
             self.watch.look(self._seen[None, :], None)
         while self.reached < last:
@@ -164,7 +162,7 @@ class AdaptiveRun(Driven):
 
 def _stretches(breaks: Sequence[float], times: np.ndarray) -> list[float]:
     """Ends of the stretches to be integrated; breaks that nearly coincide are one, the later."""
-    t_end = float(times[-1])
-    near = 1e-12 * t_end
-    ends = [*(b for b in breaks if near < b < t_end - near), t_end]
+    t_start, t_end = float(times[0]), float(times[-1])
+    near = 1e-12 * max(t_end - t_start, abs(t_start), abs(t_end))
+    ends = [*(b for b in breaks if t_start + near < b < t_end - near), t_end]
     return [*(b for b, following in pairwise(ends) if following - b > near), t_end]

@@ -116,10 +116,10 @@ class Loaded:
             raise ModelError(f"{what}: a mass, inertia or length that may not be zero?", self.name)
         return known
 
-    def inputs(self, given: Mapping[str, Any] | None, t_end: float | None = None) -> list[Input]:
-        """Every input over time; those that are sampled must cover a run until t_end."""
-        usual = given is None and t_end is None
-        return self._usual_inputs if usual else input_signals(self.interface, given, t_end)
+    def inputs(self, given: Mapping[str, Any] | None, span: tuple[float, float] | None = None) -> list[Input]:
+        """Every input over time; those that are sampled must cover a run over a span of time."""
+        usual = given is None and span is None
+        return self._usual_inputs if usual else input_signals(self.interface, given, span)
 
     def notes(self) -> list[str]:
         """How the model runs, in sentences."""
