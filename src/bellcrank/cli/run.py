@@ -46,6 +46,9 @@ def command(args: Namespace) -> int:
         from bellcrank.cli.kane import run_command
 
         return run_command(args)
+    for_scripts = [f"--{name}" for name in ("print", "message") if getattr(args, name) is not None]
+    if for_scripts:
+        raise bc.ModelError(f"{' and '.join(for_scripts)}: for AUTOLEV scripts alone; --output-every thins out rows")
     equations = derive(args)
     parameters = settings(args, equations)
     start = time.perf_counter()
