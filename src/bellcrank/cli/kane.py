@@ -17,7 +17,6 @@ from bellcrank.kane.autolev.console import run_console
 from bellcrank.kane.autolev.plan import Plan
 from bellcrank.kane.autolev.simulate import Outcome
 
-
 OF_A_RUN = ("step", "method", "backend", "set", "initial", "print", "message", "plot")  # options for scripts that run
 OPTIONS = ("command", "model", "input", "solve", "out", "json", "t_end", *OF_A_RUN)
 
