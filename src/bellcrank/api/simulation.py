@@ -29,9 +29,9 @@ class Simulation(Analyses):
     any number of threads may evaluate and run it at the same time.
     """
 
-    def __init__(self, derived: Derived, backend: str, external: Mapping[str, Any]) -> None:
+    def __init__(self, derived: Derived, backend: str, external: Mapping[str, Any], speed: str = "fast") -> None:
         self.derived = derived
-        self.loaded = load(derived.analysis, derived.interface, derived.program, backend, external)
+        self.loaded = load(derived.analysis, derived.interface, derived.program, backend, external, speed)
         self.backend = self.loaded.model.name
 
     @property

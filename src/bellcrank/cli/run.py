@@ -12,7 +12,7 @@ import bellcrank as bc
 from bellcrank.cli.codes import ENDED_EARLY, FINE
 from bellcrank.cli.files import in_folder, is_script, read_inputs
 from bellcrank.cli.model import derive, settings
-from bellcrank.cli.options import MANY, condition, given, positive, run_options, run_settings, shared
+from bellcrank.cli.options import MANY, compile_settings, condition, given, positive, run_options, run_settings, shared
 from bellcrank.cli.progress import Progress
 from bellcrank.cli.text import final_table, heading, last_value, model_sizes, operations_text, plain, table
 from bellcrank.export.model_setup import setup_of
@@ -24,7 +24,7 @@ from bellcrank.run.dae_methods import KNOWN
 
 def options(parser: ArgumentParser) -> None:
     add = parser.add_argument
-    shared(parser, "model", "values", "json", "start", "input")
+    shared(parser, "model", "values", "compile", "json", "start", "input")
     run_options(parser)
     add("--t-start", type=float, metavar="S", help="beginning of the run in s (0)")
     add("--dae", metavar="NAME", help=f"how constraints of positions and loops are kept: {', '.join(KNOWN)}")
@@ -49,11 +49,14 @@ def command(args: Namespace) -> int:
         return run_command(args)
     if args.echo and args.t_start:
         raise bc.ModelError("--echo and --t-start: a parameter file begins at t = 0")
+    for_scripts = [f"--{name}" for name in ("print", "message") if getattr(args, name) is not None]
+    if for_scripts:
+        raise bc.ModelError(f"{' and '.join(for_scripts)}: for AUTOLEV scripts alone; --output-every thins out rows")
     equations = derive(args)
     parameters = settings(args, equations)
     start = time.perf_counter()
     with Progress("compiling"):
-        sim = equations.compile(**given(backend=args.backend))
+        sim = equations.compile(**compile_settings(args))
     compiled = time.perf_counter()
     inputs = read_inputs(args.input, equations) if args.input else {}
     told = bc.settings_of(equations, args.pars) if args.pars else {}
