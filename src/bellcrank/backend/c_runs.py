@@ -42,14 +42,15 @@ class CRun:
         self._externals = calls.externals(self.memory)
         self._job = self.job(
             method=method_number(course.method), total=course.total, every=course.every, h=course.step,
-            t_end=course.t_end, n_breaks=len(course.breaks), with_inputs=1, function=self._function,
+            t_end=course.t_end, t_start=course.t_start, t=course.start(course.first + 1),
+            n_breaks=len(course.breaks), with_inputs=1, function=self._function,
             inputs=ctypes.addressof(self._signals), externals=ctypes.addressof(self._externals),
         )  # fmt: skip
         self._arrays: list[np.ndarray] = []
         p, c, breaks = (np.array([*given, 0.0]) for given in (start.p, start.c, course.breaks))
         self._share(p=p, c=c, breaks=breaks, y=self.state, k=self.rates, bad=self.bad, kept=self._kept)
         self._width = 1 + len(self.state) + len(self._program.output_names) + len(self._program.inputs)
-        self.status, self.problem, self.reached = FINISHED, "", 0
+        self.status, self.problem, self.reached = FINISHED, "", course.first
         self.passages: list[Passage] = []
         self._pace = start.pace
         if start.pace is not None:

@@ -23,7 +23,6 @@ from bellcrank.numeric.course import Course
 from bellcrank.numeric.embedded import EMBEDDED
 from bellcrank.numeric.tuning import CONTROL, LOOPS
 from bellcrank.run.events import Watch
-from bellcrank.run.inputs import breaks_of
 from bellcrank.run.stepping import NO_VALUE, Driven, Evaluation
 from bellcrank.run.values import Plan
 
@@ -50,15 +49,14 @@ class AdaptiveRun(Driven):
         super().__init__(evaluation, state)
         times, method = plan.output_times, plan.method
         self.times, self.watch, self.plan = times, watch, plan
-        self.time = 0.0
+        self.time = float(times[0])
         self.count = Count(CONTROL.most_steps + CONTROL.steps_of_row * len(times))
         self._options: dict[str, Any] = dict(zip(("rtol", "atol"), tolerances, strict=True))
         # steps to rates without a value; others would not end
         self._shrinks = method in EMBEDDED or method in ("RK45", "RK23", "DOP853")
         self._methods = self._solvers(method)
         updates = times.tolist() if len(evaluation.kept) else []  # what external routines keep jumps there
-        breaks = breaks_of(evaluation.inputs, plan.t_end, plan.steps)
-        self._ends = _stretches(sorted({*breaks, *updates}), times)
+        self._ends = _stretches(sorted({*plan.breaks(evaluation.inputs), *updates}), times)
         self._solver: Any = None
         self._begun = False
         self._dense: Any = None
@@ -98,11 +96,11 @@ class AdaptiveRun(Driven):
     def _first(self) -> np.ndarray:
         """Takes the start of the run; its row."""
         e = self.evaluation
-        e.hold(0.0, self.state, first=True)
+        e.hold(self.time, self.state, first=True)
         if e.keeper is not None:
-            self.state = self._y = e.keeper.begin(0.0, self.state)
-        e.settled(0.0, self.state)
-        return e.row(0.0, self.state, live=2)
+            self.state = self._y = e.keeper.begin(self.time, self.state)
+        e.settled(self.time, self.state)
+        return e.row(self.time, self.state, live=2)
 
     def _go_on(self, last: int, rows: list[np.ndarray]) -> None:
         if not self._begun:
@@ -226,7 +224,7 @@ class CompiledRun(AdaptiveRun):
     ) -> None:
         super().__init__(evaluation, plan, state, tolerances, watch)
         e, (rtol, atol), last = evaluation, tolerances, len(self.times) - 1
-        course = Course(plan.method, plan.step * plan.every, last, 1, plan.t_end, tuple(self._ends))
+        course = Course(plan.method, plan.step * plan.every, last, 1, plan.t_end, tuple(self._ends), self.time)
         pace = Pace(self.times, rtol, np.full(e.n_s, atol), self.count.most)
         weights, staged = (e.keeper.closure.weights, e.keeper.staged) if e.keeper else (None, False)
         self._run = e.model.start(Start(course, state, e.p, e.c, e.inputs, weights, staged, pace=pace))
@@ -294,7 +292,7 @@ def held_back(status: int, count: Count, states: Sequence[str], plan: Plan) -> s
 
 def _stretches(breaks: Sequence[float], times: np.ndarray) -> list[float]:
     """Ends of the stretches to be integrated; breaks that nearly coincide are one, the later."""
-    t_end = float(times[-1])
-    near = 1e-12 * t_end
-    ends = [*(b for b in breaks if near < b < t_end - near), t_end]
+    t_start, t_end = float(times[0]), float(times[-1])
+    near = 1e-12 * max(t_end - t_start, abs(t_start), abs(t_end))
+    ends = [*(b for b in breaks if t_start + near < b < t_end - near), t_end]
     return [*(b for b, following in pairwise(ends) if following - b > near), t_end]

@@ -70,8 +70,8 @@ def how_ended(prepared: Prepared, e: Evaluation, watch: Watch, adaptive: bool) -
     else:
         listed = ", ".join(bad[:4]) + (f" and {len(bad) - 4} more" if len(bad) > 4 else "")
         what = f"{listed} {'is no longer a finite number' if len(bad) == 1 else 'are no longer finite numbers'}"
-    after = t + 1e-9 * max(t, h) if adaptive else t  # where its steps became too small
-    likely = _likely(replace(e, kept=run.kept), run.state, (max(t - h, 0.0), t, after))
+    after = t + 1e-9 * max(abs(t), h) if adaptive else t  # where its steps became too small
+    likely = _likely(replace(e, kept=run.kept), run.state, (max(t - h, prepared.begins), t, after))
     return "; ".join(x for x in (f"stopped at t = {t:g} s: {what}", likely, "" if held else "try a smaller step") if x)
 
 
