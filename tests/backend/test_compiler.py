@@ -180,3 +180,22 @@ def test_disk_full(tmp_path):
     (tmp_path / "model.c").symlink_to("/dev/full")
     with pytest.raises(bc.BuildError, match=r"cannot write .*No space left"):
         pendulum().equations().write("c", tmp_path)
+
+
+@needs_compiler
+def test_quick_programs_are_the_same_to_rounding(monkeypatch, tmp_path):
+    monkeypatch.delenv("BELLCRANK_CFLAGS")
+    levels = []
+    compile_it = building.compile_source
+    monkeypatch.setattr(building, "compile_source", lambda *a: levels.append(a[3][0]) or compile_it(*a))
+    monkeypatch.setenv("BELLCRANK_CACHE", str(tmp_path))
+    equations = pendulum().equations()
+    fast, quick = (equations.compile(backend="c", speed=speed) for speed in ("fast", "quick"))
+    assert levels == ["-O3", "-O1"]
+    a, b = fast.simulate(), quick.simulate()
+    assert all(abs(a[x] - b[x]).max() < 1e-13 for x in a)
+
+
+def test_speed_that_is_not_known():
+    with pytest.raises(bc.ModelError, match="speed='slow' is not known; it is one of 'fast', 'quick'"):
+        pendulum().equations().compile(backend="python", speed="slow")

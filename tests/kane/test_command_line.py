@@ -88,6 +88,22 @@ def test_a_run_without_values_says_what_they_are(capsys):
     assert main(["run", SCRIPT, "--input", VALUES, "--output-every", "3"]) == 1
 
 
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ([SCRIPT, "--input", VALUES, "--dae", "dlmm"], "--dae: not for AUTOLEV scripts"),
+        ([SCRIPT, "--input", VALUES, "--echo", "x", "--pars", "y"], "--pars and --echo: not for AUTOLEV scripts"),
+        ([SCRIPT, "--plot", "x.png"], "--plot: a run needs --input"),
+        ([SCRIPT, "--set", "G=3", "--step", "0.1"], "--step and --set: a run needs --input"),
+        ([str(DECKS.parent / "cart.py"), "--print", "0.1"], "--print: for AUTOLEV scripts alone"),
+    ],
+)
+def test_options_that_mean_nothing_are_told(folder, capsys, arguments, words):
+    assert main(["run", *arguments]) == 1
+    assert words in capsys.readouterr().err
+    assert not list(folder.iterdir())
+
+
 def test_a_model_file_may_return_a_derivation(capsys):
     path = str(DECKS.parent / "kane_rolling_disc.py")
     assert main(["run", path, "--t-end", "0.5"]) == 0

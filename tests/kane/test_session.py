@@ -335,6 +335,12 @@ def test_twenty_links_are_derived():
     assert len(s.enter("KANE")) == n
 
 
+def test_a_declared_name_is_defined_once():
+    s = session_of(["DOF(1)", "VAR(X)", "X=2"])
+    with pytest.raises(ModelError, match="X is already defined: X=2"):
+        s.enter("X=3")
+
+
 # ---- a real terminal
 
 

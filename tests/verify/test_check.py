@@ -192,3 +192,11 @@ def test_missing_value_is_told():
     s.add_force("f", magnitude="-k*x", direction="[n1]", at="a0")
     with pytest.raises(bc.ModelError, match="m_a"):
         check(s, states=1, backend="python")
+
+
+def test_what_is_no_system_is_told():
+    equations = derived("double_pendulum")[1]
+    with pytest.raises(bc.ModelError, match=r"not Equations; equations go with their system: check\(system, equations"):
+        bc.check(equations)
+    with pytest.raises(bc.ModelError, match="takes a System or a Derivation, not str"):
+        bc.check("four_bar.py")

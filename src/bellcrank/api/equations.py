@@ -160,16 +160,17 @@ class Equations:
         """
         return write_program(self.derived, language, directory)
 
-    def compile(self, backend: str = "auto", external: Mapping[str, Any] | None = None) -> Any:
+    def compile(self, backend: str = "auto", external: Mapping[str, Any] | None = None, speed: str = "fast") -> Any:
         """A simulation, ready to run. `external` replaces external routines by name.
 
         `backend`: "c" compiles, "python" does not, "auto" compiles if there is a C compiler. `sim.backend` and
-        `sim.notes` tell.
+        `sim.notes` tell. `speed`: "fast" makes the fastest program, "quick" one that is ready in about half the time
+        and takes up to twice as long to run.
         """
         from bellcrank.api.simulation import Simulation
 
         self._warn_of_unknown_values()
-        return Simulation(self.derived, backend, mapping(external, "external"))
+        return Simulation(self.derived, backend, mapping(external, "external"), speed)
 
     def _warn_of_unknown_values(self) -> None:
         known = sorted(x.name for x in self.interface.all(PARAMETERS))

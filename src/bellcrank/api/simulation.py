@@ -31,9 +31,9 @@ class Simulation(Analyses):
     any number of threads may evaluate and run it at the same time.
     """
 
-    def __init__(self, derived: Derived, backend: str, external: Mapping[str, Any]) -> None:
+    def __init__(self, derived: Derived, backend: str, external: Mapping[str, Any], speed: str = "fast") -> None:
         self.derived = derived
-        self.loaded = load(derived.analysis, derived.interface, derived.program, backend, external)
+        self.loaded = load(derived.analysis, derived.interface, derived.program, backend, external, speed)
         self.backend = self.loaded.model.name
 
     @property
@@ -114,8 +114,9 @@ class Simulation(Analyses):
         progress: Progress | None = None,
         dae: str | Dae = "projection",
         assemble: bool = True,
+        t_start: float | None = None,
     ) -> Run:
-        """Integrates from t = 0 to t_end. Defaults come from set_run; `step` and times in s, values in user units.
+        """Integrates from t_start (0) to t_end. Defaults: those of set_run. Step and times in s, values in user units.
 
         `initial`: values by state, or a whole state (q, u) in equation units, as `complete` returns it. `rtol`,
         `atol`: of the adaptive methods. `events`: conditions by name, each a channel or a formula over channels and
@@ -126,5 +127,5 @@ class Simulation(Analyses):
         """
         return simulate(
             self.loaded, t_end, step, method, output_every, parameters, initial, inputs, rtol, atol, events, stop,
-            progress, dae, assemble,
+            progress, dae, assemble, t_start,
         )  # fmt: skip

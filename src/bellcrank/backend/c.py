@@ -10,7 +10,7 @@ from bellcrank.backend.c_bound import Bound
 from bellcrank.backend.c_calls import CCalls, Compiled
 from bellcrank.backend.c_job import Double, check_sizes
 from bellcrank.backend.c_runs import CRun, DaeCRun, LoopCRun, RigidCRun
-from bellcrank.backend.compiler import NO_COMPILER, Compiler, find_compiler, load_source
+from bellcrank.backend.compiler import NO_COMPILER, Compiler, default_flags, find_compiler, load_source
 from bellcrank.backend.external import external_function, remembering
 from bellcrank.backend.fortran import fortran_library
 from bellcrank.backend.protocol import Functions
@@ -20,17 +20,21 @@ from bellcrank.emit.c.printer import external_calls
 from bellcrank.emit.c.rigid import RigidWheel
 from bellcrank.emit.c.source import c_source
 from bellcrank.emit.routines import external_name
-from bellcrank.emit.schedule import BEST, Options
+from bellcrank.emit.schedule import AS_WRITTEN, BEST, Options
 from bellcrank.errors import BuildError, warn
 from bellcrank.program.program import Program
 
 
 def c_model(
-    program: Program, functions: Functions, outside: Iterable[str] = (), rigid: Sequence[RigidWheel] = ()
+    program: Program,
+    functions: Functions,
+    outside: Iterable[str] = (),
+    rigid: Sequence[RigidWheel] = (),
+    speed: str = "fast",
 ) -> CModel | PythonModel:
     """The program compiled, or in Python, with a warning that says why, if that cannot be done."""
     try:
-        return CModel(program, functions, outside, rigid=rigid)
+        return CModel(program, functions, outside, rigid=rigid, speed=speed)
     except BuildError as error:
         found = [f for f in functions if f is not None]
         if len(found) < len(functions):  # an external routine is given in C or Fortran alone
@@ -44,7 +48,7 @@ class CModel:
 
     `functions` are those of the program's external routines and tables; routines given in C are compiled in, unless
     `outside` names them. With `dae`, runs are those of methods for differential-algebraic equations; with `rigid`
-    wheels they touch, bounce and roll in runs.
+    wheels they touch, bounce and roll in runs. A `speed` of "quick" is that of the compiler, not of the program.
     """
 
     name = "c"
@@ -55,15 +59,18 @@ class CModel:
         functions: Functions,
         outside: Iterable[str] = (),
         flags: Sequence[str] | None = None,
-        options: Options = BEST,
+        options: Options | None = None,
         dae: bool = False,
         rigid: Sequence[RigidWheel] = (),
+        speed: str = "fast",
     ) -> None:
         compiler = find_compiler()
         if compiler is None:
             raise BuildError(NO_COMPILER)
         self.compiler: Compiler | None = compiler
-        self.program, self.functions = program, tuple(functions)
+        self.program, self.functions, self._speed = program, tuple(functions), speed
+        flags = default_flags(compiler, speed) if flags is None else flags
+        options = options or (BEST if speed == "fast" else AS_WRITTEN)
         # what is in Python is called back, unless it is in C as well
         given = zip(program.routines, functions, strict=True)
         self._outside = (*outside, *(r.name for r, f in given if f is not None and not r.known_in("c")))
@@ -90,11 +97,11 @@ class CModel:
 
     def like(self, program: Program, functions: Functions) -> CModel:
         """Another program, compiled; its external routines are called back."""
-        return CModel(program, functions, [r.name for r in program.routines])
+        return CModel(program, functions, [r.name for r in program.routines], speed=self._speed)
 
     def for_dae(self) -> CModel:
         """The same program with runs by methods for differential-algebraic equations."""
-        return CModel(self.program, self.functions, self._outside, dae=True)
+        return CModel(self.program, self.functions, self._outside, dae=True, speed=self._speed)
 
     def functions_in_python(self) -> Functions:
         """Functions of all routines and tables; those in C or Fortran alone are wrapped where Python closes loops."""

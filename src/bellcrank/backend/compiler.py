@@ -27,6 +27,7 @@ from bellcrank.errors import BuildError, warn
 FAST = ("-O3", "-march=native", "-ffp-contract=fast")
 GCC = ("-frename-registers", "--param=sched-pressure-algorithm=1")  # fewer copies; our order of statements is kept
 NATIVE = ("-march=native", "-mcpu=native")
+SPEEDS = ("fast", "quick")  # of the program; of its making
 ALWAYS = ("-std=c99", "-fno-math-errno", "-fPIC", "-shared")
 FORTRAN = ("-std=f2008", "-fPIC", "-shared")
 LINUX = ("-fno-semantic-interposition", "-Wl,-Bsymbolic")
@@ -53,6 +54,11 @@ class Compiler:
         if "clang" in self.version and platform.machine().lower() in ("aarch64", "arm64"):
             return tuple("-mcpu=native" if f == "-march=native" else f for f in FAST)
         return FAST
+
+    @property
+    def quick(self) -> tuple[str, ...]:
+        """The flags for a program that is soon ready: half the time of the compiler, half the speed or better."""
+        return tuple("-O1" if f == "-O3" else f for f in self.fast if f not in GCC)
 
 
 def find_compiler() -> Compiler | None:
@@ -101,13 +107,13 @@ def _version(command: Sequence[str]) -> str:
     return done.output.strip() if done.code == 0 else ""
 
 
-def default_flags(compiler: Compiler) -> tuple[str, ...]:
-    """BELLCRANK_CFLAGS, else what makes the fastest code."""
+def default_flags(compiler: Compiler, speed: str = "fast") -> tuple[str, ...]:
+    """BELLCRANK_CFLAGS, else what makes the fastest code, or that which is soon ready."""
     named = os.environ.get("BELLCRANK_CFLAGS", "")
     words, why = _words(named)
     if why:
         raise BuildError(f"BELLCRANK_CFLAGS={named!r}: {why}")
-    return tuple(words) or compiler.fast
+    return tuple(words) or (compiler.fast if speed == "fast" else compiler.quick)
 
 
 def shared_library(

@@ -14,7 +14,15 @@ import numpy as np
 import bellcrank as bc
 from bellcrank.cli.files import is_script
 from bellcrank.cli.model import derive, load
-from bellcrank.cli.options import MANY, MOST_VALUES, given, run_options, run_settings, shared, value_of
+from bellcrank.cli.options import (
+    MANY,
+    MOST_VALUES,
+    compile_settings,
+    run_options,
+    run_settings,
+    shared,
+    value_of,
+)
 from bellcrank.cli.progress import Progress
 from bellcrank.cli.text import heading, number
 
@@ -23,7 +31,7 @@ DEFAULT_FREQUENCIES = np.geomspace(0.1, 20.0, 60)
 
 def options(parser: ArgumentParser) -> None:
     add = parser.add_argument
-    shared(parser, "model", "values", "json")
+    shared(parser, "model", "values", "compile", "json")
     add("--equilibrium", action="store_true", help="static equilibrium or steady motion (default with --modes)")
     add("--modes", action="store_true", help="eigenvalues, frequencies, damping and participation")
     response = "frequency response of an output to an input or parameter (may be repeated)"
@@ -49,7 +57,7 @@ def options(parser: ArgumentParser) -> None:
 def command(args: Namespace) -> None:
     equations = derive(args)
     with Progress("compiling"):
-        sim = equations.compile(**given(backend=args.backend))
+        sim = equations.compile(**compile_settings(args))
     if not (args.equilibrium or args.modes or args.response or args.sensitivity or args.locus):
         args.equilibrium = args.modes = True
     if not args.json:

@@ -17,6 +17,9 @@ from bellcrank.kane.autolev.console import run_console
 from bellcrank.kane.autolev.plan import Plan
 from bellcrank.kane.autolev.simulate import Outcome
 
+OF_A_RUN = ("step", "method", "backend", "set", "initial", "print", "message", "plot")  # options for scripts that run
+OPTIONS = ("command", "model", "input", "solve", "out", "json", "t_end", *OF_A_RUN)
+
 
 def options(parser: ArgumentParser) -> None:
     parser.add_argument(
@@ -84,10 +87,17 @@ def _run(plan: Plan, args: Namespace) -> Outcome:
 
 
 def _refuse_unused(args: Namespace) -> None:
-    unused = ("arg", "output_every", "external", "event", "stop")
-    given = [f"--{name.replace('_', '-')}" for name in unused if getattr(args, name, None)]
-    if given:
-        raise bc.ModelError(f"{' and '.join(given)}: not for AUTOLEV scripts; --print sets the time between rows")
+    """Options that mean nothing to a script are told, not passed over; so are those of a run without one."""
+    asked = [name for name, value in vars(args).items() if name not in OPTIONS and value not in (None, False, [])]
+    if asked:
+        raise bc.ModelError(f"{_written(asked)}: not for AUTOLEV scripts; --print sets the time between rows")
+    asked = [name for name in OF_A_RUN if not args.input and getattr(args, name) not in (None, False, [])]
+    if asked:
+        raise bc.ModelError(f"{_written(asked)}: a run needs --input FILE.in with the values of the script's symbols")
+
+
+def _written(names: list[str]) -> str:
+    return " and ".join(f"--{name.replace('_', '-')}" for name in names)
 
 
 def _text(path: str) -> str:

@@ -82,6 +82,7 @@ SHARED: dict[str, dict[str, dict[str, Any]]] = {
                   "help": "value of a parameter in its user unit (may be repeated)"},
         "--backend": {"metavar": "NAME", "help": "auto, c or python"},
     },
+    "compile": {"--quick": {"action": "store_true", "help": "compile in half the time a program of half the speed"}},
     "start": {
         "--initial": {**MANY, "type": value_of, "metavar": "STATE=VALUE",
                       "help": 'initial value in its user unit, such as "q(f)=.25" (may be repeated)'},
@@ -100,6 +101,11 @@ def shared(parser: ArgumentParser, *groups: str) -> None:
     for group in groups:
         for name, how in SHARED[group].items():
             parser.add_argument(name, **how)
+
+
+def compile_settings(args: Namespace) -> dict[str, Any]:
+    """Of `Equations.compile`, those that were given."""
+    return given(backend=args.backend, speed="quick" if args.quick else None)
 
 
 def run_options(parser: ArgumentParser, of: str = "the run", fixed: bool = False) -> None:

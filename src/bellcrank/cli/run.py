@@ -12,7 +12,7 @@ import bellcrank as bc
 from bellcrank.cli.codes import ENDED_EARLY, FINE
 from bellcrank.cli.files import in_folder, is_script, read_inputs
 from bellcrank.cli.model import derive, settings
-from bellcrank.cli.options import MANY, condition, given, positive, run_options, run_settings, shared
+from bellcrank.cli.options import MANY, compile_settings, condition, given, positive, run_options, run_settings, shared
 from bellcrank.cli.progress import Progress
 from bellcrank.cli.text import final_table, heading, last_value, model_sizes, operations_text, plain, table
 from bellcrank.export.model_setup import setup_of
@@ -24,8 +24,9 @@ from bellcrank.run.dae_methods import KNOWN
 
 def options(parser: ArgumentParser) -> None:
     add = parser.add_argument
-    shared(parser, "model", "values", "json", "start", "input")
+    shared(parser, "model", "values", "compile", "json", "start", "input")
     run_options(parser)
+    add("--t-start", type=float, metavar="S", help="beginning of the run in s (0)")
     add("--dae", metavar="NAME", help=f"how constraints of positions and loops are kept: {', '.join(KNOWN)}")
     add("--output-every", type=positive, metavar="N", help="keep every N-th step")
     event = 'tell when a condition over channels becomes true, such as "lift=Fz < 0" (may be repeated)'
@@ -46,15 +47,20 @@ def command(args: Namespace) -> int:
         from bellcrank.cli.kane import run_command
 
         return run_command(args)
+    if args.echo and args.t_start:
+        raise bc.ModelError("--echo and --t-start: a parameter file begins at t = 0")
+    for_scripts = [f"--{name}" for name in ("print", "message") if getattr(args, name) is not None]
+    if for_scripts:
+        raise bc.ModelError(f"{' and '.join(for_scripts)}: for AUTOLEV scripts alone; --output-every thins out rows")
     equations = derive(args)
     parameters = settings(args, equations)
     start = time.perf_counter()
     with Progress("compiling"):
-        sim = equations.compile(**given(backend=args.backend))
+        sim = equations.compile(**compile_settings(args))
     compiled = time.perf_counter()
     inputs = read_inputs(args.input, equations) if args.input else {}
     told = bc.settings_of(equations, args.pars) if args.pars else {}
-    options = {**run_settings(args), **given(output_every=args.output_every, dae=args.dae)}
+    options = {**run_settings(args), **given(output_every=args.output_every, dae=args.dae, t_start=args.t_start)}
     for name, values in (("parameters", parameters), ("initial", dict(args.initial)), ("inputs", inputs)):
         options[name] = {**told.get(name, {}), **values}
     options = {**told, **options}
@@ -74,8 +80,9 @@ def command(args: Namespace) -> int:
 
 def run_figures(equations: bc.Equations, sim: Any, run: bc.Run, compiling: float) -> dict[str, Any]:
     """All figures of a run, ready for JSON."""
-    reached = float(run.time[-1]) if len(run) else 0.0
     settings = run.settings
+    t_start = settings["t_start"]
+    reached = float(run.time[-1]) if len(run) else t_start
     running = settings["seconds"]
     fixed = settings["method"].lower() in METHODS
     return {
@@ -86,11 +93,11 @@ def run_figures(equations: bc.Equations, sim: Any, run: bc.Run, compiling: float
         "method": settings["method"],
         "dae": settings.get("dae"),
         "step": settings["step"],
-        "steps": math.ceil(reached / settings["step"] - 1e-9) if fixed else None,
+        "steps": math.ceil((reached - t_start) / settings["step"] - 1e-9) if fixed else None,
         "t_end": settings["t_end"],
         "reached": reached,
         "run_seconds": running,
-        "real_time_factor": reached / running if running > 0 else None,
+        "real_time_factor": (reached - t_start) / running if running > 0 else None,
         "ended": run.ended,
         "events": [str(e) for e in run.events],
         "final": {x: {**last_value(run, x), "label": run.labels.get(x, x)} for x in equations.outputs or run},

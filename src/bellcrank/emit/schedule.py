@@ -42,6 +42,7 @@ class Options:
 
 
 BEST = Options()
+AS_WRITTEN = Options(balance=False, reciprocals=False, critical_path=False, together=False)
 PATIENCE = 8  # cycles that a product waits for something to be fused with
 
 

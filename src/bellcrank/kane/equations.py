@@ -90,6 +90,8 @@ class KaneEquations(Equations):
         super().__init__(derived)
         self.derivation, self.system = derived.derivation, derived.system
 
-    def compile(self, backend: str = "auto", external: Mapping[str, Any] | None = None) -> KaneSimulation:
+    def compile(
+        self, backend: str = "auto", external: Mapping[str, Any] | None = None, speed: str = "fast"
+    ) -> KaneSimulation:
         """A simulation, ready to run; Euler parameters of initial states are brought to unit size."""
-        return KaneSimulation(self.derived, backend, dict(external or {}))
+        return KaneSimulation(self.derived, backend, dict(external or {}), speed)

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from bellcrank.backend.c import c_model
-from bellcrank.backend.compiler import NO_COMPILER, find_compiler
+from bellcrank.backend.compiler import NO_COMPILER, SPEEDS, find_compiler
 from bellcrank.backend.external import Memory, functions_of, remembering
 from bellcrank.backend.protocol import Bound, Calls, Model
 from bellcrank.backend.python import PythonModel
@@ -116,10 +116,10 @@ class Loaded:
             raise ModelError(f"{what}: a mass, inertia or length that may not be zero?", self.name)
         return known
 
-    def inputs(self, given: Mapping[str, Any] | None, t_end: float | None = None) -> list[Input]:
-        """Every input over time; those that are sampled must cover a run until t_end."""
-        usual = given is None and t_end is None
-        return self._usual_inputs if usual else input_signals(self.interface, given, t_end)
+    def inputs(self, given: Mapping[str, Any] | None, span: tuple[float, float] | None = None) -> list[Input]:
+        """Every input over time; those that are sampled must cover a run over a span of time."""
+        usual = given is None and span is None
+        return self._usual_inputs if usual else input_signals(self.interface, given, span)
 
     def bound(self, parameters: Mapping[str, float] | None, inputs: Mapping[str, Any] | None) -> Bound | None:
         """Rates by one call with these parameters and inputs (user units); None where Python evaluates them."""
@@ -152,18 +152,24 @@ class Loaded:
 
 
 def load(
-    analysis: Analysis, interface: Interface, program: Program, backend: str, external: Mapping[str, Any]
+    analysis: Analysis,
+    interface: Interface,
+    program: Program,
+    backend: str,
+    external: Mapping[str, Any],
+    speed: str = "fast",
 ) -> Loaded:
     """The program loaded. `backend`: "c" compiles, "python" does not, "auto" compiles if there is a C compiler."""
-    if backend not in BACKENDS:
-        known = ", ".join(repr(b) for b in BACKENDS)
-        raise ModelError(f"backend={backend!r} is not known; it is one of {known}", interface.model)
+    for name, given, allowed in (("backend", backend, BACKENDS), ("speed", speed, SPEEDS)):
+        if given not in allowed:
+            known = ", ".join(repr(b) for b in allowed)
+            raise ModelError(f"{name}={given!r} is not known; it is one of {known}", interface.model)
     description = analysis.mechanism.description
     functions = functions_of(program, description.externals, external, interface.model)
     only_c = [f"'{r.name}'" for r, f in zip(program.routines, functions, strict=True) if f is None]
     model: Model
     if backend == "c" or (backend == "auto" and find_compiler() is not None):
-        model = c_model(program, functions, external, rigid_wheels(description.contacts, program))
+        model = c_model(program, functions, external, rigid_wheels(description.contacts, program), speed)
     elif only_c:
         what = f"external {', '.join(only_c)} is given in C or Fortran alone, but the model runs in Python"
         raise ModelError(f"{what}: give python= as well", interface.model)

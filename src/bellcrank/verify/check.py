@@ -52,6 +52,10 @@ def check(
     """
     if isinstance(system, Derivation | KaneEquations):
         return check_derivation(system, states, seed, parameters, backend)
+    given: object = system
+    if not isinstance(given, System):
+        what = "; equations go with their system: check(system, equations=...)" if isinstance(given, Equations) else ""
+        raise ModelError(f"check() takes a System or a Derivation, not {type(given).__name__}{what}")
     if states < 1:
         raise ModelError(f"states={states!r} must be at least 1", system.name)
     if not isinstance(seed, int) or seed < 0:

@@ -91,8 +91,10 @@ def _look_for_speeds(w: Workspace, name: str, value: Vector) -> None:
 def _scalar(w: Workspace, line: Line) -> list[str]:
     name = line.name
     symbol = w.symbols.get(name)
-    pending = symbol in (*w.controls, *w.specified) and symbol not in w.d.scalars.definitions
-    declared = symbol is not None and symbol.kind == "coordinate" and symbol not in w.d.scalars.rates
+    scalars = w.d.scalars
+    free = None if symbol in scalars.definitions else symbol
+    pending = free is not None and free in (*w.controls, *w.specified)
+    declared = free is not None and free.kind == "coordinate" and free not in scalars.rates
     if symbol is None or not (pending or name in w.waiting or (declared and name in w.taken)):
         w.claim([name])
     value = w.language.value(line.right)
