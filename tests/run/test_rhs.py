@@ -235,7 +235,7 @@ def test_what_is_no_state_is_told(backend):
         with pytest.raises(bc.ModelError, match="x must be 2 numbers"):
             f.jacobian(0.0, x)
     for t in (None, "soon", [0.0, 1.0]):
-        with pytest.raises(bc.ModelError, match="t is .* not a number"):
+        with pytest.raises(bc.ModelError, match=r"t is .* not a number"):
             f(t, np.zeros(2))
     with pytest.raises(bc.ModelError, match="no such parameter"):
         pendulum().equations().compile(backend=backend).rhs(parameters={"kk": 3})
@@ -246,7 +246,7 @@ def test_what_is_no_state_is_told(backend):
 def test_in_python_there_is_no_address():
     f = pendulum().equations().compile(backend="python").rhs()
     for name in ("address", "user_data"):
-        with pytest.raises(bc.ModelError, match="the model runs in Python.*compile\\(backend='c'\\)"):
+        with pytest.raises(bc.ModelError, match=r"the model runs in Python.*compile\(backend='c'\)"):
             getattr(f, name)
 
 

@@ -27,9 +27,9 @@ class Bound:
     """`address` is that of the C function `int rates_at(double t, const double *x, double *xdot, const void *bound)`,
     which returns 0 if all went well; `data` is what it takes for `bound`. Both are valid as long as this object lives.
 
-    `rates_packed(head + time_packed(t) + x.tobytes())`, with (head, copy) taken from the `pool`, is the fastest way where
-    nothing is called back (`calls_back`): it returns 0, and copy() gives the rates. `kept`: values of external routines
-    for `rates_of_all` where they are not found afresh.
+    `rates_packed(head + time_packed(t) + x.tobytes())`, with (head, copy) taken from the `pool`, is the fastest way
+    where nothing is called back (`calls_back`): it returns 0, and copy() gives the rates. `kept`: values of external
+    routines for `rates_of_all` where they are not found afresh.
     """
 
     def __init__(self, calls: CCalls, p: Sequence[float], c: Sequence[float], inputs: Sequence[Input]) -> None:
