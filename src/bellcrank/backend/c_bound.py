@@ -48,13 +48,13 @@ class Bound:
             externals=ctypes.addressof(self._externals), kept=self.kept.ctypes.data,
         )  # fmt: skip
         self.data = ctypes.addressof(self._job)
-        # calls are too short to let other threads run meanwhile; the library itself is held by `calls`
-        library = ctypes.PyDLL("", handle=calls.library._handle)
-        self.rates_packed: Callable[[bytes], int] = library.rates_packed
-        self._all = library.rates_of_all
-        self._all.argtypes = [ctypes.c_int64, ctypes.c_int32, *[ctypes.c_void_p] * 5]
-        self.address = ctypes.cast(library.rates_at, ctypes.c_void_p).value or 0
-        self.calls_back = asked or bool(calls.compiled.called_back)
+        compiled = calls.compiled
+        self.rates_packed, self._all, self.address = (
+            compiled.rates_packed,
+            compiled.rates_of_all,
+            compiled.rates_address,
+        )
+        self.calls_back = asked or bool(compiled.called_back)
         self.pool: list[Room] = []
 
     def _room(self) -> Room:
