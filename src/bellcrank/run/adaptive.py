@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.backend.start import NOT_FINITE
+from bellcrank.backend.start import NOT_FINITE, Carried
 from bellcrank.numeric.branch import Keeper
 from bellcrank.numeric.tuning import LOOPS
 from bellcrank.run.events import Watch
@@ -45,7 +45,12 @@ class AdaptiveRun(Driven):
         self._solver: Any = None
         self._dense: Any = None
         self._y = self.state
+        self._goes_on = False  # does it go on from another run?
         self._seen: np.ndarray | None = None  # the row at the end of the last step
+
+    def take(self, carried: Carried) -> None:
+        super().take(carried)
+        self._goes_on = True
 
     def advance(self, last: int) -> np.ndarray:
         rows = super().advance(last)
@@ -56,13 +61,16 @@ class AdaptiveRun(Driven):
     def _go_on(self, last: int, rows: list[np.ndarray]) -> None:
         e = self.evaluation
         if self._solver is None:
-            e.hold(self.time, self.state, first=True)
+            if not self._goes_on:
+                e.hold(self.time, self.state, first=True)
             if e.keeper is not None:
                 self.state = self._y = e.keeper.begin(self.time, self.state)
-            e.settled(self.time, self.state)
-            self._seen = e.row(self.time, self.state, live=2)
-            rows.append(self._seen)
-            self.watch.look(self._seen[None, :], None)
+            if not self._goes_on:
+                e.settled(self.time, self.state)
+            self._seen = e.row(self.time, self.state, live=0 if self._goes_on else 2)
+            if not self._goes_on:
+                rows.append(self._seen)
+                self.watch.look(self._seen[None, :], None)
         while self.reached < last:
             t = float(self.times[self.reached + 1])
             stop = self.watch.stopped

@@ -1,7 +1,7 @@
 /* ---- a run: everything from the first step to the last happens here */
 
 @METHODS@@TUNING@enum { FINISHED, NOT_FINITE, EXTERNAL_FAILED, INPUT_FAILED@STATUS@ };
-enum { BEGINS, BEGUN, AGAIN };
+enum { NOT_BEGUN, BEGUN, AGAIN };
 
 @STRUCTURES@@INPUTS@
 @IF LOOPS@
