@@ -35,7 +35,7 @@ class CRun:
         self.bad = np.full_like(self.state, math.nan)
         self.rates = np.zeros_like(self.state)
         self._inputs = inputs  # keeps the arrays of the signals
-        self._signals = (InputSignal * max(len(inputs), 1))(*(_signal(i) for i in inputs))
+        self._signals = (InputSignal * max(len(inputs), 1))(*map(signal_of, inputs))
         self._function = Function(self._input)
         self._kept = np.zeros(len(self._program.inputs) - len(inputs) + 1)
         self.memory = np.zeros_like(calls.memory)
@@ -201,7 +201,8 @@ class RigidCRun(CRun):
         return rows
 
 
-def _signal(given: Input) -> InputSignal:
+def signal_of(given: Input) -> InputSignal:
+    """An input as C knows it; the arrays stay those of the input."""
     result = InputSignal(kind=NUMBERED.index(given.kind), rate=given.rate, scale=given.scale)
     result.a[: len(given.numbers)] = given.numbers
     if given.points is not None and given.pieces is not None:

@@ -24,6 +24,7 @@ from bellcrank.program.program import Program
 from bellcrank.run.inputs import as_input, as_signal, breaks_of, check_covers
 
 METHODS = (*FIXED, *ADAPTIVE)
+_FLOAT = np.dtype(float)
 
 
 @dataclass(frozen=True)
@@ -192,6 +193,17 @@ def state_lists(interface: Interface, q: Any, u: Any) -> tuple[list[float], list
             raise ModelError(f"{what} must have {len(wanted)} values ({names}), {count}", interface.model)
         found.append([number(v, x.name) for v, x in zip(given, wanted, strict=True)])
     return found[0], found[1]
+
+
+def state_array(interface: Interface, q: Any, u: Any) -> np.ndarray:
+    """q and u in one array."""
+    try:
+        known = q.dtype is u.dtype is _FLOAT and q.ndim == u.ndim == 1
+        if known and len(q) == len(interface.coordinates) and len(u) == len(interface.speeds):
+            return np.concatenate((q, u))
+    except AttributeError:
+        pass
+    return np.array([x for part in state_lists(interface, q, u) for x in part])
 
 
 def method_name(method: str, model: str) -> str:

@@ -78,6 +78,16 @@ def _adaptive(program: Program, run: Run, number: Number) -> str:
     )
 
 
+def bound_rates(program: Program, run: Run) -> str:
+    """Rates by one call, with everything but time and state bound; follows the text of a run."""
+    return runtime(
+        "bound.c",
+        SET=sets_inputs(program),
+        HOLD="yes" if program.start.results or program.update.results else "",
+        LOOPS=run.loops,
+    )
+
+
 def _kept_values(program: Program) -> str:
     """Values of external routines that are kept over a run or a step."""
     first, last = (len(section.results) for section in (program.start, program.update))
