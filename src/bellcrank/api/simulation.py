@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from bellcrank.analysis.state_slopes import state_slopes
 from bellcrank.api.analyses import Analyses
 from bellcrank.derive.derived import Derived
 from bellcrank.interface.interface import Interface
@@ -17,6 +18,7 @@ from bellcrank.run.evaluate import Inputs, Parameters
 from bellcrank.run.loaded import load
 from bellcrank.run.prepare import Progress
 from bellcrank.run.result import Run
+from bellcrank.run.rhs import Rhs, rhs_of
 from bellcrank.run.simulate import simulate
 
 State = Sequence[float]  # coordinates or speeds, in equation units
@@ -67,6 +69,15 @@ class Simulation(Analyses):
         In a singular position of closed loops, constraints that vanish there are left out.
         """
         return evaluate.rates(self.loaded, t, q, u, parameters, inputs)
+
+    def rhs(self, parameters: Parameters = None, inputs: Inputs = None) -> Rhs:
+        """f(t, x, out=None) -> x' for integrators of others, parameters and inputs (user units) bound once.
+
+        x = [q, u] as `complete` returns them, own states of the model among the coordinates q: `f.state_names`. All in
+        equation units (rad, consistent units), `f.units`. `f.jacobian(t, x)` gives df/dx; `f.address` a compiled
+        function for `scipy.LowLevelCallable` and the like.
+        """
+        return rhs_of(self.loaded, parameters, inputs, state_slopes(self.plant))
 
     def outputs(
         self, t: float, q: State, u: State, parameters: Parameters = None, inputs: Inputs = None

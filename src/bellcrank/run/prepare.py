@@ -14,7 +14,7 @@ import numpy as np
 from bellcrank.backend.start import FINISHED, Carried, Start
 from bellcrank.errors import RunError
 from bellcrank.numeric.methods import ADAPTIVE
-from bellcrank.run.adaptive import AdaptiveRun
+from bellcrank.run.adaptive import adaptive_run
 from bellcrank.run.events import Watch, Within
 from bellcrank.run.stepping import Evaluation, PythonRun, Rows, Stepper
 from bellcrank.run.values import Plan
@@ -35,6 +35,7 @@ class Prepared:
     first_row: bool  # is there a row of the state at the beginning, or does the run go on from another?
     within: Within | None = None  # rows within a step, if the run does not look there itself
     remembered: Remembered | None = None
+    told: Callable[[], dict[str, float]] = dict  # figures of the run, when it is over
 
 
 class Remembered:
@@ -79,10 +80,11 @@ def prepare(
 ) -> Prepared:
     """A run that has not begun, from the state y; `carried`: what it takes over from another."""
     if plan.method in ADAPTIVE:
-        adaptive = AdaptiveRun(e, plan, y, tolerances, watch)
+        adaptive = adaptive_run(e, plan, y, tolerances, watch)
         if carried is not None:
             adaptive.take(carried)
-        return Prepared(adaptive, len(adaptive.times) - 1, 1, plan.step * plan.every, plan.begins, carried is None)
+        h, last = plan.step * plan.every, len(adaptive.times) - 1
+        return Prepared(adaptive, last, 1, h, plan.begins, carried is None, told=lambda: adaptive.told)
     python = PythonRun(e, plan.course(e.inputs, bool(watch.conditions)), y)
     weights, staged = (e.keeper.closure.weights, e.keeper.staged) if e.keeper else (None, False)
     run = e.model.start(Start(python.course, y, e.p, e.c, e.inputs, weights, staged)) or python

@@ -23,7 +23,7 @@ from bellcrank.run.result import Run
 from bellcrank.run.rigid import check_rigid, prepare_rigid
 from bellcrank.run.step_limit import step_too_large
 from bellcrank.run.stepping import Evaluation
-from bellcrank.run.values import positive
+from bellcrank.run.values import tolerances_of
 
 
 def simulate(
@@ -50,7 +50,7 @@ def simulate(
     dae = origin.dae if dae is None else as_dae(dae)
     plan = origin.plan(loaded, t_end, step, method, output_every)
     check_room(plan, 1 + len(loaded.interface.channels))
-    tolerances = positive(rtol, "rtol", ""), positive(atol, "atol", "")
+    tolerances = tolerances_of(plan, rtol, atol)
     p = loaded.parameter_values(origin.parameters)
     signals = loaded.inputs(origin.inputs, (plan.begins, plan.t_end))
     watch = watch_for(loaded, events, stop, origin.parameters)
@@ -101,6 +101,7 @@ def simulate(
         "backend": loaded.model.name,
     }
     settings |= {"seconds": seconds} | ({} if closure is None else {"dae": dae.method})
+    settings |= prepared.told()
     run = as_run(loaded.interface, rows, ended, watch, settings)
     run.reached = reached
     run.find_residuals = residuals_of(loaded, rows, p, evaluation.c)

@@ -16,13 +16,15 @@ from bellcrank.expr.show import text
 from bellcrank.interface.interface import PARAMETERS, Interface, key_of
 from bellcrank.model.mechanism import Body
 from bellcrank.numeric.course import At, Course
+from bellcrank.numeric.embedded import EMBEDDED
 from bellcrank.numeric.methods import ADAPTIVE, DEFAULT
 from bellcrank.numeric.methods import METHODS as FIXED
-from bellcrank.numeric.tuning import PLANS, STEPS
+from bellcrank.numeric.tuning import CONTROL, PLANS, STEPS
 from bellcrank.program.program import Program
 from bellcrank.run.inputs import as_input, as_signal, breaks_of, check_covers
 
 METHODS = (*FIXED, *ADAPTIVE)
+_FLOAT = np.dtype(float)
 
 
 @dataclass(frozen=True)
@@ -193,14 +195,35 @@ def state_lists(interface: Interface, q: Any, u: Any) -> tuple[list[float], list
     return found[0], found[1]
 
 
+def state_array(interface: Interface, q: Any, u: Any) -> np.ndarray:
+    """q and u in one array."""
+    try:
+        known = q.dtype is u.dtype is _FLOAT and q.ndim == u.ndim == 1
+        if known and len(q) == len(interface.coordinates) and len(u) == len(interface.speeds):
+            return np.concatenate((q, u))
+    except AttributeError:
+        pass
+    return np.array([x for part in state_lists(interface, q, u) for x in part])
+
+
 def method_name(method: str, model: str) -> str:
-    """The method as it is spelled."""
+    """The method as it is spelled; dop853 runs in the program, DOP853 in SciPy."""
+    if method in METHODS:
+        return method
     for known in METHODS:
         if str(method).lower() == known.lower():
             return known
     raise ModelError(
         f"method={method!r} is not known.{did_you_mean(str(method), METHODS)} Methods: {', '.join(METHODS)}.", model
     )
+
+
+def tolerances_of(plan: Plan, rtol: Any, atol: Any) -> tuple[float, float]:
+    """Relative and absolute tolerance of a run."""
+    found = positive(rtol, "rtol", ""), positive(atol, "atol", "")
+    if plan.method in EMBEDDED and found[0] < CONTROL.finest:
+        raise ModelError(f"rtol={found[0]:g} is below {CONTROL.finest:g}, which double precision cannot keep")
+    return found
 
 
 def number(value: Any, what: str) -> float:

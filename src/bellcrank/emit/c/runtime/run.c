@@ -1,6 +1,8 @@
 /* ---- a run: everything from the first step to the last happens here */
 
-@METHODS@@TUNING@enum { FINISHED, NOT_FINITE, EXTERNAL_FAILED, INPUT_FAILED@STATUS@ };
+@METHODS@@TUNING@enum {
+    FINISHED, NOT_FINITE, EXTERNAL_FAILED, INPUT_FAILED, NOT_CLOSED, AT_REST, STEP_TOO_SMALL, TOO_MANY_STEPS
+};
 enum { NOT_BEGUN, BEGUN, AGAIN };
 
 @STRUCTURES@@INPUTS@
@@ -50,13 +52,13 @@ static int rates(Job *job, int live, real t, const real *y, real *k, real *w)
 @END@
 }
 
-static int record(Job *job, real t, const real *y, const real *w)
+static int record(Job *job, int live, real t, const real *y, const real *w)
 {
     real *row = job->rows + job->filled*(1 + N_S + N_OUT + (job->with_inputs ? N_W : 0));
     job->filled++;
     row[0] = t;
     memcpy(row + 1, y, N_S*sizeof *y);
-    job->externals->live = 2;
+    job->externals->live = live;
     outputs(t, y, y + N_Q, job->p, job->c, w, row + 1 + N_S, job->externals);
     if (job->with_inputs)
         memcpy(row + 1 + N_S + N_OUT, w, N_W*sizeof *w);
@@ -138,7 +140,7 @@ static int step_in_parts(Job *job, int64_t b, real t, real end, real near, real 
     return FINISHED;
 }
 
-/* When inputs are read at the time reached: after all jumps there. */
+@ADAPTIVE@/* When inputs are read at the time reached: after all jumps there. */
 static real after_jumps(const Job *job, real near)
 {
     real t = job->t;
@@ -169,7 +171,7 @@ static int take_start(Job *job, int again, real *w)
     job->from_time = t;
     land(job, t, job->y, w);
 @END@
-    if ((failed = rates(job, !again, t, job->y, job->k, w)) || (!again && (failed = record(job, t, job->y, w))))
+    if ((failed = rates(job, !again, t, job->y, job->k, w)) || (!again && (failed = record(job, 2, t, job->y, w))))
         return failed;
 @IF LOOPS@
     remember(job, t, job->k);
@@ -194,7 +196,15 @@ EXPORT int run(Job *job)
         job->begun = BEGUN;
         if ((job->status = take_start(job, again, w)))
             return job->status;
+@IF ADAPTIVE@
+        if (job->method >= N_FIXED)
+            ((Work *)job->work)->under_way = 0;
+@END@
     }
+@IF ADAPTIVE@
+    if (job->method >= N_FIXED)
+        return job->status = adaptive(job, w);
+@END@
     for (int64_t i = job->first + 1; i <= job->last; i++) {
         const real t = job->t, whole = job->t_start + (real)i*h;
         const real last = i == job->total && job->t_end > job->t_start ? job->t_end : whole;
@@ -210,7 +220,7 @@ EXPORT int run(Job *job)
         if (job->status)
             return job->status;
         job->t = end;
-        if ((i % job->every == 0 || i == job->total) && (job->status = record(job, last, job->y, w)))
+        if ((i % job->every == 0 || i == job->total) && (job->status = record(job, 2, last, job->y, w)))
             return job->status;
 @IF WHEELS@
         if (job->n_told + 1000 > job->most_told)
