@@ -70,7 +70,7 @@ def test_methods_keep_their_order_across_jumps_and_kinks(sim, method, order, nam
     assert fine < {2: 1e-4, 4: 1e-9}[order]
 
 
-@pytest.mark.parametrize("method", ["RK45", "DOP853", "Radau", "LSODA", "BDF"])
+@pytest.mark.parametrize("method", ["RK45", "DOP853", "tsit5", "dop853", "Radau", "LSODA", "BDF"])
 def test_adaptive_methods_stop_at_jumps(sim, method):
     signal, pieces = SIGNALS["step between steps"]
     run = sim.simulate(t_end=1.0, step=0.25, method=method, rtol=1e-9, atol=1e-11, inputs={"w": signal})
@@ -103,7 +103,7 @@ def test_sampled_input_with_more_kinks_than_steps_is_taken_as_smooth(sim):
 # ---- the end of a run
 
 
-@pytest.mark.parametrize("method", ["rk2", "rk4", "euler", "RK45"])
+@pytest.mark.parametrize("method", ["rk2", "rk4", "euler", "RK45", "tsit5"])
 @pytest.mark.parametrize("t_end", [1.0, 0.3, 0.777, 0.05001])
 def test_run_ends_at_t_end(sim, method, t_end):
     run = sim.simulate(t_end=t_end, step=0.05, method=method, inputs={"w": 0})
@@ -193,7 +193,7 @@ def test_events_look_back_at_what_externals_remembered(backend, given):
     assert rise / h == pytest.approx(whole / 0.1, rel=1e-9)
 
 
-@pytest.mark.parametrize("method", ["rk4", "RK45"])
+@pytest.mark.parametrize("method", ["rk4", "RK45", "tsit5"])
 def test_comparison_from_equal_values(sim, method):
     """w > 0 becomes true where w leaves zero; w >= 0 is true all the time, and w itself does not come from below."""
     run = sim.simulate(

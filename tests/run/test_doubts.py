@@ -12,7 +12,7 @@ BACKENDS = ["auto", "python"]
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
-@pytest.mark.parametrize("method", ["rk4", "RK45"])
+@pytest.mark.parametrize("method", ["rk4", "RK45", "tsit5"])
 def test_output_without_a_value_is_named_and_the_run_goes_on(backend, method):
     s = pendulum()
     s.add_output("1/q(rod)", "inverse")

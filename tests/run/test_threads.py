@@ -54,7 +54,7 @@ def check(sim, settings):
 
 
 @pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize(("method", "t_end"), [("rk2", 0.5), ("RK45", 0.1)])
+@pytest.mark.parametrize(("method", "t_end"), [("rk2", 0.5), ("RK45", 0.1), ("tsit5", 0.5)])
 def test_external_routines_that_remember(way, method, t_end):
     """In Python, called back from C, and in C; events look into steps with the memory as it was there."""
     sim = machine(c=way == "c").equations().compile(backend="python" if way == "python" else "c")

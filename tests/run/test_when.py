@@ -53,7 +53,7 @@ def exact(n, h):
 
 
 @pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("method", ["rk4", "DOP853"])
+@pytest.mark.parametrize("method", ["rk4", "DOP853", "dop853"])
 def test_update_holds_over_a_step(way, method):
     run = compiled(sampled(way), way).simulate(method=method)
     np.testing.assert_allclose(run["q(rod)"], exact(50, 0.02), atol=1e-8)
@@ -127,7 +127,7 @@ def test_update_remembers_and_is_a_function_in_formulas(way):
 
 
 @pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("method", ["rk4", "RK45"])
+@pytest.mark.parametrize("method", ["rk4", "RK45", "tsit5"])
 def test_output_is_called_for_rows_only(way, method):
     tick = "double tick(double t, double *memory)\n{\n    (void)t;\n    return memory[0] += 1;\n}"
     s = pendulum(prepare=lambda s: s.add_external(

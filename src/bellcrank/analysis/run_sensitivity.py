@@ -128,7 +128,7 @@ def sensitivity(
     if loaded.remembers:
         raise ModelError("sensitivities of a run with external routines that remember are not defined", plant.name)
     p = loaded.parameter_values(values)
-    signals = loaded.inputs(inputs, plan.t_end)
+    signals = loaded.inputs(inputs, (0.0, plan.t_end))
     given = {**interface.run.initial, **(initial or {})}
     x = np.concatenate(complete_state(loaded, given, closure(loaded, p, signals), p, signals))
     run = _Sensitive(plant, chosen, channels, p, signals, plan.steps * METHODS[plan.method].evaluations > OFTEN)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from bellcrank.analysis.state_slopes import state_slopes
 from bellcrank.api.analyses import Analyses
 from bellcrank.derive.derived import Derived
 from bellcrank.interface.interface import Interface
@@ -17,6 +18,7 @@ from bellcrank.run.evaluate import Inputs, Parameters
 from bellcrank.run.loaded import load
 from bellcrank.run.prepare import Progress
 from bellcrank.run.result import Run
+from bellcrank.run.rhs import Rhs, rhs_of
 from bellcrank.run.simulate import simulate
 
 State = Sequence[float]  # coordinates or speeds, in equation units
@@ -68,6 +70,15 @@ class Simulation(Analyses):
         """
         return evaluate.rates(self.loaded, t, q, u, parameters, inputs)
 
+    def rhs(self, parameters: Parameters = None, inputs: Inputs = None) -> Rhs:
+        """f(t, x, out=None) -> x' for integrators of others, parameters and inputs (user units) bound once.
+
+        x = [q, u] as `complete` returns them, own states of the model among the coordinates q: `f.state_names`. All in
+        equation units (rad, consistent units), `f.units`. `f.jacobian(t, x)` gives df/dx; `f.address` a compiled
+        function for `scipy.LowLevelCallable` and the like.
+        """
+        return rhs_of(self.loaded, parameters, inputs, state_slopes(self.plant))
+
     def outputs(
         self, t: float, q: State, u: State, parameters: Parameters = None, inputs: Inputs = None
     ) -> dict[str, float]:
@@ -103,8 +114,9 @@ class Simulation(Analyses):
         progress: Progress | None = None,
         dae: str | Dae = "projection",
         assemble: bool = True,
+        t_start: float | None = None,
     ) -> Run:
-        """Integrates from t = 0 to t_end. Defaults come from set_run; `step` and times in s, values in user units.
+        """Integrates from t_start (0) to t_end. Defaults: those of set_run. Step and times in s, values in user units.
 
         `initial`: values by state, or a whole state (q, u) in equation units, as `complete` returns it. `rtol`,
         `atol`: of the adaptive methods. `events`: conditions by name, each a channel or a formula over channels and
@@ -115,5 +127,5 @@ class Simulation(Analyses):
         """
         return simulate(
             self.loaded, t_end, step, method, output_every, parameters, initial, inputs, rtol, atol, events, stop,
-            progress, dae, assemble,
+            progress, dae, assemble, t_start,
         )  # fmt: skip

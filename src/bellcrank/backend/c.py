@@ -6,6 +6,7 @@ import ctypes
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from bellcrank.backend.c_bound import Bound
 from bellcrank.backend.c_calls import CCalls, Compiled
 from bellcrank.backend.c_job import Double, check_sizes
 from bellcrank.backend.c_runs import CRun, DaeCRun, LoopCRun, RigidCRun
@@ -14,6 +15,7 @@ from bellcrank.backend.external import external_function, remembering
 from bellcrank.backend.fortran import fortran_library
 from bellcrank.backend.protocol import Functions
 from bellcrank.backend.python import PythonModel
+from bellcrank.backend.start import Input
 from bellcrank.emit.c.printer import external_calls
 from bellcrank.emit.c.rigid import RigidWheel
 from bellcrank.emit.c.source import c_source
@@ -72,7 +74,7 @@ class CModel:
         # what is in Python is called back, unless it is in C as well
         given = zip(program.routines, functions, strict=True)
         self._outside = (*outside, *(r.name for r, f in given if f is not None and not r.known_in("c")))
-        self.source = c_source(program, options=options, outside=self._outside, dae=dae, wheels=rigid)
+        self.source = c_source(program, options=options, outside=self._outside, dae=dae, wheels=rigid, bound=True)
         calls = external_calls(program, self._outside).values()
         foreign = [c.routine for c in calls if c.foreign]
         linked = [fortran_library(foreign, program.name)] if foreign else []
@@ -88,6 +90,10 @@ class CModel:
     def calls(self, functions: Functions | None = None) -> CCalls:
         """The functions of the program for one run or evaluation."""
         return CCalls(self._compiled, remembering(self.functions) if functions is None else functions)
+
+    def bound(self, calls: CCalls, p: Sequence[float], c: Sequence[float], inputs: Sequence[Input]) -> Bound:
+        """Rates by one call, within the context of `calls`."""
+        return Bound(calls, p, c, inputs)
 
     def like(self, program: Program, functions: Functions) -> CModel:
         """Another program, compiled; its external routines are called back."""

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import ctypes
 import math
+import time
 from typing import Any, ClassVar
 
 import numpy as np
 
 from bellcrank.backend.c_calls import CCalls
 from bellcrank.backend.c_job import DaeJob, Function, InputSignal, Job, LoopJob, RigidJob
-from bellcrank.backend.start import DAE_METHODS, FINISHED, NOT_CLOSED, Input, Start, not_closed
+from bellcrank.backend.start import DAE_METHODS, FINISHED, NOT_CLOSED, Input, Pace, Start, not_closed
 from bellcrank.emit.c.loops import bridge_room
+from bellcrank.emit.c.methods import method_number
 from bellcrank.emit.c.signals import NUMBERED
+from bellcrank.numeric.adapt import Count
 from bellcrank.numeric.branch import Passage
-from bellcrank.numeric.methods import METHODS
 from bellcrank.numeric.tuning import LOOPS
 
+PAUSE_SECONDS = 0.1  # between two looks of a run with an adaptive method at the keyboard
 MOST_PASSAGES = 1000  # near singular positions, in one block of steps
 
 
@@ -32,22 +35,33 @@ class CRun:
         self.bad = np.full_like(self.state, math.nan)
         self.rates = np.zeros_like(self.state)
         self._inputs = inputs  # keeps the arrays of the signals
-        self._signals = (InputSignal * max(len(inputs), 1))(*(_signal(i) for i in inputs))
+        self._signals = (InputSignal * max(len(inputs), 1))(*map(signal_of, inputs))
         self._function = Function(self._input)
         self._kept = np.zeros(len(self._program.inputs) - len(inputs) + 1)
         self.memory = np.zeros_like(calls.memory)
         self._externals = calls.externals(self.memory)
         self._job = self.job(
-            method=list(METHODS).index(course.method), total=course.total, every=course.every, h=course.step,
-            t_end=course.t_end, n_breaks=len(course.breaks), with_inputs=1, function=self._function,
+            method=method_number(course.method), total=course.total, every=course.every, h=course.step,
+            t_end=course.t_end, t_start=course.t_start, t=course.start(course.first + 1),
+            n_breaks=len(course.breaks), with_inputs=1, function=self._function,
             inputs=ctypes.addressof(self._signals), externals=ctypes.addressof(self._externals),
         )  # fmt: skip
         self._arrays: list[np.ndarray] = []
         p, c, breaks = (np.array([*given, 0.0]) for given in (start.p, start.c, course.breaks))
         self._share(p=p, c=c, breaks=breaks, y=self.state, k=self.rates, bad=self.bad, kept=self._kept)
         self._width = 1 + len(self.state) + len(self._program.output_names) + len(self._program.inputs)
-        self.status, self.problem, self.reached = FINISHED, "", 0
+        self.status, self.problem, self.reached = FINISHED, "", course.first
         self.passages: list[Passage] = []
+        self._pace = start.pace
+        if start.pace is not None:
+            self._set_pace(start.pace)
+
+    def _set_pace(self, pace: Pace) -> None:
+        """A run whose method chooses its steps."""
+        self.calls.library.work_room.restype = ctypes.c_int64
+        work = np.zeros(self.calls.library.work_room())
+        self._share(times=np.array(pace.times), atol=np.array([*pace.atol, 0.0]), work=work)
+        self._job.rtol, self._job.most, self._job.pause = pace.rtol, pace.most, 1000
 
     def _share(self, **arrays: np.ndarray) -> None:
         """Arrays that C reads and writes."""
@@ -62,16 +76,41 @@ class CRun:
 
     @property
     def time(self) -> float:
-        return self.course.time(self.reached)
+        return self.course.time(self.reached) if self._pace is None else float(self._job.t)
+
+    @property
+    def count(self) -> Count:
+        """What the steps took that a method chose."""
+        j = self._job
+        figures = (j.steps, j.rejected, j.evaluations, j.shortest, j.longest, j.culprit, j.excess)
+        return Count(j.most, *figures, bad=self.bad)
+
+    def step(self, reached: int) -> int:
+        """One step that the method chooses, with `reached` output times behind it; the status."""
+        self._job.reached = reached
+        self.status = self.calls.back.during(lambda: self.calls.library.step_once(ctypes.byref(self._job)))
+        return self.status
+
+    def row(self, t: float, live: int) -> np.ndarray:
+        """The row at a time within the last step that the method chose."""
+        row = np.empty((1, self._width))
+        self._job.rows = row.ctypes.data
+        given = ctypes.byref(self._job), ctypes.c_int(live), ctypes.c_double(t)
+        self.status = self.status or self.calls.back.during(lambda: self.calls.library.row_once(*given))
+        return np.asarray(row[0])
 
     def advance(self, last: int) -> np.ndarray:
-        """Goes on to step `last`; the rows recorded on the way."""
+        """Goes on to step `last`, or as far as it comes before it pauses; the rows recorded on the way."""
         first = self.reached
         count = last // self.course.every - first // self.course.every + 2
         rows = np.empty((count, self._width))
         self._job.first, self._job.last, self._job.filled = first, last, 0
         self._job.rows = rows.ctypes.data
+        began = time.perf_counter()
         self.status = self.calls.back.during(lambda: self.calls.library.run(ctypes.byref(self._job)))
+        if self._pace is not None:
+            share = PAUSE_SECONDS / max(time.perf_counter() - began, 1e-9)
+            self._job.pause = max(1, min(int(self._job.pause * min(share, 2.0)), self._job.most))
         self.reached = self._job.reached
         return rows[: self._job.filled]
 
@@ -162,7 +201,8 @@ class RigidCRun(CRun):
         return rows
 
 
-def _signal(given: Input) -> InputSignal:
+def signal_of(given: Input) -> InputSignal:
+    """An input as C knows it; the arrays stay those of the input."""
     result = InputSignal(kind=NUMBERED.index(given.kind), rate=given.rate, scale=given.scale)
     result.a[: len(given.numbers)] = given.numbers
     if given.points is not None and given.pieces is not None:

@@ -54,8 +54,11 @@ class Waiting:
         self.handle()
 
 
-class CallsBack:
-    """Functions of Python that C calls: what one raises is kept, C is told to end, and `during` raises it."""
+class CallsBack(threading.local):
+    """Functions of Python that C calls: what one raises is kept, C is told to end, and `during` raises it.
+
+    Each thread has its own. Where C was not called by `during`, nobody asks for what was raised: it is not kept.
+    """
 
     def __init__(self) -> None:
         self.error: BaseException | None = None
@@ -76,17 +79,18 @@ class CallsBack:
         except BaseException as error:  # an exception cannot pass through C: it is raised when C has returned
             if waiting is not None:
                 waiting.inside = False
-            self.error = error
+            self.error = None if waiting is None else error
             return 1
         return 0
 
     def during(self, call: Callable[[], Any]) -> Any:
         """Calls C, which calls back; raises what a callback or the handler of a signal raised."""
+        outer = self.waiting
         with Waiting() as self.waiting:
             try:
                 result = call()
             finally:
-                self.waiting = None
+                self.waiting = outer
             if self.error is not None:
                 error, self.error = self.error, None
                 raise error

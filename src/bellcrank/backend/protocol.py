@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from bellcrank.backend.compiler import Compiler
-from bellcrank.backend.start import Start
+from bellcrank.backend.start import Input, Start
 from bellcrank.numeric.course import At
 from bellcrank.program.program import Program
 
@@ -45,6 +45,23 @@ class Calls(Protocol):
         """A whole run of a compiled program; None where Python has to drive it."""
 
 
+class Bound(Protocol):
+    """Rates by one call, with parameters, constants and inputs bound; `backend.c_bound` tells what the parts are."""
+
+    address: int
+    data: int
+    calls_back: bool
+    kept: np.ndarray
+    pool: list[tuple[bytes, Callable[[], np.ndarray]]]
+    rates_packed: Callable[[bytes], int]
+
+    def rates(self, t: float, x: np.ndarray) -> np.ndarray: ...
+
+    def rates_of_all(self, t: np.ndarray, x: np.ndarray, afresh: bool) -> np.ndarray: ...
+
+    def near_singular(self, t: np.ndarray, x: np.ndarray) -> np.ndarray: ...
+
+
 class Model(Protocol):
     """A program made ready to be called. `compiler`: what compiled it, None for one in Python."""
 
@@ -55,6 +72,9 @@ class Model(Protocol):
 
     def calls(self, functions: Functions | None = None) -> Calls:
         """The functions of the program for one run or evaluation, with its own external routines unless given."""
+
+    def bound(self, calls: Any, p: Sequence[float], c: Sequence[float], inputs: Sequence[Input]) -> Bound | None:
+        """Rates by one call, within the context of `calls`; None where Python evaluates them."""
 
     def like(self, program: Program, functions: Functions) -> Model:
         """Another program, made ready in the same way."""

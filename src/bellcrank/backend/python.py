@@ -11,7 +11,7 @@ import numpy as np
 from bellcrank.backend.compiler import Compiler
 from bellcrank.backend.external import remembering
 from bellcrank.backend.protocol import Functions
-from bellcrank.backend.start import Start
+from bellcrank.backend.start import Input, Start
 from bellcrank.emit.python.source import python_source
 from bellcrank.numeric.course import At
 from bellcrank.program import interpret
@@ -36,6 +36,9 @@ class PythonModel:
     def calls(self, functions: Functions | None = None) -> PythonCalls:
         """The functions of the program for one run or evaluation."""
         return PythonCalls(self, remembering(self.functions) if functions is None else functions)
+
+    def bound(self, calls: Any, p: Sequence[float], c: Sequence[float], inputs: Sequence[Input]) -> None:
+        """Python evaluates rates."""
 
     def like(self, program: Program, functions: Functions) -> PythonModel:
         """Another program in Python."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from bellcrank.numeric.course import Course
 
-FINISHED, NOT_FINITE, EXTERNAL_FAILED, INPUT_FAILED, NOT_CLOSED, AT_REST = range(6)
+FINISHED, NOT_FINITE, EXTERNAL_FAILED, INPUT_FAILED, NOT_CLOSED, AT_REST, STEP_TOO_SMALL, TOO_MANY_STEPS = range(8)
 DAE_METHODS = ("projection", "dlmm", "clmm", "baumgarte", "stabilised", "post", "half-explicit")
 Weights = tuple[np.ndarray, np.ndarray]
 
@@ -34,12 +34,23 @@ class Input:
 
 
 @dataclass(frozen=True)
+class Pace:
+    """A run whose method chooses its steps: output times, relative and absolute tolerance (of each state), and how
+    many steps it may take. The breaks of its course are the ends of stretches, the last of them that of the run."""
+
+    times: np.ndarray
+    rtol: float
+    atol: np.ndarray
+    most: int
+
+
+@dataclass(frozen=True)
 class Start:
     """A run that has not begun: its steps, the state, parameters, constants and inputs, all in equation units.
 
     With loops: `weights` of coordinates and speeds, the metric in which they are closed; are they at every stage
     (`staged`)? `dae`: another method that keeps constraints. With rigid `wheels`, by name: `tell` gets name and time of
-    events; are modes kept for each recorded step (`remember`)?
+    events; are modes kept for each recorded step (`remember`)? `pace`: of methods that choose their steps.
     """
 
     course: Course
@@ -53,6 +64,7 @@ class Start:
     wheels: Sequence[str] = ()
     tell: Callable[[str, float], None] | None = None
     remember: bool = False
+    pace: Pace | None = None
 
 
 def not_closed(row: str, moved: float, residual: float) -> str:

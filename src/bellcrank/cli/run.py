@@ -26,6 +26,7 @@ def options(parser: ArgumentParser) -> None:
     add = parser.add_argument
     shared(parser, "model", "values", "compile", "json", "start", "input")
     run_options(parser)
+    add("--t-start", type=float, metavar="S", help="beginning of the run in s (0)")
     add("--dae", metavar="NAME", help=f"how constraints of positions and loops are kept: {', '.join(KNOWN)}")
     add("--output-every", type=positive, metavar="N", help="keep every N-th step")
     event = 'tell when a condition over channels becomes true, such as "lift=Fz < 0" (may be repeated)'
@@ -46,6 +47,8 @@ def command(args: Namespace) -> int:
         from bellcrank.cli.kane import run_command
 
         return run_command(args)
+    if args.echo and args.t_start:
+        raise bc.ModelError("--echo and --t-start: a parameter file begins at t = 0")
     for_scripts = [f"--{name}" for name in ("print", "message") if getattr(args, name) is not None]
     if for_scripts:
         raise bc.ModelError(f"{' and '.join(for_scripts)}: for AUTOLEV scripts alone; --output-every thins out rows")
@@ -57,7 +60,7 @@ def command(args: Namespace) -> int:
     compiled = time.perf_counter()
     inputs = read_inputs(args.input, equations) if args.input else {}
     told = bc.settings_of(equations, args.pars) if args.pars else {}
-    options = {**run_settings(args), **given(output_every=args.output_every, dae=args.dae)}
+    options = {**run_settings(args), **given(output_every=args.output_every, dae=args.dae, t_start=args.t_start)}
     for name, values in (("parameters", parameters), ("initial", dict(args.initial)), ("inputs", inputs)):
         options[name] = {**told.get(name, {}), **values}
     options = {**told, **options}
@@ -77,8 +80,9 @@ def command(args: Namespace) -> int:
 
 def run_figures(equations: bc.Equations, sim: Any, run: bc.Run, compiling: float) -> dict[str, Any]:
     """All figures of a run, ready for JSON."""
-    reached = float(run.time[-1]) if len(run) else 0.0
     settings = run.settings
+    t_start = settings["t_start"]
+    reached = float(run.time[-1]) if len(run) else t_start
     running = settings["seconds"]
     fixed = settings["method"].lower() in METHODS
     return {
@@ -89,11 +93,11 @@ def run_figures(equations: bc.Equations, sim: Any, run: bc.Run, compiling: float
         "method": settings["method"],
         "dae": settings.get("dae"),
         "step": settings["step"],
-        "steps": math.ceil(reached / settings["step"] - 1e-9) if fixed else None,
+        "steps": math.ceil((reached - t_start) / settings["step"] - 1e-9) if fixed else None,
         "t_end": settings["t_end"],
         "reached": reached,
         "run_seconds": running,
-        "real_time_factor": reached / running if running > 0 else None,
+        "real_time_factor": (reached - t_start) / running if running > 0 else None,
         "ended": run.ended,
         "events": [str(e) for e in run.events],
         "final": {x: {**last_value(run, x), "label": run.labels.get(x, x)} for x in equations.outputs or run},

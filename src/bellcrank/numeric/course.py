@@ -18,8 +18,10 @@ At = tuple[float, Sequence[float], Sequence[float], Sequence[float], Sequence[fl
 class Course:
     """`total` steps of one length (s) with a fixed-step method; every n-th is recorded, and the last of all.
 
-    The last step ends at `t_end` (0: total * step), so it may be shorter. At `breaks`, times in order at which inputs
-    jump or have a kink, steps are split; those nearer than a billionth of a step to its end lie at it.
+    Steps count from `t_start`. The last one ends at `t_end` (`t_start`: after all steps), so it may be shorter. At
+    `breaks`, times in order at which inputs jump or have a kink, steps are split; those nearer than a billionth of a
+    step to its end lie at it. A run that goes on has its `first` steps behind it and may begin within the next, at
+    the time `begins`.
     """
 
     method: str
@@ -28,19 +30,31 @@ class Course:
     every: int = 1
     t_end: float = 0.0
     breaks: tuple[float, ...] = ()
+    t_start: float = 0.0
+    first: int = 0
+    begins: float | None = None
 
     def time(self, i: int) -> float:
         """The end of step i."""
-        return self.t_end if i == self.total and self.t_end > 0 else i * self.step
+        return self.t_end if i == self.total and self.t_end > self.t_start else self.t_start + i * self.step
+
+    def start(self, i: int) -> float:
+        """The beginning of step i."""
+        if i == self.first + 1 and self.begins is not None:
+            return self.begins
+        return self.t_start + (i - 1) * self.step
 
     def parts(self, i: int, until: float = math.inf) -> Iterator[Part]:
         """Step i in the parts it is taken in, as in `run.c`; the last one ends at `until` if that lies within."""
-        h, near = self.step, STEPS.gap * self.step
-        t, end = (i - 1) * h, min(self.time(i), until)
+        h, near, whole = self.step, STEPS.gap * self.step, self.t_start + i * self.step
+        t, end = self.start(i), self.time(i)
+        if abs(end - whole) <= near:
+            end = whole  # as in a run that goes on from here
+        end = min(end, until)
         first = bisect_right(self.breaks, t + near)
         inner = list(self.breaks[first : bisect_right(self.breaks, end + near)])
-        if not inner and abs(end - i * h) <= near:
-            yield Part(h, t, (i - 0.5) * h, end, end, end)
+        if not inner and end == whole and abs(t - (self.t_start + (i - 1) * h)) <= near:
+            yield Part(h, t, self.t_start + (i - 0.5) * h, end, end, end)
             return
         while t < end:
             to = before = after = end
@@ -55,7 +69,7 @@ class Course:
 
     def begin(self, i: int) -> float:
         """The time at which inputs are read at the beginning of step i: after all jumps there."""
-        t, near = (i - 1) * self.step, STEPS.gap * self.step
+        t, near = self.start(i), STEPS.gap * self.step
         return max([t, *self.breaks[bisect_left(self.breaks, t - near) : bisect_right(self.breaks, t + near)]])
 
 

@@ -1,4 +1,5 @@
 """Integrators with a fixed step as data: a record here is all that C, Fortran, Python and every listing know of one.
+Those that choose their steps are in `embedded`.
 
 Explicit methods are Runge-Kutta tableaux (Hairer, Norsett & Wanner, Solving Ordinary Differential Equations I, 1993,
 section II.1). rk2 is AUTOSIM's midpoint rule (Sayers 1990, Appendix B).
@@ -11,6 +12,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
+
+from .embedded import EMBEDDED
 
 
 @dataclass(frozen=True)
@@ -112,7 +115,8 @@ METHODS = {
         Method("euler", "semi-implicit", 1, (), Sum((1,)), semi_implicit=True),
     )
 }
-ADAPTIVE = ("RK45", "RK23", "DOP853", "Radau", "BDF", "LSODA")  # of SciPy
+SCIPY = ("RK45", "RK23", "DOP853", "Radau", "BDF", "LSODA")
+ADAPTIVE = (*EMBEDDED, *SCIPY)
 EXPLICIT = tuple(name for name, m in METHODS.items() if not m.semi_implicit)
 HALF_EXPLICIT = tuple(name for name, m in METHODS.items() if m.is_chain)
 

@@ -175,6 +175,29 @@ class Steps:
 
 
 @dataclass(frozen=True)
+class Control:
+    """Steps that adaptive methods choose."""
+
+    safety: float = _of(0.9, "share of the step that the error would allow")
+    shrink: float = _of(0.2, "least factor between two steps")
+    tenth: float = _of(0.1, "factor after a step without finite numbers ...")
+    tenths: int = _of(10, "... and after so many in a row there are none")
+    smooth: float = _of(1e-10, "error below which a step is not lengthened further ...")
+    calm: float = _of(1e-4, "... and below which the next step does not remember it")
+    lower: float = _of(0.01, "weight of the square of a second estimate of the error")
+    opening: float = _of(0.01, "what the first step changes, against the state and in powers of its length ...")
+    vague: float = _of(1e-5, "... a size that tells nothing ...")
+    guess: float = _of(1e-6, "... the length there, s ...")
+    flat: float = _of(1e-15, "... rates that do not change it ...")
+    leap_most: float = _of(100.0, "... and the longest, against the first guess")
+    fitted: float = _of(1.01, "factor by which the last step of a stretch may be longer")
+    shortest: float = _of(3.6e-15, "share of the time below which a step is too small", 1.0)
+    finest: float = _of(1e-13, "smallest relative tolerance", 1.0)
+    most_steps: int = _of(1000000, "of a run, those that are rejected included, besides ...")
+    steps_of_row: int = _of(100, "... so many for every row")
+
+
+@dataclass(frozen=True)
 class Plans:
     """A run as a whole: its steps and samples."""
 
@@ -186,7 +209,7 @@ class Plans:
 ELIMINATION, RANKS, LOOPS, BRIDGES = Elimination(), Ranks(), Loops(), Bridges()
 ASSEMBLY, MULTIPLIERS = Assembly(), Multipliers()
 RIGID_WHEELS, GROUND, IMPLICIT = RigidWheels(), Ground(), Implicit()
-INPUTS, STEPS, PLANS = Inputs(), Steps(), Plans()
+INPUTS, STEPS, CONTROL, PLANS = Inputs(), Steps(), Control(), Plans()
 
 
 def constants(group: Any) -> list[Constant]:

@@ -1,4 +1,4 @@
-"""Runs with SciPy's adaptive methods.
+"""Runs with methods that choose their steps: those of `numeric`, compiled or driven from here, and SciPy's.
 
 Each stretch between two breaks of the inputs (jumps, kinks) is integrated on its own, so that no step goes across
 one. Outputs and events lie on the method's own interpolation within its steps. Closed loops are corrected after every
@@ -9,60 +9,105 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from bellcrank.backend.start import NOT_FINITE
-from bellcrank.numeric.branch import Keeper
-from bellcrank.numeric.tuning import LOOPS
+from bellcrank.backend.start import FINISHED, NOT_FINITE, STEP_TOO_SMALL, TOO_MANY_STEPS, Pace, Start
+from bellcrank.numeric import adapt
+from bellcrank.numeric.adapt import Count, Stretch
+from bellcrank.numeric.branch import Keeper, Passage
+from bellcrank.numeric.course import Course
+from bellcrank.numeric.embedded import EMBEDDED
+from bellcrank.numeric.tuning import CONTROL, LOOPS
 from bellcrank.run.events import Watch
-from bellcrank.run.inputs import breaks_of
 from bellcrank.run.stepping import NO_VALUE, Driven, Evaluation
 from bellcrank.run.values import Plan
 
 LOOKS = 4  # per step of the method, which may be long
 ONE_STEP = {"BDF": "Radau", "LSODA": "Radau"}  # what stands in near singular positions for methods of several steps
+STATUS = {adapt.TOO_SMALL: STEP_TOO_SMALL, adapt.TOO_MANY: TOO_MANY_STEPS, adapt.NOT_FINITE: NOT_FINITE}
+
+
+def adaptive_run(
+    e: Evaluation, plan: Plan, state: np.ndarray, tolerances: tuple[float, float], watch: Watch
+) -> AdaptiveRun:
+    """A run that has not begun: compiled where model and method are."""
+    if plan.method in EMBEDDED and e.context.loaded.model.compiler is not None:
+        return CompiledRun(e, plan, state, tolerances, watch)
+    return AdaptiveRun(e, plan, state, tolerances, watch)
 
 
 class AdaptiveRun(Driven):
-    """A run with a method of SciPy that chooses its own steps; step `i` here is the i-th output time."""
+    """A run with a method that chooses its own steps, driven from here; step `i` here is the i-th output time."""
 
     def __init__(
         self, evaluation: Evaluation, plan: Plan, state: np.ndarray, tolerances: tuple[float, float], watch: Watch
     ) -> None:
-        from scipy import integrate
-
         super().__init__(evaluation, state)
         times, method = plan.output_times, plan.method
-        self.times, self.watch = times, watch
-        self.time = 0.0
-        self._methods = [getattr(integrate, name) for name in (method, ONE_STEP.get(method, method))]
-        self._shrinks = method in ("RK45", "RK23", "DOP853")  # steps to rates without a value; others would not end
-        self._options = dict(zip(("rtol", "atol"), tolerances, strict=True))
+        self.times, self.watch, self.plan = times, watch, plan
+        self.time = float(times[0])
+        self.count = Count(CONTROL.most_steps + CONTROL.steps_of_row * len(times))
+        self._options: dict[str, Any] = dict(zip(("rtol", "atol"), tolerances, strict=True))
+        # steps to rates without a value; others would not end
+        self._shrinks = method in EMBEDDED or method in ("RK45", "RK23", "DOP853")
+        self._methods = self._solvers(method)
         updates = times.tolist() if len(evaluation.kept) else []  # what external routines keep jumps there
-        breaks = breaks_of(evaluation.inputs, plan.t_end, plan.steps)
-        self._ends = _stretches(sorted({*breaks, *updates}), times)
+        self._ends = _stretches(sorted({*plan.breaks(evaluation.inputs), *updates}), times)
         self._solver: Any = None
+        self._begun = False
         self._dense: Any = None
         self._y = self.state
         self._seen: np.ndarray | None = None  # the row at the end of the last step
 
+    def _solvers(self, method: str) -> list[Any]:
+        """What takes the steps, and what does near singular positions."""
+        if method in EMBEDDED:
+            return [partial(Stretch, EMBEDDED[method], count=self.count)] * 2
+        from scipy import integrate
+
+        return [getattr(integrate, name) for name in (method, ONE_STEP.get(method, method))]
+
     def advance(self, last: int) -> np.ndarray:
         rows = super().advance(last)
-        if self.status == NOT_FINITE:
+        if self.status != FINISHED:
             self.state = self._y
+            self._explain()
         return rows
 
-    def _go_on(self, last: int, rows: list[np.ndarray]) -> None:
+    @property
+    def told(self) -> dict[str, float]:
+        """Tolerances and figures, for the settings of the result."""
+        found = self._options | self.count.told
+        if self.plan.method not in EMBEDDED:  # SciPy does not tell
+            del found["rejected"]
+        return found
+
+    def _explain(self) -> None:
+        """Says what held the steps back, and what is not finite."""
+        names = [x.name for x in self.evaluation.context.loaded.interface.states]
+        self.problem = held_back(self.status, self.count, names, self.plan) or self.problem
+        if self.status == NOT_FINITE and len(self.count.bad):
+            self.bad = self.count.bad
+
+    def _first(self) -> np.ndarray:
+        """Takes the start of the run; its row."""
         e = self.evaluation
-        if self._solver is None:
-            e.hold(0.0, self.state, first=True)
-            if e.keeper is not None:
-                self.state = self._y = e.keeper.begin(0.0, self.state)
-            e.settled(0.0, self.state)
-            self._seen = e.row(0.0, self.state, live=2)
+        e.hold(self.time, self.state, first=True)
+        if e.keeper is not None:
+            self.state = self._y = e.keeper.begin(self.time, self.state)
+        e.settled(self.time, self.state)
+        return e.row(self.time, self.state, live=2)
+
+    def _go_on(self, last: int, rows: list[np.ndarray]) -> None:
+        if not self._begun:
+            self._begun = True
+            self._seen = self._first()
+            if self.status != FINISHED:
+                return
             rows.append(self._seen)
             self.watch.look(self._seen[None, :], None)
         while self.reached < last:
@@ -73,12 +118,22 @@ class AdaptiveRun(Driven):
                 return
             if self.time < t and stop is None:
                 if not self._step():
-                    self.status = NOT_FINITE
+                    self.status = self.status or NOT_FINITE
                     return
+                self._look()
                 continue
             self.reached += 1
             rows.append(self._row(t, live=2))
-            self.state = rows[-1][1 : 1 + e.n_s]
+            self.state = rows[-1][1 : 1 + self.evaluation.n_s]
+
+    def _look(self) -> None:
+        """Looks for events in the last step."""
+        if self.watch.conditions:
+            assert self._seen is not None
+            looks = np.linspace(self._seen[0], self.time, LOOKS + 1)[1:]
+            rows = np.array([self._row(float(t)) for t in looks])
+            self._seen = rows[-1]
+            self.watch.look(rows, lambda *_: self._row)
 
     def _row(self, t: float, live: int = 0) -> np.ndarray:
         """The row at a time within the last step."""
@@ -96,6 +151,8 @@ class AdaptiveRun(Driven):
         while True:
             self.problem = self._solver.step() or ""
             if self._solver.status == "failed" or not np.all(np.isfinite(self._solver.y)):
+                self.status = STATUS.get(self.problem, NOT_FINITE)
+                self.problem = "" if self.problem in STATUS else self.problem
                 return False
             self.time, self._y = float(self._solver.t), self._solver.y
             self._dense = self._solver.dense_output()
@@ -103,13 +160,9 @@ class AdaptiveRun(Driven):
                 break
         if keeper is not None:
             self._keep_closed(keeper, self.time - before)
+        if self.plan.method not in EMBEDDED:
+            self.count.add(self.time - before)
         self.evaluation.settled(self.time, self._y)
-        if self.watch.conditions:
-            assert self._seen is not None
-            looks = np.linspace(before, self.time, LOOKS + 1)[1:]
-            rows = np.array([self._row(float(t)) for t in looks])
-            self._seen = rows[-1]
-            self.watch.look(rows, lambda *_: self._row)
         if len(self.evaluation.kept) and self.time == self.times[self.reached + 1]:
             self.evaluation.hold(self.time, self._y)
         return True
@@ -138,7 +191,7 @@ class AdaptiveRun(Driven):
         keeper.accept(self.time, self._y, rates, state)
         if self._methods[near] is not self._methods[keeper.near]:
             self._solver = None  # the method changes
-        elif self._methods[near].__name__ not in ONE_STEP:
+        elif getattr(self._methods[near], "__name__", "") not in ONE_STEP:
             self._solver.y, self._solver.f = self._y, rates
 
     def _begin(self, longest: float = math.inf) -> None:
@@ -147,6 +200,7 @@ class AdaptiveRun(Driven):
         last = math.nextafter(end, -math.inf)
 
         def rates(t: float, y: np.ndarray) -> np.ndarray:
+            self.count.rates += 1
             try:
                 found = self.evaluation.rates(min(max(t, first), last), y)
             except NO_VALUE:
@@ -162,9 +216,83 @@ class AdaptiveRun(Driven):
         self._solver = self._methods[near](rates, first, self._y, end, **self._options, **step)
 
 
+class CompiledRun(AdaptiveRun):
+    """A run with a method that chooses its own steps, compiled: whole, or step by step where events are looked for."""
+
+    def __init__(
+        self, evaluation: Evaluation, plan: Plan, state: np.ndarray, tolerances: tuple[float, float], watch: Watch
+    ) -> None:
+        super().__init__(evaluation, plan, state, tolerances, watch)
+        e, (rtol, atol), last = evaluation, tolerances, len(self.times) - 1
+        course = Course(plan.method, plan.step * plan.every, last, 1, plan.t_end, tuple(self._ends), self.time)
+        pace = Pace(self.times, rtol, np.full(e.n_s, atol), self.count.most)
+        weights, staged = (e.keeper.closure.weights, e.keeper.staged) if e.keeper else (None, False)
+        self._run = e.model.start(Start(course, state, e.p, e.c, e.inputs, weights, staged, pace=pace))
+
+    def advance(self, last: int) -> np.ndarray:
+        if self.watch.conditions:
+            return super().advance(last)
+        rows = self._run.advance(last)
+        self._follow()
+        self.reached, self.state = self._run.reached, self._run.state
+        if self.status != FINISHED:
+            self._explain()
+        return np.asarray(rows)
+
+    def _follow(self) -> None:
+        """Takes over what the compiled run tells."""
+        run = self._run
+        self.status, self.problem, self.time, self._y = run.status, run.problem, run.time, run.state
+        self.count, self.bad = run.count, run.bad
+
+    def _first(self) -> np.ndarray:
+        rows = self._run.advance(0)
+        self._follow()
+        return np.asarray(rows[0] if len(rows) else np.empty(0))
+
+    def _step(self) -> bool:
+        self._run.step(self.reached)
+        self._follow()
+        return self.status == FINISHED
+
+    def _row(self, t: float, live: int = 0) -> np.ndarray:
+        row = self._run.row(t, live)
+        if self._run.status:
+            self._follow()
+            raise ValueError(f"the row at t = {t:g} s cannot be had")
+        return np.asarray(row)
+
+    @property
+    def kept(self) -> np.ndarray:
+        return np.asarray(self._run.kept)
+
+    @property
+    def memory(self) -> np.ndarray:
+        return np.asarray(self._run.memory)
+
+    @property
+    def passages(self) -> list[Passage]:
+        return list(self._run.passages)
+
+
+def held_back(status: int, count: Count, states: Sequence[str], plan: Plan) -> str:
+    """What ended a run whose steps became too small or too many; "" if neither did."""
+    if status == TOO_MANY_STEPS:
+        return (
+            f"{count.most} steps were not enough to t_end = {plan.t_end:g} s. Is the model stiff? Then try "
+            "method='Radau'; else a larger rtol"
+        )
+    if status != STEP_TOO_SMALL:
+        return ""
+    name = states[count.culprit] if states else "nothing"
+    error = f", its error is {count.excess:.2g} times what is allowed" if count.excess > 1 else ""
+    told = f"the step became too small (last {count.shortest:.2g} s): {name} asks for it{error}"
+    return f"{told}. Does it grow beyond bounds, or is there a jump that the model does not tell? Give that as an input"
+
+
 def _stretches(breaks: Sequence[float], times: np.ndarray) -> list[float]:
     """Ends of the stretches to be integrated; breaks that nearly coincide are one, the later."""
-    t_end = float(times[-1])
-    near = 1e-12 * t_end
-    ends = [*(b for b in breaks if near < b < t_end - near), t_end]
+    t_start, t_end = float(times[0]), float(times[-1])
+    near = 1e-12 * max(t_end - t_start, abs(t_start), abs(t_end))
+    ends = [*(b for b in breaks if t_start + near < b < t_end - near), t_end]
     return [*(b for b, following in pairwise(ends) if following - b > near), t_end]

@@ -23,15 +23,17 @@ STARTS = 24  # from which a loop is tried to be closed, if the guess fails
 STATES = ("coordinate", "speed", "removed")
 
 
-def start_state(loaded: Loaded, given: Any, closure: Closure | None, p: list[float], signals: list[Input]) -> State:
+def start_state(
+    loaded: Loaded, given: Any, closure: Closure | None, p: list[float], signals: list[Input], t: float = 0.0
+) -> State:
     """The state a run starts from: values by name beside those of set_run, or a state (q, u) in equation units."""
     if isinstance(given, tuple | list) and len(given) == 2:
         q, u = (np.array(x) for x in state_lists(loaded.interface, *given))
-        return _warned(loaded, (q, u) if closure is None else _closed(loaded, None, q, u, closure))
+        return _warned(loaded, (q, u) if closure is None else _closed(loaded, None, q, u, closure, t))
     if given is not None and not isinstance(given, Mapping):
         what = "a dictionary {state: value}, or a state (q, u) as complete() returns it"
         raise ModelError(f"initial={given!r} must be {what}", loaded.name)
-    return complete_state(loaded, {**loaded.interface.run.initial, **(given or {})}, closure, p, signals)
+    return complete_state(loaded, {**loaded.interface.run.initial, **(given or {})}, closure, p, signals, t)
 
 
 def complete_state(
@@ -40,12 +42,13 @@ def complete_state(
     closure: Closure | None = None,
     p: list[float] | None = None,
     signals: Inputs = None,
+    t: float = 0.0,
 ) -> State:
     """A full state (q, u) in equation units on all constraints; parameters and inputs are the defaults unless given."""
-    q, u = initial_state(loaded, given, p, signals)
+    q, u = initial_state(loaded, given, p, signals, t)
     if closure is None:
         return _warned(loaded, (q, u))
-    return _warned(loaded, _closed(loaded, {state_key(loaded.interface, key) for key in given}, q, u, closure))
+    return _warned(loaded, _closed(loaded, {state_key(loaded.interface, key) for key in given}, q, u, closure, t))
 
 
 def _warned(loaded: Loaded, state: State) -> State:
@@ -55,7 +58,7 @@ def _warned(loaded: Loaded, state: State) -> State:
     return state
 
 
-def _closed(loaded: Loaded, given: set[str] | None, q: np.ndarray, u: np.ndarray, closure: Closure) -> State:
+def _closed(loaded: Loaded, given: set[str] | None, q: np.ndarray, u: np.ndarray, closure: Closure, t: float) -> State:
     """The state with its loops closed; `given` names the values that are kept if that can be (None: all)."""
     interface = loaded.interface
     names = {x.key for x in interface.states} if given is None else given
@@ -73,15 +76,15 @@ def _closed(loaded: Loaded, given: set[str] | None, q: np.ndarray, u: np.ndarray
     failed = None
     for attempt, (may_q, may_u) in enumerate(((free_q, free_u), (free_q | guessed, free_u), everything)):
         try:
-            found = closure.assemble(0.0, q, u, may_q, may_u)
+            found = closure.assemble(t, q, u, may_q, may_u)
         except CannotClose as error:
             failed = failed or error
-            other = _from_elsewhere(loaded, q, u, may_q, may_u, closure) if attempt != 1 else None
+            other = _from_elsewhere(loaded, t, q, u, may_q, may_u, closure) if attempt != 1 else None
             if other is None:
                 continue
             found = other
         if gimbal_lock(mechanism, found[0]):
-            found = _from_elsewhere(loaded, q, u, may_q, may_u, closure) or found
+            found = _from_elsewhere(loaded, t, q, u, may_q, may_u, closure) or found
         if attempt > 0:
             _warn_of_moved(interface, names, np.concatenate([q, u]), np.concatenate(found))
         return found
@@ -90,21 +93,21 @@ def _closed(loaded: Loaded, given: set[str] | None, q: np.ndarray, u: np.ndarray
 
 
 def _from_elsewhere(
-    loaded: Loaded, q: np.ndarray, u: np.ndarray, may_q: np.ndarray, may_u: np.ndarray, closure: Closure
+    loaded: Loaded, t: float, q: np.ndarray, u: np.ndarray, may_q: np.ndarray, may_u: np.ndarray, closure: Closure
 ) -> State | None:
     """The assembly nearest to the guess, of those found from other starts of what is not given, that is in no gimbal
     lock; or None."""
     if not may_q.any():
         return None
     slides = {s for b in loaded.analysis.mechanism.bodies for s in b.joint.slide_coordinates}
-    gap = float(np.abs(closure.evaluate(0.0, q, u)[0]).max(initial=0.0))
+    gap = float(np.abs(closure.evaluate(t, q, u)[0]).max(initial=0.0))
     reach = np.array([gap if s in slides else np.pi for s in loaded.program.coordinates])
     rng = np.random.default_rng(0)
     found: list[tuple[float, State]] = []
     for i in range(STARTS):
         start = q + np.where(may_q, (i + 1) / STARTS * reach * rng.uniform(-1, 1, len(q)), 0.0)
         try:
-            state = closure.assemble(0.0, start, u, may_q, may_u, nudges=0)
+            state = closure.assemble(t, start, u, may_q, may_u, nudges=0)
         except CannotClose:
             continue
         if gimbal_lock(loaded.analysis.mechanism, state[0]):
@@ -126,7 +129,7 @@ def _warn_of_moved(interface: Interface, names: set[str], before: np.ndarray, af
 
 
 def initial_state(
-    loaded: Loaded, given: Mapping[Any, float], p: list[float] | None = None, signals: Inputs = None
+    loaded: Loaded, given: Mapping[Any, float], p: list[float] | None = None, signals: Inputs = None, t: float = 0.0
 ) -> State:
     """The values given, in equation units, else zero. Independent speeds follow removed ones that are given."""
     interface = loaded.interface
@@ -149,13 +152,14 @@ def initial_state(
         free = np.array([x.key not in names for x in interface.speeds])
         p = loaded.parameter_values() if p is None else p
         signals = loaded.inputs(None) if signals is None else signals
-        u = _speeds_for(loaded, wanted, q, u, free, p, [i.function(0.0) for i in signals])
+        u = _speeds_for(loaded, wanted, t, q, u, free, p, [i.function(t) for i in signals])
     return q, u
 
 
 def _speeds_for(
     loaded: Loaded,
     wanted: dict[Symbol, float],
+    t: float,
     q: np.ndarray,
     u: np.ndarray,
     free: np.ndarray,
@@ -164,7 +168,7 @@ def _speeds_for(
 ) -> np.ndarray:
     """Independent speeds, as far as they are free, for which removed speeds have the wanted values."""
     program = loaded.program
-    known = known_symbols(program, 0.0, q, u, p, w)
+    known = known_symbols(program, t, q, u, p, w)
     relations = [loaded.analysis.kinematics.speed[s] for s in wanted]
 
     def values(speeds: np.ndarray) -> np.ndarray:

@@ -59,9 +59,10 @@ def keeper_of(
     signals: Sequence[Input],
     kept: np.ndarray | None = None,
     staged: bool = False,
+    t: float = 0.0,
 ) -> Keeper:
-    """What keeps loops closed in a run that starts at y; `kept`: values of external routines that follow the inputs;
-    `staged`: are loops closed at every stage of a step?"""
+    """What keeps loops closed in a run that starts at y, at the time t; `kept`: values of external routines that follow
+    the inputs; `staged`: are loops closed at every stage of a step?"""
     held = np.zeros(len(model.program.inputs) - len(signals)) if kept is None else kept
     c, n_q = model.constants(p), closure.n_q
 
@@ -85,16 +86,16 @@ def keeper_of(
         moved, scales = loops.correction, np.array(loops.correction.pivot_scales)
         by_q, by_u = (partial(values, name) for name in ("correct_q", "correct_u"))
         correction = RegularCorrection(list(moved.q), list(moved.u), by_q, by_u, scales)
-    w = [*(i.function(0.0) for i in signals), *held.tolist()]
-    weights = inertia_weights(model, y, p, w)
+    w = [*(i.function(t) for i in signals), *held.tolist()]
+    weights = inertia_weights(model, y, p, w, t)
     return Keeper(replace(closure, weights=weights, correction=correction), system, shift, staged)
 
 
-def on_branch(keeper: Keeper, y: np.ndarray, interface: Interface) -> np.ndarray:
+def on_branch(keeper: Keeper, t: float, y: np.ndarray, interface: Interface) -> np.ndarray:
     """The start of a run, brought onto a branch if it is in a singular position: what is assumed is told."""
-    if keeper.at_rest(0.0, y):
+    if keeper.at_rest(t, y):
         raise RunError("the start is singular and at rest: give a speed to choose among its directions")
-    start = keeper.afresh(0.0, y).start
+    start = keeper.afresh(t, y).start
     moved = np.flatnonzero(np.abs(start - y) > BRIDGES.off_branch).tolist()
     if moved:
         states = [*interface.coordinates, *interface.speeds]
@@ -111,20 +112,20 @@ def on_branch(keeper: Keeper, y: np.ndarray, interface: Interface) -> np.ndarray
 
 
 def inertia_weights(
-    model: Calls, y: np.ndarray, p: Sequence[float], w: Sequence[float]
+    model: Calls, y: np.ndarray, p: Sequence[float], w: Sequence[float], t: float = 0.0
 ) -> tuple[np.ndarray, np.ndarray]:
     """Inverse inertias of coordinates and speeds at a state: corrections move what is light."""
     program = model.program
     assert program.loops is not None
     n_q = len(program.coordinates)
-    known = known_symbols(program, 0.0, y[:n_q], y[n_q:], p, w)
+    known = known_symbols(program, t, y[:n_q], y[n_q:], p, w)
     inertia = np.array(evaluate([row[-1] for row in program.loops.M], known))
     largest = float(inertia.max(initial=0.0)) or 1.0
     w_u = 1.0 / np.maximum(inertia, ASSEMBLY.light * largest)
     c = model.constants(p)
 
     def moved(u: np.ndarray) -> np.ndarray:
-        return np.array(model.values("coordinate_rates", 0.0, y[:n_q].tolist(), u.tolist(), p, c, w))
+        return np.array(model.values("coordinate_rates", t, y[:n_q].tolist(), u.tolist(), p, c, w))
 
     still = moved(np.zeros(len(w_u)))
     S = np.array([moved(unit) - still for unit in np.eye(len(w_u))]).T

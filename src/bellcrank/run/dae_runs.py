@@ -67,13 +67,13 @@ def dae_evaluation(plan: Plan, e: Evaluation, dae: Dae) -> DaeEvaluation:
 
 def prepare_dae(plan: Plan, e: DaeEvaluation, y: np.ndarray, watch: Watch) -> Prepared:
     """A run by a method that has not begun, from the state y."""
-    if e.dae.base == "free fall" and np.linalg.matrix_rank(M := e.redundant.numbers(e.at(0.0, y)).M) < len(M):
+    if e.dae.base == "free fall" and np.linalg.matrix_rank(M := e.redundant.numbers(e.at(plan.begins, y)).M) < len(M):
         why = "base='free fall' needs a mass for every speed, but the mass matrix is singular"
         raise ModelError(why, e.context.loaded.name)
     python = DaeRun(e, plan.course(e.inputs, bool(watch.conditions)), y)
     start = Start(python.course, y, e.p, e.c, e.inputs, dae=e.dae)
     run = python if e.context.dae is None else e.context.dae.start(start)
-    return Prepared(run, plan.steps, plan.every, plan.step, python.within)
+    return Prepared(run, plan.steps, plan.every, plan.step, plan.begins, python.within)
 
 
 def residuals_of(

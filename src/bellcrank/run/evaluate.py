@@ -15,12 +15,13 @@ from bellcrank.errors import mapping
 from bellcrank.numeric.course import At
 from bellcrank.numeric.projection import Closure
 from bellcrank.run.assembly import complete_state
-from bellcrank.run.closure import closure_of, rates_near_singular
+from bellcrank.run.closure import closure_of
 from bellcrank.run.dae_methods import Redundant
 from bellcrank.run.dae_runs import multipliers_at
 from bellcrank.run.loaded import Context, Loaded
+from bellcrank.run.rhs import rhs_of
 from bellcrank.run.stepping import Evaluation
-from bellcrank.run.values import number, state_lists
+from bellcrank.run.values import number, state_array
 
 Parameters = Mapping[str, float] | None
 Inputs = Mapping[str, Any] | None
@@ -34,21 +35,21 @@ def state_at(
     p = loaded.parameter_values(parameters)
     c, signals = loaded.constants(p), loaded.inputs(inputs)
     evaluation = Evaluation(context, p, c, signals, np.zeros(len(loaded.interface.kept)))
-    y = np.array([x for part in state_lists(loaded.interface, q, u) for x in part])
+    y = state_array(loaded.interface, q, u)
     t = number(t, "t")
     evaluation.hold(t, y, first=True, live=0)
     return evaluation.at(t, y)
 
 
-def rates(loaded: Loaded, *at: Any) -> tuple[np.ndarray, np.ndarray]:
+def rates(
+    loaded: Loaded, t: float, q: Sequence[float], u: Sequence[float], parameters: Parameters, inputs: Inputs
+) -> tuple[np.ndarray, np.ndarray]:
     """q' and u'; in a singular position of closed loops, constraints that vanish there are left out."""
-    context = loaded.context()
-    here = state_at(context, *at)
-    near = rates_near_singular(context.model, here)
-    if near is not None:
-        return np.array(near[: loaded.n_q]), np.array(near[loaded.n_q :])
-    qdot, udot = context.model.derivatives(*here)
-    return np.array(qdot), np.array(udot)
+    bound = loaded.bound(parameters, inputs)
+    x = state_array(loaded.interface, q, u)
+    f = rhs_of(loaded, parameters, inputs) if bound is None else bound.rates
+    found, n_q = f(number(t, "t"), x), loaded.n_q
+    return found[:n_q], found[n_q:]
 
 
 def outputs(loaded: Loaded, *at: Any) -> dict[str, float]:

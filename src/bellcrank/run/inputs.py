@@ -16,11 +16,11 @@ from bellcrank.numeric.tuning import INPUTS
 from bellcrank.signals import KINDS, Signal, constant, kinks, sampled
 
 
-def breaks_of(inputs: Iterable[Input], t_end: float, steps: int) -> tuple[float, ...]:
+def breaks_of(inputs: Iterable[Input], t_start: float, t_end: float, steps: int) -> tuple[float, ...]:
     """Times in order at which steps are to be split. An input with more kinks than steps is taken as smooth."""
     found: set[float] = set()
     for i in inputs:
-        inner = [b for b in i.breaks if 0 < b <= t_end]
+        inner = [b for b in i.breaks if t_start < b <= t_end]
         if len(inner) <= steps:
             found.update(inner)
     return tuple(sorted(found))
@@ -91,18 +91,16 @@ def as_input(signal: Signal, name: str, factor: float, times: int) -> Input:
     return Input(value, signal.name, signal.numbers, signal.points, signal.pieces, times, factor, signal.breaks)
 
 
-def check_covers(signal: Signal, name: str, t_end: float) -> None:
+def check_covers(signal: Signal, name: str, span: tuple[float, float]) -> None:
     """A sampled signal must be known for the whole run; a table goes on with its end slopes, which is told."""
-    first, last = signal.covers
+    (t_start, t_end), (first, last) = span, signal.covers
+    run = f"the run goes from {t_start:g} to {t_end:g} s"
     if math.isinf(last) and signal.points is not None:
         first, last = (float(signal.points[i]) for i in (0, -1))
-        if first > 0 or last < t_end * (1 - INPUTS.known):
-            told = f"input '{name}' is a table for t = {first:g} to {last:g} s, but the run goes from 0 to {t_end:g} s"
+        if first > t_start or last < t_end - INPUTS.known * (t_end - t_start):
+            told = f"input '{name}' is a table for t = {first:g} to {last:g} s, but {run}"
             warn(f"{told}: beyond its points it goes on with its end slope")
         return
-    if first > 0 or last < t_end:
+    if first > t_start or last < t_end:
         assert signal.points is not None
-        raise RunError(
-            f"input '{name}' covers t = {signal.points[0]:g} to {signal.points[-1]:g} s, but the run goes from 0 to "
-            f"{t_end:g} s"
-        )
+        raise RunError(f"input '{name}' covers t = {signal.points[0]:g} to {signal.points[-1]:g} s, but {run}")

@@ -17,7 +17,7 @@ import numpy as np
 from bellcrank.backend.c import c_model
 from bellcrank.backend.compiler import NO_COMPILER, SPEEDS, find_compiler
 from bellcrank.backend.external import Memory, functions_of, remembering
-from bellcrank.backend.protocol import Calls, Model
+from bellcrank.backend.protocol import Bound, Calls, Model
 from bellcrank.backend.python import PythonModel
 from bellcrank.backend.start import Input
 from bellcrank.errors import ModelError
@@ -116,10 +116,28 @@ class Loaded:
             raise ModelError(f"{what}: a mass, inertia or length that may not be zero?", self.name)
         return known
 
-    def inputs(self, given: Mapping[str, Any] | None, t_end: float | None = None) -> list[Input]:
-        """Every input over time; those that are sampled must cover a run until t_end."""
-        usual = given is None and t_end is None
-        return self._usual_inputs if usual else input_signals(self.interface, given, t_end)
+    def inputs(self, given: Mapping[str, Any] | None, span: tuple[float, float] | None = None) -> list[Input]:
+        """Every input over time; those that are sampled must cover a run over a span of time."""
+        usual = given is None and span is None
+        return self._usual_inputs if usual else input_signals(self.interface, given, span)
+
+    def bound(self, parameters: Mapping[str, float] | None, inputs: Mapping[str, Any] | None) -> Bound | None:
+        """Rates by one call with these parameters and inputs (user units); None where Python evaluates them."""
+        if parameters is None and inputs is None:
+            return self._usual_bound
+        p = tuple(self.parameter_values(parameters))
+        return self._bound_to(p) if inputs is None else self._made_bound(p, inputs)
+
+    @cached_property
+    def _usual_bound(self) -> Bound | None:
+        return self._made_bound(tuple(self.parameter_values()))
+
+    @cached_property
+    def _bound_to(self) -> Callable[[tuple[float, ...]], Bound | None]:
+        return lru_cache(maxsize=8)(self._made_bound)
+
+    def _made_bound(self, p: tuple[float, ...], inputs: Mapping[str, Any] | None = None) -> Bound | None:
+        return self.model.bound(self.context().model, p, self._constants(p), self.inputs(inputs))
 
     def notes(self) -> list[str]:
         """How the model runs, in sentences."""

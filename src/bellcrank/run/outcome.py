@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.backend.start import FINISHED, NOT_CLOSED, Input
+from bellcrank.backend.start import FINISHED, NOT_CLOSED, STEP_TOO_SMALL, TOO_MANY_STEPS, Input
 from bellcrank.errors import ModelError, RunError, did_you_mean, mapping
 from bellcrank.files.record import Channel
 from bellcrank.interface.interface import Interface
@@ -62,14 +62,17 @@ def how_ended(prepared: Prepared, e: Evaluation, watch: Watch, adaptive: bool) -
         return f"stopped at t = {t:g} s: {gone}"
     if locked := gimbal_lock(loaded.analysis.mechanism, run.state[: len(loaded.program.coordinates)]):
         return f"stopped at t = {t:g} s: {locked[0]}, where the rates of its angles are not determined; {INSTEAD}"
-    if run.problem:
+    held = run.status in (STEP_TOO_SMALL, TOO_MANY_STEPS)
+    if held:
+        what = run.problem
+    elif run.problem:
         what = f"the rates of the states cannot be evaluated any more ({run.problem})"
     else:
         listed = ", ".join(bad[:4]) + (f" and {len(bad) - 4} more" if len(bad) > 4 else "")
         what = f"{listed} {'is no longer a finite number' if len(bad) == 1 else 'are no longer finite numbers'}"
-    after = t + 1e-9 * max(t, h) if adaptive else t  # where its steps became too small
-    likely = _likely(replace(e, kept=run.kept), run.state, (max(t - h, 0.0), t, after))
-    return "; ".join(x for x in (f"stopped at t = {t:g} s: {what}", likely, "try a smaller step") if x)
+    after = t + 1e-9 * max(abs(t), h) if adaptive else t  # where its steps became too small
+    likely = _likely(replace(e, kept=run.kept), run.state, (max(t - h, prepared.begins), t, after))
+    return "; ".join(x for x in (f"stopped at t = {t:g} s: {what}", likely, "" if held else "try a smaller step") if x)
 
 
 def _given(interface: Interface, t: float, p: Sequence[float], signals: Sequence[Input]) -> dict[str, float]:

@@ -14,7 +14,7 @@ import numpy as np
 from bellcrank.backend.start import FINISHED, Start
 from bellcrank.errors import RunError
 from bellcrank.numeric.methods import ADAPTIVE
-from bellcrank.run.adaptive import AdaptiveRun
+from bellcrank.run.adaptive import adaptive_run
 from bellcrank.run.events import Watch, Within
 from bellcrank.run.stepping import Evaluation, PythonRun, Rows, Stepper
 from bellcrank.run.values import Plan
@@ -31,8 +31,10 @@ class Prepared:
     total: int
     every: int
     h: float
+    begins: float  # s
     within: Within | None = None  # rows within a step, if the run does not look there itself
     remembered: Remembered | None = None
+    told: Callable[[], dict[str, float]] = dict  # figures of the run, when it is over
 
 
 class Remembered:
@@ -65,8 +67,9 @@ class Remembered:
 def prepare(plan: Plan, e: Evaluation, y: np.ndarray, watch: Watch, tolerances: tuple[float, float]) -> Prepared:
     """A run that has not begun, from the state y."""
     if plan.method in ADAPTIVE:
-        adaptive = AdaptiveRun(e, plan, y, tolerances, watch)
-        return Prepared(adaptive, len(adaptive.times) - 1, 1, plan.step * plan.every)
+        adaptive = adaptive_run(e, plan, y, tolerances, watch)
+        h = plan.step * plan.every
+        return Prepared(adaptive, len(adaptive.times) - 1, 1, h, plan.begins, told=lambda: adaptive.told)
     python = PythonRun(e, plan.course(e.inputs, bool(watch.conditions)), y)
     weights, staged = (e.keeper.closure.weights, e.keeper.staged) if e.keeper else (None, False)
     run = e.model.start(Start(python.course, y, e.p, e.c, e.inputs, weights, staged)) or python
@@ -75,7 +78,7 @@ def prepare(plan: Plan, e: Evaluation, y: np.ndarray, watch: Watch, tolerances: 
     def within(i: int, row: np.ndarray) -> Rows:
         return python.within(i, row, remembered.rates if remembered else None)
 
-    return Prepared(run, plan.steps, plan.every, plan.step, within, remembered)
+    return Prepared(run, plan.steps, plan.every, plan.step, plan.begins, within, remembered)
 
 
 def _remembered(run: Stepper, e: Evaluation) -> Remembered | None:
@@ -125,7 +128,7 @@ def take_steps(prepared: Prepared, watch: Watch, progress: Progress | None = Non
 
 def check_room(plan: Plan, width: int) -> None:
     """Refuses a run whose result cannot be held."""
-    rows = plan.steps // plan.every + 2
+    rows = (plan.steps - plan.first) // plan.every + 2
     if rows * width * 8 > _memory():
         raise _too_large(rows, width)
 

@@ -57,7 +57,7 @@ def prepare_rigid(contacts: Sequence[RigidContact], plan: Plan, e: Evaluation, y
     def within(i: int, row: np.ndarray) -> Rows:
         return python.within_as(_as_wheels(wheels, run.modes[i - 1]), i, row)
 
-    return Prepared(run, plan.steps, plan.every, plan.step, within)
+    return Prepared(run, plan.steps, plan.every, plan.step, plan.begins, within)
 
 
 def _as_wheels(wheels: Sequence[Wheel], modes: Any) -> list[Wheel]:

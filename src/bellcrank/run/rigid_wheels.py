@@ -59,10 +59,11 @@ class RigidRun(PythonRun):
     ) -> None:
         super().__init__(evaluation, course, state)
         self.wheels, self.watch = list(wheels), watch
-        self.t = 0.0
+        self.t = course.t_start
         self.modes: list[Any] = []  # of the wheels at every recorded step
 
-    def _begin(self) -> None:
+    def _begin(self, t: float, live: int = 1) -> None:
+        self.t = t
         self._land()
 
     def _step(self, i: int) -> bool:
@@ -419,7 +420,7 @@ class RigidRun(PythonRun):
         """Moves wheels that start below ground out of it; which, and how deep they were."""
         found: dict[str, float] = {}
         for _ in range(20):
-            base = self._outputs(0.0, self.state)
+            base = self._outputs(self.t, self.state)
             deep = []
             for i, w in enumerate(self.wheels):
                 near = self._near(w, base[i, 0], base[i, 1])
@@ -430,7 +431,7 @@ class RigidRun(PythonRun):
                 break
             for i, near, depth in deep:
                 unit = (i, np.array([near.normal_x, near.normal_z, 0.0]))
-                matrix, _ = self._response(0.0, self.state, [unit], base[:, 5:8])
+                matrix, _ = self._response(self.t, self.state, [unit], base[:, 5:8])
                 self.shift([unit], np.array([depth / matrix[0, 0]]))
         return list(found.items())
 

@@ -23,7 +23,7 @@ from bellcrank.run.result import Run
 from bellcrank.run.rigid import check_rigid, prepare_rigid
 from bellcrank.run.step_limit import step_too_large
 from bellcrank.run.stepping import Evaluation
-from bellcrank.run.values import positive, run_plan
+from bellcrank.run.values import run_plan, tolerances_of
 
 
 def simulate(
@@ -42,14 +42,15 @@ def simulate(
     progress: Progress | None = None,
     dae: str | Dae = "projection",
     assemble: bool = True,
+    t_start: float | None = None,
 ) -> Run:
-    """Integrates from t = 0 to t_end; arguments as of `Simulation.simulate`. All that changes is in its own context."""
+    """Integrates over a span of time; arguments as of `Simulation.simulate`. All that changes is in its own context."""
     dae = as_dae(dae)
-    plan = run_plan(loaded.interface, t_end, step, method, output_every)
+    plan = run_plan(loaded.interface, t_end, step, method, output_every, t_start)
     check_room(plan, 1 + len(loaded.interface.channels))
-    tolerances = positive(rtol, "rtol", ""), positive(atol, "atol", "")
+    tolerances = tolerances_of(plan, rtol, atol)
     p = loaded.parameter_values(parameters)
-    signals = loaded.inputs(inputs, plan.t_end)
+    signals = loaded.inputs(inputs, (plan.begins, plan.t_end))
     watch = watch_for(loaded, events, stop, parameters)
     mechanism = loaded.analysis.mechanism
     contacts = mechanism.description.contacts
@@ -58,10 +59,11 @@ def simulate(
     check_dae(dae, plan, loaded)
     context, kept = loaded.context(), np.zeros(len(loaded.interface.kept))
     closure = None if loaded.program.loops is None else closure_of(context.python, p, signals)
-    y = np.concatenate(start_state(loaded, initial, closure if assemble else None, p, signals))
-    keeper = None if closure is None else keeper_of(closure, context.python, y, p, signals, kept, dae.staged)
-    if keeper is not None and dae.usual:
-        y = on_branch(keeper, y, loaded.interface)
+    y = np.concatenate(start_state(loaded, initial, closure if assemble else None, p, signals, plan.begins))
+    keeper = None
+    if closure is not None:
+        keeper = keeper_of(closure, context.python, y, p, signals, kept, dae.staged, plan.begins)
+        y = on_branch(keeper, plan.begins, y, loaded.interface) if dae.usual else y
     evaluation = Evaluation(context, p, loaded.constants(p), signals, kept, keeper)
     if contacts:
         prepared = prepare_rigid(contacts, plan, evaluation, y, watch)
@@ -82,8 +84,15 @@ def simulate(
     too_large = "" if contacts else step_too_large(plan, evaluation, rows)
     if too_large and prepared.run.status == NOT_FINITE:
         ended = ended.replace("try a smaller step", too_large)
-    settings = {"t_end": plan.t_end, "step": plan.step, "method": plan.method, "backend": loaded.model.name}
+    settings = {
+        "t_start": plan.t_start,
+        "t_end": plan.t_end,
+        "step": plan.step,
+        "method": plan.method,
+        "backend": loaded.model.name,
+    }
     settings |= {"seconds": seconds} | ({} if closure is None else {"dae": dae.method})
+    settings |= prepared.told()
     run = as_run(loaded.interface, rows, ended, watch, settings)
     run.find_residuals = residuals_of(loaded, rows, p, evaluation.c)
     doubts = loaded.table_watch.asked_beyond(rows, p, evaluation.c)

@@ -167,6 +167,7 @@ class PythonRun(Driven):
     def __init__(self, evaluation: Evaluation, course: Course, state: np.ndarray) -> None:
         super().__init__(evaluation, state)
         self.course, self._begun = course, False
+        self.reached = course.first
         self._advance = advance_by(course.method, evaluation.n_q)
 
     @property
@@ -175,10 +176,11 @@ class PythonRun(Driven):
 
     def _go_on(self, last: int, rows: list[np.ndarray]) -> None:
         if not self._begun:
-            self.evaluation.hold(0.0, self.state, first=True)
-            self._begin()
+            t = self.course.start(self.course.first + 1)
+            self.evaluation.hold(t, self.state, first=True)
+            self._begin(t)
             self._begun = True
-            rows.append(self._row(0.0))
+            rows.append(self._row(t))
         while self.reached < last:
             self.reached += 1
             if not self._step(self.reached):
@@ -187,14 +189,14 @@ class PythonRun(Driven):
             if self.reached % self.course.every == 0 or self.reached == self.course.total:
                 rows.append(self._row(self.course.time(self.reached)))
 
-    def _begin(self) -> None:
+    def _begin(self, t: float, live: int = 1) -> None:
         """Takes the start of the run."""
         keeper = self.evaluation.keeper
         if keeper is not None:
-            self.state = keeper.begin(0.0, self.state)
-        self.rates = self.evaluation.settled(0.0, self.state)
+            self.state = keeper.begin(t, self.state)
+        self.rates = (self.evaluation.settled if live else self.evaluation.rates)(t, self.state)
         if keeper is not None:
-            keeper.remember(0.0, self.rates)
+            keeper.remember(t, self.rates)
 
     def _row(self, t: float) -> np.ndarray:
         return self.evaluation.row(t, self.state, live=2)

@@ -16,55 +16,92 @@ from bellcrank.expr.show import text
 from bellcrank.interface.interface import PARAMETERS, Interface, key_of
 from bellcrank.model.mechanism import Body
 from bellcrank.numeric.course import At, Course
+from bellcrank.numeric.embedded import EMBEDDED
 from bellcrank.numeric.methods import ADAPTIVE, DEFAULT
 from bellcrank.numeric.methods import METHODS as FIXED
-from bellcrank.numeric.tuning import PLANS
+from bellcrank.numeric.tuning import CONTROL, PLANS, STEPS
 from bellcrank.program.program import Program
 from bellcrank.run.inputs import as_input, as_signal, breaks_of, check_covers
 
 METHODS = (*FIXED, *ADAPTIVE)
+_FLOAT = np.dtype(float)
 
 
 @dataclass(frozen=True)
 class Plan:
-    """How long, how fine and by which method a run goes: t_end and step in s, every n-th step recorded."""
+    """How long, how fine and by which method a run goes: times and step in s, every n-th step recorded.
+
+    Steps count from `t_start`. A run that goes on has its `first` steps behind it, and may begin within the next.
+    """
 
     t_end: float
     step: float
     method: str
     every: int
+    t_start: float = 0.0
+    first: int = 0
+    within: float | None = None
+
+    @property
+    def begins(self) -> float:
+        """The time from which the run goes."""
+        return self.t_start + self.first * self.step if self.within is None else self.within
 
     @property
     def steps(self) -> int:
-        n = self.t_end / self.step
-        return round(n) if abs(round(n) * self.step - self.t_end) < PLANS.at_end * self.t_end else math.ceil(n)
+        span = self.t_end - self.t_start
+        n = span / self.step
+        return round(n) if abs(round(n) * self.step - span) < PLANS.at_end * span else math.ceil(n)
 
     def course(self, inputs: Sequence[Input], watched: bool) -> Course:
         """Steps of a run with these inputs; all of a run that is watched for events are recorded."""
-        breaks = breaks_of(inputs, self.t_end, self.steps)
-        return Course(self.method, self.step, self.steps, 1 if watched else self.every, self.t_end, breaks)
+        every, breaks = 1 if watched else self.every, self.breaks(inputs)
+        span = self.steps, every, self.t_end, breaks, self.t_start, self.first, self.within
+        return Course(self.method, self.step, *span)
+
+    def breaks(self, inputs: Sequence[Input]) -> tuple[float, ...]:
+        """Times in order at which steps are to be split."""
+        return breaks_of(inputs, self.t_start, self.t_end + STEPS.gap * self.step, self.steps)
 
     @property
     def output_times(self) -> np.ndarray:
-        return np.append(np.arange(0.0, self.t_end * (1 - PLANS.at_end), self.step * self.every), self.t_end)
+        """All from where the run begins."""
+        span = (self.t_end - self.t_start) * (1 - PLANS.at_end)
+        times = np.append(self.t_start + np.arange(0.0, span, self.step * self.every), self.t_end)
+        begins = self.begins
+        later = times[times > begins + STEPS.gap * self.step]
+        return np.array([begins, *later]) if len(later) else np.array([begins, self.t_end])
 
 
 def run_plan(
-    interface: Interface, t_end: float | None, step: float | None, method: str | None, output_every: int | None
+    interface: Interface,
+    t_end: float | None,
+    step: float | None,
+    method: str | None,
+    output_every: int | None,
+    t_start: float | None = None,
 ) -> Plan:
-    """What is given, else what set_run says, else t_end = 1 s, a thousand steps, rk4, every step."""
+    """What is given, else what set_run says, else t_end = 1 s, a thousand steps, rk4, every step, from t = 0."""
     r, name = interface.run, interface.model
-    t_end = positive(t_end if t_end is not None else r.t_end if r.t_end is not None else 1.0, "t_end")
-    step = positive(step if step is not None else r.step if r.step is not None else t_end / 1000, "step")
+    t_start = 0.0 if t_start is None else finite(t_start, "t_start")
+    t_end = finite(t_end if t_end is not None else r.t_end if r.t_end is not None else t_start + 1.0, "t_end")
+    span = t_end - t_start
+    if span <= 0:
+        why = f"be later than t_start={t_start:g} s" if t_start else "be positive"
+        raise ModelError(f"t_end={t_end:g} s must {why}")
+    step = positive(step if step is not None else r.step if r.step is not None else span / 1000, "step")
     method = method_name(method or r.method or DEFAULT, name)
     every = output_every if output_every is not None else r.output_every if r.output_every is not None else 1
     if not isinstance(every, int | np.integer) or isinstance(every, bool) or every < 1:
         raise ModelError(f"output_every={every!r} must be a whole number of at least 1", name)
-    if t_end / step > 1e13:
-        raise ModelError(f"step={step:g} s is too small for t_end={t_end:g} s: {t_end / step:.0e} steps", name)
-    if step > t_end * (1 + PLANS.over):
-        raise ModelError(f"step={step:g} s is larger than t_end={t_end:g} s", name)
-    return Plan(t_end, step, method, int(every))
+    if span / step > 1e13:
+        raise ModelError(f"step={step:g} s is too small for t_end={t_end:g} s: {span / step:.0e} steps", name)
+    if t_start + step == t_start or t_end - step == t_end:
+        raise ModelError(f"step={step:g} s is too small at t = {max(abs(t_start), abs(t_end)):g} s", name)
+    if step > span * (1 + PLANS.over):
+        what = f"the run, t = {t_start:g} to {t_end:g} s" if t_start else f"t_end={t_end:g} s"
+        raise ModelError(f"step={step:g} s is larger than {what}", name)
+    return Plan(t_end, step, method, int(every), t_start)
 
 
 def given_parameters(interface: Interface, given: Mapping[str, float] | None = None) -> list[float]:
@@ -112,8 +149,10 @@ def check_parameters(interface: Interface, names: Iterable[str], given: str = "p
         raise ModelError([*problems[:-1], f"{problems[-1]} Parameters: {', '.join(known) or 'none'}."], interface.model)
 
 
-def input_signals(interface: Interface, given: Mapping[str, Any] | None, t_end: float | None = None) -> list[Input]:
-    """Every input over time in equation units; those that are sampled must cover a run until t_end."""
+def input_signals(
+    interface: Interface, given: Mapping[str, Any] | None, span: tuple[float, float] | None = None
+) -> list[Input]:
+    """Every input over time in equation units; those that are sampled must cover a run over a span of time."""
     given = mapping(given, "inputs")
     listed = {key_of(k): v for k, v in {**interface.run.inputs, **given}.items()}
     known = {x.key: x.name for x in interface.signals}
@@ -132,8 +171,8 @@ def input_signals(interface: Interface, given: Mapping[str, Any] | None, t_end: 
             missing.append(x.base)
             continue
         signal = as_signal(listed[key_of(x.base)], x.base)
-        if t_end is not None:
-            check_covers(signal, x.base, t_end)
+        if span is not None:
+            check_covers(signal, x.base, span)
         result.append(as_input(signal, x.base, x.unit.factor, x.rate))
     if missing:
         names = ", ".join(dict.fromkeys(missing))
@@ -156,14 +195,35 @@ def state_lists(interface: Interface, q: Any, u: Any) -> tuple[list[float], list
     return found[0], found[1]
 
 
+def state_array(interface: Interface, q: Any, u: Any) -> np.ndarray:
+    """q and u in one array."""
+    try:
+        known = q.dtype is u.dtype is _FLOAT and q.ndim == u.ndim == 1
+        if known and len(q) == len(interface.coordinates) and len(u) == len(interface.speeds):
+            return np.concatenate((q, u))
+    except AttributeError:
+        pass
+    return np.array([x for part in state_lists(interface, q, u) for x in part])
+
+
 def method_name(method: str, model: str) -> str:
-    """The method as it is spelled."""
+    """The method as it is spelled; dop853 runs in the program, DOP853 in SciPy."""
+    if method in METHODS:
+        return method
     for known in METHODS:
         if str(method).lower() == known.lower():
             return known
     raise ModelError(
         f"method={method!r} is not known.{did_you_mean(str(method), METHODS)} Methods: {', '.join(METHODS)}.", model
     )
+
+
+def tolerances_of(plan: Plan, rtol: Any, atol: Any) -> tuple[float, float]:
+    """Relative and absolute tolerance of a run."""
+    found = positive(rtol, "rtol", ""), positive(atol, "atol", "")
+    if plan.method in EMBEDDED and found[0] < CONTROL.finest:
+        raise ModelError(f"rtol={found[0]:g} is below {CONTROL.finest:g}, which double precision cannot keep")
+    return found
 
 
 def number(value: Any, what: str) -> float:

@@ -47,12 +47,13 @@ INPUT = (
     Field("long", "n", "PIECES: points x and four coefficients for every piece"),
     Field("fixed reals", "x pieces", ""),
 )
-RUN = (
+_EVERY_RUN = (
     Field("int", "method", "one of the list above"),
     Field("int", "status", "out: FINISHED ... and what stands after it"),
     Field("long", "first last", "goes from step `first` to step `last` ..."),
     Field("long", "total every", "... of `total`; every n-th step is recorded, and the last of all"),
-    Field("real", "h", "step, s"),
+    Field("real", "h t_start", "step, s, and the beginning of the first"),
+    Field("real", "t", "in, out: time of the state, s"),
     Field("fixed reals", "p c", "parameters, constants"),
     Field("inputs", "inputs", "one for each w"),
     Field("input function", "function", "inputs that are functions outside of this file"),
@@ -62,12 +63,25 @@ RUN = (
     Field("reals", "rows", "out: time, coordinates, speeds, outputs (and inputs) of each recorded step"),
     Field("long", "filled", "in, out: rows filled so far"),
     Field("long", "reached", "out: number of the last step taken or tried"),
-    Field("real", "t_end", "end of the last step, s; 0: total*h"),
+    Field("real", "t_end", "end of the last step, s; t_start: that of `total` steps"),
     Field("fixed reals", "breaks", "times in order at which inputs jump or have a kink: steps are split there"),
     Field("long", "n_breaks", ""),
-    Field("long", "begun", "in, out: 0 before step 0 has been recorded"),
+    Field("long", "begun", "in, out: BEGINS before step 0 has been recorded, AGAIN if a state was changed"),
     Field("long", "with_inputs", "are inputs recorded, too?"),
     Field("reals", "kept", "in, out: values of external routines that are kept, the last of w"),
+)
+RUN = (  # with methods that choose their steps: there, first ... total count output times, and stretches end at breaks
+    *_EVERY_RUN,
+    Field("fixed reals", "times", "adaptive methods: output times, the first is the start"),
+    Field("real", "rtol", "the error allowed in a step, against each state ..."),
+    Field("fixed reals", "atol", "... and besides, of each state"),
+    Field("reals", "work", "their memory; how much room it needs says work_room"),
+    Field("long", "pause", "most steps in one call"),
+    Field("long", "most", "... and in all, with those rejected"),
+    Field("long", "steps rejected evaluations", "in, out: how many there were; evaluations: of rates"),
+    Field("real", "shortest longest", "in, out: steps, s"),
+    Field("long", "culprit", "out: the state whose error was the largest in the last step tried ..."),
+    Field("real", "excess", "... against what is allowed"),
 )
 LOOPS = (
     *RUN,
@@ -89,7 +103,7 @@ LOOPS = (
     Field("int", "staged", "are loops closed at every stage of a step?"),
 )
 DAE = (
-    *RUN,
+    *_EVERY_RUN,
     Field("int", "dae", "PROJECTION ... HALF_EXPLICIT"),
     Field("int", "free_fall", "are accelerations those without constraints?"),
     Field("real", "alpha beta gamma", "of BAUMGARTE and STABILISED, 1/s"),
@@ -98,7 +112,7 @@ DAE = (
     Field("int", "way", "how linear systems are solved, found at the first one: UNDECIDED ... BY_NULL_SPACE"),
 )
 RIGID = (
-    *RUN,
+    *_EVERY_RUN,
     Field("reals", "modes", "in, out: of each wheel: does it roll, on which part of the ground, its place there ..."),
     Field("reals", "all_modes", "out: the same at each recorded step; may be NULL"),
     Field("reals", "told", "out: time, wheel and kind of events ..."),

@@ -60,7 +60,8 @@ def minimal_run(program: Program, loops: Loops, number: Number) -> Run:
         BRIDGE=bridge,
     )
     step = runtime("projected_step.c", CORRECTED=corrected, BRIDGE=bridge)
-    return Run(job.LOOPS, loops=closed, corrected=corrected, step=step, move="projected_step")
+    admits = runtime("adaptive_loops.c", CORRECTED=corrected, BRIDGE=bridge, SET=sets_inputs(program))
+    return Run(job.LOOPS, loops=closed, corrected=corrected, step=step, move="projected_step", admits=admits)
 
 
 def multiplier_run(program: Program, loops: Loops, number: Number) -> Run:
@@ -68,7 +69,7 @@ def multiplier_run(program: Program, loops: Loops, number: Number) -> Run:
     redundant = _redundant(program, loops)
     dae = runtime("dae.c", TUNING=definitions(MULTIPLIERS, number), SET=sets_inputs(program), REDUNDANT=redundant)
     text = _structure(loops) + half_explicit_tables() + dae
-    return Run(job.DAE, multipliers=text, step=runtime("dae_step.c"), move="dae_step")
+    return Run(job.DAE, multipliers=text, step=runtime("dae_step.c"), move="dae_step", adaptive=False)
 
 
 def _corrected_places(loops: Loops) -> str:

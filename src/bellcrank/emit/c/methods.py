@@ -1,7 +1,11 @@
-"""Steps of the fixed-step methods in C."""
+"""Steps of the fixed-step methods in C, and tables of those that choose their steps."""
 
 from __future__ import annotations
 
+import textwrap
+from collections.abc import Sequence
+
+from bellcrank.numeric.embedded import EMBEDDED
 from bellcrank.numeric.methods import METHODS, Method
 
 TIMES = {0.0: "t", 0.5: "middle", 1.0: "end"}  # of stages, in every language
@@ -12,8 +16,56 @@ def stage_time(node: float) -> str:
 
 
 def method_names() -> str:
-    """Their numbers."""
-    return f"enum {{ {', '.join(name.upper() for name in METHODS)} }};\n"
+    """Their numbers: those of methods with a fixed step, then the others."""
+    return f"enum {{ {', '.join(name.upper() for name in METHODS)}, N_FIXED }};\n"
+
+
+def method_number(name: str) -> int:
+    """The number of a method in C."""
+    return [*METHODS, *EMBEDDED].index(name)
+
+
+def embedded_tables() -> str:
+    """Methods that choose their steps."""
+    most = max(len(m.rows) for m in EMBEDDED.values())
+    coefficients = max(m.coefficients for m in EMBEDDED.values())
+    lines = [
+        f"enum {{ MOST_STAGES = {most}, MOST_COEFFICIENTS = {coefficients} }};",
+        "",
+        "typedef struct Embedded { /* as in the table of methods */",
+        "    int stages, result, errors, coefficients, order, exponent;",
+        "    real damping, growth;",
+        "    const real (*rows)[MOST_STAGES], *nodes, *error, *second, (*dense)[MOST_STAGES];",
+        "} Embedded;",
+        "",
+    ]
+    entries = []
+    for m in EMBEDDED.values():
+        name = m.name.upper()
+        tables = [("ROWS", m.rows), ("DENSE", m.dense)]
+        for what, rows in tables:
+            lines.append(f"static const real {name}_{what}[][MOST_STAGES] = {{")
+            lines += [line for row in rows for line in _numbers(row or (0.0,), "    {", "},")]
+            lines.append("};")
+        vectors = {"NODES": m.nodes, "ERROR": m.error, "SECOND": m.second}
+        for what, row in vectors.items():
+            if row:
+                lines += [f"static const real {name}_{what}[] = {{", *_numbers(row, "    ", ""), "};"]
+        second = f"{name}_SECOND" if m.second else "NULL"
+        entries.append(
+            f"    {{{len(m.rows)}, {m.result}, {len(m.error)}, {m.coefficients}, {m.order}, {m.exponent}, "
+            f"{m.damping!r}, {m.growth!r}, {name}_ROWS, {name}_NODES, {name}_ERROR, {second}, {name}_DENSE}},"
+        )
+    lines += ["", "static const Embedded embedded[] = {", *entries, "};", ""]
+    return "\n".join(lines)
+
+
+def _numbers(row: Sequence[float], start: str, end: str) -> list[str]:
+    """Numbers of a table, as many to a line as there is room for."""
+    return textwrap.wrap(
+        start + ", ".join(map(repr, row)) + end, 112, initial_indent="", subsequent_indent=" " * len(start),
+        break_long_words=False, break_on_hyphens=False, drop_whitespace=True,
+    )  # fmt: skip
 
 
 def method_cases() -> str:

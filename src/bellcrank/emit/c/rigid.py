@@ -43,7 +43,7 @@ def wheels_at(program: Program, wheels: Sequence[RigidWheel]) -> Section:
 def rigid_run(wheels: Sequence[RigidWheel]) -> Run:
     """Steps go on from change to change; the ground speaks double precision."""
     rigid = runtime("rigid.c", TUNING=definitions(RIGID_WHEELS, DOUBLE))
-    return Run(job.RIGID, wheels=f"{_wheels(wheels)}\n{rigid}", move="rigid_step")
+    return Run(job.RIGID, wheels=f"{_wheels(wheels)}\n{rigid}", move="rigid_step", adaptive=False)
 
 
 def _wheels(wheels: Sequence[RigidWheel]) -> str:

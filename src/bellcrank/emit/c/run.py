@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from bellcrank.emit.c import job
-from bellcrank.emit.c.methods import method_cases, method_names
+from bellcrank.emit.c.methods import embedded_tables, method_cases, method_names
 from bellcrank.emit.c.runtime_files import definitions, runtime
 from bellcrank.emit.c.signals import signal_cases, signal_names
 from bellcrank.emit.number import Number
-from bellcrank.numeric.tuning import STEPS
+from bellcrank.numeric.tuning import CONTROL, STEPS
 from bellcrank.program.program import Program
 
 
@@ -18,7 +18,8 @@ class Run:
     """A kind of runs; the defaults are those of a model without closed loops.
 
     `fields` of the job; texts of closed `loops`, of equations with `multipliers` or of rigid `wheels`, whether regular
-    positions are `corrected`, the text of its own `step`, and the function that makes a `move`.
+    positions are `corrected`, the text of its own `step`, and the function that makes a `move`. Is there a run with
+    `adaptive` methods, and what closes loops in it (`admits`)?
     """
 
     fields: tuple[job.Field, ...] = job.RUN
@@ -28,6 +29,8 @@ class Run:
     corrected: str = ""
     step: str = ""
     move: str = "advance"
+    adaptive: bool = True
+    admits: str = ""
 
 
 def sets_inputs(program: Program) -> str:
@@ -54,7 +57,35 @@ def run_text(program: Program, run: Run, number: Number) -> str:
         STEP=run.step,
         MOVE=run.move,
         DEPTH=", 0" if run.loops else "",
-        STATUS=", NOT_CLOSED, AT_REST" if run.loops else "",
+        STATUS="NOT_CLOSED, AT_REST, " if run.loops else "",
+        ADAPTIVE=_adaptive(program, run, number) if run.adaptive else "",
+    )
+
+
+def _adaptive(program: Program, run: Run, number: Number) -> str:
+    """Runs with methods that choose their steps."""
+    # rates at the end of a step hold for the next one, unless routines are to remember or loops were closed since
+    known = "0" if run.loops or program.remembers else "within || m->errors > m->result"
+    return runtime(
+        "adaptive.c",
+        TUNING=definitions(CONTROL, number),
+        TABLES=embedded_tables(),
+        LOOPS=run.admits,
+        FREE="loose" if run.loops else "next",
+        KNOWN=known,
+        SET=sets_inputs(program),
+        HOLD=_kept_values(program),
+        UPDATE="yes" if program.update.results else "",
+    )
+
+
+def bound_rates(program: Program, run: Run) -> str:
+    """Rates by one call, with everything but time and state bound; follows the text of a run."""
+    return runtime(
+        "bound.c",
+        SET=sets_inputs(program),
+        HOLD="yes" if program.start.results or program.update.results else "",
+        LOOPS=run.loops,
     )
 
 

@@ -13,7 +13,7 @@ from bellcrank.emit.c.loops import minimal_run, multiplier_run, null_space
 from bellcrank.emit.c.printer import ExternalCall, external_calls
 from bellcrank.emit.c.rigid import RigidWheel, rigid_run, wheels_at
 from bellcrank.emit.c.routines import prototype, texts
-from bellcrank.emit.c.run import Run, run_text
+from bellcrank.emit.c.run import Run, bound_rates, run_text
 from bellcrank.emit.c.runtime_files import definitions, head, runtime
 from bellcrank.emit.c.tables import table_functions
 from bellcrank.emit.names import comment
@@ -42,12 +42,13 @@ def c_source(
     dae: bool = False,
     wheels: Sequence[RigidWheel] = (),
     number: Number = DOUBLE,
+    bound: bool = False,
 ) -> str:
     """The program as C source. External routines named in `outside` are called back even if they are given in C.
 
     `extra` are further functions by name, which store the results of their sections in `out`. With `dae`, runs of a
     model with closed loops are those of methods for differential-algebraic equations; with `wheels`, rigid wheels
-    touch, bounce and roll. `number` is what it computes in.
+    touch, bounce and roll. `number` is what it computes in. With `bound`, rates can be had by one call.
     """
     if wheels and number is not DOUBLE:
         raise InternalError(f"rigid wheels compute in double precision, not in {number.name}")
@@ -80,8 +81,8 @@ def c_source(
         run = Run()
     else:
         run = (multiplier_run if multipliers else minimal_run)(program, program.loops, number)
-    printed_functions = [printed.text(f, plan) for f, plan in plans]
-    return "\n".join([*(p for p in parts if p), *printed_functions, run_text(program, run, number)])
+    parts += [*(printed.text(f, plan) for f, plan in plans), run_text(program, run, number)]
+    return "\n".join(p for p in parts if p) + (bound_rates(program, run) if bound and not multipliers else "")
 
 
 def _head(p: Program, words: Words, printed: Functions, functions: Iterable[Function], number: Number) -> list[str]:

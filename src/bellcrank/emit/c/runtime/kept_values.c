@@ -1,12 +1,11 @@
 /* Values of external routines that are kept over a run (at its first step) and over a step. */
-static int keep_values(Job *job, int first, real t, const real *y, real *w)
+static int find_kept(Job *job, int first, real t, const real *y, real *w)
 {
     real kept[N_W - N_I];
 @IF SET@
     if (set_inputs(job, t, w))
         return INPUT_FAILED;
 @END@
-    job->externals->live = 2;
     if (first) {
 @IF START@
         start(t, y, y + N_Q, job->p, job->c, w, kept, job->externals);
@@ -19,5 +18,12 @@ static int keep_values(Job *job, int first, real t, const real *y, real *w)
 @END@
     memcpy(job->kept, w + N_I, sizeof kept);
     return job->externals->failed ? EXTERNAL_FAILED : FINISHED;
+}
+
+/* The same while a run goes on: what these routines remember may change. */
+static int keep_values(Job *job, int first, real t, const real *y, real *w)
+{
+    job->externals->live = 2;
+    return find_kept(job, first, t, y, w);
 }
 

@@ -209,10 +209,10 @@ static void accept(Job *job, real t, const real *k)
 }
 
 /* The start of a run: is it near a singular position? In one, it is brought onto its branch. */
-static int begin(Job *job, real *w)
+static int begin(Job *job, real t, real *w)
 {
     real all[N_G*(1 + N_Q) + N_V*(1 + N_U) + 1];
-    const real t = 0.0, *J = all + N_G*(1 + N_Q) + N_V;
+    const real *J = all + N_G*(1 + N_Q) + N_V;
     real *y = job->y;
     job->from = y;
 @IF SET@

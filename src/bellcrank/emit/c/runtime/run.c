@@ -1,6 +1,9 @@
 /* ---- a run: everything from the first step to the last happens here */
 
-@METHODS@@TUNING@enum { FINISHED, NOT_FINITE, EXTERNAL_FAILED, INPUT_FAILED@STATUS@ };
+@METHODS@@TUNING@enum {
+    FINISHED, NOT_FINITE, EXTERNAL_FAILED, INPUT_FAILED, @STATUS@STEP_TOO_SMALL = 6, TOO_MANY_STEPS
+};
+enum { BEGINS, BEGUN, AGAIN };
 
 @STRUCTURES@@INPUTS@
 @IF LOOPS@
@@ -49,13 +52,13 @@ static int rates(Job *job, int live, real t, const real *y, real *k, real *w)
 @END@
 }
 
-static int record(Job *job, real t, const real *y, const real *w)
+static int record(Job *job, int live, real t, const real *y, const real *w)
 {
     real *row = job->rows + job->filled*(1 + N_S + N_OUT + (job->with_inputs ? N_W : 0));
     job->filled++;
     row[0] = t;
     memcpy(row + 1, y, N_S*sizeof *y);
-    job->externals->live = 2;
+    job->externals->live = live;
     outputs(t, y, y + N_Q, job->p, job->c, w, row + 1 + N_S, job->externals);
     if (job->with_inputs)
         memcpy(row + 1 + N_S + N_OUT, w, N_W*sizeof *w);
@@ -137,6 +140,45 @@ static int step_in_parts(Job *job, int64_t b, real t, real end, real near, real 
     return FINISHED;
 }
 
+@ADAPTIVE@/* When inputs are read at the time reached: after all jumps there. */
+static real after_jumps(const Job *job, real near)
+{
+    real t = job->t;
+    for (int64_t b = 0; b < job->n_breaks; b++)
+        if (fabs(job->breaks[b] - job->t) <= near && job->breaks[b] > t)
+            t = job->breaks[b];
+    return t;
+}
+
+/* Takes the state from which a run begins, or goes on after it was changed: what routines keep and remember is then as
+   it was, and there is no row of it. */
+static int take_start(Job *job, int again, real *w)
+{
+    const real t = again ? after_jumps(job, GAP*job->h) : job->t;
+    int failed = FINISHED;
+@IF HOLD@
+    if (!again && (failed = keep_values(job, 1, t, job->y, w)))
+        return failed;
+@END@
+@IF LOOPS@
+    if ((failed = begin(job, t, w)))
+        return failed;
+@END@
+@IF MULTIPLIERS@
+    job->fresh = 1;
+@END@
+@IF WHEELS@
+    job->from_time = t;
+    land(job, t, job->y, w);
+@END@
+    if ((failed = rates(job, !again, t, job->y, job->k, w)) || (!again && (failed = record(job, 2, t, job->y, w))))
+        return failed;
+@IF LOOPS@
+    remember(job, t, job->k);
+@END@
+    return failed;
+}
+
 /* Goes on with a run. Returns the status. */
 EXPORT int run(Job *job)
 {
@@ -149,42 +191,36 @@ EXPORT int run(Job *job)
 @IF HOLD@
     memcpy(w + N_I, job->kept, (N_W - N_I)*sizeof *w);
 @END@
-    if (!job->begun) {
-        job->begun = 1;
-@IF HOLD@
-        if ((job->status = keep_values(job, 1, 0.0, job->y, w)))
+    if (job->begun != BEGUN) {
+        const int again = job->begun == AGAIN;
+        job->begun = BEGUN;
+        if ((job->status = take_start(job, again, w)))
             return job->status;
-@END@
-@IF LOOPS@
-        if ((job->status = begin(job, w)))
-            return job->status;
-@END@
-@IF MULTIPLIERS@
-        job->fresh = 1;
-@END@
-@IF WHEELS@
-        job->from_time = 0.0;
-        land(job, 0.0, job->y, w);
-@END@
-        if ((job->status = rates(job, 1, 0.0, job->y, job->k, w)) || (job->status = record(job, 0.0, job->y, w)))
-            return job->status;
-@IF LOOPS@
-        remember(job, 0.0, job->k);
+@IF ADAPTIVE@
+        if (job->method >= N_FIXED)
+            ((Work *)job->work)->under_way = 0;
 @END@
     }
+@IF ADAPTIVE@
+    if (job->method >= N_FIXED)
+        return job->status = adaptive(job, w);
+@END@
     for (int64_t i = job->first + 1; i <= job->last; i++) {
-        const real t = (real)(i - 1)*h, whole = (real)i*h;
-        const real end = i == job->total && job->t_end > 0.0 ? job->t_end : whole;
+        const real t = job->t, whole = job->t_start + (real)i*h;
+        const real last = i == job->total && job->t_end > job->t_start ? job->t_end : whole;
+        const real end = fabs(last - whole) > near ? last : whole;
         job->reached = i;
         while (b < job->n_breaks && job->breaks[b] <= t + near)
             b++;
-        if ((b < job->n_breaks && job->breaks[b] <= end + near) || fabs(end - whole) > near)
+        if ((b < job->n_breaks && job->breaks[b] <= end + near) || end != whole
+            || fabs(t - (job->t_start + (real)(i - 1)*h)) > near)
             job->status = step_in_parts(job, b, t, end, near, w);
         else
-            job->status = part(job, 1, h, t, ((real)i - 0.5)*h, end, end, end, w);
+            job->status = part(job, 1, h, t, job->t_start + ((real)i - 0.5)*h, end, end, end, w);
         if (job->status)
             return job->status;
-        if ((i % job->every == 0 || i == job->total) && (job->status = record(job, end, job->y, w)))
+        job->t = end;
+        if ((i % job->every == 0 || i == job->total) && (job->status = record(job, 2, last, job->y, w)))
             return job->status;
 @IF WHEELS@
         if (job->n_told + 1000 > job->most_told)

@@ -1,0 +1,108 @@
+"""Rates of a compiled program by one call: parameters, constants and inputs bound once, in memory that C reads.
+
+Nothing that is bound changes, and every call has room of its own: any number of threads may call. A call costs little
+more than the way into C: a state goes there as one piece of bytes, rates come back in an array that waits in a pool.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from bellcrank.backend.c_calls import CCalls
+from bellcrank.backend.c_job import Function, InputSignal
+from bellcrank.backend.c_runs import signal_of
+from bellcrank.backend.start import Input
+from bellcrank.errors import InternalError
+
+time_packed = struct.Struct("d").pack
+Room = tuple[bytes, Callable[[], np.ndarray]]
+
+
+class Bound:
+    """`address` is that of the C function `int rates_at(double t, const double *x, double *xdot, const void *bound)`,
+    which returns 0 if all went well; `data` is what it takes for `bound`. Both are valid as long as this object lives.
+
+    `rates_packed(head + time_packed(t) + x.tobytes())`, with (head, copy) taken from the `pool`, is the fastest way
+    where nothing is called back (`calls_back`): it returns 0, and copy() gives the rates. `kept`: values of external
+    routines for `rates_of_all` where they are not found afresh.
+    """
+
+    def __init__(self, calls: CCalls, p: Sequence[float], c: Sequence[float], inputs: Sequence[Input]) -> None:
+        self._calls, self._inputs = calls, inputs
+        self._size = len(calls.program.coordinates) + len(calls.program.speeds)
+        self._signals = (InputSignal * max(len(inputs), 1))(*map(signal_of, inputs))
+        asked = any(i.kind == "function" for i in inputs)
+        self._function = Function(self._input) if asked else Function()
+        self._externals = calls.externals(calls.memory)
+        self.kept = np.zeros(len(calls.program.inputs) - len(inputs) + 1)
+        self._arrays = [np.array([*given, 0.0]) for given in (p, c)]
+        at_p, at_c = (array.ctypes.data for array in self._arrays)
+        made: Any = calls.compiled.run
+        self._job = made.job(
+            function=self._function, inputs=ctypes.addressof(self._signals), p=at_p, c=at_c,
+            externals=ctypes.addressof(self._externals), kept=self.kept.ctypes.data,
+        )  # fmt: skip
+        self.data = ctypes.addressof(self._job)
+        # calls are too short to let other threads run meanwhile; the library itself is held by `calls`
+        library = ctypes.PyDLL("", handle=calls.library._handle)
+        self.rates_packed: Callable[[bytes], int] = library.rates_packed
+        self._all = library.rates_of_all
+        self._all.argtypes = [ctypes.c_int64, ctypes.c_int32, *[ctypes.c_void_p] * 5]
+        self.address = ctypes.cast(library.rates_at, ctypes.c_void_p).value or 0
+        self.calls_back = asked or bool(calls.compiled.called_back)
+        self.pool: list[Room] = []
+
+    def _room(self) -> Room:
+        """Where one call at a time leaves its results."""
+        xdot = np.zeros(self._size)
+        return struct.pack("PP", xdot.ctypes.data, self.data), xdot.copy  # the method holds the array
+
+    def rates(self, t: float, x: np.ndarray) -> np.ndarray:
+        """Rates of a state, an array of the right length, as they are at the start of a run."""
+        head, copy = room = self._taken()
+        given = head + time_packed(t) + x.tobytes()
+        self._done(lambda: self.rates_packed(given))
+        found = copy()
+        self.pool.append(room)
+        return found
+
+    def rates_of_all(self, t: np.ndarray, x: np.ndarray, afresh: bool) -> np.ndarray:
+        """Rates of states, one row each; `afresh`: as at the start of a run, else with the values in `kept`, and those
+        of `derivatives` near singular positions too."""
+        times, rows = np.ascontiguousarray(t, float), np.ascontiguousarray(x, float)
+        found = np.empty_like(rows)
+        at = (a.ctypes.data for a in (times, rows, found))
+        self._done(lambda: self._all(len(rows), afresh, *at, None, self.data))
+        return found
+
+    def near_singular(self, t: np.ndarray, x: np.ndarray) -> np.ndarray:
+        """Which states, one row each, are so near to a singular position of closed loops that a run takes other
+        equations there."""
+        times, rows = np.ascontiguousarray(t, float), np.ascontiguousarray(x, float)
+        found, near = np.empty_like(rows), np.zeros(len(rows), dtype=np.int32)
+        at = (a.ctypes.data for a in (times, rows, found, near))
+        self._done(lambda: self._all(len(rows), 0, *at, self.data))
+        return near != 0
+
+    def _taken(self) -> Room:
+        try:
+            return self.pool.pop()
+        except IndexError:
+            return self._room()
+
+    def _done(self, call: Callable[[], int]) -> None:
+        """Calls C; raises what routines or inputs in Python raised."""
+        failed = self._calls.back.during(call) if self.calls_back else call()
+        if failed:
+            raise InternalError(f"the rates of {self._calls.program.name} ended with status {failed}")
+
+    def _input(self, *given: object) -> int:
+        return self._calls.back.guarded(self._call_input, *given)
+
+    def _call_input(self, number: int, t: float, value: list[float]) -> None:
+        value[0] = self._inputs[number].function(t)

@@ -1,0 +1,326 @@
+/* ---- runs whose method chooses its steps: rows lie within them, on the method's own interpolation */
+
+@TUNING@@TABLES@
+typedef struct Work {
+    real k[MOST_STAGES][N_S];         /* rates of the stages of the last step tried */
+    real from[N_S], part[MOST_COEFFICIENTS][N_S]; /* start of the last step, and what states within it follow from */
+    real t, length;                 /* when it began, and its length */
+    real h;                         /* the next step */
+    real memory;                    /* error of the last step */
+    real first, end, last;          /* the stretch: between the first and the last inputs are read */
+    int rejected, under_way;        /* was a step rejected that is tried again? is there a stretch? */
+} Work;
+
+EXPORT int64_t work_room(void)
+{
+    return (int64_t)(sizeof(Work)/sizeof(real) + 1);
+}
+
+static int stage_rates(Job *job, real t, const real *y, real *k, real *w)
+{
+    const Work *a = (const Work *)job->work;
+    job->evaluations++;
+    return rates(job, 0, t < a->first ? a->first : t > a->last ? a->last : t, y, k, w);
+}
+
+/* The state y, and h times a sum of rates. */
+static void moved_by(const Work *a, const real *weights, int n, real h, const real *y, real *to)
+{
+    real sum[N_S];
+    for (int j = 0; j < N_S; j++)
+        sum[j] = weights[0]*a->k[0][j];
+    for (int i = 1; i < n; i++)
+        if (weights[i] != 0.0)
+            for (int j = 0; j < N_S; j++)
+                sum[j] += weights[i]*a->k[i][j];
+    for (int j = 0; j < N_S; j++)
+        to[j] = y[j] + h*sum[j];
+}
+
+static void find_weights(const Job *job, const real *y, const real *next, real *weight)
+{
+    for (int j = 0; j < N_S; j++)
+        weight[j] = job->atol[j] + job->rtol*fmax(fabs(y[j]), fabs(next[j]));
+}
+
+static real weighed_size(const real *x, const real *weight)
+{
+    real sum = 0.0;
+    for (int j = 0; j < N_S; j++)
+        sum += (x[j]/weight[j])*(x[j]/weight[j]);
+    return N_S > 0 ? sqrt(sum/(real)(N_S > 0 ? N_S : 1)) : 0.0;
+}
+
+/* The first step of a stretch (Hairer, Norsett & Wanner, Solving Ordinary Differential Equations I, section II.4). */
+static int first_step(Job *job, const Embedded *m, real *w)
+{
+    Work *a = (Work *)job->work;
+    real weight[N_S], moved[N_S], k[N_S];
+    const real longest = a->end - job->t;
+    find_weights(job, job->y, job->y, weight);
+    const real state = weighed_size(job->y, weight), slope = weighed_size(job->k, weight);
+    real guess = state >= VAGUE && slope >= VAGUE ? OPENING*state/slope : GUESS;
+    guess = guess < longest ? guess : longest;
+    for (int j = 0; j < N_S; j++)
+        moved[j] = job->y[j] + guess*job->k[j];
+    const int failed = stage_rates(job, job->t + guess, moved, k, w);
+    if (failed)
+        return failed;
+    for (int j = 0; j < N_S; j++)
+        k[j] -= job->k[j];
+    const real change = weighed_size(k, weight)/guess, most = change > slope ? change : slope;
+    real found = guess;
+    if (most <= FLAT)
+        found = fmax(GUESS, OPENING*guess);
+    else if (isfinite(most))
+        found = pow(OPENING/most, 1.0/(m->order + 1));
+    found = found < LEAP_MOST*guess ? found : LEAP_MOST*guess;
+    a->h = found < longest ? found : longest;
+    return FINISHED;
+}
+
+/* A stretch begins at the time reached, where rates are known, and ends at the next break. */
+static int begin_stretch(Job *job, const Embedded *m, real *w)
+{
+    Work *a = (Work *)job->work;
+    int64_t b = 0;
+    while (b + 1 < job->n_breaks && job->breaks[b] <= job->t)
+        b++;
+    a->first = job->t;
+    a->end = job->breaks[b];
+    a->last = nextafter(a->end, -HUGE_VAL);
+    a->memory = CALM;
+    a->rejected = 0;
+    a->under_way = 1;
+    return first_step(job, m, w);
+}
+
+/* A step that is tried: the state after it, and its error, of each state and in all, against what is allowed. */
+static int try_step(Job *job, const Embedded *m, real h, real *next, real *error, real *size, real *w)
+{
+    Work *a = (Work *)job->work;
+    real weight[N_S], none[N_S];
+    memcpy(a->k[0], job->k, sizeof a->k[0]);
+    for (int i = 1; i <= m->result; i++) {
+        moved_by(a, m->rows[i], i, h, job->y, next);
+        const int failed = i < m->errors ? stage_rates(job, job->t + m->nodes[i]*h, next, a->k[i], w) : FINISHED;
+        if (failed)
+            return failed;
+    }
+    find_weights(job, job->y, next, weight);
+    memset(none, 0, sizeof none);
+    moved_by(a, m->error, m->errors, h, none, error);
+    *size = weighed_size(error, weight);
+    if (m->second) {
+        real other[N_S];
+        moved_by(a, m->second, m->errors, h, none, other);
+        const real lower = weighed_size(other, weight), both = sqrt(*size**size + LOWER*lower*lower);
+        *size = both != 0.0 ? *size**size/both : 0.0;
+    }
+    job->excess = 0.0;
+    for (int j = 0; j < N_S; j++) {
+        error[j] /= weight[j];
+        if (fabs(error[j]) > job->excess) {
+            job->excess = fabs(error[j]);
+            job->culprit = j;
+        }
+    }
+    return FINISHED;
+}
+
+/* What states within a step from the state y follow from; its rates are still those of the stages. */
+static int keep_interpolation(Job *job, const Embedded *m, real h, const real *y, const real *next, real *w)
+{
+    Work *a = (Work *)job->work;
+    real none[N_S], state[N_S];
+    int failed;
+    if (m->errors <= m->result && (failed = stage_rates(job, job->t + h, next, a->k[m->result], w)))
+        return failed;
+    for (int i = m->result + 1; i < m->stages; i++) {
+        moved_by(a, m->rows[i], i, h, y, state);
+        if ((failed = stage_rates(job, job->t + m->nodes[i]*h, state, a->k[i], w)))
+            return failed;
+    }
+    memcpy(a->from, y, sizeof a->from);
+    for (int j = 0; j < N_S; j++) {
+        const real rise = next[j] - y[j];
+        a->part[0][j] = rise;
+        a->part[1][j] = h*a->k[0][j] - rise;
+        a->part[2][j] = 2.0*rise - h*(a->k[m->result][j] + a->k[0][j]);
+    }
+    memset(none, 0, sizeof none);
+    for (int i = 3; i < m->coefficients; i++)
+        moved_by(a, m->dense[i - 3], m->stages, h, none, a->part[i]);
+    return FINISHED;
+}
+
+static void state_within(const Job *job, const Embedded *m, real t, real *y)
+{
+    const Work *a = (const Work *)job->work;
+    const real x = (t - a->t)/a->length;
+    for (int j = 0; j < N_S; j++) {
+        real sum = a->part[m->coefficients - 1][j];
+        for (int i = m->coefficients - 2; i >= 0; i--)
+            sum = a->part[i][j] + (i % 2 ? x : 1.0 - x)*sum;
+        y[j] = a->from[j] + x*sum;
+    }
+}
+
+@LOOPS@/* Takes the end of a step, `next`, for the state. */
+static int take_step(Job *job, const Embedded *m, real t, const real *next, int known, real *w)
+{
+    Work *a = (Work *)job->work;
+    int failed;
+    memcpy(job->y, next, N_S*sizeof *next);
+    job->t = t;
+    a->under_way = t < a->end;
+@IF UPDATE@
+    if (t == job->times[job->reached + 1] && (failed = keep_values(job, 0, t, job->y, w)))
+        return failed;
+@END@
+    if (known && a->under_way)
+        memcpy(job->k, a->k[m->result], sizeof a->k[0]);
+    else {
+        job->evaluations++;
+        if ((failed = rates(job, 1, t, job->y, job->k, w)))
+            return failed;
+    }
+@IF LOOPS@
+    accept(job, t, job->k);
+@END@
+    return FINISHED;
+}
+
+/* One step that is accepted. States within it can be had if a row lies there, or always. */
+static int adaptive_step(Job *job, int always, real *w)
+{
+    Work *a = (Work *)job->work;
+    const Embedded *m = &embedded[job->method - N_FIXED];
+    real next[N_S], error[N_S], size;
+    int failed, tenths = 0;
+    if (!a->under_way && (failed = begin_stretch(job, m, w)))
+        return failed;
+@IF LOOPS@
+    real loose[N_S]; /* before loops are closed */
+    int halvings = 0;
+    job->from = job->y;
+    job->portions = 0;
+@END@
+    for (;;) {
+        const real left = a->end - job->t;
+        const int last = FITTED*a->h >= left;
+        const real h = last ? left : 2.0*a->h > left ? 0.5*left : a->h, t = last ? a->end : job->t + h;
+        if (job->steps + job->rejected >= job->most)
+            return TOO_MANY_STEPS;
+        if (!(a->h >= SHORTEST*fmax(fabs(job->t), fabs(a->end))))
+            return tenths ? NOT_FINITE : STEP_TOO_SMALL;
+        if ((failed = try_step(job, m, h, next, error, &size, w)))
+            return failed;
+        if (!(size <= 1.0) || !all_finite(next)) {
+            job->rejected++;
+            a->rejected = 1;
+            if (isfinite(size) && all_finite(next)) {
+                tenths = 0;
+                a->h = h*fmax(SHRINK, SAFETY*pow(size, -1.0/m->exponent));
+            } else {
+                for (int j = 0; j < N_S; j++)
+                    job->bad[j] = next[j] + error[j];
+                a->h = ++tenths <= TENTHS ? TENTH*h : 0.0;
+            }
+            continue;
+        }
+@IF LOOPS@
+        memcpy(loose, next, sizeof loose);
+        if ((failed = admit_step(job, h, t, next, &halvings, w)) > 0)
+            continue;
+        if (failed)
+            return -failed;
+@END@
+        const real share = SAFETY*pow(fmax(size, SMOOTH), 0.75*m->damping - 1.0/m->exponent)
+            *pow(a->memory, m->damping);
+        const real most = a->rejected ? 1.0 : m->growth;
+        a->h = h*(share < SHRINK ? SHRINK : share < most ? share : most);
+        a->memory = fmax(size, CALM);
+        a->rejected = 0;
+        const int within = always || t > job->times[job->reached + 1];
+        if (within && (failed = keep_interpolation(job, m, h, job->y, @FREE@, w)))
+            return failed;
+        a->t = job->t;
+        a->length = h;
+        job->steps++;
+        job->shortest = job->steps == 1 || h < job->shortest ? h : job->shortest;
+        job->longest = fmax(job->longest, h);
+        return take_step(job, m, t, next, @KNOWN@, w);
+    }
+}
+
+/* A row within the last step, or at its end. */
+static int row_within(Job *job, int live, real t, real *w)
+{
+    real y[N_S];
+    memcpy(y, job->y, sizeof y);
+    if (t != job->t) {
+        state_within(job, &embedded[job->method - N_FIXED], t, y);
+@IF LOOPS@
+        const Job before = *job;
+        const int failed = close_state(job, HUGE_VAL, t, y, w);
+        if (failed)
+            return failed;
+        job->moved = before.moved;
+        job->residual = before.residual;
+        job->ratio = before.ratio;
+        job->steady = before.steady;
+        job->worst = before.worst;
+@END@
+    }
+@IF SET@
+    if (set_inputs(job, t, w))
+        return INPUT_FAILED;
+@END@
+    return record(job, live, t, y, w);
+}
+
+/* From output time `first` to `last`, or until so many steps are taken as may be in one call. */
+static int adaptive(Job *job, real *w)
+{
+    int64_t left = job->pause;
+    while (job->reached < job->last) {
+        const real next = job->times[job->reached + 1];
+        int failed;
+        if (job->t < next) {
+            if (left-- <= 0)
+                return FINISHED;
+            failed = adaptive_step(job, 0, w);
+        } else {
+            job->reached++;
+            failed = row_within(job, 2, next, w);
+        }
+        if (failed)
+            return failed;
+    }
+    return FINISHED;
+}
+
+/* A single step, for a caller who looks within. */
+EXPORT int step_once(Job *job)
+{
+    real w[N_W + 1];
+    job->externals->failed = 0;
+@IF HOLD@
+    memcpy(w + N_I, job->kept, (N_W - N_I)*sizeof *w);
+@END@
+    return job->status = adaptive_step(job, 1, w);
+}
+
+/* A row within the last step, which leaves all as it is. */
+EXPORT int row_once(Job *job, int live, real t)
+{
+    real w[N_W + 1];
+    job->externals->failed = 0;
+    job->filled = 0;
+@IF HOLD@
+    memcpy(w + N_I, job->kept, (N_W - N_I)*sizeof *w);
+@END@
+    return row_within(job, live, t, w);
+}
+

@@ -1,0 +1,73 @@
+/* Brings a state onto the constraints. */
+static int close_state(Job *job, real h, real t, real *y, real *w)
+{
+@IF CORRECTED@
+    const int open = job->wary ? 1 : correct_dependent(job, h, t, y, w);
+    if (open <= 0)
+        return -open;
+@ELSE@
+    (void)h;
+@END@
+    return project(job, t, y, w, job->wary ? TIGHT : CLOSED);
+}
+
+/* Takes care if the middle of a step is near a singular position. */
+static int watch_middle(Job *job, real h, const real *next, real *w)
+{
+    const Work *a = (const Work *)job->work;
+    const Embedded *m = &embedded[job->method - N_FIXED];
+    const real *end = a->k[m->errors - 1], t = job->t + 0.5*h;
+    real all[N_G*(1 + N_Q) + N_V*(1 + N_U) + 1], y[N_S];
+    const real *J = all + N_G*(1 + N_Q) + N_V;
+    for (int j = 0; j < N_S; j++)
+        y[j] = 0.5*(job->y[j] + next[j]) + 0.125*h*(job->k[j] - end[j]);
+@IF SET@
+    if (set_inputs(job, t, w))
+        return INPUT_FAILED;
+@END@
+    job->externals->live = 0;
+    closure(t, y, y + N_Q, job->p, job->c, w, all, job->externals);
+    const int near = job->near || pivot_ratio(J) < NEAR, wary = job->wary || near || steady_ratio(J) < NEAR;
+    const int changed = near != job->near || wary != job->wary;
+    job->near = near;
+    job->wary = wary;
+    return job->externals->failed ? -EXTERNAL_FAILED : changed;
+}
+
+/* Closes the loops at the end of a step, `next`. 0: it may be taken; 1: it is to be tried again, with care or shorter;
+   negative: the status of a failure, with the other sign. */
+static int admit_step(Job *job, real h, real t, real *next, int *halvings, real *w)
+{
+    Work *a = (Work *)job->work;
+    real loose[N_S];
+    memcpy(loose, next, sizeof loose);
+    int failed = close_state(job, h, t, next, w), divide = 0, again;
+    if (failed)
+        return -failed;
+    const real ratio = job->ratio, steady = job->steady;
+    if ((again = (ratio < NEAR && !job->near) || (steady < NEAR && !job->wary))) {
+        job->near = job->near || ratio < NEAR;
+        job->wary = 1;
+    } else if (!job->near && (again = watch_middle(job, h, loose, w)) < 0)
+        return again;
+    if (again) {
+        job->evaluations++;
+        failed = rates(job, 0, job->t, job->y, job->k, w);
+        return failed ? -failed : 1;
+    }
+@IF BRIDGE@
+    divide = job->near && *halvings < DIVISIONS && too_far(job, h, job->t, t, job->y, next, w);
+@END@
+    if (!divide && all_finite(next) && job->residual < OPEN && job->moved <= SHARE*h*length(N_U, next + N_Q) + LEAST)
+        return 0;
+    if (!divide && *halvings >= HALVINGS) {
+        memcpy(job->bad, next, sizeof loose);
+        return -NOT_CLOSED;
+    }
+    ++*halvings;
+    job->rejected++;
+    a->rejected = 1;
+    a->h = 0.5*h;
+    return 1;
+}
+

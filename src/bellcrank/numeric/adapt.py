@@ -1,0 +1,165 @@
+"""Steps of the methods that choose them (`embedded`), over one state array; compiled models have the same in C.
+
+A `Stretch` goes over a piece of time in which rates are smooth; where it ends, another one begins. It is called as the
+solvers of SciPy are: `step`, `status`, `t`, `y`, `f`, `dense_output`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from .embedded import Embedded
+from .integrate import Rates
+from .tuning import CONTROL
+
+TOO_SMALL, TOO_MANY, NOT_FINITE = "too small", "too many", "not finite"
+
+
+@dataclass
+class Count:
+    """What the steps of a run took, and how many it may take."""
+
+    most: int = CONTROL.most_steps
+    steps: int = 0
+    rejected: int = 0
+    rates: int = 0
+    shortest: float = math.inf
+    longest: float = 0.0
+    culprit: int = 0  # the state whose error was the largest in the last step tried ...
+    excess: float = 0.0  # ... against what is allowed
+    bad: np.ndarray = field(default_factory=lambda: np.empty(0))  # what is not finite
+
+    def add(self, length: float) -> None:
+        """A step that was taken."""
+        self.steps += 1
+        self.shortest, self.longest = min(self.shortest, length), max(self.longest, length)
+
+    @property
+    def told(self) -> dict[str, float]:
+        """Figures of a run, by what they are called in its settings."""
+        lengths = {"smallest_step": self.shortest, "largest_step": self.longest} if self.steps else {}
+        return {"steps": self.steps, "rejected": self.rejected, "rates": self.rates, **lengths}
+
+
+class Stretch:
+    """Steps of a method from t to an end. `failed`: why it cannot go on, else ""."""
+
+    def __init__(
+        self, method: Embedded, rates: Rates, t: float, y: np.ndarray, end: float, rtol: float, atol: float,
+        count: Count, first_step: float | None = None,
+    ) -> None:  # fmt: skip
+        self.method, self.t, self.y, self.end, self.count = method, t, np.array(y, dtype=float), end, count
+        self._rtol, self._atol, self._rates = rtol, atol, rates
+        self._rows = [np.array(row) for row in method.rows]
+        self._k = np.empty((len(method.rows), len(self.y)))
+        self._memory, self._rejected = CONTROL.calm, False
+        self.status, self.failed = "running", ""
+        self.f = self._rates(t, self.y)
+        self._h = self._first() if first_step is None else first_step
+        self._last: tuple[float, float, np.ndarray, np.ndarray] = (t, 0.0, self.y, self.y)
+
+    def _size(self, x: np.ndarray, weights: np.ndarray) -> float:
+        return float(np.sqrt(np.mean(np.square(x / weights)))) if len(x) else 0.0
+
+    def _weights(self, new: np.ndarray) -> np.ndarray:
+        return np.asarray(self._atol + self._rtol * np.maximum(np.abs(self.y), np.abs(new)))
+
+    def _first(self) -> float:
+        """The first step (Hairer, Norsett & Wanner II.4)."""
+        c, weights, longest = CONTROL, self._weights(self.y), self.end - self.t
+        state, slope = self._size(self.y, weights), self._size(self.f, weights)
+        vague = not (state >= c.vague and slope >= c.vague)
+        guess = min(c.guess if vague else c.opening * state / slope, longest)
+        change = self._rates(self.t + guess, self.y + guess * self.f) - self.f
+        most = max(slope, self._size(change, weights) / guess)
+        if most <= c.flat:
+            found = max(c.guess, c.opening * guess)
+        else:
+            found = (c.opening / most) ** (1 / (self.method.order + 1)) if math.isfinite(most) else guess
+        return min(c.leap_most * guess, found, longest)
+
+    def step(self) -> str:
+        """One step that is accepted; "" or, if there is none, why."""
+        c, m, count = CONTROL, self.method, self.count
+        tenths = 0
+        while True:
+            if count.steps + count.rejected >= count.most:
+                return self._fail(TOO_MANY)
+            if not self._h >= c.shortest * max(abs(self.t), abs(self.end)):
+                return self._fail(NOT_FINITE if tenths else TOO_SMALL)
+            left = self.end - self.t
+            last = c.fitted * self._h >= left
+            h = left if last else 0.5 * left if 2 * self._h > left else self._h
+            new, error, parts = self._tried(h)
+            count.culprit = int(np.argmax(np.abs(parts))) if len(parts) else 0
+            count.excess = float(np.abs(parts[count.culprit])) if len(parts) else 0.0
+            if error <= 1 and np.all(np.isfinite(new)):
+                break
+            count.rejected += 1
+            self._rejected = True
+            if np.isfinite(error):
+                tenths = 0
+                self._h = h * max(c.shrink, c.safety * error ** (-1 / m.exponent))
+            else:
+                count.bad = new + parts
+                tenths += 1
+                self._h = h * c.tenth if tenths <= c.tenths else 0.0
+        factor = c.safety * max(error, c.smooth) ** (0.75 * m.damping - 1 / m.exponent) * self._memory**m.damping
+        self._h = h * min(1.0 if self._rejected else m.growth, max(c.shrink, factor))
+        self._memory, self._rejected = max(error, c.calm), False
+        self._last = self.t, h, self.y, new
+        self.t, self.y = self.end if last else self.t + h, new
+        if m.same_as_last:
+            self.f = self._k[m.result].copy()
+        else:
+            self.f = self._k[m.result] = self._rates(self.t, new)
+        count.add(h)
+        self.status = "finished" if last else "running"
+        return ""
+
+    def _fail(self, why: str) -> str:
+        self.status, self.failed = "failed", why
+        return why
+
+    def _tried(self, h: float) -> tuple[np.ndarray, float, np.ndarray]:
+        """The state after a step, its error against the tolerance, and that of each state."""
+        m, k, y = self.method, self._k, self.y
+        k[0] = self.f
+        new = y
+        for i in range(1, m.result + 1):
+            new = y + h * (self._rows[i] @ k[:i])
+            if i < len(m.error):
+                k[i] = self._rates(self.t + m.nodes[i] * h, new)
+        weights = self._weights(new)
+        parts = h * (np.array(m.error) @ k[: len(m.error)]) / weights
+        error = self._size(parts, np.ones_like(parts))
+        if m.second:
+            other = self._size(h * (np.array(m.second) @ k[: len(m.second)]), weights)
+            both = math.sqrt(error * error + CONTROL.lower * other * other)
+            error = error * error / both if both != 0 else 0.0
+        return new, error, parts
+
+    def dense_output(self) -> Callable[[float], np.ndarray]:
+        """States within the last step."""
+        t, h, y, new = self._last
+        m, k = self.method, self._k.copy()
+        found: list[np.ndarray] = []
+
+        def at(time: float) -> np.ndarray:
+            if not found:
+                for i in range(m.result + 1, len(m.rows)):
+                    k[i] = self._rates(t + m.nodes[i] * h, y + h * (self._rows[i] @ k[:i]))
+                rise = new - y
+                found.extend([rise, h * k[0] - rise, 2 * rise - h * (k[m.result] + k[0])])
+                found.extend(h * (np.array(row) @ k[: len(row)]) for row in m.dense)
+            x = (time - t) / h
+            total = found[-1]
+            for i in range(len(found) - 2, -1, -1):
+                total = found[i] + (x if i % 2 else 1 - x) * total
+            return np.asarray(y + x * total)
+
+        return at

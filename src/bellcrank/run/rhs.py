@@ -1,0 +1,163 @@
+"""Rates of all states as a function f(t, x), for integrators and programs of others.
+
+In:  a loaded model, parameters and inputs. Out: `Rhs`. Parameters, constants and inputs are bound once; what external
+routines remember and keep is in every call that of a run which starts there.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from bellcrank.backend.c_bound import time_packed
+from bellcrank.backend.protocol import Bound
+from bellcrank.errors import ModelError
+from bellcrank.numeric.course import At
+from bellcrank.run.closure import rates_near_singular
+from bellcrank.run.loaded import Loaded
+from bellcrank.run.slopes import difference_slopes
+from bellcrank.run.stepping import Evaluation
+from bellcrank.run.values import number
+from bellcrank.units import unit_system
+
+Slopes = Callable[[At], np.ndarray | None]
+_FLOAT = np.dtype(float)
+
+
+class Rhs:
+    """x' = f(t, x): rates of all states x = [q, u] in the order of `state_names`, own states among the coordinates q.
+
+    All in equation units: rad, and the consistent units of the model (`units` lists those of x, for x' per s), t in s.
+    `f(t, x, out)` leaves the rates in `out`, an array of floats, and returns it. States of closed loops are taken as
+    they are: rates are those of a run where x lies on the constraints, and near singular positions those of the
+    redundant equations, as of `Simulation.derivatives`.
+
+    Any number of threads may call. `address` is that of a compiled function for programs in C and others,
+    `int f(double t, const double *x, double *xdot, void *user_data)`, which returns 0 if it has found the rates;
+    `user_data` is what it takes last. It has no state, so any number of threads may call it as well; where inputs or
+    external routines are functions of Python it calls these, and returns another number if one raises an error. Both
+    are valid as long as this object lives.
+    """
+
+    def __init__(self, evaluation: Evaluation, bound: Bound | None, exact: Slopes | None = None) -> None:
+        loaded = evaluation.context.loaded
+        self._loaded, self._evaluation, self._bound, self._exact = loaded, evaluation, bound, exact
+        self._shape = (loaded.n_states,)
+        system = unit_system(loaded.interface.units)
+        self.state_names = tuple(x.name for x in loaded.interface.states)
+        self.units = tuple(system.equation(x.unit.dimension).text for x in loaded.interface.states)
+
+    def __call__(self, t: float, x: Any, out: np.ndarray | None = None) -> np.ndarray:
+        time, state = number(t, "t"), self._state(x)
+        self._check_out(out)
+        found = self._rates(time, state) if self._bound is None else self._bound.rates(time, state)
+        if out is None:
+            return found
+        out[:] = found
+        return out
+
+    def jacobian(self, t: float, x: Any) -> np.ndarray:
+        """df/dx, rows by columns, in equation units: exact where the equations can be differentiated in reasonable
+        time, else by central differences."""
+        time, state = number(t, "t"), self._state(x)
+        found = None if self._exact is None else self._exact(self._at(time, state))
+        return difference_slopes(self._all, time, state) if found is None else found
+
+    @property
+    def address(self) -> int:
+        """Address of the compiled function."""
+        return self._compiled("address").address
+
+    @property
+    def user_data(self) -> int:
+        """Address of what the compiled function takes as its last argument."""
+        return self._compiled("user data").data
+
+    def _compiled(self, what: str) -> Bound:
+        if self._bound is None:
+            raise ModelError(
+                f"f.{what.replace(' ', '_')}: the model runs in Python, so its rates have no {what} for programs in C; "
+                "use compile(backend='c')",
+                self._loaded.name,
+            )
+        return self._bound
+
+    def _state(self, x: Any) -> np.ndarray:
+        """x as an array of floats of the right length."""
+        try:
+            state = np.asarray(x)
+            if state.dtype.kind in "fiub":
+                state = state.astype(float, copy=False)
+        except (TypeError, ValueError):
+            state = np.array(None)
+        if state.shape != self._shape or state.dtype != _FLOAT:
+            names = ", ".join(self.state_names)
+            given = f"an array of shape {state.shape} and type {state.dtype}" if state.dtype != object else repr(x)
+            raise ModelError(f"x must be {self._shape[0]} numbers ({names}), not {given}", self._loaded.name)
+        return state
+
+    def _check_out(self, out: Any) -> None:
+        if out is None:
+            return
+        good = isinstance(out, np.ndarray) and out.shape == self._shape and out.dtype == _FLOAT
+        if not good or not out.flags.writeable:
+            given = f"of shape {out.shape} and type {out.dtype}" if isinstance(out, np.ndarray) else repr(out)
+            given = "one that cannot be written to" if good else given
+            raise ModelError(f"out must be an array of {self._shape[0]} floats, not {given}", self._loaded.name)
+
+    def _at(self, t: float, x: np.ndarray) -> At:
+        """The state with all that programs are called with."""
+        e = self._evaluation
+        if len(e.kept):  # found afresh in every call, of which there may be several at once
+            e = Evaluation(self._loaded.context(), e.p, e.c, e.inputs, np.zeros_like(e.kept))
+        e.hold(t, x, first=True, live=0)
+        return e.at(t, x)
+
+    def _rates(self, t: float, x: np.ndarray) -> np.ndarray:
+        here, model = self._at(t, x), self._evaluation.model
+        near = rates_near_singular(model, here)
+        return np.array([v for part in model.derivatives(*here) for v in part] if near is None else near)
+
+    def _all(self, t: float, x: np.ndarray) -> np.ndarray:
+        if self._bound is None:
+            return np.array([self._rates(t, row) for row in x])
+        return self._bound.rates_of_all(np.full(len(x), t), x, afresh=True)
+
+
+class CompiledRhs(Rhs):
+    """The same where nothing is called back from C: usual calls go there without detours."""
+
+    def __init__(self, evaluation: Evaluation, bound: Bound, exact: Slopes | None = None) -> None:
+        super().__init__(evaluation, bound, exact)
+        self._pool, self._packed = bound.pool, bound.rates_packed
+
+    def __call__(self, t: float, x: Any, out: np.ndarray | None = None) -> np.ndarray:
+        try:
+            if out is None and x.dtype is _FLOAT and x.shape == self._shape:
+                head, copy = room = self._pool.pop()
+                if not self._packed(head + time_packed(t) + x.tobytes()):
+                    found = copy()
+                    self._pool.append(room)
+                    return found
+        except (AttributeError, IndexError, struct.error):  # no array; no room yet; no number
+            pass
+        return super().__call__(t, x, out)
+
+
+def rhs_of(
+    loaded: Loaded,
+    parameters: Mapping[str, float] | None = None,
+    inputs: Mapping[str, Any] | None = None,
+    exact: Slopes | None = None,
+) -> Rhs:
+    """The rates of a model as a function of time and state; `exact` gives slopes where there are such."""
+    p, signals = loaded.parameter_values(parameters), loaded.inputs(inputs)
+    context, c = loaded.context(), loaded.constants(p)
+    evaluation = Evaluation(context, p, c, signals, np.zeros(len(loaded.interface.kept)))
+    bound = loaded.model.bound(context.model, p, c, signals)
+    if bound is None or bound.calls_back:
+        return Rhs(evaluation, bound, exact)
+    return CompiledRhs(evaluation, bound, exact)

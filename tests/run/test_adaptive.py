@@ -1,0 +1,141 @@
+"""Runs whose method chooses its steps: compiled as in Python, in pieces as in one, with what they tell."""
+
+import math
+import re
+
+import numpy as np
+import pytest
+
+import bellcrank as bc
+from bellcrank.numeric.embedded import EMBEDDED
+from bellcrank.run.adaptive import CompiledRun
+from tests.models import needs_compiler, pendulum, relative
+
+METHODS = tuple(EMBEDDED)
+BACKENDS = ("auto", "python")
+
+
+def driven(**values):
+    """A pendulum with an input that jumps, and an output."""
+    s = pendulum("-k*q(rod)**3 - c*u(rod) + w", lambda s: s.add_variable("w", units="F*L"), k=40.0, c=0.1, **values)
+    s.add_output("q(rod)**2", "square")
+    s.set_run(inputs={"w": 0.0})
+    return s
+
+
+@pytest.fixture(scope="module")
+def equations():
+    return driven().equations()
+
+
+@pytest.fixture(scope="module")
+def sim(equations):
+    return equations.compile()
+
+
+def table(run):
+    return np.array([run[name] for name in run])
+
+
+@needs_compiler
+@pytest.mark.parametrize("method", METHODS)
+def test_compiled_runs_are_those_in_python(equations, sim, method):
+    options = {"t_end": 5.0, "method": method, "inputs": {"w": bc.step(at=1.2345, height=2.0)}}
+    here = equations.compile(backend="python").simulate(rtol=1e-7, atol=1e-9, **options)
+    there = sim.simulate(rtol=1e-7, atol=1e-9, **options)
+    assert relative(table(there), table(here)) < 1e-10
+    assert [there.settings[x] for x in ("steps", "rejected")] == [here.settings[x] for x in ("steps", "rejected")]
+    finer = sim.simulate(rtol=1e-11, atol=1e-13, **options)
+    assert 1e-9 < relative(table(there), table(finer)) < 1e-6
+
+
+@needs_compiler
+@pytest.mark.parametrize("method", METHODS)
+def test_runs_repeat_to_the_bit_whole_and_in_pieces(sim, method, monkeypatch):
+    options = {"t_end": 2.0, "method": method, "inputs": {"w": bc.step(at=0.777, height=3.0)}}
+    whole = sim.simulate(**options)
+    assert np.array_equal(table(sim.simulate(**options)), table(whole))
+    watched = sim.simulate(events={"up": "u(rod) > 0.5"}, **options)  # step by step
+    assert np.array_equal(table(watched), table(whole)) and watched.events
+    advance = CompiledRun.advance
+
+    def one_by_one(self, last):
+        self._run._job.pause = 1
+        return advance(self, min(last, self.reached + 1))
+
+    monkeypatch.setattr(CompiledRun, "advance", one_by_one)
+    assert np.array_equal(table(sim.simulate(**options)), table(whole))
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("method", METHODS)
+def test_figures_of_a_run(equations, method, backend):
+    simulation = equations.compile(backend=backend)
+    coarse, fine = (simulation.simulate(method=method, rtol=r, atol=r).settings for r in (1e-4, 1e-9))
+    assert coarse["steps"] < fine["steps"] and coarse["rates"] < fine["rates"]
+    assert (fine["rtol"], fine["atol"]) == (1e-9, 1e-9)
+    assert 0 < fine["smallest_step"] <= 1 / fine["steps"] <= fine["largest_step"] < coarse["largest_step"] <= 1.0
+    each = {"tsit5": 6, "dop853": 11}[method]
+    assert fine["rates"] >= each * (fine["steps"] + fine["rejected"])
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("method", METHODS)
+def test_event_times_to_the_tolerance(backend, method):
+    s = pendulum("-k*q(rod)", k=2.1 * math.pi**2)  # one oscillation in two seconds
+    s.set_run(initial={"q(rod)": 0.5})
+    run = s.equations().compile(backend=backend).simulate(
+        t_end=6.0, step=0.5, method=method, rtol=1e-10, atol=1e-12, events={"up": "q(rod)", "down": "q(rod) < -0.3"},
+        stop="down" if backend == "python" else (),
+    )  # fmt: skip
+    down = math.acos(-0.6) / math.pi
+    if backend == "python":
+        assert run.ended.startswith("stopped by event 'down'") and run.time[-1] == pytest.approx(down, abs=1e-9)
+        assert run["q(rod)"][-1] == pytest.approx(-0.3, abs=1e-9)
+        return
+    times = {name: [e.time for e in run.events if e.name == name] for name in ("up", "down")}
+    np.testing.assert_allclose(times["up"], [1.5, 3.5, 5.5], atol=2e-9)
+    np.testing.assert_allclose(times["down"], [down, 2 + down, 4 + down], atol=2e-9)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_short_pulses_are_not_stepped_over(sim, method):
+    pulse = bc.pulse(start=3.0, width=1e-3, height=4200.0)
+    free = {"initial": {"q(rod)": 0.0}, "parameters": {"k": 0.0, "c": 0.0}}
+    run = sim.simulate(t_end=4.0, step=0.5, method=method, rtol=1e-4, inputs={"w": pulse}, **free)
+    assert run["u(rod)"][:7].tolist() == [0.0] * 7
+    assert run["u(rod)"][7] == pytest.approx(1.0, rel=1e-4)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize(
+    ("magnitude", "ended"),
+    [
+        ("k3*q(rod)**3", r"stopped at t = 1.26657 s: the step became too small \(last .* s\): u\(rod\) asks for it"),
+        ("sqrt(0.5 - t)", r"stopped at t = 0.5 s: .*"),
+    ],
+)
+def test_runs_that_cannot_go_on_say_why(backend, magnitude, ended):
+    s = pendulum(magnitude, **({"k3": 50.0} if "k3" in magnitude else {}))
+    run = s.equations().compile(backend=backend).simulate(t_end=20.0, method="tsit5")
+    assert run.ended != "finished" and np.isfinite(table(run)).all()
+    assert re.match(ended, run.ended), run.ended
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_too_many_steps_are_told(backend, monkeypatch):
+    from bellcrank.numeric.adapt import Count
+
+    monkeypatch.setattr("bellcrank.run.adaptive.Count", lambda most: Count(50))
+    s = pendulum("-c*(u(rod) - 1)", c=1e6)
+    run = s.equations().compile(backend=backend).simulate(method="tsit5")
+    assert "50 steps were not enough to t_end = 1 s" in run.ended
+
+
+def test_what_is_refused(sim):
+    with pytest.raises(bc.ModelError, match="rtol=1e-14 is below 1e-13, which double precision cannot keep"):
+        sim.simulate(method="tsit5", rtol=1e-14)
+    with pytest.raises(bc.ModelError, match=r"method='tsit6' is not known\. Did you mean 'tsit5'.*rk4.*dop853.*DOP853"):
+        sim.simulate(method="tsit6")
+    assert sim.simulate(method="TSIT5", inputs={"w": 0.0}).settings["method"] == "tsit5"
+    assert sim.simulate(method="DOP853", inputs={"w": 0.0}).settings["method"] == "DOP853"
