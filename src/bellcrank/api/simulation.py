@@ -112,9 +112,10 @@ class Simulation(Analyses):
         events: Mapping[str, Any] | None = None,
         stop: Iterable[str] | str = (),
         progress: Progress | None = None,
-        dae: str | Dae = "projection",
+        dae: str | Dae | None = None,
         assemble: bool = True,
         t_start: float | None = None,
+        start: Run | None = None,
     ) -> Run:
         """Integrates from t_start (0) to t_end. Defaults: those of set_run. Step and times in s, values in user units.
 
@@ -122,10 +123,12 @@ class Simulation(Analyses):
         `atol`: of the adaptive methods. `events`: conditions by name, each a channel or a formula over channels and
         parameters; its crossing of zero from below, or a comparison that becomes true, is recorded in `run.events`.
         `stop` names events that end the run. `progress` is called with the share done. `dae`: how position
-        constraints and loops are kept (docs/dae_methods.md), by name or with settings, `bc.Dae("baumgarte", alpha=20,
-        beta=20)`. `assemble=False` starts from the values given, even if they violate constraints.
+        constraints and loops are kept ("projection"; docs/dae_methods.md), by name or with settings,
+        `bc.Dae("baumgarte", alpha=20, beta=20)`. `assemble=False` starts from the values given, even if they violate
+        constraints. `start`: a run to go on from where it ended, with its parameters, inputs, step and method unless
+        given.
         """
         return simulate(
             self.loaded, t_end, step, method, output_every, parameters, initial, inputs, rtol, atol, events, stop,
-            progress, dae, assemble, t_start,
+            progress, dae, assemble, t_start, start,
         )  # fmt: skip

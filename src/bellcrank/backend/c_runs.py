@@ -11,7 +11,7 @@ import numpy as np
 
 from bellcrank.backend.c_calls import CCalls
 from bellcrank.backend.c_job import DaeJob, Function, InputSignal, Job, LoopJob, RigidJob
-from bellcrank.backend.start import DAE_METHODS, FINISHED, NOT_CLOSED, Input, Pace, Start, not_closed
+from bellcrank.backend.start import DAE_METHODS, FINISHED, NOT_CLOSED, Carried, Input, Pace, Start, not_closed
 from bellcrank.emit.c.loops import bridge_room
 from bellcrank.emit.c.methods import method_number
 from bellcrank.emit.c.signals import NUMBERED
@@ -21,12 +21,15 @@ from bellcrank.numeric.tuning import LOOPS
 
 PAUSE_SECONDS = 0.1  # between two looks of a run with an adaptive method at the keyboard
 MOST_PASSAGES = 1000  # near singular positions, in one block of steps
+BEGUN, AGAIN = 1, 2  # of a job: as in run.c
+GIVEN = ("p", "c", "breaks", "bad", "passages", "told")  # arrays that are a run's own
 
 
 class CRun:
     """A run in C. Rows hold time, states, outputs and inputs of the recorded steps; `state` is the last good one."""
 
     job: ClassVar[Any] = Job
+    goes_on: ClassVar[tuple[str, ...]] = ("t",)  # fields that a run which goes on takes over, beside shared arrays
 
     def __init__(self, calls: CCalls, start: Start) -> None:
         self.calls, self.course = calls, start.course
@@ -46,7 +49,7 @@ class CRun:
             n_breaks=len(course.breaks), with_inputs=1, function=self._function,
             inputs=ctypes.addressof(self._signals), externals=ctypes.addressof(self._externals),
         )  # fmt: skip
-        self._arrays: list[np.ndarray] = []
+        self._arrays: dict[str, np.ndarray] = {}
         p, c, breaks = (np.array([*given, 0.0]) for given in (start.p, start.c, course.breaks))
         self._share(p=p, c=c, breaks=breaks, y=self.state, k=self.rates, bad=self.bad, kept=self._kept)
         self._width = 1 + len(self.state) + len(self._program.output_names) + len(self._program.inputs)
@@ -67,7 +70,7 @@ class CRun:
         """Arrays that C reads and writes."""
         for name, array in arrays.items():
             setattr(self._job, name, array.ctypes.data)
-            self._arrays.append(array)
+            self._arrays[name] = array
 
     @property
     def kept(self) -> np.ndarray:
@@ -99,6 +102,28 @@ class CRun:
         self.status = self.status or self.calls.back.during(lambda: self.calls.library.row_once(*given))
         return np.asarray(row[0])
 
+    def carried(self) -> Carried:
+        """What a run that goes on from here takes over."""
+        arrays = {name: a.copy() for name, a in self._arrays.items() if name not in GIVEN}
+        fields = {name: _plain(getattr(self._job, name)) for name in self.goes_on}
+        return Carried(
+            self.kept.copy(), self.memory.copy(), inside={"stepper": type(self).__name__, **arrays, **fields}
+        )
+
+    def take(self, carried: Carried) -> None:
+        """Goes on from what another run left."""
+        self._kept[:-1], self.memory[:] = carried.kept, carried.memory
+        self._job.begun = AGAIN
+        inside = carried.inside
+        if inside is None or inside["stepper"] != type(self).__name__:
+            return
+        self._job.begun = BEGUN
+        for name, array in self._arrays.items():
+            if name not in GIVEN:
+                array[...] = inside[name]
+        for name in self.goes_on:
+            setattr(self._job, name, inside[name])
+
     def advance(self, last: int) -> np.ndarray:
         """Goes on to step `last`, or as far as it comes before it pauses; the rows recorded on the way."""
         first = self.reached
@@ -125,6 +150,7 @@ class LoopCRun(CRun):
     """A run in C whose loops are kept closed. `passages`: visits near singular positions."""
 
     job = LoopJob
+    goes_on = ("t", "ratio", "steady", "n_past", "wary", "near", "curves", "portions", "visit")
 
     def __init__(self, calls: CCalls, start: Start) -> None:
         super().__init__(calls, start)
@@ -136,6 +162,10 @@ class LoopCRun(CRun):
         bridges = np.zeros(bridge_room(self._blocks) + 1)
         self._share(root_q=root_q, root_u=root_u, past=np.zeros(3 * (1 + n_u)), passages=self._visits, bridges=bridges)
         self._job.most_passages, self._job.visit[1], self._job.staged = MOST_PASSAGES, 1.0, start.staged
+
+    def take(self, carried: Carried) -> None:
+        super().take(carried)
+        setattr(self._job, "from", self.state.ctypes.data)
 
     def advance(self, last: int) -> np.ndarray:
         rows, job = super().advance(last), self._job
@@ -162,6 +192,7 @@ class DaeCRun(CRun):
     """A run in C by a method for differential-algebraic equations."""
 
     job = DaeJob
+    goes_on = ("t", "fresh", "way")
 
     def __init__(self, calls: CCalls, start: Start) -> None:
         super().__init__(calls, start)
@@ -175,6 +206,7 @@ class RigidCRun(CRun):
     """A run in C with rigid wheels. `modes` of the wheels at each recorded step, if they are remembered."""
 
     job = RigidJob
+    goes_on = ("t", "from_time")
     KINDS = ("impact", "rolls", "leaves the ground", "is held in a notch")
 
     def __init__(self, calls: CCalls, start: Start) -> None:
@@ -186,6 +218,10 @@ class RigidCRun(CRun):
         self.modes: list[np.ndarray] = []
         self._share(modes=self._mode, told=self._room)
         self._job.modes_of_row, self._job.most_told = self._mode.size, len(self._room)
+
+    def take(self, carried: Carried) -> None:
+        super().take(carried)
+        self.modes.append(self._mode.copy())
 
     def advance(self, last: int) -> np.ndarray:
         snapshots = np.empty((0, *self._mode.shape))
@@ -199,6 +235,11 @@ class RigidCRun(CRun):
             if self._start.tell is not None:
                 self._start.tell(f"{self._start.wheels[int(wheel)]} {self.KINDS[int(kind)]}", t)
         return rows
+
+
+def _plain(value: Any) -> Any:
+    """A field of a job as it is kept: an array as a tuple."""
+    return tuple(value) if isinstance(value, ctypes.Array) else value
 
 
 def signal_of(given: Input) -> InputSignal:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,6 +31,18 @@ class Input:
     rate: int = 0
     scale: float = 1.0
     breaks: tuple[float, ...] = ()  # times of jumps and kinks
+
+
+@dataclass(frozen=True)
+class Carried:
+    """What a run hands to one that goes on from it: values of routines that hold, memories of those in C, the metric of
+    loops. `inside`: what the stepper itself had, for a run that goes on as if there had been no end; None if the state
+    or anything else was changed in between, so that its rates are to be found again."""
+
+    kept: np.ndarray
+    memory: np.ndarray
+    weights: Weights | None = None
+    inside: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -210,6 +210,16 @@ class Keeper:
         self._set(state.ratio, state.steady)
         self.start = y
         self._note(t, y, state.ratio)
+
+    def carried(self) -> tuple[Any, ...]:
+        """What a run that goes on takes over."""
+        books = dict(self._curves), dict(self._missed), self.start.copy(), list(self._past)
+        return (self.wary, self.near, *books, self._visit)
+
+    def take(self, carried: tuple[Any, ...]) -> None:
+        """Goes on from what another one carried."""
+        self.wary, self.near, curves, missed, self.start, past, self._visit = carried
+        self._curves, self._missed, self._past = dict(curves), dict(missed), list(past)
 
     @property
     def passages(self) -> list[Passage]:

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from bellcrank.backend.start import FINISHED, NOT_FINITE, STEP_TOO_SMALL, TOO_MANY_STEPS, Pace, Start
+from bellcrank.backend.start import FINISHED, NOT_FINITE, STEP_TOO_SMALL, TOO_MANY_STEPS, Carried, Pace, Start
 from bellcrank.numeric import adapt
 from bellcrank.numeric.adapt import Count, Stretch
 from bellcrank.numeric.branch import Keeper, Passage
@@ -61,7 +62,12 @@ class AdaptiveRun(Driven):
         self._begun = False
         self._dense: Any = None
         self._y = self.state
+        self._goes_on = False  # does it go on from another run?
         self._seen: np.ndarray | None = None  # the row at the end of the last step
+
+    def take(self, carried: Carried) -> None:
+        super().take(carried)
+        self._goes_on = True
 
     def _solvers(self, method: str) -> list[Any]:
         """What takes the steps, and what does near singular positions."""
@@ -96,6 +102,10 @@ class AdaptiveRun(Driven):
     def _first(self) -> np.ndarray:
         """Takes the start of the run; its row."""
         e = self.evaluation
+        if self._goes_on:
+            if e.keeper is not None:
+                self.state = self._y = e.keeper.begin(self.time, self.state)
+            return e.row(self.time, self.state)
         e.hold(self.time, self.state, first=True)
         if e.keeper is not None:
             self.state = self._y = e.keeper.begin(self.time, self.state)
@@ -108,8 +118,9 @@ class AdaptiveRun(Driven):
             self._seen = self._first()
             if self.status != FINISHED:
                 return
-            rows.append(self._seen)
-            self.watch.look(self._seen[None, :], None)
+            if not self._goes_on:
+                rows.append(self._seen)
+                self.watch.look(self._seen[None, :], None)
         while self.reached < last:
             t = float(self.times[self.reached + 1])
             stop = self.watch.stopped
@@ -117,23 +128,39 @@ class AdaptiveRun(Driven):
                 rows.append(self._row(stop.time))
                 return
             if self.time < t and stop is None:
+                before = [held.copy() for held in self._held]
                 if not self._step():
                     self.status = self.status or NOT_FINITE
                     return
-                self._look()
+                self._look(before)
                 continue
             self.reached += 1
             rows.append(self._row(t, live=2))
             self.state = rows[-1][1 : 1 + self.evaluation.n_s]
 
-    def _look(self) -> None:
-        """Looks for events in the last step."""
-        if self.watch.conditions:
-            assert self._seen is not None
-            looks = np.linspace(self._seen[0], self.time, LOOKS + 1)[1:]
-            rows = np.array([self._row(float(t)) for t in looks])
-            self._seen = rows[-1]
-            self.watch.look(rows, lambda *_: self._row)
+    def _look(self, before: Sequence[np.ndarray]) -> None:
+        """Looks for events in the last step, with what routines kept and remembered `before`; so it stays if one ends
+        the run there."""
+        if not self.watch.conditions:
+            return
+        assert self._seen is not None
+        after = [held.copy() for held in self._held]
+        self._set_held(before)
+        looks = np.linspace(self._seen[0], self.time, LOOKS + 1)[1:]
+        rows = np.array([self._row(float(t)) for t in looks])
+        self._seen = rows[-1]
+        self.watch.look(rows, lambda *_: self._row)
+        if self.watch.stopped is None:
+            self._set_held(after)
+
+    @property
+    def _held(self) -> list[np.ndarray]:
+        """What routines keep and remember."""
+        return [x for x in (self.kept, self.memory, *(m.array for m in self.evaluation.context.memories)) if len(x)]
+
+    def _set_held(self, values: Sequence[np.ndarray]) -> None:
+        for held, value in zip(self._held, values, strict=True):
+            held[:] = value
 
     def _row(self, t: float, live: int = 0) -> np.ndarray:
         """The row at a time within the last step."""
@@ -245,9 +272,15 @@ class CompiledRun(AdaptiveRun):
         self.status, self.problem, self.time, self._y = run.status, run.problem, run.time, run.state
         self.count, self.bad = run.count, run.bad
 
+    def take(self, carried: Carried) -> None:
+        self._goes_on = True
+        self._run.take(replace(carried, inside=None))
+
     def _first(self) -> np.ndarray:
         rows = self._run.advance(0)
         self._follow()
+        if self._goes_on:
+            return self._row(self.time)
         return np.asarray(rows[0] if len(rows) else np.empty(0))
 
     def _step(self) -> bool:

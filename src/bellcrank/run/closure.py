@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 
 from bellcrank.backend.protocol import Calls
-from bellcrank.backend.start import Input
+from bellcrank.backend.start import Input, Weights
 from bellcrank.errors import RunError, warn
 from bellcrank.expr import evaluate
 from bellcrank.interface.interface import Interface
@@ -60,9 +60,10 @@ def keeper_of(
     kept: np.ndarray | None = None,
     staged: bool = False,
     t: float = 0.0,
+    weights: Weights | None = None,
 ) -> Keeper:
     """What keeps loops closed in a run that starts at y, at the time t; `kept`: values of external routines that follow
-    the inputs; `staged`: are loops closed at every stage of a step?"""
+    the inputs; `staged`: are loops closed at every stage of a step? `weights`: the metric, if the run goes on."""
     held = np.zeros(len(model.program.inputs) - len(signals)) if kept is None else kept
     c, n_q = model.constants(p), closure.n_q
 
@@ -86,8 +87,8 @@ def keeper_of(
         moved, scales = loops.correction, np.array(loops.correction.pivot_scales)
         by_q, by_u = (partial(values, name) for name in ("correct_q", "correct_u"))
         correction = RegularCorrection(list(moved.q), list(moved.u), by_q, by_u, scales)
-    w = [*(i.function(t) for i in signals), *held.tolist()]
-    weights = inertia_weights(model, y, p, w, t)
+    if weights is None:
+        weights = inertia_weights(model, y, p, [*(i.function(t) for i in signals), *held.tolist()], t)
     return Keeper(replace(closure, weights=weights, correction=correction), system, shift, staged)
 
 

@@ -16,7 +16,7 @@ from typing import Self
 import numpy as np
 
 from bellcrank.backend.protocol import Calls
-from bellcrank.backend.start import DAE_METHODS
+from bellcrank.backend.start import DAE_METHODS, Carried
 from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.numeric.course import At, Part
 from bellcrank.numeric.integrate import Rates, time_of
@@ -227,6 +227,15 @@ class DaeRun(PythonRun):
     """A run of a constrained model by one of the methods, driven by Python."""
 
     evaluation: DaeEvaluation
+
+    def carried(self) -> Carried:
+        found = super().carried()
+        return replace(found, inside={**(found.inside or {}), "frozen": list(self.evaluation.frozen)})
+
+    def take(self, carried: Carried) -> None:
+        super().take(carried)
+        if self._begun and carried.inside is not None:
+            self.evaluation.frozen[:] = carried.inside["frozen"]
 
     def moved(self, part: Part, inner: Rates) -> tuple[np.ndarray, Admitted | None]:
         e, method = self.evaluation, self.course.method

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from bellcrank.backend.start import Start
+from bellcrank.backend.start import Carried, Start
 from bellcrank.errors import ModelError
 from bellcrank.numeric.course import At
 from bellcrank.numeric.methods import ADAPTIVE, HALF_EXPLICIT, one_of
@@ -65,15 +65,17 @@ def dae_evaluation(plan: Plan, e: Evaluation, dae: Dae) -> DaeEvaluation:
     return DaeEvaluation(e.context, e.p, e.c, e.inputs, e.kept, None, dae, redundant, plan.step)
 
 
-def prepare_dae(plan: Plan, e: DaeEvaluation, y: np.ndarray, watch: Watch) -> Prepared:
-    """A run by a method that has not begun, from the state y."""
+def prepare_dae(plan: Plan, e: DaeEvaluation, y: np.ndarray, watch: Watch, carried: Carried | None = None) -> Prepared:
+    """A run by a method that has not begun, from the state y; `carried`: what it takes over from another."""
     if e.dae.base == "free fall" and np.linalg.matrix_rank(M := e.redundant.numbers(e.at(plan.begins, y)).M) < len(M):
         why = "base='free fall' needs a mass for every speed, but the mass matrix is singular"
         raise ModelError(why, e.context.loaded.name)
     python = DaeRun(e, plan.course(e.inputs, bool(watch.conditions)), y)
     start = Start(python.course, y, e.p, e.c, e.inputs, dae=e.dae)
     run = python if e.context.dae is None else e.context.dae.start(start)
-    return Prepared(run, plan.steps, plan.every, plan.step, plan.begins, python.within)
+    if carried is not None:
+        run.take(carried)
+    return Prepared(run, plan.steps, plan.every, plan.step, plan.begins, carried is None, python.within)
 
 
 def residuals_of(

@@ -49,7 +49,12 @@ class Watch:
         self.events: list[Event] = []
         self.stopped: Event | None = None
         self._last: np.ndarray | None = None
-        self._count = 0  # of rows seen
+        self._number = -1  # of the step at whose end that row is
+
+    def begin(self, number: int, row: np.ndarray | None) -> None:
+        """Takes the start of a run with so many steps behind it; its row, or None if that is still to come."""
+        self._last = row
+        self._number = number if row is not None else number - 1
 
     def look(self, rows: np.ndarray, within: Within | None) -> np.ndarray:
         """Records the events up to the last of further rows; the rows to be kept, if one of them stops the run.
@@ -59,8 +64,8 @@ class Watch:
         if not len(rows) or not self.conditions:
             return rows
         whole = rows if self._last is None else np.vstack([self._last, rows])
-        first, self._last = self._count - (self._last is not None), whole[-1].copy()
-        self._count += len(rows)
+        first, self._last = self._number + (self._last is None), whole[-1].copy()
+        self._number += len(rows)
         found: list[tuple[float, str, int]] = []
         for name, condition in self.conditions.items():
             g = np.broadcast_to(condition(whole), (len(whole),))

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bellcrank.backend.start import FINISHED, Start
+from bellcrank.backend.start import FINISHED, Carried, Start
 from bellcrank.errors import RunError
 from bellcrank.numeric.methods import ADAPTIVE
 from bellcrank.run.adaptive import adaptive_run
@@ -32,6 +32,7 @@ class Prepared:
     every: int
     h: float
     begins: float  # s
+    first_row: bool  # is there a row of the state at the beginning, or does the run go on from another?
     within: Within | None = None  # rows within a step, if the run does not look there itself
     remembered: Remembered | None = None
     told: Callable[[], dict[str, float]] = dict  # figures of the run, when it is over
@@ -52,6 +53,11 @@ class Remembered:
         self.rates = self.run.rates.copy()
         self.marked = [running.copy() for running, _ in self.arrays]
 
+    def undo(self) -> None:
+        """Puts the run back to the mark."""
+        for (running, _), marked in zip(self.arrays, self.marked, strict=True):
+            running[:] = marked
+
     @contextmanager
     def back(self) -> Iterator[None]:
         later = [seen.copy() for _, seen in self.arrays]
@@ -64,21 +70,32 @@ class Remembered:
                 seen[:] = values
 
 
-def prepare(plan: Plan, e: Evaluation, y: np.ndarray, watch: Watch, tolerances: tuple[float, float]) -> Prepared:
-    """A run that has not begun, from the state y."""
+def prepare(
+    plan: Plan,
+    e: Evaluation,
+    y: np.ndarray,
+    watch: Watch,
+    tolerances: tuple[float, float],
+    carried: Carried | None = None,
+) -> Prepared:
+    """A run that has not begun, from the state y; `carried`: what it takes over from another."""
     if plan.method in ADAPTIVE:
         adaptive = adaptive_run(e, plan, y, tolerances, watch)
-        h = plan.step * plan.every
-        return Prepared(adaptive, len(adaptive.times) - 1, 1, h, plan.begins, told=lambda: adaptive.told)
+        if carried is not None:
+            adaptive.take(carried)
+        h, last = plan.step * plan.every, len(adaptive.times) - 1
+        return Prepared(adaptive, last, 1, h, plan.begins, carried is None, told=lambda: adaptive.told)
     python = PythonRun(e, plan.course(e.inputs, bool(watch.conditions)), y)
     weights, staged = (e.keeper.closure.weights, e.keeper.staged) if e.keeper else (None, False)
     run = e.model.start(Start(python.course, y, e.p, e.c, e.inputs, weights, staged)) or python
+    if carried is not None:
+        run.take(carried)
     remembered = _remembered(run, e)
 
     def within(i: int, row: np.ndarray) -> Rows:
         return python.within(i, row, remembered.rates if remembered else None)
 
-    return Prepared(run, plan.steps, plan.every, plan.step, plan.begins, within, remembered)
+    return Prepared(run, plan.steps, plan.every, plan.step, plan.begins, carried is None, within, remembered)
 
 
 def _remembered(run: Stepper, e: Evaluation) -> Remembered | None:
@@ -100,13 +117,13 @@ def take_steps(prepared: Prepared, watch: Watch, progress: Progress | None = Non
     run, total, every = prepared.run, prepared.total, prepared.every
     within, remembered = prepared.within, prepared.remembered
     watched = bool(watch.conditions) and within is not None
-    result: np.ndarray | None = None
-    filled, block = 0, 64
-    while result is None or (run.reached < total and run.status == FINISHED and watch.stopped is None):
+    result = np.empty((0, 1))
+    filled, block, first = 0, 64, prepared.first_row
+    while first or (run.reached < total and run.status == FINISHED and watch.stopped is None):
         before, start = run.reached, time.perf_counter()
         if watched and remembered is not None:
             remembered.mark()
-            block = 0 if result is None else 1
+            block = 0 if first else 1
         rows = run.advance(min(before + block, total))
         seconds = time.perf_counter() - start
         block = max(1, min(int(block * min(BLOCK_SECONDS / max(seconds, 1e-6), 8.0)), 10_000_000))
@@ -114,13 +131,15 @@ def take_steps(prepared: Prepared, watch: Watch, progress: Progress | None = Non
         if watched and len(rows):
             with remembered.back() if remembered is not None else nullcontext():
                 kept = watch.look(rows, within)
-            steps = np.arange(len(kept)) + (0 if result is None else before + 1)
+            steps = np.arange(len(kept)) + (before if first else before + 1)
             last = (steps == total) | ((np.arange(len(kept)) == len(kept) - 1) & (watch.stopped is not None))
             kept = kept[(steps % every == 0) | last]
-        if result is None:
-            result = _room(total // every + 4, rows.shape[1] if rows.ndim == 2 else 1)
-        result[filled : filled + len(kept)] = kept if len(kept) else np.empty((0, result.shape[1]))
-        filled += len(kept)
+        first = False
+        if len(kept):
+            if not len(result):
+                result = _room((total - before) // every + 4, kept.shape[1])
+            result[filled : filled + len(kept)] = kept
+            filled += len(kept)
         if progress is not None:
             progress(run.reached / total)
     return result[:filled]

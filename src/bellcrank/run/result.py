@@ -65,6 +65,7 @@ class Run:
     generic: dict[str, str] = field(default_factory=dict)  # what kind of quantity a channel is, in words
     bodies: dict[str, str] = field(default_factory=dict)  # the body a channel belongs to
     find_residuals: Callable[[], Residuals] | None = field(default=None, repr=False, compare=False)
+    reached: Any = field(default=None, repr=False, compare=False)  # what a run that goes on from here takes over
 
     @classmethod
     def of(cls, name: str, time: np.ndarray, channels: Sequence[Channel], ended: str, **more: Any) -> Self:
@@ -82,8 +83,11 @@ class Run:
         return self.find_residuals()
 
     def __getstate__(self) -> dict[str, Any]:
-        """What is stored or sent elsewhere: residuals as numbers, since the program that finds them stays here."""
-        state = dict(self.__dict__)
+        """What is stored or sent elsewhere: residuals as numbers, since the program that finds them stays here.
+
+        So does what else a run that goes on takes over: one that was sent is like one from a file.
+        """
+        state = self.__dict__ | {"reached": None}
         if self.find_residuals is not None:
             state |= {"residuals": self.residuals, "find_residuals": None}
         return state

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.backend.start import Start
+from bellcrank.backend.start import Carried, Start
 from bellcrank.errors import ModelError, RunError, warn
 from bellcrank.model.contact import RigidContact
 from bellcrank.numeric.methods import EXPLICIT
@@ -38,14 +38,22 @@ def check_rigid(loaded: Loaded, plan: Plan, usual: bool) -> None:
         raise ModelError(problems, loaded.name)
 
 
-def prepare_rigid(contacts: Sequence[RigidContact], plan: Plan, e: Evaluation, y: np.ndarray, watch: Watch) -> Prepared:
-    """A run with rigid wheels that has not begun, from the state y."""
+def prepare_rigid(
+    contacts: Sequence[RigidContact],
+    plan: Plan,
+    e: Evaluation,
+    y: np.ndarray,
+    watch: Watch,
+    carried: Carried | None = None,
+) -> Prepared:
+    """A run with rigid wheels that has not begun, from the state y; `carried`: what it takes over from another."""
     layout = zip(contacts, rigid_wheels(contacts, e.model.program), strict=True)
     wheels = [Wheel(c, tuple(i for i in f.inputs if i >= 0), f.facts) for c, f in layout]
     watched = bool(watch.conditions)
     course = plan.course(e.inputs, watched)
     python = RigidRun(e, course, y, wheels, watch)
-    _raise_wheels(python, {c.name for c in contacts if c.below == "error"})
+    if carried is None:
+        _raise_wheels(python, {c.name for c in contacts if c.below == "error"})
 
     def tell(what: str, t: float) -> None:
         watch.events.append(Event(what, t))
@@ -53,11 +61,13 @@ def prepare_rigid(contacts: Sequence[RigidContact], plan: Plan, e: Evaluation, y
     names = [c.name for c in contacts]
     start = Start(course, python.state, e.p, e.c, e.inputs, wheels=names, tell=tell, remember=watched)
     run = e.model.start(start) or python
+    if carried is not None:
+        run.take(carried)
 
     def within(i: int, row: np.ndarray) -> Rows:
-        return python.within_as(_as_wheels(wheels, run.modes[i - 1]), i, row)
+        return python.within_as(_as_wheels(wheels, run.modes[i - 1 - plan.first]), i, row)
 
-    return Prepared(run, plan.steps, plan.every, plan.step, plan.begins, within)
+    return Prepared(run, plan.steps, plan.every, plan.step, plan.begins, carried is None, within)
 
 
 def _as_wheels(wheels: Sequence[Wheel], modes: Any) -> list[Wheel]:

@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from bellcrank.backend.start import Carried
 from bellcrank.model.contact import RigidContact
 from bellcrank.numeric.course import Course, Part
 from bellcrank.numeric.tuning import RIGID_WHEELS as RULES
@@ -75,6 +76,16 @@ class RigidRun(PythonRun):
             if part.last:
                 self.evaluation.hold(part.after, self.state)
         return True
+
+    def carried(self) -> Carried:
+        found = super().carried()
+        return replace(found, inside={**(found.inside or {}), "wheels": [replace(w) for w in self.wheels], "t": self.t})
+
+    def take(self, carried: Carried) -> None:
+        super().take(carried)
+        if self._begun and carried.inside is not None:
+            self.wheels, self.t = [replace(w) for w in carried.inside["wheels"]], carried.inside["t"]
+        self.modes.append([replace(w) for w in self.wheels])
 
     def move(self, part: Part) -> None:
         """A step, or a part of one."""

@@ -16,7 +16,7 @@ from typing import Protocol, Self
 import numpy as np
 
 from bellcrank.backend.protocol import Bound, Calls
-from bellcrank.backend.start import FINISHED, NOT_CLOSED, NOT_FINITE, Input, not_closed
+from bellcrank.backend.start import FINISHED, NOT_CLOSED, NOT_FINITE, Carried, Input, not_closed
 from bellcrank.numeric.branch import Keeper, NotClosed, Passage
 from bellcrank.numeric.course import At, Course, Part
 from bellcrank.numeric.integrate import Rates, advance_by
@@ -51,6 +51,10 @@ class Stepper(Protocol):
     def passages(self) -> list[Passage]: ...
 
     def advance(self, last: int) -> np.ndarray: ...
+
+    def carried(self) -> Carried: ...  # what a run that goes on from here takes over
+
+    def take(self, carried: Carried) -> None: ...  # ... and takes it over
 
 
 @dataclass(frozen=True)
@@ -175,13 +179,19 @@ class Driven:
     def passages(self) -> list[Passage]:
         return self.evaluation.keeper.passages if self.evaluation.keeper else []
 
+    def carried(self) -> Carried:
+        return Carried(self.kept.copy(), self.memory.copy())
+
+    def take(self, carried: Carried) -> None:
+        self.kept[:], self.memory[:] = carried.kept, carried.memory
+
 
 class PythonRun(Driven):
     """A run with a fixed step."""
 
     def __init__(self, evaluation: Evaluation, course: Course, state: np.ndarray) -> None:
         super().__init__(evaluation, state)
-        self.course, self._begun = course, False
+        self.course, self._begun, self._again = course, False, False
         self.reached = course.first
         self._advance = advance_by(course.method, evaluation.n_q)
 
@@ -191,11 +201,14 @@ class PythonRun(Driven):
 
     def _go_on(self, last: int, rows: list[np.ndarray]) -> None:
         if not self._begun:
-            t = self.course.start(self.course.first + 1)
-            self.evaluation.hold(t, self.state, first=True)
-            self._begin(t)
             self._begun = True
-            rows.append(self._row(t))
+            t = self.course.start(self.course.first + 1)
+            if self._again:
+                self._begin(self.course.begin(self.course.first + 1), live=0)
+            else:
+                self.evaluation.hold(t, self.state, first=True)
+                self._begin(t)
+                rows.append(self._row(t))
         while self.reached < last:
             self.reached += 1
             if not self._step(self.reached):
@@ -212,6 +225,20 @@ class PythonRun(Driven):
         self.rates = (self.evaluation.settled if live else self.evaluation.rates)(t, self.state)
         if keeper is not None:
             keeper.remember(t, self.rates)
+
+    def carried(self) -> Carried:
+        keeper = self.evaluation.keeper
+        inside = {"stepper": type(self).__name__, "y": self.state.copy(), "k": self.rates.copy()}
+        return replace(super().carried(), inside=inside | {"keeper": None if keeper is None else keeper.carried()})
+
+    def take(self, carried: Carried) -> None:
+        super().take(carried)
+        self._again, inside = True, carried.inside
+        if inside is None or inside["stepper"] != type(self).__name__:
+            return
+        self._begun, self.state, self.rates = True, inside["y"].copy(), inside["k"].copy()
+        if self.evaluation.keeper is not None:
+            self.evaluation.keeper.take(inside["keeper"])
 
     def _row(self, t: float) -> np.ndarray:
         return self.evaluation.row(t, self.state, live=2)

@@ -66,7 +66,7 @@ _EVERY_RUN = (
     Field("real", "t_end", "end of the last step, s; t_start: that of `total` steps"),
     Field("fixed reals", "breaks", "times in order at which inputs jump or have a kink: steps are split there"),
     Field("long", "n_breaks", ""),
-    Field("long", "begun", "in, out: BEGINS before step 0 has been recorded, AGAIN if a state was changed"),
+    Field("long", "begun", "in, out: NOT_BEGUN before step 0 has been recorded, AGAIN if a state was changed"),
     Field("long", "with_inputs", "are inputs recorded, too?"),
     Field("reals", "kept", "in, out: values of external routines that are kept, the last of w"),
 )

@@ -57,6 +57,7 @@ def run_text(program: Program, run: Run, number: Number) -> str:
         STEP=run.step,
         MOVE=run.move,
         DEPTH=", 0" if run.loops else "",
+        STATUS="NOT_CLOSED, AT_REST, " if run.loops else "",
         ADAPTIVE=_adaptive(program, run, number) if run.adaptive else "",
     )
 

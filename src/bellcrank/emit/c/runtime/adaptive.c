@@ -16,11 +16,6 @@ EXPORT int64_t work_room(void)
     return (int64_t)(sizeof(Work)/sizeof(real) + 1);
 }
 
-static real larger(real a, real b)
-{
-    return a > b ? a : b;
-}
-
 static int stage_rates(Job *job, real t, const real *y, real *k, real *w)
 {
     const Work *a = (const Work *)job->work;
@@ -45,10 +40,10 @@ static void moved_by(const Work *a, const real *weights, int n, real h, const re
 static void find_weights(const Job *job, const real *y, const real *next, real *weight)
 {
     for (int j = 0; j < N_S; j++)
-        weight[j] = job->atol[j] + job->rtol*larger(fabs(y[j]), fabs(next[j]));
+        weight[j] = job->atol[j] + job->rtol*fmax(fabs(y[j]), fabs(next[j]));
 }
 
-static real weighed(const real *x, const real *weight)
+static real weighed_size(const real *x, const real *weight)
 {
     real sum = 0.0;
     for (int j = 0; j < N_S; j++)
@@ -63,7 +58,7 @@ static int first_step(Job *job, const Embedded *m, real *w)
     real weight[N_S], moved[N_S], k[N_S];
     const real longest = a->end - job->t;
     find_weights(job, job->y, job->y, weight);
-    const real state = weighed(job->y, weight), slope = weighed(job->k, weight);
+    const real state = weighed_size(job->y, weight), slope = weighed_size(job->k, weight);
     real guess = state >= VAGUE && slope >= VAGUE ? OPENING*state/slope : GUESS;
     guess = guess < longest ? guess : longest;
     for (int j = 0; j < N_S; j++)
@@ -73,10 +68,10 @@ static int first_step(Job *job, const Embedded *m, real *w)
         return failed;
     for (int j = 0; j < N_S; j++)
         k[j] -= job->k[j];
-    const real change = weighed(k, weight)/guess, most = change > slope ? change : slope;
+    const real change = weighed_size(k, weight)/guess, most = change > slope ? change : slope;
     real found = guess;
     if (most <= FLAT)
-        found = larger(GUESS, OPENING*guess);
+        found = fmax(GUESS, OPENING*guess);
     else if (isfinite(most))
         found = pow(OPENING/most, 1.0/(m->order + 1));
     found = found < LEAP_MOST*guess ? found : LEAP_MOST*guess;
@@ -115,11 +110,11 @@ static int try_step(Job *job, const Embedded *m, real h, real *next, real *error
     find_weights(job, job->y, next, weight);
     memset(none, 0, sizeof none);
     moved_by(a, m->error, m->errors, h, none, error);
-    *size = weighed(error, weight);
+    *size = weighed_size(error, weight);
     if (m->second) {
         real other[N_S];
         moved_by(a, m->second, m->errors, h, none, other);
-        const real lower = weighed(other, weight), both = sqrt(*size**size + LOWER*lower*lower);
+        const real lower = weighed_size(other, weight), both = sqrt(*size**size + LOWER*lower*lower);
         *size = both != 0.0 ? *size**size/both : 0.0;
     }
     job->excess = 0.0;
@@ -217,7 +212,7 @@ static int adaptive_step(Job *job, int always, real *w)
         const real h = last ? left : 2.0*a->h > left ? 0.5*left : a->h, t = last ? a->end : job->t + h;
         if (job->steps + job->rejected >= job->most)
             return TOO_MANY_STEPS;
-        if (!(a->h >= SHORTEST*larger(fabs(job->t), fabs(a->end))))
+        if (!(a->h >= SHORTEST*fmax(fabs(job->t), fabs(a->end))))
             return tenths ? NOT_FINITE : STEP_TOO_SMALL;
         if ((failed = try_step(job, m, h, next, error, &size, w)))
             return failed;
@@ -226,7 +221,7 @@ static int adaptive_step(Job *job, int always, real *w)
             a->rejected = 1;
             if (isfinite(size) && all_finite(next)) {
                 tenths = 0;
-                a->h = h*larger(SHRINK, SAFETY*pow(size, -1.0/m->exponent));
+                a->h = h*fmax(SHRINK, SAFETY*pow(size, -1.0/m->exponent));
             } else {
                 for (int j = 0; j < N_S; j++)
                     job->bad[j] = next[j] + error[j];
@@ -241,11 +236,11 @@ static int adaptive_step(Job *job, int always, real *w)
         if (failed)
             return -failed;
 @END@
-        const real share = SAFETY*pow(larger(size, SMOOTH), 0.75*m->damping - 1.0/m->exponent)
+        const real share = SAFETY*pow(fmax(size, SMOOTH), 0.75*m->damping - 1.0/m->exponent)
             *pow(a->memory, m->damping);
         const real most = a->rejected ? 1.0 : m->growth;
         a->h = h*(share < SHRINK ? SHRINK : share < most ? share : most);
-        a->memory = larger(size, CALM);
+        a->memory = fmax(size, CALM);
         a->rejected = 0;
         const int within = always || t > job->times[job->reached + 1];
         if (within && (failed = keep_interpolation(job, m, h, job->y, @FREE@, w)))
@@ -254,7 +249,7 @@ static int adaptive_step(Job *job, int always, real *w)
         a->length = h;
         job->steps++;
         job->shortest = job->steps == 1 || h < job->shortest ? h : job->shortest;
-        job->longest = larger(job->longest, h);
+        job->longest = fmax(job->longest, h);
         return take_step(job, m, t, next, @KNOWN@, w);
     }
 }

@@ -8,7 +8,7 @@ enum { ROLLS, PART, OFF, NORMAL_X, NORMAL_Z, FOOT_X, FOOT_Z, OTHER_X, OTHER_Z, T
 /* values of ROLLS: held between the two sides of a notch, with normals NORMAL and OTHER */
 enum { FLIES, IS_ROLLING, IS_HELD };
 enum { DISTANCE, NX, NZ };                          /* of near */
-enum { IMPACT, BEGINS, LEAVES, WEDGED };            /* events */
+enum { IMPACT, LANDS, LEAVES, WEDGED };            /* events */
 
 typedef struct {
     int wheel;
@@ -412,7 +412,7 @@ static void strike(Job *job, int i, const double *near, int count, double t, dou
     }
     push(job, t, y, units, n, impulse, 0, w);
     if (rolls && mode(job, i)[ROLLS] == FLIES)
-        tell(job, i, BEGINS, t);
+        tell(job, i, LANDS, t);
     else if (!rolls && count == 0)
         tell(job, i, IMPACT, t);
     mode(job, i)[ROLLS] = rolls ? IS_ROLLING : FLIES;

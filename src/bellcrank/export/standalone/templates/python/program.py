@@ -30,7 +30,7 @@ from routines import ROUTINES
 from signals import KINDS
 from tables import Spline, set_live
 
-FINE, INPUT_ERROR, ENDED_EARLY, INTERRUPTED = 0, 1, 4, 130  # exit codes
+FINE, ENDED_EARLY, INTERRUPTED = 0, 4, 130  # exit codes; problems end with 1
 
 
 class Quantity:
@@ -72,6 +72,7 @@ def problem(place, text):
 
 
 def stop_if_problems():
+    """Ends the program if anything is wrong."""
     if problems:
         sys.exit("\n".join(f"{STEM}: {p}" for p in problems))
 
@@ -559,7 +560,7 @@ def simulate():
             return run(e, y, stream, result)
     except OSError as error:
         problem(Settings.output, f"this file cannot be written ({error.strerror})")
-        return INPUT_ERROR
+    return stop_if_problems()
 
 
 def run(e, y, stream, result):

@@ -1,0 +1,177 @@
+"""Runs that go on where another one ended: all that a run leaves behind, and what a run that goes on begins with."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from bellcrank.backend.start import FINISHED, Carried, Input
+from bellcrank.errors import ModelError, mapping
+from bellcrank.numeric.methods import METHODS
+from bellcrank.numeric.projection import Closure
+from bellcrank.numeric.tuning import STEPS
+from bellcrank.run.assembly import start_state
+from bellcrank.run.dae_methods import Dae
+from bellcrank.run.loaded import Loaded
+from bellcrank.run.prepare import Prepared
+from bellcrank.run.result import Run
+from bellcrank.run.stepping import Evaluation
+from bellcrank.run.values import Plan, run_plan
+
+
+@dataclass(frozen=True, eq=False)
+class Reached:
+    """Where a run ended. `plan`: of one that goes on from there; `row`: the last one; values in equation units, but for
+    `parameters` and `inputs`, which are as a user gave them."""
+
+    source: str  # of the program
+    plan: Plan
+    dae: Dae
+    row: np.ndarray
+    state: np.ndarray
+    p: tuple[float, ...]
+    parameters: Mapping[str, float]
+    inputs: Mapping[str, Any]
+    carried: Carried
+    memories: tuple[np.ndarray, ...]  # of external routines in Python
+
+
+@dataclass(frozen=True)
+class Origin:
+    """What a run begins with: times and values as given or as another run left them."""
+
+    t_start: float | None
+    initial: Any
+    parameters: Mapping[str, float] | None
+    inputs: Mapping[str, Any] | None
+    reached: Reached | None = None
+    same_inputs: bool = False
+
+    @property
+    def dae(self) -> Dae:
+        """How constraints are kept, unless given."""
+        return Dae() if self.reached is None else self.reached.dae
+
+    def plan(self, loaded: Loaded, t_end: Any, step: Any, method: Any, every: Any) -> Plan:
+        """How long, how fine and by which method: of a run that goes on as the one before, unless given."""
+        if self.reached is None:
+            return run_plan(loaded.interface, t_end, step, method, every, self.t_start)
+        r, given = self.reached, (step, method, every)
+        usual = r.plan.step, r.plan.method, r.plan.every
+        step, method, every = (x if x is not None else y for x, y in zip(given, usual, strict=True))
+        plan = run_plan(loaded.interface, t_end, step, method, every, float(r.row[0]))
+        if plan.step != r.plan.step or plan.method not in METHODS or r.plan.method not in METHODS:
+            return plan
+        return replace(plan, t_start=r.plan.t_start, first=r.plan.first, within=r.plan.within)
+
+    def carried(self, loaded: Loaded, p: list[float], dae: Dae) -> Carried | None:
+        """What the run before hands over; all of it if nothing else changes."""
+        r = self.reached
+        if r is None:
+            return None
+        same = r.source == loaded.model.source and r.dae == dae and self.same_inputs and r.p == tuple(p)
+        if r.source != loaded.model.source and (loaded.remembers or loaded.interface.kept):
+            why = f"and {_held(loaded)} cannot be handed over"
+            raise ModelError(f"start=: the run is one of another model or backend, {why}", loaded.name)
+        return r.carried if same else replace(r.carried, inside=None)
+
+
+def origin_of(
+    loaded: Loaded,
+    start: Any,
+    t_start: float | None,
+    initial: Any,
+    parameters: Mapping[str, float] | None,
+    inputs: Mapping[str, Any] | None,
+) -> Origin:
+    """What a run begins with: `start` is a run that it goes on from, or None."""
+    if start is None:
+        return Origin(t_start, initial, parameters, inputs)
+    if not isinstance(start, Run):
+        raise ModelError(f"start={start!r} must be a run that this one goes on from", loaded.name)
+    if t_start is not None or initial is not None:
+        both = "t_start=" if initial is None else "initial="
+        raise ModelError(f"{both} and start=: a run that goes on begins with time and state of the other", loaded.name)
+    if not len(start) or not (start.reached is not None or start.ended.startswith(GOOD)):
+        raise ModelError(f"start=: there is nothing to go on from, as that run {start.ended}", loaded.name)
+    states = [x.name for x in loaded.interface.states]
+    missing = [name for name in states if name not in start.channels]
+    if missing:
+        told = f"it has no {', '.join(missing[:4])}{' ...' if len(missing) > 4 else ''}"
+        raise ModelError(f"start=: the run of '{start.name}' is none of this model: {told}", loaded.name)
+    r: Reached | None = start.reached
+    if r is not None:
+        given = {**r.parameters, **mapping(parameters, "parameters")}
+        return Origin(None, None, given, {**r.inputs, **mapping(inputs, "inputs")}, r, not inputs)
+    if loaded.remembers or loaded.interface.kept:
+        raise ModelError(f"start=: {_held(loaded)} is not in a file: go on from the run itself", loaded.name)
+    last = [float(x.unit.to_equation(start[x.name][-1])) for x in loaded.interface.states]
+    return Origin(float(start.time[-1]), (last[: loaded.n_q], last[loaded.n_q :]), parameters, inputs)
+
+
+GOOD = ("finished", "stopped by event", "read from a file")
+
+
+def _held(loaded: Loaded) -> str:
+    """What external routines hold, in words."""
+    parts = [f"what {', '.join(loaded.remembers)} remembers"] if loaded.remembers else []
+    kept = ", ".join(x.name for x in loaded.interface.kept)
+    return " and ".join([*parts, f"the value of {kept}"] if kept else parts)
+
+
+def place_on(plan: Plan, t: float) -> Plan:
+    """The plan of a run that goes on at a time within."""
+    h = plan.step
+    n = math.floor((t - plan.t_start) / h + STEPS.gap)
+    return replace(plan, first=n, within=None if t == plan.t_start + n * h else t)
+
+
+def first_state(
+    origin: Origin, loaded: Loaded, closure: Closure | None, p: list[float], signals: list[Input], t: float
+) -> np.ndarray:
+    """The state that a run begins with."""
+    r = origin.reached
+    if r is not None and (closure is None or r.p == tuple(p)):
+        return r.state.copy()
+    given = origin.initial if r is None else (r.state[: loaded.n_q], r.state[loaded.n_q :])
+    return np.concatenate(start_state(loaded, given, closure, p, signals, t))
+
+
+def take_over(r: Reached | None, e: Evaluation, y: np.ndarray, carried: Carried | None) -> np.ndarray | None:
+    """Sets what routines remember and keep in a run that goes on; its first row. None for one that begins."""
+    if r is None or carried is None:
+        return None
+    for routine, array in zip(e.context.memories, r.memories, strict=True):
+        routine.array[:] = array
+    e.kept[:], e.model.memory[:] = carried.kept, carried.memory
+    return r.row if carried.inside is not None else e.row(float(r.row[0]), y)
+
+
+def reached_by(
+    prepared: Prepared, e: Evaluation, plan: Plan, dae: Dae, rows: np.ndarray, stopped: bool, origin: Origin
+) -> Reached | None:
+    """Where a run ended; None if it broke down. One that was `stopped` within a step goes on from there."""
+    run = prepared.run
+    if run.status != FINISHED or not len(rows):
+        return None
+    if stopped and prepared.remembered is not None:
+        prepared.remembered.undo()
+    carried, row = run.carried(), rows[-1]
+    carried = replace(carried, inside=None) if stopped else carried
+    if plan.method in METHODS and not stopped:
+        whole = plan.t_start + plan.steps * plan.step
+        on_raster = abs(plan.t_end - whole) <= STEPS.gap * plan.step
+        onward = replace(plan, first=plan.steps, within=None if on_raster else plan.t_end)
+    else:
+        onward = place_on(plan, float(row[0]))
+    weights = e.keeper.closure.weights if e.keeper is not None else None
+    loaded = e.context.loaded
+    state = row[1 : 1 + loaded.n_states].copy()
+    return Reached(
+        loaded.model.source, onward, dae, row.copy(), state, tuple(e.p), dict(origin.parameters or {}),
+        dict(origin.inputs or {}), replace(carried, weights=weights), tuple(m.array.copy() for m in e.context.memories),
+    )  # fmt: skip

@@ -1,0 +1,148 @@
+"""Runs that go on where another ended: with fixed steps the same bits as one run."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import bellcrank as bc
+
+ENDS = (0.3, 0.52, 0.7)  # the last ones no multiples of the step to the bit
+
+
+def driven() -> bc.System:
+    """A mass with inputs, formulas over t, and routines that remember and keep."""
+    s = bc.System("driven", units="mks")
+    mass = s.add_body("mass", translate=3, mass="m")
+    s.add_variable("z", units="L")
+    s.add_external(
+        "control", arguments=("u(mass)", "gain"), returns=("pull",), when="update", memory=1, python=_control,
+        c="void control(double u, double g, double *r, double *m) { m[0] += 0.01*u; r[0] = -g*u - m[0]; }",
+    )  # fmt: skip
+    s.add_external(
+        "slack", arguments=("v",), memory=2, python=_slack,
+        c="double slack(double v, double *m) { m[0] = 0.9*m[0] + v; m[1] += 1; return 0.1*m[0] + 1e-3*m[1]; }",
+    )  # fmt: skip
+    s.add_external(
+        "begin", arguments=("q(mass)",), returns=("origin",), when="init", python=lambda q: q + 0.1,
+        c="void begin(double q, double *r) { r[0] = q + 0.1; }",
+    )  # fmt: skip
+    f = "-k*(x - z) - c*v + f0*sin(3*t) + pull + slack(v) + origin"
+    s.add_force("f", magnitude=f, direction=s.inertial[3], at=mass.origin)
+    s.set_defaults(m=1, k=40, c=0.5, f0=3, gain=0.3)
+    s.set_run(initial={"q(mass)": 0.1}, inputs={"z": bc.step(at=0.45, height=0.3)})
+    return s
+
+
+def _control(u: float, gain: float, memory: np.ndarray) -> float:
+    memory[0] += 0.01 * u
+    return -gain * u - memory[0]
+
+
+def _slack(v: float, memory: np.ndarray) -> float:
+    memory[:] = 0.9 * memory[0] + v, memory[1] + 1
+    return 0.1 * memory[0] + 1e-3 * memory[1]
+
+
+def four_bar() -> bc.System:
+    s = bc.System("four bars", units="mks")
+    bar = {"rotate": 3, "mass": 1, "inertia": (0.1, 0.1, 0.1)}
+    a = s.add_body("a", cm=(0.1, 0, 0), **bar)
+    b = s.add_body("b", parent=a, joint_at=(0.2, 0, 0), cm=(0.3, 0, 0), **bar)
+    c = s.add_body("c", joint_at=(0.5, 0, 0), cm=(0.2, 0, 0), **bar)
+    p, r = s.add_point("p", body=b, at=(0.6, 0, 0)), s.add_point("r", body=c, at=(0.4, 0, 0))
+    s.close_loop(p, r, directions=(s.inertial[1], s.inertial[2]))
+    s.add_gravity(direction=s.inertial[2])
+    s.set_defaults(g=9.81)
+    s.set_run(initial={"q(a)": 0.3, "u(a)": 20})
+    return s
+
+
+def in_pieces(sim: Any, **given: Any) -> bc.Run:
+    """The last of runs that go on, one after another."""
+    run = sim.simulate(t_end=ENDS[0], **given)
+    for end in ENDS[1:]:
+        run = sim.simulate(t_end=end, start=run)
+        assert run.ended == "finished"
+    return run
+
+
+@pytest.mark.parametrize("backend", ["c", "python"])
+@pytest.mark.parametrize("model", [driven, four_bar])
+def test_pieces_have_the_bits_of_one_run(model: Any, backend: str) -> None:
+    """Memories, kept values and loops go on; ends that are whole steps but for rounding do not tell either."""
+    sim = model().equations().compile(backend=backend)
+    ways = [("rk4", None), ("rk2", None)] if model is driven else [("rk4", None), ("heun", "dlmm"), ("rk4", "minimal")]
+    for method, dae in ways:
+        given = {"step": 0.02, "method": method, "output_every": 5} | ({"dae": dae} if dae else {})
+        whole, last = sim.simulate(t_end=ENDS[-1], **given), in_pieces(sim, **given)
+        for x in sim.interface.states:
+            assert last[x.name][-1] == whole[x.name][-1]
+        inner = whole.time > ENDS[1] + 1e-9
+        assert np.array_equal(last.time[1:], whole.time[inner])
+        assert all(np.array_equal(last[x.name][1:], whole[x.name][inner]) for x in sim.interface.states)
+
+
+@pytest.fixture(scope="module")
+def mass() -> Any:
+    s = bc.System("mass", units="in-lb")
+    b = s.add_body("b", rotate=3, mass=1, inertia=("i", "i", "i"))
+    s.add_variable("twist", units="F*L")
+    s.add_moment("spring", magnitude="twist - k*q(b) - c*u(b)", direction=s.inertial[3], on=b)
+    s.set_defaults(i=2.0, k=0.1, c=0.001)
+    s.set_run(t_end=1, step=0.01, initial={"q(b)": 10}, inputs={"twist": 0})
+    return s.equations().compile(backend="python")
+
+
+def test_adaptive_methods_go_on_to_their_tolerance(mass: Any) -> None:
+    whole = mass.simulate(t_end=ENDS[-1], method="RK45")
+    assert in_pieces(mass, method="RK45")["q(b)"][-1] == pytest.approx(whole["q(b)"][-1], rel=1e-6)
+
+
+def test_other_parameters_inputs_and_steps(mass: Any) -> None:
+    """As a run that starts with these values at that time."""
+    first = mass.simulate(t_end=0.5)
+    at = {x: first[x][-1] for x in ("q(b)", "u(b)")}
+    for given in ({"parameters": {"k": 0.3}}, {"inputs": {"twist": 2.0}}, {"step": 0.007}, {"method": "RK45"}):
+        on, fresh = mass.simulate(start=first, **given), mass.simulate(t_start=0.5, initial=at, **given)
+        assert on["q(b)"][-1] == pytest.approx(fresh["q(b)"][-1], rel=1e-12)
+        assert on.time[0] == 0.5 and on.time[-1] == 1
+    again = mass.simulate(start=mass.simulate(start=first, t_end=0.75, parameters={"k": 0.3}))
+    assert again["q(b)"][-1] == mass.simulate(start=first, parameters={"k": 0.3})["q(b)"][-1]
+
+
+def test_a_run_that_an_event_stopped_goes_on(mass: Any) -> None:
+    first = mass.simulate(events={"low": "q(b) < 3"}, stop="low")
+    on, whole = mass.simulate(start=first), mass.simulate()
+    assert on.time[0] == first.events[0].time and on["q(b)"][0] == pytest.approx(3, abs=1e-12)
+    assert on.time[1:] == pytest.approx(whole.time[whole.time > on.time[0]])
+    assert on["q(b)"][-1] == pytest.approx(whole["q(b)"][-1], rel=1e-7)
+
+
+def test_files_and_copies(mass: Any, tmp_path: Path) -> None:
+    """The states of the last row, in user units."""
+    first = mass.simulate(t_end=0.5)
+    on = mass.simulate(start=bc.read(first.save(tmp_path / "first.csv")))
+    assert on["q(b)"] == pytest.approx(mass.simulate(start=first)["q(b)"], rel=1e-13)
+
+
+def test_what_cannot_go_on_is_told(mass: Any, tmp_path: Path) -> None:
+    first, bars = mass.simulate(t_end=0.5), four_bar().equations().compile(backend="python")
+    told = [
+        (mass, {"start": 3}, "must be a run that this one goes on from"),
+        (mass, {"start": first, "initial": {"q(b)": 0}}, "initial= and start="),
+        (mass, {"start": first, "t_start": 0.5}, "t_start= and start="),
+        (mass, {"start": first, "t_end": 0.4}, "t_end=0.4 s must be later than t_start=0.5 s"),
+        (bars, {"start": first}, r"the run of 'mass' is none of this model: it has no q\(a\)"),
+    ]
+    for sim, given, why in told:
+        with pytest.raises(bc.ModelError, match=why):
+            sim.simulate(**given)
+    model = driven().equations()
+    sim = model.compile(backend="python")
+    run = sim.simulate(t_end=0.1, step=0.02)
+    with pytest.raises(bc.ModelError, match=r"what .*slack.* remembers and the value of .*pull.* is not in a file"):
+        sim.simulate(start=bc.read(run.save(tmp_path / "run.csv")), t_end=0.2)
+    with pytest.raises(bc.ModelError, match="the run is one of another model or backend"):
+        model.compile(backend="c").simulate(start=run, t_end=0.2)
