@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from bellcrank.backend.c_calls import CCalls
-from bellcrank.backend.c_job import Function, InputSignal
+from bellcrank.backend.c_job import Function, InputSignal, address
 from bellcrank.backend.c_runs import signal_of
 from bellcrank.backend.start import Input
 from bellcrank.errors import InternalError
@@ -41,11 +41,11 @@ class Bound:
         self._externals = calls.externals(calls.memory)
         self.kept = np.zeros(len(calls.program.inputs) - len(inputs) + 1)
         self._arrays = [np.array([*given, 0.0]) for given in (p, c)]
-        at_p, at_c = (array.ctypes.data for array in self._arrays)
+        at_p, at_c = map(address, self._arrays)
         made: Any = calls.compiled.run
         self._job = made.job(
             function=self._function, inputs=ctypes.addressof(self._signals), p=at_p, c=at_c,
-            externals=ctypes.addressof(self._externals), kept=self.kept.ctypes.data,
+            externals=ctypes.addressof(self._externals), kept=address(self.kept),
         )  # fmt: skip
         self.data = ctypes.addressof(self._job)
         compiled = calls.compiled
@@ -76,7 +76,7 @@ class Bound:
         of `derivatives` near singular positions too."""
         times, rows = np.ascontiguousarray(t, float), np.ascontiguousarray(x, float)
         found = np.empty_like(rows)
-        at = (a.ctypes.data for a in (times, rows, found))
+        at = map(address, (times, rows, found))
         self._done(lambda: self._all(len(rows), afresh, *at, None, self.data))
         return found
 
@@ -85,7 +85,7 @@ class Bound:
         equations there."""
         times, rows = np.ascontiguousarray(t, float), np.ascontiguousarray(x, float)
         found, near = np.empty_like(rows), np.zeros(len(rows), dtype=np.int32)
-        at = (a.ctypes.data for a in (times, rows, found, near))
+        at = map(address, (times, rows, found, near))
         self._done(lambda: self._all(len(rows), 0, *at, self.data))
         return near != 0
 

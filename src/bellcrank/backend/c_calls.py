@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.backend.c_job import External, Externals
+from bellcrank.backend.c_job import External, Externals, address
 from bellcrank.backend.interrupts import CallsBack
 from bellcrank.backend.protocol import Functions
 from bellcrank.backend.start import Start
@@ -129,7 +129,7 @@ class CCalls:
 
     def externals(self, memory: np.ndarray) -> Any:
         """External routines with a memory of their own for those in C."""
-        return Externals(self._callback, memory.ctypes.data, 0, 0)
+        return Externals(self._callback, address(memory), 0, 0)
 
     def start(self, start: Start) -> Any:
         """A run that has not begun."""

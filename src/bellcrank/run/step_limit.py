@@ -28,8 +28,8 @@ def step_too_large(plan: Plan, evaluation: Evaluation, rows: np.ndarray) -> str:
     if plan.method in ADAPTIVE or own or not few or rows.ndim != 2 or not len(rows):
         return ""
     states, times = rows[:, 1 : 1 + n_s], rows[:, 0]
-    finite = np.isfinite(states).all(axis=1)
-    good = states if finite.all() else states[finite]
+    finite = np.isfinite(states)
+    good = states if finite.all() else states[finite.all(axis=1)]
     jolts = np.abs(np.diff(good[:, n_q:], axis=0)).max(axis=1, initial=0.0)
     hardest = np.argsort(jolts)[-3:].tolist()
     last = len(good) - 1
