@@ -1,7 +1,9 @@
 """Runs whose method chooses its steps: compiled as in Python, in pieces as in one, with what they tell."""
 
+import json
 import math
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -139,3 +141,13 @@ def test_what_is_refused(sim):
         sim.simulate(method="tsit6")
     assert sim.simulate(method="TSIT5", inputs={"w": 0.0}).settings["method"] == "tsit5"
     assert sim.simulate(method="DOP853", inputs={"w": 0.0}).settings["method"] == "DOP853"
+
+
+def test_command_line_tells_the_steps_chosen(capsys):
+    from bellcrank.cli.main import main
+
+    model = str(Path(__file__).parents[2] / "examples/double_pendulum.py")
+    assert main(["run", model, "--method", "tsit5", "--rtol", "1e-6", "--atol", "1e-8", "--json", "--t-end", "1"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["method"] == "tsit5" and told["rejected"] >= 0 and told["steps"] < told["rates"]
+    assert 0 < told["smallest_step"] < told["largest_step"] < 1
