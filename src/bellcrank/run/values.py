@@ -257,9 +257,15 @@ def _value(entries: Sequence[Expr], known: Mapping[str, float]) -> list[float] |
 
 def at_row(program: Program, row: np.ndarray, p: Sequence[float], c: Sequence[float]) -> At:
     """What a program was called with at a recorded row: time, states, outputs, inputs."""
+    t, q, u, _, _, w = at_rows(program, row, p, c)
+    return float(t), q.tolist(), u.tolist(), p, c, w.tolist()
+
+
+def at_rows(program: Program, columns: np.ndarray, p: Sequence[float], c: Sequence[float]) -> tuple[Any, ...]:
+    """The same at several: `columns` holds one for each number of a row."""
     n_q, n_s = len(program.coordinates), len(program.coordinates) + len(program.speeds)
-    w = row[len(row) - len(program.inputs) :].tolist()
-    return float(row[0]), row[1 : 1 + n_q].tolist(), row[1 + n_q : 1 + n_s].tolist(), p, c, w
+    states = columns[1 : 1 + n_q], columns[1 + n_q : 1 + n_s]
+    return columns[0], *states, p, c, columns[len(columns) - len(program.inputs) :]
 
 
 def known_symbols(program: Program, t: float, q: Any, u: Any, p: Any, w: Any) -> dict[Expr, float]:
