@@ -32,8 +32,8 @@ static int watch_middle(Job *job, real h, const real *next, const real *end, rea
     return job->externals->failed ? -EXTERNAL_FAILED : changed;
 }
 
-/* Closes the loops at the end of a step, `next`, with rates `end` before that. 0: it may be taken; 1: it is to be tried again, with care or shorter;
-   negative: the status of a failure, with the other sign. */
+/* Closes the loops at the end of a step, `next`, with rates `end` before that. 0: it may be taken; 1: it is to be
+   tried again, with care or shorter; negative: the status of a failure, with the other sign. */
 static int admit_step(Job *job, real h, real t, real *next, const real *end, int *halvings, real *w)
 {
     Work *a = (Work *)job->work;
