@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from bellcrank.backend.c_calls import CCalls
-from bellcrank.backend.c_job import Function, InputSignal
+from bellcrank.backend.c_job import Function, InputSignal, address
 from bellcrank.backend.c_runs import signal_of
 from bellcrank.backend.start import Input
 from bellcrank.errors import InternalError
@@ -41,20 +41,20 @@ class Bound:
         self._externals = calls.externals(calls.memory)
         self.kept = np.zeros(len(calls.program.inputs) - len(inputs) + 1)
         self._arrays = [np.array([*given, 0.0]) for given in (p, c)]
-        at_p, at_c = (array.ctypes.data for array in self._arrays)
+        at_p, at_c = map(address, self._arrays)
         made: Any = calls.compiled.run
         self._job = made.job(
             function=self._function, inputs=ctypes.addressof(self._signals), p=at_p, c=at_c,
-            externals=ctypes.addressof(self._externals), kept=self.kept.ctypes.data,
+            externals=ctypes.addressof(self._externals), kept=address(self.kept),
         )  # fmt: skip
         self.data = ctypes.addressof(self._job)
-        # calls are too short to let other threads run meanwhile; the library itself is held by `calls`
-        library = ctypes.PyDLL("", handle=calls.library._handle)
-        self.rates_packed: Callable[[bytes], int] = library.rates_packed
-        self._all = library.rates_of_all
-        self._all.argtypes = [ctypes.c_int64, ctypes.c_int32, *[ctypes.c_void_p] * 5]
-        self.address = ctypes.cast(library.rates_at, ctypes.c_void_p).value or 0
-        self.calls_back = asked or bool(calls.compiled.called_back)
+        compiled = calls.compiled
+        self.rates_packed, self._all, self.address = (
+            compiled.rates_packed,
+            compiled.rates_of_all,
+            compiled.rates_address,
+        )
+        self.calls_back = asked or bool(compiled.called_back)
         self.pool: list[Room] = []
 
     def _room(self) -> Room:
@@ -76,7 +76,7 @@ class Bound:
         of `derivatives` near singular positions too."""
         times, rows = np.ascontiguousarray(t, float), np.ascontiguousarray(x, float)
         found = np.empty_like(rows)
-        at = (a.ctypes.data for a in (times, rows, found))
+        at = map(address, (times, rows, found))
         self._done(lambda: self._all(len(rows), afresh, *at, None, self.data))
         return found
 
@@ -85,7 +85,7 @@ class Bound:
         equations there."""
         times, rows = np.ascontiguousarray(t, float), np.ascontiguousarray(x, float)
         found, near = np.empty_like(rows), np.zeros(len(rows), dtype=np.int32)
-        at = (a.ctypes.data for a in (times, rows, found, near))
+        at = map(address, (times, rows, found, near))
         self._done(lambda: self._all(len(rows), 0, *at, self.data))
         return near != 0
 

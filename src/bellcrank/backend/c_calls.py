@@ -5,11 +5,12 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from bellcrank.backend.c_job import External, Externals
+from bellcrank.backend.c_job import External, Externals, address
 from bellcrank.backend.interrupts import CallsBack
 from bellcrank.backend.protocol import Functions
 from bellcrank.backend.start import Start
@@ -28,6 +29,25 @@ class Compiled:
     memory_size: int
     run: Callable[[Any, Start], Any]
     held: dict[str, tuple[Sequence[float], Any]] = field(default_factory=dict)  # arrays of the last parameters
+
+    @cached_property
+    def rates_packed(self) -> Callable[[bytes], int]:
+        """Calls of bound rates are too short to let other threads run meanwhile."""
+        return self._short.rates_packed
+
+    @cached_property
+    def rates_of_all(self) -> Callable[..., int]:
+        found = self._short.rates_of_all
+        found.argtypes = [ctypes.c_int64, ctypes.c_int32, *[ctypes.c_void_p] * 5]
+        return found
+
+    @cached_property
+    def rates_address(self) -> int:
+        return ctypes.cast(self.library.rates_at, ctypes.c_void_p).value or 0
+
+    @cached_property
+    def _short(self) -> ctypes.PyDLL:
+        return ctypes.PyDLL("", handle=self.library._handle)
 
 
 class CCalls:
@@ -109,7 +129,7 @@ class CCalls:
 
     def externals(self, memory: np.ndarray) -> Any:
         """External routines with a memory of their own for those in C."""
-        return Externals(self._callback, memory.ctypes.data, 0, 0)
+        return Externals(self._callback, address(memory), 0, 0)
 
     def start(self, start: Start) -> Any:
         """A run that has not begun."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ctypes
 from typing import Any
 
+import numpy as np
+
 from bellcrank.emit.c import job
 from bellcrank.errors import InternalError
 
@@ -32,6 +34,13 @@ Job = _mirror("Job", job.RUN)
 LoopJob = _mirror("LoopJob", job.LOOPS)
 DaeJob = _mirror("DaeJob", job.DAE)
 RigidJob = _mirror("RigidJob", job.RIGID)
+
+
+def address(array: np.ndarray) -> int:
+    """Where an array begins that is contiguous and may be written to: sooner found than by the array itself."""
+    if not array.size:
+        return array.ctypes.data
+    return ctypes.addressof(ctypes.c_char.from_buffer(array))  # type: ignore[arg-type]
 
 
 def check_sizes(library: Any, job_type: Any) -> None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import ctypes
 import math
 import time
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 
 from bellcrank.backend.c_calls import CCalls
-from bellcrank.backend.c_job import DaeJob, Function, InputSignal, Job, LoopJob, RigidJob
+from bellcrank.backend.c_job import DaeJob, Function, InputSignal, Job, LoopJob, RigidJob, address
 from bellcrank.backend.start import DAE_METHODS, FINISHED, NOT_CLOSED, Carried, Input, Pace, Start, not_closed
 from bellcrank.emit.c.loops import bridge_room
 from bellcrank.emit.c.methods import method_number
@@ -39,7 +40,7 @@ class CRun:
         self.rates = np.zeros_like(self.state)
         self._inputs = inputs  # keeps the arrays of the signals
         self._signals = (InputSignal * max(len(inputs), 1))(*map(signal_of, inputs))
-        self._function = Function(self._input)
+        self._function = Function(self._input) if any(i.kind == "function" for i in inputs) else Function()
         self._kept = np.zeros(len(self._program.inputs) - len(inputs) + 1)
         self.memory = np.zeros_like(calls.memory)
         self._externals = calls.externals(self.memory)
@@ -65,11 +66,19 @@ class CRun:
         work = np.zeros(self.calls.library.work_room())
         self._share(times=np.array(pace.times), atol=np.array([*pace.atol, 0.0]), work=work)
         self._job.rtol, self._job.most, self._job.pause = pace.rtol, pace.most, 1000
+        self._job.look = pace.look
+
+    def take_over(self, before: CRun) -> None:
+        """Goes on with another method where a run has come to; its steps count."""
+        self.take(replace(before.carried(), inside=None))
+        for name in ("steps", "rejected", "evaluations", "shortest", "longest", "fastest"):
+            setattr(self._job, name, getattr(before._job, name))
+        self._job.look = 0
 
     def _share(self, **arrays: np.ndarray) -> None:
         """Arrays that C reads and writes."""
         for name, array in arrays.items():
-            setattr(self._job, name, array.ctypes.data)
+            setattr(self._job, name, address(array))
             self._arrays[name] = array
 
     @property
@@ -85,8 +94,8 @@ class CRun:
     def count(self) -> Count:
         """What the steps took that a method chose."""
         j = self._job
-        figures = (j.steps, j.rejected, j.evaluations, j.shortest, j.longest, j.culprit, j.excess)
-        return Count(j.most, *figures, bad=self.bad)
+        figures = (j.steps, j.rejected, j.evaluations, j.shortest, j.longest, j.slopes, j.factors, j.failures)
+        return Count(j.most, *figures, j.fastest, j.culprit, j.excess, self.bad)
 
     def step(self, reached: int) -> int:
         """One step that the method chooses, with `reached` output times behind it; the status."""
@@ -97,7 +106,7 @@ class CRun:
     def row(self, t: float, live: int) -> np.ndarray:
         """The row at a time within the last step that the method chose."""
         row = np.empty((1, self._width))
-        self._job.rows = row.ctypes.data
+        self._job.rows = address(row)
         given = ctypes.byref(self._job), ctypes.c_int(live), ctypes.c_double(t)
         self.status = self.status or self.calls.back.during(lambda: self.calls.library.row_once(*given))
         return np.asarray(row[0])
@@ -130,7 +139,7 @@ class CRun:
         count = last // self.course.every - first // self.course.every + 2
         rows = np.empty((count, self._width))
         self._job.first, self._job.last, self._job.filled = first, last, 0
-        self._job.rows = rows.ctypes.data
+        self._job.rows = address(rows)
         began = time.perf_counter()
         self.status = self.calls.back.during(lambda: self.calls.library.run(ctypes.byref(self._job)))
         if self._pace is not None:

@@ -28,6 +28,8 @@ def options(parser: ArgumentParser) -> None:
     run_options(parser)
     add("--t-start", type=float, metavar="S", help="beginning of the run in s (0)")
     add("--dae", metavar="NAME", help=f"how constraints of positions and loops are kept: {', '.join(KNOWN)}")
+    add("--rtol", type=float, metavar="E", help="relative tolerance of methods that choose their steps")
+    add("--atol", type=float, metavar="E", help="absolute tolerance of methods that choose their steps, equation units")
     add("--output-every", type=positive, metavar="N", help="keep every N-th step")
     event = (
         'tell when a condition over channels becomes true, such as "lift=Fz < 0", and act if wanted, as in '
@@ -63,7 +65,8 @@ def command(args: Namespace) -> int:
     compiled = time.perf_counter()
     inputs = read_inputs(args.input, equations) if args.input else {}
     told = bc.settings_of(equations, args.pars) if args.pars else {}
-    options = {**run_settings(args), **given(output_every=args.output_every, dae=args.dae, t_start=args.t_start)}
+    chosen = given(output_every=args.output_every, dae=args.dae, t_start=args.t_start, rtol=args.rtol, atol=args.atol)
+    options = {**run_settings(args), **chosen}
     for name, values in (("parameters", parameters), ("initial", dict(args.initial)), ("inputs", inputs)):
         options[name] = {**told.get(name, {}), **values}
     options = {**told, **options}
@@ -87,7 +90,7 @@ def run_figures(equations: bc.Equations, sim: Any, run: bc.Run, compiling: float
     t_start = settings["t_start"]
     reached = float(run.time[-1]) if len(run) else t_start
     running = settings["seconds"]
-    fixed = settings["method"].lower() in METHODS
+    fixed = settings["method"] in METHODS
     return {
         **model_sizes(equations),
         "operations": equations.operation_count(),
@@ -96,7 +99,8 @@ def run_figures(equations: bc.Equations, sim: Any, run: bc.Run, compiling: float
         "method": settings["method"],
         "dae": settings.get("dae"),
         "step": settings["step"],
-        "steps": math.ceil((reached - t_start) / settings["step"] - 1e-9) if fixed else None,
+        "steps": math.ceil((reached - t_start) / settings["step"] - 1e-9) if fixed else settings.get("steps"),
+        **{x: settings[x] for x in ("rejected", "rates", "smallest_step", "largest_step") if x in settings},
         "t_end": settings["t_end"],
         "reached": reached,
         "run_seconds": running,
@@ -110,7 +114,10 @@ def run_figures(equations: bc.Equations, sim: Any, run: bc.Run, compiling: float
 def run_text(equations: bc.Equations, sim: Any, run: bc.Run, figures: dict[str, Any], args: Namespace) -> str:
     """The summary of a run and the last value of every output."""
     f, c = figures, figures["operations"]
-    steps = "" if f["steps"] is None else f"{f['steps']} steps of {f['step']:g} s, "
+    length = (
+        f"{f['step']:g}" if f.get("smallest_step") is None else f"{f['smallest_step']:.3g} to {f['largest_step']:.3g}"
+    )
+    steps = "" if f["steps"] is None else f"{f['steps']} steps of {length} s, "
     factor = f["real_time_factor"]
     rows = [
         ["operations", f"{sum(c[k] for k in ('add', 'multiply', 'divide', 'function'))} ({operations_text(c)})"],

@@ -13,6 +13,8 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Any, TypeVar
 
+import numpy as np
+
 from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.expr import Symbol
 from bellcrank.files.text import one_line
@@ -128,20 +130,31 @@ class Interface:
     idle: tuple[Quantity, ...] = ()  # parameters that stand somewhere in the model, but not in the program
     unused: tuple[Quantity, ...] = ()  # parameters that are declared, but stand nowhere
 
-    @property
+    @cached_property
     def states(self) -> tuple[Quantity, ...]:
         return (*self.coordinates, *self.speeds)
 
-    @property
+    @cached_property
     def width(self) -> int:
         """Numbers in a row of results: time, states, outputs, inputs."""
         return 1 + len(self.states) + len(self.outputs) + len(self.inputs) + len(self.kept)
 
-    @property
+    @cached_property
     def channels(self) -> tuple[Quantity, ...]:
         """What a run records besides time: states, outputs, and inputs whose names are not taken by them."""
         taken = {x.name for x in (*self.states, *self.outputs)}
         return (*self.states, *self.outputs, *(x for x in self.inputs if not x.rate and x.name not in taken))
+
+    @cached_property
+    def channel_words(self) -> Mapping[str, Mapping[str, str]]:
+        """Units, labels, generic names and bodies of the channels by name."""
+        words = {"units": "unit", "labels": "label", "generic": "generic", "bodies": "body"}
+        return {k: {x.name: str(getattr(x, word)) for x in self.channels} for k, word in words.items()}
+
+    @cached_property
+    def channel_columns(self) -> tuple[np.ndarray, np.ndarray]:
+        """Where the channels stand in a row of results, and the factors of their units."""
+        return np.array([x.column for x in self.channels], dtype=int), np.array([x.unit.factor for x in self.channels])
 
     def __iter__(self) -> Iterator[Quantity]:
         usual = (self.states, self.inputs, self.parameters, self.outputs)

@@ -120,6 +120,8 @@ def listed_events(events: Any, stop: Any, model: str) -> list[GivenEvent]:
 def read_events(interface: Interface, events: Any, stop: Any, parameters: Mapping[str, float] | None) -> EventsGiven:
     """What a run is watched for; parameters as a user gave them, in place of the defaults."""
     given = listed_events(events, stop, interface.model)
+    if not given:
+        return EventsGiven([], {}, {}, set())
     columns = {"t": (0, 1.0)} | {x.name: (x.column, x.unit.factor) for x in interface.channels}
     known = (*interface.parameters, *interface.entered, *interface.idle, *interface.unused)
     values = {x.name: float(x.default) for x in known if x.default is not None}

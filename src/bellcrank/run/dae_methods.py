@@ -155,6 +155,10 @@ class DaeEvaluation(Evaluation):
     step: float = 0.0
     frozen: list[np.ndarray] = field(default_factory=list)
 
+    @property
+    def bound(self) -> None:
+        """The method is not part of compiled rates."""
+
     def afresh(self, t: float, y: np.ndarray) -> Self:
         return replace(self, frozen=[])
 

@@ -9,18 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
 from typing import Any
 
 import numpy as np
 
 from bellcrank.errors import ModelError, did_you_mean
-from bellcrank.expr.function_table import CALLED, OPERATORS, MathFunction
+from bellcrank.expr.function_table import CALLED, OPERATORS
 from bellcrank.expr.text import Syntax, evaluate_syntax, parse
 from bellcrank.interface.interface import key_of
 from bellcrank.model.formula import show
 from bellcrank.numeric.branch import Passage
 from bellcrank.numeric.tuning import EVENTS
+from bellcrank.run.arrays import for_arrays
 from bellcrank.run.gimbal import Lock
 from bellcrank.run.stepping import Rows
 
@@ -357,13 +357,7 @@ def read_value(
     return value
 
 
-def _for_arrays(known: MathFunction) -> Callable[..., Any]:
-    """A function of the model language for channels, value by value."""
-    form = getattr(np, known.numpy or known.name, None) or np.vectorize(known.value, otypes=[float])
-    return form if known.arity is not None else lambda *parts: reduce(form, parts)
-
-
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "+": np.add, "-": np.subtract, "*": np.multiply, "/": np.divide, "neg": np.negative,
-    **{name: _for_arrays(f) for name, f in {**OPERATORS, **CALLED}.items()},
+    **{name: for_arrays(f) for name, f in {**OPERATORS, **CALLED}.items()},
 }  # fmt: skip

@@ -10,7 +10,6 @@ import numpy as np
 
 from bellcrank.backend.start import FINISHED, NOT_CLOSED, STEP_TOO_SMALL, TOO_MANY_STEPS, Input
 from bellcrank.errors import RunError
-from bellcrank.files.record import Channel
 from bellcrank.interface.interface import Interface
 from bellcrank.model.mechanism import Body
 from bellcrank.run.diagnose import Moment, broken_term, likely_term
@@ -102,8 +101,9 @@ def not_finite(run: Run, interface: Interface) -> list[str]:
     """A sentence for each output that has no value somewhere."""
     found = []
     for name in (x.name for x in interface.outputs):
-        bad = np.flatnonzero(~np.isfinite(run[name]))
-        if len(bad):
+        finite = np.isfinite(run[name])
+        if not finite.all():
+            bad = np.flatnonzero(~finite)
             times = f"t = {run.time[bad[0]]:.6g} s" + (f" and {len(bad) - 1} more times" if len(bad) > 1 else "")
             found.append(f"output '{name}' is no finite number at {times}: {run[name][bad[0]]}")
     return found
@@ -113,8 +113,11 @@ def as_run(interface: Interface, rows: np.ndarray, ended: str, watch: Watch, set
     """Rows of time, states and outputs as a result in user units."""
     if rows.shape[1] < 2:  # not even the first row could be evaluated
         rows = np.empty((0, interface.width))
-    channels = []
-    for x in interface.channels:
-        values = np.asarray(x.unit.from_equation(rows[:, x.column]))
-        channels.append(Channel(x.name, values, x.unit.text, x.label, x.generic, x.body))
-    return Run.of(interface.model, rows[:, 0].copy(), channels, ended, events=list(watch.events), settings=settings)
+    columns, factors = interface.channel_columns
+    values = rows.T.take(columns, axis=0)  # each channel in one piece
+    values /= factors[:, None]
+    channels = {x.name: channel for x, channel in zip(interface.channels, values, strict=True)}
+    words: dict[str, Any] = {k: dict(found) for k, found in interface.channel_words.items()}
+    return Run(
+        interface.model, rows[:, 0].copy(), channels, ended=ended, events=list(watch.events), settings=settings, **words
+    )

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
@@ -87,15 +88,16 @@ def prepare(
         h, last = plan.step * plan.every, len(adaptive.times) - 1
         behind = (plan.begins - plan.t_start) / (plan.t_end - plan.t_start)
         return Prepared(adaptive, last, 1, h, plan.begins, carried is None, behind=behind, told=lambda: adaptive.told)
-    python = PythonRun(e, plan.course(e.inputs, bool(watch.conditions)), y)
+    course = plan.course(e.inputs, bool(watch.conditions))
     weights, staged = (e.keeper.closure.weights, e.keeper.staged) if e.keeper else (None, False)
-    run = e.model.start(Start(python.course, y, e.p, e.c, e.inputs, weights, staged)) or python
+    run = e.model.start(Start(course, y, e.p, e.c, e.inputs, weights, staged)) or PythonRun(e, course, y)
     if carried is not None:
         run.take(carried)
     remembered = _remembered(run, e)
 
     def within(i: int, row: np.ndarray) -> Rows:
-        return python.within(i, row, remembered.rates if remembered else None)
+        looked = run if isinstance(run, PythonRun) else PythonRun(e, course, y)
+        return looked.within(i, row, remembered.rates if remembered else None)
 
     return Prepared(run, plan.steps, plan.every, plan.step, plan.begins, carried is None, within, remembered)
 
@@ -156,6 +158,7 @@ def check_room(plan: Plan, width: int) -> None:
         raise _too_large(rows, width)
 
 
+@cache
 def _memory() -> float:
     """Bytes of this machine."""
     try:

@@ -64,7 +64,9 @@ class Rhs:
         time, else by central differences."""
         time, state = number(t, "t"), self._state(x)
         found = None if self._exact is None else self._exact(self._at(time, state))
-        return difference_slopes(self._all, time, state) if found is None else found
+        if found is not None:
+            return found
+        return np.asarray(difference_slopes(self._all, np.array([time]), state[None, :])[0])
 
     @property
     def address(self) -> int:
@@ -121,10 +123,10 @@ class Rhs:
         near = rates_near_singular(model, here)
         return np.array([v for part in model.derivatives(*here) for v in part] if near is None else near)
 
-    def _all(self, t: float, x: np.ndarray) -> np.ndarray:
+    def _all(self, t: np.ndarray, x: np.ndarray) -> np.ndarray:
         if self._bound is None:
-            return np.array([self._rates(t, row) for row in x])
-        return self._bound.rates_of_all(np.full(len(x), t), x, afresh=True)
+            return np.array([self._rates(time, row) for time, row in zip(t.tolist(), x, strict=True)])
+        return self._bound.rates_of_all(t, x, afresh=True)
 
 
 class CompiledRhs(Rhs):

@@ -9,17 +9,23 @@ section IV.2.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
 
 import numpy as np
 
-from bellcrank.numeric.integrate import Rates, advance_by
+from bellcrank.numeric.integrate import advance_by
 from bellcrank.numeric.methods import METHODS
+from bellcrank.run.slopes import PUSH, AllRates, difference_slopes
 
-PUSH = 1e-6  # of differences
 JUMP = 3.0  # times by which finer differences are larger or smaller where a formula jumps
 GROWTH = 10.0  # of errors in a whole run, against the motion itself, from which on a step is looked at
+SURE = 0.9  # share of that growth within which bounds need no eigenvalues
+SQUARINGS = 6  # of matrices for such a bound
+TERMS = 20  # of exp(z) that are taken for |z| <= 1
+MOST_POWERS = 32  # times the steps of a run, up to which powers of a step are formed
 PROOF = 5.0  # times that a small push has to grow
 MOST_STEPS = 2000  # in which it may do so
 SMALLEST = 1e-9  # share of the step below which no stable one is looked for
@@ -37,35 +43,80 @@ class Alarm:
     own: float = 0.0  # growth of the fastest growing motion itself, 1/s
 
 
-def slopes(rates: Rates, t: float, y: np.ndarray, push: float = PUSH) -> np.ndarray:
-    """d(rates)/d(state) by central differences."""
-    columns = []
-    for j, step in enumerate(np.diag(push * np.maximum(1.0, np.abs(y)))):
-        up, down = y + step, y - step
-        columns.append((rates(t, up) - rates(t, down)) / (up[j] - down[j]))
-    return np.array(columns).T
-
-
-def without_jumps(rates: Rates, t: float, y: np.ndarray, coarse: np.ndarray) -> np.ndarray:
+def without_jumps(rates: AllRates, t: float, y: np.ndarray, coarse: np.ndarray) -> np.ndarray:
     """Slopes from which jumps are taken out: dry friction at rest is no stiff damper.
 
     Differences across a jump grow as they become finer: ten times as large with a tenth of the push where the jump is
     at the state, nothing where it is just beside it.
     """
-    fine = slopes(rates, t, y, PUSH / 10)
+    fine = difference_slopes(rates, np.array([t]), y[None, :], PUSH / 10)[0]
     beside = np.where(np.abs(fine) < np.abs(coarse) / JUMP, fine, coarse)
     return np.where(np.abs(fine) > JUMP * np.abs(coarse), (10 * coarse - fine) / 9, beside)
+
+
+def step_matrix(A: np.ndarray, h: float, method: str, n_q: int) -> np.ndarray:
+    """What a step of the method makes of states whose rates are A y; A may be several matrices."""
+    one, hA = np.eye(A.shape[-1]), h * A
+    if METHODS[method].semi_implicit:
+        step = one + hA
+        step[..., :n_q, :] = one[:n_q]
+        step[..., :n_q, :] += hA[..., :n_q, :] @ step
+        return np.asarray(step)
+    *others, last = (x.numerator / x.denominator for x in METHODS[method].growth)
+    step = last * one
+    for x in reversed(others):
+        step = hA @ step + x * one
+    return np.asarray(step)
+
+
+@cache
+def _departure(method: str) -> np.ndarray:
+    """Coefficients of d(r): a step departs from exp(z) by no more, and so lets no mode grow by a factor of more than
+    1 + d against its motion, if |z| <= r <= 1."""
+    known = METHODS[method].growth
+    exact = [Fraction(1, math.factorial(k)) for k in range(TERMS)]
+    return np.array([abs(float(x - (known[k] if k < len(known) else 0))) for k, x in enumerate(exact)])
+
+
+def surely_stable(A: np.ndarray, h: float, steps: int, method: str, n_q: int) -> np.ndarray:
+    """For which of several matrices is it sure, without a look at eigenvalues, that no mode grows too quickly?
+
+    No eigenvalue of a matrix is larger than the m-th root of the norm of its m-th power, which is found by squaring:
+    it is so for h A where that is small, or else for the step itself where motions do not grow.
+    """
+    allowed = SURE * math.log(GROWTH) / steps
+    stable = np.zeros(len(A), dtype=bool)
+    if not METHODS[method].semi_implicit:
+        power = h * A
+        for _ in range(SQUARINGS):
+            power = power @ power
+        r = _norms(power) ** 0.5**SQUARINGS
+        stable = (r <= 1.0) & (r[:, None] ** np.arange(TERMS) @ _departure(method) < allowed)
+    if stable.all():
+        return stable
+    left = np.flatnonzero(~stable)
+    power, m = step_matrix(A[left], h, method, n_q), 1
+    while len(left) and m < MOST_POWERS * steps:
+        power, m = power @ power, 2 * m
+        if m > steps:
+            good = np.log(_norms(power)) < allowed * m
+            stable[left[good]] = True
+            left, power = left[~good], power[~good]
+    return stable
+
+
+def _norms(matrices: np.ndarray) -> np.ndarray:
+    return np.asarray(np.abs(matrices).sum(axis=2).max(axis=1))
 
 
 def growths(A: np.ndarray, h: float, method: str, n_q: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Eigenvalues of A, by how much the method makes their modes grow in a step, and the modes."""
     values, modes = np.linalg.eig(A)
-    advance = advance_by(method, n_q)
     if not METHODS[method].semi_implicit:
         z = h * values
         R = sum(z**k * x.numerator / x.denominator for k, x in enumerate(METHODS[method].growth))
         return values, np.abs(R), modes
-    step = np.array([advance(lambda _, y: A @ y, (0, 0, 0), e, h, A @ e) for e in np.eye(len(A))]).T
+    step = step_matrix(A, h, method, n_q)
     # a mode of the step belongs to the motion it is nearest to; slow ones, which are followed well, choose first
     left = list(np.linalg.eigvals(step))
     found = np.empty(len(values))
@@ -82,10 +133,11 @@ def _excess(values: np.ndarray, grown: np.ndarray, h: float) -> np.ndarray:
     return np.where((grown > 1 + 1e-9) & np.isfinite(beyond), beyond, -np.inf)
 
 
-def alarm_at(rates: Rates, t: float, y: np.ndarray, h: float, steps: int, method: str, n_q: int) -> Alarm | None:
-    """The mode whose errors grow most against the motion at a state, if they do so too quickly."""
+def alarm_at(
+    rates: AllRates, t: float, y: np.ndarray, A: np.ndarray, h: float, steps: int, method: str, n_q: int
+) -> Alarm | None:
+    """The mode whose errors grow most against the motion at a state with slopes A, if they do so too quickly."""
     with np.errstate(all="ignore"):
-        A = slopes(rates, t, y)
         found = _alarm(A, t, h, steps, method, n_q)
         return found and _alarm(without_jumps(rates, t, y, A), t, h, steps, method, n_q)
 
@@ -113,12 +165,16 @@ def _alarm(A: np.ndarray, t: float, h: float, steps: int, method: str, n_q: int)
     return Alarm(t, complex(values[worst]), float(grown[worst]), stable, modes[:, worst], own)
 
 
-def is_confirmed(rates: Rates, found: Alarm, y: np.ndarray, h: float, method: str, n_q: int) -> bool:
+def is_confirmed(all_rates: AllRates, found: Alarm, y: np.ndarray, h: float, method: str, n_q: int) -> bool:
     """Does a small push along the mode grow in some steps of the method, more than the motion itself lets it grow?"""
     push = found.mode.real / (np.abs(found.mode.real).max() or 1.0) * 1e-7 * max(1.0, float(np.abs(y).max()))
     count = min(MOST_STEPS, math.ceil(math.log(2 * PROOF) / max(math.log(found.growth), 1e-9)))
     one = advance_by(method, n_q)
     pushed, usual = y + push, y
+
+    def rates(t: float, y: np.ndarray) -> np.ndarray:
+        return np.asarray(all_rates(np.array([t]), y[None, :])[0])
+
     with np.errstate(all="ignore"):
         for i in range(count):
             t = found.time + i * h
@@ -132,11 +188,15 @@ def is_confirmed(rates: Rates, found: Alarm, y: np.ndarray, h: float, method: st
 
 
 def too_large(
-    rates: Rates, states: Sequence[tuple[float, np.ndarray]], h: float, steps: int, method: str, n_q: int
+    rates: AllRates, times: np.ndarray, states: np.ndarray, h: float, steps: int, method: str, n_q: int
 ) -> tuple[Alarm, np.ndarray] | None:
     """The first of some states at which the step is too large."""
-    for t, y in states:
-        found = alarm_at(rates, t, y, h, steps, method, n_q)
+    with np.errstate(all="ignore"):
+        slopes = difference_slopes(rates, times, states)
+        doubtful = np.flatnonzero(~surely_stable(slopes, h, steps, method, n_q))
+    for i in doubtful.tolist():
+        t, y = float(times[i]), states[i]
+        found = alarm_at(rates, t, y, slopes[i], h, steps, method, n_q)
         if found is not None and is_confirmed(rates, found, y, h, method, n_q):
             return found, y
     return None

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from bellcrank.model.records import External
@@ -29,18 +27,21 @@ def step_too_large(plan: Plan, evaluation: Evaluation, rows: np.ndarray) -> str:
     few = 0 < n_s <= MOST_STATES["python" if constrained else evaluation.model.name]
     if plan.method in ADAPTIVE or own or not few or rows.ndim != 2 or not len(rows):
         return ""
-    states = rows[:, 1 : 1 + n_s]
-    good = states[np.isfinite(states).all(axis=1)]
+    states, times = rows[:, 1 : 1 + n_s], rows[:, 0]
+    finite = np.isfinite(states)
+    good = states if finite.all() else states[finite.all(axis=1)]
     jolts = np.abs(np.diff(good[:, n_q:], axis=0)).max(axis=1, initial=0.0)
     hardest = np.argsort(jolts)[-3:].tolist()
     last = len(good) - 1
     chosen = sorted({0, last // 3, 2 * last // 3, *hardest, *(i + 1 for i in hardest)})
     try:
-        looked_at = [(float(rows[i, 0]), good[i].copy()) for i in chosen]
-        if not constrained:  # near singular positions a run takes other equations
-            looked_at = [x for x in looked_at if rates_near_singular(evaluation.model, evaluation.at(*x)) is None]
-        rates = replace(evaluation, keeper=None).rates
-        found = too_large(rates, looked_at, plan.step, plan.steps, plan.method, n_q)
+        if loaded.program.loops is not None and not constrained:  # near singular positions a run takes other equations
+            near = _near_singular(evaluation, times[chosen], good[chosen])
+            chosen = [i for i, singular in zip(chosen, near, strict=True) if not singular]
+        found = None
+        for some in [chosen] if evaluation.bound is not None else [[i] for i in chosen]:
+            at = times[some], good[some]
+            found = found or too_large(evaluation.rates_of_all, *at, plan.step, plan.steps, plan.method, n_q)
     except (*NO_VALUE, np.linalg.LinAlgError):
         return ""
     if found is None:
@@ -51,3 +52,10 @@ def step_too_large(plan: Plan, evaluation: Evaluation, rows: np.ndarray) -> str:
         return changes_of_loads(moment(evaluation, t, y), loaded.analysis.loads, mode)
 
     return sentence(alarm, plan.step, plan.method, culprit)
+
+
+def _near_singular(evaluation: Evaluation, times: np.ndarray, states: np.ndarray) -> list[bool]:
+    if evaluation.bound is not None:
+        return [bool(x) for x in evaluation.bound.near_singular(times, states)]
+    here = (evaluation.at(float(t), y) for t, y in zip(times, states, strict=True))
+    return [rates_near_singular(evaluation.model, at) is not None for at in here]

@@ -15,7 +15,7 @@ from typing import Protocol, Self
 
 import numpy as np
 
-from bellcrank.backend.protocol import Calls
+from bellcrank.backend.protocol import Bound, Calls
 from bellcrank.backend.start import FINISHED, NOT_CLOSED, NOT_FINITE, Carried, Input, not_closed
 from bellcrank.numeric.branch import Keeper, NotClosed, Passage
 from bellcrank.numeric.course import At, Course, Part
@@ -80,6 +80,21 @@ class Evaluation:
     def n_s(self) -> int:
         """Coordinates and speeds."""
         return self.context.loaded.n_states
+
+    @cached_property
+    def bound(self) -> Bound | None:
+        """Rates by one call; None where Python evaluates them."""
+        found = self.context.loaded.model.bound(self.model, self.p, self.c, self.inputs)
+        if found is not None:
+            found.kept[: len(self.kept)] = self.kept
+        return found
+
+    def rates_of_all(self, t: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """Rates of states, one row each, as the equations have them: loops are not closed."""
+        if self.bound is not None:
+            return self.bound.rates_of_all(t, y, afresh=False)
+        plain = replace(self, keeper=None)
+        return np.array([plain.rates(time, row) for time, row in zip(t.tolist(), y, strict=True)])
 
     def afresh(self, t: float, y: np.ndarray) -> Self:
         """One that begins at a state of the run."""

@@ -62,13 +62,18 @@ class Stretches:
         self.told: dict[str, float] = {}
         self.problem = ""
         self.within = False  # did the run end within a step, or after its state was changed?
+        self._closure: tuple[Sequence[float], Closure | None] | None = None
         self._parts: list[np.ndarray] = []
         self._times: dict[str, list[float]] = {}
         self._idle: set[str] = set()
 
     def closure(self, p: Sequence[float]) -> Closure | None:
         """The constraints of closed loops."""
-        return None if self.loaded.program.loops is None else closure_of(self.context.python, p, self.signals)
+        if self._closure is None or self._closure[0] != p:
+            loops = self.loaded.program.loops
+            found = None if loops is None else closure_of(self.context.python, p, self.signals)
+            self._closure = p, found
+        return self._closure[1]
 
     def ready(self, s: Stretch, kept: np.ndarray) -> tuple[Evaluation, Prepared]:
         """A stretch made ready; its state is brought onto the branch of a singular position."""
@@ -234,10 +239,13 @@ class Stretches:
     def _count(self, told: Mapping[str, float]) -> None:
         """Adds up the figures of stretches."""
         for key, x in told.items():
-            y = self.told.get(key, x)
-            if key in ("steps", "rejected", "rates") and key in self.told:
-                x = x + y
-            self.told[key] = min(x, y) if key == "smallest_step" else max(x, y)
+            if key not in self.told or not isinstance(x, int | float):
+                self.told[key] = x
+            elif isinstance(x, int):
+                self.told[key] += x
+            else:
+                first = key in ("smallest_step", "went_over")
+                self.told[key] = min(x, self.told[key]) if first else max(x, self.told[key])
 
 
 def known_to(loaded: Loaded, parameters: Mapping[str, float] | None, used: set[str]) -> Mapping[str, float] | None:

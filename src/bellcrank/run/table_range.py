@@ -9,18 +9,30 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property
+from types import FunctionType
 from typing import Any
 
 import numpy as np
 
 from bellcrank.backend.protocol import Calls
 from bellcrank.backend.python import PythonModel
-from bellcrank.expr import Expr, Func, postorder
+from bellcrank.expr import Expr, Func, Symbol, postorder, symbols
+from bellcrank.expr.function_table import FUNCTIONS
 from bellcrank.expr.table import Table
 from bellcrank.program.functions import KINDS
 from bellcrank.program.program import Program
-from bellcrank.program.statements import NOTHING, Section, needed, section_expressions
-from bellcrank.run.values import at_row
+from bellcrank.program.statements import (
+    NOTHING,
+    Call,
+    Section,
+    Statement,
+    needed,
+    section_expressions,
+    statement_expressions,
+    statement_targets,
+)
+from bellcrank.run.arrays import for_arrays
+from bellcrank.run.values import at_row, at_rows
 
 ROWS = 200  # that are looked at
 
@@ -31,7 +43,9 @@ class TableWatch:
     def __init__(self, program: Program) -> None:
         self.program = program
         sections = (program.constants, program.derivatives, program.outputs) if program.tables else ()
-        calls = list(_calls(e for section in sections for e in section_expressions(section)))
+        unknown = _after_routines(s for section in sections for s in section.statements)
+        asked = _calls(e for section in sections for e in section_expressions(section))
+        calls = [x for x in asked if unknown.isdisjoint(symbols(*x[1]))]
         self.asked = [(table, axis) for table, _ in calls for axis in table.axes]
         self._arguments = [a for _, arguments in calls for a in arguments]
 
@@ -50,15 +64,34 @@ class TableWatch:
             self._program, [r.value if isinstance(r, Table) else _unknown(r) for r in self.program.routines]
         )
 
+    @cached_property
+    def _for_arrays(self) -> Callable[..., list[Any]]:
+        """The arguments of all tables as a function of columns instead of numbers."""
+        module = vars(self._model.module)
+        known = {f.text("python").name: for_arrays(f) for f in FUNCTIONS.values() if f.text("python").name in module}
+        known |= {name: for_arrays(FUNCTIONS[name]) for name in ("min", "max")}
+        return FunctionType(module["outputs"].__code__, {**module, **known})
+
+    def _given(self, rows: np.ndarray, p: Sequence[float], c: Sequence[float]) -> np.ndarray:
+        """What the tables were asked at, a row for each argument: all at once, or where choices depend on values one by
+        one."""
+        try:
+            with np.errstate(all="ignore"):
+                tables = [np.vectorize(f, otypes=[float]) for f in self._model.functions if f is not None]
+                found = self._for_arrays(*at_rows(self.program, rows.T, p, c), tables)
+            return np.array([np.broadcast_to(x, len(rows)) for x in found], dtype=float)
+        except (ArithmeticError, ValueError, TypeError):
+            looking = self._model.calls()
+            return np.array([_values(looking, at_row(self.program, row, p, c)) for row in rows]).T
+
     def asked_beyond(self, rows: np.ndarray, p: Sequence[float], c: Sequence[float]) -> list[str]:
         """A sentence for each table asked beyond its points. What depends on external routines is not looked at."""
         if not self.asked or rows.shape[1] < 2:
             return []
-        looking = self._model.calls()
         chosen = np.unique(np.linspace(0, len(rows) - 1, min(len(rows), ROWS)).astype(int))
-        given = [_values(looking, at_row(self.program, rows[i], p, c)) for i in chosen]
+        given = self._given(rows[chosen], p, c)
         farthest: dict[str, tuple[float, str]] = {}
-        for (table, axis), values in zip(self.asked, np.array(given).T, strict=True):
+        for (table, axis), values in zip(self.asked, given, strict=True):
             beyond = np.maximum(axis[0] - values, values - axis[-1])
             i = int(np.argmax(np.where(np.isnan(beyond), -math.inf, beyond)))
             name = table.name.split("_d")[0]
@@ -82,6 +115,16 @@ def _values(looking: Calls, at: Any) -> list[float]:
         return looking.outputs(*at)
     except (ArithmeticError, ValueError):
         return [math.nan] * len(looking.program.output_names)
+
+
+def _after_routines(statements: Iterable[Statement]) -> set[Symbol]:
+    """What depends on routines that are no tables."""
+    found: set[Symbol] = set()
+    for s in statements:
+        called = isinstance(s, Call) and not isinstance(s.routine, Table)
+        if called or not found.isdisjoint(symbols(*statement_expressions(s))):
+            found.update(statement_targets(s))
+    return found
 
 
 def _unknown(routine: Any) -> Callable[..., Any]:

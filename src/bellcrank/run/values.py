@@ -16,8 +16,7 @@ from bellcrank.expr.show import text
 from bellcrank.interface.interface import PARAMETERS, Interface, key_of
 from bellcrank.model.mechanism import Body
 from bellcrank.numeric.course import At, Course
-from bellcrank.numeric.embedded import EMBEDDED
-from bellcrank.numeric.methods import ADAPTIVE, DEFAULT
+from bellcrank.numeric.methods import ADAPTIVE, DEFAULT, OWN
 from bellcrank.numeric.methods import METHODS as FIXED
 from bellcrank.numeric.tuning import CONTROL, PLANS, STEPS
 from bellcrank.program.program import Program
@@ -221,7 +220,7 @@ def method_name(method: str, model: str) -> str:
 def tolerances_of(plan: Plan, rtol: Any, atol: Any) -> tuple[float, float]:
     """Relative and absolute tolerance of a run."""
     found = positive(rtol, "rtol", ""), positive(atol, "atol", "")
-    if plan.method in EMBEDDED and found[0] < CONTROL.finest:
+    if plan.method in OWN and found[0] < CONTROL.finest:
         raise ModelError(f"rtol={found[0]:g} is below {CONTROL.finest:g}, which double precision cannot keep")
     return found
 
@@ -258,9 +257,15 @@ def _value(entries: Sequence[Expr], known: Mapping[str, float]) -> list[float] |
 
 def at_row(program: Program, row: np.ndarray, p: Sequence[float], c: Sequence[float]) -> At:
     """What a program was called with at a recorded row: time, states, outputs, inputs."""
+    t, q, u, _, _, w = at_rows(program, row, p, c)
+    return float(t), q.tolist(), u.tolist(), p, c, w.tolist()
+
+
+def at_rows(program: Program, columns: np.ndarray, p: Sequence[float], c: Sequence[float]) -> tuple[Any, ...]:
+    """The same at several: `columns` holds one for each number of a row."""
     n_q, n_s = len(program.coordinates), len(program.coordinates) + len(program.speeds)
-    w = row[len(row) - len(program.inputs) :].tolist()
-    return float(row[0]), row[1 : 1 + n_q].tolist(), row[1 + n_q : 1 + n_s].tolist(), p, c, w
+    states = columns[1 : 1 + n_q], columns[1 + n_q : 1 + n_s]
+    return columns[0], *states, p, c, columns[len(columns) - len(program.inputs) :]
 
 
 def known_symbols(program: Program, t: float, q: Any, u: Any, p: Any, w: Any) -> dict[Expr, float]:

@@ -1,0 +1,68 @@
+"""Bounds that spare a look at eigenvalues: where they are sure of a step, eigenvalues say the same."""
+
+import numpy as np
+import pytest
+
+from bellcrank.numeric.methods import METHODS
+from bellcrank.run import stability
+from bellcrank.run.slopes import difference_slopes
+from bellcrank.run.stability import step_matrix, surely_stable
+
+
+def systems(seed, count, n_q):
+    """Random systems of second order, stiff and soft, damped and growing, in units of all sizes, and any matrices."""
+    rng = np.random.default_rng(seed)
+    found = []
+    for i in range(count):
+        n = 2 * n_q
+        A = rng.normal(size=(n, n)) * 10.0 ** rng.uniform(-2, 2)
+        if i % 4:
+            modes = rng.normal(size=(n_q, n_q))
+            stiff = modes @ np.diag(10.0 ** rng.uniform(-2, 5, n_q)) @ np.linalg.inv(modes)
+            soft = modes @ np.diag(rng.choice([-0.1, 0.0, 1.0, 100.0], n_q)) @ np.linalg.inv(modes)
+            A = np.block([[np.zeros((n_q, n_q)), np.eye(n_q)], [-stiff, -soft]])
+        sizes = 10.0 ** rng.uniform(-3, 3, n)
+        found.append(A * sizes[:, None] / sizes)
+    return np.array(found)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_what_is_sure_raises_no_alarm(method):
+    sure = alarms = 0
+    for h, steps in ((1e-3, 50), (1e-2, 1000), (0.02, 100_000), (0.1, 300)):
+        A = systems(1, 60, 3)
+        with np.errstate(all="ignore"):
+            stable = surely_stable(A, h, steps, method, 3)
+            found = [stability._alarm(a, 0.0, h, steps, method, 3) for a in A]
+        assert not any(alarm is not None and good for alarm, good in zip(found, stable, strict=True))
+        sure += stable.sum()
+        alarms += sum(x is not None for x in found)
+    assert sure > 30
+    assert alarms > 30  # both are met
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_matrix_of_a_step_is_what_the_method_does(method):
+    from bellcrank.numeric.integrate import advance_by
+
+    A = systems(2, 5, 2)
+    one = advance_by(method, 2)
+    for a, step in zip(A, step_matrix(A, 0.01, method, 2), strict=True):
+        rates = lambda _, y, a=a: a @ y  # noqa: E731
+        columns = [one(rates, (0.0, 0.0, 0.0), e, 0.01, a @ e) for e in np.eye(4)]
+        np.testing.assert_allclose(step, np.array(columns).T, rtol=1e-12, atol=1e-12 * np.abs(step).max())
+
+
+def test_slopes_of_many_states_are_those_of_each():
+    rng = np.random.default_rng(0)
+    t, y = rng.uniform(size=5), rng.normal(size=(5, 3)) * [1e-3, 1.0, 1e3]
+
+    def rates(t, y):
+        return np.stack([np.sin(y[:, 0]) * y[:, 1] + t, y[:, 2] ** 2, y[:, 0] - 3 * y[:, 2]], axis=1)
+
+    found = difference_slopes(rates, t, y)
+    for i in range(5):
+        np.testing.assert_array_equal(found[i], difference_slopes(rates, t[i : i + 1], y[i : i + 1])[0])
+        a, b, c = y[i]
+        exact = [[np.cos(a) * b, np.sin(a), 0], [0, 0, 2 * c], [1, 0, -3]]
+        np.testing.assert_allclose(found[i], exact, rtol=1e-7, atol=1e-7 * abs(c))
