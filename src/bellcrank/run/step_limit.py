@@ -30,7 +30,7 @@ def step_too_large(plan: Plan, evaluation: Evaluation, rows: np.ndarray) -> str:
     states, times = rows[:, 1 : 1 + n_s], rows[:, 0]
     finite = np.isfinite(states)
     good = states if finite.all() else states[finite.all(axis=1)]
-    jolts = np.abs(np.diff(good[:, n_q:], axis=0)).max(axis=1, initial=0.0)
+    jolts = np.abs(good[1:, n_q:] - good[:-1, n_q:]).max(axis=1, initial=0.0)
     hardest = np.argsort(jolts)[-3:].tolist()
     last = len(good) - 1
     chosen = sorted({0, last // 3, 2 * last // 3, *hardest, *(i + 1 for i in hardest)})
