@@ -24,6 +24,7 @@ JUMP = 3.0  # times by which finer differences are larger or smaller where a for
 GROWTH = 10.0  # of errors in a whole run, against the motion itself, from which on a step is looked at
 SURE = 0.9  # share of that growth within which bounds need no eigenvalues
 SQUARINGS = 6  # of matrices for such a bound
+LARGE = 16  # states from which on it is worth leaving out those that move no others
 MOST_POWERS = 32  # times the steps of a run, up to which powers of a step are formed
 PROOF = 5.0  # times that a small push has to grow
 MOST_STEPS = 2000  # in which it may do so
@@ -86,6 +87,7 @@ def surely_stable(A: np.ndarray, h: float, steps: int, method: str, n_q: int) ->
     it is so for h A where that is small, or else for the step itself where motions do not grow.
     """
     allowed = SURE * math.log(GROWTH) / steps
+    A, n_q = _without_idle(A, n_q) if A.shape[1] > LARGE else (A, n_q)
     if METHODS[method].semi_implicit:
         stable = np.zeros(len(A), dtype=bool)
     else:
@@ -105,6 +107,13 @@ def surely_stable(A: np.ndarray, h: float, steps: int, method: str, n_q: int) ->
             stable[left[good]] = True
             left, power = left[~good], power[~good]
     return np.asarray(stable)
+
+
+def _without_idle(A: np.ndarray, n_q: int) -> tuple[np.ndarray, int]:
+    """The matrices without states on which no other depends, such as the place on a plane: their modes do not grow."""
+    while not (used := np.asarray(A.any(axis=(0, 1)))).all():
+        A, n_q = A[:, used][:, :, used], int(used[:n_q].sum())
+    return A, n_q
 
 
 def _squared_norms(matrices: np.ndarray) -> np.ndarray:

@@ -39,7 +39,7 @@ def step_too_large(plan: Plan, evaluation: Evaluation, rows: np.ndarray) -> str:
             near = _near_singular(evaluation, times[chosen], good[chosen])
             chosen = [i for i, singular in zip(chosen, near, strict=True) if not singular]
         found = None
-        for some in [chosen] if evaluation.bound is not None else [[i] for i in chosen]:
+        for some in filter(None, [chosen] if evaluation.bound is not None else [[i] for i in chosen]):
             at = times[some], good[some]
             found = found or too_large(evaluation.rates_of_all, *at, plan.step, plan.steps, plan.method, n_q)
     except (*NO_VALUE, np.linalg.LinAlgError):
