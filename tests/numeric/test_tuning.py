@@ -40,12 +40,12 @@ def test_every_language_has_the_same_numbers(group):
 
 
 SOURCES = {
-    "bellcrank.emit/c/runtime": ("rigid.c", "projection.c", "correction.c", "projected_step.c", "least_norm.c", "pivoted.c", "null_space.c", "dae.c", "run.c", "implicit.c", "bridge.c", "redundant.c"),
+    "bellcrank.emit/c/runtime": ("rigid.c", "projection.c", "correction.c", "projected_step.c", "least_norm.c", "pivoted.c", "null_space.c", "dae.c", "run.c", "implicit.c", "bridge.c", "redundant.c", "adaptive.c", "adaptive_loops.c", "radau.c"),
     "bellcrank.emit/fortran/runtime": ("least_norm.f90", "null_space.f90", "implicit.f90", "implicit_solve.f90", "solve.f90"),
     "bellcrank.export.standalone/templates/c": ("loops.c", "inputs.c"),
     "bellcrank.export.standalone/templates/fortran": ("loops.f90", "correction.f90", "inputs.f90", "program.f90"),
     "bellcrank.export.standalone/templates/python": ("loops.py", "program.py"),
-    "bellcrank.numeric": ("branch.py", "course.py", "integrate.py", "least_norm.py", "null_space.py", "projection.py"),
+    "bellcrank.numeric": ("adapt.py", "branch.py", "course.py", "integrate.py", "least_norm.py", "null_space.py", "projection.py", "radau.py"),
     "bellcrank.library/templates": ("ground.c", "shape.c", "near.c"),
 }  # fmt: skip
 # of one language alone: when Jacobi's rotations end and when they are not needed; a division that is never by zero

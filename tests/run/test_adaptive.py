@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
+from bellcrank.numeric.collocation import STIFF
 from bellcrank.numeric.embedded import EMBEDDED
 from bellcrank.run.adaptive import CompiledRun
 from tests.models import needs_compiler, pendulum, relative
 
-METHODS = tuple(EMBEDDED)
+METHODS = (*EMBEDDED, *STIFF)
 BACKENDS = ("auto", "python")
 
 
@@ -77,7 +78,7 @@ def test_figures_of_a_run(equations, method, backend):
     assert coarse["steps"] < fine["steps"] and coarse["rates"] < fine["rates"]
     assert (fine["rtol"], fine["atol"]) == (1e-9, 1e-9)
     assert 0 < fine["smallest_step"] <= 1 / fine["steps"] <= fine["largest_step"] < coarse["largest_step"] <= 1.0
-    each = {"tsit5": 6, "dop853": 11}[method]
+    each = {"tsit5": 6, "dop853": 11, "radau5": 4}[method]
     assert fine["rates"] >= each * (fine["steps"] + fine["rejected"])
 
 
@@ -151,3 +152,48 @@ def test_command_line_tells_the_steps_chosen(capsys):
     told = json.loads(capsys.readouterr().out)
     assert told["method"] == "tsit5" and told["rejected"] >= 0 and told["steps"] < told["rates"]
     assert 0 < told["smallest_step"] < told["largest_step"] < 1
+
+
+# ---- stiff motion
+
+
+def stiff():
+    """A pendulum whose speed is held by a hard damper, and an input that jumps."""
+    s = pendulum("-c*(u(rod) - w) - k*q(rod)", lambda s: s.add_variable("w", units="1/T"), k=3.0, c=2e4)
+    s.set_run(t_end=2.0, step=0.1, inputs={"w": bc.step(at=0.777, height=2.0)})
+    return s
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_auto_goes_over_where_a_fast_mode_holds_the_steps(backend):
+    sim = stiff().equations().compile(backend=backend)
+    run = sim.simulate(method="auto", rtol=1e-6, atol=1e-8)
+    assert run.ended == "finished" and run.settings["method"] == "auto"
+    assert run.settings["fastest_mode"] == pytest.approx(2e4 / 2.1, rel=0.02)
+    assert 0 < run.settings["went_over"] < 0.1 and run.settings["steps"] < 200
+    assert run.settings["jacobians"] >= 1
+    only = sim.simulate(method="radau5", rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose(table(run), table(only), atol=2e-5)
+    watched = sim.simulate(method="auto", rtol=1e-6, atol=1e-8, events={"through": "q(rod) > 1"})
+    assert np.array_equal(table(watched), table(run))
+    assert [e.name for e in watched.events] == ["through"]
+    after = np.searchsorted(only.time, watched.events[0].time)
+    assert only["q(rod)"][after - 1] < 1 < only["q(rod)"][after]
+
+
+@needs_compiler
+def test_auto_stays_where_nothing_is_stiff(sim):
+    run = sim.simulate(method="auto", t_end=3.0, rtol=1e-6, atol=1e-8)
+    assert "went_over" not in run.settings and "jacobians" not in run.settings
+    assert np.array_equal(table(run), table(sim.simulate(method="tsit5", t_end=3.0, rtol=1e-6, atol=1e-8)))
+
+
+@needs_compiler
+def test_stiff_runs_are_those_in_python():
+    equations = stiff().equations()
+    here, there = (
+        equations.compile(backend=b).simulate(method="radau5", rtol=1e-6, atol=1e-8) for b in ("python", "c")
+    )
+    assert relative(table(there), table(here)) < 1e-7
+    assert there.settings["jacobians"] == here.settings["jacobians"] > 0
+    assert abs(there.settings["steps"] - here.settings["steps"]) < 3

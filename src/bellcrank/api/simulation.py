@@ -13,6 +13,7 @@ from bellcrank.derive.derived import Derived
 from bellcrank.interface.interface import Interface
 from bellcrank.interface.listing import describe
 from bellcrank.run import evaluate
+from bellcrank.run.actions import GivenEvent
 from bellcrank.run.dae_methods import Dae
 from bellcrank.run.evaluate import Inputs, Parameters
 from bellcrank.run.loaded import load
@@ -109,7 +110,7 @@ class Simulation(Analyses):
         inputs: Inputs = None,
         rtol: float = 1e-8,
         atol: float = 1e-10,
-        events: Mapping[str, Any] | None = None,
+        events: Mapping[str, Any] | Sequence[GivenEvent] | None = None,
         stop: Iterable[str] | str = (),
         progress: Progress | None = None,
         dae: str | Dae | None = None,

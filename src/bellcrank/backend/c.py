@@ -61,6 +61,7 @@ class CModel:
         flags: Sequence[str] | None = None,
         options: Options | None = None,
         dae: bool = False,
+        stiff: bool = False,
         rigid: Sequence[RigidWheel] = (),
         speed: str = "fast",
     ) -> None:
@@ -74,7 +75,9 @@ class CModel:
         # what is in Python is called back, unless it is in C as well
         given = zip(program.routines, functions, strict=True)
         self._outside = (*outside, *(r.name for r, f in given if f is not None and not r.known_in("c")))
-        self.source = c_source(program, options=options, outside=self._outside, dae=dae, wheels=rigid, bound=True)
+        self.source = c_source(
+            program, options=options, outside=self._outside, dae=dae, stiff=stiff, wheels=rigid, bound=True
+        )
         calls = external_calls(program, self._outside).values()
         foreign = [c.routine for c in calls if c.foreign]
         linked = [fortran_library(foreign, program.name)] if foreign else []
@@ -98,6 +101,10 @@ class CModel:
     def like(self, program: Program, functions: Functions) -> CModel:
         """Another program, compiled; its external routines are called back."""
         return CModel(program, functions, [r.name for r in program.routines], speed=self._speed)
+
+    def for_stiff(self) -> CModel:
+        """The same program with runs by stiff methods, too."""
+        return CModel(self.program, self.functions, self._outside, stiff=True, speed=self._speed)
 
     def for_dae(self) -> CModel:
         """The same program with runs by methods for differential-algebraic equations."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import math
 import time
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -65,6 +66,14 @@ class CRun:
         work = np.zeros(self.calls.library.work_room())
         self._share(times=np.array(pace.times), atol=np.array([*pace.atol, 0.0]), work=work)
         self._job.rtol, self._job.most, self._job.pause = pace.rtol, pace.most, 1000
+        self._job.look = pace.look
+
+    def take_over(self, before: CRun) -> None:
+        """Goes on with another method where a run has come to; its steps count."""
+        self.take(replace(before.carried(), inside=None))
+        for name in ("steps", "rejected", "evaluations", "shortest", "longest", "fastest"):
+            setattr(self._job, name, getattr(before._job, name))
+        self._job.look = 0
 
     def _share(self, **arrays: np.ndarray) -> None:
         """Arrays that C reads and writes."""
@@ -85,8 +94,8 @@ class CRun:
     def count(self) -> Count:
         """What the steps took that a method chose."""
         j = self._job
-        figures = (j.steps, j.rejected, j.evaluations, j.shortest, j.longest, j.culprit, j.excess)
-        return Count(j.most, *figures, bad=self.bad)
+        figures = (j.steps, j.rejected, j.evaluations, j.shortest, j.longest, j.slopes, j.factors, j.failures)
+        return Count(j.most, *figures, j.fastest, j.culprit, j.excess, self.bad)
 
     def step(self, reached: int) -> int:
         """One step that the method chooses, with `reached` output times behind it; the status."""

@@ -79,6 +79,9 @@ class Model(Protocol):
     def like(self, program: Program, functions: Functions) -> Model:
         """Another program, made ready in the same way."""
 
+    def for_stiff(self) -> Model | None:
+        """The program with runs by stiff methods, too; None where Python drives them."""
+
     def for_dae(self) -> Model | None:
         """The program with runs by methods for differential-algebraic equations; None where Python drives them."""
 

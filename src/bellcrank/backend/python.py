@@ -48,6 +48,9 @@ class PythonModel:
         """Functions of all routines and tables."""
         return self.functions
 
+    def for_stiff(self) -> None:
+        """Runs by stiff methods are driven by Python."""
+
     def for_dae(self) -> None:
         """Runs by methods for differential-algebraic equations are driven by Python."""
 

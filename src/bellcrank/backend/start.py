@@ -54,6 +54,7 @@ class Pace:
     rtol: float
     atol: np.ndarray
     most: int
+    look: bool = False  # does it pause where a fast mode holds its steps?
 
 
 @dataclass(frozen=True)

@@ -29,6 +29,10 @@ class Count:
     rates: int = 0
     shortest: float = math.inf
     longest: float = 0.0
+    slopes: int = 0  # of stiff methods: how often slopes of the rates were found ...
+    factors: int = 0  # ... and linear systems factored ...
+    failures: int = 0  # ... and Newton's method did not converge
+    fastest: float = 0.0  # rate of a mode that holds the steps, 1/s: the run is stiff
     culprit: int = 0  # the state whose error was the largest in the last step tried ...
     excess: float = 0.0  # ... against what is allowed
     bad: np.ndarray = field(default_factory=lambda: np.empty(0))  # what is not finite
@@ -42,25 +46,21 @@ class Count:
     def told(self) -> dict[str, float]:
         """Figures of a run, by what they are called in its settings."""
         lengths = {"smallest_step": self.shortest, "largest_step": self.longest} if self.steps else {}
-        return {"steps": self.steps, "rejected": self.rejected, "rates": self.rates, **lengths}
+        stiff = {"jacobians": self.slopes, "factorisations": self.factors, "newton_failures": self.failures}
+        found = {"steps": self.steps, "rejected": self.rejected, "rates": self.rates, **lengths}
+        return {**found, **(stiff if self.slopes else {})}
 
 
-class Stretch:
-    """Steps of a method from t to an end. `failed`: why it cannot go on, else ""."""
+class Control:
+    """The head of all that choose steps from t to an end. `failed`: why it cannot go on, else ""."""
 
     def __init__(
-        self, method: Embedded, rates: Rates, t: float, y: np.ndarray, end: float, rtol: float, atol: float,
-        count: Count, first_step: float | None = None,
-    ) -> None:  # fmt: skip
-        self.method, self.t, self.y, self.end, self.count = method, t, np.array(y, dtype=float), end, count
+        self, rates: Rates, t: float, y: np.ndarray, end: float, rtol: float, atol: float, count: Count
+    ) -> None:
+        self.t, self.y, self.end, self.count = t, np.array(y, dtype=float), end, count
         self._rtol, self._atol, self._rates = rtol, atol, rates
-        self._rows = [np.array(row) for row in method.rows]
-        self._k = np.empty((len(method.rows), len(self.y)))
-        self._memory, self._rejected = CONTROL.calm, False
         self.status, self.failed = "running", ""
-        self.f = self._rates(t, self.y)
-        self._h = self._first() if first_step is None else first_step
-        self._last: tuple[float, float, np.ndarray, np.ndarray] = (t, 0.0, self.y, self.y)
+        self.f = rates(t, self.y)
 
     def _size(self, x: np.ndarray, weights: np.ndarray) -> float:
         return float(np.sqrt(np.mean(np.square(x / weights)))) if len(x) else 0.0
@@ -68,7 +68,7 @@ class Stretch:
     def _weights(self, new: np.ndarray) -> np.ndarray:
         return np.asarray(self._atol + self._rtol * np.maximum(np.abs(self.y), np.abs(new)))
 
-    def _first(self) -> float:
+    def _first(self, order: int) -> float:
         """The first step (Hairer, Norsett & Wanner II.4)."""
         c, weights, longest = CONTROL, self._weights(self.y), self.end - self.t
         state, slope = self._size(self.y, weights), self._size(self.f, weights)
@@ -79,8 +79,30 @@ class Stretch:
         if most <= c.flat:
             found = max(c.guess, c.opening * guess)
         else:
-            found = (c.opening / most) ** (1 / (self.method.order + 1)) if math.isfinite(most) else guess
+            found = (c.opening / most) ** (1 / (order + 1)) if math.isfinite(most) else guess
         return min(c.leap_most * guess, found, longest)
+
+    def _fail(self, why: str) -> str:
+        self.status, self.failed = "failed", why
+        return why
+
+
+class Stretch(Control):
+    """Steps of an explicit method from t to an end."""
+
+    def __init__(
+        self, method: Embedded, rates: Rates, t: float, y: np.ndarray, end: float, rtol: float, atol: float,
+        count: Count, first_step: float | None = None, look: bool = False,
+    ) -> None:  # fmt: skip
+        super().__init__(rates, t, y, end, rtol, atol, count)
+        self.method, self._look = method, look
+        self._held = self._free = 0
+        self._stage = self.y
+        self._rows = [np.array(row) for row in method.rows]
+        self._k = np.empty((len(method.rows), len(self.y)))
+        self._memory, self._rejected = CONTROL.calm, False
+        self._h = self._first(method.order) if first_step is None else first_step
+        self._last: tuple[float, float, np.ndarray, np.ndarray] = (t, 0.0, self.y, self.y)
 
     def step(self) -> str:
         """One step that is accepted; "" or, if there is none, why."""
@@ -111,6 +133,8 @@ class Stretch:
         factor = c.safety * max(error, c.smooth) ** (0.75 * m.damping - 1 / m.exponent) * self._memory**m.damping
         self._h = h * min(1.0 if self._rejected else m.growth, max(c.shrink, factor))
         self._memory, self._rejected = max(error, c.calm), False
+        if self._look:
+            self._look_for_stiffness(h, new)
         self._last = self.t, h, self.y, new
         self.t, self.y = self.end if last else self.t + h, new
         if m.same_as_last:
@@ -121,9 +145,18 @@ class Stretch:
         self.status = "finished" if last else "running"
         return ""
 
-    def _fail(self, why: str) -> str:
-        self.status, self.failed = "failed", why
-        return why
+    def _look_for_stiffness(self, h: float, new: np.ndarray) -> None:
+        """Is the step held by a fast mode? Its rate follows from two stages at the end of the step."""
+        c, m, weights = CONTROL, self.method, self._weights(new)
+        size = self._size(new - self._stage, weights)
+        rate = self._size(self._k[m.result] - self._k[m.result - 1], weights) / size if size > 0 else 0.0
+        if h * rate > c.stiff_size:
+            self._free, self._held = 0, self._held + 1
+            if self._held == c.stiff_steps:
+                self.count.fastest = rate
+        else:
+            self._free += 1
+            self._held = 0 if self._free == c.free_steps else self._held
 
     def _tried(self, h: float) -> tuple[np.ndarray, float, np.ndarray]:
         """The state after a step, its error against the tolerance, and that of each state."""
@@ -132,6 +165,8 @@ class Stretch:
         new = y
         for i in range(1, m.result + 1):
             new = y + h * (self._rows[i] @ k[:i])
+            if i == m.result - 1:
+                self._stage = new
             if i < len(m.error):
                 k[i] = self._rates(self.t + m.nodes[i] * h, new)
         weights = self._weights(new)

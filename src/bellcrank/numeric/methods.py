@@ -13,6 +13,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
+from .collocation import STIFF
 from .embedded import EMBEDDED
 
 
@@ -116,7 +117,9 @@ METHODS = {
     )
 }
 SCIPY = ("RK45", "RK23", "DOP853", "Radau", "BDF", "LSODA")
-ADAPTIVE = (*EMBEDDED, *SCIPY)
+AUTO = "auto"  # the first of EMBEDDED, which goes over to the first of STIFF
+OWN = (*EMBEDDED, *STIFF, AUTO)  # that choose their steps, in the program
+ADAPTIVE = (*OWN, *SCIPY)
 EXPLICIT = tuple(name for name, m in METHODS.items() if not m.semi_implicit)
 HALF_EXPLICIT = tuple(name for name, m in METHODS.items() if m.is_chain)
 

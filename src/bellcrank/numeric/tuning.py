@@ -168,6 +168,22 @@ class Inputs:
 
 
 @dataclass(frozen=True)
+class Events:
+    """Events of a run."""
+
+    instant: float = _of(1e-14, "s, or share of the time: events so near to each other are at one time", 1.0)
+    rounding: float = _of(1e-15, "share by which values are moved to see what rounding does to a condition", 1.0)
+    zero: float = _of(1e-9, "share of its size about an event below which a condition is zero after the action", 0.5)
+    jump: float = _of(1e-3, "share of its values about a step that a condition has where it jumps across zero")
+    halvings: int = _of(40, "of the first step after an event, to see where its condition goes")
+    glance: float = _of(1e-6, "share of a step over which the rate of a condition is found", 0.5)
+    still: float = _of(1e-6, "share of that rate that is none", 0.5)
+    soon: float = _of(1e-9, "share of a step: an event that acts again so soon chatters ...", 0.5)
+    most: int = _of(100, "... and so do so many actions of one event within ...")
+    span: float = _of(1e-4, "... this share of a run, or a step if that is shorter")
+
+
+@dataclass(frozen=True)
 class Steps:
     """Steps of a run."""
 
@@ -184,6 +200,7 @@ class Control:
     tenths: int = _of(10, "... and after so many in a row there are none")
     smooth: float = _of(1e-10, "error below which a step is not lengthened further ...")
     calm: float = _of(1e-4, "... and below which the next step does not remember it")
+    patient: float = _of(0.01, "... with stiff methods")
     lower: float = _of(0.01, "weight of the square of a second estimate of the error")
     opening: float = _of(0.01, "what the first step changes, against the state and in powers of its length ...")
     vague: float = _of(1e-5, "... a size that tells nothing ...")
@@ -192,9 +209,26 @@ class Control:
     leap_most: float = _of(100.0, "... and the longest, against the first guess")
     fitted: float = _of(1.01, "factor by which the last step of a stretch may be longer")
     shortest: float = _of(3.6e-15, "share of the time below which a step is too small", 1.0)
+    stiff_size: float = _of(2.2, "rate of a mode times the step above which it holds an explicit one ...")
+    stiff_steps: int = _of(15, "... and in so many steps the run is stiff ...")
+    free_steps: int = _of(6, "... unless so many in a row are free of it")
     finest: float = _of(1e-13, "smallest relative tolerance", 1.0)
     most_steps: int = _of(1000000, "of a run, those that are rejected included, besides ...")
     steps_of_row: int = _of(100, "... so many for every row")
+
+
+@dataclass(frozen=True)
+class Newton:
+    """Newton's method of stiff steps."""
+
+    newton_turns: int = _of(8, "most iterations")
+    left_over: float = _of(0.03, "of the tolerance that is left of a stage at most")
+    hopeless: float = _of(1000.0, "by how much convergence is too slow where there is none")
+    kept: float = _of(1e-3, "rate of convergence up to which slopes are kept for the next step ...")
+    steady: float = _of(1.2, "... and factor up to which its length is kept")
+    difference: float = _of(1.5e-8, "share of a state by which it is moved for slopes of rates ...", 0.5)
+    least_moved: float = _of(1e-3, "... where it is larger than this")
+    rounding: float = _of(2.2e-16, "of numbers", 1.0)
 
 
 @dataclass(frozen=True)
@@ -209,7 +243,8 @@ class Plans:
 ELIMINATION, RANKS, LOOPS, BRIDGES = Elimination(), Ranks(), Loops(), Bridges()
 ASSEMBLY, MULTIPLIERS = Assembly(), Multipliers()
 RIGID_WHEELS, GROUND, IMPLICIT = RigidWheels(), Ground(), Implicit()
-INPUTS, STEPS, CONTROL, PLANS = Inputs(), Steps(), Control(), Plans()
+INPUTS, EVENTS, STEPS = Inputs(), Events(), Steps()
+CONTROL, NEWTON, PLANS = Control(), Newton(), Plans()
 
 
 def constants(group: Any) -> list[Constant]:

@@ -16,12 +16,23 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.backend.start import FINISHED, NOT_FINITE, STEP_TOO_SMALL, TOO_MANY_STEPS, Carried, Pace, Start
+from bellcrank.backend.start import (
+    FINISHED,
+    NOT_FINITE,
+    STEP_TOO_SMALL,
+    TOO_MANY_STEPS,
+    Carried,
+    Pace,
+    Start,
+)
 from bellcrank.numeric import adapt
 from bellcrank.numeric.adapt import Count, Stretch
 from bellcrank.numeric.branch import Keeper, Passage
+from bellcrank.numeric.collocation import STIFF
 from bellcrank.numeric.course import Course
 from bellcrank.numeric.embedded import EMBEDDED
+from bellcrank.numeric.methods import AUTO, OWN
+from bellcrank.numeric.radau import StiffStretch
 from bellcrank.numeric.tuning import CONTROL, LOOPS
 from bellcrank.run.events import Watch
 from bellcrank.run.stepping import NO_VALUE, Driven, Evaluation
@@ -36,7 +47,7 @@ def adaptive_run(
     e: Evaluation, plan: Plan, state: np.ndarray, tolerances: tuple[float, float], watch: Watch
 ) -> AdaptiveRun:
     """A run that has not begun: compiled where model and method are."""
-    if plan.method in EMBEDDED and e.context.loaded.model.compiler is not None:
+    if plan.method in OWN and e.context.loaded.model.compiler is not None:
         return CompiledRun(e, plan, state, tolerances, watch)
     return AdaptiveRun(e, plan, state, tolerances, watch)
 
@@ -54,10 +65,11 @@ class AdaptiveRun(Driven):
         self.count = Count(CONTROL.most_steps + CONTROL.steps_of_row * len(times))
         self._options: dict[str, Any] = dict(zip(("rtol", "atol"), tolerances, strict=True))
         # steps to rates without a value; others would not end
-        self._shrinks = method in EMBEDDED or method in ("RK45", "RK23", "DOP853")
+        self._shrinks = method in OWN or method in ("RK45", "RK23", "DOP853")
         self._methods = self._solvers(method)
         updates = times.tolist() if len(evaluation.kept) else []  # what external routines keep jumps there
         self._ends = _stretches(sorted({*plan.breaks(evaluation.inputs), *updates}), times)
+        self.went_over: float | None = None  # when a stiff method took its place
         self._solver: Any = None
         self._begun = False
         self._dense: Any = None
@@ -71,8 +83,14 @@ class AdaptiveRun(Driven):
 
     def _solvers(self, method: str) -> list[Any]:
         """What takes the steps, and what does near singular positions."""
+        explicit = next(iter(EMBEDDED.values()))
+        if method == AUTO:
+            return [partial(Stretch, explicit, count=self.count, look=True)] * 2
         if method in EMBEDDED:
             return [partial(Stretch, EMBEDDED[method], count=self.count)] * 2
+        if method in STIFF:
+            usual = partial(Stretch, explicit, count=self.count)
+            return [partial(StiffStretch, STIFF[method], count=self.count), usual]
         from scipy import integrate
 
         return [getattr(integrate, name) for name in (method, ONE_STEP.get(method, method))]
@@ -88,9 +106,20 @@ class AdaptiveRun(Driven):
     def told(self) -> dict[str, float]:
         """Tolerances and figures, for the settings of the result."""
         found = self._options | self.count.told
-        if self.plan.method not in EMBEDDED:  # SciPy does not tell
+        if self.went_over is not None:
+            found |= {"went_over": self.went_over, "fastest_mode": self.count.fastest}
+        if self.plan.method not in OWN:  # SciPy does not tell
             del found["rejected"]
         return found
+
+    def _goes_over(self) -> None:
+        """Goes on with a stiff method, if a fast mode holds the steps."""
+        if self.plan.method == AUTO and self.count.fastest and self.went_over is None:
+            self.went_over = self.time
+            self._change_method(next(iter(STIFF)))
+
+    def _change_method(self, method: str) -> None:
+        self._methods, self._solver = self._solvers(method), None
 
     def _explain(self) -> None:
         """Says what held the steps back, and what is not finite."""
@@ -121,13 +150,14 @@ class AdaptiveRun(Driven):
             if not self._goes_on:
                 rows.append(self._seen)
                 self.watch.look(self._seen[None, :], None)
-        while self.reached < last:
+        while self.reached < last or self.watch.stopped is not None:  # whose row belongs to what is given back
             t = float(self.times[self.reached + 1])
             stop = self.watch.stopped
             if stop is not None and t >= stop.time:
                 rows.append(self._row(stop.time))
                 return
             if self.time < t and stop is None:
+                self._goes_over()
                 before = [held.copy() for held in self._held]
                 if not self._step():
                     self.status = self.status or NOT_FINITE
@@ -187,7 +217,7 @@ class AdaptiveRun(Driven):
                 break
         if keeper is not None:
             self._keep_closed(keeper, self.time - before)
-        if self.plan.method not in EMBEDDED:
+        if self.plan.method not in OWN:
             self.count.add(self.time - before)
         self.evaluation.settled(self.time, self._y)
         if len(self.evaluation.kept) and self.time == self.times[self.reached + 1]:
@@ -250,15 +280,31 @@ class CompiledRun(AdaptiveRun):
         self, evaluation: Evaluation, plan: Plan, state: np.ndarray, tolerances: tuple[float, float], watch: Watch
     ) -> None:
         super().__init__(evaluation, plan, state, tolerances, watch)
-        e, (rtol, atol), last = evaluation, tolerances, len(self.times) - 1
-        course = Course(plan.method, plan.step * plan.every, last, 1, plan.t_end, tuple(self._ends), self.time)
-        pace = Pace(self.times, rtol, np.full(e.n_s, atol), self.count.most)
+        method, last = next(iter(EMBEDDED)) if plan.method == AUTO else plan.method, len(self.times) - 1
+        self._course = Course(method, plan.step * plan.every, last, 1, plan.t_end, tuple(self._ends), self.time)
+        self._passed: list[Passage] = []  # before the method changed
+        self._run = self._started(self._course, state)
+
+    def _started(self, course: Course, state: np.ndarray) -> Any:
+        e, rtol, atol = self.evaluation, self._options["rtol"], self._options["atol"]
+        pace = Pace(self.times, rtol, np.full(e.n_s, atol), self.count.most, self.plan.method == AUTO)
         weights, staged = (e.keeper.closure.weights, e.keeper.staged) if e.keeper else (None, False)
-        self._run = e.model.start(Start(course, state, e.p, e.c, e.inputs, weights, staged, pace=pace))
+        calls: Any = e.context.stiff if course.method in STIFF else e.model
+        return calls.start(Start(course, state, e.p, e.c, e.inputs, weights, staged, pace=pace))
+
+    def _change_method(self, method: str) -> None:
+        before = self._run
+        self._passed += before.passages
+        course = replace(self._course, method=method, first=self.reached, begins=before.time)
+        self._run = self._started(course, before.state)
+        self._run.take_over(before)
+        self._run.advance(self.reached)
+        self._follow()
 
     def advance(self, last: int) -> np.ndarray:
         if self.watch.conditions:
             return super().advance(last)
+        self._goes_over()
         rows = self._run.advance(last)
         self._follow()
         self.reached, self.state = self._run.reached, self._run.state
@@ -305,7 +351,7 @@ class CompiledRun(AdaptiveRun):
 
     @property
     def passages(self) -> list[Passage]:
-        return list(self._run.passages)
+        return [*self._passed, *self._run.passages]
 
 
 def held_back(status: int, count: Count, states: Sequence[str], plan: Plan) -> str:
@@ -313,7 +359,7 @@ def held_back(status: int, count: Count, states: Sequence[str], plan: Plan) -> s
     if status == TOO_MANY_STEPS:
         return (
             f"{count.most} steps were not enough to t_end = {plan.t_end:g} s. Is the model stiff? Then try "
-            "method='Radau'; else a larger rtol"
+            "method='radau5'; else a larger rtol"
         )
     if status != STEP_TOO_SMALL:
         return ""

@@ -64,6 +64,11 @@ class Loaded:
         return self.model if self.model.compiler is None else PythonModel(self.program, self.functions)
 
     @cached_property
+    def stiff(self) -> Model | None:
+        """The program with runs by stiff methods, too, made when it is asked for; None where Python drives them."""
+        return self.model.for_stiff()
+
+    @cached_property
     def dae(self) -> Model | None:
         """The program with runs by methods for differential-algebraic equations; None where Python drives them."""
         return self.model.for_dae()
@@ -194,6 +199,12 @@ class Context:
     def python(self) -> Calls:
         model = self.loaded.python
         return self.model if model is self.loaded.model else model.calls(self.functions)
+
+    @cached_property
+    def stiff(self) -> Calls | None:
+        """Runs by stiff methods."""
+        model = self.loaded.stiff
+        return None if model is None else model.calls(self.functions)
 
     @cached_property
     def dae(self) -> Calls | None:

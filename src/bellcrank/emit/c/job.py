@@ -80,6 +80,10 @@ RUN = (  # with methods that choose their steps: there, first ... total count ou
     Field("long", "most", "... and in all, with those rejected"),
     Field("long", "steps rejected evaluations", "in, out: how many there were; evaluations: of rates"),
     Field("real", "shortest longest", "in, out: steps, s"),
+    Field("long", "slopes factors failures", "in, out: of stiff methods: slopes found, systems factored, no stages"),
+    Field("int", "look", "is it asked whether a fast mode holds the steps ..."),
+    Field("int", "held", "... and does one? ..."),
+    Field("real", "fastest", "... its rate, 1/s"),
     Field("long", "culprit", "out: the state whose error was the largest in the last step tried ..."),
     Field("real", "excess", "... against what is allowed"),
 )

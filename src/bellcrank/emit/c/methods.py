@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 
+from bellcrank.numeric.collocation import RADAU5, STIFF
 from bellcrank.numeric.embedded import EMBEDDED
 from bellcrank.numeric.methods import METHODS, Method
 
@@ -16,13 +17,14 @@ def stage_time(node: float) -> str:
 
 
 def method_names() -> str:
-    """Their numbers: those of methods with a fixed step, then the others."""
-    return f"enum {{ {', '.join(name.upper() for name in METHODS)}, N_FIXED }};\n"
+    """Their numbers: those of methods with a fixed step, then explicit ones that choose it, then stiff ones."""
+    fixed, chosen = (", ".join(name.upper() for name in names) for names in (METHODS, (*EMBEDDED, *STIFF)))
+    return f"enum {{ {fixed}, N_FIXED }};\nenum {{ FIRST_CHOSEN = N_FIXED - 1, {chosen} }};\n"
 
 
 def method_number(name: str) -> int:
     """The number of a method in C."""
-    return [*METHODS, *EMBEDDED].index(name)
+    return [*METHODS, *EMBEDDED, *STIFF].index(name)
 
 
 def embedded_tables() -> str:
@@ -58,6 +60,25 @@ def embedded_tables() -> str:
         )
     lines += ["", "static const Embedded embedded[] = {", *entries, "};", ""]
     return "\n".join(lines)
+
+
+def radau_tables() -> str:
+    """The stiff method."""
+    m = RADAU5
+    lines = [
+        f"enum {{ FIRST_ORDER = {m.first_order} }};",
+        f"#define STIFF_EXPONENT {float(m.exponent)!r}",
+        f"#define STIFF_GROWTH {m.growth!r}",
+        f"#define REAL_VALUE {m.real!r}",
+    ]
+    vectors = {"NODE[3]": m.nodes, "ERROR_SHARE[3]": m.error, "PAIR_VALUE[2]": m.pair}
+    for name, row in vectors.items():
+        lines.append(f"static const real {name} = {{{', '.join(map(repr, row))}}};")
+    for name, rows in {"TO": m.to, "BACK": m.back}.items():
+        lines.append(f"static const real {name}[3][3] = {{")
+        lines += [f"    {{{', '.join(map(repr, row))}}}," for row in rows]
+        lines.append("};")
+    return "\n".join([*lines, ""])
 
 
 def _numbers(row: Sequence[float], start: str, end: str) -> list[str]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from bellcrank.emit.c import job
-from bellcrank.emit.c.methods import embedded_tables, method_cases, method_names
+from bellcrank.emit.c.methods import embedded_tables, method_cases, method_names, radau_tables
 from bellcrank.emit.c.runtime_files import definitions, runtime
 from bellcrank.emit.c.signals import signal_cases, signal_names
 from bellcrank.emit.number import Number
-from bellcrank.numeric.tuning import CONTROL, STEPS
+from bellcrank.numeric.tuning import CONTROL, NEWTON, STEPS
 from bellcrank.program.program import Program
 
 
@@ -19,7 +19,7 @@ class Run:
 
     `fields` of the job; texts of closed `loops`, of equations with `multipliers` or of rigid `wheels`, whether regular
     positions are `corrected`, the text of its own `step`, and the function that makes a `move`. Is there a run with
-    `adaptive` methods, and what closes loops in it (`admits`)?
+    `adaptive` methods, with `stiff` ones, and what closes loops in it (`admits`)?
     """
 
     fields: tuple[job.Field, ...] = job.RUN
@@ -30,6 +30,7 @@ class Run:
     step: str = ""
     move: str = "advance"
     adaptive: bool = True
+    stiff: bool = False
     admits: str = ""
 
 
@@ -65,12 +66,16 @@ def run_text(program: Program, run: Run, number: Number) -> str:
 def _adaptive(program: Program, run: Run, number: Number) -> str:
     """Runs with methods that choose their steps."""
     # rates at the end of a step hold for the next one, unless routines are to remember or loops were closed since
-    known = "0" if run.loops or program.remembers else "within || m->errors > m->result"
+    known = "NULL"
+    if not run.loops and not program.remembers:
+        known = "within || m->errors > m->result ? a->k[m->result] : NULL"
     return runtime(
         "adaptive.c",
         TUNING=definitions(CONTROL, number),
         TABLES=embedded_tables(),
         LOOPS=run.admits,
+        STIFF=_stiff(run, number) if run.stiff else "",
+        NEAR="job->near" if run.loops else "0",
         FREE="loose" if run.loops else "next",
         KNOWN=known,
         SET=sets_inputs(program),
@@ -87,6 +92,11 @@ def bound_rates(program: Program, run: Run) -> str:
         HOLD="yes" if program.start.results or program.update.results else "",
         LOOPS=run.loops,
     )
+
+
+def _stiff(run: Run, number: Number) -> str:
+    """Stiff methods."""
+    return runtime("radau.c", TUNING=definitions(NEWTON, number), TABLES=radau_tables(), LOOPS=run.admits)
 
 
 def _kept_values(program: Program) -> str:

@@ -6,6 +6,7 @@ In:  a `Program`, and the words for its comments. Out: text. `functions` prints 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from bellcrank.emit.c import job
 from bellcrank.emit.c.functions import Functions, how_called
@@ -40,6 +41,7 @@ def c_source(
     longest: int = LONGEST,
     extra: Mapping[str, Section] | None = None,
     dae: bool = False,
+    stiff: bool = False,
     wheels: Sequence[RigidWheel] = (),
     number: Number = DOUBLE,
     bound: bool = False,
@@ -48,7 +50,8 @@ def c_source(
 
     `extra` are further functions by name, which store the results of their sections in `out`. With `dae`, runs of a
     model with closed loops are those of methods for differential-algebraic equations; with `wheels`, rigid wheels
-    touch, bounce and roll. `number` is what it computes in. With `bound`, rates can be had by one call.
+    touch, bounce and roll; with `stiff`, there are runs by stiff methods, too. `number` is what it computes in. With
+    `bound`, rates can be had by one call.
     """
     if wheels and number is not DOUBLE:
         raise InternalError(f"rigid wheels compute in double precision, not in {number.name}")
@@ -81,6 +84,7 @@ def c_source(
         run = Run()
     else:
         run = (multiplier_run if multipliers else minimal_run)(program, program.loops, number)
+    run = replace(run, stiff=stiff)
     parts += [*(printed.text(f, plan) for f, plan in plans), run_text(program, run, number)]
     return "\n".join(p for p in parts if p) + (bound_rates(program, run) if bound and not multipliers else "")
 

@@ -9,12 +9,10 @@ typedef struct Work {
     real memory;                    /* error of the last step */
     real first, end, last;          /* the stretch: between the first and the last inputs are read */
     int rejected, under_way;        /* was a step rejected that is tried again? is there a stretch? */
+    int implicit, was_implicit;     /* is the method a stiff one, and was it in the last step? */
+    real stage[N_S];                /* the last but one, at the end of the step ... */
+    int held, free;                 /* ... from which steps are counted that a fast mode held, and those it did not */
 } Work;
-
-EXPORT int64_t work_room(void)
-{
-    return (int64_t)(sizeof(Work)/sizeof(real) + 1);
-}
 
 static int stage_rates(Job *job, real t, const real *y, real *k, real *w)
 {
@@ -52,7 +50,7 @@ static real weighed_size(const real *x, const real *weight)
 }
 
 /* The first step of a stretch (Hairer, Norsett & Wanner, Solving Ordinary Differential Equations I, section II.4). */
-static int first_step(Job *job, const Embedded *m, real *w)
+static int first_step(Job *job, int order, real *w)
 {
     Work *a = (Work *)job->work;
     real weight[N_S], moved[N_S], k[N_S];
@@ -73,14 +71,14 @@ static int first_step(Job *job, const Embedded *m, real *w)
     if (most <= FLAT)
         found = fmax(GUESS, OPENING*guess);
     else if (isfinite(most))
-        found = pow(OPENING/most, 1.0/(m->order + 1));
+        found = pow(OPENING/most, 1.0/(order + 1));
     found = found < LEAP_MOST*guess ? found : LEAP_MOST*guess;
     a->h = found < longest ? found : longest;
     return FINISHED;
 }
 
 /* A stretch begins at the time reached, where rates are known, and ends at the next break. */
-static int begin_stretch(Job *job, const Embedded *m, real *w)
+static int begin_stretch(Job *job, int order, real *w)
 {
     Work *a = (Work *)job->work;
     int64_t b = 0;
@@ -90,9 +88,33 @@ static int begin_stretch(Job *job, const Embedded *m, real *w)
     a->end = job->breaks[b];
     a->last = nextafter(a->end, -HUGE_VAL);
     a->memory = CALM;
-    a->rejected = 0;
+    a->rejected = a->held = a->free = 0;
     a->under_way = 1;
-    return first_step(job, m, w);
+    return first_step(job, order, w);
+}
+
+/* Errors of the states against what is allowed, and the largest. */
+static void told_errors(Job *job, real *error, const real *weight)
+{
+    job->excess = 0.0;
+    for (int j = 0; j < N_S; j++) {
+        error[j] /= weight[j];
+        if (fabs(error[j]) > job->excess) {
+            job->excess = fabs(error[j]);
+            job->culprit = j;
+        }
+    }
+}
+
+/* Counts a step that is taken. */
+static void note_step(Job *job, real h)
+{
+    Work *a = (Work *)job->work;
+    a->t = job->t;
+    a->length = h;
+    job->steps++;
+    job->shortest = job->steps == 1 || h < job->shortest ? h : job->shortest;
+    job->longest = fmax(job->longest, h);
 }
 
 /* A step that is tried: the state after it, and its error, of each state and in all, against what is allowed. */
@@ -103,6 +125,8 @@ static int try_step(Job *job, const Embedded *m, real h, real *next, real *error
     memcpy(a->k[0], job->k, sizeof a->k[0]);
     for (int i = 1; i <= m->result; i++) {
         moved_by(a, m->rows[i], i, h, job->y, next);
+        if (i == m->result - 1)
+            memcpy(a->stage, next, sizeof a->stage);
         const int failed = i < m->errors ? stage_rates(job, job->t + m->nodes[i]*h, next, a->k[i], w) : FINISHED;
         if (failed)
             return failed;
@@ -117,14 +141,7 @@ static int try_step(Job *job, const Embedded *m, real h, real *next, real *error
         const real lower = weighed_size(other, weight), both = sqrt(*size**size + LOWER*lower*lower);
         *size = both != 0.0 ? *size**size/both : 0.0;
     }
-    job->excess = 0.0;
-    for (int j = 0; j < N_S; j++) {
-        error[j] /= weight[j];
-        if (fabs(error[j]) > job->excess) {
-            job->excess = fabs(error[j]);
-            job->culprit = j;
-        }
-    }
+    told_errors(job, error, weight);
     return FINISHED;
 }
 
@@ -166,8 +183,8 @@ static void state_within(const Job *job, const Embedded *m, real t, real *y)
     }
 }
 
-@LOOPS@/* Takes the end of a step, `next`, for the state. */
-static int take_step(Job *job, const Embedded *m, real t, const real *next, int known, real *w)
+@LOOPS@/* Takes the end of a step, `next`, for the state; its rates may be known. */
+static int take_step(Job *job, real t, const real *next, const real *known, real *w)
 {
     Work *a = (Work *)job->work;
     int failed;
@@ -179,7 +196,7 @@ static int take_step(Job *job, const Embedded *m, real t, const real *next, int 
         return failed;
 @END@
     if (known && a->under_way)
-        memcpy(job->k, a->k[m->result], sizeof a->k[0]);
+        memcpy(job->k, known, sizeof a->k[0]);
     else {
         job->evaluations++;
         if ((failed = rates(job, 1, t, job->y, job->k, w)))
@@ -191,14 +208,42 @@ static int take_step(Job *job, const Embedded *m, real t, const real *next, int 
     return FINISHED;
 }
 
-/* One step that is accepted. States within it can be had if a row lies there, or always. */
-static int adaptive_step(Job *job, int always, real *w)
+/* The explicit method; it stands in for stiff ones near singular positions. */
+static const Embedded *explicit_method(const Job *job)
+{
+    return &embedded[job->method == RADAU5 ? 0 : job->method - N_FIXED];
+}
+
+/* Is a step held by a fast mode? Its rate follows from two stages at the end of the step (Hairer & Wanner, Solving
+   Ordinary Differential Equations II, section IV.2). */
+static void look_for_stiffness(Job *job, const Embedded *m, real h, const real *next)
 {
     Work *a = (Work *)job->work;
-    const Embedded *m = &embedded[job->method - N_FIXED];
+    real weight[N_S], k[N_S], y[N_S];
+    find_weights(job, job->y, next, weight);
+    for (int j = 0; j < N_S; j++) {
+        k[j] = a->k[m->result][j] - a->k[m->result - 1][j];
+        y[j] = next[j] - a->stage[j];
+    }
+    const real size = weighed_size(y, weight), rate = size > 0.0 ? weighed_size(k, weight)/size : 0.0;
+    if (h*rate > STIFF_SIZE) {
+        a->free = 0;
+        if (++a->held == STIFF_STEPS) {
+            job->held = 1;
+            job->fastest = rate;
+        }
+    } else if (++a->free == FREE_STEPS)
+        a->held = 0;
+}
+
+/* One explicit step that is accepted. States within it can be had if a row lies there, or always. */
+static int explicit_step(Job *job, int always, real *w)
+{
+    Work *a = (Work *)job->work;
+    const Embedded *m = explicit_method(job);
     real next[N_S], error[N_S], size;
     int failed, tenths = 0;
-    if (!a->under_way && (failed = begin_stretch(job, m, w)))
+    if (!a->under_way && (failed = begin_stretch(job, m->order, w)))
         return failed;
 @IF LOOPS@
     real loose[N_S]; /* before loops are closed */
@@ -231,7 +276,7 @@ static int adaptive_step(Job *job, int always, real *w)
         }
 @IF LOOPS@
         memcpy(loose, next, sizeof loose);
-        if ((failed = admit_step(job, h, t, next, &halvings, w)) > 0)
+        if ((failed = admit_step(job, h, t, next, a->k[m->errors - 1], &halvings, w)) > 0)
             continue;
         if (failed)
             return -failed;
@@ -245,13 +290,53 @@ static int adaptive_step(Job *job, int always, real *w)
         const int within = always || t > job->times[job->reached + 1];
         if (within && (failed = keep_interpolation(job, m, h, job->y, @FREE@, w)))
             return failed;
-        a->t = job->t;
-        a->length = h;
-        job->steps++;
-        job->shortest = job->steps == 1 || h < job->shortest ? h : job->shortest;
-        job->longest = fmax(job->longest, h);
-        return take_step(job, m, t, next, @KNOWN@, w);
+        if (job->look)
+            look_for_stiffness(job, m, h, @FREE@);
+        a->was_implicit = 0;
+        note_step(job, h);
+        return take_step(job, t, next, @KNOWN@, w);
     }
+}
+
+@STIFF@EXPORT int64_t work_room(void)
+{
+@IF STIFF@
+    return (int64_t)((sizeof(Work) + sizeof(Stiff))/sizeof(real) + 4);
+@ELSE@
+    return (int64_t)(sizeof(Work)/sizeof(real) + 1);
+@END@
+}
+
+/* One step that is accepted. */
+static int adaptive_step(Job *job, int always, real *w)
+{
+@IF STIFF@
+    Work *a = (Work *)job->work;
+    const int implicit = job->method == RADAU5 && !@NEAR@;
+    if (implicit != a->implicit)
+        a->under_way = 0;
+    a->implicit = implicit;
+    if (implicit) {
+        const int failed = radau_step(job, w);
+        if (failed >= 0)
+            return failed;
+        a->implicit = a->under_way = 0;
+    }
+@END@
+    return explicit_step(job, always, w);
+}
+
+static void interpolate(const Job *job, real t, real *y)
+{
+@IF STIFF@
+    const Work *a = (const Work *)job->work;
+    if (a->was_implicit) {
+        for (int j = 0; j < N_S; j++)
+            y[j] = a->from[j] + beyond(a, j, (t - a->t)/a->length);
+        return;
+    }
+@END@
+    state_within(job, explicit_method(job), t, y);
 }
 
 /* A row within the last step, or at its end. */
@@ -260,7 +345,7 @@ static int row_within(Job *job, int live, real t, real *w)
     real y[N_S];
     memcpy(y, job->y, sizeof y);
     if (t != job->t) {
-        state_within(job, &embedded[job->method - N_FIXED], t, y);
+        interpolate(job, t, y);
 @IF LOOPS@
         const Job before = *job;
         const int failed = close_state(job, HUGE_VAL, t, y, w);
@@ -288,7 +373,7 @@ static int adaptive(Job *job, real *w)
         const real next = job->times[job->reached + 1];
         int failed;
         if (job->t < next) {
-            if (left-- <= 0)
+            if (left-- <= 0 || (job->look && job->held))
                 return FINISHED;
             failed = adaptive_step(job, 0, w);
         } else {

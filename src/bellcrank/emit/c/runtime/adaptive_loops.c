@@ -12,11 +12,9 @@ static int close_state(Job *job, real h, real t, real *y, real *w)
 }
 
 /* Takes care if the middle of a step is near a singular position. */
-static int watch_middle(Job *job, real h, const real *next, real *w)
+static int watch_middle(Job *job, real h, const real *next, const real *end, real *w)
 {
-    const Work *a = (const Work *)job->work;
-    const Embedded *m = &embedded[job->method - N_FIXED];
-    const real *end = a->k[m->errors - 1], t = job->t + 0.5*h;
+    const real t = job->t + 0.5*h;
     real all[N_G*(1 + N_Q) + N_V*(1 + N_U) + 1], y[N_S];
     const real *J = all + N_G*(1 + N_Q) + N_V;
     for (int j = 0; j < N_S; j++)
@@ -34,9 +32,9 @@ static int watch_middle(Job *job, real h, const real *next, real *w)
     return job->externals->failed ? -EXTERNAL_FAILED : changed;
 }
 
-/* Closes the loops at the end of a step, `next`. 0: it may be taken; 1: it is to be tried again, with care or shorter;
-   negative: the status of a failure, with the other sign. */
-static int admit_step(Job *job, real h, real t, real *next, int *halvings, real *w)
+/* Closes the loops at the end of a step, `next`, with rates `end` before that. 0: it may be taken; 1: it is to be
+   tried again, with care or shorter; negative: the status of a failure, with the other sign. */
+static int admit_step(Job *job, real h, real t, real *next, const real *end, int *halvings, real *w)
 {
     Work *a = (Work *)job->work;
     real loose[N_S];
@@ -48,7 +46,7 @@ static int admit_step(Job *job, real h, real t, real *next, int *halvings, real 
     if ((again = (ratio < NEAR && !job->near) || (steady < NEAR && !job->wary))) {
         job->near = job->near || ratio < NEAR;
         job->wary = 1;
-    } else if (!job->near && (again = watch_middle(job, h, loose, w)) < 0)
+    } else if (!job->near && (again = watch_middle(job, h, loose, end, w)) < 0)
         return again;
     if (again) {
         job->evaluations++;

@@ -1,0 +1,212 @@
+"""Radau IIA of order 5 for stiff motion: steps over one state array; compiled models have the same in C.
+
+Hairer & Wanner, Solving Ordinary Differential Equations II (1996), section IV.8. The three stages are found by
+Newton's method in coordinates in which one real and one complex linear system stand for them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from .adapt import NOT_FINITE, TOO_MANY, TOO_SMALL, Control, Count
+from .collocation import Collocation
+from .integrate import Rates
+from .tuning import CONTROL, NEWTON
+
+
+def differences(rates: Rates, t: float, y: np.ndarray, k: np.ndarray, least: float) -> np.ndarray:
+    """Slopes of rates, which are k at y; states count as `least` at least."""
+    columns = []
+    for j in range(len(y)):
+        moved = y.copy()
+        moved[j] += NEWTON.difference * max(abs(y[j]), least)
+        columns.append((rates(t, moved) - k) / (moved[j] - y[j]))
+    return np.array(columns).T.reshape(len(y), len(y))
+
+
+class StiffStretch(Control):
+    """Steps of Radau IIA from t to an end, called as `Stretch` is."""
+
+    def __init__(
+        self, method: Collocation, rates: Rates, t: float, y: np.ndarray, end: float, rtol: float, atol: float,
+        count: Count, first_step: float | None = None,
+    ) -> None:  # fmt: skip
+        super().__init__(rates, t, y, end, rtol, atol, count)
+        self.method = method
+        self._to, self._back = np.array(method.to), np.array(method.back)
+        self._h = self._first(method.first_order) if first_step is None else first_step
+        self._slopes: np.ndarray | None = None
+        self._fresh = self._middle = self._rejected = False
+        self._factored: tuple[float, np.ndarray, np.ndarray] | None = None
+        self._memory, self._before, self._eta = CONTROL.patient, 0.0, 1.0
+        self._parts: np.ndarray | None = None  # of states within the last step
+        self._last = (t, 0.0, self.y)
+        self._tolerance = max(10 * NEWTON.rounding / rtol, min(NEWTON.left_over, math.sqrt(rtol)))
+
+    def step(self) -> str:
+        """One step that is accepted; "" or, if there is none, why."""
+        c, m, count = CONTROL, self.method, self.count
+        tenths = 0
+        while True:
+            if count.steps + count.rejected >= count.most:
+                return self._fail(TOO_MANY)
+            if not self._h >= c.shortest * max(abs(self.t), abs(self.end)):
+                return self._fail(NOT_FINITE if tenths else TOO_SMALL)
+            left = self.end - self.t
+            last = c.fitted * self._h >= left
+            h = left if last else 0.5 * left if 2 * self._h > left else self._h
+            Z, turns, theta, slow = self._stages(h)
+            if slow != 0.0:
+                count.rejected += 1
+                count.failures += 1
+                self._rejected, self._eta = True, 1.0
+                if not math.isfinite(theta):
+                    tenths += 1
+                    self._h = c.tenth * h if tenths <= c.tenths else 0.0
+                    self._slopes = None
+                    count.bad = self.y + Z[2] + theta
+                elif not self._fresh:
+                    self._slopes = None
+                    self._h = h
+                elif not self._middle and theta < 2:
+                    self._find_slopes(self.t + m.nodes[1] * h, self.y + Z[1])
+                    self._middle, self._h = True, h
+                elif slow < NEWTON.hopeless:
+                    self._h = h * max(0.3, 0.8 * min(20.0, slow) ** (-1 / (10 - turns)))
+                else:
+                    self._h = 0.5 * h
+                continue
+            new, error, parts = self._error(h, Z)
+            count.culprit = int(np.argmax(np.abs(parts))) if len(parts) else 0
+            count.excess = float(np.abs(parts[count.culprit])) if len(parts) else 0.0
+            safety = c.safety * 17 / (16 + turns)
+            if error <= 1 and np.all(np.isfinite(new)):
+                break
+            count.rejected += 1
+            self._rejected = True
+            if math.isfinite(error):
+                tenths = 0
+                self._h = h * max(c.shrink, safety * error ** (-1 / m.exponent))
+            else:
+                count.bad = new + parts
+                tenths += 1
+                self._h = h * c.tenth if tenths <= c.tenths else 0.0
+        size = max(error, c.smooth)
+        factor = safety * size ** (-1 / m.exponent)
+        if self._before > 0:
+            factor = min(
+                factor, c.safety * h / self._before * size ** (-2 / m.exponent) * self._memory ** (1 / m.exponent)
+            )
+        factor = min(1.0 if self._rejected else m.growth, max(c.shrink, factor))
+        self._before, self._memory = h, max(error, c.patient)
+        self._parts = _divided(m, Z)
+        self._last = self.t, h, new
+        self.t, self.y = self.end if last else self.t + h, new
+        self.f = self._rates(self.t, new)
+        count.add(h)
+        if theta > NEWTON.kept or self._middle:
+            self._slopes = None
+        self._rejected = self._fresh = self._middle = False
+        if self._slopes is None or not 1.0 <= factor <= NEWTON.steady:
+            self._h = h * factor
+        else:
+            self._h = h
+        self.status = "finished" if last else "running"
+        return ""
+
+    def _find_slopes(self, t: float, y: np.ndarray) -> None:
+        k = self.f if y is self.y else self._rates(t, y)
+        self._slopes = differences(self._rates, t, y, k, max(self._atol / self._rtol, NEWTON.least_moved))
+        self.count.slopes += 1
+        self._fresh, self._factored = True, None
+
+    def _factor(self, h: float) -> tuple[np.ndarray, np.ndarray]:
+        """Inverses of the two matrices."""
+        m = self.method
+        if self._slopes is None:
+            self._find_slopes(self.t, self.y)
+        assert self._slopes is not None
+        if self._factored is None or self._factored[0] != h:
+            one = np.eye(len(self.y))
+            self._factored = (
+                h,
+                np.linalg.inv(m.real / h * one - self._slopes),
+                np.linalg.inv(complex(*m.pair) / h * one - self._slopes),
+            )
+            self.count.factors += 1
+        return self._factored[1:]
+
+    def _stages(self, h: float) -> tuple[np.ndarray, int, float, float]:
+        """Newton's method: the stages less the state, iterations, how fast it converges (nan: nowhere), and 0 or, where
+        it does not, by how much it is too slow."""
+        m, n = self.method, len(self.y)
+        Z = np.zeros((3, n))
+        try:
+            real, pair = self._factor(h)
+        except np.linalg.LinAlgError:
+            return Z, 0, 2.0, NEWTON.hopeless
+        weights = self._weights(self.y)
+        if self._parts is not None:
+            for i, node in enumerate(m.nodes):
+                x = 1 + node * h / self._before
+                Z[i] = _within(m, self._parts, x)
+        W = self._to @ Z
+        self._eta = max(self._eta, NEWTON.rounding) ** 0.8
+        theta = before = 0.0
+        for turn in range(NEWTON.newton_turns):
+            F = np.array([self._rates(self.t + node * h, self.y + z) for node, z in zip(m.nodes, Z, strict=True)])
+            G = self._to @ F
+            first = real @ (G[0] - m.real / h * W[0])
+            both = pair @ (G[1] + 1j * G[2] - complex(*m.pair) / h * (W[1] + 1j * W[2]))
+            change = np.array([first, both.real, both.imag]).reshape(3, n)
+            W = W + change
+            Z = self._back @ W
+            size = float(np.sqrt(np.mean(np.square(change / weights)))) if n else 0.0
+            if not math.isfinite(size):
+                return Z, turn, math.nan, NEWTON.hopeless
+            if turn:
+                theta = size / before
+                rest = NEWTON.newton_turns - 1 - turn
+                slow = theta**rest / (1 - theta) * size / self._tolerance if theta < 1 else NEWTON.hopeless
+                if slow > 1:
+                    return Z, turn, theta, slow
+                self._eta = theta / (1 - theta)
+            if self._eta * size < self._tolerance or size == 0.0:
+                return Z, turn + 1, theta, 0.0
+            before = size
+        return Z, NEWTON.newton_turns, theta, NEWTON.hopeless
+
+    def _error(self, h: float, Z: np.ndarray) -> tuple[np.ndarray, float, np.ndarray]:
+        """The state after a step, its error against the tolerance, and that of each state."""
+        real, _ = self._factor(h)
+        new, weighted = self.y + Z[2], np.array(self.method.error) @ Z / h
+        weights = self._weights(new)
+        parts = real @ (self.f + weighted)
+        error = self._size(parts, weights)
+        if error > 1 and (self._rejected or self._parts is None):
+            parts = real @ (self._rates(self.t, self.y + parts) + weighted)
+            error = self._size(parts, weights)
+        return new, error, parts / weights
+
+    def dense_output(self) -> Callable[[float], np.ndarray]:
+        """States within the last step."""
+        (t, h, new), parts, m = self._last, self._parts, self.method
+        assert parts is not None
+        return lambda time: np.asarray(new + _within(m, parts, (time - t) / h))
+
+
+def _divided(m: Collocation, Z: np.ndarray) -> np.ndarray:
+    """Differences of the collocation polynomial about its end."""
+    c1, c2, _ = m.nodes
+    first, second, third = (Z[1] - Z[2]) / (c2 - 1), (Z[0] - Z[1]) / (c1 - c2), Z[0] / c1
+    a, b = (second - first) / (c1 - 1), (second - third) / c2
+    return np.array([first, a, a - b])
+
+
+def _within(m: Collocation, parts: np.ndarray, x: float) -> np.ndarray:
+    """The polynomial at x of the step, less the state at its end."""
+    c1, c2, _ = m.nodes
+    return np.asarray((x - 1) * (parts[0] + (x - c2) * (parts[1] + (x - c1) * parts[2])))
