@@ -372,6 +372,6 @@ def held_back(status: int, count: Count, states: Sequence[str], plan: Plan) -> s
 def _stretches(breaks: Sequence[float], times: np.ndarray) -> list[float]:
     """Ends of the stretches to be integrated; breaks that nearly coincide are one, the later."""
     t_start, t_end = float(times[0]), float(times[-1])
-    near = 1e-12 * max(t_end - t_start, abs(t_start), abs(t_end))
+    near = CONTROL.near_breaks * max(t_end - t_start, abs(t_start), abs(t_end))
     ends = [*(b for b in breaks if t_start + near < b < t_end - near), t_end]
     return [*(b for b, following in pairwise(ends) if following - b > near), t_end]
