@@ -40,6 +40,7 @@ from bellcrank.model.formula import project as project
 from bellcrank.model.formula import rot as rot
 from bellcrank.model.formula import vel as vel
 from bellcrank.model.joints.screw import Screw as Screw
+from bellcrank.run.actions import event as event
 from bellcrank.run.dae_methods import Dae as Dae
 from bellcrank.run.result import Run as Run
 from bellcrank.run.result import read as read

@@ -146,3 +146,13 @@ def test_what_cannot_go_on_is_told(mass: Any, tmp_path: Path) -> None:
         sim.simulate(start=bc.read(run.save(tmp_path / "run.csv")), t_end=0.2)
     with pytest.raises(bc.ModelError, match="the run is one of another model or backend"):
         model.compile(backend="c").simulate(start=run, t_end=0.2)
+
+
+@pytest.mark.parametrize("method", ["rk4", "tsit5"])
+def test_an_event_that_stopped_a_run_does_not_stop_the_next(mass: Any, method: str) -> None:
+    """It is zero at the start, and counts from its first sign after."""
+    given: dict[str, Any] = {"events": {"low": "q(b) < 3"}, "stop": "low", "t_end": 40}
+    first = mass.simulate(method=method, step=0.05, **given)
+    second = mass.simulate(start=first, **given)
+    assert second.ended.startswith("stopped by event 'low'") and second.events[0].time > first.events[0].time + 1
+    assert second["q(b)"][1] < 3

@@ -169,6 +169,7 @@ def test_rolling_constraints_pass():
 
 
 @pytest.mark.campaign
+@pytest.mark.filterwarnings("ignore:body '.*' is in gimbal lock:bellcrank.ModelWarning")  # of axes that repeat, at zero
 @pytest.mark.parametrize("seed", range(30))
 def test_random_trees_pass(seed):
     from tests.reference.random_trees import bellcrank_system, random_tree

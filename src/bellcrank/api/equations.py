@@ -176,7 +176,9 @@ class Equations:
         known = sorted(x.name for x in self.interface.all(PARAMETERS))
         declared = self.analysis.mechanism.description.parameters  # of others the analysis has told
         for x in self.interface.unused:
-            if x.default is not None and x.key != "g" and declared[x.key].declared:
+            record = declared[x.key]
+            described = record.units is not None or record.label is not None  # it may stand in events
+            if x.default is not None and x.key != "g" and record.declared and not described:
                 near = did_you_mean(x.name, known)
                 what = f"a value is given for '{x.name}', but the model does not use it.{near}"
                 warnings.warn(what, ModelWarning, stacklevel=3)

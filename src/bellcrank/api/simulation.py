@@ -14,6 +14,7 @@ from bellcrank.interface.interface import Interface
 from bellcrank.interface.listing import describe
 from bellcrank.numeric.methods import TOLERANCES
 from bellcrank.run import evaluate
+from bellcrank.run.actions import GivenEvent
 from bellcrank.run.dae_methods import Dae
 from bellcrank.run.evaluate import Inputs, Parameters
 from bellcrank.run.loaded import load
@@ -110,7 +111,7 @@ class Simulation(Analyses):
         inputs: Inputs = None,
         rtol: float = TOLERANCES[0],
         atol: float = TOLERANCES[1],
-        events: Mapping[str, Any] | None = None,
+        events: Mapping[str, Any] | Sequence[GivenEvent] | None = None,
         stop: Iterable[str] | str = (),
         progress: Progress | None = None,
         dae: str | Dae | None = None,

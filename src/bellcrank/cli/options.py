@@ -6,6 +6,7 @@ from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from typing import Any
 
 from bellcrank.numeric.methods import ADAPTIVE, METHODS
+from bellcrank.run.actions import event
 
 MOST_VALUES = 1_000_000  # of a range
 MANY: dict[str, Any] = {"action": "append", "default": []}  # an option that may be repeated
@@ -60,8 +61,18 @@ def positive(text: str) -> int:
     return whole(text, 1)
 
 
-def condition(text: str) -> tuple[str, str]:
-    """lift=Fz < 0: the name of an event and what makes it happen; without a name, the condition is the name."""
+def condition(text: str) -> tuple[str, Any]:
+    """lift=Fz < 0: the name of an event and what makes it happen; without a name, the condition is the name.
+
+    With an action: "bounce: z < 0: u(ball) = -e*u(ball); n = n + 1".
+    """
+    if ":" in text:
+        first, formula, *more = (part.strip() for part in text.split(":"))
+        settings = [part.partition("=") for part in (more[0].split(";") if len(more) == 1 else ())]
+        if not first or not formula or not settings or not all(x.strip() and y.strip() for x, _, y in settings):
+            raise ArgumentTypeError(f"'{text}' is not like \"bounce: z < 0: u(ball) = -e*u(ball)\"")
+        action = {x.strip(): y.strip() for x, _, y in settings}
+        return first, event(formula, 0 if "<" in formula or ">" in formula else 1, action, name=first)
     name, equals, formula = text.partition("=")
     if equals and name.strip().isidentifier() and formula.strip():
         return name.strip(), formula.strip()

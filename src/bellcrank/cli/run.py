@@ -31,7 +31,10 @@ def options(parser: ArgumentParser) -> None:
     add("--rtol", type=float, metavar="E", help="relative tolerance of methods that choose their steps")
     add("--atol", type=float, metavar="E", help="absolute tolerance of methods that choose their steps, equation units")
     add("--output-every", type=positive, metavar="N", help="keep every N-th step")
-    event = 'tell when a condition over channels becomes true, such as "lift=Fz < 0" (may be repeated)'
+    event = (
+        'tell when a condition over channels becomes true, such as "lift=Fz < 0", and act if wanted, as in '
+        '"bounce: z < 0: u(ball) = -e*u(ball)" (may be repeated)'
+    )
     for name, words in (("--event", event), ("--stop", "the same, and end the run there (may be repeated)")):
         add(name, **MANY, type=condition, metavar="NAME=CONDITION", help=words)
     add("--print", type=float, metavar="S", help="SCRIPT.al: time between rows of its output files in s")

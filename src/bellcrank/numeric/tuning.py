@@ -168,6 +168,22 @@ class Inputs:
 
 
 @dataclass(frozen=True)
+class Events:
+    """Events of a run."""
+
+    instant: float = _of(1e-14, "s, or share of the time: events so near to each other are at one time", 1.0)
+    rounding: float = _of(1e-15, "share by which values are moved to see what rounding does to a condition", 1.0)
+    zero: float = _of(1e-9, "share of its size about an event below which a condition is zero after the action", 0.5)
+    jump: float = _of(1e-3, "share of its values about a step that a condition has where it jumps across zero")
+    halvings: int = _of(40, "of the first step after an event, to see where its condition goes")
+    glance: float = _of(1e-6, "share of a step over which the rate of a condition is found", 0.5)
+    still: float = _of(1e-6, "share of that rate that is none", 0.5)
+    soon: float = _of(1e-9, "share of a step: an event that acts again so soon chatters ...", 0.5)
+    most: int = _of(100, "... and so do so many actions of one event within ...")
+    span: float = _of(1e-4, "... this share of a run, or a step if that is shorter")
+
+
+@dataclass(frozen=True)
 class Steps:
     """Steps of a run."""
 
@@ -232,7 +248,8 @@ class Plans:
 ELIMINATION, RANKS, LOOPS, BRIDGES = Elimination(), Ranks(), Loops(), Bridges()
 ASSEMBLY, MULTIPLIERS = Assembly(), Multipliers()
 RIGID_WHEELS, GROUND, IMPLICIT = RigidWheels(), Ground(), Implicit()
-INPUTS, STEPS, CONTROL, NEWTON, PLANS = Inputs(), Steps(), Control(), Newton(), Plans()
+INPUTS, EVENTS, STEPS = Inputs(), Events(), Steps()
+CONTROL, NEWTON, PLANS = Control(), Newton(), Plans()
 
 
 def constants(group: Any) -> list[Constant]:

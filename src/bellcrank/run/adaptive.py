@@ -150,7 +150,7 @@ class AdaptiveRun(Driven):
             if not self._goes_on:
                 rows.append(self._seen)
                 self.watch.look(self._seen[None, :], None)
-        while self.reached < last:
+        while self.reached < last or self.watch.stopped is not None:  # whose row belongs to what is given back
             t = float(self.times[self.reached + 1])
             stop = self.watch.stopped
             if stop is not None and t >= stop.time:

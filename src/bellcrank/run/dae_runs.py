@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -78,9 +79,15 @@ def prepare_dae(plan: Plan, e: DaeEvaluation, y: np.ndarray, watch: Watch, carri
     return Prepared(run, plan.steps, plan.every, plan.step, plan.begins, carried is None, python.within)
 
 
-def residuals_of(
-    loaded: Loaded, rows: np.ndarray, p: Sequence[float], c: Sequence[float]
-) -> Callable[[], Residuals] | None:
+class Piece(NamedTuple):
+    """Recorded rows with the parameters that held for them, and what follows from these."""
+
+    rows: np.ndarray
+    p: Sequence[float]
+    c: Sequence[float]
+
+
+def residuals_of(loaded: Loaded, pieces: Sequence[Piece]) -> Callable[[], Residuals] | None:
     """Residuals of the constraints in recorded rows, to be computed when they are asked for."""
     loops = loaded.program.loops
     if loops is None:
@@ -89,10 +96,11 @@ def residuals_of(
 
     def compute() -> Residuals:
         model = loaded.model.calls()
+        rows = [(row, x.p, x.c) for x in pieces for row in x.rows]
         g, v = np.empty((len(rows), n_g)), np.empty((len(rows), n_v))
-        for i, row in enumerate(rows):
+        for i, (row, p, c) in enumerate(rows):
             flat = model.values("closure", *at_row(loaded.program, row, p, c))
             g[i], v[i] = flat[:n_g], flat[first : first + n_v]
-        return Residuals(rows[:, 0].copy(), g, v, loops.positions, loops.names)
+        return Residuals(np.array([row[0] for row, _, _ in rows]), g, v, loops.positions, loops.names)
 
     return compute

@@ -1,46 +1,23 @@
-"""What a run is watched for, how it ended in a sentence, and its rows as channels in user units."""
+"""How a run ended in a sentence, and its rows as channels in user units."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from bellcrank.backend.start import FINISHED, NOT_CLOSED, STEP_TOO_SMALL, TOO_MANY_STEPS, Input
-from bellcrank.errors import ModelError, RunError, did_you_mean, mapping
+from bellcrank.errors import RunError
 from bellcrank.interface.interface import Interface
 from bellcrank.model.mechanism import Body
 from bellcrank.run.diagnose import Moment, broken_term, likely_term
-from bellcrank.run.events import Watch, is_strict, read_condition
+from bellcrank.run.events import Watch
 from bellcrank.run.gimbal import INSTEAD, gimbal_lock
-from bellcrank.run.loaded import Loaded
 from bellcrank.run.prepare import Prepared
 from bellcrank.run.result import Run
 from bellcrank.run.stepping import Evaluation
-
-
-def watch_for(
-    loaded: Loaded, events: Mapping[str, Any] | None, stop: Any, parameters: Mapping[str, float] | None
-) -> Watch:
-    """The events to look for; conditions may use channels and parameters, in user units."""
-    events = mapping(events, "events")
-    if not isinstance(stop, str | Iterable):
-        raise ModelError(f"stop={stop!r} must name events", loaded.name)
-    stop = {stop} if isinstance(stop, str) else {str(s) for s in stop}
-    for name in stop:
-        if name not in events:
-            raise ModelError(f"stop={name!r}: no event has that name.{did_you_mean(name, events)}", loaded.name)
-    if not events:
-        return Watch({}, [], [])
-    columns = {"t": (0, 1.0)} | {x.name: (x.column, x.unit.factor) for x in loaded.interface.channels}
-    i = loaded.interface
-    known = (*i.parameters, *i.entered, *i.idle, *i.unused)
-    values = {x.name: x.default for x in known if x.default is not None}
-    values.update({str(k): float(v) for k, v in (parameters or {}).items()})
-    conditions = {n: read_condition(c, columns, values, n) for n, c in events.items()}
-    return Watch(conditions, sorted(stop), [n for n, c in events.items() if is_strict(c)])
 
 
 def how_ended(prepared: Prepared, e: Evaluation, watch: Watch, adaptive: bool) -> str:
@@ -137,7 +114,7 @@ def as_run(interface: Interface, rows: np.ndarray, ended: str, watch: Watch, set
     if rows.shape[1] < 2:  # not even the first row could be evaluated
         rows = np.empty((0, interface.width))
     columns, factors = interface.channel_columns
-    values = rows.T.take(columns, axis=0)  # each channel in one piece
+    values = rows.T[columns]  # each channel in one piece
     values /= factors[:, None]
     channels = {x.name: channel for x, channel in zip(interface.channels, values, strict=True)}
     words: dict[str, Any] = {k: dict(found) for k, found in interface.channel_words.items()}

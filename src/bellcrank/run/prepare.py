@@ -36,6 +36,7 @@ class Prepared:
     first_row: bool  # is there a row of the state at the beginning, or does the run go on from another?
     within: Within | None = None  # rows within a step, if the run does not look there itself
     remembered: Remembered | None = None
+    behind: float = 0.0  # share of the run that its steps do not count
     told: Callable[[], dict[str, float]] = dict  # figures of the run, when it is over
 
 
@@ -85,7 +86,8 @@ def prepare(
         if carried is not None:
             adaptive.take(carried)
         h, last = plan.step * plan.every, len(adaptive.times) - 1
-        return Prepared(adaptive, last, 1, h, plan.begins, carried is None, told=lambda: adaptive.told)
+        behind = (plan.begins - plan.t_start) / (plan.t_end - plan.t_start)
+        return Prepared(adaptive, last, 1, h, plan.begins, carried is None, behind=behind, told=lambda: adaptive.told)
     course = plan.course(e.inputs, bool(watch.conditions))
     weights, staged = (e.keeper.closure.weights, e.keeper.staged) if e.keeper else (None, False)
     run = e.model.start(Start(course, y, e.p, e.c, e.inputs, weights, staged)) or PythonRun(e, course, y)
@@ -120,6 +122,8 @@ def take_steps(prepared: Prepared, watch: Watch, progress: Progress | None = Non
     within, remembered = prepared.within, prepared.remembered
     watched = bool(watch.conditions) and within is not None
     result = np.empty((0, 1))
+    if not prepared.first_row:
+        run.advance(run.reached)  # takes the start
     filled, block, first = 0, 64, prepared.first_row
     while first or (run.reached < total and run.status == FINISHED and watch.stopped is None):
         before, start = run.reached, time.perf_counter()
@@ -143,7 +147,7 @@ def take_steps(prepared: Prepared, watch: Watch, progress: Progress | None = Non
             result[filled : filled + len(kept)] = kept
             filled += len(kept)
         if progress is not None:
-            progress(run.reached / total)
+            progress(prepared.behind + (1 - prepared.behind) * run.reached / total)
     return result[:filled]
 
 

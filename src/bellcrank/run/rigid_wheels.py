@@ -451,7 +451,7 @@ class RigidRun(PythonRun):
         start = row[1 : 1 + self.evaluation.n_s]
 
         def row_at(t: float) -> np.ndarray:
-            run = RigidRun(self.evaluation, self.course, start, [replace(w) for w in wheels], Watch({}))
+            run = RigidRun(self.evaluation, self.course, start, [replace(w) for w in wheels], Watch())
             run.t = self.course.begin(i)
             for part in self.course.parts(i, until=t):
                 run.move(part)

@@ -92,7 +92,10 @@ class Executor:
         self.client, self.job, self.store, self.patience, self.look_after = client, job, store, patience, look_after
         self._tell, self._told = tell, False
         self.left: deque[Run] = deque()
-        self.suspects: deque[Run] = deque()  # runs in which workers died: each goes out alone
+        self.suspects: deque[Run] = (
+            deque()
+        )  # runs in which workers may have died: each goes out with no other beside it
+        self.alone = False  # is such a one out?
         self.out: dict[Any, list[Run]] = {}
         self.threads, self.idle_since, self._looked = 0, time.monotonic(), 0.0
 
@@ -149,14 +152,17 @@ class Executor:
     def _give(self) -> None:
         """Tasks for everybody, smaller towards the end so that all end together."""
         threads = max(self.threads, 1)
-        while (self.left or self.suspects) and len(self.out) < AHEAD * threads:
-            if self.suspects:
-                runs = [self.suspects.popleft()]
-            else:
-                size = min(MOST, max(1, len(self.left) // (2 * AHEAD * threads)))
-                runs = [self.left.popleft() for _ in range(min(size, len(self.left)))]
-            folder, token = str(self.store.folder), self.store.token
-            self.out[self.client.submit(work, self.job, runs, folder, token, SLICE, pure=False)] = runs
+        self.alone = self.alone and bool(self.out)
+        if self.suspects and not self.out:
+            self.alone = True
+            self._submit([self.suspects.popleft()])
+        while self.left and not self.suspects and not self.alone and len(self.out) < AHEAD * threads:
+            size = min(MOST, max(1, len(self.left) // (2 * AHEAD * threads)))
+            self._submit([self.left.popleft() for _ in range(min(size, len(self.left)))])
+
+    def _submit(self, runs: list[Run]) -> None:
+        folder, token = str(self.store.folder), self.store.token
+        self.out[self.client.submit(work, self.job, runs, folder, token, SLICE, pure=False)] = runs
 
     def _take(self, future: Any, runs: list[Run]) -> None:
         """Records of a task; what it did not come to goes back."""
@@ -188,13 +194,16 @@ class Executor:
             self.left.extend(runs)
 
     def _deadly(self, runs: list[Run]) -> None:
-        """Workers died in a task. They take its runs in order, so the first that is not kept is under suspicion."""
+        """Workers died with a task. They take its runs in order, so the first that is not kept is under suspicion.
+
+        It killed them, or a task that was beside it did.
+        """
         kept = self.store.records()
         for key, _ in runs:
             if key in kept:
                 self.tell(kept[key])
         rest = [run for run in runs if run[0] not in kept]
-        if len(runs) > 1:
+        if not self.alone:
             self.suspects.extend(rest[:1])
             self.left.extendleft(reversed(rest[1:]))
             return

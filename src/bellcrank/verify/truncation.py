@@ -18,6 +18,7 @@ from bellcrank.verify.subject import UNUSABLE, Sample, Subject
 ORDER_SLACK = 0.3  # the relative error of small variables is of the order of their threshold, in the limit
 FLOOR, LOWEST = 1e-12, 5e-14  # relative errors below this are rounding; below that surely
 ROUNDING = 1e-13  # of the terms of a difference
+SURELY = 4 * np.finfo(float).eps  # of lengths of the machine, or of one: differences of these have no better digits
 NOTHING = 1e-9  # size at which a right truncation leaves rounding alone
 
 
@@ -41,11 +42,20 @@ def lines_of_truncation(exact: Subject, truncated: Subject, samples: list[Sample
     note = f"relative error {relative[0].max():.1e} with all that is small at a tenth of full size"
     lines = [Line(name, order, limit, True, note + (f", lowest in {where}" if order < limit else ""))]
     if truncated.eom.outputs:
-        channels = np.array([e / np.where(size > 0, size, 1.0) for e, size in outputs])
+        lengths = _lengths(exact, truncated.eom.outputs)
+        found = [np.where(e > SURELY * lengths, e, 0.0) for e, _ in outputs]
+        channels = np.array([e / np.where(size > 0, size, 1.0) for e, (_, size) in zip(found, outputs, strict=True)])
         order, where = _lowest(channels, np.array([size for _, size in outputs]), truncated.eom.outputs)
         note = f"lowest in {where}" if order < limit else ""
         lines.append(Line(f"{name} of outputs", order, limit, True, note))
     return lines
+
+
+def _lengths(subject: Subject, outputs: list[str]) -> np.ndarray:
+    """What counts as one of every output that is a length, an area, an angle or a plain number; nothing of others."""
+    units = subject.eom.quantities.output_unit
+    exponents = [units[name].dimension.exponents for name in outputs]
+    return np.array([subject.length ** float(x[0]) if not any(x[1:3]) else 0.0 for x in exponents])
 
 
 def _lowest(relative: np.ndarray, sizes: np.ndarray, names: list[str]) -> tuple[float, str]:

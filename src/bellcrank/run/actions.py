@@ -1,0 +1,194 @@
+"""Events as a user gives them: what is watched, and what is set when it happens.
+
+Formulas are parsed, never executed. Conditions and actions are over channels, parameters and t, in user units.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from bellcrank.errors import ModelError, did_you_mean, mapping
+from bellcrank.expr.text import parse, postorder_syntax
+from bellcrank.interface.interface import PLURAL, Interface, Quantity, key_of
+from bellcrank.run.event_units import check_units
+from bellcrank.run.events import COMPARISONS, Condition, Watched, comparison_of, read_condition, read_value
+from bellcrank.run.values import number
+from bellcrank.units import TIME, Unit
+
+SETTABLE = ("coordinate", "speed", "parameter", "idle", "unused")
+OTHERS = ("removed", "entered", "output", "input", "kept")
+
+
+@dataclass(frozen=True)
+class GivenEvent:
+    """An event to look for, as `event` makes it."""
+
+    expression: str
+    direction: int = 0
+    action: Mapping[str, str] = field(default_factory=dict)
+    stop: bool = False
+    name: str = ""
+
+
+def event(
+    expression: Any, direction: int = 0, action: Mapping[Any, Any] | None = None, stop: bool = False, name: str = ""
+) -> GivenEvent:
+    """An event for `simulate(events=[...])`: `expression` crosses zero, from below (`direction=1`), from above (-1), or
+    either way (0); or it is a comparison that becomes true (with -1: no longer is).
+
+    `action` sets states and parameters: `{"u(ball)": "-e*u(ball)"}`. All its formulas take the values before it. `stop`
+    ends the run. Formulas are over states, outputs, inputs, parameters and t, in user units.
+    """
+    if direction not in (-1, 0, 1) or isinstance(direction, bool):
+        raise ModelError(f"event: direction={direction!r} must be -1, 0 or 1")
+    text = str(expression)
+    named = str(name or text)
+    settings = {_name_of(k): str(v) for k, v in mapping(action, f"event '{named}': action").items()}
+    for given in (text, *settings.values()):
+        parse(given)
+    return GivenEvent(text, int(direction), settings, bool(stop), named)
+
+
+def _name_of(given: Any) -> str:
+    return given.name if hasattr(given, "name") else str(given)
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What an action sets, and the value as a function of rows, in user units."""
+
+    quantity: Quantity
+    value: Condition
+
+
+@dataclass(frozen=True)
+class Action:
+    """All that is set at once."""
+
+    settings: tuple[Setting, ...]
+
+    def values(self, row: np.ndarray) -> list[float]:
+        """What is set, from the row before."""
+        return [float(np.broadcast_to(s.value(row[None, :]), (1,))[0]) for s in self.settings]
+
+
+@dataclass(frozen=True)
+class EventsGiven:
+    """The events of a run: what is watched, actions by name, and the parameters, in user units, read and set there."""
+
+    watched: list[Watched]
+    actions: dict[str, Action]
+    values: dict[str, float]
+    used: set[str]  # keys of parameters that stand in formulas of events
+
+
+def listed_events(events: Any, stop: Any, model: str) -> list[GivenEvent]:
+    """Events as given: by name, each a condition that comes up from below or becomes true; or a list of `event`."""
+    if not events and events != "" and not stop:
+        return []
+    if not isinstance(stop, str | Iterable):
+        raise ModelError(f"stop={stop!r} must name events", model)
+    if events is None or isinstance(events, Mapping):
+        found = [
+            GivenEvent(x.expression, x.direction, x.action, x.stop, str(name))
+            if isinstance(x, GivenEvent)
+            else GivenEvent(str(x), 1, name=str(name))
+            for name, x in mapping(events, "events").items()
+        ]
+    elif isinstance(events, Iterable) and not isinstance(events, str | bytes):
+        found = list(events)
+    else:
+        raise ModelError(
+            f"events={events!r} must be a list of bc.event(...), or a dictionary {{name: condition}}", model
+        )
+    for x in found:
+        if not isinstance(x, GivenEvent):
+            raise ModelError(f"events: {x!r} must be made by bc.event(...)", model)
+    names = [x.name for x in found]
+    for name in names:
+        if names.count(name) > 1:
+            raise ModelError(f"events: two have the name {name!r}; give another by name=", model)
+    stops = {stop} if isinstance(stop, str) else {str(s) for s in stop}
+    for name in sorted(stops):
+        if name not in names:
+            raise ModelError(f"stop={name!r}: no event has that name.{did_you_mean(name, names)}", model)
+    return [GivenEvent(x.expression, x.direction, x.action, x.stop or x.name in stops, x.name) for x in found]
+
+
+def read_events(interface: Interface, events: Any, stop: Any, parameters: Mapping[str, float] | None) -> EventsGiven:
+    """What a run is watched for; parameters as a user gave them, in place of the defaults."""
+    given = listed_events(events, stop, interface.model)
+    if not given:
+        return EventsGiven([], {}, {}, set())
+    columns = {"t": (0, 1.0)} | {x.name: (x.column, x.unit.factor) for x in interface.channels}
+    known = (*interface.parameters, *interface.entered, *interface.idle, *interface.unused)
+    values = {x.name: float(x.default) for x in known if x.default is not None}
+    spelled = {key_of(x.name): x.name for x in known}
+    given_values = mapping(parameters, "parameters").items()
+    values.update({spelled.get(key_of(k), str(k)): number(v, f"parameter '{k}'") for k, v in given_values})
+    units = {"t": Unit(TIME, 1.0, "s")} | {x.key: x.unit for x in (*known, *interface.channels)}
+    result = EventsGiven([], {}, values, set())
+    for x in given:
+        comparison = comparison_of(x.expression)
+        sides = (x.direction,) if x.direction else (1,) if comparison else (1, -1)
+        strict = () if not comparison else (1,) if comparison in ("<", ">") else (-1,)
+        value = read_condition(x.expression, columns, values, x.name)
+        result.watched.append(Watched(x.name, value, sides, strict, x.stop, bool(x.action)))
+        texts = [x.expression, *x.action.values()]
+        result.used.update(key for text in texts for key in _names_in(text) if key in spelled)
+        if x.action:
+            result.actions[x.name] = _read_action(interface, x, columns, values, units)
+    return result
+
+
+def _names_in(text: str) -> list[str]:
+    try:
+        return [key_of(node.args[0]) for node in postorder_syntax(parse(text)) if node.op == "name"]
+    except ModelError:  # a channel whose name is none of formulas
+        return []
+
+
+def _read_action(
+    interface: Interface,
+    x: GivenEvent,
+    columns: Mapping[str, tuple[int, float]],
+    values: Mapping[str, float],
+    units: Mapping[str, Unit],
+) -> Action:
+    found: dict[str, Setting] = {}
+    for name, text in x.action.items():
+        where = f"event '{x.name}', action '{name}'"
+        target = _target(interface, name, where)
+        if target.key in found:
+            raise ModelError(f"{where}: it is set twice", interface.model)
+        syntax = parse(text)
+        if syntax.op in COMPARISONS:
+            raise ModelError(
+                f"{where}: '{text}' is a comparison, not a value; use where({text}, 1, 0)", interface.model
+            )
+        if target.unit.text != "?":
+            check_units(syntax, units, target.unit, where)
+        found[target.key] = Setting(target, read_value(syntax, columns, values, where))
+    return Action(tuple(found.values()))
+
+
+def _target(interface: Interface, name: str, where: str) -> Quantity:
+    """A state or parameter by its name."""
+    found = interface.get(name, SETTABLE)
+    if found is not None:
+        return found
+    other = interface.get(name, OTHERS)
+    if other is None:
+        known = [x.name for x in interface.all(SETTABLE)]
+        raise ModelError(
+            f"{where}: the model has no such state or parameter.{did_you_mean(name, known)}", interface.model
+        )
+    if other.kind == "removed":
+        why = f"it follows from other speeds by a constraint: set {', '.join(u.name for u in interface.speeds)}"
+    else:
+        why = f"it is one of the {PLURAL[other.kind]}; states and parameters can be set"
+    raise ModelError(f"{where}: {why}", interface.model)

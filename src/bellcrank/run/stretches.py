@@ -1,0 +1,262 @@
+"""A run as a sequence of stretches: each ends at its end, or at an event that acts; the next one goes on from there.
+
+Any stepper serves: it takes steps until something stops it, gives the rows until then, and hands over what external
+routines keep and remember (`Carried`). The rows of a run have the state before and the one after every event that
+acts, at the same time; all others are where they would be without.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from bellcrank.backend.start import FINISHED, Carried, Input
+from bellcrank.errors import BellcrankError, ModelError, warn
+from bellcrank.interface.interface import key_of
+from bellcrank.numeric.projection import Closure
+from bellcrank.numeric.tuning import EVENTS
+from bellcrank.run.actions import EventsGiven
+from bellcrank.run.closure import closure_of, keeper_of, on_branch
+from bellcrank.run.dae_methods import Dae
+from bellcrank.run.dae_runs import Piece, dae_evaluation, prepare_dae
+from bellcrank.run.events import AtZero, Event, Fired, Watch
+from bellcrank.run.goes_on import place_on
+from bellcrank.run.jumps import changes, mended, rate_of, set_by
+from bellcrank.run.loaded import Context, Loaded
+from bellcrank.run.prepare import Prepared, Progress, prepare, take_steps
+from bellcrank.run.rigid import prepare_rigid
+from bellcrank.run.stepping import NO_VALUE, Evaluation
+from bellcrank.run.values import Plan
+
+
+@dataclass
+class Stretch:
+    """A part of a run: how it goes, from which state, with which parameters (equation units); `row`: its first, if that
+    is known."""
+
+    plan: Plan
+    p: list[float]
+    y: np.ndarray
+    carried: Carried | None = None
+    row: np.ndarray | None = None
+
+
+@dataclass
+class Stretches:
+    """What all stretches of a run share; `parameters` are those that a user gave, and later what events set."""
+
+    loaded: Loaded
+    context: Context
+    signals: list[Input]
+    dae: Dae
+    tolerances: tuple[float, float]
+    watch: Watch
+    events: EventsGiven
+    parameters: Mapping[str, float] | None
+
+    def __post_init__(self) -> None:
+        self.pieces: list[Piece] = []
+        self.told: dict[str, float] = {}
+        self.problem = ""
+        self.within = False  # did the run end within a step, or after its state was changed?
+        self._closure: tuple[Sequence[float], Closure | None] | None = None
+        self._parts: list[np.ndarray] = []
+        self._times: dict[str, list[float]] = {}
+        self._idle: set[str] = set()
+
+    def closure(self, p: Sequence[float]) -> Closure | None:
+        """The constraints of closed loops."""
+        if self._closure is None or self._closure[0] != p:
+            loops = self.loaded.program.loops
+            found = None if loops is None else closure_of(self.context.python, p, self.signals)
+            self._closure = p, found
+        return self._closure[1]
+
+    def ready(self, s: Stretch, kept: np.ndarray) -> tuple[Evaluation, Prepared]:
+        """A stretch made ready; its state is brought onto the branch of a singular position."""
+        loaded, t, closure, keeper = self.loaded, s.plan.begins, self.closure(s.p), None
+        if closure is not None:
+            weights = None if s.carried is None else s.carried.weights
+            keeper = keeper_of(closure, self.context.python, s.y, s.p, self.signals, kept, self.dae.staged, t, weights)
+            if self.dae.usual and (s.carried is None or s.carried.inside is None):
+                s.y = on_branch(keeper, t, s.y, loaded.interface)
+        e = Evaluation(self.context, s.p, loaded.constants(s.p), self.signals, kept, keeper)
+        contacts = loaded.analysis.mechanism.description.contacts
+        if contacts:
+            return e, prepare_rigid(contacts, s.plan, e, s.y, self.watch, s.carried)
+        if self.dae.usual:
+            return e, prepare(s.plan, e, s.y, self.watch, self.tolerances, s.carried)
+        inside = dae_evaluation(s.plan, e, self.dae)
+        return inside, prepare_dae(s.plan, inside, s.y, self.watch, s.carried)
+
+    def run(self, s: Stretch, e: Evaluation, prepared: Prepared, progress: Progress | None) -> tuple[Any, ...]:
+        """Takes stretch after stretch; the last one with its evaluation, stepper, and all rows."""
+        while True:
+            rows = take_steps(prepared, self.watch, progress)
+            self.context.set_live(0)
+            if self.watch.again is not None and s.row is not None:
+                rows = rows[rows[:, 0] > s.row[0]] if len(rows) else rows
+            if s.row is not None:
+                rows = np.vstack([s.row[None, :], rows]) if len(rows) else s.row[None, :]
+            self._keep(rows, e)
+            self.within = self.watch.stopped is not None
+            self.watch.passed(prepared.run.passages)
+            self._count(prepared.told())
+            if self.watch.again is not None:
+                self._chatters(self.watch.again.name, self.watch.again.time, "again at once")
+            if not self.watch.fired or self.problem or prepared.run.status != FINISHED:
+                return s, e, prepared, self._rows()
+            last = s, e, prepared
+            try:
+                s, e, prepared = self._act(s, e, prepared, rows[-1])
+            except (BellcrankError, *NO_VALUE) as error:
+                why = "; ".join(getattr(error, "problems", [])) or str(error)
+                self.problem = f"stopped at t = {rows[-1, 0]:.6g} s, as an event acts: {why}"
+                return *last, self._rows()
+            if self.problem or self._is_over(s):
+                assert s.row is not None
+                self._keep(s.row[None, :], e)
+                return s, e, prepared, self._rows()
+
+    def _keep(self, rows: np.ndarray, e: Evaluation) -> None:
+        """Takes rows to those with the same parameters, if these came last."""
+        if self.pieces and self.pieces[-1].p == e.p:
+            self._parts.append(rows)
+        else:
+            self._join()
+            self.pieces.append(Piece(rows, e.p, e.c))
+            self._parts = [rows]
+
+    def _join(self) -> None:
+        if self.pieces and len(self._parts) > 1:
+            self.pieces[-1] = self.pieces[-1]._replace(rows=np.vstack(self._parts))
+
+    def _rows(self) -> np.ndarray:
+        """All rows."""
+        self._join()
+        return np.vstack([x.rows for x in self.pieces]) if len(self.pieces) > 1 else self.pieces[0].rows
+
+    def _act(
+        self, s: Stretch, e: Evaluation, prepared: Prepared, row: np.ndarray
+    ) -> tuple[Stretch, Evaluation, Prepared]:
+        """Lets all events at the time of a row act; the stretch that follows."""
+        t, h, n_s = float(row[0]), EVENTS.glance * s.plan.step, e.n_s
+        if prepared.remembered is not None:
+            prepared.remembered.undo()
+        carried = replace(prepared.run.carried(), inside=None)
+        e.kept[:], e.model.memory[:] = carried.kept, carried.memory
+        fired, stop = list(self.watch.fired), self.watch.stopping
+        acted: list[tuple[Fired, float]] = []
+        y, before, now, p = row[1 : 1 + n_s].copy(), row, e, s.p
+        while fired:
+            one = fired.pop(0)
+            rate, values = rate_of(one.watched, now, t, y, h), self.watch.values(before)
+            y, p, now, after = self._done(one, now, t, y, before, p)
+            acted.append((one, rate))
+            self._note(one.watched.name, t, s.plan)
+            if self.problem:
+                break
+            busy = [f.watched for f in (*(f for f, _ in acted), *fired)]
+            others = self.watch.jumped(values, after, busy)
+            stop = stop or self._stops(others)
+            self.watch.events += [Event(f.watched.name, t) for f in others if not f.watched.acts]
+            fired += [f for f in others if f.watched.acts]
+            before = after
+        plan = place_on(s.plan, t)
+        weights = e.keeper.closure.weights if e.keeper is not None and p == s.p else None
+        following = Stretch(plan, p, y, replace(carried, weights=weights), before)
+        at_zero = {
+            f.watched.name: zero
+            for f, rate in acted
+            if (zero := self._at_zero(f, rate, now, t, y, h, before)) is not None
+        }
+        self.watch.begin(plan.first, before, at_zero)
+        if stop:
+            self.watch.stopped = Event(stop, t)
+        if self.problem or self._is_over(following):
+            return following, now, prepared
+        return following, *self.ready(following, e.kept)
+
+    def _is_over(self, s: Stretch) -> bool:
+        """Does a run end with the event that a stretch begins with?"""
+        return self.watch.stopped is not None or s.plan.begins >= s.plan.t_end
+
+    def _done(
+        self, one: Fired, e: Evaluation, t: float, y: np.ndarray, row: np.ndarray, p: list[float]
+    ) -> tuple[np.ndarray, list[float], Evaluation, np.ndarray]:
+        """One action: the state and parameters after it, what evaluates them, and the row."""
+        w, loaded, values = one.watched, self.loaded, self.events.values
+        action, old = self.events.actions[w.name], (y, dict(values))
+        y = set_by(action, row, values, y, w.name)
+        new_p = p
+        if values != old[1]:
+            given = {key_of(k): k for k in self.parameters or {}}
+            spelled = {given.get(key_of(k), k): v for k, v in values.items() if v != old[1].get(k)}
+            self.parameters = {**(self.parameters or {}), **spelled}
+            new_p = loaded.parameter_values(known_to(loaded, self.parameters, self.events.used))
+        y = mended(loaded, action, self.closure(new_p), t, y, w.name)
+        found = changes(loaded, action, old, (y, values))
+        if all(c.before == c.after for c in found) and w.name not in self._idle:
+            self._idle.add(w.name)
+            warn(f"event '{w.name}' changes nothing at t = {t:.6g} s")
+        self.watch.events.append(Event(w.name, t, found))
+        if new_p != p:
+            e = replace(e, p=new_p, c=loaded.constants(new_p), keeper=None)
+        return y, new_p, e, e.row(t, y)
+
+    def _at_zero(
+        self, f: Fired, rate: float, e: Evaluation, t: float, y: np.ndarray, h: float, row: np.ndarray
+    ) -> AtZero | None:
+        """Is the condition of an event that has acted still zero? Then, does its action turn it back?"""
+        w, side = f.watched, f.side
+        if not w.is_zero(row, f.size):
+            return None
+        after = rate_of(w, e, t, y, h)
+        return AtZero(side, not side * after > EVENTS.still * abs(rate), f.size)
+
+    def _stops(self, fired: Sequence[Fired]) -> str:
+        """The name of the first event that stops the run, or nothing."""
+        return next((f.watched.name for f in fired if f.watched.stop), "")
+
+    def _note(self, name: str, t: float, plan: Plan) -> None:
+        """Keeps the book of actions: too many in too short a time end the run."""
+        times = self._times.setdefault(name, [])
+        times.append(t)
+        if len(times) > 1 and t - times[-2] < EVENTS.soon * plan.step:
+            self._chatters(name, t, "again at once")
+        span = min(plan.step, EVENTS.span * (plan.t_end - plan.t_start))
+        if len(times) > EVENTS.most and t - times[-1 - EVENTS.most] < span:
+            within = t - times[-1 - EVENTS.most]
+            self._chatters(name, t, f"{EVENTS.most} times within {within:.2g} s" if within > 0 else "again and again")
+
+    def _chatters(self, name: str, t: float, how: str) -> None:
+        why = "it chatters. Let its action bring the motion to rest, or end the run (stop=True)"
+        self.problem = f"stopped at t = {t:.6g} s: event '{name}' acts {how}: {why}"
+
+    def _count(self, told: Mapping[str, float]) -> None:
+        """Adds up the figures of stretches."""
+        for key, x in told.items():
+            if key not in self.told or not isinstance(x, int | float):
+                self.told[key] = x
+            elif isinstance(x, int):
+                self.told[key] += x
+            else:
+                first = key in ("smallest_step", "went_over")
+                self.told[key] = min(x, self.told[key]) if first else max(x, self.told[key])
+
+
+def known_to(loaded: Loaded, parameters: Mapping[str, float] | None, used: set[str]) -> Mapping[str, float] | None:
+    """Parameters that a model is asked with: those that stand in events alone are left out."""
+    if not parameters or not used:
+        return parameters
+    own = {x.key for x in loaded.interface.unused} & used
+    return {k: v for k, v in parameters.items() if key_of(k) not in own}
+
+
+def check_actions(loaded: Loaded, events: EventsGiven) -> None:
+    """Tells what cannot act."""
+    if events.actions and loaded.analysis.mechanism.description.contacts:
+        raise ModelError("events that act are not available with rigid wheels; use a tyre", loaded.name)

@@ -1,0 +1,220 @@
+"""Events that act: impacts, latches, resets and chattering against closed forms, in every kind of run."""
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import bellcrank as bc
+from bellcrank.numeric.tuning import EVENTS
+
+G = 9.81
+
+
+def ball() -> bc.System:
+    s = bc.System("ball", units="mks", axes="ISO 8855")
+    s.add_body("ball", translate=3, mass="m")
+    s.add_parameter("e", 0.8, units="1", label="restitution")
+    s.add_parameter("ground", 0.5, units="L", label="height of the ground")
+    s.add_gravity()
+    s.set_defaults(m=1, g=G)
+    s.set_run(t_end=3, step=0.01, initial={"q(ball)": 1.5})
+    return s
+
+
+def bounce(**options: Any) -> bc.event:
+    return bc.event("q(ball) - ground", -1, {"u(ball)": "-e*u(ball)"}, name="bounce", **options)
+
+
+@pytest.fixture(scope="module")
+def balls() -> dict[str, Any]:
+    equations = ball().equations()
+    return {backend: equations.compile(backend=backend) for backend in ("c", "python")}
+
+
+@pytest.mark.parametrize("backend", ["c", "python"])
+@pytest.mark.parametrize("method", ["rk4", "rk2", "heun", "tsit5", "RK45"])
+def test_impact_times_follow_the_closed_formula(balls: dict[str, Any], backend: str, method: str) -> None:
+    run = balls[backend].simulate(method=method, events=[bounce()])
+    first = math.sqrt(2 / G)
+    expected = [first * (1 + 2 * sum(0.8**k for k in range(1, n + 1))) for n in range(6)]
+    assert [x.time for x in run.events] == pytest.approx(expected, abs=1e-10)
+    speeds = [x.changes[0] for x in run.events]
+    assert [(x.name, x.unit) for x in speeds] == [("u(ball)", "m/s")] * 6
+    assert [x.before for x in speeds] == pytest.approx([-G * first * 0.8**n for n in range(6)], rel=1e-9)
+    assert [x.after for x in speeds] == pytest.approx([-0.8 * x.before for x in speeds], rel=1e-14)
+    # two rows at each impact, before and after; all others where they are without it
+    twice = run.time[1:][np.diff(run.time) == 0]
+    assert twice == pytest.approx(expected, abs=1e-10) and len(run) == 301 + 12
+    assert np.setdiff1d(run.time, twice) == pytest.approx(np.arange(301) / 100)
+    assert run["q(ball)"].min() > 0.5 - 1e-12
+
+
+def test_how_events_are_told(balls: dict[str, Any]) -> None:
+    run = balls["python"].simulate(t_end=1, events=[bounce()])
+    assert str(run.events[0]) == "bounce at t = 0.451524 s: u(ball) -4.42945 -> 3.54356 m/s"
+    run = balls["python"].simulate(t_end=1, events={"low": "q(ball) < 1"})
+    assert str(run.events[0]) == "low at t = 0.319275 s" and not run.events[0].changes
+
+
+@pytest.mark.parametrize("method", ["rk4", "tsit5"])
+@pytest.mark.parametrize("e", [0.0, 1e-3, 0.3])
+def test_a_ball_that_comes_to_rest_is_told(balls: dict[str, Any], method: str, e: float) -> None:
+    """Impacts without end within a finite time."""
+    run = balls["c"].simulate(method=method, t_end=10, parameters={"e": e}, events=[bounce()])
+    end = math.sqrt(2 / G) * (1 + e) / (1 - e)
+    assert run.ended.startswith(f"stopped at t = {end:.4f}") and "event 'bounce' acts again at once" in run.ended
+    assert run.time[-1] == pytest.approx(end, abs=1e-6) and run["q(ball)"].min() > 0.5 - 1e-12
+
+
+def test_many_actions_in_a_short_time_are_told(balls: dict[str, Any]) -> None:
+    run = balls["c"].simulate(method="dop853", t_end=12, parameters={"e": 0.9, "ground": 0.0}, events=[bounce()])
+    within = run.events[-1].time - run.events[-1 - EVENTS.most].time
+    assert f"event 'bounce' acts {EVENTS.most} times within {within:.2g} s: it chatters" in run.ended
+
+
+def test_a_ball_can_be_brought_to_rest(balls: dict[str, Any]) -> None:
+    """Gravity is switched off with the speed where an impact is slow: a latch of parameters."""
+    rest = {"u(ball)": "where(u(ball) > -0.5, 0, -e*u(ball))", "g": "where(u(ball) > -0.5, 0, g)"}
+    event = bc.event("q(ball) < ground", action=rest, name="bounce")
+    run = balls["c"].simulate(t_end=6, events=[event])
+    last = run.events[-1]
+    assert run.ended == "finished" and [x.name for x in last.changes] == ["u(ball)", "g"]
+    still = run.time > last.time
+    assert run["u(ball)"][still] == pytest.approx(0) and run["q(ball)"][still] == pytest.approx(0.5, abs=1e-9)
+    on = balls["c"].simulate(t_end=7, start=run)  # the parameter stays as the event set it
+    assert on["q(ball)"][-1] == pytest.approx(0.5, abs=1e-9)
+
+
+@pytest.fixture(scope="module")
+def room() -> Any:
+    s = bc.System("room", units="mks")
+    s.add_body("door", translate=3, mass=1)
+    s.add_state("temp", "(heater*p - k*(temp - outside))/c", units="1")
+    s.set_defaults(heater=1, p=2, k=0.1, c=1, outside=0)
+    s.set_run(t_end=60, step=0.1, initial={"temp": 15})
+    return s.equations().compile(backend="python")
+
+
+def test_a_thermostat(room: Any) -> None:
+    """Two events that switch a parameter, directions by sign and by comparison; outputs every fifth step."""
+    on, off = (
+        bc.event("temp - 12", -1, {"heater": 1}, name="on"),
+        bc.event("temp > 18", action={"heater": 0}, name="off"),
+    )
+    run = room.simulate(events=[on, off], output_every=5)
+    times = [10 * math.log(5 / 2)]
+    while times[-1] < 60:
+        times += [times[-1] + 10 * math.log(18 / 12)]
+        times += [times[-1] + 10 * math.log(8 / 2)]
+    assert [x.time for x in run.events] == pytest.approx(times[: len(run.events)], abs=1e-7) and len(run.events) == 6
+    assert [x.name for x in run.events] == ["off", "on"] * 3
+    assert len(run) == 121 + 12
+    again = room.simulate(start=room.simulate(events=[on, off], t_end=30), events=[on, off], t_end=60)
+    assert again["temp"][-1] == run["temp"][-1]
+
+
+def test_values_before_events_of_events_and_stops(room: Any) -> None:
+    """All formulas take the values before; an action may bring about other events at the same time."""
+    swap = bc.event("temp > 16", action={"heater": "outside + 3", "outside": "heater"}, name="swap")
+    told = bc.event("outside > 0.5", name="told")
+    then = bc.event("heater - 2", 1, {"p": "0"}, stop=True, name="then")
+    run = room.simulate(events=[swap, told, then])
+    assert [str(x).split(": ")[1:] for x in run.events] == [["heater 1 -> 3, outside 0 -> 1"], [], ["p 2 -> 0"]]
+    assert len({x.time for x in run.events}) == 1
+    assert run.ended == f"stopped by event 'then' at t = {run.events[0].time:.6g} s"
+    reset = room.simulate(events=[bc.event("temp - 16", action={"temp": 14}, name="reset")])
+    assert [x.time for x in reset.events][:2] == pytest.approx([10 * math.log(5 / 4), 10 * math.log(5 / 4 * 6 / 4)])
+    first = room.simulate(events=[bc.event("t", action={"heater": 0}), bc.event("temp - 15", -1)], t_end=5)
+    assert first.events == []  # zero at the start: they count from their first sign after
+
+
+def test_what_changes_nothing_is_told(room: Any) -> None:
+    with pytest.warns(bc.ModelWarning, match="event 'idle' changes nothing at t = 2.23144 s"):
+        room.simulate(events=[bc.event("temp - 16", action={"heater": "heater"}, name="idle")], t_end=5)
+
+
+def four_bar() -> bc.System:
+    s = bc.System("four bars", units="mks")
+    bar = {"rotate": 3, "mass": 1, "inertia": (0.1, 0.1, 0.1)}
+    a = s.add_body("a", cm=(0.1, 0, 0), **bar)
+    b = s.add_body("b", parent=a, joint_at=(0.2, 0, 0), cm=(0.3, 0, 0), **bar)
+    c = s.add_body("c", joint_at=(0.5, 0, 0), cm=(0.2, 0, 0), **bar)
+    s.add_body("d", parent=c, joint_at=(0.4, 0, 0), cm=(0.2, 0, 0), **bar)
+    p, r = s.add_point("p", body=b, at=("l", 0, 0)), s.add_point("r", body=c, at=(0.4, 0, 0))
+    s.close_loop(p, r, directions=(s.inertial[1], s.inertial[2]))
+    s.set_defaults(l=0.6)
+    s.set_run(t_end=0.2, step=0.01, initial={"q(a)": 0.3, "u(a)": 5, "u(d)": 1})
+    return s
+
+
+@pytest.mark.parametrize("backend", ["c", "python"])
+def test_loops_are_closed_after_a_jump(backend: str) -> None:
+    """Dependent states follow, independent ones stay; what cannot be is told."""
+    sim = four_bar().equations().compile(backend=backend)
+    for action in ({"u(a)": "-0.5*u(a)"}, {"u(b)": "1"}, {"q(a)": "q(a) + 0.1"}, {"l": 0.61}):
+        run = sim.simulate(events=[bc.event("t - 0.1113", action=action)])
+        assert run.ended == "finished" and max(run.residuals.largest) < 1e-12
+        changed = [x.name for x in run.events[0].changes]
+        assert changed[0] == next(iter(action)) and "u(d)" not in changed and len(changed) >= 3
+    for action in ({"u(a)": 0, "u(c)": 3}, {"l": 5}):
+        run = sim.simulate(events=[bc.event("t - 0.1113", action=action, name="hit")])
+        assert run.ended.startswith("stopped at t = 0.1113 s, as an event acts: event 'hit' sets")
+        assert "against the constraints" in run.ended
+
+
+@pytest.mark.parametrize(
+    "action, told",
+    [
+        ({"u(bal)": 1}, "the model has no such state or parameter. Did you mean 'u.ball.'"),
+        ({"u(ball)": "u(bal)"}, "no channel or parameter is called 'bal'. Did you mean 'u.ball.'"),
+        ({"u(ball)": "q(ball)"}, "q.ball. is in m, but what it sets in m/s"),
+        ({"u(ball)": "sqrt(g*q(ball)) + g"}, "sqrt.* is in L/T, but g in m/s2"),
+        ({"u(ball)": "sin(q(ball))"}, "q.ball. is in m, but what sin takes in rad"),
+        ({"e": "e > 1"}, "'e > 1' is a comparison, not a value"),
+        ({"e": 1, "E": 2}, "it is set twice"),
+        ({"az": 1}, "it is one of the outputs; states and parameters can be set"),
+    ],
+)
+def test_actions_that_cannot_be(action: dict, told: str) -> None:
+    s = ball()
+    s.add_output("dot(dxdt(vel(ball.cm)), [n3])", "az")
+    with pytest.raises(bc.ModelError, match=told):
+        s.equations().compile(backend="python").simulate(events=[bc.event("q(ball)", action=action)])
+
+
+def test_events_that_cannot_be(balls: dict[str, Any]) -> None:
+    for given, told in (
+        ({"direction": 2}, "direction=2 must be -1, 0 or 1"),
+        ({"action": 3}, "must be a dictionary"),
+        ({"action": {"e": "__import__('os')"}}, "unexpected character"),
+    ):
+        with pytest.raises(bc.ModelError, match=told):
+            bc.event("q(ball)", **given)
+    for given, told in (
+        ({"events": [bounce(), bounce()]}, "two have the name 'bounce'"),
+        ({"events": ["q(ball)"]}, "must be made by bc.event"),
+        ({"events": "q(ball)"}, "must be a list"),
+        ({"events": [bounce()], "stop": "bonce"}, "Did you mean 'bounce'"),
+    ):
+        with pytest.raises(bc.ModelError, match=told):
+            balls["python"].simulate(**given)
+
+
+def test_a_clutch_locks_and_slips() -> None:
+    """Moments of the laws, equal speeds while it is locked, and times at which its moment reaches what it holds."""
+    clutch = bc.load_model("examples/clutch.py")
+    sim = clutch.equations().compile(backend="python")
+    locks = bc.event("u(engine) - u(wheel)", action={"locked": 1}, name="locks")
+    slips = bc.event("where(locked > 0, abs(hold) - cap, -1)", 1, {"locked": 0, "side": "sign(hold)"}, name="slips")
+    run = sim.simulate(events=[locks, slips])
+    assert [x.name for x in run.events] == ["locks", "slips", "locks"]
+    first, second, third = (x.time for x in run.events)
+    apart, held = np.abs(run["u(engine)"] - run["u(wheel)"]), run["moment"] == run["hold"]
+    locked = (run.time > first) & (run.time < second) | (run.time > third)
+    assert apart[locked].max() < 1e-9 and np.all(held[locked])
+    slipping = (run.time > second) & (run.time < third)
+    assert run["moment"][slipping] == pytest.approx(run["cap"][slipping]) and apart[slipping].max() > 20
+    at = np.flatnonzero(run.time == second)
+    assert run["hold"][at] == pytest.approx(run["cap"][at], rel=1e-12) and len(at) == 2
