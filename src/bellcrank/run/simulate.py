@@ -11,7 +11,7 @@ import numpy as np
 
 from bellcrank.backend.start import FINISHED, NOT_FINITE
 from bellcrank.errors import warn
-from bellcrank.numeric.methods import ADAPTIVE
+from bellcrank.numeric.methods import ADAPTIVE, TOLERANCES
 from bellcrank.run.actions import GivenEvent, read_events
 from bellcrank.run.dae_methods import Dae, as_dae
 from bellcrank.run.dae_runs import check_dae, residuals_of
@@ -37,8 +37,8 @@ def simulate(
     parameters: Mapping[str, float] | None = None,
     initial: Mapping[Any, float] | tuple[Sequence[float], Sequence[float]] | None = None,
     inputs: Mapping[str, Any] | None = None,
-    rtol: float = 1e-8,
-    atol: float = 1e-10,
+    rtol: float = TOLERANCES[0],
+    atol: float = TOLERANCES[1],
     events: Mapping[str, Any] | Sequence[GivenEvent] | None = None,
     stop: Iterable[str] | str = (),
     progress: Progress | None = None,
