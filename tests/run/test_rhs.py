@@ -3,6 +3,7 @@
 import ctypes
 import gc
 import math
+import pickle
 
 import numpy as np
 import pytest
@@ -248,6 +249,8 @@ def test_in_python_there_is_no_address():
     for name in ("address", "user_data"):
         with pytest.raises(bc.ModelError, match=r"the model runs in Python.*compile\(backend='c'\)"):
             getattr(f, name)
+    with pytest.raises(bc.ModelError, match="cannot be stored, copied or sent elsewhere; make another one there"):
+        pickle.dumps(f)
 
 
 @needs_compiler

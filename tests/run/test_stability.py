@@ -41,6 +41,21 @@ def test_what_is_sure_raises_no_alarm(method):
     assert alarms > 30  # both are met
 
 
+def test_states_that_move_no_others_are_left_out():
+    """Eigenvalues of what is left are those of the whole, but for zeros."""
+    A = systems(3, 4, 3)
+    whole = np.zeros((4, 9, 9))
+    places = [0, 2, 3, 5, 6, 8]
+    whole[:, np.array(places)[:, None], places] = A
+    whole[:, 1, :] = 3.0  # depends on all
+    whole[:, 1, 1] = 0.0
+    whole[:, 7, 2] = 5.0
+    whole[:, 1, 7], whole[:, 1, 4] = 2.0, 1.0  # moves one that moves none
+    left, n_q = stability._without_idle(whole, 4)
+    assert n_q == 3
+    np.testing.assert_array_equal(left, A)
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_the_matrix_of_a_step_is_what_the_method_does(method):
     from bellcrank.numeric.integrate import advance_by

@@ -12,6 +12,7 @@ from bellcrank.api.analyses import Analyses
 from bellcrank.derive.derived import Derived
 from bellcrank.interface.interface import Interface
 from bellcrank.interface.listing import describe
+from bellcrank.numeric.methods import TOLERANCES
 from bellcrank.run import evaluate
 from bellcrank.run.actions import GivenEvent
 from bellcrank.run.dae_methods import Dae
@@ -108,8 +109,8 @@ class Simulation(Analyses):
         parameters: Parameters = None,
         initial: Mapping[Any, float] | tuple[State, State] | None = None,
         inputs: Inputs = None,
-        rtol: float = 1e-8,
-        atol: float = 1e-10,
+        rtol: float = TOLERANCES[0],
+        atol: float = TOLERANCES[1],
         events: Mapping[str, Any] | Sequence[GivenEvent] | None = None,
         stop: Iterable[str] | str = (),
         progress: Progress | None = None,

@@ -30,7 +30,8 @@ def setup_of(derived: Derived) -> Setup:
     t_end = float(run.t_end) if run.t_end is not None else 1.0
     method = (run.method or DEFAULT).lower()
     if method not in METHODS:
-        notes.append(f"The model asks for the method {run.method}; programs have a fixed step, so {DEFAULT} is used.")
+        asked = f"The model asks for the method {run.method}"
+        notes.append(f"{asked}; {DEFAULT}, which programs in every language have, is used unless METHOD is given.")
         method = DEFAULT
     taken: list[str] = []
     parameters = tuple(Keyed(_keyword(x, taken), x, x.default) for x in interface.parameters)

@@ -28,7 +28,8 @@ class KaneSimulation(Simulation):
     def simulate(self, *args: Any, **options: Any) -> Run:
         """As `Simulation.simulate`; initial Euler parameters may be given in any size."""
         given = inspect.signature(super().simulate).bind(*args, **options).arguments
-        given["initial"] = self.unit_size({**self.interface.run.initial, **(given.get("initial") or {})})
+        if given.get("start") is None or given.get("initial") is not None:
+            given["initial"] = self.unit_size({**self.interface.run.initial, **(given.get("initial") or {})})
         return super().simulate(**given)
 
     def unit_size(self, given: Mapping[Any, float]) -> dict[Any, float]:

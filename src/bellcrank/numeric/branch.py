@@ -173,6 +173,11 @@ class Keeper:
         second = middle, (middle + end) / 2, end
         return self.step(advance, inner, rates, second, half, h / 2, rates(middle, half), depth + 1)
 
+    def ratio(self, t: float, y: np.ndarray) -> float:
+        """How far a state is from a singular position: the ratio of pivots there."""
+        n_q = self.closure.n_q
+        return self.closure.ratio(self.closure.evaluate(t, y[:n_q], y[n_q:])[3])
+
     def watch(self, states: Iterable[np.ndarray], t: float) -> bool:
         """Takes care if one of some states, the last at a time, is near a singular position. Does it?"""
         n_q, scales, correction = self.closure.n_q, self.closure.scales, self.closure.correction

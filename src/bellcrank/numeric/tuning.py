@@ -209,10 +209,15 @@ class Control:
     leap_most: float = _of(100.0, "... and the longest, against the first guess")
     fitted: float = _of(1.01, "factor by which the last step of a stretch may be longer")
     shortest: float = _of(3.6e-15, "share of the time below which a step is too small", 1.0)
+    near_share: float = _of(
+        0.5, "share of the ratio of pivots that a step near a singular position leaves at least ..."
+    )
+    near_zone: float = _of(Bridges.zone, "... down to this ratio, where a curve carries it")
     stiff_size: float = _of(2.2, "rate of a mode times the step above which it holds an explicit one ...")
     stiff_steps: int = _of(15, "... and in so many steps the run is stiff ...")
     free_steps: int = _of(6, "... unless so many in a row are free of it")
     finest: float = _of(1e-13, "smallest relative tolerance", 1.0)
+    near_breaks: float = _of(1e-12, "share of the time within which breaks of inputs are one")
     most_steps: int = _of(1000000, "of a run, those that are rejected included, besides ...")
     steps_of_row: int = _of(100, "... so many for every row")
 

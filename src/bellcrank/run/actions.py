@@ -88,6 +88,8 @@ class EventsGiven:
 
 def listed_events(events: Any, stop: Any, model: str) -> list[GivenEvent]:
     """Events as given: by name, each a condition that comes up from below or becomes true; or a list of `event`."""
+    if not events and events != "" and not stop:
+        return []
     if not isinstance(stop, str | Iterable):
         raise ModelError(f"stop={stop!r} must name events", model)
     if events is None or isinstance(events, Mapping):

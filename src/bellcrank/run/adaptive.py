@@ -230,13 +230,20 @@ class AdaptiveRun(Driven):
         if not keeper.near:
             again = keeper.watch([self._dense(0.5 * (before + self.time)), self._y], self.time)
         else:
-            admitted, _, _ = keeper.admit(self.time, self._y, self.time - before)
+            admitted, state, _ = keeper.admit(self.time, self._y, self.time - before)
             again = keeper.too_far(self.time, start, admitted, self.time - before)
+            again = again or (self.plan.method in OWN and self._leaps(keeper, before, start, state.ratio))
             longest = 0.5 * (self.time - before)
         if again:
             self.time, self._y = before, start
             self._begin(longest)
         return again
+
+    def _leaps(self, keeper: Keeper, before: float, start: np.ndarray, ratio: float) -> bool:
+        """Near a singular position: does a step come far nearer to it, at its end or in its middle?"""
+        middle = 0.5 * (before + self.time)
+        first, inner = keeper.ratio(before, start), keeper.ratio(middle, self._dense(middle))
+        return first > CONTROL.near_zone and min(ratio, inner) < CONTROL.near_share * first
 
     def _keep_closed(self, keeper: Keeper, h: float) -> None:
         """Brings the end of a step onto the constraints. With methods of several steps only rows are corrected."""
@@ -372,6 +379,6 @@ def held_back(status: int, count: Count, states: Sequence[str], plan: Plan) -> s
 def _stretches(breaks: Sequence[float], times: np.ndarray) -> list[float]:
     """Ends of the stretches to be integrated; breaks that nearly coincide are one, the later."""
     t_start, t_end = float(times[0]), float(times[-1])
-    near = 1e-12 * max(t_end - t_start, abs(t_start), abs(t_end))
+    near = CONTROL.near_breaks * max(t_end - t_start, abs(t_start), abs(t_end))
     ends = [*(b for b in breaks if t_start + near < b < t_end - near), t_end]
     return [*(b for b, following in pairwise(ends) if following - b > near), t_end]

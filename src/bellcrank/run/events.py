@@ -135,6 +135,10 @@ class Watch:
         still = {w.name: x for w, x in old.items() if row is not None and w.is_zero(row, x.size)}
         self._at_zero = still | dict(at_zero or {})
 
+    def at_zero(self, row: np.ndarray | None) -> dict[str, AtZero]:
+        """Conditions that are zero at the row from which a run goes on: they have been told."""
+        return {} if row is None else {w.name: AtZero(w.sides[0], False) for w in self.conditions if w.is_zero(row)}
+
     def look(self, rows: np.ndarray, within: Within | None) -> np.ndarray:
         """Records the events up to the last of further rows; the rows to be kept, if one of them stops the run.
 

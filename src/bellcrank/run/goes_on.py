@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from bellcrank.run.dae_methods import Dae
 from bellcrank.run.loaded import Loaded
 from bellcrank.run.prepare import Prepared
 from bellcrank.run.result import Run
-from bellcrank.run.stepping import Evaluation
+from bellcrank.run.stepping import Driven, Evaluation
 from bellcrank.run.values import Plan, run_plan
 
 
@@ -103,8 +104,8 @@ def origin_of(
     if missing:
         told = f"it has no {', '.join(missing[:4])}{' ...' if len(missing) > 4 else ''}"
         raise ModelError(f"start=: the run of '{start.name}' is none of this model: {told}", loaded.name)
-    r: Reached | None = start.reached
-    if r is not None:
+    if start.reached is not None:
+        r: Reached = start.reached()
         given = {**r.parameters, **mapping(parameters, "parameters")}
         return Origin(None, None, given, {**r.inputs, **mapping(inputs, "inputs")}, r, not inputs)
     if loaded.remembers or loaded.interface.kept:
@@ -151,16 +152,26 @@ def take_over(r: Reached | None, e: Evaluation, y: np.ndarray, carried: Carried 
     return r.row if carried.inside is not None else e.row(float(r.row[0]), y)
 
 
-def reached_by(
+def left_behind(
     prepared: Prepared, e: Evaluation, plan: Plan, dae: Dae, rows: np.ndarray, stopped: bool, origin: Origin
-) -> Reached | None:
-    """Where a run ended; None if it broke down. One that was `stopped` within a step goes on from there."""
-    run = prepared.run
-    if run.status != FINISHED or not len(rows):
+) -> Callable[[], Reached] | None:
+    """What tells where a run ended, to be asked when another one goes on from it; None if it broke down."""
+    if prepared.run.status != FINISHED or not len(rows):
         return None
+    found = partial(_reached, prepared, e, plan, dae, rows[-1].copy(), stopped, origin)
+    if not isinstance(prepared.run, Driven):
+        return found
+    now = found()  # what Python drives shares its state with what is evaluated later
+    return lambda: now
+
+
+def _reached(
+    prepared: Prepared, e: Evaluation, plan: Plan, dae: Dae, row: np.ndarray, stopped: bool, origin: Origin
+) -> Reached:
+    """Where a run ended. One that was `stopped` within a step goes on from there."""
     if stopped and prepared.remembered is not None:
         prepared.remembered.undo()
-    carried, row = run.carried(), rows[-1]
+    carried = prepared.run.carried()
     carried = replace(carried, inside=None) if stopped else carried
     if plan.method in METHODS and not stopped:
         whole = plan.t_start + plan.steps * plan.step
@@ -172,6 +183,6 @@ def reached_by(
     loaded = e.context.loaded
     state = row[1 : 1 + loaded.n_states].copy()
     return Reached(
-        loaded.model.source, onward, dae, row.copy(), state, tuple(e.p), dict(origin.parameters or {}),
+        loaded.model.source, onward, dae, row, state, tuple(e.p), dict(origin.parameters or {}),
         dict(origin.inputs or {}), replace(carried, weights=weights), tuple(m.array.copy() for m in e.context.memories),
     )  # fmt: skip

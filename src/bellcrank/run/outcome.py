@@ -114,7 +114,7 @@ def as_run(interface: Interface, rows: np.ndarray, ended: str, watch: Watch, set
     if rows.shape[1] < 2:  # not even the first row could be evaluated
         rows = np.empty((0, interface.width))
     columns, factors = interface.channel_columns
-    values = rows.T.take(columns, axis=0)  # each channel in one piece
+    values = rows.T[columns]  # each channel in one piece
     values /= factors[:, None]
     channels = {x.name: channel for x, channel in zip(interface.channels, values, strict=True)}
     words: dict[str, Any] = {k: dict(found) for k, found in interface.channel_words.items()}

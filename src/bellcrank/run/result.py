@@ -65,7 +65,7 @@ class Run:
     generic: dict[str, str] = field(default_factory=dict)  # what kind of quantity a channel is, in words
     bodies: dict[str, str] = field(default_factory=dict)  # the body a channel belongs to
     find_residuals: Callable[[], Residuals] | None = field(default=None, repr=False, compare=False)
-    reached: Any = field(default=None, repr=False, compare=False)  # what a run that goes on from here takes over
+    reached: Callable[[], Any] | None = field(default=None, repr=False, compare=False)  # for one that goes on from here
 
     @classmethod
     def of(cls, name: str, time: np.ndarray, channels: Sequence[Channel], ended: str, **more: Any) -> Self:

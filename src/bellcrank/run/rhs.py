@@ -78,6 +78,10 @@ class Rhs:
         """Address of what the compiled function takes as its last argument."""
         return self._compiled("user data").data
 
+    def __reduce__(self) -> Any:
+        where = "is bound to memory of this process: it cannot be stored, copied or sent elsewhere"
+        raise ModelError(f"f of sim.rhs() {where}; make another one there", self._loaded.name)
+
     def _compiled(self, what: str) -> Bound:
         if self._bound is None:
             raise ModelError(

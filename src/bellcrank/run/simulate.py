@@ -11,13 +11,13 @@ import numpy as np
 
 from bellcrank.backend.start import FINISHED, NOT_FINITE
 from bellcrank.errors import warn
-from bellcrank.numeric.methods import ADAPTIVE
+from bellcrank.numeric.methods import ADAPTIVE, TOLERANCES
 from bellcrank.run.actions import GivenEvent, read_events
 from bellcrank.run.dae_methods import Dae, as_dae
 from bellcrank.run.dae_runs import check_dae, residuals_of
 from bellcrank.run.events import Watch
 from bellcrank.run.gimbal import INSTEAD, locks_passed
-from bellcrank.run.goes_on import first_state, origin_of, reached_by, take_over
+from bellcrank.run.goes_on import first_state, left_behind, origin_of, take_over
 from bellcrank.run.loaded import Loaded
 from bellcrank.run.outcome import as_run, how_ended, left_tables, not_finite
 from bellcrank.run.prepare import Progress, check_room
@@ -37,8 +37,8 @@ def simulate(
     parameters: Mapping[str, float] | None = None,
     initial: Mapping[Any, float] | tuple[Sequence[float], Sequence[float]] | None = None,
     inputs: Mapping[str, Any] | None = None,
-    rtol: float = 1e-8,
-    atol: float = 1e-10,
+    rtol: float = TOLERANCES[0],
+    atol: float = TOLERANCES[1],
     events: Mapping[str, Any] | Sequence[GivenEvent] | None = None,
     stop: Iterable[str] | str = (),
     progress: Progress | None = None,
@@ -68,14 +68,12 @@ def simulate(
     stretch = Stretch(plan, p, y, carried)
     evaluation, prepared = stretches.ready(stretch, kept)
     stretch.row = take_over(origin.reached, evaluation, stretch.y, carried)
-    watch.begin(plan.first, stretch.row)
+    watch.begin(plan.first, stretch.row, watch.at_zero(stretch.row))
     began = time.perf_counter()
     stretch, evaluation, prepared, rows = stretches.run(stretch, evaluation, prepared, progress)
     seconds = time.perf_counter() - began
-    reached = None
-    if not stretches.problem:
-        origin = replace(origin, parameters=stretches.parameters)
-        reached = reached_by(prepared, evaluation, stretch.plan, dae, rows, stretches.within, origin)
+    origin = replace(origin, parameters=stretches.parameters)
+    left = left_behind(prepared, evaluation, stretch.plan, dae, rows, stretches.within, origin)
     n_q = len(loaded.program.coordinates)
     locks = locks_passed(mechanism, rows[:, 0], rows[:, 1 : 1 + n_q]) if rows.shape[1] > n_q else []
     watch.locked(locks)
@@ -93,13 +91,13 @@ def simulate(
     settings |= {"seconds": seconds} | ({} if loaded.program.loops is None else {"dae": dae.method})
     settings |= stretches.told
     run = as_run(loaded.interface, rows, ended, watch, settings)
-    run.reached = reached
+    run.reached = None if stretches.problem else left
     run.find_residuals = residuals_of(loaded, stretches.pieces)
     asked = (loaded.table_watch.asked_beyond(x.rows, x.p, x.c) for x in stretches.pieces)
     doubts = list(dict.fromkeys(told for found in asked for told in found))
     doubts += [f"the run is doubtful after {x.text} at t = {x.time:.6g} s; {INSTEAD}" for x in locks]
     doubts += [too_large] if too_large and prepared.run.status == FINISHED else []
-    left = left_tables(run, mechanism.bodies, loaded.interface)
-    for doubt in (*not_finite(run, loaded.interface), *doubts, *left):
+    doubts += left_tables(run, mechanism.bodies, loaded.interface)
+    for doubt in (*not_finite(run, loaded.interface), *doubts):
         warn(doubt)
     return run

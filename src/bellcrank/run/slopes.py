@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 
 import numpy as np
 
@@ -14,10 +15,15 @@ def difference_slopes(rates: AllRates, t: np.ndarray, y: np.ndarray, push: float
     """d(rates)/d(state) by central differences, a matrix for each time and row of states."""
     count, n = y.shape
     size = push * np.maximum(1.0, np.abs(y))
-    steps = size[:, None, :] * np.eye(n)
+    steps = size[:, None, :] * _one(n)
     pushed = np.empty((count, 2, n, n))
     np.add(y[:, None, :], steps, out=pushed[:, 0])
     np.subtract(y[:, None, :], steps, out=pushed[:, 1])
     found = rates(t.repeat(2 * n), pushed.reshape(-1, n)).reshape(pushed.shape)
     apart = (y + size) - (y - size)
     return np.asarray(((found[:, 0] - found[:, 1]) / apart[:, :, None]).swapaxes(1, 2))
+
+
+@cache
+def _one(n: int) -> np.ndarray:
+    return np.eye(n)

@@ -30,7 +30,7 @@ def step_too_large(plan: Plan, evaluation: Evaluation, rows: np.ndarray) -> str:
     states, times = rows[:, 1 : 1 + n_s], rows[:, 0]
     finite = np.isfinite(states)
     good = states if finite.all() else states[finite.all(axis=1)]
-    jolts = np.abs(np.diff(good[:, n_q:], axis=0)).max(axis=1, initial=0.0)
+    jolts = np.abs(good[1:, n_q:] - good[:-1, n_q:]).max(axis=1, initial=0.0)
     hardest = np.argsort(jolts)[-3:].tolist()
     last = len(good) - 1
     chosen = sorted({0, last // 3, 2 * last // 3, *hardest, *(i + 1 for i in hardest)})
@@ -39,7 +39,7 @@ def step_too_large(plan: Plan, evaluation: Evaluation, rows: np.ndarray) -> str:
             near = _near_singular(evaluation, times[chosen], good[chosen])
             chosen = [i for i, singular in zip(chosen, near, strict=True) if not singular]
         found = None
-        for some in [chosen] if evaluation.bound is not None else [[i] for i in chosen]:
+        for some in filter(None, [chosen] if evaluation.bound is not None else [[i] for i in chosen]):
             at = times[some], good[some]
             found = found or too_large(evaluation.rates_of_all, *at, plan.step, plan.steps, plan.method, n_q)
     except (*NO_VALUE, np.linalg.LinAlgError):

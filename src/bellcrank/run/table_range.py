@@ -16,7 +16,7 @@ import numpy as np
 
 from bellcrank.backend.protocol import Calls
 from bellcrank.backend.python import PythonModel
-from bellcrank.expr import Expr, Func, Symbol, postorder, symbols
+from bellcrank.expr import Expr, Func, postorder, symbols
 from bellcrank.expr.function_table import FUNCTIONS
 from bellcrank.expr.table import Table
 from bellcrank.program.functions import KINDS
@@ -43,7 +43,8 @@ class TableWatch:
     def __init__(self, program: Program) -> None:
         self.program = program
         sections = (program.constants, program.derivatives, program.outputs) if program.tables else ()
-        unknown = _after_routines(s for section in sections for s in section.statements)
+        routines = sections if program.externals else ()
+        unknown = _after_routines(s for section in routines for s in section.statements)
         asked = _calls(e for section in sections for e in section_expressions(section))
         calls = [x for x in asked if unknown.isdisjoint(symbols(*x[1]))]
         self.asked = [(table, axis) for table, _ in calls for axis in table.axes]
@@ -117,12 +118,12 @@ def _values(looking: Calls, at: Any) -> list[float]:
         return [math.nan] * len(looking.program.output_names)
 
 
-def _after_routines(statements: Iterable[Statement]) -> set[Symbol]:
+def _after_routines(statements: Iterable[Statement]) -> set[Expr]:
     """What depends on routines that are no tables."""
-    found: set[Symbol] = set()
+    found: set[Expr] = set()
     for s in statements:
         called = isinstance(s, Call) and not isinstance(s.routine, Table)
-        if called or not found.isdisjoint(symbols(*statement_expressions(s))):
+        if called or (found and not found.isdisjoint(postorder(statement_expressions(s)))):
             found.update(statement_targets(s))
     return found
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from dataclasses import asdict
+from functools import cache
 from typing import Any
 
 from bellcrank.emit.python.runtime_files import definitions
@@ -12,6 +13,7 @@ from bellcrank.numeric.tuning import ELIMINATION
 from bellcrank.program.loops import Loops
 
 
+@cache
 def null_space() -> str:
     """How rows of loops are eliminated in numbers: as this package does it."""
     functions = routines.pivoted, routines.fixed_ratio, routines.null_space, routines.constrained_rates

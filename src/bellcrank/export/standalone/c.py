@@ -14,10 +14,14 @@ from bellcrank.emit.words import Words
 from bellcrank.export.standalone.loops import inertia_functions, row_names
 from bellcrank.export.standalone.setup import Keyed, Setup, input_files
 from bellcrank.export.standalone.text import about, indented, require_language, written
-from bellcrank.numeric.methods import METHODS, one_of
+from bellcrank.numeric.collocation import STIFF
+from bellcrank.numeric.embedded import EMBEDDED
+from bellcrank.numeric.methods import METHODS, TOLERANCES, one_of
 from bellcrank.numeric.tuning import ASSEMBLY, BRIDGES, INPUTS, PLANS
 from bellcrank.program.program import Program
 from bellcrank.signals import KINDS
+
+KNOWN_METHODS = (*METHODS, *EMBEDDED, *STIFF)  # as they are numbered
 
 
 def c_program(program: Program, setup: Setup, words: Words) -> dict[str, str]:
@@ -26,7 +30,7 @@ def c_program(program: Program, setup: Setup, words: Words) -> dict[str, str]:
     foreign = [c.routine for c in external_calls(program).values() if c.foreign]
     common = {"TITLE": comment(setup.title), "STEM": setup.stem, "ABOUT": about(setup, "   ")}
     return {
-        "model.c": c_source(program, words, extra=inertia_functions(program)),
+        "model.c": c_source(program, words, extra=inertia_functions(program), stiff=True),
         "program.c": written("c/program.c", _pieces(program, setup), common),
         "Makefile": written("c/Makefile_with_fortran" if foreign else "c/Makefile", common=common),
         **({"routines.f90": routines_file(foreign, setup.title)} if foreign else {}),
@@ -49,9 +53,12 @@ def _pieces(program: Program, setup: Setup) -> dict[str, str]:
         "T_END": repr(setup.t_end),
         "STEP": repr(setup.step),
         "EVERY": str(setup.every),
-        "METHOD_NAMES": ", ".join(map(c_string, METHODS)),
-        "METHOD_LIST": one_of(),
-        "N_METHODS": str(len(METHODS)),
+        "METHOD_NAMES": ", ".join(map(c_string, KNOWN_METHODS)),
+        "METHOD_LIST": one_of(KNOWN_METHODS),
+        "N_METHODS": str(len(KNOWN_METHODS)),
+        "RTOL": repr(TOLERANCES[0]),
+        "ATOL": repr(TOLERANCES[1]),
+        "HELD": "1" if program.start.results or program.update.results else "n",
         "METHOD": str(list(METHODS).index(setup.method)),
         "MEMORY": str(memory),
         "ENTERED": "yes" if setup.entered else "",

@@ -11,6 +11,8 @@ typedef struct Work {
     int rejected, under_way;        /* was a step rejected that is tried again? is there a stretch? */
     int implicit, was_implicit;     /* is the method a stiff one, and was it in the last step? */
     real stage[N_S];                /* the last but one, at the end of the step ... */
+    real ratio;                     /* of pivots at the beginning of a step */
+    int order;                      /* that chooses the first step of a stretch */
     int held, free;                 /* ... from which steps are counted that a fast mode held, and those it did not */
 } Work;
 
@@ -85,6 +87,10 @@ static int begin_stretch(Job *job, int order, real *w)
     while (b + 1 < job->n_breaks && job->breaks[b] <= job->t)
         b++;
     a->first = job->t;
+    a->order = order;
+@IF LOOPS@
+    a->ratio = job->ratio;
+@END@
     a->end = job->breaks[b];
     a->last = nextafter(a->end, -HUGE_VAL);
     a->memory = CALM;
@@ -204,6 +210,7 @@ static int take_step(Job *job, real t, const real *next, const real *known, real
     }
 @IF LOOPS@
     accept(job, t, job->k);
+    a->ratio = job->ratio;
 @END@
     return FINISHED;
 }

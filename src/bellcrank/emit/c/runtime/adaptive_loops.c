@@ -11,8 +11,8 @@ static int close_state(Job *job, real h, real t, real *y, real *w)
     return project(job, t, y, w, job->wary ? TIGHT : CLOSED);
 }
 
-/* Takes care if the middle of a step is near a singular position. */
-static int watch_middle(Job *job, real h, const real *next, const real *end, real *w)
+/* Ratios of pivots in the middle of a step. */
+static int look_at_middle(Job *job, real h, const real *next, const real *end, real *ratio, real *steady, real *w)
 {
     const real t = job->t + 0.5*h;
     real all[N_G*(1 + N_Q) + N_V*(1 + N_U) + 1], y[N_S];
@@ -25,11 +25,9 @@ static int watch_middle(Job *job, real h, const real *next, const real *end, rea
 @END@
     job->externals->live = 0;
     closure(t, y, y + N_Q, job->p, job->c, w, all, job->externals);
-    const int near = job->near || pivot_ratio(J) < NEAR, wary = job->wary || near || steady_ratio(J) < NEAR;
-    const int changed = near != job->near || wary != job->wary;
-    job->near = near;
-    job->wary = wary;
-    return job->externals->failed ? -EXTERNAL_FAILED : changed;
+    *ratio = pivot_ratio(J);
+    *steady = steady_ratio(J);
+    return job->externals->failed ? EXTERNAL_FAILED : FINISHED;
 }
 
 /* Closes the loops at the end of a step, `next`, with rates `end` before that. 0: it may be taken; 1: it is to be
@@ -39,22 +37,24 @@ static int admit_step(Job *job, real h, real t, real *next, const real *end, int
     Work *a = (Work *)job->work;
     real loose[N_S];
     memcpy(loose, next, sizeof loose);
-    int failed = close_state(job, h, t, next, w), divide = 0, again;
+    int failed = close_state(job, h, t, next, w), divide;
     if (failed)
         return -failed;
-    const real ratio = job->ratio, steady = job->steady;
-    if ((again = (ratio < NEAR && !job->near) || (steady < NEAR && !job->wary))) {
+    real middle, firm;
+    if ((failed = look_at_middle(job, h, loose, end, &middle, &firm, w)))
+        return -failed;
+    const real ratio = fmin(job->ratio, middle), steady = fmin(job->steady, firm);
+    if ((ratio < NEAR && !job->near) || (steady < NEAR && !job->wary)) { /* with care, and a small step first */
         job->near = job->near || ratio < NEAR;
         job->wary = 1;
-    } else if (!job->near && (again = watch_middle(job, h, loose, end, w)) < 0)
-        return again;
-    if (again) {
         job->evaluations++;
-        failed = rates(job, 0, job->t, job->y, job->k, w);
-        return failed ? -failed : 1;
+        if ((failed = rates(job, 0, job->t, job->y, job->k, w)) || (failed = first_step(job, a->order, w)))
+            return -failed;
+        return 1;
     }
+    divide = job->near && *halvings < HALVINGS && a->ratio > NEAR_ZONE && ratio < NEAR_SHARE*a->ratio;
 @IF BRIDGE@
-    divide = job->near && *halvings < DIVISIONS && too_far(job, h, job->t, t, job->y, next, w);
+    divide = divide || (job->near && *halvings < DIVISIONS && too_far(job, h, job->t, t, job->y, next, w));
 @END@
     if (!divide && all_finite(next) && job->residual < OPEN && job->moved <= SHARE*h*length(N_U, next + N_Q) + LEAST)
         return 0;

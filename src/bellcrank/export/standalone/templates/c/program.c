@@ -55,7 +55,8 @@ static struct {
     int method, format;
     const char *input, *echo, *output;
     char title[512];
-} settings = {@T_END@, @STEP@, @EVERY@, @METHOD@, ERD, NULL, NULL, NULL, @TITLE_STRING@};
+    double rtol, atol; /* of methods that choose their steps */
+} settings = {@T_END@, @STEP@, @EVERY@, @METHOD@, ERD, NULL, NULL, NULL, @TITLE_STRING@, @RTOL@, @ATOL@};
 
 static const char *const methods[] = {@METHOD_NAMES@};
 
@@ -251,7 +252,8 @@ static int read_setting(const char *keyword, const char *word, const char *path,
         problem(path, line, "the method is @METHOD_LIST@, found '%s'", word);
         return 1;
     }
-    if (!same(keyword, "stopt") && !same(keyword, "step") && !same(keyword, "iprint"))
+    if (!same(keyword, "stopt") && !same(keyword, "step") && !same(keyword, "iprint") && !same(keyword, "rtol")
+        && !same(keyword, "atol"))
         return 0;
     if (!read_number(word, &value) || !(value > 0.0))
         problem(path, line, "%s needs a positive number, found '%s'", keyword, word);
@@ -259,6 +261,12 @@ static int read_setting(const char *keyword, const char *word, const char *path,
         settings.t_end = value;
     else if (same(keyword, "step"))
         settings.step = value;
+    else if (same(keyword, "atol"))
+        settings.atol = value;
+    else if (same(keyword, "rtol") && value < FINEST)
+        problem(path, line, "%s %g is below %g, which double precision cannot keep", keyword, value, FINEST);
+    else if (same(keyword, "rtol"))
+        settings.rtol = value;
     else if (value < 1.0 || value > 1e9 || floor(value) < value)
         problem(path, line, "%s needs a whole number of at least 1, found '%s'", keyword, word);
     else
@@ -390,7 +398,12 @@ static void write_echo(const double *y)
     echo_line(file, "STOPT", settings.t_end, "s", "end of the run");
     echo_line(file, "STEP", settings.step, "s", "time step");
     echo_line(file, "IPRINT", (double)settings.every, "-", "steps from one output to the next");
-    fprintf(file, "%-15s %s\n\n* parameters\n", "METHOD", methods[settings.method]);
+    fprintf(file, "%-15s %s\n", "METHOD", methods[settings.method]);
+    if (settings.method >= N_FIXED) {
+        echo_line(file, "RTOL", settings.rtol, "-", "error of a step against each state");
+        echo_line(file, "ATOL", settings.atol, "-", "and besides, in the units of the equations");
+    }
+    fprintf(file, "\n* parameters\n");
     for (int i = 0; i < N_GIVEN; i++)
         echo_line(file, parameters[i].keyword, parameters[i].value, parameters[i].unit, parameters[i].label);
 @IF INPUTS@
@@ -590,9 +603,44 @@ static int64_t step_count(void)
     return (int64_t)(fabs(whole*settings.step - settings.t_end) < AT_END*settings.t_end ? whole : ceil(n));
 }
 
+/* Output times, and the stretches between breaks, of a method that chooses its steps. */
+static void set_pace(Job *job)
+{
+    static double atol[N_S + 1];
+    const double near = NEAR_BREAKS*settings.t_end, distance = settings.step*(double)settings.every;
+    double *times = room((size_t)(job->total/job->every + 3), sizeof *times);
+    double *ends = room((size_t)(job->n_breaks + job->total/job->every + 3), sizeof *ends);
+    int64_t n = 0, count = 0;
+    for (; (double)n*distance < settings.t_end*(1.0 - AT_END); n++)
+        times[n] = (double)n*distance;
+    times[n] = settings.t_end;
+    job->times = times;
+    for (int64_t b = 0, i = @HELD@; b < job->n_breaks || i < n;) {
+        const int given = b < job->n_breaks && (i >= n || job->breaks[b] <= times[i]);
+        const double t = given ? job->breaks[b++] : times[i++];
+        if (count > 0 && t - ends[count - 1] <= near)
+            count--; /* of breaks that nearly coincide, the later */
+        if (t > near && t < settings.t_end - near)
+            ends[count++] = t;
+    }
+    ends[count++] = settings.t_end;
+    job->breaks = ends;
+    job->n_breaks = count;
+    job->total = job->last = n;
+    job->every = 1;
+    job->h = distance;
+    for (int j = 0; j < N_S; j++)
+        atol[j] = settings.atol;
+    job->atol = atol;
+    job->rtol = settings.rtol;
+    job->work = room((size_t)work_room(), sizeof *job->work);
+    job->most = job->pause = MOST_STEPS + STEPS_OF_ROW*(n + 1);
+}
+
 static void tell_end(const Job *job)
 {
-    const double t = job->reached == job->total ? settings.t_end : (double)job->reached*job->h;
+    const double reached = job->reached == job->total ? settings.t_end : (double)job->reached*job->h;
+    const double t = job->method < N_FIXED ? reached : job->t;
     if (job->status == FINISHED)
         printf("finished at t = %g s", t);
     else if (job->status == NOT_FINITE) {
@@ -601,7 +649,11 @@ static void tell_end(const Job *job)
             if (!isfinite(job->bad[i]))
                 printf(" %s", states[i].keyword);
         printf(" is no longer a finite number; try a smaller step");
-    } else
+    } else if (job->status == STEP_TOO_SMALL)
+        printf("stopped at t = %g s: the step became too small, %s asks for it", t, states[job->culprit].keyword);
+    else if (job->status == TOO_MANY_STEPS)
+        printf("stopped at t = %g s: %ld steps were not enough", t, (long)job->most);
+    else
 @IF ASSEMBLY@
         printf("stopped at t = %g s: the loop %s cannot be kept closed: a correction of %.2g was needed", t,
             rows_of_loops[job->worst], job->moved);
@@ -652,6 +704,8 @@ static int simulate(void)
     job.inputs = inputs;
     job.breaks = find_breaks(job.total, &job.n_breaks);
 @END@
+    if (job.method >= N_FIXED)
+        set_pace(&job);
     stop_if_problems();
 @IF ASSEMBLY@
     static double root_q[N_Q + 1], root_u[N_U + 1], past[3*(1 + N_U)], bridges[@BRIDGE_ROOM@ + 1], given[N_S + 1];
@@ -681,7 +735,11 @@ static int simulate(void)
     stop_if_problems();
 @END@
     const double seconds = (double)(clock() - start)/CLOCKS_PER_SEC;
-    printf("%s: %ld steps of %g s, %s, ", settings.title, (long)job.reached, job.h, methods[settings.method]);
+    if (job.method < N_FIXED)
+        printf("%s: %ld steps of %g s, %s, ", settings.title, (long)job.reached, job.h, methods[settings.method]);
+    else
+        printf("%s: %ld steps of %.3g to %.3g s, %ld rejected, %s, ", settings.title, (long)job.steps, job.shortest,
+            job.longest, (long)job.rejected, methods[settings.method]);
     tell_end(&job);
 @IF ASSEMBLY@
     tell_branch(&job, given);
@@ -706,6 +764,8 @@ static const char HELP[] =
     "  --step S         time step in s, instead of STEP\n"
     "  --method NAME    @METHOD_LIST@, instead of METHOD\n"
     "  --every N        steps from one output to the next, instead of IPRINT\n"
+    "  --rtol E         relative tolerance of methods that choose their steps, instead of RTOL\n"
+    "  --atol E         absolute tolerance in the units of the equations, instead of ATOL\n"
     "  --binary         ERD file with 64-bit samples beside it\n"
     "  --classic        ERD file and echo in the layout of 1990: 32-bit samples beside it, 6 digits\n"
     "  --help           this text\n\n"
@@ -720,8 +780,10 @@ static int usage(const char *what, const char *word)
 int main(int count, char **words)
 {
     static const char *const settable[] = {
-        "--t-end", "stopt", "--step", "step", "--method", "method", "--every", "iprint"};
-    const char *later[4] = {NULL, NULL, NULL, NULL};
+        "--t-end", "stopt", "--step", "step", "--method", "method", "--every", "iprint", "--rtol", "rtol",
+        "--atol", "atol"};
+    enum { N_SETTABLE = sizeof settable/sizeof settable[0]/2 };
+    const char *later[N_SETTABLE] = {NULL};
     static char input[300], echo[300], output[300];
     int layout = ERD;
     for (int i = 1; i < count; i++) {
@@ -747,7 +809,7 @@ int main(int count, char **words)
             settings.output = words[i + 1];
         else if ((known = strcmp(word, "--echo") == 0))
             settings.echo = words[i + 1];
-        for (int k = 0; k < 4; k++)
+        for (int k = 0; k < N_SETTABLE; k++)
             if (strcmp(word, settable[2*k]) == 0) {
                 later[k] = words[i + 1];
                 known = 1;
@@ -767,7 +829,7 @@ int main(int count, char **words)
     if (settings.format == CSV && layout != ERD)
         return usage("--binary and --classic are layouts of ERD files, not of", settings.output);
     read_parsfile(settings.input, NULL, 0, 0);
-    for (int k = 0; k < 4; k++)
+    for (int k = 0; k < N_SETTABLE; k++)
         if (later[k] != NULL)
             read_setting(settable[2*k + 1], later[k], settable[2*k], 0);
     check_values();
