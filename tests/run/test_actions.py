@@ -68,6 +68,7 @@ def test_a_ball_that_comes_to_rest_is_told(balls: dict[str, Any], method: str, e
     assert run.time[-1] == pytest.approx(end, abs=1e-6) and run["q(ball)"].min() > 0.5 - 1e-12
 
 
+@pytest.mark.campaign
 def test_many_actions_in_a_short_time_are_told(balls: dict[str, Any]) -> None:
     run = balls["c"].simulate(method="dop853", t_end=12, parameters={"e": 0.9, "ground": 0.0}, events=[bounce()])
     within = run.events[-1].time - run.events[-1 - EVENTS.most].time
@@ -145,7 +146,7 @@ def four_bar() -> bc.System:
     p, r = s.add_point("p", body=b, at=("l", 0, 0)), s.add_point("r", body=c, at=(0.4, 0, 0))
     s.close_loop(p, r, directions=(s.inertial[1], s.inertial[2]))
     s.set_defaults(l=0.6)
-    s.set_run(t_end=0.2, step=0.01, initial={"q(a)": 0.3, "u(a)": 5, "u(d)": 1})
+    s.set_run(t_end=0.13, step=0.01, initial={"q(a)": 0.3, "u(a)": 5, "u(d)": 1})
     return s
 
 
@@ -218,3 +219,51 @@ def test_a_clutch_locks_and_slips() -> None:
     assert run["moment"][slipping] == pytest.approx(run["cap"][slipping]) and apart[slipping].max() > 20
     at = np.flatnonzero(run.time == second)
     assert run["hold"][at] == pytest.approx(run["cap"][at], rel=1e-12) and len(at) == 2
+
+
+@pytest.mark.campaign
+def test_random_bounces() -> None:
+    """C and Python agree in events and rows; runs in pieces are the whole to the bit; times have the method's order."""
+    s = bc.System("two balls", units="mks", axes="ISO 8855")
+    for name in "ab":
+        body = s.add_body(name, translate=3, mass="m")
+        air = "-cd*v*sqrt(v**2 + 0.01) + push"
+        s.add_force(f"air_{name}", magnitude=air, direction=s.inertial[3], at=body.origin)
+    s.add_variable("push", units="F")
+    s.add_parameter("e", 0.7, units="1")
+    s.add_gravity()
+    s.set_defaults(m=1, g=G, cd=0.3)
+    events = [
+        bc.event("q(a)", -1, {"u(a)": "-e*u(a)"}, name="a"),
+        bc.event("q(b) < 0", action={"u(b)": "-e*u(b)"}, name="b"),
+    ]
+    equations = s.equations()
+    c, python = (equations.compile(backend=backend) for backend in ("c", "python"))
+    alike = {"t_end": 1.2, "initial": {"q(a)": 1, "q(b)": 1}, "inputs": {"push": bc.step(0.6, 2.0)}, "events": events}
+    exact = [x.time for x in c.simulate(method="dop853", step=0.01, rtol=1e-12, atol=1e-14, **alike).events]
+    for method, order in (("rk4", 4), ("rk2", 2), ("heun", 2), ("euler", 1)):
+        coarse, fine = (
+            np.abs(np.subtract([x.time for x in c.simulate(method=method, step=h, **alike).events], exact)).max()
+            for h in (0.02, 0.005)
+        )
+        assert math.log(coarse / fine, 4) == pytest.approx(order, abs=0.4)
+    rng = np.random.default_rng(2)
+    for _ in range(25):
+        begin, h, every = (
+            float(rng.choice([0, -3, 7.3])),
+            float(rng.choice([0.01, 0.013, 0.03])),
+            int(rng.integers(1, 5)),
+        )
+        method = str(rng.choice(["rk4", "tsit5"]))
+        push = bc.step(begin + float(rng.choice([0.3, 0.31, 0.5])), float(rng.uniform(-2, 2)))
+        given = {"step": h, "method": method, "output_every": every, "events": events, "inputs": {"push": push}}
+        given |= {"t_start": begin, "initial": dict(zip(("q(a)", "q(b)"), rng.uniform(0.2, 1, 2), strict=True))}
+        end = begin + float(rng.uniform(0.5, 1.2))
+        run, other = (sim.simulate(t_end=end, **given) for sim in (c, python))
+        assert [x.name for x in run.events] == [x.name for x in other.events] and len(run) == len(other)
+        assert [x.time for x in run.events] == pytest.approx([x.time for x in other.events], abs=1e-8)
+        assert min(run["q(a)"].min(), run["q(b)"].min()) > -1e-9 and np.all(np.diff(run.time) >= 0)
+        first = c.simulate(t_end=begin + round(0.4 / h) * h, **given)
+        rest = c.simulate(start=first, t_end=end, events=events)
+        assert len(first.events) + len(rest.events) == len(run.events)
+        assert rest["q(a)"][-1] == pytest.approx(run["q(a)"][-1], abs=0 if method == "rk4" else 1e-6)
