@@ -155,6 +155,21 @@ def test_command_line_tells_the_steps_chosen(capsys):
     assert 0 < told["smallest_step"] < told["largest_step"] < 1
 
 
+@needs_compiler
+@pytest.mark.parametrize("method", ["tsit5", "DOP853"])
+def test_progress_within_one_output(sim, method, monkeypatch):
+    """Long runs with a single row tell how far they are."""
+    monkeypatch.setattr("bellcrank.backend.c_runs.PAUSE_SECONDS", 0.0)
+    told = []
+    sim.simulate(t_end=4.0, step=4.0, method=method, progress=told.append)
+    assert told == sorted(told) and told[-1] == 1.0
+    if method == "tsit5":
+        monkeypatch.setattr("bellcrank.backend.c_runs.FIRST_PAUSE", 10)
+        told.clear()
+        sim.simulate(t_end=4.0, step=4.0, method=method, progress=told.append)
+        assert len(told) > 3 and told == sorted(told) and 0 < told[0] < 1
+
+
 # ---- stiff motion
 
 
