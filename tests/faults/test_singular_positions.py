@@ -158,6 +158,21 @@ def test_adaptive_methods_do_not_get_stuck(name, method, tolerance, most):
     assert error(m, sim, exact, t_end, 0.01, method=method, rtol=tolerance, atol=tolerance)[0] < most
 
 
+@needs_compiler
+@pytest.mark.campaign
+@pytest.mark.parametrize(("method", "tolerance"), [("tsit5", 1e-6), ("dop853", 1e-9), ("radau5", 1e-7)])
+@pytest.mark.parametrize("name", [name for name in CASES if name not in ("ten windows", "two windows")])
+def test_methods_of_the_program_pass_as_well(name, method, tolerance):
+    """Long steps, too: once one of order 8 took the far side of a singular position for a branch that is missed."""
+    make, t_end, _ = CASES[name]
+    m, branch, z, v = make()
+    sim = m.done(start_on(branch, z, v)).compile(backend="c")
+    t_end = min(t_end, 1.5)
+    exact = m.exact(branch, z, v, every(t_end))
+    found = error(m, sim, exact, t_end, 0.01, method=method, rtol=tolerance, atol=tolerance)[0]
+    assert found < 100 * tolerance
+
+
 # ---- branches that miss each other
 
 

@@ -195,8 +195,8 @@ def test_events_that_cannot_be(balls: dict[str, Any]) -> None:
             bc.event("q(ball)", **given)
     for given, told in (
         ({"events": [bounce(), bounce()]}, "two have the name 'bounce'"),
-        ({"events": ["q(ball)"]}, "must be made by bc.event"),
-        ({"events": "q(ball)"}, "must be a list"),
+        ({"events": ["q(ball)"]}, "or a list of bc.event"),
+        ({"events": "q(ball)"}, "must be a dictionary"),
         ({"events": [bounce()], "stop": "bonce"}, "Did you mean 'bounce'"),
     ):
         with pytest.raises(bc.ModelError, match=told):

@@ -12,7 +12,8 @@ import bellcrank as bc
 from bellcrank.numeric.collocation import STIFF
 from bellcrank.numeric.embedded import EMBEDDED
 from bellcrank.run.adaptive import CompiledRun
-from tests.models import needs_compiler, pendulum, relative
+from tests.models import needs_compiler, pendulum, rarely, relative
+from tests.programs import COMPILED, build
 
 METHODS = (*EMBEDDED, *STIFF)
 BACKENDS = ("auto", "python")
@@ -83,7 +84,7 @@ def test_figures_of_a_run(equations, method, backend):
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", rarely(METHODS, ("radau5",)))
 def test_event_times_to_the_tolerance(backend, method):
     s = pendulum("-k*q(rod)", k=2.1 * math.pi**2)  # one oscillation in two seconds
     s.set_run(initial={"q(rod)": 0.5})
@@ -154,6 +155,21 @@ def test_command_line_tells_the_steps_chosen(capsys):
     assert 0 < told["smallest_step"] < told["largest_step"] < 1
 
 
+@needs_compiler
+@pytest.mark.parametrize("method", ["tsit5", "DOP853"])
+def test_progress_within_one_output(sim, method, monkeypatch):
+    """Long runs with a single row tell how far they are."""
+    monkeypatch.setattr("bellcrank.backend.c_runs.PAUSE_SECONDS", 0.0)
+    told = []
+    sim.simulate(t_end=4.0, step=4.0, method=method, progress=told.append)
+    assert told == sorted(told) and told[-1] == 1.0
+    if method == "tsit5":
+        monkeypatch.setattr("bellcrank.backend.c_runs.FIRST_PAUSE", 10)
+        told.clear()
+        sim.simulate(t_end=4.0, step=4.0, method=method, progress=told.append)
+        assert len(told) > 3 and told == sorted(told) and 0 < told[0] < 1
+
+
 # ---- stiff motion
 
 
@@ -197,3 +213,27 @@ def test_stiff_runs_are_those_in_python():
     assert relative(table(there), table(here)) < 1e-7
     assert there.settings["jacobians"] == here.settings["jacobians"] > 0
     assert abs(there.settings["steps"] - here.settings["steps"]) < 3
+
+
+# ---- stand-alone programs in C
+
+
+@pytest.mark.parametrize("language", COMPILED[:1])
+def test_programs_choose_their_steps(language, tmp_path):
+    """With inputs that jump; echo and keywords repeat the run."""
+    equations = driven().equations()
+    program = build(equations, language, tmp_path / "written")
+    lines = ("STOPT 2", "STEP 0.05", "RTOL 1e-7", "ATOL 1e-9", "W step 0.777 3 0")
+    jump = {"w": bc.step(at=0.777, height=3.0)}
+    for method in METHODS:
+        found = program.run(tmp_path / method, f"METHOD {method}", *lines)
+        run = equations.compile(backend="python").simulate(
+            t_end=2.0, step=0.05, method=method, rtol=1e-7, atol=1e-9, inputs=jump
+        )
+        for name in ("q(rod)", "u(rod)"):
+            np.testing.assert_allclose(found[name], run[name], atol=1e-6 * np.abs(run[name]).max())
+        told = program(tmp_path / method / "out.echo", "--output", tmp_path / "again.erd", "--echo", tmp_path / "x")
+        assert f" rejected, {method}, finished at t = 2 s" in told
+        assert np.array_equal(bc.read(tmp_path / "again.erd")["q(rod)"], found["q(rod)"])
+    program("--rtol", "1e-14", code=1)
+    assert "the method is rk2, rk4, heun, euler, tsit5, dop853 or radau5" in program("--method", "tsit6", code=1)

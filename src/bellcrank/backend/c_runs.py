@@ -20,7 +20,8 @@ from bellcrank.numeric.adapt import Count
 from bellcrank.numeric.branch import Passage
 from bellcrank.numeric.tuning import LOOPS
 
-PAUSE_SECONDS = 0.1  # between two looks of a run with an adaptive method at the keyboard
+FIRST_PAUSE = 1000  # steps of a run with an adaptive method up to its first look at the keyboard
+PAUSE_SECONDS = 0.1  # between two others
 MOST_PASSAGES = 1000  # near singular positions, in one block of steps
 BEGUN, AGAIN = 1, 2  # of a job: as in run.c
 GIVEN = ("p", "c", "breaks", "bad", "passages", "told")  # arrays that are a run's own
@@ -65,7 +66,7 @@ class CRun:
         self.calls.library.work_room.restype = ctypes.c_int64
         work = np.zeros(self.calls.library.work_room())
         self._share(times=np.array(pace.times), atol=np.array([*pace.atol, 0.0]), work=work)
-        self._job.rtol, self._job.most, self._job.pause = pace.rtol, pace.most, 1000
+        self._job.rtol, self._job.most, self._job.pause = pace.rtol, pace.most, FIRST_PAUSE
         self._job.look = pace.look
 
     def take_over(self, before: CRun) -> None:

@@ -218,7 +218,7 @@ class Control:
     free_steps: int = _of(6, "... unless so many in a row are free of it")
     finest: float = _of(1e-13, "smallest relative tolerance", 1.0)
     near_breaks: float = _of(1e-12, "share of the time within which breaks of inputs are one")
-    most_steps: int = _of(1000000, "of a run, those that are rejected included, besides ...")
+    most_steps: int = _of(100000000, "of a run, those that are rejected included, besides ...")
     steps_of_row: int = _of(100, "... so many for every row")
 
 

@@ -92,6 +92,7 @@ def listed_events(events: Any, stop: Any, model: str) -> list[GivenEvent]:
         return []
     if not isinstance(stop, str | Iterable):
         raise ModelError(f"stop={stop!r} must name events", model)
+    found: list[Any]
     if events is None or isinstance(events, Mapping):
         found = [
             GivenEvent(x.expression, x.direction, x.action, x.stop, str(name))
@@ -99,15 +100,11 @@ def listed_events(events: Any, stop: Any, model: str) -> list[GivenEvent]:
             else GivenEvent(str(x), 1, name=str(name))
             for name, x in mapping(events, "events").items()
         ]
-    elif isinstance(events, Iterable) and not isinstance(events, str | bytes):
-        found = list(events)
     else:
-        raise ModelError(
-            f"events={events!r} must be a list of bc.event(...), or a dictionary {{name: condition}}", model
-        )
-    for x in found:
-        if not isinstance(x, GivenEvent):
-            raise ModelError(f"events: {x!r} must be made by bc.event(...)", model)
+        found = list(events) if isinstance(events, Iterable) and not isinstance(events, str | bytes) else [None]
+    if not all(isinstance(x, GivenEvent) for x in found):
+        what = "must be a dictionary {name: condition}, or a list of bc.event(...)"
+        raise ModelError(f"events={events!r} {what}", model)
     names = [x.name for x in found]
     for name in names:
         if names.count(name) > 1:

@@ -176,7 +176,8 @@ class AdaptiveRun(Driven):
         assert self._seen is not None
         after = [held.copy() for held in self._held]
         self._set_held(before)
-        looks = np.linspace(self._seen[0], self.time, LOOKS + 1)[1:]
+        between = self.times[(self.times > self._seen[0]) & (self.times < self.time)]
+        looks = np.union1d(np.linspace(self._seen[0], self.time, LOOKS + 1)[1:], between)
         rows = np.array([self._row(float(t)) for t in looks])
         self._seen = rows[-1]
         self.watch.look(rows, lambda *_: self._row)

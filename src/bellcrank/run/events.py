@@ -50,6 +50,10 @@ class Event:
     time: float
     changes: tuple[Change, ...] = ()
 
+    def __repr__(self) -> str:
+        changes = f", changes={self.changes!r}" if self.changes else ""
+        return f"Event(name={self.name!r}, time={self.time!r}{changes})"
+
     def __str__(self) -> str:
         told = f": {', '.join(map(str, self.changes))}" if self.changes else ""
         return f"{self.name} at t = {self.time:.6g} s{told}"

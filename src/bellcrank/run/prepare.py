@@ -38,6 +38,7 @@ class Prepared:
     remembered: Remembered | None = None
     behind: float = 0.0  # share of the run that its steps do not count
     told: Callable[[], dict[str, float]] = dict  # figures of the run, when it is over
+    done: Callable[[], float] | None = None  # the share done, where the number of steps does not tell it
 
 
 class Remembered:
@@ -87,7 +88,10 @@ def prepare(
             adaptive.take(carried)
         h, last = plan.step * plan.every, len(adaptive.times) - 1
         behind = (plan.begins - plan.t_start) / (plan.t_end - plan.t_start)
-        return Prepared(adaptive, last, 1, h, plan.begins, carried is None, behind=behind, told=lambda: adaptive.told)
+        return Prepared(
+            adaptive, last, 1, h, plan.begins, carried is None, behind=behind, told=lambda: adaptive.told,
+            done=lambda: (adaptive.time - plan.begins) / (plan.t_end - plan.begins),
+        )  # fmt: skip
     course = plan.course(e.inputs, bool(watch.conditions))
     weights, staged = (e.keeper.closure.weights, e.keeper.staged) if e.keeper else (None, False)
     run = e.model.start(Start(course, y, e.p, e.c, e.inputs, weights, staged)) or PythonRun(e, course, y)
@@ -147,7 +151,8 @@ def take_steps(prepared: Prepared, watch: Watch, progress: Progress | None = Non
             result[filled : filled + len(kept)] = kept
             filled += len(kept)
         if progress is not None:
-            progress(prepared.behind + (1 - prepared.behind) * run.reached / total)
+            done = run.reached / total if prepared.done is None else prepared.done()
+            progress(prepared.behind + (1 - prepared.behind) * done)
     return result[:filled]
 
 

@@ -94,8 +94,16 @@ class Stretches:
 
     def run(self, s: Stretch, e: Evaluation, prepared: Prepared, progress: Progress | None) -> tuple[Any, ...]:
         """Takes stretch after stretch; the last one with its evaluation, stepper, and all rows."""
+        furthest = 0.0
+
+        def tell(share: float) -> None:  # steps beyond an event are taken again
+            nonlocal furthest
+            furthest = max(furthest, share)
+            if progress is not None:
+                progress(furthest)
+
         while True:
-            rows = take_steps(prepared, self.watch, progress)
+            rows = take_steps(prepared, self.watch, None if progress is None else tell)
             self.context.set_live(0)
             if self.watch.again is not None and s.row is not None:
                 rows = rows[rows[:, 0] > s.row[0]] if len(rows) else rows
