@@ -297,6 +297,21 @@ def test_misspelled_parameters_are_errors_with_near_names(capsys):
     assert "--set kt" in capsys.readouterr().err
 
 
+def test_a_run_goes_on_from_a_file(capsys, tmp_path):
+    path = str(tmp_path / "first.csv")
+    assert run(QUARTER_CAR, "--t-end", "1", "--out", path) == 0
+    finals = []
+    for options in (("--start", path, "--t-end", "1.5"), ("--t-end", "1.5")):
+        capsys.readouterr()
+        assert run(QUARTER_CAR, *options, "--json") == 0
+        finals.append(json.loads(capsys.readouterr().out))
+    on, whole = finals
+    assert on["steps"] == 500 and whole["steps"] == 1500
+    assert on["final"]["az"]["value"] == pytest.approx(whole["final"]["az"]["value"], rel=1e-9)
+    assert run(QUARTER_CAR, "--start", path, "--initial", "q(body)=1") == 1
+    assert "initial= and start=" in capsys.readouterr().err
+
+
 def test_events_act(capsys):
     acts = "soft: z_road > 0.01: c = 500; u(body) = 0"
     assert run(QUARTER_CAR, "--event", acts, "--t-end", "0.6", "--json") == 0

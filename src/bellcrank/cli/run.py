@@ -27,6 +27,7 @@ def options(parser: ArgumentParser) -> None:
     shared(parser, "model", "values", "compile", "json", "start", "input")
     run_options(parser)
     add("--t-start", type=float, metavar="S", help="beginning of the run in s (0)")
+    add("--start", metavar="FILE", help="go on from the last row of a run in a file, to --t-end")
     add("--dae", metavar="NAME", help=f"how constraints of positions and loops are kept: {', '.join(KNOWN)}")
     add("--rtol", type=float, metavar="E", help="relative tolerance of methods that choose their steps")
     add("--atol", type=float, metavar="E", help="absolute tolerance of methods that choose their steps, equation units")
@@ -52,8 +53,8 @@ def command(args: Namespace) -> int:
         from bellcrank.cli.kane import run_command
 
         return run_command(args)
-    if args.echo and args.t_start:
-        raise bc.ModelError("--echo and --t-start: a parameter file begins at t = 0")
+    if args.echo and (args.t_start or args.start):
+        raise bc.ModelError(f"--echo and --{'start' if args.start else 't-start'}: a parameter file begins at t = 0")
     for_scripts = [f"--{name}" for name in ("print", "message") if getattr(args, name) is not None]
     if for_scripts:
         raise bc.ModelError(f"{' and '.join(for_scripts)}: for AUTOLEV scripts alone; --output-every thins out rows")
@@ -70,6 +71,8 @@ def command(args: Namespace) -> int:
     for name, values in (("parameters", parameters), ("initial", dict(args.initial)), ("inputs", inputs)):
         options[name] = {**told.get(name, {}), **values}
     options = {**told, **options}
+    if args.start:
+        options |= {"start": bc.read(args.start), "initial": options["initial"] or None}
     stops = [name for name, _ in args.stop]
     with Progress("running") as progress:
         run = sim.simulate(events=dict([*args.event, *args.stop]), stop=stops, progress=progress.tell, **options)
