@@ -276,5 +276,5 @@ def test_example_turns_and_stops(tmp_path, capsys):
 
 @pytest.mark.campaign
 def test_check_of_the_car():
-    report = bc.check(sample_car(speed=10), states=5)
+    report = bc.check(sample_car(speed=10), states=2)
     assert report.passed, str(report)
