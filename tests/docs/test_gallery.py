@@ -19,7 +19,12 @@ QUICK = ("M1 1a", "M1 1b", "M1 2", "M1 3", "M2 1a", "M2 1b", "M2 2", "M2 3", "M2
 
 @pytest.mark.parametrize(
     ("name", "error"),
-    [("M1 1a", 4e-3), ("M1 1b", 4e-4), pytest.param("M2 1a", 2e-9, marks=pytest.mark.campaign), ("M2 1b", 2e-9)],
+    [
+        ("M1 1a", 4e-3),
+        ("M1 1b", 4e-4),
+        pytest.param("M2 1a", 2e-9, marks=pytest.mark.campaign),
+        pytest.param("M2 1b", 2e-9, marks=pytest.mark.campaign),
+    ],
 )
 def test_released_sides_follow_the_exact_motion_of_two_masses(name, error):
     """The solution of a linear system by its eigenvectors; the error is that of rk4 with the step of the thesis, of order 4."""

@@ -69,6 +69,7 @@ def test_driven_position_constraint():
     assert b.u[1] is not None and np.ptp(run["q(b)"]) > 0.05
 
 
+@pytest.mark.campaign
 def test_euler_parameters_in_a_loop_keep_their_size():
     s = bc.System("rod and top", units="mks")
     b = s.add_body("b", rotate="euler-parameters", cm=(0, 0, 1), mass=1, inertia=(0.3, 0.4, 0.3))

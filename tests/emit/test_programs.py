@@ -408,6 +408,7 @@ def test_a_run_that_blows_up_ends_with_what_it_has(built, tmp_path, language):
     assert 1 < len(run) < 31 and np.all(np.isfinite(run["q(body)"]))
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize("language", LONG_PYTHON)
 def test_loops_that_cannot_be_closed(tmp_path, language):
     s = bc.System("three bars", units="mks")

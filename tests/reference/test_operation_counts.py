@@ -44,6 +44,7 @@ def test_honest_and_classic_counts_are_of_the_same_program():
     assert c["total"] == c["add"] + c["multiply"] + c["divide"] + c["function"]
 
 
+@pytest.mark.campaign
 def test_chain_count_is_linear():
     """Twice as many links added cost twice as many operations, within 5 %."""
     total = {n: example("n_link_chain", n=n).operation_count()["total"] for n in (6, 12, 24)}

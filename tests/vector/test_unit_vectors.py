@@ -77,6 +77,7 @@ def test_dot_product_is_remembered_both_ways():
                     assert dot(e, h) is dot(h, e)
 
 
+@pytest.mark.campaign
 def test_long_chain_meets_no_recursion_limit():
     frame = root = Frame("n")
     values = {}

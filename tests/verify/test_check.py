@@ -163,6 +163,7 @@ def test_published_accelerations_of_the_rolling_cart():
     assert rates.c[0][:4] == pytest.approx(published, rel=1e-12)
 
 
+@pytest.mark.campaign
 def test_rolling_constraints_pass():
     report = check(cart(), states=2, backend="python")
     assert report.passed, str(report)

@@ -69,6 +69,7 @@ def test_every_constraint_and_every_slope_of_the_four_bar():
     assert [place for place in listed if not found("four_bar", place)] == []
 
 
+@pytest.mark.campaign
 def test_every_wrong_equation_around_external_routines_and_tables_is_found():
     """Parameters that routines give, values kept over a run or a step, one that remembers, the echo, and the arguments of all calls."""
     system = routines()

@@ -94,6 +94,7 @@ def test_reactions_and_residuals_of_a_loop():
         assert [x.name for x in report.lines if not x.passed] == [where], str(report)
 
 
+@pytest.mark.campaign
 def test_states_with_more_freedoms_for_good_are_passed_over():
     """Two equal plates of a Sarrus linkage may lie on each other, and then swing freely."""
     s = bc.load_model(EXAMPLES / "sarrus_linkage.py")

@@ -30,6 +30,7 @@ def wrong_lines(report):
     return {line.name for line in report.lines if not line.passed}
 
 
+@pytest.mark.campaign
 def test_four_bar_passes():
     system, eom = four_bar()
     report = check(system, states=6, equations=eom, backend="python")
@@ -85,6 +86,7 @@ def two_bodies(rotate=(1, 2, 3)):
     return s, p, r
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize(
     "rotate", [(1, 2, 3), pytest.param("euler-parameters", marks=pytest.mark.campaign)], ids=["angles", "euler"]
 )
