@@ -21,6 +21,7 @@ LANGUAGES = [
     pytest.param(name, marks=pytest.mark.skipif(wanting, reason=reason)) for name, (wanting, reason) in SKIPPED.items()
 ]
 COMPILED = LANGUAGES[:2]
+MAINLY_C = [LANGUAGES[0], *(pytest.param(*n.values, marks=(*n.marks, pytest.mark.campaign)) for n in LANGUAGES[1:])]
 LONG_PYTHON = [*COMPILED, pytest.param("python", marks=pytest.mark.campaign)]  # Python takes its time to start
 FLAGS = "-O0 -Werror"
 # a program in Python where the package cannot be imported, although this interpreter has it

@@ -32,6 +32,7 @@ def test_closed_form_of_an_oscillator():
     assert found["q(rod)", "k"] == pytest.approx(-0.3 * t * np.sin(w * t) / (2 * w * inertia), abs=1e-9)
 
 
+@pytest.mark.campaign
 def test_loops_move_with_their_lengths():
     """A longer crank: the start is assembled with it, and the constraints hold all along."""
     sim = example("slider_crank").compile()

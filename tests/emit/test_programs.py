@@ -360,7 +360,7 @@ BAD = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", LONG_PYTHON)
 def test_bad_input_is_told_with_its_line(built, tmp_path, language):
     program = built("quarter_car", language)
     path = tmp_path / "bad.par"

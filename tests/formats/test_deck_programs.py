@@ -5,7 +5,7 @@ from deck_cases import INITIAL, NAMES, SET, file_of, quiet
 
 import bellcrank as bc
 from tests.models import rarely, relative
-from tests.programs import LANGUAGES, build
+from tests.programs import MAINLY_C, build
 
 OFF = {"ltt1": 0.0, "ltt2": 0.0, "ltt3": 0.0}  # thrusters switch, and a switch may fall into another step
 RUNS = {"spacecraft_2": (50.0, 0.5), "stanford_arm": (0.4, 0.001), "stanford_arm_controlled": (0.4, 0.001)}
@@ -14,10 +14,7 @@ QUICK = (
 )  # its routines come in three languages; the others have none, and their examples are tested too
 
 
-@pytest.mark.parametrize(
-    "language",
-    [*LANGUAGES[:1], *(pytest.param(*n.values, marks=(*n.marks, pytest.mark.campaign)) for n in LANGUAGES[1:])],
-)
+@pytest.mark.parametrize("language", MAINLY_C)
 @pytest.mark.parametrize("name", rarely(NAMES, {*NAMES} - {*QUICK}))
 def test_program_of_a_deck_agrees_with_its_run(tmp_path, name, language):
     t_end, step = RUNS.get(name, (0.5, 0.005))

@@ -39,7 +39,7 @@ def largest_differences(a, b):
     ("case", "channel", "expected"),
     [
         ({"case": "drop"}, "z", FALL),
-        ({}, "q(wheel)", SPRING),
+        pytest.param({}, "q(wheel)", SPRING, marks=pytest.mark.campaign),
         pytest.param({"pushrod": "upper_arm", "arms": True}, "q(wheel)", {}, marks=pytest.mark.campaign),
     ],
 )

@@ -9,7 +9,7 @@ import bellcrank as bc
 from bellcrank.run.inputs import as_input
 from bellcrank.signals import KINDS, MOST_NUMBERS, made
 from tests.models import pendulum, relative
-from tests.programs import LANGUAGES, build
+from tests.programs import MAINLY_C, build
 
 SIGNALS = {name: k.signal(*(0.25 + 0.17 * i for i in range(len(k.numbers)))) for name, k in KINDS.items()}
 
@@ -46,7 +46,7 @@ def test_compiled_signals_are_those_of_python(name):
         assert relative(runs[0][channel], runs[1][channel]) < 1e-14
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", MAINLY_C)
 def test_programs_know_all_signals(tmp_path, language):
     for smooth in (0, 1, 2):
         eom = watched(smooth)

@@ -100,6 +100,7 @@ def test_two_bodies_joined_by_a_rod_pass(rotate, length):
     assert report.passed, str(report)
 
 
+@pytest.mark.campaign
 def test_ball_closure_passes():
     s, p, r = two_bodies()
     s.close_loop(p, r, joint="ball")
