@@ -19,6 +19,7 @@ from bellcrank.expr.text import Syntax, evaluate_syntax, parse
 from bellcrank.interface.interface import key_of
 from bellcrank.model.formula import show
 from bellcrank.numeric.branch import Passage
+from bellcrank.numeric.roots import zero_between
 from bellcrank.numeric.tuning import EVENTS
 from bellcrank.run.arrays import for_arrays
 from bellcrank.run.gimbal import Lock
@@ -277,8 +278,6 @@ def _told(x: Passage) -> str:
 
 def _crossing(w: Watched, side: int, at: Rows, times: tuple[float, float], values: tuple[float, float]) -> float:
     """The time at which a condition comes to a side, between one at which it is not there and one at which it is."""
-    from scipy.optimize import brentq
-
     ends = dict(zip(times, values, strict=True))
 
     def value(t: float) -> float:
@@ -286,7 +285,7 @@ def _crossing(w: Watched, side: int, at: Rows, times: tuple[float, float], value
 
     a, b = times
     if side * values[0] < 0 < side * values[1]:
-        root = float(brentq(value, a, b, xtol=1e-15 * max(1.0, abs(b)), rtol=8.9e-16, maxiter=200))
+        root = zero_between(value, times, (side * values[0], side * values[1]), 1e-15 * max(1.0, abs(b)))
         if abs(value(root)) <= EVENTS.jump * min(map(abs, values)):
             return root
     while b - a > 1e-15 * max(1.0, abs(b)) and a < (middle := 0.5 * (a + b)) < b:  # from zero: a jump, or a start
