@@ -54,6 +54,8 @@ class Count:
 class Control:
     """The head of all that choose steps from t to an end. `failed`: why it cannot go on, else ""."""
 
+    _h: float  # of the next step
+
     def __init__(
         self, rates: Rates, t: float, y: np.ndarray, end: float, rtol: float, atol: float, count: Count
     ) -> None:
@@ -82,6 +84,25 @@ class Control:
             found = (c.opening / most) ** (1 / (order + 1)) if math.isfinite(most) else guess
         return min(c.leap_most * guess, found, longest)
 
+    def _hindered(self, tenths: int) -> str:
+        """Why no step can be tried any more, after so many tenths of one, else ""."""
+        if self.count.steps + self.count.rejected >= self.count.most:
+            return self._fail(TOO_MANY)
+        if not self._h >= CONTROL.shortest * max(abs(self.t), abs(self.end)):
+            return self._fail(NOT_FINITE if tenths else TOO_SMALL)
+        return ""
+
+    def _fitted(self) -> tuple[float, bool]:
+        """The length of the next step, and whether it is the last: no tiny one is left over at the end."""
+        left = self.end - self.t
+        last = CONTROL.fitted * self._h >= left
+        return left if last else 0.5 * left if 2 * self._h > left else self._h, last
+
+    def _blame(self, parts: np.ndarray) -> None:
+        """Notes the state with the largest of errors, as shares of what is allowed."""
+        self.count.culprit = int(np.argmax(np.abs(parts))) if len(parts) else 0
+        self.count.excess = float(np.abs(parts[self.count.culprit])) if len(parts) else 0.0
+
     def _fail(self, why: str) -> str:
         self.status, self.failed = "failed", why
         return why
@@ -109,16 +130,11 @@ class Stretch(Control):
         c, m, count = CONTROL, self.method, self.count
         tenths = 0
         while True:
-            if count.steps + count.rejected >= count.most:
-                return self._fail(TOO_MANY)
-            if not self._h >= c.shortest * max(abs(self.t), abs(self.end)):
-                return self._fail(NOT_FINITE if tenths else TOO_SMALL)
-            left = self.end - self.t
-            last = c.fitted * self._h >= left
-            h = left if last else 0.5 * left if 2 * self._h > left else self._h
+            if hindered := self._hindered(tenths):
+                return hindered
+            h, last = self._fitted()
             new, error, parts = self._tried(h)
-            count.culprit = int(np.argmax(np.abs(parts))) if len(parts) else 0
-            count.excess = float(np.abs(parts[count.culprit])) if len(parts) else 0.0
+            self._blame(parts)
             if error <= 1 and np.all(np.isfinite(new)):
                 break
             count.rejected += 1

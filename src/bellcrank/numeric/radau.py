@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from .adapt import NOT_FINITE, TOO_MANY, TOO_SMALL, Control, Count
+from .adapt import Control, Count
 from .collocation import Collocation
 from .integrate import Rates
 from .tuning import CONTROL, NEWTON
@@ -51,13 +51,9 @@ class StiffStretch(Control):
         c, m, count = CONTROL, self.method, self.count
         tenths = 0
         while True:
-            if count.steps + count.rejected >= count.most:
-                return self._fail(TOO_MANY)
-            if not self._h >= c.shortest * max(abs(self.t), abs(self.end)):
-                return self._fail(NOT_FINITE if tenths else TOO_SMALL)
-            left = self.end - self.t
-            last = c.fitted * self._h >= left
-            h = left if last else 0.5 * left if 2 * self._h > left else self._h
+            if hindered := self._hindered(tenths):
+                return hindered
+            h, last = self._fitted()
             Z, turns, theta, slow = self._stages(h)
             if slow != 0.0:
                 count.rejected += 1
@@ -80,8 +76,7 @@ class StiffStretch(Control):
                     self._h = 0.5 * h
                 continue
             new, error, parts = self._error(h, Z)
-            count.culprit = int(np.argmax(np.abs(parts))) if len(parts) else 0
-            count.excess = float(np.abs(parts[count.culprit])) if len(parts) else 0.0
+            self._blame(parts)
             safety = c.safety * 17 / (16 + turns)
             if error <= 1 and np.all(np.isfinite(new)):
                 break
