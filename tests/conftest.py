@@ -3,10 +3,16 @@
 Failures are told when they happen, in a word, beside all that is told at the end.
 """
 
+import gc
 import os
 import signal
+import sys
 
 import pytest
+
+# Modules are translated once, whatever the shell says: rewriting every test takes six seconds a process.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 
 @pytest.hookimpl(trylast=True)  # there is a reporter then
@@ -22,6 +28,16 @@ def pytest_configure(config):
     reporter = config.pluginmanager.get_plugin("terminalreporter")
     if reporter is not None and not hasattr(config, "workerinput"):
         config.pluginmanager.register(AtOnce(reporter))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    gc.disable()  # what is collected stays to the end: a sixth of the time goes into looking at it again and again
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 class AtOnce:
