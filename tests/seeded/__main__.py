@@ -128,7 +128,7 @@ class Copy:
         """What noticed the fault: the first failing test, "hangs", or None."""
         if not tests:
             return None
-        env = dict(os.environ, PYTHONPATH=str(self.root / "src"), PYTHONDONTWRITEBYTECODE="1")
+        env = dict(os.environ, PYTHONPATH=str(self.root / "src"))
         command = [sys.executable, "-m", "pytest", "-q", "-x", "--tb=no", "-p", "no:cacheprovider", "-rfE"]
         listed = self.root / "listed.txt"
         listed.write_text("\n".join(tests), encoding="utf-8")

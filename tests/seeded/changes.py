@@ -129,15 +129,15 @@ class _Reader(ast.NodeVisitor):
             (a, b), (c, d) = self.span(node.args[0]), self.span(node.args[1])
             one, two = self.text[a:b], self.text[c:d]
             called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-            if called.strip("_") not in COMMUTE | PLAIN and not any(_is_text(x) for x in node.args):
+            if called.strip("_").rstrip("3") not in COMMUTE | PLAIN and not any(_is_text(x) for x in node.args):
                 self.note(a, d, two + self.text[b:c] + one, "swapped")
         self.generic_visit(node)
 
     def visit_Constant(self, node: ast.Constant) -> None:
         start, end = self.span(node)
-        if type(node.value) is int:
+        if type(node.value) is int and node.value < 10:  # greater ones are limits of patience, not indices
             self.note(start, end, str(node.value + 1), "one off")
-        elif type(node.value) is float and node.value:
+        elif type(node.value) is float and node.value and "e-" not in self.text[start:end]:  # tolerances are no factors
             self.note(start, end, f"({self.text[start:end]}*2)", "factor")
 
 
