@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.analysis.state_slopes import state_slopes
 from bellcrank.api.analyses import Analyses
 from bellcrank.derive.derived import Derived
 from bellcrank.interface.interface import Interface
@@ -79,7 +78,7 @@ class Simulation(Analyses):
         equation units (rad, consistent units), `f.units`. `f.jacobian(t, x)` gives df/dx; `f.address` a compiled
         function for `scipy.LowLevelCallable` and the like.
         """
-        return rhs_of(self.loaded, parameters, inputs, state_slopes(self.plant))
+        return rhs_of(self.loaded, parameters, inputs)
 
     def outputs(
         self, t: float, q: State, u: State, parameters: Parameters = None, inputs: Inputs = None
