@@ -14,7 +14,6 @@ from bellcrank.interface.interface import Interface
 from bellcrank.interface.listing import describe
 from bellcrank.many.many import simulate_many
 from bellcrank.many.result import Many
-from bellcrank.numeric.methods import TOLERANCES
 from bellcrank.run import evaluate
 from bellcrank.run.actions import GivenEvent
 from bellcrank.run.dae_methods import Dae
@@ -24,6 +23,7 @@ from bellcrank.run.prepare import Progress
 from bellcrank.run.result import Run
 from bellcrank.run.rhs import Rhs, rhs_of
 from bellcrank.run.simulate import simulate
+from bellcrank.run.tolerances import Absolute
 
 State = Sequence[float]  # coordinates or speeds, in equation units
 
@@ -111,8 +111,8 @@ class Simulation(Analyses):
         parameters: Parameters = None,
         initial: Mapping[Any, float] | tuple[State, State] | None = None,
         inputs: Inputs = None,
-        rtol: float = TOLERANCES[0],
-        atol: float = TOLERANCES[1],
+        rtol: float | None = None,
+        atol: Absolute | None = None,
         events: Mapping[str, Any] | Sequence[GivenEvent] | None = None,
         stop: Iterable[str] | str = (),
         progress: Progress | None = None,
@@ -124,13 +124,14 @@ class Simulation(Analyses):
         """Integrates from t_start (0) to t_end. Defaults: those of set_run. Step and times in s, values in user units.
 
         `initial`: values by state, or a whole state (q, u) in equation units, as `complete` returns it. `rtol`,
-        `atol`: of the adaptive methods. `events`: conditions by name, each a channel or a formula over channels and
-        parameters; its crossing of zero from below, or a comparison that becomes true, is recorded in `run.events`.
-        `stop` names events that end the run. `progress` is called with the share done. `dae`: how position
-        constraints and loops are kept ("projection"; docs/dae_methods.md), by name or with settings,
-        `bc.Dae("baumgarte", alpha=20, beta=20)`. `assemble=False` starts from the values given, even if they violate
-        constraints. `start`: a run to go on from where it ended, with its parameters, inputs, step and method unless
-        given.
+        `atol`: of the adaptive methods, 1e-8 and a hundredth of it unless given; atol is a number in the unit of each
+        state, or numbers by unit or state, {"m": 1e-9, "q(arm)": 1e-8}. `events`: conditions by name, each a channel
+        or a formula over channels and parameters; its crossing of zero from below, or a comparison that becomes true,
+        is recorded in `run.events`. `stop` names events that end the run. `progress` is called with the share done.
+        `dae`: how position constraints and loops are kept ("projection"; docs/dae_methods.md), by name or with
+        settings, `bc.Dae("baumgarte", alpha=20, beta=20)`. `assemble=False` starts from the values given, even if they
+        violate constraints. `start`: a run to go on from where it ended, with its parameters, inputs, step, method and
+        tolerances unless given.
         """
         return simulate(
             self.loaded, t_end, step, method, output_every, parameters, initial, inputs, rtol, atol, events, stop,

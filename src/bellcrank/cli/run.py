@@ -12,7 +12,18 @@ import bellcrank as bc
 from bellcrank.cli.codes import ENDED_EARLY, FINE
 from bellcrank.cli.files import in_folder, is_script, read_inputs
 from bellcrank.cli.model import derive, settings
-from bellcrank.cli.options import MANY, compile_settings, condition, given, positive, run_options, run_settings, shared
+from bellcrank.cli.options import (
+    MANY,
+    compile_settings,
+    condition,
+    given,
+    positive,
+    run_options,
+    run_settings,
+    shared,
+    tolerance,
+    tolerances,
+)
 from bellcrank.cli.progress import Progress
 from bellcrank.cli.text import final_table, heading, last_value, model_sizes, operations_text, plain, table
 from bellcrank.export.model_setup import setup_of
@@ -30,7 +41,8 @@ def options(parser: ArgumentParser) -> None:
     add("--start", metavar="FILE", help="go on from the last row of a run in a file, to --t-end")
     add("--dae", metavar="NAME", help=f"how constraints of positions and loops are kept: {', '.join(KNOWN)}")
     add("--rtol", type=float, metavar="E", help="relative tolerance of methods that choose their steps")
-    add("--atol", type=float, metavar="E", help="absolute tolerance of methods that choose their steps, equation units")
+    atol = "absolute tolerance in the unit of each state, or m=1e-9, q(arm)=1e-8: of a unit or state (may be repeated)"
+    add("--atol", **MANY, type=tolerance, metavar="[NAME=]E", help=atol)
     add("--output-every", type=positive, metavar="N", help="keep every N-th step")
     event = (
         'tell when a condition over channels becomes true, such as "lift=Fz < 0", and act if wanted, as in '
@@ -66,8 +78,8 @@ def command(args: Namespace) -> int:
     compiled = time.perf_counter()
     inputs = read_inputs(args.input, equations) if args.input else {}
     told = bc.settings_of(equations, args.pars) if args.pars else {}
-    chosen = given(output_every=args.output_every, dae=args.dae, t_start=args.t_start, rtol=args.rtol, atol=args.atol)
-    options = {**run_settings(args), **chosen}
+    chosen = given(output_every=args.output_every, dae=args.dae, t_start=args.t_start, rtol=args.rtol)
+    options = {**run_settings(args), **chosen, **given(atol=tolerances(args.atol))}
     for name, values in (("parameters", parameters), ("initial", dict(args.initial)), ("inputs", inputs)):
         options[name] = {**told.get(name, {}), **values}
     options = {**told, **options}

@@ -18,7 +18,6 @@ from bellcrank.backend.c_runs import signal_of
 from bellcrank.backend.start import Input
 from bellcrank.errors import ModelError
 from bellcrank.many.given import Given
-from bellcrank.numeric.methods import TOLERANCES
 from bellcrank.run.actions import read_events
 from bellcrank.run.assembly import STATES, start_state
 from bellcrank.run.dae_methods import Dae
@@ -46,7 +45,7 @@ def ready_run(loaded: Loaded, plan: Plan, given: Given, number: int) -> tuple[Ev
     p = loaded.parameter_values(origin.parameters)
     signals = loaded.inputs(origin.inputs, (plan.begins, plan.t_end))
     events = read_events(loaded.interface, None, (), origin.parameters)
-    shared = Stretches(loaded, loaded.context(), signals, Dae(), TOLERANCES, Watch(()), events, origin.parameters)
+    shared = Stretches(loaded, loaded.context(), signals, Dae(), origin.tolerances, Watch(()), events, origin.parameters)
     y = first_state(origin, loaded, shared.closure(p), p, signals, plan.begins)
     return shared.ready(Stretch(plan, p, y), np.zeros(len(loaded.interface.kept)))
 

@@ -57,10 +57,11 @@ class Control:
     _h: float  # of the next step
 
     def __init__(
-        self, rates: Rates, t: float, y: np.ndarray, end: float, rtol: float, atol: float, count: Count
-    ) -> None:
+        self, rates: Rates, t: float, y: np.ndarray, end: float, rtol: float, atol: float | np.ndarray, count: Count,
+        caps: float | np.ndarray = math.inf,
+    ) -> None:  # fmt: skip
         self.t, self.y, self.end, self.count = t, np.array(y, dtype=float), end, count
-        self._rtol, self._atol, self._rates = rtol, atol, rates
+        self._rtol, self._atol, self._caps, self._rates = rtol, np.asarray(atol), caps, rates
         self.status, self.failed = "running", ""
         self.f = rates(t, self.y)
 
@@ -68,7 +69,8 @@ class Control:
         return float(np.sqrt(np.mean(np.square(x / weights)))) if len(x) else 0.0
 
     def _weights(self, new: np.ndarray) -> np.ndarray:
-        return np.asarray(self._atol + self._rtol * np.maximum(np.abs(self.y), np.abs(new)))
+        size = np.maximum(np.abs(self.y), np.abs(new))
+        return np.asarray(self._atol + np.maximum(self._rtol * np.minimum(size, self._caps), CONTROL.finest * size))
 
     def _first(self, order: int) -> float:
         """The first step (Hairer, Norsett & Wanner II.4)."""
@@ -112,10 +114,11 @@ class Stretch(Control):
     """Steps of an explicit method from t to an end."""
 
     def __init__(
-        self, method: Embedded, rates: Rates, t: float, y: np.ndarray, end: float, rtol: float, atol: float,
-        count: Count, first_step: float | None = None, look: bool = False,
+        self, method: Embedded, rates: Rates, t: float, y: np.ndarray, end: float, rtol: float,
+        atol: float | np.ndarray, count: Count, first_step: float | None = None, look: bool = False,
+        caps: float | np.ndarray = math.inf,
     ) -> None:  # fmt: skip
-        super().__init__(rates, t, y, end, rtol, atol, count)
+        super().__init__(rates, t, y, end, rtol, atol, count, caps)
         self.method, self._look = method, look
         self._held = self._free = 0
         self._stage = self.y

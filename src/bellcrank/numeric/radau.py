@@ -17,12 +17,12 @@ from .integrate import Rates
 from .tuning import CONTROL, NEWTON
 
 
-def differences(rates: Rates, t: float, y: np.ndarray, k: np.ndarray, least: float) -> np.ndarray:
+def differences(rates: Rates, t: float, y: np.ndarray, k: np.ndarray, least: float | np.ndarray) -> np.ndarray:
     """Slopes of rates, which are k at y; states count as `least` at least."""
-    columns = []
+    columns, sizes = [], np.maximum(np.abs(y), least)
     for j in range(len(y)):
         moved = y.copy()
-        moved[j] += NEWTON.difference * max(abs(y[j]), least)
+        moved[j] += NEWTON.difference * sizes[j]
         columns.append((rates(t, moved) - k) / (moved[j] - y[j]))
     return np.array(columns).T.reshape(len(y), len(y))
 
@@ -31,10 +31,10 @@ class StiffStretch(Control):
     """Steps of Radau IIA from t to an end, called as `Stretch` is."""
 
     def __init__(
-        self, method: Collocation, rates: Rates, t: float, y: np.ndarray, end: float, rtol: float, atol: float,
-        count: Count, first_step: float | None = None,
+        self, method: Collocation, rates: Rates, t: float, y: np.ndarray, end: float, rtol: float,
+        atol: float | np.ndarray, count: Count, first_step: float | None = None, caps: float | np.ndarray = math.inf,
     ) -> None:  # fmt: skip
-        super().__init__(rates, t, y, end, rtol, atol, count)
+        super().__init__(rates, t, y, end, rtol, atol, count, caps)
         self.method = method
         self._to, self._back = np.array(method.to), np.array(method.back)
         self._h = self._first(method.first_order) if first_step is None else first_step
@@ -114,7 +114,7 @@ class StiffStretch(Control):
 
     def _find_slopes(self, t: float, y: np.ndarray) -> None:
         k = self.f if y is self.y else self._rates(t, y)
-        self._slopes = differences(self._rates, t, y, k, max(self._atol / self._rtol, NEWTON.least_moved))
+        self._slopes = differences(self._rates, t, y, k, np.maximum(self._atol / self._rtol, NEWTON.least_moved))
         self.count.slopes += 1
         self._fresh, self._factored = True, None
 

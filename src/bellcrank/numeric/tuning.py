@@ -217,6 +217,7 @@ class Control:
     stiff_steps: int = _of(15, "... and in so many steps the run is stiff ...")
     free_steps: int = _of(6, "... unless so many in a row are free of it")
     finest: float = _of(1e-13, "smallest relative tolerance", 1.0)
+    absolute: float = _of(0.01, "share of the relative tolerance that is the absolute one of 1 m, 1 rad, 1 m/s ...")
     near_breaks: float = _of(1e-12, "share of the time within which breaks of inputs are one")
     most_steps: int = _of(100000000, "of a run, those that are rejected included, besides ...")
     steps_of_row: int = _of(100, "... so many for every row")

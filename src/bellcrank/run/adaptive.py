@@ -36,6 +36,7 @@ from bellcrank.numeric.radau import StiffStretch
 from bellcrank.numeric.tuning import CONTROL, LOOPS
 from bellcrank.run.events import Watch
 from bellcrank.run.stepping import NO_VALUE, Driven, Evaluation
+from bellcrank.run.tolerances import Tolerances
 from bellcrank.run.values import Plan
 
 LOOKS = 4  # per step of the method, which may be long
@@ -43,9 +44,7 @@ ONE_STEP = {"BDF": "Radau", "LSODA": "Radau"}  # what stands in near singular po
 STATUS = {adapt.TOO_SMALL: STEP_TOO_SMALL, adapt.TOO_MANY: TOO_MANY_STEPS, adapt.NOT_FINITE: NOT_FINITE}
 
 
-def adaptive_run(
-    e: Evaluation, plan: Plan, state: np.ndarray, tolerances: tuple[float, float], watch: Watch
-) -> AdaptiveRun:
+def adaptive_run(e: Evaluation, plan: Plan, state: np.ndarray, tolerances: Tolerances, watch: Watch) -> AdaptiveRun:
     """A run that has not begun: compiled where model and method are."""
     if plan.method in OWN and e.context.loaded.model.compiler is not None:
         return CompiledRun(e, plan, state, tolerances, watch)
@@ -56,14 +55,17 @@ class AdaptiveRun(Driven):
     """A run with a method that chooses its own steps, driven from here; step `i` here is the i-th output time."""
 
     def __init__(
-        self, evaluation: Evaluation, plan: Plan, state: np.ndarray, tolerances: tuple[float, float], watch: Watch
+        self, evaluation: Evaluation, plan: Plan, state: np.ndarray, tolerances: Tolerances, watch: Watch
     ) -> None:
         super().__init__(evaluation, state)
         times, method = plan.output_times, plan.method
         self.times, self.watch, self.plan = times, watch, plan
         self.time = float(times[0])
         self.count = Count(CONTROL.most_steps + CONTROL.steps_of_row * len(times))
-        self._options: dict[str, Any] = dict(zip(("rtol", "atol"), tolerances, strict=True))
+        self._tolerances = tolerances
+        self._options: dict[str, Any] = {"rtol": tolerances.rtol, "atol": tolerances.atol}
+        if method in OWN:
+            self._options["caps"] = tolerances.caps
         # steps to rates without a value; others would not end
         self._shrinks = method in OWN or method in ("RK45", "RK23", "DOP853")
         self._methods = self._solvers(method)
@@ -103,9 +105,9 @@ class AdaptiveRun(Driven):
         return rows
 
     @property
-    def told(self) -> dict[str, float]:
+    def told(self) -> dict[str, Any]:
         """Tolerances and figures, for the settings of the result."""
-        found = self._options | self.count.told
+        found = self._tolerances.told | self.count.told
         if self.went_over is not None:
             found |= {"went_over": self.went_over, "fastest_mode": self.count.fastest}
         if self.plan.method not in OWN:  # SciPy does not tell
@@ -285,7 +287,7 @@ class CompiledRun(AdaptiveRun):
     """A run with a method that chooses its own steps, compiled: whole, or step by step where events are looked for."""
 
     def __init__(
-        self, evaluation: Evaluation, plan: Plan, state: np.ndarray, tolerances: tuple[float, float], watch: Watch
+        self, evaluation: Evaluation, plan: Plan, state: np.ndarray, tolerances: Tolerances, watch: Watch
     ) -> None:
         super().__init__(evaluation, plan, state, tolerances, watch)
         method, last = next(iter(EMBEDDED)) if plan.method == AUTO else plan.method, len(self.times) - 1
@@ -294,8 +296,9 @@ class CompiledRun(AdaptiveRun):
         self._run = self._started(self._course, state)
 
     def _started(self, course: Course, state: np.ndarray) -> Any:
-        e, rtol, atol = self.evaluation, self._options["rtol"], self._options["atol"]
-        pace = Pace(self.times, rtol, np.full(e.n_s, atol), self.count.most, self.plan.method == AUTO)
+        e, x = self.evaluation, self._tolerances
+        assert x.atol is not None and x.caps is not None
+        pace = Pace(self.times, x.rtol, x.atol, x.caps, self.count.most, self.plan.method == AUTO)
         weights, staged = (e.keeper.closure.weights, e.keeper.staged) if e.keeper else (None, False)
         calls: Any = e.context.stiff if course.method in STIFF else e.model
         return calls.start(Start(course, state, e.p, e.c, e.inputs, weights, staged, pace=pace))

@@ -17,9 +17,9 @@ from bellcrank.expr.show import text
 from bellcrank.interface.interface import PARAMETERS, Interface, key_of
 from bellcrank.model.mechanism import Body
 from bellcrank.numeric.course import At, Course
-from bellcrank.numeric.methods import ADAPTIVE, DEFAULT, OWN
+from bellcrank.numeric.methods import ADAPTIVE, DEFAULT
 from bellcrank.numeric.methods import METHODS as FIXED
-from bellcrank.numeric.tuning import CONTROL, PLANS, STEPS
+from bellcrank.numeric.tuning import PLANS, STEPS
 from bellcrank.program.program import Program
 from bellcrank.run.inputs import as_input, as_signal, breaks_of, check_covers
 
@@ -216,14 +216,6 @@ def method_name(method: str, model: str) -> str:
     raise ModelError(
         f"method={method!r} is not known.{did_you_mean(str(method), METHODS)} Methods: {', '.join(METHODS)}.", model
     )
-
-
-def tolerances_of(plan: Plan, rtol: Any, atol: Any) -> tuple[float, float]:
-    """Relative and absolute tolerance of a run."""
-    found = positive(rtol, "rtol", ""), positive(atol, "atol", "")
-    if plan.method in OWN and found[0] < CONTROL.finest:
-        raise ModelError(f"rtol={found[0]:g} is below {CONTROL.finest:g}, which double precision cannot keep")
-    return found
 
 
 def number(value: Any, what: str) -> float:

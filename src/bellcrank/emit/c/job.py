@@ -83,6 +83,7 @@ RUN = (  # with methods that choose their steps: there, first ... total count ou
     Field("fixed reals", "times", "adaptive methods: output times, the first is the start"),
     Field("real", "rtol", "the error allowed in a step, against each state ..."),
     Field("fixed reals", "atol", "... and besides, of each state"),
+    Field("fixed reals", "caps", "sizes of states that count at most for rtol"),
     Field("reals", "work", "their memory; how much room it needs says work_room"),
     Field("long", "pause", "most steps in one call"),
     Field("long", "most", "... and in all, with those rejected"),

@@ -39,8 +39,10 @@ static void moved_by(const Work *a, const real *weights, int n, real h, const re
 
 static void find_weights(const Job *job, const real *y, const real *next, real *weight)
 {
-    for (int j = 0; j < N_S; j++)
-        weight[j] = job->atol[j] + job->rtol*fmax(fabs(y[j]), fabs(next[j]));
+    for (int j = 0; j < N_S; j++) {
+        const real size = fmax(fabs(y[j]), fabs(next[j]));
+        weight[j] = job->atol[j] + fmax(job->rtol*fmin(size, job->caps[j]), FINEST*size);
+    }
 }
 
 static real weighed_size(const real *x, const real *weight)
