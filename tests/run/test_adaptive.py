@@ -14,6 +14,7 @@ from bellcrank.numeric.embedded import EMBEDDED
 from bellcrank.run.adaptive import CompiledRun
 from tests.models import needs_compiler, pendulum, rarely, relative
 from tests.programs import COMPILED, build
+from tests.run.test_goes_on import driven as remembering
 
 METHODS = (*EMBEDDED, *STIFF)
 BACKENDS = ("auto", "python")
@@ -237,3 +238,15 @@ def test_programs_choose_their_steps(language, tmp_path):
         assert np.array_equal(bc.read(tmp_path / "again.erd")["q(rod)"], found["q(rod)"])
     program("--rtol", "1e-14", code=1)
     assert "the method is rk2, rk4, heun, euler, tsit5, dop853 or radau5" in program("--method", "tsit6", code=1)
+
+
+@needs_compiler
+@pytest.mark.parametrize("method", METHODS)
+def test_routines_that_remember_take_the_same_steps_in_c_and_python(method):
+    """What they remember changes the rates at the end of every step, which the next one begins with."""
+    equations = remembering().equations()
+    here, there = (
+        equations.compile(backend=b).simulate(t_end=0.6, step=0.02, method=method, rtol=1e-5) for b in ("python", "c")
+    )
+    assert [there.settings[x] for x in ("steps", "rejected")] == [here.settings[x] for x in ("steps", "rejected")]
+    assert relative(table(there), table(here)) < 1e-7

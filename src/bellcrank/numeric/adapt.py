@@ -58,12 +58,12 @@ class Control:
 
     def __init__(
         self, rates: Rates, t: float, y: np.ndarray, end: float, rtol: float, atol: float | np.ndarray, count: Count,
-        caps: float | np.ndarray = math.inf,
+        caps: float | np.ndarray = math.inf, f: np.ndarray | None = None,
     ) -> None:  # fmt: skip
         self.t, self.y, self.end, self.count = t, np.array(y, dtype=float), end, count
         self._rtol, self._atol, self._caps, self._rates = rtol, np.asarray(atol), caps, rates
         self.status, self.failed = "running", ""
-        self.f = rates(t, self.y)
+        self.f = rates(t, self.y) if f is None else f
 
     def _size(self, x: np.ndarray, weights: np.ndarray) -> float:
         return float(np.sqrt(np.mean(np.square(x / weights)))) if len(x) else 0.0
@@ -116,9 +116,9 @@ class Stretch(Control):
     def __init__(
         self, method: Embedded, rates: Rates, t: float, y: np.ndarray, end: float, rtol: float,
         atol: float | np.ndarray, count: Count, first_step: float | None = None, look: bool = False,
-        caps: float | np.ndarray = math.inf,
+        caps: float | np.ndarray = math.inf, f: np.ndarray | None = None,
     ) -> None:  # fmt: skip
-        super().__init__(rates, t, y, end, rtol, atol, count, caps)
+        super().__init__(rates, t, y, end, rtol, atol, count, caps, f)
         self.method, self._look = method, look
         self._held = self._free = 0
         self._stage = self.y

@@ -78,6 +78,7 @@ class AdaptiveRun(Driven):
         self._y = self.state
         self._goes_on = False  # does it go on from another run?
         self._seen: np.ndarray | None = None  # the row at the end of the last step
+        self._settled: np.ndarray | None = None  # rates at the state, where routines remember
 
     def take(self, carried: Carried) -> None:
         super().take(carried)
@@ -140,7 +141,8 @@ class AdaptiveRun(Driven):
         e.hold(self.time, self.state, first=True)
         if e.keeper is not None:
             self.state = self._y = e.keeper.begin(self.time, self.state)
-        e.settled(self.time, self.state)
+        if e.context.loaded.remembers:
+            self._settle()
         return e.row(self.time, self.state, live=2)
 
     def _go_on(self, last: int, rows: list[np.ndarray]) -> None:
@@ -222,10 +224,19 @@ class AdaptiveRun(Driven):
             self._keep_closed(keeper, self.time - before)
         if self.plan.method not in OWN:
             self.count.add(self.time - before)
-        self.evaluation.settled(self.time, self._y)
         if len(self.evaluation.kept) and self.time == self.times[self.reached + 1]:
             self.evaluation.hold(self.time, self._y)
+        if self.evaluation.context.loaded.remembers:
+            self._settle()
         return True
+
+    def _settle(self) -> None:
+        """Lets routines remember. The rates of that very call are those of the next step: others would be of what
+        they remember next."""
+        self._settled = self.evaluation.settled(self.time, self._y)
+        self.count.rates += 1
+        if self.plan.method in OWN and self._solver is not None:
+            self._solver.f = self._settled
 
     def _again(self, keeper: Keeper, before: float, start: np.ndarray) -> bool:
         """Is a step to be taken again: with care, as it comes near a singular position, or shorter?"""
@@ -279,7 +290,9 @@ class AdaptiveRun(Driven):
             return found
 
         near = self.evaluation.keeper is not None and self.evaluation.keeper.near
-        step = {} if longest == math.inf else {"first_step": longest}
+        step: dict[str, Any] = {} if longest == math.inf else {"first_step": longest}
+        if self.plan.method in OWN and self._settled is not None:
+            step["f"] = self._settled
         self._solver = self._methods[near](rates, first, self._y, end, **self._options, **step)
 
 
