@@ -20,6 +20,7 @@ from bellcrank.kinematics.language import Language
 from bellcrank.kinematics.loop_joints import LoopRow
 from bellcrank.kinematics.results import Analysis, Output
 from bellcrank.kinematics.rows import with_slopes
+from bellcrank.model.joints.joint import Velocity
 from bellcrank.model.mechanism import Body
 from bellcrank.vector.basis import Vector, cross, dot, vector
 
@@ -188,7 +189,12 @@ class Reactions:
         slide = Vector(dict(zip(axes, extra[:3], strict=True)))
         turn = Vector(dict(zip(axes, extra[3:], strict=True)))
         w = {**k.w, **{i: k.w[i] + turn for i in below}}
-        v = {i: k.v_origin[i] + slide + cross(turn, k.origin[i] - k.origin[index]) for i in below}
+
+        def moved(i: int) -> Velocity:
+            arm = k.origin[i] - k.origin[index]
+            return Velocity(lambda v: v + slide + cross(turn, arm), k.v_origin[i])
+
+        v = {i: moved(i) for i in below}
         moving = replace(k, w=w, v_origin={**k.v_origin, **v})
         value = Language(self.language, moving, self.analysis.points, {}).scalar(formula)
         return [partial(value, a) for a in extra]
