@@ -33,8 +33,9 @@ class StiffStretch(Control):
     def __init__(
         self, method: Collocation, rates: Rates, t: float, y: np.ndarray, end: float, rtol: float,
         atol: float | np.ndarray, count: Count, first_step: float | None = None, caps: float | np.ndarray = math.inf,
+        f: np.ndarray | None = None,
     ) -> None:  # fmt: skip
-        super().__init__(rates, t, y, end, rtol, atol, count, caps)
+        super().__init__(rates, t, y, end, rtol, atol, count, caps, f)
         self.method = method
         self._to, self._back = np.array(method.to), np.array(method.back)
         self._h = self._first(method.first_order) if first_step is None else first_step
