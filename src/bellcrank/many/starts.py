@@ -45,7 +45,8 @@ def ready_run(loaded: Loaded, plan: Plan, given: Given, number: int) -> tuple[Ev
     p = loaded.parameter_values(origin.parameters)
     signals = loaded.inputs(origin.inputs, (plan.begins, plan.t_end))
     events = read_events(loaded.interface, None, (), origin.parameters)
-    shared = Stretches(loaded, loaded.context(), signals, Dae(), origin.tolerances, Watch(()), events, origin.parameters)
+    context, usual = loaded.context(), origin.tolerances
+    shared = Stretches(loaded, context, signals, Dae(), usual, Watch(()), events, origin.parameters)
     y = first_state(origin, loaded, shared.closure(p), p, signals, plan.begins)
     return shared.ready(Stretch(plan, p, y), np.zeros(len(loaded.interface.kept)))
 
