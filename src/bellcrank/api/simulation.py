@@ -11,7 +11,8 @@ from bellcrank.api.analyses import Analyses
 from bellcrank.derive.derived import Derived
 from bellcrank.interface.interface import Interface
 from bellcrank.interface.listing import describe
-from bellcrank.numeric.methods import TOLERANCES
+from bellcrank.many.many import simulate_many
+from bellcrank.many.result import Many
 from bellcrank.run import evaluate
 from bellcrank.run.actions import GivenEvent
 from bellcrank.run.dae_methods import Dae
@@ -21,6 +22,7 @@ from bellcrank.run.prepare import Progress
 from bellcrank.run.result import Run
 from bellcrank.run.rhs import Rhs, rhs_of
 from bellcrank.run.simulate import simulate
+from bellcrank.run.tolerances import Absolute
 
 State = Sequence[float]  # coordinates or speeds, in equation units
 
@@ -108,8 +110,8 @@ class Simulation(Analyses):
         parameters: Parameters = None,
         initial: Mapping[Any, float] | tuple[State, State] | None = None,
         inputs: Inputs = None,
-        rtol: float = TOLERANCES[0],
-        atol: float = TOLERANCES[1],
+        rtol: float | None = None,
+        atol: Absolute | None = None,
         events: Mapping[str, Any] | Sequence[GivenEvent] | None = None,
         stop: Iterable[str] | str = (),
         progress: Progress | None = None,
@@ -121,15 +123,47 @@ class Simulation(Analyses):
         """Integrates from t_start (0) to t_end. Defaults: those of set_run. Step and times in s, values in user units.
 
         `initial`: values by state, or a whole state (q, u) in equation units, as `complete` returns it. `rtol`,
-        `atol`: of the adaptive methods. `events`: conditions by name, each a channel or a formula over channels and
-        parameters; its crossing of zero from below, or a comparison that becomes true, is recorded in `run.events`.
-        `stop` names events that end the run. `progress` is called with the share done. `dae`: how position
-        constraints and loops are kept ("projection"; docs/dae_methods.md), by name or with settings,
-        `bc.Dae("baumgarte", alpha=20, beta=20)`. `assemble=False` starts from the values given, even if they violate
-        constraints. `start`: a run to go on from where it ended, with its parameters, inputs, step and method unless
-        given.
+        `atol`: of the adaptive methods, 1e-8 and a hundredth of it unless given; atol is a number in the unit of each
+        state, or numbers by unit or state, {"m": 1e-9, "q(arm)": 1e-8}. `events`: conditions by name, each a channel
+        or a formula over channels and parameters; its crossing of zero from below, or a comparison that becomes true,
+        is recorded in `run.events`. `stop` names events that end the run. `progress` is called with the share done.
+        `dae`: how position constraints and loops are kept ("projection"; docs/dae_methods.md), by name or with
+        settings, `bc.Dae("baumgarte", alpha=20, beta=20)`. `assemble=False` starts from the values given, even if they
+        violate constraints. `start`: a run to go on from where it ended, with its parameters, inputs, step, method and
+        tolerances unless given.
         """
         return simulate(
             self.loaded, t_end, step, method, output_every, parameters, initial, inputs, rtol, atol, events, stop,
             progress, dae, assemble, t_start, start,
+        )  # fmt: skip
+
+    def simulate_many(
+        self,
+        n: int | None = None,
+        parameters: Mapping[str, Any] | None = None,
+        initial: Mapping[Any, Any] | None = None,
+        inputs: Inputs = None,
+        t_end: float | None = None,
+        step: float | None = None,
+        method: str | None = None,
+        keep: Iterable[str] | str | None = None,
+        every: int | None = None,
+        reduce: Any = None,
+        backend: str = "auto",
+        precision: str = "double",
+        progress: Progress | None = None,
+        sampling: str = "latin-hypercube",
+        seed: int = 0,
+    ) -> Many:
+        """Runs the model n times on all cores, with values that vary from run to run.
+
+        Every value is a number (or signal) that all runs share, an array over runs, or a distribution: `bc.uniform(a,
+        b)`, `bc.normal(mean, deviation)`, `bc.log_uniform(a, b)`, drawn together by `sampling` ("latin-hypercube",
+        "sobol", "halton", "random") with a `seed`. `keep` names channels whose histories are kept, of every `every`-th
+        step; `reduce` figures that are found while runs go on, `{"az": ["rms", "max", "percentile(95)"]}`, of the same
+        rows. A run that stops leaves the others alone; `many.ended` says why.
+        """
+        return simulate_many(
+            self.loaded, n, parameters, initial, inputs, t_end, step, method, keep, every, reduce, backend, precision,
+            progress, sampling, seed,
         )  # fmt: skip

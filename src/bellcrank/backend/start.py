@@ -47,14 +47,16 @@ class Carried:
 
 @dataclass(frozen=True)
 class Pace:
-    """A run whose method chooses its steps: output times, relative and absolute tolerance (of each state), and how
-    many steps it may take. The breaks of its course are the ends of stretches, the last of them that of the run."""
+    """A run whose method chooses its steps: output times, relative and absolute tolerance (of each state), sizes of
+    states that count at most for the relative one, and how many steps it may take. The breaks of its course are the
+    ends of stretches, the last of them that of the run."""
 
     times: np.ndarray
     rtol: float
     atol: np.ndarray
+    caps: np.ndarray
     most: int
-    look: bool = False  # does it pause where a fast mode holds its steps?
+    look: int = 0  # 1: it notes whether a fast mode holds its steps; 2: and pauses there
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from typing import Any
 
+from bellcrank.errors import ModelError
 from bellcrank.numeric.methods import ADAPTIVE, METHODS
 from bellcrank.run.actions import event
 
@@ -31,6 +32,21 @@ def value_of(text: str) -> tuple[str, float]:
         return name, float(value)
     except ValueError:
         raise ArgumentTypeError(f"{value!r} in {text!r} is not a number") from None
+
+
+def tolerance(text: str) -> tuple[str, float]:
+    """1e-8, of all states; m=1e-9, q(arm)=1e-8: of a unit or state."""
+    return value_of(text if "=" in text else f"*={text}")
+
+
+def tolerances(listed: list[tuple[str, float]]) -> float | dict[str, float] | None:
+    """Absolute tolerances as they were given: a number, or numbers by name."""
+    found = dict(listed)
+    if "*" not in found:
+        return found or None
+    if len(found) > 1:
+        raise ModelError("--atol is a number for all states, or NAME=VALUE for some of them, not both")
+    return found["*"]
 
 
 def argument(text: str) -> tuple[str, Any]:

@@ -12,7 +12,18 @@ import bellcrank as bc
 from bellcrank.cli.codes import ENDED_EARLY, FINE
 from bellcrank.cli.files import in_folder, is_script, read_inputs
 from bellcrank.cli.model import derive, settings
-from bellcrank.cli.options import MANY, compile_settings, condition, given, positive, run_options, run_settings, shared
+from bellcrank.cli.options import (
+    MANY,
+    compile_settings,
+    condition,
+    given,
+    positive,
+    run_options,
+    run_settings,
+    shared,
+    tolerance,
+    tolerances,
+)
 from bellcrank.cli.progress import Progress
 from bellcrank.cli.text import final_table, heading, last_value, model_sizes, operations_text, plain, table
 from bellcrank.export.model_setup import setup_of
@@ -20,6 +31,7 @@ from bellcrank.export.parameter_files import write_echo
 from bellcrank.files.choose import FORMATS
 from bellcrank.numeric.methods import METHODS
 from bellcrank.run.dae_methods import KNOWN
+from bellcrank.run.steps_told import went_over
 
 
 def options(parser: ArgumentParser) -> None:
@@ -30,7 +42,8 @@ def options(parser: ArgumentParser) -> None:
     add("--start", metavar="FILE", help="go on from the last row of a run in a file, to --t-end")
     add("--dae", metavar="NAME", help=f"how constraints of positions and loops are kept: {', '.join(KNOWN)}")
     add("--rtol", type=float, metavar="E", help="relative tolerance of methods that choose their steps")
-    add("--atol", type=float, metavar="E", help="absolute tolerance of methods that choose their steps, equation units")
+    atol = "absolute tolerance in the unit of each state, or m=1e-9, q(arm)=1e-8: of a unit or state (may be repeated)"
+    add("--atol", **MANY, type=tolerance, metavar="[NAME=]E", help=atol)
     add("--output-every", type=positive, metavar="N", help="keep every N-th step")
     event = (
         'tell when a condition over channels becomes true, such as "lift=Fz < 0", and act if wanted, as in '
@@ -66,8 +79,8 @@ def command(args: Namespace) -> int:
     compiled = time.perf_counter()
     inputs = read_inputs(args.input, equations) if args.input else {}
     told = bc.settings_of(equations, args.pars) if args.pars else {}
-    chosen = given(output_every=args.output_every, dae=args.dae, t_start=args.t_start, rtol=args.rtol, atol=args.atol)
-    options = {**run_settings(args), **chosen}
+    chosen = given(output_every=args.output_every, dae=args.dae, t_start=args.t_start, rtol=args.rtol)
+    options = {**run_settings(args), **chosen, **given(atol=tolerances(args.atol))}
     for name, values in (("parameters", parameters), ("initial", dict(args.initial)), ("inputs", inputs)):
         options[name] = {**told.get(name, {}), **values}
     options = {**told, **options}
@@ -87,6 +100,19 @@ def command(args: Namespace) -> int:
     return FINE if run.ended == "finished" else ENDED_EARLY
 
 
+CHOSEN = (  # figures of methods that choose their steps
+    "rtol", "atol", "rejected", "rates", "smallest_step", "largest_step", "jacobians", "factorisations",
+    "newton_failures", "fastest_mode", "held_steps", "went_over",
+)  # fmt: skip
+WORK = {
+    "rejected": "steps rejected",
+    "rates": "rates",
+    "jacobians": "Jacobians",
+    "factorisations": "factorisations",
+    "newton_failures": "failures of Newton's method",
+}
+
+
 def run_figures(equations: bc.Equations, sim: Any, run: bc.Run, compiling: float) -> dict[str, Any]:
     """All figures of a run, ready for JSON."""
     settings = run.settings
@@ -103,7 +129,7 @@ def run_figures(equations: bc.Equations, sim: Any, run: bc.Run, compiling: float
         "dae": settings.get("dae"),
         "step": settings["step"],
         "steps": math.ceil((reached - t_start) / settings["step"] - 1e-9) if fixed else settings.get("steps"),
-        **{x: settings[x] for x in ("rejected", "rates", "smallest_step", "largest_step") if x in settings},
+        **{x: settings[x] for x in CHOSEN if x in settings},
         "t_end": settings["t_end"],
         "reached": reached,
         "run_seconds": running,
@@ -130,8 +156,10 @@ def run_text(equations: bc.Equations, sim: Any, run: bc.Run, figures: dict[str, 
         ["speed", "-" if factor is None else f"{plain(factor)} times real time"],
         ["ended", f["ended"]],
     ]
+    if f.get("rates") is not None:
+        rows.insert(4, ["work", ", ".join(f"{f[x]:,} {what}" for x, what in WORK.items() if x in f)])
     rows += [["event", event] for event in f["events"]]
-    rows += [["note", note] for note in dict.fromkeys((*sim.notes[1:], *equations.notes))]
+    rows += [["note", note] for note in dict.fromkeys((*went_over(run.settings), *sim.notes[1:], *equations.notes))]
     rows += [["wrote", str(path)] for path in (args.out, args.plot, args.echo) if path]
     last = final_table(f, "label")
     return "\n".join([heading(equations), table(rows, None, "<<"), "", last])

@@ -17,9 +17,9 @@ import re
 from fractions import Fraction
 from functools import lru_cache
 from hashlib import blake2b
-from threading import Lock
-from typing import TYPE_CHECKING, Any, ClassVar
-from weakref import WeakValueDictionary
+from threading import RLock
+from typing import TYPE_CHECKING, Any
+from weakref import ref
 
 from bellcrank.errors import ModelError
 from bellcrank.expr.function_table import COMPARISONS, FUNCTIONS
@@ -34,7 +34,6 @@ RANK_NUMBER, RANK_PARAMETER, RANK_SYMBOL, RANK_FUNCTION, RANK_HELD, RANK_PRODUCT
 # What is known of a sign, from weak to strong. Where an expression is not defined it has none.
 UNKNOWN, NEVER_NEGATIVE, POSITIVE = range(3)
 
-_interning = Lock()
 CONSTANT_KINDS = frozenset({"parameter", "constant"})
 
 
@@ -69,7 +68,6 @@ class Expr:
     """Immutable scalar expression; structurally equal expressions are one object."""
 
     __slots__ = ("__weakref__", "constant", "fingerprint", "order", "sign", "sort")
-    _table: ClassVar[WeakValueDictionary[tuple[Any, ...], Expr]] = WeakValueDictionary()
 
     constant: bool
     fingerprint: int
@@ -92,14 +90,36 @@ class Expr:
     parts: tuple[Expr, ...] = ()
 
 
-# looked up without the detour of a method in Python
-_references: dict[tuple[Any, ...], Any] = Expr._table.data  # type: ignore[attr-defined]
+class _Reference(ref[Expr]):
+    """What the table of nodes holds of one: nodes go when nobody uses them any more."""
+
+    __slots__ = ("key",)
+    key: tuple[Any, ...]
+
+
+_references: dict[tuple[Any, ...], Any] = {}  # of `_Reference`; a WeakValueDictionary would take twice the time
+_leaving = RLock()
 
 
 def _interned(key: tuple[Any, ...], node: Expr) -> Expr:
     """The one node of that key: another thread may have made it in the meantime."""
-    with _interning:
-        return Expr._table.setdefault(key, node)
+    own = _Reference(node, _gone)
+    own.key = key
+    while (known := _references.setdefault(key, own)) is not own:
+        other = known()
+        if other is not None:
+            return other
+        _gone(known)
+    return node
+
+
+def _gone(reference: ref[Expr], table: Any = _references, turns: Any = _leaving) -> None:
+    """Takes a node that is no more off the table. In turns: between look and removal no other can take its place, as
+    nothing is noted over a reference that is still there. What it uses is bound: nodes go last when Python ends."""
+    with turns:
+        key = reference.key  # type: ignore[attr-defined]
+        if table.get(key) is reference:
+            del table[key]
 
 
 class Number(Expr):

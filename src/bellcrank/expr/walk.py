@@ -32,7 +32,7 @@ def postorder(roots: Iterable[Expr], into_held: bool = True, known: Container[Ex
             for part in parts:
                 if part not in seen and part not in known:
                     seen.add(part)
-                    below = _parts(part, into_held)
+                    below = part.parts if into_held else _parts(part, False)
                     if below:
                         stack.append((part, iter(below)))
                         break

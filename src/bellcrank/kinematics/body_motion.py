@@ -14,7 +14,7 @@ from bellcrank.errors import ModelError
 from bellcrank.expr import ZERO, Expr, Symbol, derivative, expression, nominal, substitute
 from bellcrank.kinematics.mounts import mounts
 from bellcrank.model.joints.guided import given_rate
-from bellcrank.model.joints.joint import FrameMotion
+from bellcrank.model.joints.joint import FrameMotion, Velocity
 from bellcrank.model.mechanism import Mechanism
 from bellcrank.vector.basis import Frame, Vec3, Vector, cross, rate
 from bellcrank.vector.work import Work
@@ -40,14 +40,14 @@ class Kinematics:
     frames: dict[int, Frame] = field(default_factory=dict)
     w: dict[int, Vector] = field(default_factory=dict)
     origin: dict[int, Vector] = field(default_factory=dict)
-    v_origin: dict[int, Vector] = field(default_factory=dict)
+    v_origin: dict[int, Velocity] = field(default_factory=dict)
     rates: dict[Symbol, Expr] = field(default_factory=dict)  # of coordinates
 
     def of(self, body: int) -> FrameMotion:
         return FrameMotion(self.frames[body], self.w[body], self.origin[body], self.v_origin[body])
 
     def take(self, body: int, m: FrameMotion) -> None:
-        self.frames[body], self.w[body], self.origin[body], self.v_origin[body] = m.frame, m.w, m.origin, m.v
+        self.frames[body], self.w[body], self.origin[body], self.v_origin[body] = m.frame, m.w, m.origin, m.velocity
 
     def position(self, p: Point) -> Vector:
         """Vector from the fixed origin."""
@@ -56,7 +56,8 @@ class Kinematics:
     def velocity(self, p: Point) -> Vector:
         """Absolute velocity: that of the body's origin plus w x r."""
         r = self.frames[p.body].vector(p.at)
-        return self.v_origin[p.body] + cross(self.w[p.body], r) if r else self.v_origin[p.body]
+        v = self.v_origin[p.body].find()
+        return v + cross(self.w[p.body], r) if r else v
 
     def rate_of(self, s: Symbol) -> Expr:
         """Time derivative of a symbol."""
@@ -91,7 +92,7 @@ class Kinematics:
 def motion_of(mechanism: Mechanism, speed: dict[Symbol, Expr] | None = None, work: Work | None = None) -> Kinematics:
     """The kinematics of a mechanism."""
     k = Kinematics(mechanism, work or Work([*mechanism.coordinates, *mechanism.speeds]), speed or {})
-    k.take(-1, FrameMotion(Frame("n"), Vector({}), Vector({}), Vector({})))
+    k.take(-1, FrameMotion(Frame("n"), Vector({}), Vector({}), Velocity(lambda v: v)))
     shared = mounts(mechanism)
     made: dict[int, Frame] = {}
     for body in mechanism.bodies:
@@ -105,4 +106,7 @@ def motion_of(mechanism: Mechanism, speed: dict[Symbol, Expr] | None = None, wor
         here = joint.place(body.name, parent, k.speed, k.work)
         k.take(body.index, here)
         k.rates.update(joint.rates(parent, here, k.speed, k.work))
+    if mechanism.orders:  # velocities too, while the threshold of small terms holds
+        for velocity in k.v_origin.values():
+            velocity.find()
     return k

@@ -32,7 +32,8 @@ class Count:
     slopes: int = 0  # of stiff methods: how often slopes of the rates were found ...
     factors: int = 0  # ... and linear systems factored ...
     failures: int = 0  # ... and Newton's method did not converge
-    fastest: float = 0.0  # rate of a mode that holds the steps, 1/s: the run is stiff
+    fastest: float = 0.0  # rate of a mode that holds the steps, 1/s: the run is stiff ...
+    slowed: int = 0  # ... and how many it held
     culprit: int = 0  # the state whose error was the largest in the last step tried ...
     excess: float = 0.0  # ... against what is allowed
     bad: np.ndarray = field(default_factory=lambda: np.empty(0))  # what is not finite
@@ -57,18 +58,20 @@ class Control:
     _h: float  # of the next step
 
     def __init__(
-        self, rates: Rates, t: float, y: np.ndarray, end: float, rtol: float, atol: float, count: Count
-    ) -> None:
+        self, rates: Rates, t: float, y: np.ndarray, end: float, rtol: float, atol: float | np.ndarray, count: Count,
+        caps: float | np.ndarray = math.inf, f: np.ndarray | None = None,
+    ) -> None:  # fmt: skip
         self.t, self.y, self.end, self.count = t, np.array(y, dtype=float), end, count
-        self._rtol, self._atol, self._rates = rtol, atol, rates
+        self._rtol, self._atol, self._caps, self._rates = rtol, np.asarray(atol), caps, rates
         self.status, self.failed = "running", ""
-        self.f = rates(t, self.y)
+        self.f = rates(t, self.y) if f is None else f
 
     def _size(self, x: np.ndarray, weights: np.ndarray) -> float:
         return float(np.sqrt(np.mean(np.square(x / weights)))) if len(x) else 0.0
 
     def _weights(self, new: np.ndarray) -> np.ndarray:
-        return np.asarray(self._atol + self._rtol * np.maximum(np.abs(self.y), np.abs(new)))
+        size = np.maximum(np.abs(self.y), np.abs(new))
+        return np.asarray(self._atol + np.maximum(self._rtol * np.minimum(size, self._caps), CONTROL.finest * size))
 
     def _first(self, order: int) -> float:
         """The first step (Hairer, Norsett & Wanner II.4)."""
@@ -112,10 +115,11 @@ class Stretch(Control):
     """Steps of an explicit method from t to an end."""
 
     def __init__(
-        self, method: Embedded, rates: Rates, t: float, y: np.ndarray, end: float, rtol: float, atol: float,
-        count: Count, first_step: float | None = None, look: bool = False,
+        self, method: Embedded, rates: Rates, t: float, y: np.ndarray, end: float, rtol: float,
+        atol: float | np.ndarray, count: Count, first_step: float | None = None, look: bool = False,
+        caps: float | np.ndarray = math.inf, f: np.ndarray | None = None,
     ) -> None:  # fmt: skip
-        super().__init__(rates, t, y, end, rtol, atol, count)
+        super().__init__(rates, t, y, end, rtol, atol, count, caps, f)
         self.method, self._look = method, look
         self._held = self._free = 0
         self._stage = self.y
@@ -149,7 +153,7 @@ class Stretch(Control):
         factor = c.safety * max(error, c.smooth) ** (0.75 * m.damping - 1 / m.exponent) * self._memory**m.damping
         self._h = h * min(1.0 if self._rejected else m.growth, max(c.shrink, factor))
         self._memory, self._rejected = max(error, c.calm), False
-        if self._look:
+        if self._look and m.same_as_last:
             self._look_for_stiffness(h, new)
         self._last = self.t, h, self.y, new
         self.t, self.y = self.end if last else self.t + h, new
@@ -157,6 +161,8 @@ class Stretch(Control):
             self.f = self._k[m.result].copy()
         else:
             self.f = self._k[m.result] = self._rates(self.t, new)
+            if self._look:
+                self._look_for_stiffness(h, new)
         count.add(h)
         self.status = "finished" if last else "running"
         return ""
@@ -166,8 +172,9 @@ class Stretch(Control):
         c, m, weights = CONTROL, self.method, self._weights(new)
         size = self._size(new - self._stage, weights)
         rate = self._size(self._k[m.result] - self._k[m.result - 1], weights) / size if size > 0 else 0.0
-        if h * rate > c.stiff_size:
+        if h * rate > m.held:
             self._free, self._held = 0, self._held + 1
+            self.count.slowed += 1
             if self._held == c.stiff_steps:
                 self.count.fastest = rate
         else:

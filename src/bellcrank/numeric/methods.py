@@ -120,7 +120,7 @@ SCIPY = ("RK45", "RK23", "DOP853", "Radau", "BDF", "LSODA")
 AUTO = "auto"  # the first of EMBEDDED, which goes over to the first of STIFF
 OWN = (*EMBEDDED, *STIFF, AUTO)  # that choose their steps, in the program
 ADAPTIVE = (*OWN, *SCIPY)
-TOLERANCES = 1e-8, 1e-10  # relative and absolute, of those that choose their steps, unless others are given
+RTOL = 1e-8  # relative tolerance of those that choose their steps, unless another is given
 EXPLICIT = tuple(name for name, m in METHODS.items() if not m.semi_implicit)
 HALF_EXPLICIT = tuple(name for name, m in METHODS.items() if m.is_chain)
 

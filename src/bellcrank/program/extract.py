@@ -110,14 +110,13 @@ class Extractor:
         all_places = self.kernels.get(key)
         if not all_places:
             return 0
-        _, m1, m2, _ = key  # type: ignore[misc]
-        saved = -1 - max(len(m1) - 1, 0) - max(len(m2) - 1, 0)
         if len(all_places) == 1:
             ((_, common),) = all_places.items()
             if not common:
                 return 0
-        places = self._disjoint(key)
-        for t1, t2 in places:
+        _, m1, m2, _ = key  # type: ignore[misc]
+        saved = -1 - max(len(m1) - 1, 0) - max(len(m2) - 1, 0)
+        for t1, t2 in self._disjoint(key):
             common = all_places[t1, t2]
             before = max(len(common) + len(m1) - 1, 0) + max(len(common) + len(m2) - 1, 0) + 1
             saved += before - len(common)
@@ -182,6 +181,8 @@ class Extractor:
 
 def _common(a: Factors, b: Factors) -> tuple[Factors, Factors, Factors]:
     """What two sorted tuples have in common, and the rest of each."""
+    if set(a).isdisjoint(b):
+        return (), a, b
     common: list[int] = []
     rest_a: list[int] = []
     rest_b: list[int] = []

@@ -68,6 +68,12 @@ class Network:
             self.atoms[v] = Atom("symbol", e)
         return self._by_expr[e]
 
+    def number_factor(self, c: Rational) -> Term:
+        """A number as sign and factors."""
+        if c == 1 or c == -1:
+            return int(c), ()
+        return self.constant_factor(Number(c))
+
     def constant_factor(self, e: Expr) -> Term:
         """A constant as sign and factors: () for 1."""
         if isinstance(e, Number) and abs(e.value) == 1:
@@ -92,10 +98,19 @@ class Network:
             self.atoms[v] = Atom("power", args=(base,), exponent=exponent)
         return self._powers[key]
 
+    def constant_of(self, term: Term) -> Expr:
+        """The constant among the factors of a term, with its sign."""
+        sign, factors = term
+        k = next((self.atoms[f].value for f in factors if f in self.constant), ONE)
+        assert k is not None
+        return k if sign > 0 else -k
+
     # ---- terms
 
     def times(self, a: Term, b: Term) -> Term:
         """Product of two terms; constants merge."""
+        if not a[1]:
+            return a[0] * b[0], b[1]
         factors = a[1] + b[1]
         sign = a[0] * b[0]
         still = [f for f in factors if f in self.constant]
@@ -162,7 +177,7 @@ def _spread(
         if spread < 2 and not all(b.constant for b in others):
             return None
     rest = Product(node.coefficient, tuple((b, x) for b, x in node.factors if b is not inside[0])) if others else None
-    scale = _product(net, rest, terms) if rest is not None else net.constant_factor(Number(node.coefficient))
+    scale = _product(net, rest, terms) if rest is not None else net.number_factor(node.coefficient)
     return [net.times(scale, t) for t in terms[inside[0]]]
 
 
@@ -225,7 +240,7 @@ def _factor(net: Network, node: Expr, terms: list[Term]) -> Term:
 
 
 def _product(net: Network, node: Product, terms: dict[Expr, list[Term]]) -> Term:
-    result = net.constant_factor(Number(node.coefficient))
+    result = net.number_factor(node.coefficient)
     still: list[Expr] = []
     for base, exponent in node.factors:
         if base.constant:
@@ -248,23 +263,29 @@ def _product(net: Network, node: Product, terms: dict[Expr, list[Term]]) -> Term
 
 def _sum(net: Network, node: Sum, terms: dict[Expr, list[Term]]) -> list[Term]:
     """All terms, sums used once taken in; terms with equal variable parts merged."""
-    gathered: dict[Factors, Expr] = {}
+    first: dict[Factors, Term] = {}
+    merged: dict[Factors, Expr] = {}  # constants of parts that were met again
     for core, c in node.terms:
-        scale = net.constant_factor(Number(c))
+        scale = net.number_factor(c)
         for term in terms[core]:
-            sign, factors = net.times(scale, term)
-            moving = tuple(f for f in factors if f not in net.constant)
-            still = [net.atoms[f].value for f in factors if f in net.constant]
-            k = still[0] if still else ONE
-            assert k is not None
-            k = k if sign > 0 else -k
-            gathered[moving] = gathered[moving] + k if moving in gathered else k
+            found = net.times(scale, term)
+            moving = tuple([f for f in found[1] if f not in net.constant])
+            if moving not in first:
+                first[moving] = found
+            else:
+                before = merged[moving] if moving in merged else net.constant_of(first[moving])
+                merged[moving] = before + net.constant_of(found)
     result: list[Term] = []
-    for moving, k in gathered.items():
-        if k.fingerprint == 0:
+    for moving, found in first.items():
+        if moving in merged:
+            k = merged[moving]
+            if k.fingerprint == 0:
+                continue
+            sign, still = net.constant_factor(k)
+            found = sign, tuple(sorted(moving + still))
+        elif len(moving) < len(found[1]) and net.constant_of(found).fingerprint == 0:
             continue
-        sign, still_factors = net.constant_factor(k)
-        result.append((sign, tuple(sorted(moving + still_factors))))
+        result.append(found)
     return result
 
 

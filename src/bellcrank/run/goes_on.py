@@ -21,6 +21,7 @@ from bellcrank.run.loaded import Loaded
 from bellcrank.run.prepare import Prepared
 from bellcrank.run.result import Run
 from bellcrank.run.stepping import Driven, Evaluation
+from bellcrank.run.tolerances import USUAL, Tolerances
 from bellcrank.run.values import Plan, run_plan
 
 
@@ -32,6 +33,7 @@ class Reached:
     source: str  # of the program
     plan: Plan
     dae: Dae
+    tolerances: Tolerances
     row: np.ndarray
     state: np.ndarray
     p: tuple[float, ...]
@@ -51,6 +53,7 @@ class Origin:
     inputs: Mapping[str, Any] | None
     reached: Reached | None = None
     same_inputs: bool = False
+    tolerances: Tolerances = USUAL  # unless given
 
     @property
     def dae(self) -> Dae:
@@ -107,7 +110,7 @@ def origin_of(
     if start.reached is not None:
         r: Reached = start.reached()
         given = {**r.parameters, **mapping(parameters, "parameters")}
-        return Origin(None, None, given, {**r.inputs, **mapping(inputs, "inputs")}, r, not inputs)
+        return Origin(None, None, given, {**r.inputs, **mapping(inputs, "inputs")}, r, not inputs, r.tolerances)
     if loaded.remembers or loaded.interface.kept:
         raise ModelError(f"start=: {_held(loaded)} is not in a file: go on from the run itself", loaded.name)
     last = [float(x.unit.to_equation(start[x.name][-1])) for x in loaded.interface.states]
@@ -183,6 +186,6 @@ def _reached(
     loaded = e.context.loaded
     state = row[1 : 1 + loaded.n_states].copy()
     return Reached(
-        loaded.model.source, onward, dae, row, state, tuple(e.p), dict(origin.parameters or {}),
+        loaded.model.source, onward, dae, origin.tolerances, row, state, tuple(e.p), dict(origin.parameters or {}),
         dict(origin.inputs or {}), replace(carried, weights=weights), tuple(m.array.copy() for m in e.context.memories),
     )  # fmt: skip

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from bellcrank.numeric.methods import ADAPTIVE
 from bellcrank.run.adaptive import adaptive_run
 from bellcrank.run.events import Watch, Within
 from bellcrank.run.stepping import Evaluation, PythonRun, Rows, Stepper
+from bellcrank.run.tolerances import Tolerances
 from bellcrank.run.values import Plan
 
 Progress = Callable[[float], None]
@@ -37,7 +39,7 @@ class Prepared:
     within: Within | None = None  # rows within a step, if the run does not look there itself
     remembered: Remembered | None = None
     behind: float = 0.0  # share of the run that its steps do not count
-    told: Callable[[], dict[str, float]] = dict  # figures of the run, when it is over
+    told: Callable[[], dict[str, Any]] = dict  # figures of the run, when it is over
     done: Callable[[], float] | None = None  # the share done, where the number of steps does not tell it
 
 
@@ -78,7 +80,7 @@ def prepare(
     e: Evaluation,
     y: np.ndarray,
     watch: Watch,
-    tolerances: tuple[float, float],
+    tolerances: Tolerances,
     carried: Carried | None = None,
 ) -> Prepared:
     """A run that has not begun, from the state y; `carried`: what it takes over from another."""
@@ -159,12 +161,12 @@ def take_steps(prepared: Prepared, watch: Watch, progress: Progress | None = Non
 def check_room(plan: Plan, width: int) -> None:
     """Refuses a run whose result cannot be held."""
     rows = (plan.steps - plan.first) // plan.every + 2
-    if rows * width * 8 > _memory():
+    if rows * width * 8 > machine_memory():
         raise _too_large(rows, width)
 
 
 @cache
-def _memory() -> float:
+def machine_memory() -> float:
     """Bytes of this machine."""
     try:
         return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))

@@ -11,7 +11,7 @@ import numpy as np
 
 from bellcrank.backend.start import FINISHED, NOT_FINITE
 from bellcrank.errors import warn
-from bellcrank.numeric.methods import ADAPTIVE, TOLERANCES
+from bellcrank.numeric.methods import ADAPTIVE
 from bellcrank.run.actions import GivenEvent, read_events
 from bellcrank.run.dae_methods import Dae, as_dae
 from bellcrank.run.dae_runs import check_dae, residuals_of
@@ -24,8 +24,9 @@ from bellcrank.run.prepare import Progress, check_room
 from bellcrank.run.result import Run
 from bellcrank.run.rigid import check_rigid
 from bellcrank.run.step_limit import step_too_large
+from bellcrank.run.steps_told import held_by
 from bellcrank.run.stretches import Stretch, Stretches, check_actions, known_to
-from bellcrank.run.values import tolerances_of
+from bellcrank.run.tolerances import Absolute, for_start, through_zero, tolerances_of
 
 
 def simulate(
@@ -37,8 +38,8 @@ def simulate(
     parameters: Mapping[str, float] | None = None,
     initial: Mapping[Any, float] | tuple[Sequence[float], Sequence[float]] | None = None,
     inputs: Mapping[str, Any] | None = None,
-    rtol: float = TOLERANCES[0],
-    atol: float = TOLERANCES[1],
+    rtol: float | None = None,
+    atol: Absolute | None = None,
     events: Mapping[str, Any] | Sequence[GivenEvent] | None = None,
     stop: Iterable[str] | str = (),
     progress: Progress | None = None,
@@ -52,7 +53,7 @@ def simulate(
     dae = origin.dae if dae is None else as_dae(dae)
     plan = origin.plan(loaded, t_end, step, method, output_every)
     check_room(plan, 1 + len(loaded.interface.channels))
-    tolerances = tolerances_of(plan, rtol, atol)
+    tolerances = tolerances_of(loaded.interface, plan.method, rtol, atol, origin.tolerances)
     given = read_events(loaded.interface, events, stop, origin.parameters)
     p = loaded.parameter_values(known_to(loaded, origin.parameters, given.used))
     signals = loaded.inputs(origin.inputs, (plan.begins, plan.t_end))
@@ -65,6 +66,7 @@ def simulate(
     context, kept, carried = loaded.context(), np.zeros(len(loaded.interface.kept)), origin.carried(loaded, p, dae)
     stretches = Stretches(loaded, context, signals, dae, tolerances, watch, given, origin.parameters)
     y = first_state(origin, loaded, stretches.closure(p) if assemble else None, p, signals, plan.begins)
+    stretches.tolerances = for_start(tolerances, loaded.interface, p, y, plan.method)
     stretch = Stretch(plan, p, y, carried)
     evaluation, prepared = stretches.ready(stretch, kept)
     stretch.row = take_over(origin.reached, evaluation, stretch.y, carried)
@@ -72,7 +74,7 @@ def simulate(
     began = time.perf_counter()
     stretch, evaluation, prepared, rows = stretches.run(stretch, evaluation, prepared, progress)
     seconds = time.perf_counter() - began
-    origin = replace(origin, parameters=stretches.parameters)
+    origin = replace(origin, parameters=stretches.parameters, tolerances=stretches.tolerances)
     left = left_behind(prepared, evaluation, stretch.plan, dae, rows, stretches.within, origin)
     n_q = len(loaded.program.coordinates)
     locks = locks_passed(mechanism, rows[:, 0], rows[:, 1 : 1 + n_q]) if rows.shape[1] > n_q else []
@@ -97,6 +99,8 @@ def simulate(
     doubts = list(dict.fromkeys(told for found in asked for told in found))
     doubts += [f"the run is doubtful after {x.text} at t = {x.time:.6g} s; {INSTEAD}" for x in locks]
     doubts += [too_large] if too_large and prepared.run.status == FINISHED else []
+    doubts += held_by(plan.method, settings)
+    doubts += through_zero(stretches.tolerances, loaded.interface, rows) if plan.method in ADAPTIVE else []
     doubts += left_tables(run, mechanism.bodies, loaded.interface)
     for doubt in (*not_finite(run, loaded.interface), *doubts):
         warn(doubt)

@@ -29,6 +29,7 @@ from bellcrank.run.loaded import Context, Loaded
 from bellcrank.run.prepare import Prepared, Progress, prepare, take_steps
 from bellcrank.run.rigid import prepare_rigid
 from bellcrank.run.stepping import NO_VALUE, Evaluation
+from bellcrank.run.tolerances import Tolerances
 from bellcrank.run.values import Plan
 
 
@@ -52,7 +53,7 @@ class Stretches:
     context: Context
     signals: list[Input]
     dae: Dae
-    tolerances: tuple[float, float]
+    tolerances: Tolerances
     watch: Watch
     events: EventsGiven
     parameters: Mapping[str, float] | None

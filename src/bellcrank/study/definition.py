@@ -102,6 +102,8 @@ def _points(t: Reader, path: Path) -> dict[str, list[float]]:
 def _run(t: Reader) -> dict[str, Any]:
     t.known(RUN)
     read: dict[str, Callable[[str], Any]] = {name: t.text for name in ("method", "dae", "backend")}
+    if isinstance(t.data.get("atol"), Mapping):  # numbers by unit or state
+        read["atol"] = lambda name: dict(t.table(name).data)
     found = {name: read.get(name, t.positive)(name) for name in t.data if name in RUN}
     return {name: value for name, value in found.items() if value is not None}
 

@@ -37,7 +37,7 @@ def embedded_tables() -> str:
         "",
         "typedef struct Embedded { /* as in the table of methods */",
         "    int stages, result, errors, coefficients, order, exponent;",
-        "    real damping, growth;",
+        "    real damping, growth, held;",
         "    const real (*rows)[MOST_STAGES], *nodes, *error, *second, (*dense)[MOST_STAGES];",
         "} Embedded;",
         "",
@@ -57,7 +57,8 @@ def embedded_tables() -> str:
         second = f"{name}_SECOND" if m.second else "NULL"
         entries.append(
             f"    {{{len(m.rows)}, {m.result}, {len(m.error)}, {m.coefficients}, {m.order}, {m.exponent}, "
-            f"{m.damping!r}, {m.growth!r}, {name}_ROWS, {name}_NODES, {name}_ERROR, {second}, {name}_DENSE}},"
+            f"{m.damping!r}, {m.growth!r}, {m.held!r}, "
+            f"{name}_ROWS, {name}_NODES, {name}_ERROR, {second}, {name}_DENSE}},"
         )
     lines += ["", "static const Embedded embedded[] = {", *entries, "};", ""]
     return "\n".join(lines)

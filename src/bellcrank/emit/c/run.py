@@ -68,7 +68,7 @@ def _adaptive(program: Program, run: Run, number: Number) -> str:
     # rates at the end of a step hold for the next one, unless routines are to remember or loops were closed since
     known = "NULL"
     if not run.loops and not program.remembers:
-        known = "within || m->errors > m->result ? a->k[m->result] : NULL"
+        known = "within || known ? a->k[m->result] : NULL"
     return runtime(
         "adaptive.c",
         TUNING=definitions(CONTROL, number),

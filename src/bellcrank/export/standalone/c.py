@@ -16,11 +16,14 @@ from bellcrank.export.standalone.setup import Keyed, Setup, input_files
 from bellcrank.export.standalone.text import about, indented, require_language, written
 from bellcrank.numeric.collocation import STIFF
 from bellcrank.numeric.embedded import EMBEDDED
-from bellcrank.numeric.methods import METHODS, TOLERANCES, one_of
+from bellcrank.numeric.methods import METHODS, RTOL, one_of
 from bellcrank.numeric.tuning import ASSEMBLY, BRIDGES, INPUTS, PLANS
 from bellcrank.program.program import Program
+from bellcrank.run.tolerances import growths, unit_sizes
 from bellcrank.signals import KINDS
+from bellcrank.units import LENGTH, UNIT_SYSTEMS
 
+GROWTHS = {"": "BOUNDED", "turn": "TURN", "way": "WAY"}
 KNOWN_METHODS = (*METHODS, *EMBEDDED, *STIFF)  # as they are numbered
 
 
@@ -56,8 +59,8 @@ def _pieces(program: Program, setup: Setup) -> dict[str, str]:
         "METHOD_NAMES": ", ".join(map(c_string, KNOWN_METHODS)),
         "METHOD_LIST": one_of(KNOWN_METHODS),
         "N_METHODS": str(len(KNOWN_METHODS)),
-        "RTOL": repr(TOLERANCES[0]),
-        "ATOL": repr(TOLERANCES[1]),
+        "RTOL": repr(RTOL),
+        **_tolerances(setup),
         "HELD": "1" if program.start.results or program.update.results else "n",
         "METHOD": str(list(METHODS).index(setup.method)),
         "MEMORY": str(memory),
@@ -66,6 +69,19 @@ def _pieces(program: Program, setup: Setup) -> dict[str, str]:
         "INPUTS": _inputs(setup) if setup.signals else "",
         "ASSEMBLY": _loops(program, setup) if program.loops is not None else "",
         "BRIDGE_ROOM": str(bridge_room(program.loops.scales.blocks if program.loops is not None else ())),
+    }
+
+
+def _tolerances(setup: Setup) -> dict[str, str]:
+    """What tolerances of states follow from where they are not given, and which of the parameters are lengths."""
+    interface = setup.interface
+    parameters = (*interface.parameters, *interface.entered)
+    metre = UNIT_SYSTEMS[interface.units].parse_unit("m").factor
+    return {
+        "UNIT_SIZES": ", ".join(map(repr, [*unit_sizes(interface), 1.0])),
+        "GROWTHS": ", ".join([*(GROWTHS[x] for x in growths(interface)), GROWTHS[""]]),
+        "IS_LENGTH": ", ".join([*(str(int(x.unit.dimension == LENGTH)) for x in parameters), "0"]),
+        "METRE": repr(metre),
     }
 
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bellcrank.expr import Expr, Symbol, add
-from bellcrank.model.joints.joint import FrameMotion, Joint, Speeds
+from bellcrank.model.joints.joint import FrameMotion, Joint, Speeds, Velocity
 from bellcrank.vector.basis import NULL, Frame, Mat3, Vec3, cross
 from bellcrank.vector.work import Work
 
@@ -60,5 +60,5 @@ class FunctionJoint(Joint):
         frame.omega = w
         offset = base.vector(work.hold3(add(a, p) for a, p in zip(self.datum, motion.p, strict=True)))
         own = frame.vector(self.offset)
-        v = parent.v + cross(parent.w, offset) + moved + cross(w, own)
+        v = Velocity(lambda v: v + cross(parent.w, offset) + moved + cross(w, own), parent.velocity)
         return FrameMotion(frame, w, parent.origin + offset + own, v)

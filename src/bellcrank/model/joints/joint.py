@@ -20,6 +20,27 @@ from bellcrank.vector.work import Work
 Speeds = Mapping[Symbol, Expr]  # what constraints make of speeds; one that is not listed stands for itself
 
 
+class Velocity:
+    """The velocity of an origin, from that of the parent's. It is long in long chains, where most models never use it:
+    so it is found when it is first asked for."""
+
+    def __init__(self, rule: Callable[[Vector], Vector], parent: Velocity | None = None) -> None:
+        self._rule, self._parent = rule, parent
+        self._found: Vector | None = None
+
+    def find(self) -> Vector:
+        """The velocity; those of the bodies below first, by a loop, as chains may be long."""
+        waiting: list[Velocity] = []
+        known: Velocity | None = self
+        while known is not None and known._found is None:
+            waiting.append(known)
+            known = known._parent
+        v = Vector({}) if known is None or known._found is None else known._found
+        for one in reversed(waiting):
+            v = one._found = one._rule(v)
+        return v
+
+
 @dataclass(frozen=True)
 class FrameMotion:
     """The motion of a body: its frame, angular velocity, origin from the fixed one, and velocity of the origin."""
@@ -27,7 +48,11 @@ class FrameMotion:
     frame: Frame
     w: Vector
     origin: Vector
-    v: Vector
+    velocity: Velocity
+
+    @property
+    def v(self) -> Vector:
+        return self.velocity.find()
 
 
 class Functions(Protocol):

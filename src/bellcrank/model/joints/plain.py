@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from bellcrank.errors import counted
 from bellcrank.expr import MINUS_ONE, ONE, ZERO, Expr, Symbol, add, div, mul, sub, symbols
-from bellcrank.model.joints.joint import FrameMotion, Joint, Speeds
+from bellcrank.model.joints.joint import FrameMotion, Joint, Speeds, Velocity
 from bellcrank.model.joints.rotation import Rotation
 from bellcrank.model.joints.words import SPEED, Called, State, direction_word
 from bellcrank.units import LENGTH
@@ -110,16 +110,15 @@ class PlainJoint(Joint):
         offset = base.vector(self.at)
         for slide, q in zip(self.slides, self.slide_coordinates, strict=True):
             offset = offset + base.vector(slide) * q
+        return FrameMotion(frame, w, parent.origin + offset, self._velocity(parent, frame, w, offset, u))
+
+    def _velocity(self, parent: FrameMotion, frame: Frame, w: Vector, offset: Vector, u: Sequence[Expr]) -> Velocity:
+        """The velocity of the origin, for values of the speeds."""
         if self.absolute:
-            v = Vector({})
-            for axis, s in zip(self.speed_axes, u, strict=False):
-                v = v + Vector({frame.axes[axis]: ONE}) * s
-            v = v - cross(w, frame.vector(self.speed_point))
-        else:
-            v = parent.v + cross(parent.w, offset)
-            for slide, s in zip(self.slides, u, strict=False):
-                v = v + base.vector(slide) * s
-        return FrameMotion(frame, w, parent.origin + offset, v)
+            own = Vector.of((frame.axes[axis], s) for axis, s in zip(self.speed_axes, u, strict=False))
+            return Velocity(lambda _: own - cross(w, frame.vector(self.speed_point)))
+        sliding = [parent.frame.vector(slide) * s for slide, s in zip(self.slides, u, strict=False)]
+        return Velocity(lambda v: sum(sliding, v + cross(parent.w, offset)), parent.velocity)
 
     def rates(self, parent: FrameMotion, here: FrameMotion, speed: Speeds, work: Work) -> dict[Symbol, Expr]:
         rotation, rates = self.rotation, {}

@@ -55,8 +55,12 @@ static struct {
     int method, format;
     const char *input, *echo, *output;
     char title[512];
-    double rtol, atol; /* of methods that choose their steps */
-} settings = {@T_END@, @STEP@, @EVERY@, @METHOD@, ERD, NULL, NULL, NULL, @TITLE_STRING@, @RTOL@, @ATOL@};
+    double rtol; /* of methods that choose their steps */
+} settings = {@T_END@, @STEP@, @EVERY@, @METHOD@, ERD, NULL, NULL, NULL, @TITLE_STRING@, @RTOL@};
+
+/* absolute tolerances in the units of the states, as they are told: of all, of a unit, of a state; else 0 */
+static double absolute_of[3][N_S + 1];
+enum { OF_ALL, OF_UNIT, OF_STATE };
 
 static const char *const methods[] = {@METHOD_NAMES@};
 
@@ -239,6 +243,28 @@ static void read_value(Quantity *quantity, const char *word, const char *path, l
         problem(path, line, "%s needs a number, found '%s'", quantity->keyword, word);
 }
 
+/* An absolute tolerance: ATOL of all states, ATOL(m) of those with a unit, ATOL(Q(1)) of one. */
+static void set_absolute(const char *keyword, double value, const char *path, long line)
+{
+    char inner[256] = "";
+    const size_t length = strlen(keyword);
+    int known = 0;
+    if (length > 6 && length < sizeof inner) {
+        memcpy(inner, keyword + 5, length - 6);
+        inner[length - 6] = '\0';
+    }
+    const Quantity *state = find_state(inner);
+    for (int i = 0; i < N_S; i++) {
+        const int whose = length == 4 ? OF_ALL : &states[i] == state ? OF_STATE : OF_UNIT;
+        if (length == 4 || &states[i] == state || (state == NULL && strcmp(states[i].unit, inner) == 0)) {
+            absolute_of[whose][i] = value;
+            known = 1;
+        }
+    }
+    if (!known && N_S > 0)
+        problem(path, line, "%s: no state is called '%s', and none has such a unit", keyword, inner);
+}
+
 /* Settings of the run; nonzero if the keyword is one of them. */
 static int read_setting(const char *keyword, const char *word, const char *path, long line)
 {
@@ -252,8 +278,12 @@ static int read_setting(const char *keyword, const char *word, const char *path,
         problem(path, line, "the method is @METHOD_LIST@, found '%s'", word);
         return 1;
     }
-    if (!same(keyword, "stopt") && !same(keyword, "step") && !same(keyword, "iprint") && !same(keyword, "rtol")
-        && !same(keyword, "atol"))
+    const size_t length = strlen(keyword);
+    const int absolute = same(keyword, "atol") || (length > 6 && keyword[4] == '(' && keyword[length - 1] == ')'
+        && tolower((unsigned char)keyword[0]) == 'a' && tolower((unsigned char)keyword[1]) == 't'
+        && tolower((unsigned char)keyword[2]) == 'o' && tolower((unsigned char)keyword[3]) == 'l');
+    if (!absolute && !same(keyword, "stopt") && !same(keyword, "step") && !same(keyword, "iprint")
+        && !same(keyword, "rtol"))
         return 0;
     if (!read_number(word, &value) || !(value > 0.0))
         problem(path, line, "%s needs a positive number, found '%s'", keyword, word);
@@ -261,8 +291,8 @@ static int read_setting(const char *keyword, const char *word, const char *path,
         settings.t_end = value;
     else if (same(keyword, "step"))
         settings.step = value;
-    else if (same(keyword, "atol"))
-        settings.atol = value;
+    else if (absolute)
+        set_absolute(keyword, value, path, line);
     else if (same(keyword, "rtol") && value < FINEST)
         problem(path, line, "%s %g is below %g, which double precision cannot keep", keyword, value, FINEST);
     else if (same(keyword, "rtol"))
@@ -401,7 +431,16 @@ static void write_echo(const double *y)
     fprintf(file, "%-15s %s\n", "METHOD", methods[settings.method]);
     if (settings.method >= N_FIXED) {
         echo_line(file, "RTOL", settings.rtol, "-", "error of a step against each state");
-        echo_line(file, "ATOL", settings.atol, "-", "and besides, in the units of the equations");
+        if (N_S > 0 && absolute_of[OF_ALL][0] > 0.0)
+            echo_line(file, "ATOL", absolute_of[OF_ALL][0], "-", "and besides, in the unit of each");
+        for (int i = 0; i < N_S; i++)
+            for (int whose = OF_UNIT; whose <= OF_STATE; whose++)
+                if (absolute_of[whose][i] > 0.0) {
+                    char keyword[300];
+                    const char *name = whose == OF_UNIT ? states[i].unit : states[i].keyword;
+                    snprintf(keyword, sizeof keyword, "ATOL(%s)", name);
+                    echo_line(file, keyword, absolute_of[whose][i], states[i].unit, "and besides");
+                }
     }
     fprintf(file, "\n* parameters\n");
     for (int i = 0; i < N_GIVEN; i++)
@@ -606,7 +645,8 @@ static int64_t step_count(void)
 /* Output times, and the stretches between breaks, of a method that chooses its steps. */
 static void set_pace(Job *job)
 {
-    static double atol[N_S + 1];
+    static double allowed[N_S + 1];
+    static const double unit_sizes[] = {@UNIT_SIZES@}; /* 1 m, 1 rad, 1 m/s ... in the units of the equations */
     const double near = NEAR_BREAKS*settings.t_end, distance = settings.step*(double)settings.every;
     double *times = room((size_t)(job->total/job->every + 3), sizeof *times);
     double *ends = room((size_t)(job->n_breaks + job->total/job->every + 3), sizeof *ends);
@@ -629,12 +669,34 @@ static void set_pace(Job *job)
     job->total = job->last = n;
     job->every = 1;
     job->h = distance;
-    for (int j = 0; j < N_S; j++)
-        atol[j] = settings.atol;
-    job->atol = atol;
+    for (int j = 0; j < N_S; j++) {
+        allowed[j] = ABSOLUTE*settings.rtol*unit_sizes[j];
+        for (int whose = OF_ALL; whose <= OF_STATE; whose++)
+            if (absolute_of[whose][j] > 0.0)
+                allowed[j] = absolute_of[whose][j]*states[j].factor;
+    }
+    job->atol = allowed;
     job->rtol = settings.rtol;
     job->work = room((size_t)work_room(), sizeof *job->work);
     job->most = job->pause = MOST_STEPS + STEPS_OF_ROW*(n + 1);
+}
+
+/* Sizes up to which states count for the relative tolerance: a turn, and the largest length of the model. */
+static void set_caps(Job *job)
+{
+    enum { BOUNDED, TURN, WAY };
+    static const int grows[] = {@GROWTHS@}, is_length[] = {@IS_LENGTH@};
+    static double caps[N_S + 1];
+    double length = 0.0;
+    for (int i = 0; i < N_P; i++)
+        if (is_length[i])
+            length = fmax(length, fabs(job->p[i]));
+    for (int j = 0; j < N_S; j++)
+        if (grows[j] == WAY)
+            length = fmax(length, fabs(job->y[j]));
+    for (int j = 0; j < N_S; j++)
+        caps[j] = grows[j] == TURN ? 2.0*acos(-1.0) : grows[j] == BOUNDED ? HUGE_VAL : length > 0.0 ? length : @METRE@;
+    job->caps = caps;
 }
 
 static void tell_end(const Job *job)
@@ -718,6 +780,8 @@ static int simulate(void)
     job.bridges = bridges;
     job.visit[1] = 1.0;
 @END@
+    if (job.method >= N_FIXED)
+        set_caps(&job);
 @IF ECHO_ROUTINES@
     write_echo(&job, y);
 @ELSE@
@@ -765,7 +829,7 @@ static const char HELP[] =
     "  --method NAME    @METHOD_LIST@, instead of METHOD\n"
     "  --every N        steps from one output to the next, instead of IPRINT\n"
     "  --rtol E         relative tolerance of methods that choose their steps, instead of RTOL\n"
-    "  --atol E         absolute tolerance in the units of the equations, instead of ATOL\n"
+    "  --atol E         absolute tolerance in the unit of each state, instead of ATOL\n"
     "  --binary         ERD file with 64-bit samples beside it\n"
     "  --classic        ERD file and echo in the layout of 1990: 32-bit samples beside it, 6 digits\n"
     "  --help           this text\n\n"

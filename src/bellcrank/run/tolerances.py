@@ -1,0 +1,160 @@
+"""Tolerances of methods that choose their steps: as a user gives them, and for each state in equation units.
+
+An absolute tolerance is a number in the user unit of every state, or numbers by unit or state: {"m": 1e-9, "rad": 1e-8,
+"q(arm)": 1e-6}. What is not told is a share of the relative one, of 1 m, 1 rad, 1 m/s ...
+
+The relative tolerance of a coordinate counts up to a size that the mechanism has: one turn of an angle, and its largest
+length of a way. Turns of a wheel and the way along a road grow for ever, but not the error that they may have.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bellcrank.errors import ExpressionError, ModelError, did_you_mean
+from bellcrank.interface.interface import STATES, Interface
+from bellcrank.numeric.methods import ADAPTIVE, OWN, RTOL
+from bellcrank.numeric.tuning import CONTROL
+from bellcrank.run.values import finite, positive
+from bellcrank.units import ANGLE, LENGTH, UNIT_SYSTEMS
+
+Absolute = float | Mapping[str, float]
+"""An absolute tolerance as it is given."""
+
+
+@dataclass(frozen=True, eq=False)
+class Tolerances:
+    """`rtol` against the size of each state, as far as it is below its `cap`, and `atol` besides, in equation units."""
+
+    rtol: float = RTOL
+    given: Absolute | None = None  # the absolute tolerance, as it was
+    atol: np.ndarray | None = None
+    caps: np.ndarray | None = None
+
+    @property
+    def told(self) -> dict[str, Any]:
+        """For the settings of a run."""
+        return {"rtol": self.rtol, "atol": CONTROL.absolute * self.rtol if self.given is None else self.given}
+
+
+USUAL = Tolerances()
+
+
+def tolerances_of(interface: Interface, method: str, rtol: Any, atol: Any, before: Tolerances) -> Tolerances:
+    """Tolerances of a run, those of one that it goes on from unless given; sizes that count are not yet known."""
+    if method not in ADAPTIVE and rtol is None and atol is None:
+        return before
+    relative = before.rtol if rtol is None else positive(rtol, "rtol", "")
+    if method in OWN and relative < CONTROL.finest:
+        raise ModelError(f"rtol={relative:g} is below {CONTROL.finest:g}, which double precision cannot keep")
+    given = before.given if atol is None else atol
+    usual = [CONTROL.absolute * relative * x for x in unit_sizes(interface)]
+    return Tolerances(relative, given, np.array(_absolute(interface, given, usual)), before.caps)
+
+
+def for_start(found: Tolerances, interface: Interface, p: Sequence[float], y: np.ndarray, method: str) -> Tolerances:
+    """Tolerances of a run from the state y."""
+    if found.atol is None or method not in ADAPTIVE:
+        return found
+    exact = [x.name for x, a, v in zip(interface.states, found.atol, y, strict=True) if a == 0 and v == 0]
+    if exact:
+        names = f"{', '.join(exact[:4])}{' ...' if len(exact) > 4 else ''}"
+        raise ModelError(
+            f"atol is 0 for {names}, which begins at zero: no error at all would be allowed there; give a positive one",
+            interface.model,
+        )
+    if found.caps is not None:
+        return found
+    return Tolerances(found.rtol, found.given, found.atol, np.array(caps_of(interface, p, y)))
+
+
+def through_zero(found: Tolerances, interface: Interface, rows: np.ndarray) -> list[str]:
+    """States that passed zero although no error is allowed there, in a sentence each; `rows`: time, states, ..."""
+    if found.atol is None or not len(rows):
+        return []
+    told = []
+    for i in np.flatnonzero(found.atol == 0):
+        values = rows[:, 1 + i]
+        passed = np.flatnonzero(np.sign(values) != np.sign(values[0]))
+        if len(passed):
+            why = "atol is 0 there, and steps become small for nothing; give a positive one"
+            told.append(f"{interface.states[i].name} passes zero before t = {rows[passed[0], 0]:.6g} s: {why}")
+    return told
+
+
+def unit_sizes(interface: Interface) -> list[float]:
+    """One m, rad, m/s, N ... of each state in equation units."""
+    system = UNIT_SYSTEMS[interface.units]
+    metre, kilogram = (system.parse_unit(x).factor for x in ("m", "kg"))
+    return [metre ** float(d.length) * kilogram ** float(d.mass) for d in (x.unit.dimension for x in interface.states)]
+
+
+def caps_of(interface: Interface, p: Sequence[float], y: Sequence[float] | np.ndarray) -> list[float]:
+    """Sizes of the states in equation units above which the error allowed does not grow with them."""
+    listed = [
+        *zip((*interface.parameters, *interface.entered), p, strict=True),
+        *zip(interface.coordinates, y, strict=False),
+    ]
+    lengths = [abs(float(v)) for x, v in listed if x.unit.dimension == LENGTH]
+    metre = UNIT_SYSTEMS[interface.units].parse_unit("m").factor
+    caps = {"turn": 2 * math.pi, "way": max(lengths, default=0.0) or metre}
+    return [caps.get(x, math.inf) for x in growths(interface)]
+
+
+def growths(interface: Interface) -> list[str]:
+    """How states may grow beyond the size of a mechanism: coordinates that are angles or lengths."""
+    kinds = {ANGLE: "turn", LENGTH: "way"}
+    return [kinds.get(x.unit.dimension, "") if x.kind == "coordinate" else "" for x in interface.states]
+
+
+def _absolute(interface: Interface, given: Any, usual: list[float]) -> list[float]:
+    """The absolute tolerance of each state in equation units."""
+    if given is None:
+        return usual
+    if not isinstance(given, Mapping):
+        value = _not_negative(given, "atol")
+        return [float(x.unit.to_equation(value)) for x in interface.states]
+    by_unit: dict[Any, tuple[str, float]] = {}
+    by_state: dict[str, float] = {}
+    for name, x in given.items():
+        value = _not_negative(x, f"atol of {name}")
+        state = interface.get(name, STATES)
+        if state is not None:
+            by_state[state.name] = float(state.unit.to_equation(value))
+            continue
+        unit = _unit(interface, name)
+        if unit.dimension in by_unit:
+            raise ModelError(f"atol is given for '{by_unit[unit.dimension][0]}' and for '{name}', which are one kind")
+        by_unit[unit.dimension] = str(name), float(unit.to_equation(value))
+    return [
+        by_state.get(x.name, by_unit.get(x.unit.dimension, ("", other))[1])
+        for x, other in zip(interface.states, usual, strict=True)
+    ]
+
+
+def _unit(interface: Interface, name: Any) -> Any:
+    """The unit of that name, which some state must have."""
+    units = list(dict.fromkeys(x.unit.text for x in interface.states))
+    names = [x.name for x in interface.states]
+    allowed = f"Units of the states: {', '.join(units) or 'none'}; states: {', '.join(names) or 'none'}."
+    what = f"atol={{'{name}': ...}}"
+    try:
+        unit = UNIT_SYSTEMS[interface.units].parse_unit(str(name))
+    except (ExpressionError, ModelError):
+        near = did_you_mean(str(name), (*units, *names))
+        raise ModelError(f"{what} is neither a unit nor a state.{near} {allowed}", interface.model) from None
+    if all(x.unit.dimension != unit.dimension for x in interface.states):
+        raise ModelError(f"{what}: no state has such a unit. {allowed}", interface.model)
+    return unit
+
+
+def _not_negative(value: Any, what: str) -> float:
+    found = finite(value, what)
+    if found < 0:
+        raise ModelError(f"{what} is {found:g}; it must not be negative")
+    return found
