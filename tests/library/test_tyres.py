@@ -8,7 +8,7 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.describe.patch import PatchForces, is_law
-from bellcrank.describe.tyre_model import TyreModel
+from bellcrank.library.tyres.steady import SteadyTyre
 
 M, G = 100.0, 9.80665
 
@@ -79,4 +79,4 @@ def test_every_module_of_the_folder_adds_its_tyres():
             assert getattr(bc.tyres, name) is getattr(module, name) and name in bc.tyres.__all__
             if isinstance(getattr(module, name), type):
                 law = all(hasattr(getattr(module, name), part) for part in ("space", "problems", "hold", "named"))
-                assert law or issubclass(getattr(module, name), TyreModel)
+                assert law or issubclass(getattr(module, name), SteadyTyre)
