@@ -84,6 +84,21 @@ class CRun:
             self._arrays[name] = array
 
     @property
+    def arrays(self) -> dict[str, np.ndarray]:
+        """All that C reads and writes, by name."""
+        return {**self._arrays, "memory": self.memory}
+
+    @property
+    def fields(self) -> Any:
+        """The job as C knows it."""
+        return self._job
+
+    @property
+    def width(self) -> int:
+        """Numbers in a row."""
+        return self._width
+
+    @property
     def kept(self) -> np.ndarray:
         """Values of external routines that hold at present."""
         return self._kept[:-1]

@@ -246,11 +246,18 @@ class Plans:
     raster: float = _of(1e-6, "share of a step by which samples may be off their raster")
 
 
+@dataclass(frozen=True)
+class Counting:
+    """Percentiles of many numbers that are not kept."""
+
+    cells: int = _of(1024, "of equal width into which the numbers of a run are counted")
+
+
 ELIMINATION, RANKS, LOOPS, BRIDGES = Elimination(), Ranks(), Loops(), Bridges()
 ASSEMBLY, MULTIPLIERS = Assembly(), Multipliers()
 RIGID_WHEELS, GROUND, IMPLICIT = RigidWheels(), Ground(), Implicit()
 INPUTS, EVENTS, STEPS = Inputs(), Events(), Steps()
-CONTROL, NEWTON, PLANS = Control(), Newton(), Plans()
+CONTROL, NEWTON, PLANS, COUNTING = Control(), Newton(), Plans(), Counting()
 
 
 def constants(group: Any) -> list[Constant]:

@@ -35,6 +35,7 @@ from bellcrank.numeric.methods import AUTO, OWN
 from bellcrank.numeric.radau import StiffStretch
 from bellcrank.numeric.tuning import CONTROL, LOOPS
 from bellcrank.run.events import Watch
+from bellcrank.run.slopes import known_slopes
 from bellcrank.run.stepping import NO_VALUE, Driven, Evaluation
 from bellcrank.run.steps_told import why_it_ended
 from bellcrank.run.tolerances import Tolerances
@@ -74,6 +75,7 @@ class AdaptiveRun(Driven):
         self._ends = _stretches(sorted({*plan.breaks(evaluation.inputs), *updates}), times)
         self.went_over: float | None = None  # when a stiff method took its place
         self._solver: Any = None
+        self._stretch = (self.time, self.time)  # times between which its inputs are read
         self._begun = False
         self._dense: Any = None
         self._y = self.state
@@ -92,7 +94,7 @@ class AdaptiveRun(Driven):
             return [partial(Stretch, EMBEDDED.get(method, explicit), count=self.count, look=True)] * 2
         if method in STIFF:
             usual = partial(Stretch, explicit, count=self.count)
-            return [partial(StiffStretch, STIFF[method], count=self.count), usual]
+            return [partial(StiffStretch, STIFF[method], count=self.count, slopes=self._slopes), usual]
         from scipy import integrate
 
         return [getattr(integrate, name) for name in (method, ONE_STEP.get(method, method))]
@@ -275,10 +277,18 @@ class AdaptiveRun(Driven):
         elif getattr(self._methods[near], "__name__", "") not in ONE_STEP:
             self._solver.y, self._solver.f = self._y, rates
 
+    def _slopes(self, t: float, y: np.ndarray) -> np.ndarray | None:
+        """Slopes of the rates as the equations have them."""
+        e = self.evaluation
+        if e.keeper is not None and (e.keeper.wary or e.keeper.staged):
+            return None
+        first, last = self._stretch
+        return known_slopes(e.context.stiff, e.at(min(max(t, first), last), y))
+
     def _begin(self, longest: float = math.inf) -> None:
         """A solver for the next stretch; it sees inputs as they are within."""
         first, end = self.time, next(x for x in self._ends if x > self.time)
-        last = math.nextafter(end, -math.inf)
+        self._stretch = first, last = first, math.nextafter(end, -math.inf)
 
         def rates(t: float, y: np.ndarray) -> np.ndarray:
             self.count.rates += 1
