@@ -69,6 +69,12 @@ class Terrain(Ground):
         there = np.abs(after - before) > scale
         return [(float(x), float(b), float(a)) for x, b, a in zip(self.starts[there], before[there], after[there])]
 
+    @property
+    def plane(self) -> tuple[float, float] | None:
+        """Height at x = 0 and slope of ground that is one plane; None for any other."""
+        x0, c0, c1, *bent = self.pieces[0].tolist()
+        return (c0 - c1 * x0, c1) if len(self.pieces) == 1 and not any(bent[:3]) else None
+
     def raised(self, by: float) -> Terrain:
         """The same ground, higher by a length."""
         pieces = self.pieces.copy()

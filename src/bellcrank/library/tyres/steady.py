@@ -59,6 +59,7 @@ class SteadyTyre(ABC):
     """A tyre by its forces in steady rolling; a model of them says `steady`, `deflection` and the rest below."""
 
     notes: tuple[str, ...] = ()
+    named_scales: Mapping[str, str] = {}
 
     @property
     @abstractmethod
@@ -87,6 +88,25 @@ class SteadyTyre(ABC):
     @abstractmethod
     def rolling_radius(self, m: Math, Fz: Any, omega: Any, p: Any) -> Any:
         """Effective rolling radius."""
+
+    @property
+    def has_pressure(self) -> bool:
+        """Do forces depend on the pressure?"""
+        return False
+
+    def fades(self, m: Math, speed: Any) -> Any:
+        """The share of shifts and moments that need rolling, at a speed."""
+        return 1.0
+
+    def free_radius(self, m: Math, omega: Any) -> Any:
+        """Radius of the turning wheel without load."""
+        return getattr(self, "radius", float("nan"))
+
+    def press(self, m: Math, at: Rolling, Rl: Any) -> tuple[Any, Any]:
+        """Elastic load at a loaded radius, and the energy stored by it."""
+        rho = m.max(0.0, self.free_radius(m, at.omega) - Rl)
+        k = getattr(self, "vertical_stiffness", float("nan"))
+        return k * rho, k * rho**2 / 2
 
     def slow(self, m: Math, at: Rolling) -> Rolling:
         """The same wheel with slips that vanish at standstill, for tables without a law of standstill."""
