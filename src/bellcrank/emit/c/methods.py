@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from bellcrank.numeric.collocation import RADAU5, STIFF
 from bellcrank.numeric.embedded import EMBEDDED
 from bellcrank.numeric.methods import METHODS, Method
+from bellcrank.program.program import Program
 
 TIMES = {0.0: "t", 0.5: "middle", 1.0: "end"}  # of stages, in every language
 
@@ -36,7 +37,7 @@ def embedded_tables() -> str:
         "",
         "typedef struct Embedded { /* as in the table of methods */",
         "    int stages, result, errors, coefficients, order, exponent;",
-        "    real damping, growth;",
+        "    real damping, growth, held;",
         "    const real (*rows)[MOST_STAGES], *nodes, *error, *second, (*dense)[MOST_STAGES];",
         "} Embedded;",
         "",
@@ -56,10 +57,22 @@ def embedded_tables() -> str:
         second = f"{name}_SECOND" if m.second else "NULL"
         entries.append(
             f"    {{{len(m.rows)}, {m.result}, {len(m.error)}, {m.coefficients}, {m.order}, {m.exponent}, "
-            f"{m.damping!r}, {m.growth!r}, {name}_ROWS, {name}_NODES, {name}_ERROR, {second}, {name}_DENSE}},"
+            f"{m.damping!r}, {m.growth!r}, {m.held!r}, "
+            f"{name}_ROWS, {name}_NODES, {name}_ERROR, {second}, {name}_DENSE}},"
         )
     lines += ["", "static const Embedded embedded[] = {", *entries, "};", ""]
     return "\n".join(lines)
+
+
+def slope_tables(program: Program) -> str:
+    """Where the slopes that a program knows stand in the matrix of all."""
+    lines = [f"enum {{ N_SLOPES = {len(program.slope_places)} }};"]
+    for name, place in (("SLOPE_ROW", 0), ("SLOPE_COLUMN", 1)):
+        row = [str(entry[place]) for entry in program.slope_places] or ["0"]
+        lines += [f"static const int {name}[] = {{", *_wrapped(row, "    ", ""), "};"]
+    known = ["1" if j in program.sloped else "0" for j in range(len(program.coordinates) + len(program.speeds))]
+    lines += ["static const int SLOPED[] = { /* is the column known? */", *_wrapped(known or ["0"], "    ", ""), "};"]
+    return "\n".join([*lines, ""])
 
 
 def radau_tables() -> str:
@@ -83,8 +96,12 @@ def radau_tables() -> str:
 
 def _numbers(row: Sequence[float], start: str, end: str) -> list[str]:
     """Numbers of a table, as many to a line as there is room for."""
+    return _wrapped(list(map(repr, row)), start, end)
+
+
+def _wrapped(row: Sequence[str], start: str, end: str) -> list[str]:
     return textwrap.wrap(
-        start + ", ".join(map(repr, row)) + end, 112, initial_indent="", subsequent_indent=" " * len(start),
+        start + ", ".join(row) + end, 112, initial_indent="", subsequent_indent=" " * len(start),
         break_long_words=False, break_on_hyphens=False, drop_whitespace=True,
     )  # fmt: skip
 

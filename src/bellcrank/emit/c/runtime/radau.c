@@ -139,13 +139,24 @@ static void solve_pair(const real *A, const real *B, const int *row, real *re, r
     }
 }
 
-/* Slopes of the rates, which are k at y, by differences. */
+@SLOPES@/* Slopes of the rates, which are k at y: columns that the program does not know by differences. */
 static int find_slopes(Job *job, real t, const real *y, const real *k, real *w)
 {
     Stiff *s = stiff_of(job);
     real moved[N_S], rate[N_S];
+    int known[N_S + 1] = {0};
     memcpy(moved, y, sizeof moved);
+@IF SLOPES@
+    const Work *a = (const Work *)job->work;
+    if (@USUAL@) {
+        const int failed = known_slopes(job, t < a->first ? a->first : t > a->last ? a->last : t, y, known, w);
+        if (failed)
+            return failed;
+    }
+@END@
     for (int j = 0; j < N_S; j++) {
+        if (known[j])
+            continue;
         moved[j] += DIFFERENCE*fmax(fabs(y[j]), fmax(job->atol[j]/job->rtol, LEAST_MOVED));
         const int failed = stage_rates(job, t, moved, rate, w);
         if (failed)
