@@ -5,10 +5,9 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 
-from bellcrank.numeric.collocation import RADAU5, STIFF
+from bellcrank.numeric.collocation import STIFF
 from bellcrank.numeric.embedded import EMBEDDED
 from bellcrank.numeric.methods import METHODS, Method
-from bellcrank.program.program import Program
 
 TIMES = {0.0: "t", 0.5: "middle", 1.0: "end"}  # of stages, in every language
 
@@ -48,12 +47,12 @@ def embedded_tables() -> str:
         tables = [("ROWS", m.rows), ("DENSE", m.dense)]
         for what, rows in tables:
             lines.append(f"static const real {name}_{what}[][MOST_STAGES] = {{")
-            lines += [line for row in rows for line in _numbers(row or (0.0,), "    {", "},")]
+            lines += [line for row in rows for line in numbers(row or (0.0,), "    {", "},")]
             lines.append("};")
         vectors = {"NODES": m.nodes, "ERROR": m.error, "SECOND": m.second}
         for what, row in vectors.items():
             if row:
-                lines += [f"static const real {name}_{what}[] = {{", *_numbers(row, "    ", ""), "};"]
+                lines += [f"static const real {name}_{what}[] = {{", *numbers(row, "    ", ""), "};"]
         second = f"{name}_SECOND" if m.second else "NULL"
         entries.append(
             f"    {{{len(m.rows)}, {m.result}, {len(m.error)}, {m.coefficients}, {m.order}, {m.exponent}, "
@@ -64,44 +63,10 @@ def embedded_tables() -> str:
     return "\n".join(lines)
 
 
-def slope_tables(program: Program) -> str:
-    """Where the slopes that a program knows stand in the matrix of all."""
-    lines = [f"enum {{ N_SLOPES = {len(program.slope_places)} }};"]
-    for name, place in (("SLOPE_ROW", 0), ("SLOPE_COLUMN", 1)):
-        row = [str(entry[place]) for entry in program.slope_places] or ["0"]
-        lines += [f"static const int {name}[] = {{", *_wrapped(row, "    ", ""), "};"]
-    known = ["1" if j in program.sloped else "0" for j in range(len(program.coordinates) + len(program.speeds))]
-    lines += ["static const int SLOPED[] = { /* is the column known? */", *_wrapped(known or ["0"], "    ", ""), "};"]
-    return "\n".join([*lines, ""])
-
-
-def radau_tables() -> str:
-    """The stiff method."""
-    m = RADAU5
-    lines = [
-        f"enum {{ FIRST_ORDER = {m.first_order} }};",
-        f"#define STIFF_EXPONENT {float(m.exponent)!r}",
-        f"#define STIFF_GROWTH {m.growth!r}",
-        f"#define REAL_VALUE {m.real!r}",
-    ]
-    vectors = {"NODE[3]": m.nodes, "ERROR_SHARE[3]": m.error, "PAIR_VALUE[2]": m.pair}
-    for name, row in vectors.items():
-        lines.append(f"static const real {name} = {{{', '.join(map(repr, row))}}};")
-    for name, rows in {"TO": m.to, "BACK": m.back}.items():
-        lines.append(f"static const real {name}[3][3] = {{")
-        lines += [f"    {{{', '.join(map(repr, row))}}}," for row in rows]
-        lines.append("};")
-    return "\n".join([*lines, ""])
-
-
-def _numbers(row: Sequence[float], start: str, end: str) -> list[str]:
+def numbers(row: Sequence[float], start: str, end: str) -> list[str]:
     """Numbers of a table, as many to a line as there is room for."""
-    return _wrapped(list(map(repr, row)), start, end)
-
-
-def _wrapped(row: Sequence[str], start: str, end: str) -> list[str]:
     return textwrap.wrap(
-        start + ", ".join(row) + end, 112, initial_indent="", subsequent_indent=" " * len(start),
+        start + ", ".join(map(repr, row)) + end, 112, initial_indent="", subsequent_indent=" " * len(start),
         break_long_words=False, break_on_hyphens=False, drop_whitespace=True,
     )  # fmt: skip
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from bellcrank.emit.c import job
-from bellcrank.emit.c.methods import embedded_tables, method_cases, method_names, radau_tables, slope_tables
+from bellcrank.emit.c.methods import embedded_tables, method_cases, method_names
 from bellcrank.emit.c.runtime_files import definitions, runtime
 from bellcrank.emit.c.signals import signal_cases, signal_names
+from bellcrank.emit.c.stiff import stiff_text
 from bellcrank.emit.number import Number
-from bellcrank.numeric.tuning import CONTROL, NEWTON, STEPS
+from bellcrank.numeric.tuning import CONTROL, STEPS
 from bellcrank.program.program import Program
 
 
@@ -98,16 +99,7 @@ def _stiff(program: Program, run: Run, number: Number) -> str:
     """Stiff methods."""
     usual = ["!job->wary"] if run.loops else []
     usual += ["!job->staged"] if run.corrected else []
-    return runtime(
-        "radau.c",
-        TUNING=definitions(NEWTON, number),
-        TABLES=radau_tables(),
-        LOOPS=run.admits,
-        SLOPES=runtime("rate_slopes.c", TABLES=slope_tables(program), SET=sets_inputs(program))
-        if program.sloped
-        else "",
-        USUAL=" && ".join(usual) or "1",
-    )
+    return stiff_text(program, number, " && ".join(usual) or "1", run.admits, sets_inputs(program))
 
 
 def _kept_values(program: Program) -> str:

@@ -13,7 +13,7 @@ static int known_slopes(Job *job, real t, const real *y, int *known, real *w)
     slopes(t, y, y + N_Q, job->p, job->c, w, found, job->externals);
     memset(s->slopes, 0, sizeof s->slopes);
     for (int i = 0; i < N_SLOPES; i++) {
-        s->slopes[SLOPE_ROW[i]*N_S + SLOPE_COLUMN[i]] = found[i];
+        s->slopes[SLOPE_PLACE[i]] = found[i];
         if (!isfinite(found[i]))
             known[SLOPE_COLUMN[i]] = 0;
     }
