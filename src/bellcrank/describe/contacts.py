@@ -18,7 +18,7 @@ from bellcrank.describe.tyre_model import TyreModel, is_tyre
 from bellcrank.describe.tyre_patch import FORMULAS, add_tyre
 from bellcrank.emit.names import identifier
 from bellcrank.errors import ModelError
-from bellcrank.model.formula import Formula, dot, pos, to_syntax, vel
+from bellcrank.model.formula import Formula, cross, dot, pos, to_syntax, vel
 from bellcrank.units import unit_system
 
 
@@ -114,7 +114,7 @@ def add_contact(
     stored = f"{k}*{contact.depth}**2/2"
     slip: Any = tyre.slip
     if slip is not None:
-        stored += f" + {add_patch(s, name, point, wheel, slip, resistance)}"
+        stored += f" + {add_patch(s, name, point, wheel, slip, resistance, _road(s, name, point, terrain))}"
     s.define(contact.stored, stored)
     if slip is None:
         _add_pushes(s, contact, point, resistance, drive)
@@ -138,7 +138,7 @@ def _add_model(
 ) -> Contact:
     """A wheel on a tyre model; `given`: the tyre with spring and damper that holds it as its slip, if there is one."""
     problems = tyre.problems() + needs_of_slip(wheel, _given(drive))
-    if _given(resistance):
+    if _given(resistance) and given is None:
         problems.append("rolling_resistance= belongs to tyres without a model, which has its own")
     own = tyre.free_radius(FORMULAS, 0.0)
     if problems:
@@ -146,18 +146,21 @@ def _add_model(
     metre = unit_system(s.description.units).parse_unit("m").factor
     along, up = road_axes(s)
     reach = 1.5 * own * metre if given is None else rim
-    place = dot(pos(point), along), dot(pos(point), up)
+    x, z = dot(pos(point), along), dot(pos(point), up)
     plane = getattr(terrain, "plane", None)
     if plane is None:
-        _add_ground(s, name, terrain, (*place, reach))
+        _add_ground(s, name, terrain, (x, z, reach))
     else:
-        _add_plane(s, name, *plane, *place)
+        _add_plane(s, name, plane[0], plane[1], x, z)
     spring = None
     if given is not None:
         spring = Formula(to_syntax(_text(given.stiffness))), Formula(to_syntax(_text(given.damping)))
         rim = Formula(to_syntax(rim))
     contact = Contact(name)
-    add_tyre(s, name, point, wheel, tyre, None if given is None else rim, spring, 1.0)
+    road = _road(s, name, point, terrain)
+    mu = Formula(to_syntax(road)) if road else 1.0
+    brake = Formula(to_syntax(_text(resistance))) if _given(resistance) else None
+    add_tyre(s, name, point, wheel, tyre, None if given is None else rim, spring, mu, brake)
     nx, nz = (Formula(to_syntax(f"{name}_n{axis}")) for axis in "xz")
     s.define(contact.speed, dot(vel(point), nz * along - nx * up))
     s.add_output(contact.load, contact.load, label=f"normal force of {name}", units="F")
@@ -212,6 +215,24 @@ def _add_ground(s: Builder, name: str, terrain: Ground, arguments: tuple[Any, ..
         c=f"{source}\nstatic void {identifier(routine)}(double x, double z, double reach, double *near)\n"
         f"{{\n    {function}(x, z, reach, near);\n}}\n",
     )
+
+
+def _road(s: Builder, name: str, point: Any, terrain: Ground) -> str:
+    """Defines the friction of the road below a wheel; nothing where it is one."""
+    friction = getattr(terrain, "friction", None)
+    if friction is None:
+        return ""
+    along, up = road_axes(s)
+    s.define(f"{name}_beside", dot(pos(point), cross(up, along)))
+    texts = []
+    for grip in friction:
+        text = repr(grip[0][1])
+        for x, mu in grip[1:]:
+            text = f"where({name}_foot < {x!r}, {text}, {mu!r})"
+        texts.append(text)
+    left, right = texts
+    s.define(f"{name}_road", left if left == right else f"where({name}_beside > 0, {left}, {right})")
+    return f"{name}_road"
 
 
 def _add_plane(s: Builder, name: str, height: float, slope: float, x: Any, z: Any) -> None:

@@ -25,12 +25,13 @@ class Patch:
     """The patch of a contact, as names for formulas.
 
     `load`: normal force; `roll`: rolling speed (spin times distance to the ground); `slip`: velocity of the rim at the
-    ground, along ("x") and, in space, to the left ("y").
+    ground, along ("x") and, in space, to the left ("y"); `road`: friction of the road over that of the law, or nothing.
     """
 
     builder: Builder
     name: str
     space: bool
+    road: str = ""
 
     @property
     def load(self) -> str:
@@ -100,14 +101,16 @@ def _upwards(s: Builder) -> bool:
     return str(s.description.axes).lower().startswith("iso")
 
 
-def add_patch(s: Builder, name: str, point: Any, wheel: Any, law: SlipLaw, resistance: str | None) -> str:
+def add_patch(
+    s: Builder, name: str, point: Any, wheel: Any, law: SlipLaw, resistance: str | None, road: str = ""
+) -> str:
     """States, definitions, forces and moments of a tyre with slip; gives the energy that the patch stores.
 
     Normal, distance and load of the contact are defined already.
     """
     axes = wheel_motion(s, name, point, wheel, law.space)
     _define_slip(s, name)
-    patch = Patch(s, name, law.space)
+    patch = Patch(s, name, law.space, road)
     given = law.hold(patch)
     for side, formula in {"x": given.along, "y": given.across}.items():
         force = patch.define(f"f{side}", formula)

@@ -82,6 +82,15 @@ class TyreModel(Protocol):
         """N s/m."""
         ...
 
+    @property
+    def space(self) -> bool:
+        """Has it a side force? All have."""
+        ...
+
+    def on(self, side: str) -> Any:
+        """The tyre on the "left" or the "right" of a vehicle."""
+        ...
+
     def problems(self) -> list[str]:
         """What is not allowed, as sentences."""
         ...

@@ -50,11 +50,20 @@ def name_of(text: str) -> Formula:
 
 
 def add_tyre(
-    s: Builder, name: str, point: Any, wheel: Any, tyre: TyreModel, rim: Any, spring: tuple[Any, Any] | None, mu: Any
+    s: Builder,
+    name: str,
+    point: Any,
+    wheel: Any,
+    tyre: TyreModel,
+    rim: Any,
+    spring: tuple[Any, Any] | None,
+    mu: Any,
+    brake: Any = None,
 ) -> None:
     """Definitions, states, forces, moments and outputs of a wheel on a tyre; nearest ground is defined already.
 
-    `spring`: stiffness and damping as formulas, where they are not those of the tyre; `mu`: friction of the road.
+    `spring`: stiffness and damping as formulas, where they are not those of the tyre; `mu`: friction of the road;
+    `brake`: rolling resistance beside that of the tyre, force times time per length.
     """
     m = FORMULAS
     units = unit_system(s.description.units)
@@ -102,6 +111,8 @@ def add_tyre(
     kappa, tan = _deflections(s, name, define, part, load, speed, slip, sigma, most, metre)
     alpha = define("alpha_seen", m.atan(tan))
     found = tyre.steady(m, replace(at, kappa=kappa, alpha=alpha), scales)
+    if brake is not None:
+        found["My"] = found["My"] - m.where(load > 0, brake * omega * height**2, 0.0) / (newton * metre)
     values = {**found, "Fz": at.Fz}
     for channel, (key, dimension, words) in CHANNELS.items():
         force = define(channel, values[key] * newton * (metre if dimension == "F*L" else 1.0))

@@ -13,7 +13,7 @@ import numpy as np
 from bellcrank.describe.tyre_model import Math, Rolling
 from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.library.tyres import magic_terms as terms
-from bellcrank.library.tyres.magic_keys import DEFAULTS, RANGES, SCALES
+from bellcrank.library.tyres.magic_keys import DEFAULTS, DIMENSION_OF, RANGES, SCALES, dimension_factor
 from bellcrank.library.tyres.steady import ARRAYS, SteadyTyre
 
 __all__ = ["MagicFormula"]
@@ -46,6 +46,7 @@ class MagicFormula(SteadyTyre):
     mirrored: bool = False
     extra: Mapping[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    named_scales: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         given = {str(key).upper(): value for key, value in self.coefficients.items()}
@@ -80,7 +81,7 @@ class MagicFormula(SteadyTyre):
 
     def __reduce__(self) -> Any:
         names = (self.version, self.side, self.form, self.name, self.mirrored)
-        return MagicFormula, (dict(self.coefficients), *names, dict(self.extra), self.notes)
+        return MagicFormula, (dict(self.coefficients), *names, dict(self.extra), self.notes, dict(self.named_scales))
 
     def __repr__(self) -> str:
         size = f"R0 {self['UNLOADED_RADIUS']:g} m, nominal load {self['FNOMIN']:g} N"
@@ -89,6 +90,26 @@ class MagicFormula(SteadyTyre):
     def scaled(self, **coefficients: float) -> MagicFormula:
         """The same tyre with other coefficients, such as LMUX=0.8."""
         return replace(self, coefficients={**self.coefficients, **{k.upper(): v for k, v in coefficients.items()}})
+
+    def sized(self, load: float | None = None, radius: float | None = None) -> MagicFormula:
+        """The tyre in another size: for another nominal load (N) and unloaded radius (m).
+
+        Slips keep their meaning: forces grow with the load, moments with load and radius, lengths with the radius,
+        stiffnesses with load over radius, masses with the square of the radius. A likely tyre, not a measured one.
+        """
+        f = 1.0 if load is None else load / self["FNOMIN"]
+        r = 1.0 if radius is None else radius / self["UNLOADED_RADIUS"]
+        if not (0 < f < math.inf and 0 < r < math.inf):
+            raise ModelError(f"tyre '{self.name}': load={load!r} and radius={radius!r} must be positive numbers")
+        factors = {"L": r, "F": f, "A": 1.0, "M": r * r, "T": 1.0, "P": 1.0}
+        still = ("LONGVL", "VXLOW", "GRAVITY")
+        changed = {
+            key: value * dimension_factor(DIMENSION_OF[key], factors)
+            for key, value in self.coefficients.items()
+            if key in DIMENSION_OF and key not in still
+        }
+        note = f"scaled from {self['FNOMIN']:g} N and {self['UNLOADED_RADIUS']:g} m: likely, not measured"
+        return replace(self, coefficients={**self.coefficients, **changed}, notes=(*self.notes, note))
 
     def on(self, side: str) -> MagicFormula:
         """The tyre on a side of a vehicle, "left" or "right": mirrored where it was measured on the other one."""

@@ -59,7 +59,11 @@ class SteadyTyre(ABC):
     """A tyre by its forces in steady rolling; a model of them says `steady`, `deflection` and the rest below."""
 
     notes: tuple[str, ...] = ()
-    named_scales: Mapping[str, str] = {}
+
+    @property
+    def space(self) -> bool:
+        """Has it a side force? All have."""
+        return True
 
     @property
     @abstractmethod
@@ -88,6 +92,10 @@ class SteadyTyre(ABC):
     @abstractmethod
     def rolling_radius(self, m: Math, Fz: Any, omega: Any, p: Any) -> Any:
         """Effective rolling radius."""
+
+    def on(self, side: str) -> Any:
+        """The tyre on the "left" or the "right" of a vehicle: the same, unless it has a side of its own."""
+        return self
 
     @property
     def has_pressure(self) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from bellcrank.describe.tyre_model import Math, Rolling
@@ -71,6 +71,7 @@ class TMeasy(SteadyTyre):
     mu: float = 1.0
     most: float = 3.5
     relaxation: Any = (0.15, 0.5)
+    named_scales: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
     @classmethod
