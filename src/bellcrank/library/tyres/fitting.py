@@ -23,8 +23,8 @@ NEEDED = ("Fz", "kappa", "alpha")
 
 @dataclass(frozen=True)
 class Fit:
-    """A fitted tyre: `tyre`; `values` and standard `errors` of the coefficients, their `covariance`; `rms`: what is left
-    of each measured force, N or N m; `data` and `computed` forces by name."""
+    """A fitted tyre: `tyre`; `values` and standard `errors` of the coefficients, their `covariance`; `rms`: what
+    is left of each measured force, N or N m; `data` and `computed` forces by name."""
 
     tyre: MagicFormula
     coefficients: tuple[str, ...]
