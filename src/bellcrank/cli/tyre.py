@@ -13,9 +13,9 @@ from bellcrank.cli.text import number, table
 from bellcrank.files.choose import write_table
 from bellcrank.files.record import Column, Table
 from bellcrank.files.text import one_line
-from bellcrank.library.tyres import read
 from bellcrank.library.tyres.curves import draw, loads_of, points
 from bellcrank.library.tyres.magic_formula import MagicFormula
+from bellcrank.library.tyres.tir import read
 
 SHOWN = ("mux", "muy", "Kxk", "Kya", "trail", "Re", "Rl", "sigma_x", "sigma_y")
 UNITS = {

@@ -56,7 +56,8 @@ def draw(tyre: SteadyTyre, path: str | Path | None = None, p: float | None = Non
     of combined slip, camber thrust and radii."""
     loads, far = loads_of(tyre), ends_of(tyre)
     angle, slip = np.linspace(-far["alpha"], far["alpha"], POINTS), np.linspace(-far["kappa"], far["kappa"], POINTS)
-    lean, given = np.linspace(-far["gamma"], far["gamma"], POINTS), {"p": p, "V": V}
+    lean = np.linspace(-far["gamma"], far["gamma"], POINTS)
+    given: dict[str, Any] = {"p": p, "V": V}
     figure = new_figure(13, 7.5)
     axes = figure.subplots(2, 3).ravel()
     for Fz in loads:
